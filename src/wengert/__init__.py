@@ -1,0 +1,73 @@
+"""Wengert: exact derivatives of array programs, built around the list of operations.
+
+    >>> import wengert as wg
+    >>> x = wg.asarray([1.0, 2.0])
+    >>> with wg.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = wg.sum(wg.exp(x) * x)
+    >>> tape.gradient(y, x)
+    Tensor([ 5.43656366, 22.1671683 ], dtype=float64)
+
+The module is a namespace of the Python Array API standard.
+"""
+
+from typing import Any as _Any
+
+from wengert.engine.cotangents import Block
+from wengert.engine.errors import (
+    BackendError,
+    CutPathWarning,
+    DtypeError,
+    NoRuleError,
+    RuleError,
+    ShapeError,
+    TapeError,
+    UnconnectedWarning,
+    WengertError,
+)
+from wengert.engine.tape import GradientTape
+from wengert.engine.tensor import Tensor
+from wengert.engine.variable import Variable
+from wengert.ops import numpy_protocol as _numpy_protocol
+from wengert.ops import operators as _operators
+from wengert.ops.namespace import PUBLIC as _PUBLIC
+from wengert.transforms.check import check_grads
+from wengert.transforms.gradients import custom_gradient, grad, stop_gradient, value_and_grad, vjp
+
+__version__ = "0.1.0"
+__array_api_version__ = "2024.12"
+
+globals().update(_PUBLIC)
+_operators.install()
+_numpy_protocol.install()
+
+__all__ = [
+    "BackendError",
+    "Block",
+    "CutPathWarning",
+    "DtypeError",
+    "GradientTape",
+    "NoRuleError",
+    "RuleError",
+    "ShapeError",
+    "TapeError",
+    "Tensor",
+    "UnconnectedWarning",
+    "Variable",
+    "WengertError",
+    "check_grads",
+    "custom_gradient",
+    "grad",
+    "stop_gradient",
+    "value_and_grad",
+    "vjp",
+    *_PUBLIC,
+]
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "extend":
+        import wengert.extend as extend
+
+        return extend
+    raise AttributeError(f"module 'wengert' has no attribute {name!r}")

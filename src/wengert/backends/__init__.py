@@ -1,0 +1,111 @@
+"""Raw arrays: which library computes them, behind one namespace.
+
+A rule is written against a namespace `xp`. For raw arrays that is a
+`Namespace`: the functions of the array's own library by their Array API names,
+plus the few functions of `numpy_kernels` (or `portable_kernels`) that the
+standard lacks. No library but NumPy is imported before its array is seen.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from wengert.backends import numpy_kernels
+
+
+class Namespace:
+    """The Array API functions of one array library, and our extra kernels."""
+
+    def __init__(self, name: str, base: Any, kernels: dict[str, Any], writable: bool) -> None:
+        self.name = name
+        self.base = base
+        #: whether an array that nobody else holds may be written to
+        self.writable = writable
+        self.__dict__.update(kernels)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.base, name)
+        setattr(self, name, value)  # the next look-up finds it without this call
+        return value
+
+    def __repr__(self) -> str:
+        return f"<namespace of {self.name} arrays>"
+
+
+NUMPY = Namespace("numpy", np, numpy_kernels.KERNELS, writable=True)
+_BY_TYPE: dict[type, Namespace | None] = {np.ndarray: NUMPY}
+
+
+def namespace_of(array: Any) -> Namespace | None:
+    """Return the namespace that computes `array`, or None if it is not an array."""
+    kind = type(array)
+    if kind not in _BY_TYPE:
+        _BY_TYPE[kind] = _find_namespace(array)
+    return _BY_TYPE[kind]
+
+
+def _find_namespace(array: Any) -> Namespace | None:
+    if isinstance(array, (np.ndarray, np.generic)):
+        return NUMPY
+    if isinstance(array, (bool, int, float, complex, str, bytes, list, tuple, dict)):
+        return None
+    import array_api_compat
+
+    if not array_api_compat.is_array_api_obj(array):
+        return None
+    return _portable_namespace(array_api_compat.array_namespace(array))
+
+
+@functools.cache
+def _portable_namespace(base: Any) -> Namespace:
+    from wengert.backends import portable_kernels
+
+    name = base.__name__.removeprefix("array_api_compat.")
+    return Namespace(name, base, portable_kernels.kernels(base), writable=False)
+
+
+@functools.cache
+def kind_of(dtype: Any) -> str:
+    """Return "f", "c", "i", "u" or "b": what numbers a dtype of any library holds."""
+    kind = getattr(dtype, "kind", None)
+    if isinstance(kind, str):
+        return kind
+    name = str(dtype).rpartition(".")[2]  # torch.float32, array_api_strict.float32
+    prefixes = {"float": "f", "bfloat": "f", "complex": "c", "int": "i", "uint": "u", "bool": "b"}
+    return next((k for prefix, k in prefixes.items() if name.startswith(prefix)), "O")
+
+
+def is_inexact(dtype: Any) -> bool:
+    """Whether a derivative with respect to numbers of this dtype exists."""
+    return kind_of(dtype) in "fc"
+
+
+def protected(array: Any) -> Any:
+    """Return `array`, or a copy where its owner could still write to it."""
+    if isinstance(array, np.ndarray):
+        return array.copy() if _is_writable(array) else array
+    xp = namespace_of(array)
+    return array if xp is None or xp.name == "jax.numpy" else xp.asarray(array, copy=True)
+
+
+def _is_writable(array: np.ndarray) -> bool:
+    """Whether the array, or an array it is a view of, may be written to."""
+    link: Any = array
+    while isinstance(link, np.ndarray):
+        if link.flags.writeable:
+            return True
+        link = link.base
+    return link is not None and not isinstance(link, bytes)
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """Return the values as a NumPy array, from any library's memory."""
+    if isinstance(array, (np.ndarray, np.generic)):
+        return np.asarray(array)
+    try:
+        return np.from_dlpack(array)
+    except (AttributeError, TypeError, BufferError, RuntimeError):
+        return np.asarray(array)

@@ -1,0 +1,108 @@
+"""What rules need of NumPy beyond the Array API standard."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def index(x: np.ndarray, key: Any) -> np.ndarray:
+    """Return x[key] for any key that NumPy takes."""
+    return x[key]
+
+
+def embed(values: np.ndarray, shape: tuple[int, ...], key: tuple[slice, ...]) -> np.ndarray:
+    """Return zeros of `shape` with `values` at the slices `key`."""
+    out = np.zeros(shape, values.dtype)
+    out[key] = values
+    return out
+
+
+def put(x: np.ndarray, values: Any, key: Any) -> np.ndarray:
+    """Return a copy of x with `values` at `key`."""
+    out = np.array(x, order="C")
+    out[key] = values
+    return out
+
+
+def put_add(x: np.ndarray, values: Any, key: Any) -> np.ndarray:
+    """Return a copy of x with `values` added at `key`; duplicates add up."""
+    out = np.array(x, order="C")
+    np.add.at(out, key, values)
+    return out
+
+
+def scatter(values: np.ndarray, shape: tuple[int, ...], key: Any) -> np.ndarray:
+    """Return zeros of `shape` with `values` added at `key`; duplicates add up."""
+    out = np.zeros(shape, values.dtype)
+    np.add.at(out, key, values)
+    return out
+
+
+def scatter_flat(values: np.ndarray, shape: tuple[int, ...], positions: np.ndarray) -> np.ndarray:
+    """Return zeros of `shape` with `values` added at flat positions; negative ones are dropped."""
+    values, positions = np.ravel(values), np.ravel(positions)
+    if positions.size and positions.min() < 0:
+        keep = positions >= 0
+        values, positions = values[keep], positions[keep]
+    return scatter(values, (math.prod(shape),), positions).reshape(shape)
+
+
+def gather_flat(x: np.ndarray, shape: tuple[int, ...], positions: np.ndarray) -> np.ndarray:
+    """Return the elements of x at flat positions, as `shape`; 0 at negative positions."""
+    taken = np.ravel(x)[np.maximum(positions, 0)] if x.size else np.zeros(positions.shape, x.dtype)
+    return np.where(positions < 0, x.dtype.type(0), taken).reshape(shape)
+
+
+def einsum(subscripts: str, *operands: np.ndarray) -> np.ndarray:
+    """Return np.einsum along the cheapest order of contractions."""
+    return np.einsum(subscripts, *operands, optimize=len(operands) > 1)
+
+
+def pad(x: np.ndarray, widths: Any, mode: str, value: Any = 0) -> np.ndarray:
+    """Return x with `widths` = ((before, after), ...) more elements on each axis."""
+    if mode == "constant":
+        return np.pad(x, widths, mode="constant", constant_values=value)
+    return np.pad(x, widths, mode=mode)  # type: ignore[call-overload, no-any-return]
+
+
+def diagonal(x: np.ndarray, offset: int, axis1: int, axis2: int) -> np.ndarray:
+    """Return the diagonals of the matrices on two axes, as a new last axis."""
+    return np.diagonal(x, offset, axis1, axis2)
+
+
+def cumulative_sum(x: np.ndarray, axis: int) -> np.ndarray:
+    """Return running sums along one axis, in x's own dtype."""
+    return np.cumsum(x, axis=axis, dtype=x.dtype)
+
+
+def cumulative_prod(x: np.ndarray, axis: int) -> np.ndarray:
+    """Return running products along one axis, in x's own dtype."""
+    return np.cumprod(x, axis=axis, dtype=x.dtype)
+
+
+def copy(x: np.ndarray) -> np.ndarray:
+    """Return a new array that shares nothing with x."""
+    return np.array(x)
+
+
+KERNELS = {
+    f.__name__: f
+    for f in (
+        index,
+        embed,
+        put,
+        put_add,
+        scatter,
+        scatter_flat,
+        gather_flat,
+        einsum,
+        pad,
+        diagonal,
+        cumulative_sum,
+        cumulative_prod,
+        copy,
+    )
+}

@@ -1,0 +1,203 @@
+"""The list itself: what an operation is to the engine, one entry, and who is recording.
+
+Entries form one graph that every tape shares. An entry holds its parents (entries,
+never tensors) and, for each, just those values that its rule reads. Which tapes care
+about an entry is a frozenset of tokens; an operation is recorded when that set, taken
+from its inputs, meets the set of tapes that record right now.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from operator import itemgetter
+from typing import Any
+
+from wengert.engine.errors import RuleError
+
+
+class Token:
+    """A tape's identity: an object, so that it cannot be mistaken for a later tape's.
+
+    It refers to the variables that the tape watches but not to the tape, which would then
+    live as long as any entry. Entries of variables drop tokens that are no longer `alive`.
+    """
+
+    __slots__ = ("alive", "variables", "watches_read")
+
+    def __init__(self, watches_read: bool) -> None:
+        self.alive = True
+        self.watches_read = watches_read
+        self.variables: dict[int, Any] = {}
+
+
+Tokens = frozenset[Token]
+NOBODY: Tokens = frozenset()
+#: The tapes that record in this thread or async task.
+active: ContextVar[Tokens] = ContextVar("wengert_active", default=NOBODY)
+
+
+def meet(tokens: Tokens, recording: Tokens) -> Tokens:
+    """Return the tokens in both, as the very object `recording` where they are equal."""
+    both = tokens & recording
+    return recording if len(both) == len(recording) else both
+
+
+def joined(tokens: Tokens, token: Token) -> Tokens:
+    """Return the live ones of `tokens`, and `token`."""
+    both = frozenset(t for t in tokens if t.alive) | {token}
+    recording = active.get()
+    return recording if both == recording else both
+
+
+_next_order = itertools.count().__next__
+
+
+Edge = tuple["Node", int, tuple[Any, ...]]
+
+
+class Node:
+    """One entry of the list.
+
+    An edge leads to a parent: (entry, argument number, values that the argument's rule
+    reads). The first edge is held in attributes and only `others` in a tuple, because
+    most operations have one and the garbage collector visits every tuple.
+    """
+
+    __slots__ = (
+        "argument", "dtype", "op", "order", "others", "outputs", "parent", "shape", "tokens",
+        "values",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        op: Op,
+        parent: Node | None,
+        argument: int,
+        values: tuple[Any, ...],
+        others: tuple[Edge, ...],
+        tokens: Tokens,
+        shape: Any,
+        dtype: Any,
+    ) -> None:
+        self.op = op
+        self.parent = parent
+        self.argument = argument
+        self.values = values
+        self.others = others
+        self.tokens = tokens
+        self.shape = shape
+        self.dtype = dtype
+        self.order = _next_order()
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """All edges; none for a watched tensor, and once a sweep has freed the entry."""
+        if self.parent is None:
+            return ()
+        return ((self.parent, self.argument, self.values), *self.others)
+
+    def free(self) -> None:
+        """Give up the parents and the values."""
+        self.parent = None
+        self.values = self.others = ()
+
+    def __repr__(self) -> str:
+        return f"<{self.op.name} #{self.order}: shape {self.shape}, dtype {self.dtype}>"
+
+
+def leaf(shape: Any, dtype: Any) -> Node:
+    """Return an entry for a value that nothing was computed from."""
+    return Node(LEAF, None, 0, (), (), NOBODY, shape, dtype)
+
+
+class Op:
+    """What the engine must know of an operation.
+
+    A rule is called as ``rule(xp, g, *values)``. The names of its further parameters
+    say what it reads, and so what is kept: ``y`` (the result), an argument's name (its
+    value), that name followed by ``_shape``, ``shapes`` (of all arguments), a keyword
+    parameter of the operation, and for an operation of any number of arguments
+    ``position`` (which one the rule is asked about) and ``arrays`` (all their values).
+
+    A subclass is a family: it knows more about its operations, and so overrides
+    `pull_block` (how a Block goes through) or `pull` itself.
+    """
+
+    family = "special"
+    #: whether a cotangent may come back larger than its argument, because that was broadcast
+    broadcasts = False
+    #: whether `pull` is no more than a call of the rule when the result is real
+    direct = False
+
+    def __init__(
+        self,
+        name: str,
+        args: Sequence[str],
+        compute: Callable[..., Any],
+        rules: Sequence[Callable[..., Any] | None],
+        params: Sequence[str] = (),
+        variadic: bool = False,
+    ) -> None:
+        self.name = name
+        self.args = tuple(args)
+        self.params = tuple(params)
+        self.compute = compute
+        self.variadic = variadic
+        if len(rules) != len(self.args):
+            raise RuleError(
+                f"{name}: takes the arrays {self.args} but declares {len(rules)} rules; "
+                "write one for each, or None where the derivative is zero"
+            )
+        self.rules = tuple(rules)
+        values = ["arrays", "position"] if variadic else self.args
+        shapes = [] if variadic else [f"{a}_shape" for a in self.args]
+        #: what a rule can read, in the order that `record` lays it out
+        self.names = ("y", *values, *shapes, "shapes", *self.params)
+        self.reads = tuple(None if r is None else self._reads(r) for r in self.rules)
+        self.picks = tuple(None if r is None else self._pick(r) for r in self.reads)
+        #: whether rules read no more than the result and the arguments' values
+        self.reads_values_only = set().union(*filter(None, self.reads)) <= {"y", *self.args}
+
+    def _reads(self, rule: Callable[..., Any]) -> tuple[str, ...]:
+        """Return the names a rule reads, having checked that they exist."""
+        names = tuple(inspect.signature(rule).parameters)
+        if names[:2] != ("xp", "g"):
+            raise RuleError(f"{self.name}: a rule takes (xp, g, ...), this one {names}")
+        unknown = [n for n in names[2:] if n not in self.names]
+        if unknown:
+            raise RuleError(
+                f"{self.name}: a rule reads {unknown}; it can read {', '.join(self.names)}"
+            )
+        return names[2:]
+
+    def _pick(self, reads: tuple[str, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+        """Return a fast function from all values to the tuple of those in `reads`."""
+        places = [self.names.index(n) for n in reads]
+        if len(places) > 1:
+            return itemgetter(*places)
+        first = places[0] if places else 0
+        return itemgetter(slice(first, first + len(places)))
+
+    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
+        """Return the cotangent of one argument, given that of the result."""
+        return self.rules[0 if self.variadic else argument](xp, g, *values)  # type: ignore[misc]
+
+    def pull_block(
+        self, xp: Any, g: Any, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        """Return the cotangent for a Block `g`; here, for a family without a rule, densely."""
+        return self.pull(xp, g.todense(xp), node, argument, values)
+
+    def __repr__(self) -> str:
+        return f"<{self.family} operation {self.name}({', '.join(self.args)})>"
+
+
+#: The entry of a watched tensor, and of one result of an operation that has several.
+LEAF = Op("leaf", (), lambda xp: None, ())
+OUTPUT = Op("output", ("results",), lambda xp, results: None, (lambda xp, g: g,))
+#: A new name for an old value: a transform's argument is not the tensor it was made from.
+ALIAS = Op("alias", ("x",), lambda xp, x: x, (lambda xp, g: g,))
+ALIAS.pull_block = lambda xp, g, node, parent, argument, values: g  # type: ignore[method-assign]

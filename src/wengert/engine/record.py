@@ -1,0 +1,272 @@
+"""Calling an operation: compute on raw arrays and, if a tape cares, write an entry.
+
+`apply` serves every operation. `unary` and `binary` make functions that do the same
+for one or two arguments without parameters on NumPy arrays, as fast as Python can, and
+leave everything unusual to `apply`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.errors import BackendError, ShapeError
+from wengert.engine.node import NOBODY, OUTPUT, Node, Op, Tokens, active, meet
+from wengert.engine.tensor import Tensor, wrap
+
+SCALARS = (bool, int, float, complex)
+#: Python numbers as NumPy arrays of each floating dtype. NumPy takes longer to convert a
+#: number than to add it, and programs use the same few numbers over and over.
+_CONSTANTS: dict[np.dtype, dict[Any, np.ndarray]] = {
+    np.dtype(name): {} for name in ("float16", "float32", "float64", "complex64", "complex128")
+}
+
+
+def _constant(number: float, dtype: np.dtype, constants: dict[Any, np.ndarray]) -> np.ndarray:
+    array = np.array(number, dtype)
+    if number and number == number:  # 0.0 and -0.0 are one key, NaN is never found again
+        if len(constants) > 256:
+            constants.clear()
+        constants[number] = array
+    return array
+
+
+def lift(value: Any, op_name: str) -> Any:
+    """Return `value` as a Tensor; Python numbers stay what they are.
+
+    A class of another layer takes part by having a method ``__wengert_tensor__``.
+    """
+    if type(value) is Tensor or type(value) in SCALARS:
+        return value
+    convert = getattr(type(value), "__wengert_tensor__", None)
+    if convert is not None:
+        return convert(value)
+    if backends.namespace_of(value) is not None:
+        return wrap(backends.protected(value) if active.get() else value)
+    if isinstance(value, (list, tuple)):
+        if _holds_tensor(value):
+            raise TypeError(
+                f"{op_name}: got a {type(value).__name__} with tensors inside where an array is "
+                "expected; write wg.stack(values) or wg.asarray(values)"
+            )
+        return wrap(np.asarray(value))
+    raise TypeError(
+        f"{op_name}: got {type(value).__name__} {_brief(value)}; expected a tensor, an array or a "
+        "number"
+    )
+
+
+def _holds_tensor(values: Any) -> bool:
+    return any(
+        hasattr(type(v), "__wengert_tensor__")
+        or type(v) is Tensor
+        or (isinstance(v, (list, tuple)) and _holds_tensor(v))
+        for v in values
+    )
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else text[:57] + "..."
+
+
+def weak(xp: Any, number: Any, dtype: Any) -> Any:
+    """Return a Python number as an array of `dtype`, if it takes that dtype's kind."""
+    kind = backends.kind_of(dtype)
+    if kind == "f" and type(number) is complex:
+        dtype = xp.complex64 if dtype == xp.float32 else xp.complex128
+    return xp.asarray(number, dtype=dtype) if kind in "fc" else number
+
+
+def lower(op: Op, args: tuple[Any, ...]) -> tuple[Any, list[Any], list[Node | None]]:
+    """Return the namespace, raw arrays and entries of an operation's arguments."""
+    lifted = [lift(a, op.name) for a in args]
+    nodes = [a._node if type(a) is Tensor else None for a in lifted]
+    raws = [a._raw if type(a) is Tensor else a for a in lifted]
+    xp = dtype = None
+    for raw in raws:
+        if type(raw) in SCALARS:
+            continue
+        found = backends.namespace_of(raw)
+        if xp is None:
+            xp = found
+        elif found is not xp:
+            raise BackendError(
+                f"{op.name}: got arrays of {xp.name} and of {found.name if found else type(raw)}; "
+                "convert one first, with wg.from_dlpack or its library's own asarray"
+            )
+        if dtype is None and backends.is_inexact(raw.dtype):
+            dtype = raw.dtype
+    if xp is None:
+        xp = backends.NUMPY
+        raws = [np.asarray(r) for r in raws]
+    elif dtype is not None:
+        raws = [weak(xp, r, dtype) if type(r) in SCALARS else r for r in raws]
+    return xp, raws, nodes
+
+
+def apply(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Compute `op` on its arguments, as a Tensor or a tuple of them, and record it."""
+    xp, raws, nodes = lower(op, args)
+    try:
+        y = op.compute(xp, *raws, **params)
+    except ValueError as error:
+        _explain_shapes(op, raws, error)
+    recording = active.get()
+    tokens = NOBODY
+    if recording:
+        for node in nodes:
+            if node is not None:
+                tokens = tokens | meet(node.tokens, recording)
+    if not tokens:
+        return tuple(wrap(part) for part in y) if isinstance(y, (tuple, list)) else wrap(y)
+    return record(op, y, raws, nodes, params, meet(tokens, recording))
+
+
+def record(
+    op: Op, y: Any, raws: list[Any], nodes: list[Node | None], params: dict[str, Any], tokens: Tokens
+) -> Any:
+    """Return `y` as a Tensor (or a tuple of them) with an entry that leads to `nodes`."""
+    shapes = tuple(tuple(getattr(r, "shape", ())) for r in raws)
+    tail = (shapes, *[params[name] for name in op.params])
+    values = () if op.variadic else (y, *raws, *shapes, *tail)
+    edges = []
+    for position, node in enumerate(nodes):
+        pick = op.picks[0 if op.variadic else position]
+        if pick is None or node is None or not node.tokens & tokens:
+            continue
+        if op.variadic:
+            values = (y, tuple(raws), position, *tail)
+        edges.append((node, position, pick(values)))
+    if not isinstance(y, (tuple, list)):
+        if not edges or not backends.is_inexact(y.dtype):
+            return wrap(y)
+        first, *others = edges
+        return wrap(y, Node(op, *first, tuple(others), tokens, tuple(y.shape), y.dtype))
+    if not edges:
+        return tuple(map(wrap, y))
+    first, *others = edges
+    whole = Node(op, *first, tuple(others), tokens, None, None)
+    whole.outputs = len(y)
+    return tuple(wrap(part, output_node(whole, i, part)) for i, part in enumerate(y))
+
+
+def output_node(whole: Node, position: int, part: Any) -> Node | None:
+    """Return an entry for one of an operation's several results; None for integers."""
+    if not backends.is_inexact(part.dtype):
+        return None
+    return Node(OUTPUT, whole, position, (), (), whole.tokens, tuple(part.shape), part.dtype)
+
+
+def _explain_shapes(op: Op, raws: list[Any], error: ValueError) -> NoReturn:
+    """Raise an error that names the shapes, if they are what is wrong."""
+    shapes = [tuple(getattr(r, "shape", ())) for r in raws]
+    if op.broadcasts:
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            names = " and ".join(map(str, shapes))
+            raise ShapeError(
+                f"{op.name}: shapes {names} do not broadcast: from the right, each pair of "
+                "lengths must be equal or one of them 1; wg.reshape or wg.expand_dims adds the 1"
+            ) from error
+    raise error
+
+
+def unary(op: Op) -> Callable[[Any], Any]:
+    """Return the function that calls an operation of one array and no parameters."""
+    ndarray, current, asarray = np.ndarray, active.get, np.asarray
+    on_numpy, pick = numpy_function(op), op.picks[0]
+
+    def call(x: Any, /) -> Any:
+        if type(x) is not Tensor or type(raw := x._raw) is not ndarray:
+            return apply(op, (x,), {})
+        y = on_numpy(raw)
+        if type(y) is not ndarray:  # NumPy makes scalars of arrays without axes
+            y = asarray(y)
+        result = Tensor()
+        result._raw = y
+        result._node = None
+        node = x._node
+        if node is not None and (recording := current()):
+            tokens = node.tokens
+            if tokens is not recording:
+                tokens = meet(tokens, recording)
+            if tokens and pick is not None:
+                values = pick((y, raw))
+                result._node = Node(op, node, 0, values, (), tokens, y.shape, y.dtype)
+        return result
+
+    return call
+
+
+def binary(
+    op: Op, otherwise: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any] = apply
+) -> Callable[[Any, Any], Any]:
+    """Return the function that calls an operation of two arrays and no parameters."""
+    ndarray, current, array = np.ndarray, active.get, np.array
+    on_numpy, (pick1, pick2) = numpy_function(op), op.picks
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        if type(x1) is Tensor and type(raw1 := x1._raw) is ndarray:
+            if type(x2) is Tensor and type(raw2 := x2._raw) is ndarray:
+                node2 = x2._node
+            elif type(x2) is float or type(x2) is int:
+                constants = _CONSTANTS.get(raw1.dtype)
+                if constants is None:
+                    return otherwise(op, (x1, x2), {})
+                raw2 = constants.get(x2)
+                if raw2 is None:
+                    raw2 = _constant(x2, raw1.dtype, constants)
+                node2 = None
+            else:
+                return otherwise(op, (x1, x2), {})
+        else:
+            return otherwise(op, (x1, x2), {})
+        try:
+            y = on_numpy(raw1, raw2)
+        except ValueError as error:
+            _explain_shapes(op, [raw1, raw2], error)
+        if type(y) is not ndarray:
+            y = array(y)
+        result = Tensor()
+        result._raw = y
+        result._node = None
+        node1 = x1._node
+        if (node1 is not None or node2 is not None) and (recording := current()):
+            values = (y, raw1, raw2)
+            tokens1 = tokens2 = NOBODY
+            if node1 is not None and pick1 is not None:
+                tokens1 = node1.tokens
+                if tokens1 is not recording:
+                    tokens1 = meet(tokens1, recording)
+            if node2 is not None and pick2 is not None:
+                tokens2 = node2.tokens
+                if tokens2 is not recording:
+                    tokens2 = meet(tokens2, recording)
+            if not tokens2:
+                if tokens1:
+                    edge = node1, 0, pick1(values), ()
+                    result._node = Node(op, *edge, tokens1, y.shape, y.dtype)
+            elif not tokens1:
+                edge = node2, 1, pick2(values), ()
+                result._node = Node(op, *edge, tokens2, y.shape, y.dtype)
+            else:
+                if tokens1 is not recording:
+                    tokens1 = meet(tokens1 | tokens2, recording)
+                edges = node1, 0, pick1(values), ((node2, 1, pick2(values)),)
+                result._node = Node(op, *edges, tokens1, y.shape, y.dtype)
+        return result
+
+    return call
+
+
+def numpy_function(op: Op) -> Callable[..., Any]:
+    """Return what computes `op` on NumPy arrays: NumPy's own function where there is one."""
+    direct = getattr(op, "numpy_function", None)
+    if direct is not None:
+        return direct  # type: ignore[no-any-return]
+    return lambda *raws: op.compute(backends.NUMPY, *raws)

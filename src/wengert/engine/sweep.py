@@ -1,0 +1,128 @@
+"""The reverse sweep: from cotangents of some entries to those of others.
+
+The same loop serves every order. With raw arrays, rules compute at full speed. When a
+tape is interested in the derivatives themselves, cotangents and the values that rules
+read are tensors with their entries, so that the sweep is recorded in its turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from wengert.engine.cotangents import Block, add, fit
+from wengert.engine.node import OUTPUT, Node, Token
+from wengert.engine.record import output_node
+from wengert.engine.tensor import wrap
+
+#: The usual dtypes of real numbers, for which a check costs nothing.
+REAL = frozenset(map(np.dtype, ("float32", "float64", "float16")))
+
+def ancestors(targets: Collection[Node], token: Token) -> list[Node]:
+    """Return all entries of a tape that `targets` were computed from, newest first."""
+    entries = list(targets)
+    seen = set(entries)
+    for node in entries:  # grows while it is read
+        parent = node.parent
+        if parent is not None and parent not in seen and token in parent.tokens:
+            seen.add(parent)
+            entries.append(parent)
+        for parent, _, _ in node.others:
+            if parent not in seen and token in parent.tokens:
+                seen.add(parent)
+                entries.append(parent)
+    entries.sort(key=attrgetter("order"), reverse=True)
+    return entries
+
+
+def leading_to(sources: Collection[Node], entries: list[Node]) -> Collection[Node]:
+    """Return those of `entries` (newest first) that were computed from a source."""
+    if all(node in sources for node in entries if node.parent is None):
+        return set(entries)  # every path ends in a source
+    wanted = set(sources)
+    for node in reversed(entries):
+        if any(parent in wanted for parent, _, _ in node.edges):
+            wanted.add(node)
+    return wanted
+
+
+def reverse(
+    xp: Any,
+    seeds: dict[Node, Any],
+    sources: Collection[Node],
+    token: Token,
+    recorded: bool,
+    release: bool,
+) -> dict[Node, Any]:
+    """Return the cotangents of `sources`; those that no path reaches are missing.
+
+    `recorded` says that cotangents are tensors, `release` that each entry gives up its
+    values once they are used, unless another tape cares about it.
+    """
+    entries = ancestors(seeds, token)
+    wanted = leading_to(sources, entries)
+    carried = {node: g for node, g in seeds.items() if node in wanted}
+    owned: set[Node] = set()  # entries whose cotangent is a sum made here
+    results: dict[Node, Any] = {}
+    may_write = not recorded and xp.writable
+    for node in entries:
+        g = carried.pop(node, None)
+        if g is None:
+            continue
+        if node in sources:
+            results[node] = g
+        op = node.op
+        if type(g) is list:  # an operation of several results
+            g = [part.todense(xp) if type(part) is Block else part for part in g]
+        for parent, argument, values in node.edges:
+            if parent not in wanted:
+                continue
+            if op is OUTPUT:
+                parts = carried.setdefault(parent, [None] * parent.outputs)
+                parts[argument] = g if parts[argument] is None else add(xp, parts[argument], g)
+                continue
+            if recorded:
+                values = _recorded(node, argument, values)
+            if type(g) is Block:
+                part = op.pull_block(xp, g, node, parent, argument, values)
+            elif op.direct and node.dtype in REAL:
+                part = op.rules[argument](xp, g, *values)
+            else:
+                part = op.pull(xp, g, node, argument, values)
+            if part is None:
+                continue
+            if type(part) is Block or part.shape != parent.shape or part.dtype is not parent.dtype:
+                part = fit(xp, op, part, parent)
+            held = carried.get(parent)
+            if held is None:
+                carried[parent] = part
+                continue
+            carried[parent] = total = add(xp, held, part, parent in owned)
+            if may_write and type(total) is not Block:
+                owned.add(parent)
+        if release and len(node.tokens) == 1:
+            node.free()
+    return results
+
+
+def _recorded(node: Node, argument: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values that a rule reads as tensors with their entries."""
+    op = node.op
+    parents = {position: parent for parent, position, _ in node.edges}
+
+    def tensor(name: str, value: Any) -> Any:
+        if name == "arrays":
+            return tuple(wrap(v, parents.get(i)) for i, v in enumerate(value))
+        if name == "y":
+            if type(value) is not tuple and type(value) is not list:
+                return wrap(value, node)
+            return tuple(wrap(v, output_node(node, i, v)) for i, v in enumerate(value))
+        if name in op.args:
+            return wrap(value, parents.get(op.args.index(name)))
+        return value
+
+    reads = op.reads[0 if op.variadic else argument] or ()
+    return tuple(map(tensor, reads, values))

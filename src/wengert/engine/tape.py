@@ -1,0 +1,274 @@
+"""GradientTape: who watches what, and what is asked of it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from wengert import backends
+from wengert.engine import cotangents as ct
+from wengert.engine.errors import DtypeError, ShapeError, TapeError, caller_line
+from wengert.engine.node import NOBODY, Node, Token, active, joined
+from wengert.engine.node import leaf as leaf_node
+from wengert.engine.record import lift
+from wengert.engine.sweep import ancestors, reverse
+from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.trees import flatten
+from wengert.engine.variable import Variable
+
+
+class GradientTape:
+    """Records the operations that depend on what it watches, to differentiate them.
+
+    Parameters
+    ----------
+    persistent
+        Whether `gradient` may be called more than once.
+    watch_accessed_variables
+        Whether trainable variables are watched as soon as they are read.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.asarray([1.0, 2.0, 3.0])
+    >>> with wg.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = wg.sum(x**2)
+    >>> tape.gradient(y, x)
+    Tensor([2., 4., 6.], dtype=float64)
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self._watches_read = watch_accessed_variables
+        self._thread: int | None = None
+        self._start()
+
+    def _start(self) -> None:
+        self._spent: str | None = None  # where the one gradient() was called
+        self._token = Token(self._watches_read)
+
+    def __enter__(self) -> GradientTape:
+        self._check_thread("entered")
+        if self._thread is not None:
+            raise TapeError("this tape is open already; make another GradientTape for nesting")
+        self._thread = threading.get_ident()
+        active.set(active.get() | {self._token})
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._thread = None
+        self._pause()
+
+    def __del__(self) -> None:
+        self._retire()
+
+    def _retire(self) -> None:
+        self._token.alive = False
+        self._token.variables.clear()
+
+    def _pause(self) -> None:
+        active.set(active.get() - {self._token} or NOBODY)
+
+    def _check_thread(self, verb: str) -> None:
+        here = threading.get_ident()
+        if self._thread is not None and self._thread != here:
+            raise TapeError(
+                f"this tape is open in thread {self._thread} and was {verb} in thread {here}; "
+                "make one GradientTape in each thread"
+            )
+
+    # -- watching ---------------------------------------------------------------------
+
+    def watch(self, tensors: Any) -> None:
+        """Record what is computed from these tensors or variables from now on."""
+        self._check_thread("asked to watch")
+        for leaf in flatten(tensors)[0]:
+            if isinstance(leaf, Variable):
+                _check_inexact(leaf.dtype, leaf.shape)
+                leaf.watched_by(self._token)
+                continue
+            if type(leaf) is not Tensor:
+                leaf = _converted(leaf, "watch")
+            _check_inexact(leaf.dtype, leaf.shape)
+            if leaf._node is None:
+                leaf._node = leaf_node(leaf.shape, leaf.dtype)
+            leaf._node.tokens = joined(leaf._node.tokens, self._token)
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """Return the variables that are watched, in the order they were first read."""
+        return tuple(self._token.variables.values())
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Return a context in which this tape records nothing."""
+        self._check_thread("paused")
+        if self._token not in active.get():
+            raise TapeError("stop_recording() on a tape that is not recording; use it inside `with tape:`")
+        self._pause()
+        try:
+            yield
+        finally:
+            active.set(active.get() | {self._token})
+
+    def reset(self) -> None:
+        """Forget all that was recorded and watched, and go on recording if the tape is open."""
+        self._check_thread("reset")
+        recording = self._token in active.get()
+        self._pause()
+        self._retire()
+        self._start()
+        if recording:
+            active.set(active.get() | {self._token})
+
+    # -- asking -----------------------------------------------------------------------
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: str = "none",
+        dense: bool = True,
+    ) -> Any:
+        """Return the derivative of the target's sum with respect to each source.
+
+        Parameters
+        ----------
+        target
+            A tensor, or a nest of them, whose derivatives add up.
+        sources
+            Tensors or variables in a nest, whose shape the result has. Any recorded
+            tensor is a valid source.
+        output_gradients
+            Weights for the elements of the target, in its shape; ones by default.
+        unconnected_gradients
+            What to return where no path leads to a source: "none" for None, "zero" for zeros.
+        dense
+            False to get a `Block` where the result is zero outside of one.
+        """
+        self._check_thread("asked for a gradient")
+        if unconnected_gradients not in ("none", "zero"):
+            raise ValueError(
+                f"unconnected_gradients is {unconnected_gradients!r}; write 'none' or 'zero'"
+            )
+        if self._spent is not None:
+            raise TapeError(
+                f"gradient() was called on this tape before, at {self._spent}, and freed what it "
+                "recorded; write GradientTape(persistent=True) to ask more than once"
+            )
+        targets = [_converted(t, "gradient: target") for t in flatten(target)[0]]
+        places, rebuild = flatten(sources)
+        wanted = [_source_node(s) for s in places]
+        seeds = self._seeds(targets, output_gradients)
+        if not self._persistent:
+            self._spent = caller_line()
+        found = self._sweep(seeds, {n for n in wanted if n is not None})
+        return rebuild(
+            [
+                _answer(found.get(node), place, unconnected_gradients == "zero", dense)
+                for node, place in zip(wanted, places, strict=True)
+            ]
+        )
+
+    def _seeds(self, targets: list[Tensor], weights: Any) -> list[tuple[Tensor, Tensor]]:
+        """Return each target that was recorded here with its cotangent."""
+        given = [None] * len(targets) if weights is None else flatten(weights)[0]
+        if len(given) != len(targets):
+            raise ShapeError(
+                f"output_gradients has {len(given)} parts and the target {len(targets)}; "
+                "give one for each"
+            )
+        seeds = []
+        for target, weight in zip(targets, given, strict=True):
+            xp = backends.namespace_of(target._raw)
+            if not backends.is_inexact(target.dtype):
+                raise DtypeError(
+                    f"gradient: the target has dtype {target.dtype}, which has no derivative; "
+                    "compute it in floating point, for example with wg.astype(x, wg.float64)"
+                )
+            if weight is None:
+                weight = wrap(xp.ones(target.shape, dtype=target.dtype))  # type: ignore[union-attr]
+            else:
+                weight = lift(weight, "gradient: output_gradients")
+                weight = weight if type(weight) is Tensor else wrap(xp.asarray(weight))  # type: ignore[union-attr]
+                if weight.shape != target.shape:
+                    raise ShapeError(
+                        f"output_gradients has shape {weight.shape} and the target {target.shape}; "
+                        "give one number for each element of the target"
+                    )
+                if weight.dtype != target.dtype:
+                    weight = Tensor._namespace.astype(weight, target.dtype)
+            if target._node is not None and self._token in target._node.tokens:
+                seeds.append((target, weight))
+        return seeds
+
+    def _sweep(self, pairs: list[tuple[Tensor, Tensor]], sources: set[Node]) -> dict[Node, Tensor]:
+        """Return the cotangents of the sources that a path leads to, as tensors."""
+        if not pairs:
+            return {}
+        before = active.get()
+        recording = before if self._persistent else before - {self._token}
+        nodes = [target._node for target, _ in pairs]
+        recorded = bool(recording) and any(
+            node.tokens & recording
+            for node in (*ancestors(nodes, self._token), *(w._node for _, w in pairs if w._node))
+        )
+        xp = Tensor._namespace if recorded else backends.namespace_of(pairs[0][0]._raw)
+        seeds: dict[Node, Any] = {}
+        for target, weight in pairs:
+            g: Any = weight if recorded else weight._raw
+            node: Any = target._node
+            seeds[node] = ct.add(xp, seeds[node], g) if node in seeds else g
+        active.set(recording or NOBODY)
+        try:
+            found = reverse(xp, seeds, sources, self._token, recorded, not self._persistent)
+        finally:
+            active.set(before)
+            self._token.alive = self._persistent
+        return found if recorded else {node: _wrapped(g) for node, g in found.items()}
+
+
+def _wrapped(g: Any) -> Any:
+    return ct.Block(g.shape, g.region, wrap(g.values)) if type(g) is ct.Block else wrap(g)
+
+
+def _converted(value: Any, what: str) -> Tensor:
+    """Return a tensor or the value of a variable; anything else is a mistake."""
+    if type(value) is Tensor:
+        return value
+    convert = getattr(type(value), "__wengert_tensor__", None)
+    if convert is None:
+        raise TypeError(
+            f"{what}: got {type(value).__name__}, which is not a tensor; a tape knows what was "
+            "computed from tensors, so write x = wg.asarray(x) before the computation"
+        )
+    tensor: Tensor = convert(value)
+    return tensor
+
+
+def _source_node(source: Any) -> Node | None:
+    if isinstance(source, Variable):
+        return source._leaf
+    return _converted(source, "gradient: source")._node
+
+
+def _answer(g: Any, source: Any, zero: bool, dense: bool) -> Any:
+    if g is None:
+        if not zero:
+            return None
+        raw = _converted(source, "source")._raw
+        return wrap(backends.namespace_of(raw).zeros_like(raw))  # type: ignore[union-attr]
+    if type(g) is ct.Block and dense:
+        return g.todense(Tensor._namespace)
+    return g
+
+
+def _check_inexact(dtype: Any, shape: Any) -> None:
+    if not backends.is_inexact(dtype):
+        raise DtypeError(
+            f"watch: got a tensor of shape {shape} and dtype {dtype}; derivatives exist for "
+            "floating and complex numbers, so write wg.astype(x, wg.float64) first"
+        )

@@ -1,0 +1,53 @@
+"""Nested lists, tuples, dicts and dataclasses of tensors, taken apart and put together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from wengert.engine.tensor import Tensor
+
+Rebuild = Callable[[Iterable[Any]], Any]
+
+
+def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
+    """Return the leaves of a tree, and a function from new leaves to a tree like it."""
+    if type(tree) is Tensor:
+        return [tree], lambda leaves: next(iter(leaves))
+    if type(tree) in (list, tuple) and all(type(leaf) is Tensor for leaf in tree):
+        return list(tree), type(tree)
+    import optree  # 15 ms to import, for programs that have trees
+
+    leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)  # type: ignore[arg-type]
+    if not any(_is_record(leaf) for leaf in leaves):
+        return leaves, lambda new: optree.tree_unflatten(spec, new)
+    parts = [_flatten_record(leaf) if _is_record(leaf) else ([leaf], None) for leaf in leaves]
+
+    def rebuild(new: Iterable[Any]) -> Any:
+        supply = iter(new)
+        return optree.tree_unflatten(
+            spec,
+            [
+                next(supply) if make is None else make([next(supply) for _ in inner])
+                for inner, make in parts
+            ],
+        )
+
+    return [leaf for inner, _ in parts for leaf in inner], rebuild
+
+
+def _is_record(leaf: Any) -> bool:
+    return dataclasses.is_dataclass(leaf) and not isinstance(leaf, type)
+
+
+def _flatten_record(record: Any) -> tuple[list[Any], Rebuild]:
+    names = [f.name for f in dataclasses.fields(record) if f.init]
+    leaves, rebuild = flatten({name: getattr(record, name) for name in names})
+    return leaves, lambda new: dataclasses.replace(record, **rebuild(new))
+
+
+def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
+    """Return a tree like `tree` with `function` applied to each leaf."""
+    leaves, rebuild = flatten(tree)
+    return rebuild([function(leaf) for leaf in leaves])

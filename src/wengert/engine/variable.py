@@ -1,0 +1,125 @@
+"""Variable: a named place whose value changes between steps, and which tapes watch when read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.errors import ShapeError
+from wengert.engine.node import Token, active, joined, leaf
+from wengert.engine.record import lift
+from wengert.engine.tensor import Tensor, wrap
+
+
+class Variable:
+    """A value that can be assigned to; every operation reads its current value.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.Variable([1.0, 2.0], name="w")
+    >>> with wg.GradientTape() as tape:
+    ...     loss = wg.sum(w * w)
+    >>> w.assign_sub(0.5 * tape.gradient(loss, w))
+    Variable('w', [0., 0.], dtype=float64)
+    """
+
+    __slots__ = ("__weakref__", "_leaf", "_value", "name", "trainable")
+    __hash__ = object.__hash__
+
+    def __init__(
+        self, value: Any, trainable: bool = True, dtype: Any = None, name: str | None = None
+    ) -> None:
+        raw = _owned_raw(value)
+        if dtype is not None:
+            raw = backends.namespace_of(raw).astype(raw, dtype)  # type: ignore[union-attr]
+        self.trainable = trainable
+        self.name = name or "variable"
+        self._leaf = leaf(tuple(raw.shape), raw.dtype)
+        self._value = self._holding(raw)
+
+    def _holding(self, raw: Any) -> Tensor:
+        return wrap(raw, self._leaf if backends.is_inexact(raw.dtype) else None)
+
+    def __wengert_tensor__(self) -> Tensor:
+        recording = active.get()
+        if recording and self._leaf.tokens is not recording:
+            for token in recording - self._leaf.tokens:
+                if token.watches_read and self.trainable and backends.is_inexact(self.dtype):
+                    self.watched_by(token)
+        return self._value
+
+    def watched_by(self, token: Token) -> None:
+        """Have a tape record what is computed from this variable."""
+        token.variables.setdefault(id(self), self)
+        self._leaf.tokens = joined(self._leaf.tokens, token)
+
+    def value(self) -> Tensor:
+        """Return the current value as a Tensor; to a tape, this is a read."""
+        return self.__wengert_tensor__()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis, which assignment keeps."""
+        return self._value.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the value, which assignment keeps."""
+        return self._value.dtype
+
+    def numpy(self) -> np.ndarray:
+        """Return the current values as a NumPy array that cannot be written to."""
+        return self._value.numpy()
+
+    def assign(self, value: Any) -> Variable:
+        """Replace the value. Derivatives do not follow it: the old value's history ends here."""
+        raw = _owned_raw(value)
+        if tuple(raw.shape) != self.shape:
+            raise ShapeError(
+                f"assign: variable {self.name!r} has shape {self.shape}, the value {raw.shape}; "
+                "write wg.Variable(value) for one of another shape"
+            )
+        if raw.dtype != self.dtype:
+            raw = backends.namespace_of(raw).astype(raw, self.dtype)  # type: ignore[union-attr]
+        self._value = self._holding(raw)
+        return self
+
+    def assign_add(self, delta: Any) -> Variable:
+        """Add `delta` to the value."""
+        return self.assign(self._value._raw + _raw(delta))
+
+    def assign_sub(self, delta: Any) -> Variable:
+        """Subtract `delta` from the value."""
+        return self.assign(self._value._raw - _raw(delta))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raw = self._value._raw
+        xp = backends.namespace_of(raw)
+        key = tuple(map(_raw, key)) if isinstance(key, tuple) else _raw(key)
+        self._value = self._holding(xp.put(raw, _raw(value), key))  # type: ignore[union-attr]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"'Variable' object has no attribute {name!r}")
+        return getattr(self.value(), name)
+
+    def __repr__(self) -> str:
+        values = repr(self._value).removeprefix("Tensor(").removesuffix(")")
+        return f"Variable({self.name!r}, {values})"
+
+
+def _raw(value: Any) -> Any:
+    if type(value) is Tensor:
+        return value._raw
+    return value._value._raw if type(value) is Variable else value
+
+
+def _owned_raw(value: Any) -> Any:
+    """Return the raw array of a value, copied if somebody else could write to it."""
+    raw = _raw(value)
+    if backends.namespace_of(raw) is None:
+        raw = np.asarray(raw) if isinstance(raw, (bool, int, float, complex)) else _raw(lift(raw, "Variable"))
+    return np.asarray(raw) if isinstance(raw, np.generic) else backends.protected(raw)

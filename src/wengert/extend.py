@@ -1,0 +1,34 @@
+"""The public way to declare a new operation: one function for each family.
+
+See the how-to "Add an operation" for an example of each.
+"""
+
+from wengert.engine.cotangents import Block
+from wengert.ops.families import (
+    REGISTRY,
+    Sample,
+    composite,
+    contraction,
+    elementwise,
+    linear,
+    position_map,
+    reduction,
+    sample,
+    special,
+    zero,
+)
+
+__all__ = [
+    "REGISTRY",
+    "Block",
+    "Sample",
+    "composite",
+    "contraction",
+    "elementwise",
+    "linear",
+    "position_map",
+    "reduction",
+    "sample",
+    "special",
+    "zero",
+]

@@ -1,0 +1,237 @@
+"""Products of arrays summed over axes: matmul, einsum, and what is made of them."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+from wengert.engine.cotangents import Region
+from wengert.engine.errors import ShapeError
+from wengert.engine.record import lift
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import elementwise, reductions, shapes
+from wengert.ops.families import axes as normalised
+from wengert.ops.families import composite, contraction, one_axis, sample
+
+
+def _array(x: Any, name: str) -> Tensor:
+    """Return an argument as a tensor, whose shape decides how to go on."""
+    x = lift(x, name)
+    if type(x) is not Tensor:
+        raise TypeError(f"{name}: got the number {x!r}; expected an array")
+    return x
+
+
+def _adjoint(xp: Any, x: Any) -> Any:
+    flipped = xp.matrix_transpose(x)
+    return xp.conj(flipped) if xp.isdtype(x.dtype, "complex floating") else flipped
+
+
+def _matmul_regions(region: Region, shapes: Any) -> tuple[Region, Region]:
+    *batch, rows, columns = region
+    inner = range(shapes[0][-1])
+    return (*batch, rows, inner), (*batch, inner, columns)
+
+
+_matmul = contraction(
+    "matmul",
+    lambda xp, g, x2, shapes: xp.matmul(g, _adjoint(xp, x2)),
+    lambda xp, g, x1, shapes: xp.matmul(_adjoint(xp, x1), g),
+    regions=_matmul_regions,
+    samples=[
+        sample((2, 3), (3, 4)),
+        sample((2, 2, 3), (3, 2)),
+        sample((2, 1, 2, 3), (2, 3, 1)),
+        sample((0, 3), (3, 2)),
+        sample((2, 0), (0, 3)),
+    ],
+)
+
+
+def matmul(x1: Any, x2: Any, /) -> Any:
+    """Return the matrix product over the last two axes; an array of one axis is a vector."""
+    x1, x2 = _array(x1, "matmul"), _array(x2, "matmul")
+    left, right = x1.shape, x2.shape
+    if not left or not right or left[-1] != right[-2 if len(right) > 1 else 0]:
+        raise ShapeError(
+            f"matmul: shapes {left} and {right} do not fit: the last length of the first must be "
+            "the second-last of the second (its only one, for a vector)"
+        )
+    rows = shapes.expand_dims(x1, axis=0) if len(left) == 1 else x1
+    columns = shapes.expand_dims(x2, axis=1) if len(right) == 1 else x2
+    product = _matmul(rows, columns)
+    dropped = (-2,) * (len(left) == 1) + (-1,) * (len(right) == 1)
+    return shapes.squeeze(product, axis=dropped) if dropped else product
+
+
+def _einsum_regions(region: Region, shapes: Any, subscripts: str) -> list[Region]:
+    inputs, output = subscripts.split("->")
+    known = dict(zip(output, region, strict=True))
+    return [
+        tuple(known.get(label, range(n)) for label, n in zip(labels, shape, strict=True))
+        for labels, shape in zip(inputs.split(","), shapes, strict=True)
+    ]
+
+
+def _einsum_rule(xp: Any, g: Any, arrays: Any, position: int, shapes: Any, subscripts: str) -> Any:
+    inputs, output = subscripts.split("->")
+    labels = inputs.split(",")
+    others = [i for i in range(len(arrays)) if i != position]
+    factors = [_conj(xp, arrays[i]) for i in others]
+    spec = ",".join([output, *(labels[i] for i in others)]) + "->" + labels[position]
+    return xp.einsum(spec, g, *factors)
+
+
+def _conj(xp: Any, x: Any) -> Any:
+    return xp.conj(x) if xp.isdtype(x.dtype, "complex floating") else x
+
+
+_einsum = contraction(
+    "einsum",
+    _einsum_rule,
+    regions=_einsum_regions,
+    args=("arrays",),
+    params=("subscripts",),
+    variadic=True,
+    compute=lambda xp, *arrays, subscripts: xp.einsum(subscripts, *arrays),
+    samples=[
+        sample((2, 3), (3, 4), subscripts="ab,bc->ac"),
+        sample((2, 3), (2, 3), subscripts="ab,ab->"),
+        sample((2, 3), (3, 2), (2,), subscripts="ab,bc,c->a"),
+        sample((2, 3, 2), subscripts="abc->cab"),
+    ],
+    reference=lambda *arrays, subscripts: __import__("numpy").einsum(subscripts, *arrays),
+)
+
+
+def einsum(subscripts: str, /, *operands: Any) -> Any:
+    """Return the sum of products that `subscripts` describes, as np.einsum does."""
+    arrays = [_array(x, "einsum") for x in operands]
+    inputs, output = _explicit(subscripts, [x.ndim for x in arrays])
+    sizes: dict[str, int] = {}
+    for labels, x in zip(inputs, arrays, strict=True):
+        for label, n in zip(labels, x.shape, strict=True):
+            known = sizes.setdefault(label, n)
+            if 1 not in (known, n) and known != n:
+                raise ShapeError(
+                    f"einsum {subscripts!r}: {label!r} has lengths {known} and {n}, from shapes "
+                    + ", ".join(str(a.shape) for a in arrays)
+                )
+            sizes[label] = max(known, n) if 0 not in (known, n) else 0
+    for i, labels in enumerate(inputs):  # what one operand does with itself, before the product
+        labels, arrays[i] = _diagonals(labels, arrays[i])
+        elsewhere = set(output).union(*(other for j, other in enumerate(inputs) if j != i))
+        alone = tuple(k for k, label in enumerate(labels) if label not in elsewhere)
+        if alone:
+            arrays[i] = reductions.sum(arrays[i], axis=alone)
+            labels = "".join(label for label in labels if label in elsewhere)
+        inputs[i] = labels
+        arrays[i] = shapes.broadcast_to(arrays[i], tuple(sizes[label] for label in labels))
+    return _einsum(*arrays, subscripts=",".join(inputs) + "->" + output)
+
+
+def _explicit(subscripts: str, ranks: list[int]) -> tuple[list[str], str]:
+    """Return the labels of each operand and of the result, without an ellipsis."""
+    left, arrow, output = subscripts.replace(" ", "").partition("->")
+    inputs = left.split(",")
+    if len(inputs) != len(ranks):
+        raise ShapeError(f"einsum {subscripts!r}: names {len(inputs)} operands, got {len(ranks)}")
+    free = [c for c in string.ascii_letters if c not in subscripts]
+    widest = max(
+        (rank - len(labels) + 3 for labels, rank in zip(inputs, ranks, strict=True) if "..." in labels),
+        default=0,
+    )
+    dots = "".join(free[:widest])
+    for i, (labels, rank) in enumerate(zip(inputs, ranks, strict=True)):
+        if "..." in labels:
+            count = rank - len(labels) + 3
+            labels = labels.replace("...", dots[len(dots) - count :] if count else "")
+        if len(labels) != rank:
+            raise ShapeError(
+                f"einsum {subscripts!r}: operand {i} has {rank} axes, and {len(labels)} labels"
+            )
+        inputs[i] = labels
+    if arrow:
+        return inputs, output.replace("...", dots)
+    once = sorted(c for c in set("".join(inputs)) if "".join(inputs).count(c) == 1 and c not in dots)
+    return inputs, dots + "".join(once)
+
+
+def _diagonals(labels: str, x: Any) -> tuple[str, Any]:
+    """Return labels without repetition, and the diagonal that repeated ones mean."""
+    for label in dict.fromkeys(labels):
+        while labels.count(label) > 1:
+            first, second = [k for k, c in enumerate(labels) if c == label][:2]
+            x = shapes.diagonal(x, axis1=first, axis2=second)
+            labels = "".join(c for k, c in enumerate(labels) if k not in (first, second)) + label
+    return labels, x
+
+
+@composite(
+    samples=[
+        sample((2, 3), (3, 4), axes=1),
+        sample((2, 3), (2,), axes=0),
+        sample((2, 3, 4), (4, 2, 3), axes=((0, 2), (1, 0))),
+    ]
+)
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """Return sums of products over `axes`: a number of them, or those of x1 and those of x2."""
+    x1, x2 = _array(x1, "tensordot"), _array(x2, "tensordot")
+    if isinstance(axes, int):
+        mine, theirs = tuple(range(x1.ndim - axes, x1.ndim)), tuple(range(axes))
+    else:
+        mine = normalised(axes[0], x1.ndim, "tensordot")
+        theirs = normalised(axes[1], x2.ndim, "tensordot")
+    if [x1.shape[a] for a in mine] != [x2.shape[b] for b in theirs]:
+        raise ShapeError(f"tensordot: axes {axes} of shapes {x1.shape} and {x2.shape} do not fit")
+    rows = [a for a in range(x1.ndim) if a not in mine]
+    columns = [b for b in range(x2.ndim) if b not in theirs]
+    inner = 1
+    for a in mine:
+        inner *= x1.shape[a]
+    shape = [x1.shape[a] for a in rows] + [x2.shape[b] for b in columns]
+    count = _product(x1.shape[a] for a in rows), _product(x2.shape[b] for b in columns)
+    left = shapes.reshape(shapes.permute_dims(x1, (*rows, *mine)), (count[0], inner))
+    right = shapes.reshape(shapes.permute_dims(x2, (*theirs, *columns)), (inner, count[1]))
+    return shapes.reshape(_matmul(left, right), tuple(shape))
+
+
+def _product(lengths: Any) -> int:
+    size = 1
+    for n in lengths:
+        size *= n
+    return size
+
+
+@composite(samples=[sample((2, 3), (2, 3)), sample((2, 3), (3,)), sample((3, 2), (3, 2), axis=-2)])
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Return the sum of conj(x1) * x2 along one axis."""
+    x1, x2 = _array(x1, "vecdot"), _array(x2, "vecdot")
+    axis = one_axis(axis, min(x1.ndim, x2.ndim), "vecdot") - min(x1.ndim, x2.ndim)
+    if x1.shape[axis] != x2.shape[axis]:
+        raise ShapeError(f"vecdot: shapes {x1.shape} and {x2.shape} differ along axis {axis}")
+    conjugate = elementwise.conj(x1) if elementwise.is_complex(x1) else x1
+    return reductions.sum(elementwise.multiply(conjugate, x2), axis=axis)
+
+
+@composite(samples=[sample((2,), (3,)), sample((2, 2), (3,))])
+def outer(x1: Any, x2: Any, /) -> Any:
+    """Return the product of each element of x1 with each of x2, as a matrix."""
+    x1 = shapes.reshape(_array(x1, "outer"), (-1, 1))
+    return elementwise.multiply(x1, shapes.reshape(_array(x2, "outer"), (1, -1)))
+
+
+@composite(samples=[sample((2, 3), (3, 4)), sample((3,), (3,)), sample((), (2,)), sample((2, 3), (2, 3, 2))])
+def dot(x1: Any, x2: Any, /) -> Any:
+    """Return NumPy's dot: over the last axis of x1 and the second-last of x2."""
+    x1, x2 = (x if type(x) is Tensor else wrap_number(x) for x in (lift(x1, "dot"), lift(x2, "dot")))
+    if not x1.ndim or not x2.ndim:
+        return elementwise.multiply(x1, x2)
+    return tensordot(x1, x2, axes=((x1.ndim - 1,), (max(x2.ndim - 2, 0),)))
+
+
+def wrap_number(number: Any) -> Tensor:
+    """Return a Python number as a tensor."""
+    import numpy as np
+
+    return wrap(np.asarray(number))

@@ -1,0 +1,179 @@
+"""Making tensors: from data, from shapes, and from nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.record import lift
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import elementwise, shapes
+
+_NUMBERS = (bool, int, float, complex)
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
+    """Return `obj` as a Tensor.
+
+    `obj` is a number, nested lists of numbers or tensors, an array of any Array API
+    library, or a tensor. An array that its owner could still write to is copied, so that
+    no write can reach a recorded value; `copy=False` asks for no copy, and takes an array
+    that is read-only.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.asarray([[1.0, 2.0], [3.0, 4.0]])
+    Tensor([[1., 2.],
+            [3., 4.]], dtype=float64)
+    """
+    if isinstance(obj, (list, tuple)) and _nests_tensor(obj):
+        if copy is False:
+            raise ValueError("asarray: joining tensors makes a copy; write copy=None")
+        tensor = shapes.stack([asarray(part) for part in obj])
+    elif type(obj) is Tensor or hasattr(type(obj), "__wengert_tensor__"):
+        tensor = lift(obj, "asarray")
+    else:
+        return _from_data(obj, dtype, device, copy)
+    if dtype is not None and tensor.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"asarray: {tensor.dtype} to {dtype} needs a copy; write copy=None")
+        return elementwise.astype(tensor, dtype)
+    if copy and tensor._node is None:
+        return wrap(backends.namespace_of(tensor._raw).copy(tensor._raw))  # type: ignore[union-attr]
+    return elementwise.positive(tensor) if copy else tensor
+
+
+def _nests_tensor(values: Any) -> bool:
+    return any(
+        type(v) is Tensor
+        or hasattr(type(v), "__wengert_tensor__")
+        or (isinstance(v, (list, tuple)) and _nests_tensor(v))
+        for v in values
+    )
+
+
+def _from_data(obj: Any, dtype: Any, device: Any, copy: bool | None) -> Tensor:
+    xp = backends.namespace_of(obj)
+    if xp is None:
+        if copy is False:
+            raise ValueError(f"asarray: a {type(obj).__name__} has no memory to share; write copy=None")
+        raw = np.array(obj, dtype=dtype)
+        if raw.dtype.kind not in "biufc":
+            raise TypeError(
+                f"asarray: got {type(obj).__name__} of dtype {raw.dtype}; expected numbers, nested "
+                "lists of numbers of equal lengths, or an array"
+            )
+        return wrap(raw)
+    raw = backends.protected(obj)
+    if copy is False and raw is not obj:
+        raise ValueError(
+            "asarray: copy=False shares memory, which must not change behind a tape; write "
+            "array.flags.writeable = False first, or copy=None"
+        )
+    if device is not None and xp is not backends.NUMPY:
+        raw = xp.asarray(raw, device=device)
+    if dtype is not None and raw.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"asarray: {raw.dtype} to {dtype} needs a copy; write copy=None")
+        raw = xp.astype(np.asarray(raw) if xp is backends.NUMPY else raw, dtype)
+    elif copy and raw is obj:
+        raw = xp.copy(raw)
+    return wrap(raw)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """Return a Tensor from any object with `__dlpack__`, copied unless it is a tensor."""
+    if type(x) is Tensor:
+        return asarray(x, copy=copy)
+    if copy is False:
+        raise ValueError(
+            "from_dlpack: the other library could write to shared memory behind a tape; write copy=None"
+        )
+    return wrap(np.array(backends.to_numpy(x)))
+
+
+def _like(name: str) -> Any:
+    def make(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+        raw = shapes.tensor(x, name)._raw
+        xp: Any = backends.namespace_of(raw)
+        return wrap(getattr(xp, name)(raw, dtype=dtype))
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"Return {name.partition('_')[0]} in the shape and dtype of x."
+    return make
+
+
+zeros_like, ones_like, empty_like = map(_like, ("zeros_like", "ones_like", "empty_like"))
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Return an array in the shape and dtype of x, filled with one number."""
+    raw = shapes.tensor(x, "full_like")._raw
+    xp: Any = backends.namespace_of(raw)
+    return wrap(xp.full_like(raw, fill_value, dtype=dtype))
+
+
+def _filled(name: str) -> Any:
+    def make(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+        return wrap(getattr(np, name)(shape, dtype=dtype or np.float64))
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"Return an array of {name} in a shape; float64 unless `dtype` says otherwise."
+    return make
+
+
+zeros, ones, empty = map(_filled, ("zeros", "ones", "empty"))
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """Return an array filled with one number or one-element tensor, whose derivative it takes."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if isinstance(fill_value, _NUMBERS):
+        return wrap(np.full(shape, fill_value, dtype=dtype))
+    return shapes.broadcast_to(asarray(fill_value, dtype=dtype), shape)
+
+
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
+) -> Tensor:
+    """Return numbers from `start` (or 0) up to but without `stop`, `step` apart."""
+    if stop is None:
+        start, stop = 0, start
+    return wrap(np.arange(start, stop, step, dtype=dtype))
+
+
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
+) -> Any:
+    """Return `num` numbers from `start` to `stop`, evenly apart; ends may be tensors."""
+    if isinstance(start, _NUMBERS) and isinstance(stop, _NUMBERS):
+        return wrap(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
+    start, stop = asarray(start), asarray(stop)
+    steps = np.linspace(0.0, 1.0, num, endpoint=endpoint)
+    column = wrap(steps.reshape((num,) + (1,) * len(shapes.broadcast_shapes(start.shape, stop.shape))))
+    line = start * (1 - column) + stop * column  # type: ignore[operator]
+    return line if dtype is None else elementwise.astype(line, dtype)
+
+
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
+) -> Tensor:
+    """Return a matrix with ones on its k-th diagonal."""
+    return wrap(np.eye(n_rows, n_cols, k=k, dtype=dtype or np.float64))
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
+    """Return grids of coordinates, one for each array of values along an axis."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing {indexing!r}; expected 'xy' or 'ij'")
+    tensors = [shapes.tensor(x, "meshgrid") for x in arrays]
+    rank = len(tensors)
+    place = [1, 0, *range(2, rank)] if indexing == "xy" and rank > 1 else list(range(rank))
+    lines = [
+        shapes.reshape(x, (1,) * place[i] + (-1,) + (1,) * (rank - 1 - place[i]))
+        for i, x in enumerate(tensors)
+    ]
+    return shapes.broadcast_arrays(*lines)

@@ -1,0 +1,89 @@
+"""Dtypes, constants and what the namespace says about itself. Dtypes are NumPy's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.tensor import Tensor
+
+_NAMES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+DTYPES = {name: np.dtype(name) for name in _NAMES}
+float16 = np.dtype("float16")
+e, pi, inf, nan, newaxis = math.e, math.pi, math.inf, math.nan, None
+
+
+def _dtype(value: Any) -> Any:
+    return value.dtype if hasattr(value, "dtype") else value
+
+
+def finfo(type: Any, /) -> Any:
+    """Return the limits of a floating dtype."""
+    return np.finfo(_dtype(type))
+
+
+def iinfo(type: Any, /) -> Any:
+    """Return the limits of an integer dtype."""
+    return np.iinfo(_dtype(type))
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Return whether a dtype is of a kind: "real floating", "integral", ..., or another dtype."""
+    return bool(np.isdtype(dtype, kind))
+
+
+def can_cast(from_: Any, to: Any, /) -> bool:
+    """Return whether values of one dtype or array fit another without loss of kind."""
+    return bool(np.can_cast(_dtype(from_), to))
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """Return the dtype that operations on these arrays, dtypes and numbers have."""
+    given = [a.dtype if type(a) is Tensor else _dtype(a) for a in arrays_and_dtypes]
+    libraries = {
+        id(xp): xp
+        for a in arrays_and_dtypes
+        if type(a) is Tensor and (xp := backends.namespace_of(a._raw)) is not None
+    }
+    (xp,) = libraries.values() if len(libraries) == 1 else (backends.NUMPY,)
+    return xp.result_type(*given)
+
+
+class Info:
+    """What the namespace can do, as the Array API standard asks."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """Return which optional behaviours there are."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self) -> str:
+        """Return where new arrays live."""
+        return "cpu"
+
+    def devices(self) -> list[str]:
+        """Return where new arrays can live."""
+        return ["cpu"]
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
+        """Return the dtypes of arrays made without one."""
+        return {
+            "real floating": DTYPES["float64"],
+            "complex floating": DTYPES["complex128"],
+            "integral": DTYPES["int64"],
+            "indexing": DTYPES["int64"],
+        }
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
+        """Return all dtypes, or those of a kind, by name."""
+        return {name: d for name, d in DTYPES.items() if kind is None or np.isdtype(d, kind)}
+
+
+def __array_namespace_info__() -> Info:
+    """Return what the namespace says about itself."""
+    return Info()

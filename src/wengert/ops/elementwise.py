@@ -1,0 +1,362 @@
+"""Functions of each element: a line for each, with its partial derivatives.
+
+A rule returns ``g * partial``. Where the mathematics leaves a choice (a kink, a tie), the
+rule takes the one in the table of conventions: the subgradient of least norm, and ties
+that share evenly.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert import backends
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor
+from wengert.ops.families import elementwise, sample, zero
+
+INSIDE = (-0.9, 0.9)
+ABOVE_ONE = (1.1, 3.0)
+POSITIVE = (0.2, 3.0)
+LN2, LN10 = math.log(2), math.log(10)
+
+# -- arithmetic ---------------------------------------------------------------------------
+
+add = elementwise("add", lambda xp, g: g, lambda xp, g: g)
+subtract = elementwise("subtract", lambda xp, g: g, lambda xp, g: -g)
+multiply = elementwise("multiply", lambda xp, g, x2: g * x2, lambda xp, g, x1: g * x1)
+divide = elementwise(
+    "divide",
+    lambda xp, g, x2: g / x2,
+    lambda xp, g, y, x2: -(g * y) / x2,
+    domain=(ANY := (-2.0, 2.0), POSITIVE),
+)
+negative = elementwise("negative", lambda xp, g: -g)
+positive = elementwise("positive", lambda xp, g: g)
+square = elementwise("square", lambda xp, g, x: g * (x + x))
+reciprocal = elementwise("reciprocal", lambda xp, g, y: -g * (y * y), domain=POSITIVE)
+remainder = elementwise(
+    "remainder",
+    lambda xp, g: g,
+    lambda xp, g, x1, x2: -g * xp.floor(x1 / x2),
+    domain=((2.1, 2.9), (0.8, 1.0)),
+    kinds="f",
+)
+hypot = elementwise(
+    "hypot",
+    lambda xp, g, y, x1: g * _over(xp, x1, y),
+    lambda xp, g, y, x2: g * _over(xp, x2, y),
+    kinds="f",
+)
+sqrt = elementwise("sqrt", lambda xp, g, y: g / (y + y), domain=POSITIVE)
+
+
+def _over(xp: Any, x: Any, y: Any) -> Any:
+    """Return x / y, and 0 where y is 0: the least subgradient of a norm at its tip."""
+    return x / xp.where(y == 0, xp.ones_like(y), y)
+
+
+def _pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
+    below = xp.where(x2 == 0, xp.ones_like(x2), x2 - 1)  # x**0 is flat, also at 0
+    return g * x2 * xp.pow(x1, below)
+
+
+def _pow_exponent(xp: Any, g: Any, y: Any, x1: Any) -> Any:
+    return g * y * xp.log(xp.where(x1 == 0, xp.ones_like(x1), x1))  # 0**p is flat in p > 0
+
+
+pow_ = elementwise("pow", _pow_base, _pow_exponent, domain=(POSITIVE, ANY))
+
+
+def _pow_number(xp: Any, x: Any, exponent: Any) -> Any:
+    if exponent == 2:
+        return x * x
+    if exponent == 1:
+        return +x
+    if exponent == 0.5:
+        return xp.sqrt(x)
+    if exponent == -1 and backends.is_inexact(x.dtype):
+        return 1 / x
+    return x**exponent
+
+
+def _pow_number_rule(xp: Any, g: Any, x: Any, exponent: Any) -> Any:
+    if exponent == 0:
+        return None
+    if exponent == 1:
+        return g
+    if exponent == 2:
+        return g * (x + x)
+    return g * (exponent * x ** (exponent - 1))
+
+
+pow_number = elementwise(
+    "pow_number",
+    _pow_number_rule,
+    compute=_pow_number,
+    params=("exponent",),
+    samples=[sample((2, 3), exponent=p) for p in (-1, 0, 0.5, 1, 2, 3, -2.5)],
+    domain=POSITIVE,
+    reference=lambda x, exponent: x**exponent,
+    doc="Return x to the power of a Python number, which needs no array of exponents.",
+)
+
+# -- exponentials and logarithms ----------------------------------------------------------
+
+exp = elementwise("exp", lambda xp, g, y: g * y)
+expm1 = elementwise("expm1", lambda xp, g, y: g * (y + 1))
+log = elementwise("log", lambda xp, g, x: g / x, domain=POSITIVE)
+log1p = elementwise("log1p", lambda xp, g, x: g / (1 + x), domain=INSIDE)
+log2 = elementwise("log2", lambda xp, g, x: g / (x * LN2), domain=POSITIVE)
+log10 = elementwise("log10", lambda xp, g, x: g / (x * LN10), domain=POSITIVE)
+logaddexp = elementwise(
+    "logaddexp",
+    lambda xp, g, y, x1: g * xp.exp(_gap(xp, x1, y)),
+    lambda xp, g, y, x2: g * xp.exp(_gap(xp, x2, y)),
+    kinds="f",
+)
+
+
+def _gap(xp: Any, x: Any, y: Any) -> Any:
+    """Return x - y, and 0 where the two are the same infinity."""
+    return xp.where(x == y, xp.zeros_like(y), x - y)
+
+
+# -- trigonometric and hyperbolic ---------------------------------------------------------
+
+sin = elementwise("sin", lambda xp, g, x: g * xp.cos(x))
+cos = elementwise("cos", lambda xp, g, x: -g * xp.sin(x))
+tan = elementwise("tan", lambda xp, g, y: g * (1 + y * y), domain=(-1.2, 1.2))
+asin = elementwise("asin", lambda xp, g, x: g / xp.sqrt(1 - x * x), domain=INSIDE)
+acos = elementwise("acos", lambda xp, g, x: -g / xp.sqrt(1 - x * x), domain=INSIDE)
+atan = elementwise("atan", lambda xp, g, x: g / (1 + x * x))
+atan2 = elementwise(
+    "atan2",
+    lambda xp, g, x1, x2: g * _over(xp, x2, x1 * x1 + x2 * x2),
+    lambda xp, g, x1, x2: -g * _over(xp, x1, x1 * x1 + x2 * x2),
+    kinds="f",
+)
+sinh = elementwise("sinh", lambda xp, g, x: g * xp.cosh(x))
+cosh = elementwise("cosh", lambda xp, g, x: g * xp.sinh(x))
+tanh = elementwise("tanh", lambda xp, g, y: g * (1 - y * y))
+asinh = elementwise("asinh", lambda xp, g, x: g / xp.sqrt(x * x + 1))
+acosh = elementwise(
+    "acosh", lambda xp, g, x: g / (xp.sqrt(x - 1) * xp.sqrt(x + 1)), domain=ABOVE_ONE
+)
+atanh = elementwise("atanh", lambda xp, g, x: g / (1 - x * x), domain=INSIDE)
+
+# -- magnitude, sign and the parts of complex numbers -------------------------------------
+
+
+def _abs_rule(xp: Any, g: Any, x: Any) -> Any:
+    if backends.kind_of(x.dtype) == "c":
+        return g * _over(xp, x, xp.astype(xp.abs(x), x.dtype))
+    return g * xp.sign(x)
+
+
+abs_ = elementwise("abs", _abs_rule)
+real = elementwise("real", lambda xp, g: g, transposed=True, kinds="c")
+imag = elementwise("imag", lambda xp, g: g * 1j, transposed=True, kinds="c")
+conj = elementwise("conj", lambda xp, g: xp.conj(g), transposed=True, kinds="c")
+
+
+def _as_complex(xp: Any, x1: Any, x2: Any) -> Any:
+    return x1 + x2 * xp.asarray(1j, dtype=xp.complex64 if x1.dtype == xp.float32 else xp.complex128)
+
+
+complex_ = elementwise(
+    "complex",
+    lambda xp, g: xp.real(g),
+    lambda xp, g: xp.imag(g),
+    compute=_as_complex,
+    transposed=True,
+    kinds="f",
+    reference=lambda x1, x2: x1 + 1j * x2,
+    doc="Return x1 + 1j * x2 for real arrays.",
+)
+copysign = elementwise(
+    "copysign",
+    lambda xp, g, x1, x2: g * (xp.copysign(xp.ones_like(x1), x1) * xp.copysign(xp.ones_like(x2), x2)),
+    None,
+    kinds="f",
+)
+_real_sign = zero("sign")
+
+
+def sign(x: Any, /) -> Any:
+    """Return -1, 0 or 1; for complex numbers x / abs(x), and 0 at 0."""
+    if backends.kind_of(getattr(x, "dtype", None)) != "c":
+        return _real_sign(x)
+    size = abs_(x)
+    return divide(x, where(equal(size, 0.0), 1.0, size))
+
+
+def angle(x: Any, /) -> Any:
+    """Return the angle of complex numbers in the plane."""
+    return atan2(imag(x), real(x))
+
+
+_astype = elementwise(
+    "astype",
+    lambda xp, g: g,  # the engine casts a cotangent to its argument's dtype
+    params=("dtype",),
+    compute=lambda xp, x, dtype: _cast(xp, x, dtype),
+    transposed=True,
+    samples=[sample((2, 3), dtype="float64"), sample((), dtype="complex128")],
+    reference=lambda x, dtype: x.astype(dtype),
+)
+
+
+def _cast(xp: Any, x: Any, dtype: Any) -> Any:
+    """Return x in another dtype; for a real one, without the imaginary part."""
+    dtype = getattr(xp, dtype) if isinstance(dtype, str) else dtype
+    if is_complex(x) and backends.kind_of(dtype) != "c":
+        x = xp.real(x)
+    return xp.astype(x, dtype)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """Return x in another dtype; derivatives follow into floating and complex dtypes."""
+    if type(x) is Tensor and not copy and x.dtype == dtype:
+        return x
+    return _astype(x, dtype=dtype)
+
+
+def is_complex(x: Any) -> bool:
+    """Return whether an array holds complex numbers."""
+    return backends.kind_of(x.dtype) == "c"
+
+
+# -- choices ------------------------------------------------------------------------------
+
+
+def _wins(xp: Any, g: Any, mine: Any, other: Any) -> Any:
+    """Return g where mine > other, half of it where they tie, else 0."""
+    ties = mine == other
+    won = xp.where(mine > other, g, xp.zeros_like(g))
+    return xp.where(ties, g / 2, won) if bool(xp.any(ties)) else won
+
+
+maximum = elementwise(
+    "maximum",
+    lambda xp, g, x1, x2: _wins(xp, g, x1, x2),
+    lambda xp, g, x1, x2: _wins(xp, g, x2, x1),
+    kinds="f",
+)
+minimum = elementwise(
+    "minimum",
+    lambda xp, g, x1, x2: _wins(xp, g, x2, x1),
+    lambda xp, g, x1, x2: _wins(xp, g, x1, x2),
+    kinds="f",
+)
+where = elementwise(
+    "where",
+    None,
+    lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
+    lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
+    args=("condition", "x1", "x2"),
+    samples=[
+        sample((2, 3), (2, 3), (2, 3)),
+        sample((3,), (2, 1), (2, 3)),
+        sample((2, 1), (), (3,)),
+        sample((0, 2), (2,), ()),
+    ],
+    compute=lambda xp, condition, x1, x2: xp.where(xp.astype(xp.asarray(condition), xp.bool), x1, x2),
+    reference=lambda condition, x1, x2: _numpy_where(condition, x1, x2),
+    doc="Return x1 where the condition holds, else x2.",
+)
+
+
+def _numpy_where(condition: Any, x1: Any, x2: Any) -> Any:
+    import numpy as np
+
+    return np.where(condition.astype(bool), x1, x2)
+
+
+_clip = elementwise(
+    "clip",
+    lambda xp, g, x, low, high: xp.where((low < x) & (x < high), g, xp.zeros_like(g)),
+    lambda xp, g, x, low, high: xp.where((x <= low) & (low <= high), g, xp.zeros_like(g)),
+    lambda xp, g, x, low, high: xp.where((high <= x) | (high < low), g, xp.zeros_like(g)),
+    args=("x", "low", "high"),
+    samples=[sample((2, 3), (), ()), sample((2, 3), (3,), (2, 1)), sample((2, 3), (2, 3), (2, 3))],
+    domain=((-2.0, 2.0), (-1.0, -0.2), (0.2, 1.0)),
+    compute=lambda xp, x, low, high: xp.clip(x, low, high),
+    kinds="f",
+)
+
+
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+    """Return x with values below `min` or above `max` replaced by those bounds.
+
+    At a bound the bound takes the derivative and x gets 0, as for relu at 0.
+    """
+    if min is None and max is None:
+        return positive(x)
+    if min is None:
+        return apply(_below.op, (x, max), {})  # type: ignore[attr-defined]
+    if max is None:
+        return apply(_above.op, (x, min), {})  # type: ignore[attr-defined]
+    return _clip(x, min, max)
+
+
+_below = elementwise(
+    "clip_below",
+    lambda xp, g, x, high: xp.where(x < high, g, xp.zeros_like(g)),
+    lambda xp, g, x, high: xp.where(x < high, xp.zeros_like(g), g),
+    args=("x", "high"),
+    compute=lambda xp, x, high: xp.clip(x, None, high),
+    kinds="f",
+    reference=lambda x, high: _numpy_minimum(x, high),
+)
+_above = elementwise(
+    "clip_above",
+    lambda xp, g, x, low: xp.where(x > low, g, xp.zeros_like(g)),
+    lambda xp, g, x, low: xp.where(x > low, xp.zeros_like(g), g),
+    args=("x", "low"),
+    compute=lambda xp, x, low: xp.clip(x, low, None),
+    kinds="f",
+    reference=lambda x, low: -_numpy_minimum(-x, -low),
+)
+
+
+def _numpy_minimum(x1: Any, x2: Any) -> Any:
+    import numpy as np
+
+    return np.minimum(x1, x2)
+
+
+# -- no derivative ------------------------------------------------------------------------
+
+floor, ceil, trunc, round_ = (zero(name) for name in ("floor", "ceil", "trunc", "round"))
+isfinite, isinf, isnan = (zero(name, kinds="fc") for name in ("isfinite", "isinf", "isnan"))
+signbit = zero("signbit")
+_TWO_ARGS = ("x1", "x2")
+equal, not_equal = (zero(name, args=_TWO_ARGS, kinds="fc") for name in ("equal", "not_equal"))
+less, less_equal, greater, greater_equal = (
+    zero(name, args=_TWO_ARGS) for name in ("less", "less_equal", "greater", "greater_equal")
+)
+floor_divide = zero("floor_divide", args=_TWO_ARGS, domain=(ANY, POSITIVE))
+nextafter = zero("nextafter", args=_TWO_ARGS)
+logical_and, logical_or, logical_xor = (
+    zero(name, args=_TWO_ARGS, kinds="b") for name in ("logical_and", "logical_or", "logical_xor")
+)
+logical_not = zero("logical_not", kinds="b")
+bitwise_and, bitwise_or, bitwise_xor = (
+    zero(name, args=_TWO_ARGS, kinds="i", domain=(0, 9))
+    for name in ("bitwise_and", "bitwise_or", "bitwise_xor")
+)
+bitwise_left_shift, bitwise_right_shift = (
+    zero(name, args=_TWO_ARGS, kinds="i", domain=(0, 9))
+    for name in ("bitwise_left_shift", "bitwise_right_shift")
+)
+bitwise_invert = zero("bitwise_invert", kinds="i", domain=(0, 9))
+
+
+def power(x1: Any, x2: Any, /) -> Any:
+    """Return x1 to the power x2, without an array of exponents where x2 is a Python number."""
+    if type(x2) in (int, float) and (not isinstance(x1, (int, float)) or type(x1) is Tensor):
+        dtype = getattr(x1, "dtype", None)
+        if dtype is not None and backends.is_inexact(dtype):
+            return pow_number(x1, exponent=x2)
+    return pow_(x1, x2)

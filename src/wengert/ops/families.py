@@ -1,0 +1,517 @@
+"""Families of operations: what follows from an operation being of a kind.
+
+Each function here declares one operation and returns what users call. The declaration
+holds all that is known about it: how to compute it against a namespace `xp`, a rule for
+each array argument, where it may be tested (`domain`, `kinds`, `samples`). What a rule may
+read is listed in `engine.node.Op`. From the family follow the cotangent of each argument,
+how a Block goes through, and the tests.
+
+    elementwise   a rule g -> g * partial for each argument; it serves both modes
+    linear        the operation and its transpose
+    position_map  moves or repeats elements: nothing but itself; a transpose where it is hot
+    contraction   products summed over axes: a transpose for each operand, and its regions
+    reduction     a rule g -> g * partial with respect to the reduced elements
+    zero          no derivative anywhere it exists: floor, comparisons, argmax
+    special       rules of its own
+    composite     a body in other operations
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.cotangents import Block, Region, cut, slices, unbroadcast_block, whole
+from wengert.engine.errors import RuleError
+from wengert.engine.node import Node, Op
+from wengert.engine.record import apply, binary, unary
+
+Rule = Callable[..., Any]
+Domain = tuple[float, float]
+ANYWHERE: Domain = (-2.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One way to call an operation in a test: a shape for each array, and parameters."""
+
+    shapes: tuple[tuple[int, ...], ...]
+    params: dict[str, Any] = field(default_factory=dict)
+
+
+def sample(*shapes: tuple[int, ...], **params: Any) -> Sample:
+    """Return a Sample of arrays with these shapes, and these parameters."""
+    return Sample(shapes, params)
+
+
+@dataclass
+class Entry:
+    """An operation in the registry, with what its tests need."""
+
+    name: str
+    family: str
+    function: Callable[..., Any]
+    op: Op | None
+    samples: Sequence[Sample]
+    domains: Sequence[Domain]
+    kinds: str
+    reference: Callable[..., Any] | None
+
+
+#: Every operation by name, in the order of declaration.
+REGISTRY: dict[str, Entry] = {}
+
+
+def _register(
+    function: Callable[..., Any],
+    op: Op | None,
+    name: str,
+    family: str,
+    samples: Sequence[Sample],
+    domain: Domain | Sequence[Domain],
+    kinds: str,
+    reference: Callable[..., Any] | None,
+    doc: str | None,
+) -> Callable[..., Any]:
+    if name in REGISTRY:
+        raise RuleError(f"{name}: declared twice")
+    if not samples:
+        raise RuleError(f"{name}: declare samples=[sample(shape, ..., param=value), ...] to test it with")
+    count = max(len(s.shapes) for s in samples)
+    domains = [domain] * count if isinstance(domain[0], (int, float)) else domain
+    REGISTRY[name] = Entry(name, family, function, op, samples, domains, kinds, reference)  # type: ignore[arg-type]
+    function.__name__ = function.__qualname__ = name
+    if doc or not function.__doc__:
+        function.__doc__ = doc or f"Return {name} of the arguments. See the table of operations."
+    function.op = op  # type: ignore[attr-defined]
+    return function
+
+
+def _by_name(name: str) -> Callable[..., Any]:
+    def compute(xp: Any, *arrays: Any, **params: Any) -> Any:
+        return getattr(xp, name)(*arrays, **params)
+
+    return compute
+
+
+def _caller(op: Op) -> Callable[..., Any]:
+    """Return the function that users call for an operation."""
+    simple = not op.params and not op.variadic and op.reads_values_only
+    if simple and len(op.args) == 1:
+        function: Callable[..., Any] = unary(op)
+    elif simple and len(op.args) == 2:
+        function = binary(op)
+    else:
+
+        def function(*arrays: Any, **params: Any) -> Any:
+            return apply(op, arrays, params)
+
+    names = ["arrays"] if op.variadic else op.args
+    kind = inspect.Parameter.VAR_POSITIONAL if op.variadic else inspect.Parameter.POSITIONAL_ONLY
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(n, kind) for n in names]
+        + [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in op.params]
+    )
+    return function
+
+
+# -- elementwise ------------------------------------------------------------------------
+
+
+class Elementwise(Op):
+    """Each element of the result depends on one element of each argument."""
+
+    family = "elementwise"
+    broadcasts = True
+    direct = True
+    #: whether the rules are transposes already, as for real, imag and conj
+    transposed = False
+
+    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
+        rule: Any = self.rules[argument]
+        if backends.kind_of(node.dtype) == "c" and not self.transposed:
+            g = rule(xp, xp.conj(g), *values)  # g * conj(partial), for a holomorphic function
+            return None if g is None else xp.conj(g)
+        return rule(xp, g, *values)
+
+    def pull_block(
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        here = tuple(cut(v, g.region) for v in values)
+        part = self.pull(xp, g.values, node, argument, here)
+        return None if part is None else unbroadcast_block(xp, part, g.region, parent.shape)
+
+
+_ONE = [sample((2, 3)), sample(()), sample((0, 2)), sample((4,))]
+_TWO = [
+    sample((2, 3), (2, 3)),
+    sample((2, 3), (3,)),
+    sample((2, 1), (1, 3)),
+    sample((), (2,)),
+    sample((0, 2), (2,)),
+]
+
+
+def elementwise(
+    name: str,
+    *rules: Rule | None,
+    args: Sequence[str] = (),
+    compute: Callable[..., Any] | None = None,
+    params: Sequence[str] = (),
+    samples: Sequence[Sample] = (),
+    domain: Domain | Sequence[Domain] = ANYWHERE,
+    kinds: str = "fc",
+    transposed: bool = False,
+    reference: Callable[..., Any] | None = None,
+    doc: str | None = None,
+) -> Callable[..., Any]:
+    """Declare a function of each element, by a rule ``(xp, g, ...) -> g * partial`` per argument."""
+    args = args or (("x",) if len(rules) == 1 else tuple(f"x{i + 1}" for i in range(len(rules))))
+    op = Elementwise(name, args, compute or _by_name(name), rules, params)
+    op.transposed = transposed
+    if compute is None:
+        op.numpy_function = getattr(np, name)  # type: ignore[attr-defined]
+    samples = samples or (_ONE if len(rules) == 1 else _TWO)
+    return _register(_caller(op), op, name, op.family, samples, domain, kinds, reference, doc)
+
+
+class Zero(Op):
+    """Constant between jumps, or not a number that could have a derivative."""
+
+    family = "zero"
+    broadcasts = True
+
+
+def zero(
+    name: str,
+    *,
+    args: Sequence[str] = ("x",),
+    compute: Callable[..., Any] | None = None,
+    params: Sequence[str] = (),
+    samples: Sequence[Sample] = (),
+    domain: Domain | Sequence[Domain] = ANYWHERE,
+    kinds: str = "f",
+    reference: Callable[..., Any] | None = None,
+    doc: str | None = None,
+) -> Callable[..., Any]:
+    """Declare a function whose derivative is zero, so that nothing is recorded."""
+    op = Zero(name, args, compute or _by_name(name), [None] * len(args), params)
+    if compute is None:
+        op.numpy_function = getattr(np, name)  # type: ignore[attr-defined]
+    samples = samples or (_ONE if len(args) == 1 else _TWO)
+    return _register(_caller(op), op, name, op.family, samples, domain, kinds, reference, doc)
+
+
+# -- linear and position maps -----------------------------------------------------------
+
+
+class Linear(Op):
+    """Linear in its one array, with a transpose and perhaps a rule for a Block."""
+
+    family = "linear"
+    block: Rule | None = None
+
+    def pull_block(
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        part = None if self.block is None else self.block(xp, g, *values)
+        return super().pull_block(xp, g, node, parent, argument, values) if part is None else part
+
+
+def linear(
+    name: str,
+    transpose: Rule,
+    *,
+    samples: Sequence[Sample],
+    args: Sequence[str] = ("x",),
+    compute: Callable[..., Any] | None = None,
+    params: Sequence[str] = (),
+    block: Rule | None = None,
+    kinds: str = "fc",
+    reference: Callable[..., Any] | None = None,
+    doc: str | None = None,
+) -> Callable[..., Any]:
+    """Declare a linear operation by itself and its transpose.
+
+    `block`, if given, takes a Block in place of g, reads what `transpose` reads, and
+    returns a Block, or None where it would be no smaller than the whole.
+    """
+    op = Linear(name, args, compute or _by_name(name), [transpose], params)
+    _set_block(op, transpose, block)
+    return _register(_caller(op), op, name, op.family, samples, ANYWHERE, kinds, reference, doc)
+
+
+def _set_block(op: Linear, transpose: Rule, block: Rule | None) -> None:
+    if block is not None and op._reads(block) != op._reads(transpose):
+        raise RuleError(f"{op.name}: `block` must read what its transpose reads, in that order")
+    op.block = block
+
+
+class PositionMap(Linear):
+    """Each element of the result is an element of the argument, or a constant.
+
+    Run on an array of positions, the operation tells where its elements come from;
+    `compute` gets `fill` for positions that come from nowhere, such as padding.
+    """
+
+    family = "position map"
+
+    def positions(self, shape: tuple[int, ...], params: dict[str, Any]) -> np.ndarray:
+        """Return, for each element of the result, its flat position in the argument, or -1."""
+        places = np.arange(math.prod(shape)).reshape(shape)
+        return np.asarray(self.compute(backends.NUMPY, places + 1, **params)) - 1
+
+    def transpose(self, xp: Any, g: Any, shape: tuple[int, ...], *params: Any) -> Any:
+        positions = self.positions(shape, dict(zip(self.params, params, strict=True)))
+        return xp.scatter_flat(g, shape=shape, positions=positions)
+
+    def transpose_block(self, xp: Any, g: Block, shape: tuple[int, ...], *params: Any) -> Any:
+        positions = self.positions(shape, dict(zip(self.params, params, strict=True)))
+        positions = positions[slices(g.region)]
+        used = positions[positions >= 0]
+        if not used.size:
+            return None
+        places = np.unravel_index(np.where(positions < 0, used[0], positions), shape)
+        region = tuple(range(int(p.min()), int(p.max()) + 1) for p in places)
+        sizes = tuple(map(len, region))
+        local = [p - r.start for p, r in zip(places, region, strict=True)]
+        flat = np.where(positions < 0, -1, np.ravel_multi_index(local, sizes) if shape else 0)
+        return Block(shape, region, xp.scatter_flat(g.values, shape=sizes, positions=flat))
+
+
+def position_map(
+    name: str,
+    transpose: Rule | None = None,
+    *,
+    samples: Sequence[Sample],
+    compute: Callable[..., Any] | None = None,
+    params: Sequence[str] = (),
+    block: Rule | None = None,
+    kinds: str = "fc",
+    reference: Callable[..., Any] | None = None,
+    doc: str | None = None,
+) -> Callable[..., Any]:
+    """Declare an operation that only moves, repeats or drops elements."""
+    rule: Any = transpose
+    if transpose is None:
+
+        def rule(xp: Any, g: Any, x_shape: Any, *values: Any) -> Any:
+            return op.transpose(xp, g, x_shape, *values)
+
+        rule.__signature__ = _signature("xp", "g", "x_shape", *params)
+    op = PositionMap(name, ("x",), compute or _by_name(name), [rule], params)
+    if transpose is None and block is None:
+        op.block = op.transpose_block
+    else:
+        _set_block(op, rule, block)
+    return _register(_caller(op), op, name, op.family, samples, ANYWHERE, kinds, reference, doc)
+
+
+def _signature(*names: str) -> inspect.Signature:
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    return inspect.Signature([inspect.Parameter(n, kind) for n in names])
+
+
+# -- contractions -------------------------------------------------------------------------
+
+
+class Contraction(Op):
+    """Sums of products. `regions` maps a region of the result to those of the operands."""
+
+    family = "contraction"
+    broadcasts = True
+    regions: Callable[..., Sequence[Region]]
+
+    def pull_block(
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        reads = self.reads[0 if self.variadic else argument] or ()
+        known = dict(zip(reads, values, strict=True))
+        params = {k: v for k, v in known.items() if k in self.params}
+        regions = self.regions(g.region, known["shapes"], **params)
+        for name, value in known.items():
+            if name == "arrays":
+                known[name] = tuple(map(cut, value, regions))
+            elif name in self.args:
+                known[name] = cut(value, regions[self.args.index(name)])
+        part = self.pull(xp, g.values, node, argument, tuple(known.values()))
+        return unbroadcast_block(xp, part, regions[argument], parent.shape)
+
+
+def contraction(
+    name: str,
+    *rules: Rule,
+    regions: Callable[..., Sequence[Region]],
+    samples: Sequence[Sample],
+    args: Sequence[str] = ("x1", "x2"),
+    params: Sequence[str] = (),
+    variadic: bool = False,
+    compute: Callable[..., Any] | None = None,
+    kinds: str = "fc",
+    reference: Callable[..., Any] | None = None,
+    doc: str | None = None,
+) -> Callable[..., Any]:
+    """Declare sums of products: a transpose for each operand (each reads `shapes`), and
+    ``regions(region of the result, shapes, **params)``, the part of each operand it uses."""
+    op = Contraction(name, args, compute or _by_name(name), rules, params, variadic)
+    op.regions = regions
+    return _register(_caller(op), op, name, op.family, samples, ANYWHERE, kinds, reference, doc)
+
+
+# -- reductions ---------------------------------------------------------------------------
+
+
+class Reduction(Op):
+    """One number for all elements along some axes. Rules see g and y with those axes kept."""
+
+    family = "reduction"
+
+    def _reads(self, rule: Rule) -> tuple[str, ...]:
+        return (*super()._reads(rule), "x_shape", "axis")
+
+    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
+        *values, shape, axis = values  # type: ignore[assignment]
+        return self._spread(xp, g, node, values, shape, axis, whole(shape))
+
+    def pull_block(
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        *values, shape, axis = values  # type: ignore[assignment]
+        outer = iter(g.region)
+        keeps = len(g.region) == len(shape)
+        region = []
+        for i, n in enumerate(shape):
+            r = next(outer) if keeps or i not in axis else range(n)
+            region.append(range(n) if i in axis else r)
+        reads = self.reads[0] or ()
+        here = []
+        for name, value in zip(reads, values, strict=False):
+            if name == "x":
+                value = value[slices(tuple(region))]
+            elif name == "y":
+                value = value[g.index]
+            here.append(value)
+        part = self._spread(xp, g.values, node, here, shape, axis, tuple(region))
+        return Block(shape, tuple(region), part)
+
+    def _spread(
+        self,
+        xp: Any,
+        g: Any,
+        node: Node,
+        values: Any,
+        shape: tuple[int, ...],
+        axis: tuple[int, ...],
+        region: Region,
+    ) -> Any:
+        """Return the cotangent of a region of x, from g and y on its reduced elements."""
+        kept = tuple(1 if i in axis else len(r) for i, r in enumerate(region))
+        reads = self.reads[0] or ()
+        values = [
+            xp.reshape(v, kept) if name == "y" else v
+            for name, v in zip(reads, values, strict=False)
+        ]
+        rule: Any = self.rules[0]
+        if backends.kind_of(node.dtype) == "c":  # as for elementwise operations
+            part = xp.conj(rule(xp, xp.conj(xp.reshape(g, kept)), *values))
+        else:
+            part = rule(xp, xp.reshape(g, kept), *values)
+        sizes = tuple(map(len, region))
+        return part if tuple(part.shape) == sizes else xp.broadcast_to(part, sizes)
+
+
+_REDUCED = [
+    sample((2, 3), axis=(0, 1), keepdims=False),
+    sample((2, 3), axis=(1,), keepdims=False),
+    sample((2, 3, 2), axis=(0, 2), keepdims=True),
+    sample((), axis=(), keepdims=False),
+    sample((3, 2), axis=(), keepdims=False),
+]
+
+
+def reduction(
+    name: str,
+    rule: Rule,
+    *,
+    compute: Callable[..., Any] | None = None,
+    params: Sequence[str] = ("axis", "keepdims"),
+    samples: Sequence[Sample] = (),
+    domain: Domain = ANYWHERE,
+    kinds: str = "fc",
+    reference: Callable[..., Any] | None = None,
+    doc: str | None = None,
+) -> Callable[..., Any]:
+    """Declare a reduction over the tuple `axis`, by a rule ``(xp, g, ...) -> g * partial``."""
+    op = Reduction(name, ("x",), compute or _by_name(name), [rule], params)
+    samples = samples or _REDUCED
+    return _register(_caller(op), op, name, op.family, samples, domain, kinds, reference, doc)
+
+
+# -- the rest -------------------------------------------------------------------------------
+
+
+def special(
+    name: str,
+    *rules: Rule | None,
+    samples: Sequence[Sample],
+    args: Sequence[str] = ("x",),
+    compute: Callable[..., Any] | None = None,
+    params: Sequence[str] = (),
+    variadic: bool = False,
+    block: Callable[..., Any] | None = None,
+    domain: Domain | Sequence[Domain] = ANYWHERE,
+    kinds: str = "fc",
+    reference: Callable[..., Any] | None = None,
+    doc: str | None = None,
+) -> Callable[..., Any]:
+    """Declare an operation with rules of its own; `block` as in `Op.pull_block`."""
+    op = Op(name, args, compute or _by_name(name), rules, params, variadic)
+    if block is not None:
+        op.pull_block = block  # type: ignore[method-assign]
+    return _register(_caller(op), op, name, op.family, samples, domain, kinds, reference, doc)
+
+
+def composite(
+    *,
+    samples: Sequence[Sample],
+    domain: Domain | Sequence[Domain] = ANYWHERE,
+    kinds: str = "fc",
+    reference: Callable[..., Any] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare a function whose body is other operations; it needs no rule, only tests."""
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        name = function.__name__
+        return _register(
+            function, None, name, "composite", samples, domain, kinds, reference, function.__doc__
+        )
+
+    return declare
+
+
+def axes(axis: Any, ndim: int, name: str) -> tuple[int, ...]:
+    """Return an axis, a tuple of them or None (all) as a tuple of non-negative ones."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = tuple(_axis(int(a), ndim, name) for a in given)
+    if len(set(found)) != len(found):
+        raise ValueError(f"{name}: axis {axis} names an axis twice")
+    return found
+
+
+def _axis(axis: int, ndim: int, name: str) -> int:
+    if not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(f"{name}: axis {axis} of an array with {ndim} axes")
+    return axis % ndim
+
+
+def one_axis(axis: Any, ndim: int, name: str) -> int:
+    """Return one axis as a non-negative number."""
+    return axes(int(axis), ndim, name)[0]

@@ -1,0 +1,203 @@
+"""Operators and methods of Tensor and Variable, from one table each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.node import Op
+from wengert.engine.record import apply, binary
+from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.variable import Variable
+from wengert.ops import contractions, creation, cumulative, elementwise, indexing, reductions, shapes, sorting
+from wengert.ops.updates import At
+
+_ARITHMETIC = {
+    "add": elementwise.add,
+    "sub": elementwise.subtract,
+    "mul": elementwise.multiply,
+    "truediv": elementwise.divide,
+    "floordiv": elementwise.floor_divide,
+    "mod": elementwise.remainder,
+    "and": elementwise.bitwise_and,
+    "or": elementwise.bitwise_or,
+    "xor": elementwise.bitwise_xor,
+    "lshift": elementwise.bitwise_left_shift,
+    "rshift": elementwise.bitwise_right_shift,
+}
+_COMPARISONS = {
+    "eq": elementwise.equal,
+    "ne": elementwise.not_equal,
+    "lt": elementwise.less,
+    "le": elementwise.less_equal,
+    "gt": elementwise.greater,
+    "ge": elementwise.greater_equal,
+}
+_UNARY = {
+    "neg": elementwise.negative,
+    "pos": elementwise.positive,
+    "abs": elementwise.abs_,
+    "invert": elementwise.bitwise_invert,
+}
+_METHODS: dict[str, Callable[..., Any]] = {
+    **{
+        f.__name__: f
+        for f in (
+            reductions.sum, reductions.prod, reductions.mean, reductions.max, reductions.min,
+            reductions.var, reductions.std, reductions.all, reductions.any, reductions.argmax,
+            reductions.argmin, shapes.reshape, shapes.squeeze, shapes.swapaxes, shapes.diagonal,
+            shapes.repeat, indexing.take, sorting.argsort, sorting.nonzero, elementwise.astype,
+            elementwise.clip, contractions.dot,
+        )
+    },
+    "round": elementwise.round_,
+    "conj": elementwise.conj,
+    "cumsum": cumulative.cumulative_sum,
+    "cumprod": cumulative.cumulative_prod,
+}  # fmt: skip
+#: Methods whose first parameter NumPy takes by position and the standard by keyword.
+_AXIS_FIRST = {"sum", "prod", "mean", "max", "min", "var", "std", "all", "any", "argmax", "argmin",
+               "argsort", "cumsum", "cumprod"}  # fmt: skip
+
+
+def _known(value: Any) -> bool:
+    """Whether a value can take part in an operator; if not, it may have its own."""
+    return (
+        type(value) in (Tensor, bool, int, float, complex, list, tuple)
+        or hasattr(type(value), "__wengert_tensor__")
+        or backends.namespace_of(value) is not None
+    )
+
+
+def _apply_if_known(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    return apply(op, args, params) if all(map(_known, args)) else NotImplemented
+
+
+def _swapped(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda self, other: function(other, self)
+
+
+def _install_operators(cls: type) -> None:
+    for name, function in {**_ARITHMETIC, **_COMPARISONS}.items():
+        method = binary(function.op, _apply_if_known)  # type: ignore[attr-defined]
+        setattr(cls, f"__{name}__", method)
+        if name in _ARITHMETIC:
+            setattr(cls, f"__r{name}__", _swapped(method))
+    for name, unary_function in _UNARY.items():
+        setattr(cls, f"__{name}__", unary_function)
+    operators: dict[str, Any] = {
+        "pow": elementwise.power,
+        "rpow": _swapped(elementwise.pow_),
+        "matmul": contractions.matmul,
+        "rmatmul": _swapped(contractions.matmul),
+        "getitem": indexing.getitem,
+    }
+    for name, function in operators.items():
+        setattr(cls, f"__{name}__", function)
+
+
+def _length(self: Any) -> int:
+    if not self.shape:
+        raise TypeError("len() of a tensor without axes")
+    return int(self.shape[0])
+
+
+def _iterate(self: Any) -> Any:
+    if not self.shape:
+        raise TypeError("iteration over a tensor without axes")
+    return (self[i] for i in range(self.shape[0]))
+
+
+def _contains(self: Any, value: Any) -> bool:
+    return bool(reductions.any(elementwise.equal(self, value)))
+
+
+def _array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
+    """Return the namespace of the Array API standard: wengert itself."""
+    import wengert
+
+    if api_version is not None and api_version > wengert.__array_api_version__:
+        raise ValueError(f"Array API {api_version}; wengert has {wengert.__array_api_version__}")
+    return wengert
+
+
+def _to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """Return the tensor on another device of its library."""
+    if device == self.device:
+        return self
+    if type(self._raw) is np.ndarray:
+        raise ValueError(f"to_device: NumPy arrays live on 'cpu', not {device!r}")
+    return wrap(self._raw.to_device(device))
+
+
+def _set_item(self: Tensor, key: Any, value: Any) -> None:
+    raise TypeError(
+        "a Tensor cannot be assigned to; write x = x.at[key].set(value), which derivatives "
+        "follow, or use a wg.Variable"
+    )
+
+
+def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **params: Any) -> Any:
+        if name in _AXIS_FIRST and args:
+            params["axis"], args = args[0], args[1:]
+        if name == "reshape" and len(args) > 1:
+            args = (args,)
+        if name == "repeat" and len(args) > 1:
+            params["axis"], args = args[1], args[:1]
+        return function(self, *args, **params)
+
+    method.__name__ = name
+    method.__doc__ = function.__doc__
+    return method
+
+
+def _transposed(self: Any, *order: Any) -> Any:
+    """Return x with its axes reversed, or in the given order."""
+    if len(order) == 1 and isinstance(order[0], (tuple, list)):
+        order = tuple(order[0])
+    return shapes.permute_dims(self, order or tuple(range(len(self.shape)))[::-1])
+
+
+def _matrix(self: Any) -> Any:
+    """The last two axes exchanged."""
+    if len(self.shape) != 2:
+        raise ValueError(f"x.T needs two axes, this has shape {self.shape}; write x.mT or permute_dims")
+    return shapes.matrix_transpose(self)
+
+
+def install() -> None:
+    """Give Tensor and Variable their operators and methods."""
+    for cls in (Tensor, Variable):
+        _install_operators(cls)
+        for name, function in {
+            "__len__": _length,
+            "__iter__": _iterate,
+            "__contains__": _contains,
+            "__array_namespace__": _array_namespace,
+            "T": property(_matrix),
+            "mT": property(shapes.matrix_transpose),
+            "at": property(lambda self: At(creation.asarray(self))),
+            "real": property(lambda x: elementwise.real(x) if elementwise.is_complex(x) else x),
+            "imag": property(
+                lambda x: elementwise.imag(x) if elementwise.is_complex(x) else creation.zeros_like(x)
+            ),
+        }.items():
+            setattr(cls, name, function)
+    for name, function in _METHODS.items():
+        setattr(Tensor, name, _method(name, function))
+    more: dict[str, Any] = {
+        "transpose": _transposed,
+        "ravel": lambda self: shapes.reshape(self, (-1,)),
+        "flatten": lambda self: shapes.reshape(self, (-1,)),
+        "to_device": _to_device,
+        "copy": elementwise.positive,
+        "trace": lambda self: reductions.sum(shapes.diagonal(self), axis=-1),
+        "__setitem__": _set_item,
+    }
+    for name, function in more.items():
+        setattr(Tensor, name, function)
+    Variable.__array_priority__ = Tensor.__array_priority__ = 1000  # type: ignore[attr-defined]

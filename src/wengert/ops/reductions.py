@@ -1,0 +1,188 @@
+"""One number for many: sums, products, extremes, moments and counts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert import backends
+from wengert.engine.record import lift
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import elementwise as ew
+from wengert.ops.families import axes, reduction, sample, zero
+
+
+def _tensor(x: Any, name: str) -> Tensor:
+    x = lift(x, name)
+    return x if type(x) is Tensor else wrap(backends.NUMPY.asarray(x))
+
+
+def _count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
+    return math.prod(shape[a] for a in axis)
+
+
+_sum = reduction(
+    "sum",
+    lambda xp, g: g,
+    compute=lambda xp, x, axis, keepdims: xp.sum(x, axis=axis, dtype=x.dtype, keepdims=keepdims),
+    samples=[
+        sample((2, 3), axis=(0, 1), keepdims=False),
+        sample((2, 3), axis=(1,), keepdims=False),
+        sample((2, 3, 2), axis=(0, 2), keepdims=True),
+        sample((0, 3), axis=(0,), keepdims=False),
+        sample((), axis=(), keepdims=False),
+    ],
+)
+_mean = reduction("mean", lambda xp, g, x_shape, axis: g / _count(x_shape, axis))
+
+
+def _extreme_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
+    """Share g evenly among the elements that attain the extreme."""
+    winners = xp.astype(x == y, g.dtype)
+    return g * (winners / xp.sum(winners, axis=axis, keepdims=True))
+
+
+_max = reduction("max", _extreme_rule, kinds="f")
+_min = reduction("min", _extreme_rule, kinds="f")
+
+
+def _prod_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
+    """Return g times the product of the other elements, which exists also at zeros."""
+    if not bool(xp.any(x == 0)):
+        return g * (y / x)
+    kept = tuple(a for a in range(len(x.shape)) if a not in axis)
+    order = (*kept, *axis)
+    rows = xp.permute_dims(x, order)
+    flat = xp.reshape(rows, (math.prod(rows.shape[: len(kept)]), -1))
+    others = _before(xp, flat) * xp.flip(_before(xp, xp.flip(flat, axis=1)), axis=1)
+    inverse = tuple(order.index(a) for a in range(len(order)))
+    return g * xp.permute_dims(xp.reshape(others, tuple(rows.shape)), inverse)
+
+
+def _before(xp: Any, rows: Any) -> Any:
+    """Return, for each element, the product of those before it in its row."""
+    first = xp.ones_like(rows[:, :1])
+    return xp.cumulative_prod(xp.concat([first, rows[:, :-1]], axis=1), axis=1)
+
+
+_prod = reduction(
+    "prod",
+    _prod_rule,
+    compute=lambda xp, x, axis, keepdims: _prod_over(xp, x, axis, keepdims),
+    domain=(0.3, 1.5),
+)
+
+
+def _prod_over(xp: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    return xp.prod(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
+
+
+def _var_rule(xp: Any, g: Any, x: Any, axis: tuple[int, ...], correction: Any) -> Any:
+    freedom = _count(tuple(x.shape), axis) - correction
+    return g * ((x - xp.mean(x, axis=axis, keepdims=True)) * (2 / freedom if freedom else math.nan))
+
+
+def _std_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...], correction: Any) -> Any:
+    safe = xp.where(y == 0, xp.ones_like(y), y)  # the least subgradient where all are equal
+    return _var_rule(xp, g, x, axis, correction) / (safe + safe)
+
+
+_MOMENTS = [
+    sample((2, 3), axis=(0, 1), keepdims=False, correction=0),
+    sample((3, 2), axis=(0,), keepdims=True, correction=1),
+    sample((3, 2, 4), axis=(0, 2), keepdims=False, correction=0.5),
+]
+_MOMENT_PARAMS = ("axis", "keepdims", "correction")
+_var = reduction("var", _var_rule, params=_MOMENT_PARAMS, samples=_MOMENTS, kinds="f")
+_std = reduction("std", _std_rule, params=_MOMENT_PARAMS, samples=_MOMENTS, kinds="f")
+
+
+def _reduce(op: Any, x: Any, axis: Any, **params: Any) -> Any:
+    x = _tensor(x, op.__name__)
+    return op(x, axis=axes(axis, x.ndim, op.__name__), **params)
+
+
+def _accumulated(x: Any, dtype: Any, name: str) -> Tensor:
+    """Return x in the dtype that its sums are kept in: at least the default integer."""
+    x = _tensor(x, name)
+    if dtype is not None:
+        return ew.astype(x, dtype)
+    kind = backends.kind_of(x.dtype)
+    if kind not in "biu":
+        return x
+    xp: Any = backends.namespace_of(x._raw)
+    default = xp.uint64 if kind == "u" else xp.int64
+    return x if x.dtype in (xp.int64, xp.uint64) else ew.astype(x, default)
+
+
+def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """Return the sum over `axis` (an axis, a tuple of them, or all)."""
+    return _reduce(_sum, _accumulated(x, dtype, "sum"), axis, keepdims=keepdims)
+
+
+def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """Return the product over `axis`; its derivative exists also where elements are 0."""
+    return _reduce(_prod, _accumulated(x, dtype, "prod"), axis, keepdims=keepdims)
+
+
+def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the mean over `axis`."""
+    return _reduce(_mean, x, axis, keepdims=keepdims)
+
+
+def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the largest element over `axis`; ties share the derivative evenly."""
+    return _reduce(_max, x, axis, keepdims=keepdims)
+
+
+def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the smallest element over `axis`; ties share the derivative evenly."""
+    return _reduce(_min, x, axis, keepdims=keepdims)
+
+
+def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+    """Return the variance over `axis`, dividing by the count less `correction`."""
+    return _reduce(_var, x, axis, correction=correction, keepdims=keepdims)
+
+
+def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+    """Return the standard deviation over `axis`; its derivative is 0 where all are equal."""
+    return _reduce(_std, x, axis, correction=correction, keepdims=keepdims)
+
+
+# -- no derivative ------------------------------------------------------------------------
+
+_TESTS = [sample((2, 3), axis=(1,), keepdims=False), sample((2, 3), axis=(0, 1), keepdims=True)]
+_all, _any, _count_nonzero = (
+    zero(name, params=("axis", "keepdims"), samples=_TESTS, kinds="fb")
+    for name in ("all", "any", "count_nonzero")
+)
+_ARG = [sample((2, 3), axis=1, keepdims=False), sample((2, 3), axis=None, keepdims=True)]
+_argmax, _argmin = (
+    zero(name, params=("axis", "keepdims"), samples=_ARG) for name in ("argmax", "argmin")
+)
+
+
+def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return whether all elements over `axis` are true."""
+    return _reduce(_all, x, axis, keepdims=keepdims)
+
+
+def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return whether any element over `axis` is true."""
+    return _reduce(_any, x, axis, keepdims=keepdims)
+
+
+def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return how many elements over `axis` are not zero."""
+    return _reduce(_count_nonzero, x, axis, keepdims=keepdims)
+
+
+def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Return the position of the first largest element along `axis`, or in the flat array."""
+    return _argmax(x, axis=axis, keepdims=keepdims)
+
+
+def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Return the position of the first smallest element along `axis`, or in the flat array."""
+    return _argmin(x, axis=axis, keepdims=keepdims)

@@ -1,0 +1,540 @@
+"""Operations that move, repeat or drop elements and compute nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from wengert import backends
+from wengert.engine.cotangents import Block, Region, slices, unbroadcast, unbroadcast_block
+from wengert.engine.errors import ShapeError
+from wengert.engine.record import lift
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops.families import axes as normalised
+from wengert.ops.families import linear, one_axis, position_map, sample, special
+
+
+def tensor(x: Any, name: str) -> Tensor:
+    """Return an argument as a tensor, whose shape decides how to go on."""
+    x = lift(x, name)
+    return x if type(x) is Tensor else wrap(backends.NUMPY.asarray(x))
+
+
+# -- reshape and friends --------------------------------------------------------------------
+
+
+def _reshape_block(xp: Any, g: Block, x_shape: tuple[int, ...]) -> Block | None:
+    """Return the block of x that a block of its reshaped elements comes from.
+
+    Axes are matched in groups of equal size. Within a group the elements of a block are
+    one run, whose smallest covering rectangle in the other axes is taken.
+    """
+    region: list[range] = []
+    exact = True
+    for mine, theirs in _groups(x_shape, g.shape):
+        outer = [g.region[a] for a in theirs]
+        lengths, others = [x_shape[a] for a in mine], [g.shape[a] for a in theirs]
+        if lengths == others:
+            region.extend(outer)
+            continue
+        if [n for n in lengths if n != 1] == [n for n in others if n != 1]:
+            kept = iter([r for r, n in zip(outer, others, strict=True) if n != 1])
+            region.extend(range(1) if n == 1 else next(kept) for n in lengths)
+            continue
+        first, last = _run(outer, others)
+        cover = _cover(first, last, lengths)
+        in_order = all(r.step == 1 or len(r) == 1 for r in outer)
+        exact = exact and in_order and math.prod(map(len, cover)) == math.prod(map(len, outer))
+        region.extend(cover)
+    sizes = tuple(map(len, region))
+    if exact:
+        return Block(x_shape, tuple(region), xp.reshape(g.values, sizes))
+    if 2 * math.prod(sizes) > math.prod(x_shape):
+        return None
+    whole_g = xp.reshape(g.todense(xp), x_shape)
+    return Block(x_shape, tuple(region), whole_g[slices(tuple(region))])
+
+
+def _groups(one: Sequence[int], two: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """Return the finest matching of consecutive axes whose lengths have equal products."""
+    groups: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(one) or j < len(two):
+        mine, theirs, p, q = [], [], 1, 1
+        while not mine and not theirs or p != q:
+            if (p <= q and i < len(one)) or j == len(two):
+                mine.append(i)
+                p, i = p * one[i], i + 1
+            else:
+                theirs.append(j)
+                q, j = q * two[j], j + 1
+        while i < len(one) and one[i] == 1:
+            mine.append(i)
+            i += 1
+        while j < len(two) and two[j] == 1:
+            theirs.append(j)
+            j += 1
+        groups.append((mine, theirs))
+    return groups
+
+
+def _run(region: Sequence[range], shape: Sequence[int]) -> tuple[int, int]:
+    """Return the first and the last flat position of a region."""
+    first = last = 0
+    for r, n in zip(region, shape, strict=True):
+        first = first * n + min(r[0], r[-1])
+        last = last * n + max(r[0], r[-1])
+    return first, last
+
+
+def _cover(first: int, last: int, shape: Sequence[int]) -> Region:
+    """Return the smallest region that holds every flat position from first to last."""
+    region: list[range] = []
+    size = math.prod(shape)
+    for n in shape:
+        size //= n
+        low, high = first // size, last // size
+        region.append(range(low, high + 1))
+        if low != high:
+            region.extend(range(k) for k in shape[len(region) :])
+            break
+        first, last = first - low * size, last - low * size
+    return tuple(region)
+
+
+_reshape = position_map(
+    "reshape",
+    lambda xp, g, x_shape: xp.reshape(g, x_shape),
+    params=("shape",),
+    compute=lambda xp, x, shape: xp.reshape(x, shape),
+    block=lambda xp, g, x_shape: (
+        _reshape_block(xp, g, x_shape) if 0 not in (*x_shape, *map(len, g.region)) else None
+    ),
+    samples=[
+        sample((2, 6), shape=(3, 4)),
+        sample((2, 3), shape=(6,)),
+        sample((), shape=(1, 1)),
+        sample((0, 3), shape=(3, 0)),
+    ],
+)
+
+
+def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
+    """Return the elements in another shape; one length may be -1, for what is left."""
+    x = tensor(x, "reshape")
+    shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+    if -1 in shape:
+        rest = math.prod(n for n in shape if n != -1)
+        fill = x.size // rest if rest else 0
+        shape = tuple(fill if n == -1 else n for n in shape)
+    if math.prod(shape) != x.size:
+        raise ShapeError(f"reshape: {x.size} elements of shape {x.shape} do not fill {shape}")
+    if copy is None and shape == x.shape:
+        return x
+    return _reshape(x, shape=shape)
+
+
+def _inverse(order: Sequence[int]) -> tuple[int, ...]:
+    return tuple(order.index(a) for a in range(len(order)))
+
+
+def _permute_block(xp: Any, g: Block, axes: Sequence[int]) -> Block:
+    back = _inverse(axes)
+    shape, region = tuple(g.shape[a] for a in back), tuple(g.region[a] for a in back)
+    return Block(shape, region, xp.permute_dims(g.values, back))
+
+
+_permute = position_map(
+    "permute_dims",
+    lambda xp, g, axes: xp.permute_dims(g, _inverse(axes)),
+    params=("axes",),
+    block=_permute_block,
+    compute=lambda xp, x, axes: xp.permute_dims(x, axes),
+    samples=[sample((2, 3), axes=(1, 0)), sample((2, 3, 4), axes=(2, 0, 1)), sample((), axes=())],
+)
+
+
+def permute_dims(x: Any, /, axes: Any) -> Any:
+    """Return x with its axes in another order."""
+    x = tensor(x, "permute_dims")
+    axes = normalised(tuple(axes), x.ndim, "permute_dims")
+    if len(axes) != x.ndim:
+        raise ShapeError(f"permute_dims: {axes} does not name each axis of shape {x.shape} once")
+    return _permute(x, axes=axes)
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """Return x with its last two axes exchanged."""
+    x = tensor(x, "matrix_transpose")
+    if x.ndim < 2:
+        raise ShapeError(f"matrix_transpose: needs two axes, got shape {x.shape}")
+    return swapaxes(x, -1, -2)
+
+
+def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
+    """Return x with two axes exchanged."""
+    x = tensor(x, "swapaxes")
+    order = list(range(x.ndim))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return permute_dims(x, order)
+
+
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
+    """Return x with axes at `source` moved to `destination`."""
+    x = tensor(x, "moveaxis")
+    start = normalised(source, x.ndim, "moveaxis")
+    end = normalised(destination, x.ndim, "moveaxis")
+    if len(start) != len(end):
+        raise ValueError(f"moveaxis: {source} and {destination} differ in length")
+    order = [a for a in range(x.ndim) if a not in start]
+    for to, a in sorted(zip(end, start, strict=True)):
+        order.insert(to, a)
+    return permute_dims(x, order)
+
+
+def expand_dims(x: Any, /, axis: Any = 0) -> Any:
+    """Return x with a new axis of length 1 at each position in `axis`."""
+    x = tensor(x, "expand_dims")
+    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    new = normalised(axis, x.ndim + count, "expand_dims")
+    lengths = iter(x.shape)
+    return reshape(x, tuple(1 if a in new else next(lengths) for a in range(x.ndim + count)))
+
+
+def squeeze(x: Any, /, axis: Any = None) -> Any:
+    """Return x without axes of length 1: those in `axis`, or all of them."""
+    x = tensor(x, "squeeze")
+    ones = tuple(a for a, n in enumerate(x.shape) if n == 1)
+    dropped = ones if axis is None else normalised(axis, x.ndim, "squeeze")
+    if any(a not in ones for a in dropped):
+        raise ValueError(f"squeeze: axis {axis} of shape {x.shape} is not of length 1")
+    return reshape(x, tuple(n for a, n in enumerate(x.shape) if a not in dropped))
+
+
+# -- repetition -------------------------------------------------------------------------------
+
+_broadcast_to = position_map(
+    "broadcast_to",
+    lambda xp, g, x_shape: unbroadcast(xp, g, x_shape),
+    params=("shape",),
+    compute=lambda xp, x, shape: xp.broadcast_to(x, shape),
+    block=lambda xp, g, x_shape: unbroadcast_block(xp, g.values, g.region, x_shape),
+    samples=[
+        sample((2, 1), shape=(3, 2, 4)),
+        sample((), shape=(2,)),
+        sample((3,), shape=(2, 3)),
+        sample((1, 2), shape=(0, 2)),
+    ],
+)
+
+
+def broadcast_to(x: Any, /, shape: Any) -> Any:
+    """Return x repeated along new axes and axes of length 1 until it has `shape`."""
+    x = tensor(x, "broadcast_to")
+    shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+    if shape == x.shape:
+        return x
+    lead = len(shape) - x.ndim
+    if lead < 0 or any(n not in (1, shape[lead + a]) for a, n in enumerate(x.shape)):
+        raise ShapeError(f"broadcast_to: shape {x.shape} does not broadcast to {shape}")
+    return _broadcast_to(x, shape=shape)
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """Return the shape that arrays of these shapes broadcast to."""
+    try:
+        return tuple(backends.NUMPY.broadcast_shapes(*shapes))
+    except ValueError as error:
+        raise ShapeError(f"broadcast_shapes: {' and '.join(map(str, shapes))} do not fit") from error
+
+
+def broadcast_arrays(*arrays: Any) -> list[Any]:
+    """Return the arrays, broadcast against each other."""
+    tensors = [tensor(x, "broadcast_arrays") for x in arrays]
+    shape = broadcast_shapes(*(x.shape for x in tensors))
+    return [broadcast_to(x, shape) for x in tensors]
+
+
+_tile = position_map(
+    "tile",
+    params=("repetitions",),
+    compute=lambda xp, x, repetitions: xp.tile(x, repetitions),
+    samples=[sample((2, 3), repetitions=(2, 1)), sample((2,), repetitions=(3, 2))],
+)
+
+
+def tile(x: Any, repetitions: Any, /) -> Any:
+    """Return x repeated as a whole, `repetitions` times along each axis."""
+    counts = (repetitions,) if isinstance(repetitions, int) else tuple(map(int, repetitions))
+    return _tile(x, repetitions=counts)
+
+
+_repeat = position_map(
+    "repeat",
+    params=("repeats", "axis"),
+    compute=lambda xp, x, repeats, axis: xp.repeat(
+        x, repeats if isinstance(repeats, int) else xp.asarray(repeats), axis=axis
+    ),
+    samples=[
+        sample((2, 3), repeats=2, axis=1),
+        sample((2, 3), repeats=(1, 3), axis=0),
+        sample((3,), repeats=2, axis=0),
+    ],
+    reference=lambda x, repeats, axis: __import__("numpy").repeat(x, repeats, axis=axis),
+)
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
+    """Return x with each element repeated, a number of times or its own number of times."""
+    x = tensor(x, "repeat")
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
+    counts = repeats if isinstance(repeats, int) else tensor(repeats, "repeat").numpy()
+    if not isinstance(counts, int):
+        counts = int(counts) if counts.ndim == 0 else tuple(map(int, counts.reshape(-1)))
+    return _repeat(x, repeats=counts, axis=one_axis(axis, x.ndim, "repeat"))
+
+
+# -- moving -----------------------------------------------------------------------------------
+
+
+def _flip_block(xp: Any, g: Block, axis: tuple[int, ...]) -> Block:
+    region = tuple(
+        range(n - 1, -1, -1)[r.start : r.stop if r.stop >= 0 else None : r.step] if a in axis else r
+        for a, (r, n) in enumerate(zip(g.region, g.shape, strict=True))
+    )
+    return Block(g.shape, region, g.values)
+
+
+_flip = position_map(
+    "flip",
+    lambda xp, g, axis: xp.flip(g, axis=axis),
+    params=("axis",),
+    compute=lambda xp, x, axis: xp.flip(x, axis=axis),
+    block=_flip_block,
+    samples=[sample((2, 3), axis=(1,)), sample((2, 3), axis=(0, 1)), sample((3,), axis=(0,))],
+)
+
+
+def flip(x: Any, /, *, axis: Any = None) -> Any:
+    """Return x with the order of elements along `axis` reversed."""
+    x = tensor(x, "flip")
+    return _flip(x, axis=normalised(axis, x.ndim, "flip"))
+
+
+_roll = position_map(
+    "roll",
+    lambda xp, g, shift, axis: xp.roll(g, tuple(-s for s in shift), axis=axis),
+    params=("shift", "axis"),
+    compute=lambda xp, x, shift, axis: xp.roll(x, shift, axis=axis),
+    samples=[sample((5,), shift=(2,), axis=(0,)), sample((2, 3), shift=(1, -1), axis=(0, 1))],
+)
+
+
+def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+    """Return x with elements moved by `shift` along `axis`, the last ones coming first again."""
+    x = tensor(x, "roll")
+    if axis is None:
+        return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
+    where = tuple(one_axis(a, x.ndim, "roll") for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    shifts = tuple(map(int, shift)) if isinstance(shift, (tuple, list)) else (int(shift),) * len(where)
+    if len(shifts) != len(where):
+        raise ValueError(f"roll: shift {shift} and axis {axis} differ in length")
+    return _roll(x, shift=shifts, axis=where)
+
+
+def _unpad(xp: Any, g: Any, x_shape: Any, widths: Any, mode: str, value: Any) -> Any:
+    if mode == "constant":
+        return g[tuple(slice(b, b + n) for (b, _), n in zip(widths, x_shape, strict=True))]
+    op: Any = _pad.op  # type: ignore[attr-defined]
+    return op.transpose(xp, g, x_shape, widths, mode, value)
+
+
+def _unpad_block(xp: Any, g: Block, x_shape: Any, widths: Any, mode: str, value: Any) -> Any:
+    op: Any = _pad.op  # type: ignore[attr-defined]
+    return op.transpose_block(xp, g, x_shape, widths, mode, 0 if mode == "constant" else value)
+
+
+def _pad_array(xp: Any, x: Any, widths: Any, mode: str, value: Any) -> Any:
+    return xp.pad(x, widths, mode, value)
+
+
+_pad = position_map(
+    "pad",
+    _unpad,
+    params=("widths", "mode", "value"),
+    compute=_pad_array,
+    block=_unpad_block,
+    samples=[
+        sample((2, 3), widths=((1, 0), (0, 2)), mode="constant", value=1.5),
+        sample((4,), widths=((2, 1),), mode="reflect", value=0),
+        sample((3,), widths=((1, 2),), mode="edge", value=0),
+        sample((3, 2), widths=((1, 1), (0, 1)), mode="wrap", value=0),
+        sample((3,), widths=((2, 2),), mode="symmetric", value=0),
+    ],
+    reference=lambda x, widths, mode, value: backends.NUMPY.pad(x, widths, mode, value),
+)
+PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
+
+
+def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
+    """Return x with more elements around it, as np.pad does.
+
+    `pad_width` is a number, (before, after), or one such pair for each axis; `mode` is
+    "constant", "edge", "reflect", "symmetric" or "wrap".
+    """
+    x = tensor(x, "pad")
+    if mode not in PAD_MODES:
+        raise ValueError(f"pad: mode {mode!r}; expected one of {', '.join(PAD_MODES)}")
+    if not isinstance(constant_values, (int, float, complex)):
+        raise TypeError(f"pad: constant_values is {constant_values!r}; expected one number")
+    widths = backends.NUMPY.broadcast_to(backends.NUMPY.asarray(pad_width), (x.ndim, 2)).tolist()
+    return _pad(x, widths=tuple(map(tuple, widths)), mode=mode, value=constant_values)
+
+
+_diagonal = position_map(
+    "diagonal",
+    params=("offset", "axis1", "axis2"),
+    compute=lambda xp, x, offset, axis1, axis2: xp.diagonal(x, offset, axis1, axis2),
+    samples=[
+        sample((3, 3), offset=0, axis1=0, axis2=1),
+        sample((2, 3, 4), offset=1, axis1=1, axis2=2),
+        sample((2, 3, 4), offset=-1, axis1=2, axis2=0),
+    ],
+)
+
+
+def diagonal(x: Any, /, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return the diagonals of the matrices on two axes, as a new last axis."""
+    x = tensor(x, "diagonal")
+    first, second = one_axis(axis1, x.ndim, "diagonal"), one_axis(axis2, x.ndim, "diagonal")
+    return _diagonal(x, offset=offset, axis1=first, axis2=second)
+
+
+def _triangle(name: str) -> Any:
+    return linear(
+        name,
+        lambda xp, g, k: getattr(xp, name)(g, k=k),
+        params=("k",),
+        compute=lambda xp, x, k: getattr(xp, name)(x, k=k),
+        samples=[sample((3, 3), k=0), sample((2, 3, 4), k=1), sample((3, 2), k=-1)],
+    )
+
+
+_tril, _triu = _triangle("tril"), _triangle("triu")
+
+
+def tril(x: Any, /, *, k: int = 0) -> Any:
+    """Return matrices with zeros above the k-th diagonal."""
+    return _tril(x, k=k)
+
+
+def triu(x: Any, /, *, k: int = 0) -> Any:
+    """Return matrices with zeros below the k-th diagonal."""
+    return _triu(x, k=k)
+
+
+# -- joining and parting ----------------------------------------------------------------------
+
+
+def _part(xp: Any, g: Any, position: int, shapes: Any, axis: int) -> Any:
+    start = sum(s[axis] for s in shapes[:position])
+    return g[(slice(None),) * axis + (slice(start, start + shapes[position][axis]),)]
+
+
+def _part_block(
+    xp: Any, g: Block, node: Any, parent: Any, argument: int, values: tuple[Any, ...]
+) -> Block | None:
+    position, shapes, axis = values
+    start = sum(s[axis] for s in shapes[:position])
+    r = g.region[axis]
+    inside = [k for k, p in enumerate(r) if start <= p < start + shapes[position][axis]]
+    if not inside:
+        return None
+    first, last = inside[0], inside[-1]
+    moved = range(r[first] - start, r[last] - start + (1 if r.step > 0 else -1), r.step)
+    region = (*g.region[:axis], moved, *g.region[axis + 1 :])
+    key = (slice(None),) * axis + (slice(first, last + 1),)
+    return Block(shapes[position], region, g.values[key])
+
+
+_concat = special(
+    "concat",
+    _part,
+    args=("arrays",),
+    params=("axis",),
+    variadic=True,
+    block=_part_block,
+    compute=lambda xp, *arrays, axis: xp.concat(arrays, axis=axis),
+    samples=[
+        sample((2, 3), (1, 3), axis=0),
+        sample((2, 1), (2, 2), (2, 0), axis=1),
+        sample((2,), axis=0),
+    ],
+    reference=lambda *arrays, axis: __import__("numpy").concatenate(arrays, axis=axis),
+)
+
+
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
+    """Return the arrays joined along an existing axis; flattened first if `axis` is None."""
+    tensors = [tensor(x, "concat") for x in arrays]
+    if not tensors:
+        raise ValueError("concat: got no arrays; expected at least one")
+    if axis is None:
+        tensors, axis = [reshape(x, (-1,)) for x in tensors], 0
+    axis = one_axis(axis, tensors[0].ndim, "concat")
+    rest = {(*x.shape[:axis], *x.shape[axis + 1 :]) for x in tensors}
+    if len(rest) > 1 or len({x.ndim for x in tensors}) > 1:
+        shapes = ", ".join(str(x.shape) for x in tensors)
+        raise ShapeError(f"concat: shapes {shapes} differ in more than axis {axis}")
+    return _concat(*tensors, axis=axis)
+
+
+def stack(arrays: Any, /, *, axis: int = 0) -> Any:
+    """Return the arrays, all of one shape, joined along a new axis."""
+    tensors = [tensor(x, "stack") for x in arrays]
+    if len({x.shape for x in tensors}) != 1:
+        shapes = ", ".join(str(x.shape) for x in tensors)
+        raise ShapeError(f"stack: expected arrays of one shape, got {shapes or 'none'}")
+    axis = one_axis(axis, tensors[0].ndim + 1, "stack")
+    return concat([expand_dims(x, axis=axis) for x in tensors], axis=axis)
+
+
+# -- what the sweep itself needs --------------------------------------------------------------
+
+embed = linear(
+    "embed",
+    lambda xp, g, key: g[key],
+    args=("values",),
+    params=("shape", "key"),
+    compute=lambda xp, values, shape, key: xp.embed(values, shape, key),
+    samples=[sample((1, 2), shape=(3, 4), key=(slice(1, 2), slice(0, 4, 2)))],
+    reference=lambda values, shape, key: backends.NUMPY.embed(values, shape, key),
+    doc="Return zeros of `shape` with `values` at the slices `key`.",
+)
+scatter_flat = linear(
+    "scatter_flat",
+    lambda xp, g, values_shape, positions: xp.gather_flat(g, shape=values_shape, positions=positions),
+    args=("values",),
+    params=("shape", "positions"),
+    compute=lambda xp, values, shape, positions: xp.scatter_flat(values, shape, positions),
+    samples=[
+        sample((3,), shape=(2, 2), positions=backends.NUMPY.asarray([0, 3, 0])),
+        sample((3,), shape=(4,), positions=backends.NUMPY.asarray([-1, 2, 1])),
+    ],
+    reference=lambda values, shape, positions: backends.NUMPY.scatter_flat(values, shape, positions),
+    doc="Return zeros of `shape` with `values` added at flat positions; negative ones are dropped.",
+)
+gather_flat = linear(
+    "gather_flat",
+    lambda xp, g, x_shape, positions: xp.scatter_flat(g, shape=x_shape, positions=positions),
+    params=("shape", "positions"),
+    compute=lambda xp, x, shape, positions: xp.gather_flat(x, shape, positions),
+    samples=[
+        sample((2, 2), shape=(3,), positions=backends.NUMPY.asarray([0, 3, 0])),
+        sample((4,), shape=(3,), positions=backends.NUMPY.asarray([-1, 2, 1])),
+    ],
+    reference=lambda x, shape, positions: backends.NUMPY.gather_flat(x, shape, positions),
+    doc="Return the elements at flat positions in a shape; 0 at negative ones.",
+)

@@ -1,0 +1,184 @@
+"""x.at[key]: a selection of x, and functional updates of it.
+
+`x.at[key].set(v)` is a new tensor; derivatives flow to v and to the rest of x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.errors import ShapeError
+from wengert.ops import elementwise, shapes
+from wengert.ops.families import sample, special
+from wengert.ops.indexing import getitem, parse_key
+
+_KEYS = [
+    sample((3, 4), (4,), key=(1, slice(None)), winners=None),
+    sample((5,), (2,), key=(slice(4, 1, -2),), winners=None),
+    sample((3, 4), (2, 2), key=(np.array([[0], [2]]), np.array([1, 3])), winners=None),
+    sample((4,), (3,), key=(np.array([1, 2, 1]),), winners=np.array([False, True, True])),
+]
+
+
+def _value_rule(xp: Any, g: Any, key: Any, winners: Any) -> Any:
+    part = _read(xp, g, key)
+    return part if winners is None else xp.where(xp.asarray(winners), part, xp.zeros_like(part))
+
+
+def _read(xp: Any, g: Any, key: Any) -> Any:
+    return xp.index(g, key=key) if any(isinstance(p, np.ndarray) for p in key) else g[key]
+
+
+def _at_set(xp: Any, x: Any, values: Any, key: Any, winners: Any) -> Any:
+    return xp.put(x, values, key=key)
+
+
+_set = special(
+    "at_set",
+    lambda xp, g, key, values_shape: xp.put(g, xp.zeros(values_shape, dtype=g.dtype), key=key),
+    _value_rule,
+    args=("x", "values"),
+    params=("key", "winners"),
+    compute=_at_set,
+    samples=_KEYS,
+    reference=lambda x, values, key, winners: backends.NUMPY.put(x, values, key),
+)
+_add = special(
+    "at_add",
+    lambda xp, g: g,
+    lambda xp, g, key: _read(xp, g, key),
+    args=("x", "values"),
+    params=("key",),
+    compute=lambda xp, x, values, key: xp.put_add(x, values, key=key),
+    samples=[sample(*s.shapes, key=s.params["key"]) for s in _KEYS],
+    reference=lambda x, values, key: backends.NUMPY.put_add(x, values, key),
+)
+
+
+def put(x: Any, values: Any, *, key: tuple[Any, ...]) -> Any:
+    """Return x with `values` at a parsed key; of duplicates, the last one stays."""
+    return _set(x, values, key=key, winners=_winners(key, x.shape))
+
+
+def _rounds(key: tuple[Any, ...], shape: tuple[int, ...]) -> np.ndarray | None:
+    """Return for each selected element how often its place was selected before; None if never."""
+    if not any(isinstance(p, np.ndarray) for p in key):
+        return None
+    places = np.arange(int(np.prod(shape))).reshape(shape)[key]
+    flat = places.reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    ranked = flat[order]
+    if ranked.size < 2 or not (ranked[1:] == ranked[:-1]).any():
+        return None
+    starts = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])
+    before = np.arange(ranked.size) - np.repeat(starts, np.diff(np.r_[starts, ranked.size]))
+    rounds = np.empty(ranked.size, int)
+    rounds[order] = before
+    return rounds.reshape(places.shape)
+
+
+def _winners(key: tuple[Any, ...], shape: tuple[int, ...]) -> np.ndarray | None:
+    """Return which of the selected elements is the last of its place; None if all are."""
+    if _rounds(key, shape) is None:
+        return None
+    places = np.arange(int(np.prod(shape))).reshape(shape)[key]
+    last = np.empty(int(np.prod(shape)), int)
+    last[places.reshape(-1)] = np.arange(places.size)
+    return last[places] == np.arange(places.size).reshape(places.shape)
+
+
+class At:
+    """What `x.at` is: index it to get a `Selection`."""
+
+    __slots__ = ("_x",)
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+    def __getitem__(self, key: Any) -> Selection:
+        return Selection(self._x, key)
+
+
+class Selection:
+    """The elements x[key], to read or to replace in a new tensor.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.zeros(4)
+    >>> x.at[1].set(5.0)
+    Tensor([0., 5., 0., 0.], dtype=float64)
+    >>> x.at[wg.asarray([0, 0, 2])].add(1.0)
+    Tensor([2., 0., 1., 0.], dtype=float64)
+    """
+
+    __slots__ = ("_key", "_parts", "_x")
+
+    def __init__(self, x: Any, key: Any) -> None:
+        self._x = x
+        self._key = key
+        self._parts = parse_key(key, x.shape).parts
+
+    def get(self) -> Any:
+        """Return x[key]."""
+        return getitem(self._x, self._key)
+
+    def _values(self, values: Any) -> Any:
+        """Return values with the shape of the selection and the dtype of x."""
+        places = np.broadcast_to(np.empty((), bool), self._x.shape)[self._parts]
+        values = shapes.tensor(values, "at[...]")
+        if values.dtype != self._x.dtype:
+            values = elementwise.astype(values, self._x.dtype)
+        try:
+            return shapes.broadcast_to(values, places.shape)
+        except ShapeError as error:
+            raise ShapeError(
+                f"at[...]: values of shape {values.shape} for a selection of shape {places.shape} "
+                f"of an array of shape {self._x.shape}"
+            ) from error
+
+    def set(self, values: Any) -> Any:
+        """Return x with these elements replaced; of duplicates in the key, the last one stays."""
+        return put(self._x, self._values(values), key=self._parts)
+
+    def add(self, values: Any) -> Any:
+        """Return x with values added; duplicates in the key add up."""
+        return _add(self._x, self._values(values), key=self._parts)
+
+    def multiply(self, values: Any) -> Any:
+        """Return x with these elements multiplied; duplicates in the key multiply in turn."""
+        return self._combine(elementwise.multiply, values)
+
+    def divide(self, values: Any) -> Any:
+        """Return x with these elements divided; duplicates in the key divide in turn."""
+        return self._combine(elementwise.divide, values)
+
+    def min(self, values: Any) -> Any:
+        """Return x with the smaller of each element and its value."""
+        return self._combine(elementwise.minimum, values)
+
+    def max(self, values: Any) -> Any:
+        """Return x with the larger of each element and its value."""
+        return self._combine(elementwise.maximum, values)
+
+    def _combine(self, function: Callable[[Any, Any], Any], values: Any) -> Any:
+        """Return x with function(element, value) at the key; duplicates take turns."""
+        values = self._values(values)
+        rounds = _rounds(self._parts, self._x.shape)
+        if rounds is None:
+            return put(self._x, function(self.get(), values), key=self._parts)
+        x = self._x
+        grids = np.indices(x.shape)
+        places = [grid[self._parts] for grid in grids]
+        for turn in range(int(rounds.max()) + 1):
+            now = rounds == turn
+            key = tuple(place[now] for place in places)
+            x = put(x, function(getitem(x, key), getitem(values, now)), key=key)
+        return x
+
+    def __repr__(self) -> str:
+        return f"{self._x!r}.at[{self._key!r}]"

@@ -35,7 +35,7 @@ class Namespace:
         return f"<namespace of {self.name} arrays>"
 
 
-NUMPY = Namespace("numpy", np, numpy_kernels.KERNELS, writable=True)
+NUMPY = Namespace("numpy", np, numpy_kernels.KERNELS | numpy_kernels.SHORTCUTS, writable=True)
 _BY_TYPE: dict[type, Namespace | None] = {np.ndarray: NUMPY}
 
 
@@ -67,13 +67,14 @@ def _portable_namespace(base: Any) -> Namespace:
     return Namespace(name, base, portable_kernels.kernels(base), writable=False)
 
 
-@functools.cache
 def kind_of(dtype: Any) -> str:
     """Return "f", "c", "i", "u" or "b": what numbers a dtype of any library holds."""
-    kind = getattr(dtype, "kind", None)
-    if isinstance(kind, str):
-        return kind
-    name = str(dtype).rpartition(".")[2]  # torch.float32, array_api_strict.float32
+    return dtype.kind if isinstance(dtype, np.dtype) else _kind_by_name(str(dtype))
+
+
+@functools.cache
+def _kind_by_name(name: str) -> str:
+    name = name.rpartition(".")[2]  # torch.float32, array_api_strict.float32
     prefixes = {"float": "f", "bfloat": "f", "complex": "c", "int": "i", "uint": "u", "bool": "b"}
     return next((k for prefix, k in prefixes.items() if name.startswith(prefix)), "O")
 

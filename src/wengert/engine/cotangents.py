@@ -23,6 +23,7 @@ from typing import Any
 from wengert import backends
 from wengert.engine.errors import RuleError
 from wengert.engine.node import Node, Op
+from wengert.engine.tensor import Tensor
 
 Region = tuple[range, ...]
 
@@ -55,7 +56,8 @@ class Block:
     def todense(self, xp: Any = None) -> Any:
         """Return the whole array, zeros included."""
         if xp is None:
-            xp = self.values.__array_namespace__()
+            values = self.values
+            xp = values._namespace if type(values) is Tensor else backends.namespace_of(values)
         if all(len(r) == n and r.step == 1 for r, n in zip(self.region, self.shape, strict=True)):
             return self.values
         return xp.embed(self.values, shape=self.shape, key=self.index)
@@ -71,6 +73,17 @@ class Block:
 def _itemsize(dtype: Any) -> int:
     size = getattr(dtype, "itemsize", None)
     return size if isinstance(size, int) else 8
+
+
+def zero(xp: Any, node: Node) -> Any:
+    """Return the cotangent of an entry that is zero by structure: a Block of no elements."""
+    if not node.shape:
+        return xp.zeros((), dtype=node.dtype)
+    return Block(
+        node.shape,
+        (range(0),) * len(node.shape),
+        xp.zeros((0,) * len(node.shape), dtype=node.dtype),
+    )
 
 
 def slices(region: Region) -> tuple[slice, ...]:
@@ -164,6 +177,8 @@ def add(xp: Any, a: Any, b: Any, owned: bool = False) -> Any:
     if type(a) is Block:
         if type(b) is not Block:
             return add(xp, b, a)
+        if not _size(a) or not _size(b):
+            return a if _size(a) else b
         if a.region == b.region:
             return Block(a.shape, a.region, a.values + b.values)
         region = _around(a.region, b.region)
@@ -192,8 +207,6 @@ def _around(one: Region, two: Region) -> Region:
     """Return the smallest region without steps around both; neither is empty."""
     return tuple(
         range(min(r[0], r[-1], s[0], s[-1]), max(r[0], r[-1], s[0], s[-1]) + 1)
-        if r and s
-        else range(0, max([0, *r[:1], *r[-1:], *s[:1], *s[-1:]]) + 1)
         for r, s in zip(one, two, strict=True)
     )
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.errors import BackendError, ShapeError
-from wengert.engine.node import NOBODY, OUTPUT, Node, Op, Tokens, active, meet
+from wengert.engine.node import NOBODY, OUTPUT, Edge, Node, Op, Tokens, active, meet
 from wengert.engine.tensor import Tensor, wrap
 
 SCALARS = (bool, int, float, complex)
@@ -110,7 +110,15 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Any, list[Any], list[Node | No
 
 def apply(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Compute `op` on its arguments, as a Tensor or a tuple of them, and record it."""
-    xp, raws, nodes = lower(op, args)
+    raws, nodes = [], []
+    for arg in args:
+        if type(arg) is not Tensor or type(arg._raw) is not np.ndarray:
+            xp, raws, nodes = lower(op, args)
+            break
+        raws.append(arg._raw)
+        nodes.append(arg._node)
+    else:
+        xp = backends.NUMPY
     try:
         y = op.compute(xp, *raws, **params)
     except ValueError as error:
@@ -119,37 +127,36 @@ def apply(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     tokens = NOBODY
     if recording:
         for node in nodes:
-            if node is not None:
-                tokens = tokens | meet(node.tokens, recording)
-    if not tokens:
-        return tuple(wrap(part) for part in y) if isinstance(y, (tuple, list)) else wrap(y)
-    return record(op, y, raws, nodes, params, meet(tokens, recording))
+            if node is not None and tokens is not recording:
+                tokens = meet(tokens | node.tokens, recording)
+    if tokens:
+        return record(op, y, raws, nodes, params, tokens)
+    return tuple(map(wrap, y)) if type(y) is tuple or type(y) is list else wrap(y)
 
 
 def record(
     op: Op, y: Any, raws: list[Any], nodes: list[Node | None], params: dict[str, Any], tokens: Tokens
 ) -> Any:
     """Return `y` as a Tensor (or a tuple of them) with an entry that leads to `nodes`."""
-    shapes = tuple(tuple(getattr(r, "shape", ())) for r in raws)
-    tail = (shapes, *[params[name] for name in op.params])
-    values = () if op.variadic else (y, *raws, *shapes, *tail)
-    edges = []
+    shapes = tuple([tuple(getattr(r, "shape", ())) for r in raws])
+    further = [params[name] for name in op.params]
+    values = () if op.variadic else (y, *raws, *shapes, shapes, *further)
+    edges: list[Edge] = []
     for position, node in enumerate(nodes):
         pick = op.picks[0 if op.variadic else position]
-        if pick is None or node is None or not node.tokens & tokens:
+        if pick is None or node is None or (node.tokens is not tokens and not node.tokens & tokens):
             continue
         if op.variadic:
-            values = (y, tuple(raws), position, *tail)
+            values = (y, tuple(raws), position, shapes, *further)
         edges.append((node, position, pick(values)))
-    if not isinstance(y, (tuple, list)):
-        if not edges or not backends.is_inexact(y.dtype):
-            return wrap(y)
-        first, *others = edges
-        return wrap(y, Node(op, *first, tuple(others), tokens, tuple(y.shape), y.dtype))
-    if not edges:
-        return tuple(map(wrap, y))
-    first, *others = edges
-    whole = Node(op, *first, tuple(others), tokens, None, None)
+    several = type(y) is tuple or type(y) is list
+    if not edges or not (several or backends.is_inexact(y.dtype)):
+        return tuple(map(wrap, y)) if several else wrap(y)
+    parent, argument, kept = edges[0]
+    others = tuple(edges[1:])
+    if not several:
+        return wrap(y, Node(op, parent, argument, kept, others, tokens, tuple(y.shape), y.dtype))
+    whole = Node(op, parent, argument, kept, others, tokens, None, None)
     whole.outputs = len(y)
     return tuple(wrap(part, output_node(whole, i, part)) for i, part in enumerate(y))
 
@@ -212,6 +219,7 @@ def binary(
 
     def call(x1: Any, x2: Any, /) -> Any:
         if type(x1) is Tensor and type(raw1 := x1._raw) is ndarray:
+            node1 = x1._node
             if type(x2) is Tensor and type(raw2 := x2._raw) is ndarray:
                 node2 = x2._node
             elif type(x2) is float or type(x2) is int:
@@ -224,6 +232,14 @@ def binary(
                 node2 = None
             else:
                 return otherwise(op, (x1, x2), {})
+        elif type(x2) is Tensor and (type(x1) is float or type(x1) is int):
+            raw2, node1, node2 = x2._raw, None, x2._node
+            constants = _CONSTANTS.get(raw2.dtype) if type(raw2) is ndarray else None
+            if constants is None:
+                return otherwise(op, (x1, x2), {})
+            raw1 = constants.get(x1)
+            if raw1 is None:
+                raw1 = _constant(x1, raw2.dtype, constants)
         else:
             return otherwise(op, (x1, x2), {})
         try:
@@ -235,7 +251,6 @@ def binary(
         result = Tensor()
         result._raw = y
         result._node = None
-        node1 = x1._node
         if (node1 is not None or node2 is not None) and (recording := current()):
             values = (y, raw1, raw2)
             tokens1 = tokens2 = NOBODY

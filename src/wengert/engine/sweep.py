@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.engine.cotangents import Block, add, fit
+from wengert.backends import NUMPY
+from wengert.engine.cotangents import Block, add, fit, zero
 from wengert.engine.node import OUTPUT, Node, Token
 from wengert.engine.record import output_node
 from wengert.engine.tensor import wrap
@@ -52,12 +53,12 @@ def leading_to(sources: Collection[Node], entries: list[Node]) -> Collection[Nod
 def reverse(
     xp: Any,
     seeds: dict[Node, Any],
-    sources: Collection[Node],
+    sources: set[Node],
     token: Token,
     recorded: bool,
     release: bool,
 ) -> dict[Node, Any]:
-    """Return the cotangents of `sources`; those that no path reaches are missing.
+    """Return the cotangents of `sources`; those that no path leads to are missing.
 
     `recorded` says that cotangents are tensors, `release` that each entry gives up its
     values once they are used, unless another tape cares about it.
@@ -68,6 +69,7 @@ def reverse(
     owned: set[Node] = set()  # entries whose cotangent is a sum made here
     results: dict[Node, Any] = {}
     may_write = not recorded and xp.writable
+    on_numpy = xp is NUMPY
     for node in entries:
         g = carried.pop(node, None)
         if g is None:
@@ -88,13 +90,17 @@ def reverse(
                 values = _recorded(node, argument, values)
             if type(g) is Block:
                 part = op.pull_block(xp, g, node, parent, argument, values)
-            elif op.direct and node.dtype in REAL:
+            elif op.direct and on_numpy and node.dtype in REAL:
                 part = op.rules[argument](xp, g, *values)
             else:
                 part = op.pull(xp, g, node, argument, values)
             if part is None:
                 continue
-            if type(part) is Block or part.shape != parent.shape or part.dtype is not parent.dtype:
+            try:
+                fits = part.shape == parent.shape and part.dtype is parent.dtype
+            except AttributeError:  # no array at all, which `fit` has words for
+                fits = False
+            if not fits or type(part) is Block:
                 part = fit(xp, op, part, parent)
             held = carried.get(parent)
             if held is None:
@@ -105,6 +111,9 @@ def reverse(
                 owned.add(parent)
         if release and len(node.tokens) == 1:
             node.free()
+    missing = sources - results.keys()
+    for node in missing.intersection(entries):  # a path, but no element of the target is on it
+        results[node] = zero(xp, node)
     return results
 
 

@@ -25,6 +25,8 @@ class Tensor:
     # there is no __init__.
     _raw: Any
     _node: Node | None
+    #: the namespace that computes on tensors and records; `ops.namespace` sets it
+    _namespace: Any
     __hash__ = None  # type: ignore[assignment]
 
     @property
@@ -126,8 +128,17 @@ class Tensor:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self._cut("np.asarray(x)"), dtype=dtype, copy=copy)
 
-    def __dlpack__(self, *, max_version: tuple[int, int] | None = None, **options: Any) -> Any:
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: Any = None,
+        copy: bool | None = None,
+    ) -> Any:
         raw = self._raw
+        options = {"stream": stream, "dl_device": dl_device, "copy": copy}
+        options = {k: v for k, v in options.items() if v is not None}
         if type(raw) is not np.ndarray:
             return raw.__dlpack__(max_version=max_version, **options)
         if max_version is None or max_version[0] < 1:  # a reader that cannot be told "read-only"
@@ -156,8 +167,8 @@ class Tensor:
         if self.ndim not in (1, 2) or self.size > 400:
             return f"<pre>{html.escape(caption)}\n{html.escape(str(self))}</pre>"
         rows = "".join(
-            "<tr>" + "".join(f"<td>{value:.6g}</td>" for value in row) + "</tr>"
-            for row in np.atleast_2d(self.numpy())
+            "<tr>" + "".join(f"<td>{value}</td>" for value in row) + "</tr>"
+            for row in np.atleast_2d(_in_six_digits(self.numpy()))
         )
         return f"<table><caption>{html.escape(caption)}</caption>{rows}</table>"
 
@@ -166,9 +177,13 @@ def _dtype_name(dtype: Any) -> str:
     return str(getattr(dtype, "name", None) or str(dtype).rpartition(".")[2])
 
 
+def _in_six_digits(values: np.ndarray) -> Any:
+    return np.vectorize(lambda v: f"{v:.6g}" if values.dtype.kind in "fc" else str(v))(values)
+
+
 def wrap(raw: Any, node: Node | None = None) -> Tensor:
     """Return a tensor around a raw array that nobody else writes to."""
     tensor = Tensor()
-    tensor._raw = raw if type(raw) is np.ndarray or not isinstance(raw, np.generic) else np.asarray(raw)
+    tensor._raw = raw if type(raw) is np.ndarray or not isinstance(raw, np.generic) else np.array(raw)
     tensor._node = node
     return tensor

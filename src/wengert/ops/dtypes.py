@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,14 +23,37 @@ def _dtype(value: Any) -> Any:
     return value.dtype if hasattr(value, "dtype") else value
 
 
-def finfo(type: Any, /) -> Any:
+class FloatLimits(NamedTuple):
+    """The limits of a floating dtype, as Python numbers."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: Any
+
+
+class IntegerLimits(NamedTuple):
+    """The limits of an integer dtype, as Python numbers."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: Any
+
+
+def finfo(type: Any, /) -> FloatLimits:
     """Return the limits of a floating dtype."""
-    return np.finfo(_dtype(type))
+    info = np.finfo(_dtype(type))
+    limits = (info.eps, info.max, info.min, info.smallest_normal)
+    return FloatLimits(info.bits, *map(float, limits), info.dtype)
 
 
-def iinfo(type: Any, /) -> Any:
+def iinfo(type: Any, /) -> IntegerLimits:
     """Return the limits of an integer dtype."""
-    return np.iinfo(_dtype(type))
+    info = np.iinfo(_dtype(type))
+    return IntegerLimits(info.bits, int(info.max), int(info.min), info.dtype)
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:

@@ -13,6 +13,8 @@ from wengert.ops.families import axes, reduction, sample, zero
 
 
 def _tensor(x: Any, name: str) -> Tensor:
+    if type(x) is Tensor:
+        return x
     x = lift(x, name)
     return x if type(x) is Tensor else wrap(backends.NUMPY.asarray(x))
 
@@ -106,7 +108,7 @@ def _accumulated(x: Any, dtype: Any, name: str) -> Tensor:
     """Return x in the dtype that its sums are kept in: at least the default integer."""
     x = _tensor(x, name)
     if dtype is not None:
-        return ew.astype(x, dtype)
+        return ew.astype(x, dtype)  # type: ignore[no-any-return]
     kind = backends.kind_of(x.dtype)
     if kind not in "biu":
         return x

@@ -17,6 +17,8 @@ from wengert.ops.families import linear, one_axis, position_map, sample, special
 
 def tensor(x: Any, name: str) -> Tensor:
     """Return an argument as a tensor, whose shape decides how to go on."""
+    if type(x) is Tensor:
+        return x
     x = lift(x, name)
     return x if type(x) is Tensor else wrap(backends.NUMPY.asarray(x))
 
@@ -274,7 +276,7 @@ _repeat = position_map(
     "repeat",
     params=("repeats", "axis"),
     compute=lambda xp, x, repeats, axis: xp.repeat(
-        x, repeats if isinstance(repeats, int) else xp.asarray(repeats), axis=axis
+        x, repeats if isinstance(repeats, int) else xp.asarray(repeats, dtype=xp.int64), axis=axis
     ),
     samples=[
         sample((2, 3), repeats=2, axis=1),

@@ -89,7 +89,7 @@ class _Call:
                     "arguments"
                 )
         self.given = [args[p] for p in self.positions]
-        self.tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        self.tape = GradientTape(persistent=what == "vjp", watch_accessed_variables=False)
         inner = list(args)
         self.sources = []
         for position in self.positions:

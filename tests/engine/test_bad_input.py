@@ -1,0 +1,316 @@
+"""What bad input gets: an error that names what was given and what to write instead."""
+
+import asyncio
+import threading
+import warnings
+
+import array_api_strict
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.extend import REGISTRY, elementwise, linear, sample
+
+
+@pytest.fixture
+def x():
+    return wg.asarray([1.0, 2.0, 3.0])
+
+
+@pytest.fixture
+def scratch_ops():
+    before = dict(REGISTRY)
+    yield
+    REGISTRY.clear()
+    REGISTRY.update(before)
+
+
+def recorded(x, function=lambda x: x * x, **options):
+    with wg.GradientTape(**options) as tape:
+        tape.watch(x)
+        y = function(x)
+    return tape, y
+
+
+def test_gradient_twice_names_the_first_call(x):
+    tape, y = recorded(x)
+    tape.gradient(y, x)
+    with pytest.raises(wg.TapeError, match=r"test_bad_input\.py:\d+.*persistent=True"):
+        tape.gradient(y, x)
+
+
+def test_a_target_that_is_not_a_tensor(x):
+    tape, _ = recorded(x)
+    with pytest.raises(TypeError, match="target: got float.*wg.asarray"):
+        tape.gradient(3.0, x)
+    assert tape.gradient(x, x) is not None  # nothing was lost
+
+
+def test_a_source_that_is_not_a_tensor(x):
+    tape, y = recorded(x)
+    with pytest.raises(TypeError, match="source: got ndarray.*wg.asarray"):
+        tape.gradient(y, np.ones(3))
+    assert tape.gradient(y, x) is not None
+
+
+@pytest.mark.parametrize("value", [[1, 2], [True, False]])
+def test_integers_and_booleans_are_refused_at_watch(value):
+    tape = wg.GradientTape()
+    with tape, pytest.raises(wg.DtypeError, match=r"(int64|bool).*wg\.astype\(x, wg\.float64\)"):
+        tape.watch(wg.asarray(value))
+
+
+def test_watching_a_numpy_array_says_what_to_write():
+    with wg.GradientTape() as tape, pytest.raises(TypeError, match="wg.asarray"):
+        tape.watch(np.ones(3))
+
+
+def test_output_gradients_of_another_shape(x):
+    tape, y = recorded(x)
+    with pytest.raises(wg.ShapeError, match=r"\(2,\).*\(3,\)"):
+        tape.gradient(y, x, output_gradients=np.ones(2))
+    with pytest.raises(wg.ShapeError, match="2 parts and the target 1"):
+        tape.gradient(y, x, output_gradients=[np.ones(3), np.ones(3)])
+    assert tape.gradient(y, x) is not None
+
+
+def test_an_unknown_word_for_unconnected_gradients(x):
+    tape, y = recorded(x)
+    with pytest.raises(ValueError, match="'zeros'.*'none' or 'zero'"):
+        tape.gradient(y, x, unconnected_gradients="zeros")
+
+
+def test_shapes_that_do_not_broadcast_are_both_named(x):
+    for call in (lambda: x + wg.ones(4), lambda: wg.maximum(x, np.ones((2, 2)))):
+        with pytest.raises(wg.ShapeError, match=r"\(3,\) and \((4,|2, 2)\) do not broadcast"):
+            call()
+    with pytest.raises(wg.ShapeError, match=r"matmul.*\(2, 3\).*\(2, 3\)"):
+        wg.ones((2, 3)) @ wg.ones((2, 3))
+
+
+def test_arrays_of_two_libraries(x):
+    other = wg.asarray(array_api_strict.ones(3))
+    with pytest.raises(wg.BackendError, match="numpy.*array_api_strict"):
+        x + other
+    with pytest.raises(wg.BackendError, match="array_api_strict.*numpy"):
+        other * np.ones(3)
+
+
+def test_the_raw_array_cannot_be_written(x):
+    _, y = recorded(x, wg.exp)
+    for array in (y.data, y.numpy(), x.data, x.numpy(), np.asarray(x)):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7.0
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
+
+
+def test_a_write_to_the_users_array_changes_no_gradient():
+    a = np.array([1.0, 2.0])
+    b = np.array([3.0, 4.0])
+    x = wg.asarray(a)
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x * b
+    a[:] = 100
+    b[:] = 100
+    np.testing.assert_allclose(tape.gradient(y, x).numpy(), [6, 16])
+
+
+def test_a_write_after_vjp_changes_no_gradient():
+    a = np.array([1.0, 2.0])
+    _, pull = wg.vjp(lambda x: x * x, a)
+    a[:] = 100
+    np.testing.assert_allclose(pull(np.ones(2))[0], [2, 4])
+
+
+def test_no_copy_of_a_writable_array_is_refused():
+    with pytest.raises(ValueError, match="writeable = False"):
+        wg.asarray(np.ones(3), copy=False)
+    frozen = np.ones(3)
+    frozen.flags.writeable = False
+    assert np.shares_memory(wg.asarray(frozen, copy=False).data, frozen)
+
+
+def test_a_view_of_a_writable_array_is_copied():
+    base = np.ones(3)
+    view = base.view()
+    view.flags.writeable = False
+    assert not np.shares_memory(wg.asarray(view).data, base)
+
+
+def test_assigning_to_a_tensor_says_how_to_update(x):
+    with pytest.raises(TypeError, match=r"x\.at\[key\]\.set\(value\)"):
+        x[0] = 1.0
+
+
+@pytest.mark.parametrize("convert", [float, int, complex, np.asarray])
+def test_an_implicit_conversion_inside_a_transform_warns_with_the_line(convert):
+    def function(x):
+        return x * np.float64(np.real(convert(x)))
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        wg.grad(function)(2.0)
+    (warning,) = [w for w in caught if issubclass(w.category, wg.CutPathWarning)]
+    assert warning.filename == __file__
+    assert warning.lineno == function.__code__.co_firstlineno + 1
+
+
+def test_a_conversion_outside_of_a_tape_is_silent(x):
+    tape, y = recorded(x, wg.sum)
+    assert float(y) == 6 and np.asarray(x).sum() == 6
+    del tape
+
+
+def test_explicit_numpy_is_silent(x):
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        assert (x * 2).numpy().sum() == 12 and wg.sum(x).item() == 6
+
+
+def test_a_result_that_does_not_depend_on_the_argument_warns():
+    with pytest.warns(wg.UnconnectedWarning, match="grad.*does not depend"):
+        assert wg.grad(lambda x: 3.0)(2.0) == 0
+
+
+def test_an_open_tape_used_in_another_thread(x):
+    problems = []
+
+    def other(tape):
+        for use in (lambda: tape.watch(x), lambda: tape.gradient(x, x), tape.__enter__, tape.reset):
+            try:
+                use()
+            except wg.TapeError as error:
+                problems.append(str(error))
+
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        worker = threading.Thread(target=other, args=(tape,))
+        worker.start()
+        worker.join()
+        y = x * x
+    assert len(problems) == 4 and all("one GradientTape in each thread" in p for p in problems)
+    np.testing.assert_allclose(tape.gradient(y, x).numpy(), [2, 4, 6])
+
+
+def test_threads_record_apart():
+    results = {}
+
+    def work(k):
+        x = wg.asarray(float(k))
+        for _ in range(50):
+            with wg.GradientTape() as tape:
+                tape.watch(x)
+                y = x
+                for _ in range(20):
+                    y = y * x
+            results.setdefault(k, set()).add(tape.gradient(y, x).item())
+
+    workers = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert results == {k: {21.0 * k**20} for k in range(4)}
+
+
+def test_async_tasks_record_apart(x):
+    async def task(k, started, go):
+        with wg.GradientTape() as tape:
+            tape.watch(x)
+            started.set()
+            await go.wait()
+            y = x**k
+        return tape.gradient(y, x).numpy()
+
+    async def main():
+        go = asyncio.Event()
+        events = [asyncio.Event() for _ in range(3)]
+        tasks = [asyncio.create_task(task(k + 1, e, go)) for k, e in enumerate(events)]
+        for event in events:
+            await event.wait()
+        assert (x * x)._node is None  # the tasks' tapes are not open here
+        go.set()
+        return await asyncio.gather(*tasks)
+
+    one, two, three = asyncio.run(main())
+    np.testing.assert_allclose(one, [1, 1, 1])
+    np.testing.assert_allclose(two, [2, 4, 6])
+    np.testing.assert_allclose(three, [3, 12, 27])
+
+
+def test_opening_an_open_tape(x):
+    with wg.GradientTape() as tape, pytest.raises(wg.TapeError, match="open already"), tape:
+        pass
+    assert (x * x)._node is None
+
+
+def test_a_users_rule_of_the_wrong_shape_is_named(x, scratch_ops):
+    twice = linear(
+        "twice_wrong",
+        lambda xp, g: xp.sum(g),
+        compute=lambda xp, x: 2 * x,
+        samples=[sample((3,))],
+    )
+    tape, y = recorded(x, twice)
+    with pytest.raises(wg.RuleError, match=r"twice_wrong.*shape \(\).*\(3,\)"):
+        tape.gradient(y, x)
+
+
+def test_a_users_rule_that_returns_no_array_is_named(x, scratch_ops):
+    bad = elementwise("bad_rule", lambda xp, g: 1.0, compute=lambda xp, x: 2 * x)
+    tape, y = recorded(x, bad)
+    with pytest.raises(wg.RuleError, match=r"bad_rule.*float 1\.0.*shape \(3,\)"):
+        tape.gradient(y, x)
+
+
+def test_a_declaration_is_checked_when_made(scratch_ops):
+    with pytest.raises(wg.RuleError, match=r"reads \['z'\]"):
+        elementwise("unknown_name", lambda xp, g, z: g, compute=lambda xp, x: x)
+    with pytest.raises(wg.RuleError, match="a rule takes"):
+        elementwise("no_namespace", lambda g, x: g, compute=lambda xp, x: x)
+    with pytest.raises(wg.RuleError, match="1 rules"):
+        elementwise("too_few", lambda xp, g: g, args=("a", "b"), compute=lambda xp, a, b: a)
+    with pytest.raises(wg.RuleError, match="declared twice"):
+        elementwise("sin", lambda xp, g: g)
+
+
+def test_a_custom_gradient_with_too_few_answers(x):
+    @wg.custom_gradient
+    def product(a, b):
+        return a * b, lambda g: g * b
+
+    tape, y = recorded(x, lambda x: product(x, x + 1))
+    with pytest.raises(wg.RuleError, match="product.*1 values for 2 arguments"):
+        tape.gradient(y, x)
+
+
+def test_things_that_are_no_arrays(x):
+    with pytest.raises(TypeError, match="add: got str 'a'"):
+        wg.add(x, "a")
+    with pytest.raises(TypeError):
+        x + "a"
+    with pytest.raises(TypeError, match="wg.stack"):
+        wg.add(x, [x, x])
+
+
+def test_grad_of_a_function_that_returns_an_array(x):
+    with pytest.raises(wg.ShapeError, match=r"shape \(3,\).*wg\.sum.*wg\.vjp"):
+        wg.grad(lambda x: x * 2)(x)
+    with pytest.raises(TypeError, match="has_aux=True"):
+        wg.grad(lambda x: (wg.sum(x), 1))(x)
+    with pytest.raises(TypeError, match="argnums=1.*1 positional"):
+        wg.grad(lambda x: wg.sum(x), argnums=1)(x)
+    with pytest.raises(wg.DtypeError, match=r"write 2\."):
+        wg.grad(lambda x: x * x)(2)
+
+
+@pytest.mark.parametrize(
+    "key", [3, -4, (0, 0), np.array([5]), np.array([True, False]), 1.5, "a", (..., ...)]
+)
+def test_a_wrong_index_names_shape_and_index(x, key):
+    with pytest.raises(IndexError):
+        x[key]
+    with pytest.raises(IndexError):
+        x.at[key].get()

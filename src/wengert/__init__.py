@@ -31,7 +31,7 @@ from wengert.engine.variable import Variable
 from wengert.ops import numpy_protocol as _numpy_protocol
 from wengert.ops import operators as _operators
 from wengert.ops.namespace import PUBLIC as _PUBLIC
-from wengert.transforms.check import check_grads
+from wengert.transforms.check import GradientCheckError, check_grads
 from wengert.transforms.gradients import custom_gradient, grad, stop_gradient, value_and_grad, vjp
 
 __version__ = "0.1.0"
@@ -46,6 +46,7 @@ __all__ = [
     "Block",
     "CutPathWarning",
     "DtypeError",
+    "GradientCheckError",
     "GradientTape",
     "NoRuleError",
     "RuleError",

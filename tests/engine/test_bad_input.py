@@ -70,7 +70,7 @@ def test_output_gradients_of_another_shape(x):
     with pytest.raises(wg.ShapeError, match=r"\(2,\).*\(3,\)"):
         tape.gradient(y, x, output_gradients=np.ones(2))
     with pytest.raises(wg.ShapeError, match="2 parts and the target 1"):
-        tape.gradient(y, x, output_gradients=[np.ones(3), np.ones(3)])
+        tape.gradient([y], x, output_gradients=[np.ones(3), np.ones(3)])
     assert tape.gradient(y, x) is not None
 
 

@@ -54,7 +54,17 @@ def test_asarray_of_tensors_in_a_list_records():
 
 def test_python_numbers_take_the_arrays_dtype():
     x = wg.asarray(np.ones(2, np.float32))
-    for y in (x + 1, 2.0 * x, x / 3, 1 - x, x**2, 2**x, x**0.5, wg.maximum(x, 0), wg.where(x > 0, x, 0.0)):
+    for y in (
+        x + 1,
+        2.0 * x,
+        x / 3,
+        1 - x,
+        x**2,
+        2**x,
+        x**0.5,
+        wg.maximum(x, 0),
+        wg.where(x > 0, x, 0.0),
+    ):
         assert y.dtype == wg.float32
     assert (x * 1j).dtype == wg.complex64
     assert (wg.asarray([1, 2]) + 1).dtype == wg.int64

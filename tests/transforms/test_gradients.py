@@ -61,7 +61,9 @@ def test_has_aux():
 
 def test_higher_orders():
     f = np.tanh
-    for order, expected in enumerate([0.419974341614, -0.639700008449, 0.621626680771, 0.665091044750], start=1):
+    for order, expected in enumerate(
+        [0.419974341614, -0.639700008449, 0.621626680771, 0.665091044750], start=1
+    ):
         f = wg.grad(f)
         assert f(1.0) == pytest.approx(expected), order
 

@@ -39,7 +39,7 @@ NUMPY = Namespace("numpy", np, numpy_kernels.KERNELS | numpy_kernels.SHORTCUTS, 
 _BY_TYPE: dict[type, Namespace | None] = {np.ndarray: NUMPY}
 
 
-def namespace_of(array: Any) -> Namespace | None:
+def namespace_of(array: Any) -> Any:
     """Return the namespace that computes `array`, or None if it is not an array."""
     kind = type(array)
     if kind not in _BY_TYPE:

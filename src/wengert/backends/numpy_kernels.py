@@ -61,14 +61,13 @@ def einsum(subscripts: str, *operands: np.ndarray) -> np.ndarray:
     return np.einsum(subscripts, *operands, optimize=len(operands) > 1)
 
 
-def pad(x: np.ndarray, widths: Any, mode: str, value: Any = 0) -> np.ndarray:
-    """Return x with `widths` = ((before, after), ...) more elements on each axis."""
-    if mode == "constant":
-        return np.pad(x, widths, mode="constant", constant_values=value)
-    return np.pad(x, widths, mode=mode)  # type: ignore[call-overload, no-any-return]
+def pad(x: np.ndarray, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
+    """Return x with `pad_width` = ((before, after), ...) more elements on each axis."""
+    options = {"constant_values": constant_values} if mode == "constant" else {}
+    return np.pad(x, pad_width, mode=mode, **options)  # type: ignore[call-overload]
 
 
-def diagonal(x: np.ndarray, offset: int, axis1: int, axis2: int) -> np.ndarray:
+def diagonal(x: np.ndarray, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> np.ndarray:
     """Return the diagonals of the matrices on two axes, as a new last axis."""
     return np.diagonal(x, offset, axis1, axis2)
 

@@ -187,7 +187,7 @@ def add(xp: Any, a: Any, b: Any, owned: bool = False) -> Any:
             return add(xp, a.todense(xp), b)
         return Block(a.shape, region, _within(xp, a, region) + _within(xp, b, region))
     if type(b) is Block:
-        if not getattr(xp, "writable", False):
+        if not b.shape or not getattr(xp, "writable", False):
             return a + b.todense(xp)
         if not owned:
             a = xp.copy(a)

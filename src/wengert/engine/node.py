@@ -70,6 +70,8 @@ class Node:
         "argument", "dtype", "op", "order", "others", "outputs", "parent", "shape", "tokens",
         "values",
     )  # fmt: skip
+    #: the number of results, for an operation of several
+    outputs: int
 
     def __init__(
         self,

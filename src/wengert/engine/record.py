@@ -110,7 +110,8 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Any, list[Any], list[Node | No
 
 def apply(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Compute `op` on its arguments, as a Tensor or a tuple of them, and record it."""
-    raws, nodes = [], []
+    raws: list[Any] = []
+    nodes: list[Node | None] = []
     for arg in args:
         if type(arg) is not Tensor or type(arg._raw) is not np.ndarray:
             xp, raws, nodes = lower(op, args)
@@ -135,7 +136,12 @@ def apply(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 
 
 def record(
-    op: Op, y: Any, raws: list[Any], nodes: list[Node | None], params: dict[str, Any], tokens: Tokens
+    op: Op,
+    y: Any,
+    raws: list[Any],
+    nodes: list[Node | None],
+    params: dict[str, Any],
+    tokens: Tokens,
 ) -> Any:
     """Return `y` as a Tensor (or a tuple of them) with an entry that leads to `nodes`."""
     shapes = tuple([tuple(getattr(r, "shape", ())) for r in raws])
@@ -215,9 +221,14 @@ def binary(
 ) -> Callable[[Any, Any], Any]:
     """Return the function that calls an operation of two arrays and no parameters."""
     ndarray, current, array = np.ndarray, active.get, np.array
-    on_numpy, (pick1, pick2) = numpy_function(op), op.picks
+    on_numpy = numpy_function(op)
+    pick1: Any
+    pick2: Any
+    pick1, pick2 = op.picks
 
     def call(x1: Any, x2: Any, /) -> Any:
+        node1: Any
+        node2: Any
         if type(x1) is Tensor and type(raw1 := x1._raw) is ndarray:
             node1 = x1._node
             if type(x2) is Tensor and type(raw2 := x2._raw) is ndarray:
@@ -264,16 +275,16 @@ def binary(
                     tokens2 = meet(tokens2, recording)
             if not tokens2:
                 if tokens1:
-                    edge = node1, 0, pick1(values), ()
-                    result._node = Node(op, *edge, tokens1, y.shape, y.dtype)
+                    kept = pick1(values)
+                    result._node = Node(op, node1, 0, kept, (), tokens1, y.shape, y.dtype)
             elif not tokens1:
-                edge = node2, 1, pick2(values), ()
-                result._node = Node(op, *edge, tokens2, y.shape, y.dtype)
+                kept = pick2(values)
+                result._node = Node(op, node2, 1, kept, (), tokens2, y.shape, y.dtype)
             else:
                 if tokens1 is not recording:
                     tokens1 = meet(tokens1 | tokens2, recording)
-                edges = node1, 0, pick1(values), ((node2, 1, pick2(values)),)
-                result._node = Node(op, *edges, tokens1, y.shape, y.dtype)
+                kept, second = pick1(values), ((node2, 1, pick2(values)),)
+                result._node = Node(op, node1, 0, kept, second, tokens1, y.shape, y.dtype)
         return result
 
     return call
@@ -283,5 +294,5 @@ def numpy_function(op: Op) -> Callable[..., Any]:
     """Return what computes `op` on NumPy arrays: NumPy's own function where there is one."""
     direct = getattr(op, "numpy_function", None)
     if direct is not None:
-        return direct  # type: ignore[no-any-return]
+        return direct
     return lambda *raws: op.compute(backends.NUMPY, *raws)

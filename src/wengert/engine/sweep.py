@@ -22,6 +22,7 @@ from wengert.engine.tensor import wrap
 #: The usual dtypes of real numbers, for which a check costs nothing.
 REAL = frozenset(map(np.dtype, ("float32", "float64", "float16")))
 
+
 def ancestors(targets: Collection[Node], token: Token) -> list[Node]:
     """Return all entries of a tape that `targets` were computed from, newest first."""
     entries = list(targets)
@@ -89,9 +90,12 @@ def reverse(
             if recorded:
                 values = _recorded(node, argument, values)
             if type(g) is Block:
+                if not all(g.region):  # no elements: zero by structure, for all parents
+                    continue
                 part = op.pull_block(xp, g, node, parent, argument, values)
             elif op.direct and on_numpy and node.dtype in REAL:
-                part = op.rules[argument](xp, g, *values)
+                rule: Any = op.rules[argument]
+                part = rule(xp, g, *values)
             else:
                 part = op.pull(xp, g, node, argument, values)
             if part is None:

@@ -88,7 +88,7 @@ class GradientTape:
         for leaf in flatten(tensors)[0]:
             if isinstance(leaf, Variable):
                 _check_inexact(leaf.dtype, leaf.shape)
-                leaf.watched_by(self._token)
+                leaf._watched_by(self._token)
                 continue
             if type(leaf) is not Tensor:
                 leaf = _converted(leaf, "watch")
@@ -106,7 +106,9 @@ class GradientTape:
         """Return a context in which this tape records nothing."""
         self._check_thread("paused")
         if self._token not in active.get():
-            raise TapeError("stop_recording() on a tape that is not recording; use it inside `with tape:`")
+            raise TapeError(
+                "stop_recording() on a tape that is not recording; use it inside `with tape:`"
+            )
         self._pause()
         try:
             yield
@@ -160,6 +162,8 @@ class GradientTape:
                 "recorded; write GradientTape(persistent=True) to ask more than once"
             )
         targets = [_converted(t, "gradient: target") for t in flatten(target)[0]]
+        if type(target) is Tensor and output_gradients is not None:
+            output_gradients = lift(output_gradients, "gradient: output_gradients")
         places, rebuild = flatten(sources)
         wanted = [_source_node(s) for s in places]
         seeds = self._seeds(targets, output_gradients)
@@ -168,7 +172,9 @@ class GradientTape:
         found = self._sweep(seeds, {n for n in wanted if n is not None})
         return rebuild(
             [
-                _answer(found.get(node), place, unconnected_gradients == "zero", dense)
+                _answer(
+                    found.get(node) if node else None, place, unconnected_gradients == "zero", dense
+                )
                 for node, place in zip(wanted, places, strict=True)
             ]
         )
@@ -190,10 +196,10 @@ class GradientTape:
                     "compute it in floating point, for example with wg.astype(x, wg.float64)"
                 )
             if weight is None:
-                weight = wrap(xp.ones(target.shape, dtype=target.dtype))  # type: ignore[union-attr]
+                weight = wrap(xp.ones(target.shape, dtype=target.dtype))
             else:
                 weight = lift(weight, "gradient: output_gradients")
-                weight = weight if type(weight) is Tensor else wrap(xp.asarray(weight))  # type: ignore[union-attr]
+                weight = weight if type(weight) is Tensor else wrap(xp.asarray(weight))
                 if weight.shape != target.shape:
                     raise ShapeError(
                         f"output_gradients has shape {weight.shape} and the target {target.shape}; "
@@ -211,7 +217,7 @@ class GradientTape:
             return {}
         before = active.get()
         recording = before if self._persistent else before - {self._token}
-        nodes = [target._node for target, _ in pairs]
+        nodes: list[Any] = [target._node for target, _ in pairs]
         recorded = bool(recording) and any(
             node.tokens & recording
             for node in (*ancestors(nodes, self._token), *(w._node for _, w in pairs if w._node))
@@ -260,7 +266,7 @@ def _answer(g: Any, source: Any, zero: bool, dense: bool) -> Any:
         if not zero:
             return None
         raw = _converted(source, "source")._raw
-        return wrap(backends.namespace_of(raw).zeros_like(raw))  # type: ignore[union-attr]
+        return wrap(backends.namespace_of(raw).zeros_like(raw))
     if type(g) is ct.Block and dense:
         return g.todense(Tensor._namespace)
     return g

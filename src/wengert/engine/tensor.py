@@ -11,9 +11,10 @@ import numpy as np
 from wengert import backends
 from wengert.engine.errors import CutPathWarning, caller_depth
 from wengert.engine.node import Node, active
+from wengert.engine.operand import Operand
 
 
-class Tensor:
+class Tensor(Operand):
     """An immutable array that operations can record. Make one with `wengert.asarray`.
 
     Operators and methods are those of the Python Array API standard; `ops.operators`
@@ -184,6 +185,8 @@ def _in_six_digits(values: np.ndarray) -> Any:
 def wrap(raw: Any, node: Node | None = None) -> Tensor:
     """Return a tensor around a raw array that nobody else writes to."""
     tensor = Tensor()
-    tensor._raw = raw if type(raw) is np.ndarray or not isinstance(raw, np.generic) else np.array(raw)
+    tensor._raw = (
+        raw if type(raw) is np.ndarray or not isinstance(raw, np.generic) else np.array(raw)
+    )
     tensor._node = node
     return tensor

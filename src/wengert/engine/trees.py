@@ -19,7 +19,7 @@ def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
         return list(tree), type(tree)
     import optree  # 15 ms to import, for programs that have trees
 
-    leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)  # type: ignore[arg-type]
+    leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)
     if not any(_is_record(leaf) for leaf in leaves):
         return leaves, lambda new: optree.tree_unflatten(spec, new)
     parts = [_flatten_record(leaf) if _is_record(leaf) else ([leaf], None) for leaf in leaves]

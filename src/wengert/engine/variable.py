@@ -9,11 +9,12 @@ import numpy as np
 from wengert import backends
 from wengert.engine.errors import ShapeError
 from wengert.engine.node import Token, active, joined, leaf
+from wengert.engine.operand import Operand
 from wengert.engine.record import lift
 from wengert.engine.tensor import Tensor, wrap
 
 
-class Variable:
+class Variable(Operand):
     """A value that can be assigned to; every operation reads its current value.
 
     Examples
@@ -34,7 +35,7 @@ class Variable:
     ) -> None:
         raw = _owned_raw(value)
         if dtype is not None:
-            raw = backends.namespace_of(raw).astype(raw, dtype)  # type: ignore[union-attr]
+            raw = backends.namespace_of(raw).astype(raw, dtype)
         self.trainable = trainable
         self.name = name or "variable"
         self._leaf = leaf(tuple(raw.shape), raw.dtype)
@@ -48,10 +49,10 @@ class Variable:
         if recording and self._leaf.tokens is not recording:
             for token in recording - self._leaf.tokens:
                 if token.watches_read and self.trainable and backends.is_inexact(self.dtype):
-                    self.watched_by(token)
+                    self._watched_by(token)
         return self._value
 
-    def watched_by(self, token: Token) -> None:
+    def _watched_by(self, token: Token) -> None:
         """Have a tape record what is computed from this variable."""
         token.variables.setdefault(id(self), self)
         self._leaf.tokens = joined(self._leaf.tokens, token)
@@ -83,7 +84,7 @@ class Variable:
                 "write wg.Variable(value) for one of another shape"
             )
         if raw.dtype != self.dtype:
-            raw = backends.namespace_of(raw).astype(raw, self.dtype)  # type: ignore[union-attr]
+            raw = backends.namespace_of(raw).astype(raw, self.dtype)
         self._value = self._holding(raw)
         return self
 
@@ -99,7 +100,7 @@ class Variable:
         raw = self._value._raw
         xp = backends.namespace_of(raw)
         key = tuple(map(_raw, key)) if isinstance(key, tuple) else _raw(key)
-        self._value = self._holding(xp.put(raw, _raw(value), key))  # type: ignore[union-attr]
+        self._value = self._holding(xp.put(raw, _raw(value), key))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -121,5 +122,9 @@ def _owned_raw(value: Any) -> Any:
     """Return the raw array of a value, copied if somebody else could write to it."""
     raw = _raw(value)
     if backends.namespace_of(raw) is None:
-        raw = np.asarray(raw) if isinstance(raw, (bool, int, float, complex)) else _raw(lift(raw, "Variable"))
+        raw = (
+            np.asarray(raw)
+            if isinstance(raw, (bool, int, float, complex))
+            else _raw(lift(raw, "Variable"))
+        )
     return np.asarray(raw) if isinstance(raw, np.generic) else backends.protected(raw)

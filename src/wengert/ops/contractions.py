@@ -24,7 +24,7 @@ def _array(x: Any, name: str) -> Tensor:
 
 def _adjoint(xp: Any, x: Any) -> Any:
     flipped = xp.matrix_transpose(x)
-    return xp.conj(flipped) if xp.isdtype(x.dtype, "complex floating") else flipped
+    return xp.conj(flipped) if elementwise.is_complex(x) else flipped
 
 
 def _matmul_regions(region: Region, shapes: Any) -> tuple[Region, Region]:
@@ -83,7 +83,7 @@ def _einsum_rule(xp: Any, g: Any, arrays: Any, position: int, shapes: Any, subsc
 
 
 def _conj(xp: Any, x: Any) -> Any:
-    return xp.conj(x) if xp.isdtype(x.dtype, "complex floating") else x
+    return xp.conj(x) if elementwise.is_complex(x) else x
 
 
 _einsum = contraction(
@@ -162,6 +162,8 @@ def _diagonals(labels: str, x: Any) -> tuple[str, Any]:
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
             first, second = [k for k, c in enumerate(labels) if c == label][:2]
+            if x.shape[first] != x.shape[second]:
+                raise ShapeError(f"einsum: {label!r} names two lengths of shape {x.shape}")
             x = shapes.diagonal(x, axis1=first, axis2=second)
             labels = "".join(c for k, c in enumerate(labels) if k not in (first, second)) + label
     return labels, x

@@ -14,7 +14,9 @@ from wengert.ops import elementwise, shapes
 _NUMBERS = (bool, int, float, complex)
 
 
-def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
+def asarray(
+    obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
+) -> Tensor:
     """Return `obj` as a Tensor.
 
     `obj` is a number, nested lists of numbers or tensors, an array of any Array API
@@ -42,7 +44,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
             raise ValueError(f"asarray: {tensor.dtype} to {dtype} needs a copy; write copy=None")
         return elementwise.astype(tensor, dtype)
     if copy and tensor._node is None:
-        return wrap(backends.namespace_of(tensor._raw).copy(tensor._raw))  # type: ignore[union-attr]
+        return wrap(backends.namespace_of(tensor._raw).copy(tensor._raw))
     return elementwise.positive(tensor) if copy else tensor
 
 
@@ -59,7 +61,9 @@ def _from_data(obj: Any, dtype: Any, device: Any, copy: bool | None) -> Tensor:
     xp = backends.namespace_of(obj)
     if xp is None:
         if copy is False:
-            raise ValueError(f"asarray: a {type(obj).__name__} has no memory to share; write copy=None")
+            raise ValueError(
+                f"asarray: a {type(obj).__name__} has no memory to share; write copy=None"
+            )
         raw = np.array(obj, dtype=dtype)
         if raw.dtype.kind not in "biufc":
             raise TypeError(
@@ -90,7 +94,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
         return asarray(x, copy=copy)
     if copy is False:
         raise ValueError(
-            "from_dlpack: the other library could write to shared memory behind a tape; write copy=None"
+            "from_dlpack: the other library could write to shared memory behind a tape; write "
+            "copy=None"
         )
     return wrap(np.array(backends.to_numpy(x)))
 
@@ -121,7 +126,8 @@ def _filled(name: str) -> Any:
         return wrap(getattr(np, name)(shape, dtype=dtype or np.float64))
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"Return an array of {name} in a shape; float64 unless `dtype` says otherwise."
+    content = "no particular numbers" if name == "empty" else name
+    make.__doc__ = f"Return {content} in a shape; float64 unless `dtype` says otherwise."
     return make
 
 
@@ -146,15 +152,24 @@ def arange(
 
 
 def linspace(
-    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    endpoint: bool = True,
 ) -> Any:
     """Return `num` numbers from `start` to `stop`, evenly apart; ends may be tensors."""
     if isinstance(start, _NUMBERS) and isinstance(stop, _NUMBERS):
         return wrap(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
     start, stop = asarray(start), asarray(stop)
     steps = np.linspace(0.0, 1.0, num, endpoint=endpoint)
-    column = wrap(steps.reshape((num,) + (1,) * len(shapes.broadcast_shapes(start.shape, stop.shape))))
-    line = start * (1 - column) + stop * column  # type: ignore[operator]
+    column = wrap(
+        steps.reshape((num,) + (1,) * len(shapes.broadcast_shapes(start.shape, stop.shape)))
+    )
+    line = start * (1 - column) + stop * column
     return line if dtype is None else elementwise.astype(line, dtype)
 
 

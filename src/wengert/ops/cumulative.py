@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.engine.cotangents import Block, slices
-from wengert.ops import reductions, shapes
+from wengert.ops import elementwise, reductions, shapes
 from wengert.ops.families import linear, one_axis, sample, special
 
 
@@ -47,8 +47,8 @@ def _cumulative_prod_rule(xp: Any, g: Any, x: Any, axis: int) -> Any:
     """
     n = x.shape[axis]
     if n == 0:
-        return None
-    if xp.isdtype(x.dtype, "complex floating"):
+        return g
+    if elementwise.is_complex(x):
         x = xp.conj(x)
     total, factor = g, _shifted(xp, x, -1, axis, fill=0)
     reach = 1

@@ -46,8 +46,14 @@ class IntegerLimits(NamedTuple):
 def finfo(type: Any, /) -> FloatLimits:
     """Return the limits of a floating dtype."""
     info = np.finfo(_dtype(type))
-    limits = (info.eps, info.max, info.min, info.smallest_normal)
-    return FloatLimits(info.bits, *map(float, limits), info.dtype)
+    return FloatLimits(
+        info.bits,
+        eps=float(info.eps),
+        max=float(info.max),
+        min=float(info.min),
+        smallest_normal=float(info.smallest_normal),
+        dtype=info.dtype,
+    )
 
 
 def iinfo(type: Any, /) -> IntegerLimits:

@@ -64,6 +64,7 @@ class Entry:
     reference: Callable[..., Any] | None
 
 
+_WORDS = {"elementwise": "each element, or of each pair of elements", "zero": "each element"}
 #: Every operation by name, in the order of declaration.
 REGISTRY: dict[str, Entry] = {}
 
@@ -82,13 +83,15 @@ def _register(
     if name in REGISTRY:
         raise RuleError(f"{name}: declared twice")
     if not samples:
-        raise RuleError(f"{name}: declare samples=[sample(shape, ..., param=value), ...] to test it with")
+        raise RuleError(
+            f"{name}: declare samples=[sample(shape, ..., param=value), ...] to test it with"
+        )
     count = max(len(s.shapes) for s in samples)
     domains = [domain] * count if isinstance(domain[0], (int, float)) else domain
     REGISTRY[name] = Entry(name, family, function, op, samples, domains, kinds, reference)  # type: ignore[arg-type]
     function.__name__ = function.__qualname__ = name
     if doc or not function.__doc__:
-        function.__doc__ = doc or f"Return {name} of the arguments. See the table of operations."
+        function.__doc__ = doc or f"Return {name} of {_WORDS.get(family, 'the arguments')}."
     function.op = op  # type: ignore[attr-defined]
     return function
 
@@ -134,6 +137,7 @@ class Elementwise(Op):
     transposed = False
 
     def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
+        """Return g times the partial derivative, conjugated where numbers are complex."""
         rule: Any = self.rules[argument]
         if backends.kind_of(node.dtype) == "c" and not self.transposed:
             g = rule(xp, xp.conj(g), *values)  # g * conj(partial), for a holomorphic function
@@ -143,6 +147,7 @@ class Elementwise(Op):
     def pull_block(
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
+        """Return the rule's answer on the matching part of each operand."""
         here = tuple(cut(v, g.region) for v in values)
         part = self.pull(xp, g.values, node, argument, here)
         return None if part is None else unbroadcast_block(xp, part, g.region, parent.shape)
@@ -171,7 +176,7 @@ def elementwise(
     reference: Callable[..., Any] | None = None,
     doc: str | None = None,
 ) -> Callable[..., Any]:
-    """Declare a function of each element, by a rule ``(xp, g, ...) -> g * partial`` per argument."""
+    """Declare a function of each element, by rules ``(xp, g, ...) -> g * partial``."""
     args = args or (("x",) if len(rules) == 1 else tuple(f"x{i + 1}" for i in range(len(rules))))
     op = Elementwise(name, args, compute or _by_name(name), rules, params)
     op.transposed = transposed
@@ -220,6 +225,7 @@ class Linear(Op):
     def pull_block(
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
+        """Return what the operation's own rule for a Block says, if it has one."""
         part = None if self.block is None else self.block(xp, g, *values)
         return super().pull_block(xp, g, node, parent, argument, values) if part is None else part
 
@@ -256,8 +262,8 @@ def _set_block(op: Linear, transpose: Rule, block: Rule | None) -> None:
 class PositionMap(Linear):
     """Each element of the result is an element of the argument, or a constant.
 
-    Run on an array of positions, the operation tells where its elements come from;
-    `compute` gets `fill` for positions that come from nowhere, such as padding.
+    Run on an array of positions, the operation tells where its elements come from. An
+    element that comes from nowhere, such as padding, must come out as 0.
     """
 
     family = "position map"
@@ -268,10 +274,12 @@ class PositionMap(Linear):
         return np.asarray(self.compute(backends.NUMPY, places + 1, **params)) - 1
 
     def transpose(self, xp: Any, g: Any, shape: tuple[int, ...], *params: Any) -> Any:
+        """Return g added up at the positions its elements came from."""
         positions = self.positions(shape, dict(zip(self.params, params, strict=True)))
         return xp.scatter_flat(g, shape=shape, positions=positions)
 
     def transpose_block(self, xp: Any, g: Block, shape: tuple[int, ...], *params: Any) -> Any:
+        """Return the smallest Block around the positions that the elements of g came from."""
         positions = self.positions(shape, dict(zip(self.params, params, strict=True)))
         positions = positions[slices(g.region)]
         used = positions[positions >= 0]
@@ -331,6 +339,7 @@ class Contraction(Op):
     def pull_block(
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
+        """Return the transpose applied to the parts of the operands that the Block touches."""
         reads = self.reads[0 if self.variadic else argument] or ()
         known = dict(zip(reads, values, strict=True))
         params = {k: v for k, v in known.items() if k in self.params}
@@ -357,8 +366,10 @@ def contraction(
     reference: Callable[..., Any] | None = None,
     doc: str | None = None,
 ) -> Callable[..., Any]:
-    """Declare sums of products: a transpose for each operand (each reads `shapes`), and
-    ``regions(region of the result, shapes, **params)``, the part of each operand it uses."""
+    """Declare sums of products, by a transpose for each operand, which reads `shapes`.
+
+    ``regions(region of the result, shapes, **params)`` is the part of each operand it uses.
+    """
     op = Contraction(name, args, compute or _by_name(name), rules, params, variadic)
     op.regions = regions
     return _register(_caller(op), op, name, op.family, samples, ANYWHERE, kinds, reference, doc)
@@ -376,12 +387,14 @@ class Reduction(Op):
         return (*super()._reads(rule), "x_shape", "axis")
 
     def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
+        """Return g spread over the reduced elements."""
         *values, shape, axis = values  # type: ignore[assignment]
         return self._spread(xp, g, node, values, shape, axis, whole(shape))
 
     def pull_block(
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
+        """Return a Block that is whole along the reduced axes."""
         *values, shape, axis = values  # type: ignore[assignment]
         outer = iter(g.region)
         keeps = len(g.region) == len(shape)

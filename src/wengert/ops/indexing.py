@@ -103,9 +103,14 @@ def _checked(part: Any, axis: int, shape: tuple[int, ...]) -> Any:
 def _rectangle(parts: tuple[Any, ...], shape: tuple[int, ...]) -> Region:
     real = [p for p in parts if p is not None]
     return tuple(
-        range(n)[p] if isinstance(p, slice) else range(p, p + 1)
+        _positions(p, n) if isinstance(p, slice) else range(p, p + 1)
         for p, n in zip(real, shape, strict=True)
     )
+
+
+def _positions(part: slice, n: int) -> range:
+    """Return what a slice selects of n places; no place is always the same range."""
+    return range(n)[part] or range(0)
 
 
 def _slice_block(xp: Any, g: Block, x_shape: Any, parts: Any) -> Block:
@@ -121,10 +126,10 @@ def _slice_block(xp: Any, g: Block, x_shape: Any, parts: Any) -> Block:
         if not isinstance(part, slice):
             region.append(range(part, part + 1))
             continue
-        mine, r = range(n)[part], next(outer)
+        mine, r = _positions(part, n), next(outer)
         step = mine.step * r.step
         start = mine.start + r.start * mine.step
-        region.append(range(start, start + len(r) * step, step))
+        region.append(range(start, start + len(r) * step, step) if r else range(0))
     sizes = tuple(map(len, region))
     return Block(x_shape, tuple(region), xp.reshape(g.values, sizes))
 
@@ -180,9 +185,28 @@ scatter = linear(
 )
 
 
+def _integers_and_slices(key: Any, shape: tuple[int, ...]) -> tuple[Any, ...] | None:
+    """Return the parts of a key in its usual form, quickly; None for all that needs a look."""
+    given = key if type(key) is tuple else (key,)
+    if len(given) > len(shape):
+        return None
+    parts: list[Any] = []
+    for part, n in zip(given, shape, strict=False):
+        if type(part) is int and -n <= part < n:
+            parts.append(part if part >= 0 else part + n)
+        elif type(part) is slice:
+            parts.append(part)
+        else:
+            return None
+    return (*parts, *[slice(None)] * (len(shape) - len(given)))
+
+
 def getitem(x: Any, key: Any) -> Any:
     """Return x[key], for any key that NumPy takes."""
     x = shapes.tensor(x, "x[...]")
+    usual = _integers_and_slices(key, x.shape)
+    if usual is not None:
+        return _slice(x, parts=usual)
     if isinstance(key, (bool, np.bool_)) or (
         getattr(key, "shape", None) == () and backends.kind_of(key.dtype) == "b"
     ):

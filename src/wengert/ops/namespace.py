@@ -62,7 +62,8 @@ PUBLIC: dict[str, Any] = {
 INTERNAL: dict[str, Any] = {
     **_named(shapes, "embed", "scatter_flat", "gather_flat"),
     **_named(indexing, "index", "scatter"),
-    **_named(updates, "put"),
+    **_named(updates, "put", "put_add"),
+    "copy": ew.positive,
 }
 
 Tensor._namespace = SimpleNamespace(**PUBLIC, **INTERNAL)

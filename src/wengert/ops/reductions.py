@@ -86,7 +86,9 @@ def _var_rule(xp: Any, g: Any, x: Any, axis: tuple[int, ...], correction: Any) -
 
 def _std_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...], correction: Any) -> Any:
     safe = xp.where(y == 0, xp.ones_like(y), y)  # the least subgradient where all are equal
-    return _var_rule(xp, g, x, axis, correction) / (safe + safe)
+    part = _var_rule(xp, g, x, axis, correction) / (safe + safe)
+    # exact up to rounding, which alone is left where all are equal and their mean is not exact
+    return part - xp.mean(part, axis=axis, keepdims=True)
 
 
 _MOMENTS = [
@@ -108,7 +110,7 @@ def _accumulated(x: Any, dtype: Any, name: str) -> Tensor:
     """Return x in the dtype that its sums are kept in: at least the default integer."""
     x = _tensor(x, name)
     if dtype is not None:
-        return ew.astype(x, dtype)  # type: ignore[no-any-return]
+        return ew.astype(x, dtype)
     kind = backends.kind_of(x.dtype)
     if kind not in "biu":
         return x

@@ -63,7 +63,9 @@ def _groups(one: Sequence[int], two: Sequence[int]) -> list[tuple[list[int], lis
     groups: list[tuple[list[int], list[int]]] = []
     i = j = 0
     while i < len(one) or j < len(two):
-        mine, theirs, p, q = [], [], 1, 1
+        mine: list[int] = []
+        theirs: list[int] = []
+        p = q = 1
         while not mine and not theirs or p != q:
             if (p <= q and i < len(one)) or j == len(two):
                 mine.append(i)
@@ -292,7 +294,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
     x = tensor(x, "repeat")
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
-    counts = repeats if isinstance(repeats, int) else tensor(repeats, "repeat").numpy()
+    counts: Any = repeats if isinstance(repeats, int) else tensor(repeats, "repeat").numpy()
     if not isinstance(counts, int):
         counts = int(counts) if counts.ndim == 0 else tuple(map(int, counts.reshape(-1)))
     return _repeat(x, repeats=counts, axis=one_axis(axis, x.ndim, "repeat"))
@@ -359,7 +361,7 @@ def _unpad_block(xp: Any, g: Block, x_shape: Any, widths: Any, mode: str, value:
 
 
 def _pad_array(xp: Any, x: Any, widths: Any, mode: str, value: Any) -> Any:
-    return xp.pad(x, widths, mode, value)
+    return xp.pad(x, widths, mode, constant_values=value)
 
 
 _pad = position_map(
@@ -375,7 +377,7 @@ _pad = position_map(
         sample((3, 2), widths=((1, 1), (0, 1)), mode="wrap", value=0),
         sample((3,), widths=((2, 2),), mode="symmetric", value=0),
     ],
-    reference=lambda x, widths, mode, value: backends.NUMPY.pad(x, widths, mode, value),
+    reference=lambda x, widths, mode, value: _pad_array(backends.NUMPY, x, widths, mode, value),
 )
 PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
@@ -398,7 +400,9 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
 _diagonal = position_map(
     "diagonal",
     params=("offset", "axis1", "axis2"),
-    compute=lambda xp, x, offset, axis1, axis2: xp.diagonal(x, offset, axis1, axis2),
+    compute=lambda xp, x, offset, axis1, axis2: xp.diagonal(
+        x, offset=offset, axis1=axis1, axis2=axis2
+    ),
     samples=[
         sample((3, 3), offset=0, axis1=0, axis2=1),
         sample((2, 3, 4), offset=1, axis1=1, axis2=2),
@@ -442,7 +446,7 @@ def triu(x: Any, /, *, k: int = 0) -> Any:
 
 def _part(xp: Any, g: Any, position: int, shapes: Any, axis: int) -> Any:
     start = sum(s[axis] for s in shapes[:position])
-    return g[(slice(None),) * axis + (slice(start, start + shapes[position][axis]),)]
+    return g[(slice(None),) * axis + (slice(start, start + shapes[position][axis]), ...)]
 
 
 def _part_block(
@@ -457,7 +461,7 @@ def _part_block(
     first, last = inside[0], inside[-1]
     moved = range(r[first] - start, r[last] - start + (1 if r.step > 0 else -1), r.step)
     region = (*g.region[:axis], moved, *g.region[axis + 1 :])
-    key = (slice(None),) * axis + (slice(first, last + 1),)
+    key = (slice(None),) * axis + (slice(first, last + 1), ...)
     return Block(shapes[position], region, g.values[key])
 
 

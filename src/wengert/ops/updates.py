@@ -26,7 +26,10 @@ _KEYS = [
 
 def _value_rule(xp: Any, g: Any, key: Any, winners: Any) -> Any:
     part = _read(xp, g, key)
-    return part if winners is None else xp.where(xp.asarray(winners), part, xp.zeros_like(part))
+    if winners is None:
+        return part
+    won = winners.nonzero()
+    return xp.scatter(xp.index(part, key=won), shape=tuple(part.shape), key=won)
 
 
 def _read(xp: Any, g: Any, key: Any) -> Any:
@@ -39,7 +42,7 @@ def _at_set(xp: Any, x: Any, values: Any, key: Any, winners: Any) -> Any:
 
 _set = special(
     "at_set",
-    lambda xp, g, key, values_shape: xp.put(g, xp.zeros(values_shape, dtype=g.dtype), key=key),
+    lambda xp, g, key: xp.put(g, xp.zeros_like(_read(xp, g, key)), key=key),
     _value_rule,
     args=("x", "values"),
     params=("key", "winners"),
@@ -62,6 +65,11 @@ _add = special(
 def put(x: Any, values: Any, *, key: tuple[Any, ...]) -> Any:
     """Return x with `values` at a parsed key; of duplicates, the last one stays."""
     return _set(x, values, key=key, winners=_winners(key, x.shape))
+
+
+def put_add(x: Any, values: Any, *, key: tuple[Any, ...]) -> Any:
+    """Return x with `values` added at a parsed key; duplicates add up."""
+    return _add(x, values, key=key)
 
 
 def _rounds(key: tuple[Any, ...], shape: tuple[int, ...]) -> np.ndarray | None:
@@ -147,7 +155,7 @@ class Selection:
 
     def add(self, values: Any) -> Any:
         """Return x with values added; duplicates in the key add up."""
-        return _add(self._x, self._values(values), key=self._parts)
+        return put_add(self._x, self._values(values), key=self._parts)
 
     def multiply(self, values: Any) -> Any:
         """Return x with these elements multiplied; duplicates in the key multiply in turn."""

@@ -52,7 +52,7 @@ def check_grads(
     """
     if not isinstance(args, (tuple, list)):
         raise TypeError(
-            f"check_grads: args is {type(args).__name__}; write the arguments in a list, [x] for one"
+            f"check_grads: args is {type(args).__name__}; write a list of arguments, [x] for one"
         )
     leaves, rebuild = flatten([_leaf_arrays(a) for a in args])
     points = [_in_double(leaf) for leaf in leaves]
@@ -96,7 +96,9 @@ def _weights(fun: Callable[..., Any], points: list[np.ndarray], random: Any) -> 
     return weights
 
 
-def _gradients(fun: Callable[..., Any], tensors: list[Tensor], weights: list[np.ndarray]) -> list[Any]:
+def _gradients(
+    fun: Callable[..., Any], tensors: list[Tensor], weights: list[np.ndarray]
+) -> list[Any]:
     tape = GradientTape(watch_accessed_variables=False)
     with tape:
         tape.watch(tensors)
@@ -125,7 +127,7 @@ def _gradient_of(
     def gradient(*arrays: Any) -> list[Any]:
         tensors = [lift(a, "check_grads") for a in arrays]
         # a name of its own for each, so that an outer tape's tensor is not watched here
-        return _gradients(fun, [+t for t in tensors], weights)  # type: ignore[operator]
+        return _gradients(fun, [+t for t in tensors], weights)
 
     return gradient
 
@@ -155,7 +157,9 @@ def _check_first(
     for _ in range(projections):
         directions = [_direction(p, random) for p in points]
         mine = sum(float(np.real(np.vdot(g, u))) for g, u in zip(exact, directions, strict=True))
-        scale = 1.0 + sum(float(np.sum(np.abs(g * u))) for g, u in zip(exact, directions, strict=True))
+        scale = 1.0 + sum(
+            float(np.sum(np.abs(g * u))) for g, u in zip(exact, directions, strict=True)
+        )
         theirs, method = _numerical(total, points, directions)
         allowed = (TOLERANCE[method] if tolerance is None else tolerance) * scale
         if not abs(mine - theirs) <= allowed and not (np.isnan(mine) and np.isnan(theirs)):
@@ -227,9 +231,9 @@ def _report(
     _, k, place, got, numeric = worst
     where = f"[{', '.join(map(str, place))}]" if place else ""
     raise GradientCheckError(
-        f"{name}: derivative of order {level} is wrong: along a random direction it is {mine:.10g}, "
-        f"by {method} {theirs:.10g}. Worst element: argument {k}{where} = {points[k][place]:.6g}, "
-        f"where the rule gives {got:.10g} and differences {numeric:.10g}"
+        f"{name}: derivative of order {level} is wrong: along a random direction it is "
+        f"{mine:.10g}, by {method} {theirs:.10g}. Worst element: argument {k}{where} = "
+        f"{points[k][place]:.6g}, where the rule gives {got:.10g} and differences {numeric:.10g}"
     )
 
 

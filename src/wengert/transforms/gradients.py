@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import DtypeError, RuleError, ShapeError, UnconnectedWarning, caller_depth
+from wengert.engine.errors import (
+    DtypeError,
+    RuleError,
+    ShapeError,
+    UnconnectedWarning,
+    caller_depth,
+)
 from wengert.engine.node import ALIAS, NOBODY, Node, Op, active, meet
 from wengert.engine.record import lift, record
 from wengert.engine.tape import GradientTape
@@ -85,8 +91,8 @@ class _Call:
         for position in self.positions:
             if not -len(args) <= position < len(args):
                 raise TypeError(
-                    f"{self.what}: argnums={argnums}, but it was called with {len(args)} positional "
-                    "arguments"
+                    f"{self.what}: argnums={argnums}, but it was called with {len(args)} "
+                    "positional arguments"
                 )
         self.given = [args[p] for p in self.positions]
         self.tape = GradientTape(persistent=what == "vjp", watch_accessed_variables=False)
@@ -113,9 +119,7 @@ class _Call:
         found = self.tape.gradient(
             self.result, self.sources, output_gradients=weights, unconnected_gradients="zero"
         )
-        answers = [
-            self._like(part, given) for part, given in zip(found, self.given, strict=True)
-        ]
+        answers = [self._like(part, given) for part, given in zip(found, self.given, strict=True)]
         return answers[0] if self.single else tuple(answers)
 
     @staticmethod
@@ -244,7 +248,9 @@ def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
     """
     call = _Call(fun, tuple(range(len(args))), has_aux, args, {}, "vjp")
     leaves, rebuild = flatten(call.result)
-    call.result = rebuild([leaf if type(leaf) is Tensor else wrap(np.asarray(leaf)) for leaf in leaves])
+    call.result = rebuild(
+        [leaf if type(leaf) is Tensor else wrap(np.asarray(leaf)) for leaf in leaves]
+    )
     call.check_connected(flatten(call.result)[0])
 
     def pull(weights: Any) -> Any:
@@ -256,7 +262,9 @@ def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
 
 def stop_gradient(x: Any) -> Any:
     """Return the same values as constants: no derivative flows through them."""
-    return map_leaves(lambda v: wrap(t._raw) if type(t := lift(v, "stop_gradient")) is Tensor else t, x)
+    return map_leaves(
+        lambda v: wrap(t._raw) if type(t := lift(v, "stop_gradient")) is Tensor else t, x
+    )
 
 
 class _Custom(Op):
@@ -280,7 +288,9 @@ class _Custom(Op):
     def _ask(self, g: Any) -> list[Any]:
         if isinstance(g, list) and not self.several:
             (g,) = g
-        weights = [w if w is None or type(w) is Tensor else wrap(w) for w in (g if self.several else [g])]
+        weights = [
+            w if w is None or type(w) is Tensor else wrap(w) for w in (g if self.several else [g])
+        ]
         answer = self.pullback(*weights)
         answers = list(answer) if isinstance(answer, (tuple, list)) else [answer]
         if len(answers) != len(self.args):
@@ -338,7 +348,9 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
             return rebuild([wrap(raw) for raw in raws])
         several = len(leaves) != 1
         op = _Custom(_name(fun), len(tensors), pullback, several)
-        parts = record(op, raws if several else raws[0], [t._raw for t in tensors], nodes, {}, tokens)
+        parts = record(
+            op, raws if several else raws[0], [t._raw for t in tensors], nodes, {}, tokens
+        )
         return rebuild(parts if several else [parts])
 
     return call

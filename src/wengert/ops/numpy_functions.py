@@ -1,0 +1,208 @@
+"""NumPy's functions on tensors: a table from np.sum and the like to the operations they are.
+
+`numpy_protocol` calls what stands in it with NumPy's own parameters, by name. A function here
+names those it can take; what it does not name must have NumPy's default. Those parameters
+that it takes by position only are NumPy's first ones, whatever they are called there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.errors import NoRuleError, ShapeError
+from wengert.ops import numpy_products, numpy_shapes, numpy_statistics
+from wengert.ops.families import axes as normalised
+from wengert.ops.numpy_shapes import flat
+from wengert.ops.numpy_ufuncs import Function, is_inexact, on_values, wg
+from wengert.ops.shapes import tensor
+
+# -- elements ---------------------------------------------------------------------------------
+
+
+def _where(condition: Any, /, *choices: Any) -> Any:
+    return wg.where(condition, *choices) if choices else wg.nonzero(condition)
+
+
+def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    y = default
+    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
+        y = wg.where(condition, choice, y)
+    return y
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
+    return wg.clip(a, a_min if min is None else min, a_max if max is None else max)
+
+
+def _round(a: Any, decimals: int = 0) -> Any:
+    if not is_inexact(a):
+        return on_values(np.round)(a, decimals)
+    if decimals == 0:
+        return wg.round(a)
+    scale = 10.0 ** abs(decimals)
+    if decimals > 0:
+        return wg.divide(wg.round(wg.multiply(a, scale)), scale)
+    return wg.multiply(wg.round(wg.divide(a, scale)), scale)
+
+
+def _nan_to_num(x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    x = tensor(x, "nan_to_num")
+    if backends.kind_of(x.dtype) != "f":
+        raise NoRuleError(f"np.nan_to_num: got {x.dtype}; wengert has a rule for real floats only")
+    limit = wg.finfo(x.dtype)
+    x = wg.where(wg.isnan(x), nan, x)
+    x = wg.where(wg.equal(x, math.inf), limit.max if posinf is None else posinf, x)
+    return wg.where(wg.equal(x, -math.inf), limit.min if neginf is None else neginf, x)
+
+
+def _angle(z: Any, deg: bool = False) -> Any:
+    z = tensor(z, "angle")
+    y = wg.angle(z) if backends.kind_of(z.dtype) == "c" else wg.atan2(wg.zeros_like(z), z)
+    return y * (180 / math.pi) if deg else y
+
+
+def _sinc(x: Any) -> Any:
+    """Return sin(pi x) / (pi x), by its series near 0, where also its derivatives exist."""
+    y = wg.multiply(x, math.pi)
+    near = wg.less(wg.abs(y), 0.1)
+    square = wg.square(wg.where(near, y, 0.0))
+    series = 1.0
+    for factor in (110, 72, 42, 20, 6):
+        series = 1.0 - square / factor * series
+    far = wg.where(near, 1.0, y)
+    return wg.where(near, series, wg.sin(far) / far)
+
+
+def _polyval(p: Any, x: Any) -> Any:
+    y = wg.zeros_like(x)
+    for coefficient in p:
+        y = wg.add(wg.multiply(y, x), coefficient)
+    return y
+
+
+def _linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None
+) -> Any:
+    return wg.linspace(start, stop, num, endpoint=endpoint, dtype=dtype)
+
+
+def _logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0) -> Any:
+    return wg.pow(base, wg.linspace(start, stop, num, endpoint=endpoint))
+
+
+# -- differences and integrals ----------------------------------------------------------------
+
+
+def _last(x: Any, start: int | None, stop: int | None = None) -> Any:
+    """Return a slice of the last axis."""
+    return x[..., start:stop]
+
+
+def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    parts = [to_begin, wg.diff(flat(ary)), to_end]
+    return wg.concat([flat(part) for part in parts if part is not None])
+
+
+def _gradient(f: Any, /, *varargs: Any, axis: Any = None) -> Any:
+    f = tensor(f, "gradient")
+    along = normalised(axis, f.ndim, "gradient")
+    spacings = varargs or (1.0,)
+    spacings = spacings * len(along) if len(spacings) == 1 else spacings
+    if len(spacings) != len(along):
+        raise TypeError(f"np.gradient: got {len(spacings)} spacings for {len(along)} axes")
+    parts = [_slopes(f, a, h) for a, h in zip(along, spacings, strict=True)]
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _slopes(f: Any, axis: int, spacing: Any) -> Any:
+    f = wg.moveaxis(f, axis, -1)
+    n = f.shape[-1]
+    if n < 2:
+        raise ShapeError(f"np.gradient: axis {axis} has length {n}; expected at least 2")
+    dtype = f.dtype if is_inexact(f) and isinstance(spacing, (int, float)) else None
+    spacing = wg.asarray(spacing, dtype=dtype)
+    steps = wg.diff(spacing) if spacing.ndim else wg.broadcast_to(spacing, (n - 1,))
+    slope = wg.diff(f) / steps
+    left, right = steps[:-1], steps[1:]
+    inner = (_last(slope, None, -1) * right + _last(slope, 1) * left) / (left + right)
+    ends = _last(slope, None, 1), _last(slope, -1)
+    return wg.moveaxis(wg.concat([ends[0], inner, ends[1]], axis=-1), -1, axis)
+
+
+def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    y = tensor(y, "trapezoid")
+    if x is not None:
+        x = tensor(x, "trapezoid")
+        dx = wg.diff(x if x.ndim == 1 else wg.moveaxis(x, axis, -1))
+    y = wg.moveaxis(y, axis, -1)
+    return wg.sum((_last(y, 1) + _last(y, None, -1)) * dx, axis=-1) / 2
+
+
+# -- the table --------------------------------------------------------------------------------
+
+#: Functions that are ours, with NumPy's parameters in NumPy's places.
+_OURS = """
+    arange argmax argmin asarray astype broadcast_to count_nonzero cumulative_prod cumulative_sum
+    diagonal diff dot empty empty_like expand_dims eye flip full isin linalg.matmul
+    linalg.matrix_transpose linalg.outer linalg.tensordot linalg.vecdot matrix_transpose moveaxis
+    nonzero ones ones_like outer repeat roll searchsorted squeeze stack swapaxes take tensordot
+    tile tril triu unique_all unique_counts unique_inverse unique_values unstack zeros zeros_like
+"""
+#: Functions whose answers have no derivative: places, counts, truths, dtypes and text.
+_ON_VALUES = """
+    allclose argpartition argwhere array2string array_equal array_equiv array_repr array_str
+    bincount can_cast common_type diag_indices_from digitize einsum_path flatnonzero iscomplex
+    iscomplexobj isclose isneginf isposinf isreal isrealobj ix_ lexsort may_share_memory
+    min_scalar_type nanargmax nanargmin packbits ravel_multi_index result_type shares_memory
+    tril_indices_from triu_indices_from unpackbits unravel_index
+"""
+#: Functions that only move elements, and which no operation of ours is.
+_MOVES = "delete fft.fftshift fft.ifftshift lib.stride_tricks.sliding_window_view resize"
+
+
+def _numpy(name: str) -> Any:
+    """Return a function of NumPy by its dotted name; None if this version has none."""
+    found: Any = np
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+_BY_NAME: dict[str, Function] = {
+    **{name: getattr(wg, name.rpartition(".")[2]) for name in _OURS.split() if _numpy(name)},
+    **{name: on_values(_numpy(name)) for name in _ON_VALUES.split() if _numpy(name)},
+    **{name: numpy_shapes.moving(_numpy(name)) for name in _MOVES.split()},
+    **numpy_statistics.FUNCTIONS,
+    **numpy_shapes.FUNCTIONS,
+    **numpy_products.FUNCTIONS,
+    "angle": _angle,
+    "around": _round,
+    "array": lambda object, dtype=None, copy=True: wg.asarray(object, dtype=dtype, copy=copy),
+    "clip": _clip,
+    "ediff1d": _ediff1d,
+    "fix": lambda x: wg.trunc(x),
+    "gradient": _gradient,
+    "identity": lambda n, dtype=None: wg.eye(n, dtype=dtype),
+    "imag": lambda val: val.imag,
+    "linspace": _linspace,
+    "logspace": _logspace,
+    "nan_to_num": _nan_to_num,
+    "ndim": lambda a: a.ndim,
+    "polyval": _polyval,
+    "real": lambda val: val.real,
+    "round": _round,
+    "select": _select,
+    "shape": lambda a: a.shape,
+    "sinc": _sinc,
+    "size": lambda a, axis=None: math.prod(a.shape[i] for i in normalised(axis, a.ndim, "size")),
+    "trapezoid": _trapezoid,
+    "where": _where,
+}
+#: What a function of NumPy is on tensors.
+FUNCTIONS: dict[Any, Function] = {
+    _numpy(name): function for name, function in _BY_NAME.items() if _numpy(name) is not None
+}

@@ -1,0 +1,186 @@
+"""NumPy's ways to arrange elements, on tensors, composed of our operations.
+
+`numpy_functions` says how these are called.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.families import one_axis
+from wengert.ops.numpy_ufuncs import Function, is_tensor, values, wg
+from wengert.ops.shapes import scatter_flat, tensor
+
+_ALL = slice(None)
+
+
+def flat(x: Any) -> Any:
+    """Return the elements along one axis."""
+    return wg.reshape(x, (-1,))
+
+
+def _reshape(a: Any, /, shape: Any, order: str = "C") -> Any:
+    if order == "C":
+        return wg.reshape(a, shape)
+    if order != "F":
+        raise TypeError(f"np.reshape: order={order!r}; a tensor has order 'C', or write order='F'")
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    return _transpose(wg.reshape(_transpose(a), shape[::-1]))
+
+
+def _transpose(a: Any, axes: Any = None) -> Any:
+    a = tensor(a, "transpose")
+    return wg.permute_dims(a, range(a.ndim)[::-1] if axes is None else axes)
+
+
+def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    a = tensor(a, "rollaxis")
+    axis = one_axis(axis, a.ndim, "rollaxis")
+    start = start + a.ndim if start < 0 else start
+    return wg.moveaxis(a, axis, start - 1 if axis < start else start)
+
+
+def _rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    first, second = axes
+    if k % 4 in (0, 2):
+        return wg.flip(m, axis=tuple(axes)) if k % 4 else wg.positive(m)
+    if k % 4 == 1:
+        return wg.swapaxes(wg.flip(m, axis=second), first, second)
+    return wg.flip(wg.swapaxes(m, first, second), axis=second)
+
+
+def at_least(rank: int) -> Function:
+    """Return np.atleast_1d, 2d or 3d."""
+
+    def extended(x: Any) -> Any:
+        x = tensor(x, f"atleast_{rank}d")
+        if x.ndim >= rank:
+            return x
+        after = (1,) if rank == 3 and x.ndim else ()  # np.atleast_3d makes (1, n, 1) and (m, n, 1)
+        return wg.reshape(x, (1,) * (rank - x.ndim - len(after)) + x.shape + after)
+
+    def call(*arys: Any) -> Any:
+        parts = tuple(map(extended, arys))
+        return parts[0] if len(parts) == 1 else parts
+
+    return call
+
+
+def _joining(rank: int, axis: int) -> Function:
+    def join(tup: Any) -> Any:
+        parts = [at_least(rank)(x) for x in tup]
+        return wg.concat(parts, axis=min(axis, parts[0].ndim - 1) if parts else axis)
+
+    return join
+
+
+def _column_stack(tup: Any) -> Any:
+    parts = [tensor(x, "column_stack") for x in tup]
+    return wg.concat([wg.reshape(x, (-1, 1)) if x.ndim < 2 else x for x in parts], axis=1)
+
+
+def _block(arrays: Any) -> Any:
+    def depth(x: Any) -> int:
+        return 1 + max(map(depth, x)) if isinstance(x, list) else 0
+
+    def rank(x: Any) -> int:
+        return max(map(rank, x)) if isinstance(x, list) else tensor(x, "block").ndim
+
+    def joined(x: Any, axis: int) -> Any:
+        if isinstance(x, list):
+            return wg.concat([joined(part, axis + 1) for part in x], axis=axis)
+        x = tensor(x, "block")
+        return wg.reshape(x, (1,) * (ndim - x.ndim) + x.shape)
+
+    ndim = max(depth(arrays), rank(arrays))
+    return joined(arrays, -depth(arrays))
+
+
+def _splitting(name: str, axis_of: Function) -> Function:
+    def split(ary: Any, indices_or_sections: Any, axis: int | None = None) -> list[Any]:
+        ary = tensor(ary, name)
+        axis = one_axis(axis_of(ary.ndim) if axis is None else axis, ary.ndim, name)
+        line = np.arange(ary.shape[axis]).reshape((-1,) + (1,) * (ary.ndim - 1 - axis))
+        where = {"axis": axis} if name in ("split", "array_split") else {}
+        parts = getattr(np, name)(np.broadcast_to(line, ary.shape), indices_or_sections, **where)
+        starts = [int(p.flat[0]) if p.size else 0 for p in parts]
+        return [
+            ary[(_ALL,) * axis + (slice(start, start + p.shape[axis]),)]
+            for start, p in zip(starts, parts, strict=True)
+        ]
+
+    return split
+
+
+def _diag(v: Any, k: int = 0) -> Any:
+    v = tensor(v, "diag")
+    if v.ndim != 1:
+        return wg.diagonal(v, offset=k)
+    n = v.size + abs(k)
+    places = np.arange(v.size) * (n + 1) + (k if k > 0 else -k * n)
+    return scatter_flat(v, shape=(n, n), positions=places)
+
+
+def moving(function: Function) -> Function:
+    """Return a function that only moves elements, by the places where NumPy moves them to."""
+
+    def move(x: Any, /, **params: Any) -> Any:
+        x = tensor(x, function.__name__)
+        return wg.take(x, function(np.arange(x.size).reshape(x.shape), **params))
+
+    return move
+
+
+def _take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    arr, axis = (flat(arr), 0) if axis is None else (arr, axis)
+    return wg.take_along_axis(arr, indices, axis=axis)
+
+
+def _compress(condition: Any, a: Any, axis: int | None = None) -> Any:
+    return wg.take(a, np.flatnonzero(values(condition)), axis=axis)
+
+
+def _full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
+    if not is_tensor(fill_value):
+        return wg.full_like(a, fill_value, dtype=dtype)
+    return wg.broadcast_to(wg.astype(fill_value, dtype or a.dtype), a.shape)
+
+
+FUNCTIONS: dict[str, Function] = {
+    "append": lambda arr, values, axis=None: wg.concat([arr, values], axis=axis),
+    "array_split": _splitting("array_split", lambda ndim: 0),
+    "atleast_1d": at_least(1),
+    "atleast_2d": at_least(2),
+    "atleast_3d": at_least(3),
+    "block": _block,
+    "broadcast_arrays": lambda *args: tuple(wg.broadcast_arrays(*args)),
+    "column_stack": _column_stack,
+    "compress": _compress,
+    "concatenate": wg.concat,
+    "copy": lambda a: wg.positive(a),
+    "diag": _diag,
+    "diagflat": lambda v, k=0: _diag(flat(v), k),
+    "dsplit": _splitting("dsplit", lambda ndim: 2),
+    "dstack": _joining(3, 2),
+    "extract": lambda condition, arr: _compress(condition, arr),
+    "fliplr": lambda m: wg.flip(m, axis=1),
+    "flipud": lambda m: wg.flip(m, axis=0),
+    "full_like": _full_like,
+    "hsplit": _splitting("hsplit", lambda ndim: 0 if ndim == 1 else 1),
+    "hstack": _joining(1, 1),
+    "meshgrid": lambda *xi, indexing="xy", copy=True: tuple(wg.meshgrid(*xi, indexing=indexing)),
+    "pad": lambda array, pad_width, mode="constant", **params: wg.pad(
+        array, pad_width, mode, **params
+    ),
+    "ravel": lambda a, order="C": _reshape(a, -1, order),
+    "reshape": _reshape,
+    "rollaxis": _rollaxis,
+    "rot90": _rot90,
+    "split": _splitting("split", lambda ndim: 0),
+    "take_along_axis": _take_along_axis,
+    "transpose": _transpose,
+    "vsplit": _splitting("vsplit", lambda ndim: 0),
+    "vstack": _joining(2, 0),
+}

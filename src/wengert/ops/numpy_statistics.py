@@ -1,0 +1,221 @@
+"""NumPy's sums, means and order on tensors, composed of our operations.
+
+`numpy_functions` says how these are called.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.errors import NoRuleError, ShapeError
+from wengert.ops.families import axes as normalised
+from wengert.ops.numpy_shapes import at_least, flat
+from wengert.ops.numpy_ufuncs import (
+    REDUCTIONS,
+    Function,
+    in_dtype,
+    is_inexact,
+    is_tensor,
+    values,
+    wg,
+)
+from wengert.ops.shapes import tensor
+
+
+def _mean(
+    a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, where: Any = True
+) -> Any:
+    a = in_dtype(a, dtype)
+    if where is True:
+        return wg.mean(a, axis=axis, keepdims=keepdims)
+    total = REDUCTIONS["sum"](a, axis, None, keepdims, None, where)
+    count = wg.count_nonzero(wg.broadcast_to(where, a.shape), axis=axis, keepdims=keepdims)
+    return wg.divide(total, wg.astype(count, total.dtype) if is_inexact(total) else count)
+
+
+def _moment(name: str) -> Function:
+    def moment(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        ddof: Any = 0,
+        keepdims: bool = False,
+        correction: Any = None,
+    ) -> Any:
+        correction = ddof if correction is None else correction
+        return getattr(wg, name)(
+            in_dtype(a, dtype), axis=axis, correction=correction, keepdims=keepdims
+        )
+
+    return moment
+
+
+def _ptp(a: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
+    return wg.max(a, axis=axis, keepdims=keepdims) - wg.min(a, axis=axis, keepdims=keepdims)
+
+
+def _average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False
+) -> Any:
+    a = tensor(a, "average")
+    weights = wg.ones_like(a) if weights is None else tensor(weights, "average")
+    if weights.shape != a.shape:
+        along = normalised(axis, a.ndim, "average")
+        if axis is None or weights.shape != tuple(a.shape[i] for i in along):
+            raise ShapeError(
+                f"np.average: weights of shape {weights.shape}, shape {a.shape} and axis {axis}; "
+                "weights must have that shape, or the lengths of those axes"
+            )
+        weights = wg.permute_dims(weights, sorted(range(len(along)), key=along.__getitem__))
+        weights = wg.reshape(weights, [n if i in along else 1 for i, n in enumerate(a.shape)])
+    total = wg.sum(wg.broadcast_to(weights, a.shape), axis=axis, keepdims=keepdims)
+    y = wg.sum(a * weights, axis=axis, keepdims=keepdims) / total
+    return (y, total) if returned else y
+
+
+def _cumulative(name: str) -> Function:
+    def cumulative(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+        a, axis = (flat(a), 0) if axis is None else (a, axis)
+        return getattr(wg, name)(a, axis=axis, dtype=dtype)
+
+    return cumulative
+
+
+def _without_nan(function: Function, neutral: float) -> Function:
+    """Return a function for arrays in which NaN counts as a neutral element."""
+
+    def call(a: Any, **params: Any) -> Any:
+        return function(wg.where(wg.isnan(a), neutral, a), **params)
+
+    return call
+
+
+def _nan_extreme(name: str, neutral: float) -> Function:
+    def extreme(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        y = _without_nan(getattr(wg, name), neutral)(a, axis=axis, keepdims=keepdims)
+        return wg.where(wg.all(wg.isnan(a), axis=axis, keepdims=keepdims), math.nan, y)
+
+    return extreme
+
+
+def _nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    return _mean(a, axis, dtype, keepdims, where=wg.logical_not(wg.isnan(a)))
+
+
+def _quantile(
+    a: Any, q: Any, axis: Any = None, keepdims: bool = False, name: str = "quantile"
+) -> Any:
+    """Return quantiles by linear interpolation between the sorted elements."""
+    if is_tensor(q):
+        raise NoRuleError(
+            f"np.{name}: q is a tensor; wengert has no rule for it, so write q.numpy()"
+        )
+    q = np.asarray(q, dtype=float)
+    if not ((q >= 0) & (q <= 1)).all():
+        raise ValueError(f"np.{name}: got {q}; expected quantiles from 0 to 1 (percent to 100)")
+    a = tensor(a, name)
+    reduced = normalised(axis, a.ndim, name)
+    kept = tuple(i for i in range(a.ndim) if i not in reduced)
+    rows = wg.permute_dims(a, (*kept, *reduced))
+    rows = wg.sort(wg.reshape(rows, (*(a.shape[i] for i in kept), -1)), axis=-1)
+    place = q * (rows.shape[-1] - 1)
+    low = np.floor(place).astype(int)
+    below, above = (wg.take(rows, i, axis=-1) for i in (low, np.ceil(place).astype(int)))
+    share = np.asarray(place - low, dtype=rows.dtype if is_inexact(rows) else float)
+    largest = wg.reshape(rows[..., -1], rows.shape[:-1] + (1,) * q.ndim)
+    y = wg.where(wg.isnan(largest), largest, below + (above - below) * share)  # NaN sorts last
+    y = wg.permute_dims(y, (*range(len(kept), y.ndim), *range(len(kept))))
+    if not keepdims:
+        return y
+    return wg.reshape(y, q.shape + tuple(1 if i in reduced else n for i, n in enumerate(a.shape)))
+
+
+def _percentile(a: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    q = q if is_tensor(q) else np.asarray(q) / 100
+    return _quantile(a, q, axis, keepdims, "percentile")
+
+
+def _median(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return _quantile(a, 0.5, axis, keepdims, "median")
+
+
+def _sorting(name: str) -> Function:
+    def call(a: Any, axis: int | None = -1, stable: Any = None) -> Any:
+        a, axis = (flat(a), 0) if axis is None else (a, axis)
+        return getattr(wg, name)(a, axis=axis)
+
+    return call
+
+
+def _partition(a: Any, kth: Any, axis: int | None = -1) -> Any:
+    a, axis = (flat(a), 0) if axis is None else (tensor(a, "partition"), axis)
+    return wg.take_along_axis(a, np.argpartition(a.numpy(), kth, axis=axis), axis=axis)
+
+
+def _unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    equal_nan: bool = True,
+) -> Any:
+    found = np.unique(values(ar), True, True, True, equal_nan=equal_nan)
+    parts = [wg.take(flat(ar), found[1]), *map(wg.asarray, found[1:])]
+    wanted = (True, return_index, return_inverse, return_counts)
+    chosen = tuple(part for part, want in zip(parts, wanted, strict=True) if want)
+    return chosen if len(chosen) > 1 else chosen[0]
+
+
+def _cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> Any:
+    x = at_least(2)(m)
+    x = x if rowvar or tensor(m, "cov").ndim == 1 else x.mT
+    if y is not None:
+        y = at_least(2)(y)
+        x = wg.concat([x, y if rowvar or y.shape[0] == 1 else y.mT])
+    x = x - wg.mean(x, axis=1, keepdims=True)
+    freedom = x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
+    return wg.squeeze(wg.matmul(x, wg.conj(x.mT)) / freedom)
+
+
+def _corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+    c = _cov(x, y, rowvar)
+    if not c.ndim:
+        return c / c
+    spread = wg.sqrt(
+        wg.real(wg.diagonal(c)) if backends.kind_of(c.dtype) == "c" else wg.diagonal(c)
+    )
+    return c / (spread[:, None] * spread)
+
+
+FUNCTIONS: dict[str, Function] = {
+    **REDUCTIONS,
+    "amax": REDUCTIONS["max"],
+    "amin": REDUCTIONS["min"],
+    "argsort": _sorting("argsort"),
+    "average": _average,
+    "corrcoef": _corrcoef,
+    "cov": _cov,
+    "cumprod": _cumulative("cumulative_prod"),
+    "cumsum": _cumulative("cumulative_sum"),
+    "mean": _mean,
+    "median": _median,
+    "nancumprod": _without_nan(_cumulative("cumulative_prod"), 1),
+    "nancumsum": _without_nan(_cumulative("cumulative_sum"), 0),
+    "nanmax": _nan_extreme("max", -math.inf),
+    "nanmean": _nanmean,
+    "nanmin": _nan_extreme("min", math.inf),
+    "nanprod": _without_nan(REDUCTIONS["prod"], 1),
+    "nansum": _without_nan(REDUCTIONS["sum"], 0),
+    "partition": _partition,
+    "percentile": _percentile,
+    "ptp": _ptp,
+    "quantile": _quantile,
+    "sort": _sorting("sort"),
+    "std": _moment("std"),
+    "unique": _unique,
+    "var": _moment("var"),
+}

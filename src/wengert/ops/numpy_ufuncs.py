@@ -1,0 +1,287 @@
+"""NumPy's ufuncs on tensors: a table from np.sin and the like to the operations they are.
+
+A ufunc that has the name of one of our operations is that operation. The others in the table
+are compositions. `UFUNCS` serves calls, `REDUCE` and `ACCUMULATE` the methods of those names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.errors import NoRuleError
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops.namespace import PUBLIC
+from wengert.ops.shapes import tensor
+
+wg: Any = Tensor._namespace
+Function = Callable[..., Any]
+
+# -- answers that are not numbers to differentiate ------------------------------------------
+
+
+def values(x: Any) -> Any:
+    """Return what NumPy computes with: tensors become arrays, also those inside of lists."""
+    if type(x) in (list, tuple):
+        return type(x)(map(values, x))
+    return tensor(x, "numpy").numpy() if is_tensor(x) else x
+
+
+def is_tensor(x: Any) -> bool:
+    """Return whether x is a tensor, a variable or what stands for one."""
+    return type(x) is Tensor or hasattr(type(x), "__wengert_tensor__")
+
+
+def is_inexact(*xs: Any) -> bool:
+    """Return whether one of the arrays or numbers is floating or complex."""
+    return any(
+        backends.is_inexact(x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype) for x in xs
+    )
+
+
+def in_dtype(x: Any, dtype: Any) -> Any:
+    """Return x as a tensor, in another dtype if there is one."""
+    x = tensor(x, "astype")
+    return x if dtype is None else wg.astype(x, np.dtype(dtype))
+
+
+def on_values(function: Function) -> Function:
+    """Return a NumPy function for tensors whose answers are places, counts, truths or text.
+
+    Those have no derivative. An answer that could have one is refused, so that no value
+    leaves the tape this way.
+    """
+
+    def call(*args: Any, **params: Any) -> Any:
+        answer = function(*values(args), **{name: values(value) for name, value in params.items()})
+        first = next(filter(is_tensor, (*args, *params.values())), 0)
+        return _wrapped(answer, function.__name__, tensor(first, function.__name__))
+
+    return call
+
+
+def _wrapped(answer: Any, name: str, like: Tensor) -> Any:
+    if isinstance(answer, (tuple, list)):
+        return type(answer)(_wrapped(part, name, like) for part in answer)
+    if isinstance(answer, (float, complex)) or (
+        isinstance(answer, np.ndarray) and answer.dtype.kind not in "biu"
+    ):
+        raise NoRuleError(
+            f"np.{name}: its answer has dtype {np.asarray(answer).dtype}, whose derivative wengert "
+            f"has no rule for; write np.{name}(x.numpy()) if none is needed"
+        )
+    if not isinstance(answer, (np.ndarray, np.generic)):
+        return answer
+    library: Any = backends.namespace_of(like._raw)
+    if library is backends.NUMPY:
+        return wrap(answer)
+    return wrap(library.asarray(np.asarray(answer), device=like.device))
+
+
+# -- compositions -----------------------------------------------------------------------------
+
+
+def _signed(y: Any, x: Any) -> Any:
+    """Return -y where x is negative or -0.0, else y."""
+    return wg.where(wg.signbit(x), wg.negative(y), y)
+
+
+def _magnitude(x: Any) -> Any:
+    """Return abs(x) whose derivative at 0 is that of x, for functions that put the sign back."""
+    return _signed(x, x)
+
+
+def _cbrt(x: Any, /) -> Any:
+    return _signed(wg.pow(_magnitude(x), 1 / 3), x)
+
+
+def _fabs(x: Any, /) -> Any:
+    return wg.abs(x) if is_inexact(x) else wg.abs(wg.multiply(x, 1.0))
+
+
+def _double(x: Any) -> Any:
+    if type(x) in (int, float):
+        return x  # which `pow` takes as it is
+    x = tensor(x, "float_power")
+    return wg.astype(x, wg.complex128 if backends.kind_of(x.dtype) == "c" else wg.float64)
+
+
+def _float_power(x1: Any, x2: Any, /) -> Any:
+    return wg.pow(_double(x1), _double(x2))
+
+
+def _without_nan(function: Function) -> Function:
+    def call(x1: Any, x2: Any, /) -> Any:
+        return wg.where(wg.isnan(x1), x2, wg.where(wg.isnan(x2), x1, function(x1, x2)))
+
+    return call
+
+
+def _fmod(x1: Any, x2: Any, /) -> Any:
+    if not is_inexact(x1, x2):
+        return on_values(np.fmod)(x1, x2)
+    return _signed(wg.remainder(_magnitude(x1), _magnitude(x2)), x1)
+
+
+def _divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
+    return wg.floor_divide(x1, x2), wg.remainder(x1, x2)
+
+
+def _modf(x: Any, /) -> tuple[Any, Any]:
+    whole = wg.trunc(x)
+    return wg.where(wg.isinf(x), 0.0, wg.subtract(x, whole)), whole
+
+
+def _ldexp(x1: Any, x2: Any, /) -> Any:
+    x1, exponent = tensor(x1, "ldexp"), np.asarray(values(x2))
+    one, half = np.ones((), x1.dtype), exponent // 2  # in two steps, because 2**1074 overflows
+    return wg.multiply(wg.multiply(x1, np.ldexp(one, half)), np.ldexp(one, exponent - half))
+
+
+def _frexp(x: Any, /) -> tuple[Any, Any]:
+    exponent = np.asarray(np.frexp(values(x))[1])
+    return _ldexp(x, -exponent), wrap(exponent)
+
+
+def _heaviside(x1: Any, x2: Any, /) -> Any:
+    return wg.where(wg.equal(x1, 0), x2, wg.multiply(wg.add(wg.sign(x1), 1.0), 0.5))
+
+
+def _logaddexp2(x1: Any, x2: Any, /) -> Any:
+    ln2 = math.log(2)
+    return wg.divide(wg.logaddexp(wg.multiply(x1, ln2), wg.multiply(x2, ln2)), ln2)
+
+
+def _matvec(x1: Any, x2: Any, /) -> Any:
+    return wg.matmul(x1, wg.expand_dims(x2, axis=-1))[..., 0]
+
+
+def _vecmat(x1: Any, x2: Any, /) -> Any:
+    return wg.matmul(wg.expand_dims(wg.conj(x1), axis=-2), x2)[..., 0, :]
+
+
+_COMPOSED: dict[str, Function] = {
+    "cbrt": _cbrt,
+    "deg2rad": lambda x, /: wg.multiply(x, math.pi / 180),
+    "degrees": lambda x, /: wg.multiply(x, 180 / math.pi),
+    "divmod": _divmod,
+    "exp2": lambda x, /: wg.pow(2.0, x),
+    "fabs": _fabs,
+    "float_power": _float_power,
+    "fmax": _without_nan(wg.maximum),
+    "fmin": _without_nan(wg.minimum),
+    "fmod": _fmod,
+    "frexp": _frexp,
+    "heaviside": _heaviside,
+    "ldexp": _ldexp,
+    "logaddexp2": _logaddexp2,
+    "matvec": _matvec,
+    "modf": _modf,
+    "rad2deg": lambda x, /: wg.multiply(x, 180 / math.pi),
+    "radians": lambda x, /: wg.multiply(x, math.pi / 180),
+    "rint": lambda x, /: wg.round(x),
+    "vecmat": _vecmat,
+    **{
+        name: on_values(getattr(np, name))
+        for name in ("bitwise_count", "gcd", "lcm")
+        if hasattr(np, name)
+    },
+}
+#: What a call of a ufunc on tensors is. A family of ours that has the name comes first.
+UFUNCS: dict[Any, Function] = {
+    getattr(np, name): function
+    for name, function in {**_COMPOSED, **PUBLIC}.items()
+    if isinstance(getattr(np, name, None), np.ufunc)
+}
+
+# -- methods ----------------------------------------------------------------------------------
+
+
+def reduction(name: str, neutral: Any, combine: Function) -> Function:
+    """Return one of our reductions with NumPy's parameters `initial` and `where`.
+
+    `neutral` is what an element left out counts as; None where only `initial` can say.
+    """
+    function = getattr(wg, name)
+
+    def reduce(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        a = in_dtype(a, dtype)
+        if where is not True:
+            blank = initial if neutral is None else neutral
+            if blank is None:
+                raise ValueError(
+                    f"np.{name}: where= leaves elements out; say what they are, with initial="
+                )
+            a = wg.where(where, a, blank)
+        y = function(a, axis=axis, keepdims=bool(keepdims))
+        return y if initial is None else combine(y, initial)
+
+    return reduce
+
+
+REDUCTIONS: dict[str, Function] = {
+    "sum": reduction("sum", 0, wg.add),
+    "prod": reduction("prod", 1, wg.multiply),
+    "max": reduction("max", None, wg.maximum),
+    "min": reduction("min", None, wg.minimum),
+    "all": reduction("all", True, wg.logical_and),
+    "any": reduction("any", False, wg.logical_or),
+}
+_REDUCE = {
+    np.add: REDUCTIONS["sum"],
+    np.multiply: REDUCTIONS["prod"],
+    np.maximum: REDUCTIONS["max"],
+    np.minimum: REDUCTIONS["min"],
+    np.logical_and: REDUCTIONS["all"],
+    np.logical_or: REDUCTIONS["any"],
+}
+_ACCUMULATE = {np.add: wg.cumulative_sum, np.multiply: wg.cumulative_prod}
+
+
+def _reduce(function: Function) -> Function:
+    def reduce(
+        a: Any,
+        /,
+        axis: Any = 0,
+        dtype: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        return function(a, axis, dtype, keepdims, initial, where)
+
+    return reduce
+
+
+def _accumulate(function: Function) -> Function:
+    return lambda a, /, axis=0, dtype=None: function(a, axis=axis, dtype=dtype)
+
+
+def _outer(function: Function) -> Function:
+    def outer(x1: Any, x2: Any, /) -> Any:
+        x1, x2 = tensor(x1, "outer"), tensor(x2, "outer")
+        return function(wg.reshape(x1, x1.shape + (1,) * x2.ndim), x2)
+
+    return outer
+
+
+#: What each method of a ufunc is: from the ufunc to a function, or nothing.
+METHODS: dict[str, dict[Any, Function]] = {
+    "__call__": UFUNCS,
+    "reduce": {ufunc: _reduce(function) for ufunc, function in _REDUCE.items()},
+    "accumulate": {ufunc: _accumulate(function) for ufunc, function in _ACCUMULATE.items()},
+    "outer": {
+        ufunc: _outer(f) for ufunc, f in UFUNCS.items() if ufunc.nin == 2 and not ufunc.signature
+    },
+}

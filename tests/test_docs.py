@@ -1,0 +1,280 @@
+"""Every code block of the documents runs, and says what the document says it says.
+
+A ```python block that begins with ``>>>`` is a doctest. Any other is executed, and what it
+prints must stand in the ```text block right after it. The blocks of one document share
+their names, in order. Warnings are errors.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import doctest
+import fnmatch
+import functools
+import inspect
+import io
+import re
+import subprocess
+import sys
+import types
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import wengert as wg
+from wengert.engine import errors
+from wengert.extend import REGISTRY
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+DOCUMENTS = [p for p in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if p.exists()]
+DOCUMENTS += sorted(DOCS.glob("*.md"))
+
+
+class Fenced(NamedTuple):
+    """A fenced block of a document: its language, the line its text starts at, and its text."""
+
+    language: str
+    line: int
+    text: str
+
+
+def fenced_blocks(document: str) -> Iterator[Fenced]:
+    """Return the fenced blocks of a Markdown text, in order."""
+    fence, language, start = "", "", 0
+    lines: list[str] = []
+    for number, line in enumerate(document.splitlines(), 1):
+        bare = line.strip()
+        if fence and bare == fence:
+            indent = len(line) - len(line.lstrip())
+            yield Fenced(language, start, "".join(f"{one[indent:]}\n" for one in lines))
+            fence, lines = "", []
+        elif fence:
+            lines.append(line)
+        elif match := re.match(r"(`{3,})\s*(\w*)", bare):
+            fence, language, start = match[1], match[2], number + 1
+    if fence:
+        raise ValueError(f"line {start - 1}: this block is never closed")
+
+
+# -- every block runs -----------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def document_module(name: str) -> Iterator[dict[str, Any]]:
+    """Return the names of an empty module, and afterwards forget what it declared."""
+    module = types.ModuleType(name)
+    declared = set(REGISTRY)
+    sys.modules[name] = module
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            yield module.__dict__
+    finally:
+        del sys.modules[name]
+        for op in set(REGISTRY) - declared:
+            del REGISTRY[op]
+
+
+def run_document(path: Path) -> int:
+    """Run the blocks of a document, and return how many there were."""
+    blocks = list(fenced_blocks(path.read_text(encoding="utf-8")))
+    count = 0
+    with document_module(f"document_{path.stem.lower()}") as names:
+        for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+            if block.language != "python":
+                continue
+            count += 1
+            if block.text.startswith(">>>"):
+                run_session(path, block, names)
+            else:
+                shown = following.text if following and following.language == "text" else ""
+                run_script(path, block, names, shown)
+    return count
+
+
+def run_session(path: Path, block: Fenced, names: dict[str, Any]) -> None:
+    """Run a block of questions and answers."""
+    where = f"{path.name}:{block.line}"
+    test = doctest.DocTestParser().get_doctest(block.text, names, where, str(path), block.line - 1)
+    test.globs = names  # the parser makes a copy, and later blocks need what this one defines
+    complaints = io.StringIO()
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    doctest.DocTestRunner(optionflags=flags).run(test, out=complaints.write, clear_globs=False)
+    assert not complaints.getvalue(), f"{where}\n{complaints.getvalue()}"
+
+
+def run_script(path: Path, block: Fenced, names: dict[str, Any], shown: str) -> None:
+    """Run a block of statements, and compare what it prints with what is shown."""
+    # blank lines before it make a traceback name the line of the document
+    code = compile("\n" * (block.line - 1) + block.text, str(path), "exec")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, names)
+    got = [line.rstrip() for line in printed.getvalue().splitlines()]
+    want = [line.rstrip() for line in shown.splitlines()]
+    assert got == want, f"{path.name}:{block.line} prints something else than it shows"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_blocks_run(path: Path) -> None:
+    run_document(path)
+
+
+def run_text(tmp_path: Path, text: str) -> int:
+    path = tmp_path / "page.md"
+    path.write_text(text)
+    return run_document(path)
+
+
+def test_runner_shares_names_and_counts(tmp_path: Path) -> None:
+    text = "```python\nx = 1\n```\n\n```python\n>>> x\n1\n>>> y = 2\n```\n"
+    text += "```python\nprint(y)\n```\n```text\n2\n```\n"
+    assert run_text(tmp_path, text) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python\nprint(1)\n```\n```text\n2\n```\n",
+        "```python\nprint(1)\n```\n",
+        "```python\n1\n```\n```text\n1\n```\n",
+        "```python\n>>> 1\n2\n```\n",
+        "```python\nassert False\n```\n",
+    ],
+)
+def test_runner_rejects_what_is_not_so(tmp_path: Path, text: str) -> None:
+    with pytest.raises(AssertionError):
+        run_text(tmp_path, text)
+
+
+def test_runner_makes_warnings_errors_and_forgets_operations(tmp_path: Path) -> None:
+    declare = "wengert.extend.zero('only_here', compute=lambda xp, x: x)"
+    with pytest.raises(UserWarning):
+        run_text(
+            tmp_path,
+            f"```python\nimport warnings, wengert.extend\n{declare}\nwarnings.warn('no')\n```\n",
+        )
+    assert "only_here" not in REGISTRY
+
+
+# -- links ----------------------------------------------------------------------------------
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors of a document's headings."""
+    text = re.sub(r"^(```+).*?^\1$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    titles = re.findall(r"^#+ (.*)$", text, flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    text = re.sub(r"^(```+).*?^\1$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"\w+://|mailto:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        other = (path.parent / file).resolve() if file else path
+        assert other.exists(), f"{path.name}: {target}"
+        assert not anchor or anchor in anchors(other), f"{path.name}: {target}"
+
+
+# -- the reference names what there is ------------------------------------------------------
+
+
+@functools.cache
+def reference_rows() -> list[tuple[str, str]]:
+    """Return the first cell and the rest of each row of the reference's tables of names."""
+    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    names = text.partition("<!-- operations -->")[0]
+    return re.findall(r"^\| (`.*?`) \| (.*) \|$", names, flags=re.M)
+
+
+def named(prefix: str) -> list[str]:
+    """Return the names that the reference lists under a prefix such as ``wg.``."""
+    spans = [span for cell, _ in reference_rows() for span in re.findall(r"`(.*?)`", cell)]
+    return [m[1] for span in spans if (m := re.match(re.escape(prefix) + r"(\w+)", span))]
+
+
+def public(cls: type) -> list[str]:
+    return [name for name in dir(cls) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "names"),
+    [
+        ("wg.", [*wg.__all__, "extend", "__version__", "__array_api_version__"]),
+        ("extend.", wg.extend.__all__),
+        ("x.", public(wg.Tensor)),
+        ("s.", public(type(wg.ones(1).at[0]))),
+        ("v.", public(wg.Variable)),
+        ("tape.", public(wg.GradientTape)),
+        ("block.", public(wg.Block)),
+    ],
+)
+def test_reference_names_exactly_what_there_is(prefix: str, names: list[str]) -> None:
+    listed = named(prefix)
+    assert len(set(listed)) == len(listed), "listed twice"
+    assert sorted(listed) == sorted(names)
+
+
+def test_reference_signatures_are_the_real_ones() -> None:
+    for cell, _ in reference_rows():
+        for span in re.findall(r"`(.*?)`", cell):
+            match = re.fullmatch(r"wg\.(\w+)\((.*)\)", span)
+            if match is None:
+                continue
+            tree = ast.parse(f"def f({match[2]}): ...").body[0]
+            assert isinstance(tree, ast.FunctionDef)
+            a = tree.args
+            written = [p.arg for p in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs) if p]
+            real = list(inspect.signature(getattr(wg, match[1])).parameters)
+            assert written == real, span
+
+
+def test_reference_lists_every_error() -> None:
+    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    table = text.partition("## Errors and warnings")[2]
+    for name, value in vars(errors).items():
+        if isinstance(value, type) and issubclass(value, (errors.WengertError, Warning)):
+            assert f"| `{name}` |" in table, name
+
+
+def test_operations_table_is_up_to_date() -> None:
+    # a process of its own, because other tests declare operations here
+    script = [sys.executable, str(DOCS / "make_tables.py"), "--check"]
+    found = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+# -- the architecture names every module -------------------------------------------------------
+
+
+def test_architecture_names_every_module_and_no_other() -> None:
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    table = text.partition("## What each module does")[2].partition("\n## ")[0]
+    patterns = re.findall(r"`([\w/*]+\.py)`", "".join(re.findall(r"^\|.*?\|", table, flags=re.M)))
+    package = Path(wg.__file__).parent
+    modules = [p.relative_to(package).as_posix() for p in package.rglob("*.py")]
+    modules = [m for m in modules if not m.endswith("__init__.py") or m == "backends/__init__.py"]
+    unnamed = [m for m in modules if not any(fnmatch.fnmatch(m, p) for p in patterns)]
+    stale = [p for p in patterns if not fnmatch.filter(modules, p)]
+    assert not unnamed and not stale, (unnamed, stale)
+
+
+# -- the conventions are proved -------------------------------------------------------------
+
+
+def test_each_convention_has_its_assertion() -> None:
+    text = (DOCS / "conventions.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([A-Z]\d+) \|", text, flags=re.M)
+    code = "".join(b.text for b in fenced_blocks(text) if b.language == "python")
+    proved = re.findall(r"^ *assert .*# ([A-Z]\d+)$", code, flags=re.M)
+    assert rows
+    assert len(set(rows)) == len(rows)
+    assert set(rows) == set(proved)

@@ -1,0 +1,260 @@
+"""What holds for the project as a whole: its layers, its size, its packaging, its examples."""
+
+import ast
+import doctest
+import importlib
+import io
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+import tokenize
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wengert as wg
+from wengert.extend import REGISTRY
+from wengert.ops.namespace import INTERNAL, PUBLIC
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path(wg.__file__).resolve().parent
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
+TEST_COMMAND = "pip install '.[test]' && pytest"
+DEMO_COMMAND = "pip install . && wengert demo"
+
+#: From the bottom up. A module that is in none of these is above all of them.
+LAYERS = ["backends", "engine", "ops", "transforms"]
+#: The one look upwards: a tensor's namespace is wengert itself.
+UPWARD = {("ops/operators.py", "wengert")}
+#: What the engine asks of a namespace by name, to handle cotangents and values of any operation:
+#: shape (of broadcast arguments), dtype, and the values it makes itself.
+STRUCTURAL = {
+    "asarray", "astype", "broadcast_to", "complex64", "complex128", "copy", "embed", "float32",
+    "ones", "put", "real", "reshape", "sum", "zeros", "zeros_like",
+}  # fmt: skip
+ENGINE_LIMIT = 1100
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages([str(PACKAGE)], "wengert.")
+    if module.name != "wengert.__main__"  # importing it runs the command
+)
+
+
+def sources(folder: Path = PACKAGE) -> list[tuple[str, ast.Module]]:
+    """Return the path within the package and the syntax tree of every file."""
+    return [
+        (path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
+        for path in sorted(folder.rglob("*.py"))
+    ]
+
+
+def run_python(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        **options,
+    )
+
+
+# -- layers -----------------------------------------------------------------------------------
+
+
+def imports(path: str, tree: ast.Module) -> set[str]:
+    """Return the dotted names of all modules of ours that a file imports, anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: write the import with its full name"
+            module = node.module or ""
+            if module == "wengert":  # from wengert import backends
+                found.update(f"wengert.{alias.name}" for alias in node.names)
+            else:
+                found.add(module)
+    return {name for name in found if name.partition(".")[0] == "wengert"}
+
+
+def level(part: str) -> int:
+    return LAYERS.index(part) if part in LAYERS else len(LAYERS)
+
+
+def upward_imports(path: str, tree: ast.Module) -> set[tuple[str, str]]:
+    """Return (file, module) for each import of a layer above the file's own."""
+    here = level(path.partition("/")[0])
+    return {(path, name) for name in imports(path, tree) if level(f"{name}.".split(".")[1]) > here}
+
+
+def test_layers_import_only_downwards():
+    found = set().union(*(upward_imports(path, tree) for path, tree in sources()))
+    assert found == UPWARD
+
+
+@pytest.mark.parametrize(
+    "line", ["import wengert.ops", "from wengert import ops", "from wengert.ops.shapes import tile"]
+)
+def test_the_test_of_layers_finds_a_wrong_one(line):
+    tree = ast.parse(f"def late():\n    {line}")
+    assert upward_imports("engine/some.py", tree)
+    assert not upward_imports("transforms/some.py", tree)
+
+
+def namespace_names(tree: ast.Module) -> set[str]:
+    """Return the attributes that a file reads of a namespace: of xp, or of what one returns."""
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and re.fullmatch(r"xp|.*\._namespace|.*namespace_of\(.*\)", ast.unparse(node.value))
+    }
+
+
+def test_engine_names_no_operation():
+    operations = {*REGISTRY, *PUBLIC, *INTERNAL}
+    used: set[str] = set()
+    for path, tree in sources(PACKAGE / "engine"):
+        used |= namespace_names(tree) & (operations | {"copy"})
+        named = {
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        dtypes = {name for name in PUBLIC if re.fullmatch(r"(float|complex)\d+", name)}
+        assert not named & operations - dtypes, path
+    assert used <= STRUCTURAL
+
+
+def test_the_engine_is_small():
+    """Lines with code on them, without docstrings and comments."""
+    assert sum(map(code_lines, (PACKAGE / "engine").glob("*.py"))) <= ENGINE_LIMIT
+
+
+def code_lines(path: Path) -> int:
+    text = path.read_text(encoding="utf-8")
+    layout = {
+        tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    }  # fmt: skip
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in layout:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+            last = node.body[0].end_lineno or 0
+            lines -= set(range(node.body[0].lineno, last + 1))
+    return len(lines)
+
+
+def test_code_lines_counts_code(tmp_path):
+    path = tmp_path / "some.py"
+    path.write_text('"""A.\n\nB.\n"""\n\n# why\nx = """p\nq"""  # r\n\n\ndef f():\n    """C."""\n')
+    assert code_lines(path) == 3
+
+
+# -- importing --------------------------------------------------------------------------------
+
+HEAVY = ["scipy", "jax", "torch", "tensorflow", "cupy", "dask", "array_api_compat", "optree"]
+
+
+def test_import_is_light():
+    probe = f"import sys, wengert; print([m for m in {HEAVY} if m in sys.modules])"
+    found = run_python("-c", probe)
+    assert (found.stdout, found.stderr) == ("[]\n", "")
+
+
+def test_a_gradient_of_numpy_arrays_is_light():
+    probe = (
+        "import sys, numpy as np, wengert as wg\n"
+        "assert wg.grad(lambda x: wg.sum(x * x))(np.ones(2)).tolist() == [2, 2]\n"
+        f"print([m for m in {[m for m in HEAVY if m != 'optree']} if m in sys.modules])"
+    )
+    found = run_python("-c", probe)
+    assert (found.stdout, found.stderr) == ("[]\n", "")
+
+
+@pytest.mark.parametrize("name", ["wengert", *MODULES])
+def test_every_public_name_exists(name):
+    module = importlib.import_module(name)
+    names = getattr(module, "__all__", [])
+    assert len(set(names)) == len(names)
+    assert [n for n in names if not hasattr(module, n)] == []
+
+
+@pytest.mark.parametrize("name", ["wengert", *MODULES])
+def test_doctests(name):
+    module = importlib.import_module(name)
+    complaints = io.StringIO()
+    runner = doctest.DocTestRunner(
+        optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False
+    )
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
+        runner.run(test, out=complaints.write)
+    assert not complaints.getvalue(), complaints.getvalue()
+
+
+def test_unknown_names_are_errors():
+    with pytest.raises(AttributeError, match="no attribute 'gradd'"):
+        wg.gradd  # noqa: B018
+
+
+# -- packaging --------------------------------------------------------------------------------
+
+
+def test_version_is_the_same_everywhere():
+    assert PROJECT["version"] == wg.__version__
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{wg.__version__}]" in changelog
+
+
+def test_the_package_says_that_it_has_types():
+    assert (PACKAGE / "py.typed").is_file()
+    assert "Typing :: Typed" in PROJECT["classifiers"]
+
+
+def test_it_depends_on_four_packages():
+    assert PROJECT["dependencies"] == ["numpy>=2", "scipy", "array-api-compat", "optree"]
+
+
+def test_the_command_is_there():
+    module, _, function = PROJECT["scripts"]["wengert"].partition(":")
+    assert callable(getattr(importlib.import_module(module), function))
+    shown = run_python("-m", "wengert", "--version")
+    assert (shown.stdout, shown.stderr) == (f"wengert {wg.__version__}\n", "")
+    found = run_python("-m", "wengert", "demo", "within", env={**os.environ, "COLUMNS": "20"})
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.startswith("within: ")
+    assert "\x1b" not in found.stdout
+
+
+def test_readme_commands_are_what_is_checked():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^```bash\n(.*?)\n```$", readme, flags=re.M | re.S)
+    assert commands == [DEMO_COMMAND, TEST_COMMAND]
+    assert readme.count("pip install '.[test]'") == 1  # .ci/run finds the command by this
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    assert f"- run: {TEST_COMMAND}\n" in workflow
+
+
+def test_the_check_of_everything_can_run():
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert script.read_text(encoding="utf-8").startswith("#!/usr/bin/env bash\n")
+
+
+def test_every_python_version_is_tested():
+    classifiers = re.findall(r":: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    matrix = re.search(r"python-version: \[(.*)\]", workflow)
+    assert matrix is not None
+    assert re.findall(r'"(.*?)"', matrix[1]) == classifiers
+    assert PROJECT["requires-python"] == f">={classifiers[0]}"

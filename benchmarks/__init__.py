@@ -1,0 +1,1 @@
+"""Wengert against its peers, on one machine, in one process: run ``python -m benchmarks``."""

@@ -1,0 +1,11 @@
+"""Every case by name, in the order they run."""
+
+from __future__ import annotations
+
+from benchmarks import chains, elementwise, importing, memory, networks
+
+CASES = {
+    case.name: case
+    for module in (chains, networks, elementwise, memory, importing)
+    for case in module.CASES
+}

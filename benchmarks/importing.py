@@ -1,0 +1,44 @@
+"""How long an import takes in a fresh interpreter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+
+from benchmarks import peers
+from benchmarks.harness import Case, Effort, Run, Sampler
+
+_TIMED = (
+    "import time; start = time.perf_counter(); import {library}; print(time.perf_counter() - start)"
+)
+
+
+def _seconds(library: str) -> float:
+    command = [sys.executable, "-c", _TIMED.format(library=library)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def _build(library: str) -> Callable[..., Run]:
+    return lambda: lambda: _seconds(library)
+
+
+def in_processes(case: Case, names: Iterable[str], effort: Effort) -> dict[str, Sampler]:
+    """Return samplers of the time an import takes in a new process."""
+    runs = {name: case.competitors[name]() for name in names}
+    for run in runs.values():
+        run()  # the first import compiles to bytecode and reads files from disk
+    return runs
+
+
+CASES = [
+    Case(
+        name="import",
+        about="import in a fresh interpreter; limits are on seconds over the peer's import",
+        competitors={library: _build(library) for library in peers.LIBRARIES},
+        must={"numpy": 0.08},
+        difference=True,
+        samplers=in_processes,
+    )
+]

@@ -6,6 +6,8 @@ or JAX call differently, and those that JAX lacks, each with a reason.
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,11 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+import wengert.ops
 from wengert.extend import REGISTRY, Sample
+
+for module in pkgutil.walk_packages(wengert.ops.__path__, "wengert.ops."):
+    importlib.import_module(module.name)  # what is imported only when used declares here, too
 
 #: What the arrays of a call hold, by a letter for each array; the last letter repeats.
 KINDS = ("f", "c", "fc", "cf", "i", "b")
@@ -80,7 +86,7 @@ class Case:
             unit = spread[start : start + size].reshape(shape)
             start += size
             letter = kind[min(i, len(kind) - 1)]
-            if i < len(names) and names[i] == "condition":
+            if i < len(names) and names[i] in ("condition", "mask"):
                 letter = "b"
             low, high = self.entry.domains[i]
             value = low + (high - low) * unit
@@ -172,7 +178,9 @@ def as_numpy(value: Any) -> np.ndarray:
 
 def vjp(function: Callable[..., Any], tensors: Sequence[Any], weights: Any = None) -> Any:
     """Return (results, gradients of the inexact arguments, in their order)."""
-    sources = [t for t in tensors if wg.isdtype(as_numpy(t).dtype, ("real floating", "complex floating"))]
+    sources = [
+        t for t in tensors if wg.isdtype(as_numpy(t).dtype, ("real floating", "complex floating"))
+    ]
     with wg.GradientTape() as tape:
         tape.watch(sources)
         results = leaves(function(*tensors))

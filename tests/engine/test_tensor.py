@@ -169,5 +169,7 @@ def test_variables_are_arrays_too():
     assert w[0].tolist() == [1, 2] and w.T[0].tolist() == [1, 3] and w.sum().item() == 10
     assert np.sum(w).item() == 10 and len(w) == 2 and (-w)[0, 0].item() == -1
     assert w.at[0, 0].set(5.0)[0, 0].item() == 5
+    assert np.asarray(w).tolist() == [[1, 2], [3, 4]] and float(wg.Variable(2.0)) == 2
+    assert bool(wg.Variable(1)) and f"{wg.Variable(0.5):.2f}" == "0.50"
     with pytest.raises(AttributeError):
         w.nothing_like_this  # noqa: B018

@@ -8,6 +8,21 @@ from typing import Any
 import numpy as np
 
 
+_BITS = {np.dtype("float32"): np.int32, np.dtype("float64"): np.int64}
+
+
+def keep(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Return x where the mask holds, else 0.
+
+    A product of numbers would make NaN of 0 * inf, and np.where takes ten times as long on
+    a mask whose next element cannot be guessed. A product of bits does neither.
+    """
+    bits = _BITS.get(x.dtype)
+    if bits is None:
+        return np.where(mask, x, x.dtype.type(0))
+    return np.multiply(x.view(bits), mask).view(x.dtype)
+
+
 def index(x: np.ndarray, key: Any) -> np.ndarray:
     """Return x[key] for any key that NumPy takes."""
     return x[key]
@@ -99,6 +114,7 @@ def copy(x: np.ndarray) -> np.ndarray:
 KERNELS = {
     f.__name__: f
     for f in (
+        keep,
         index,
         embed,
         put,

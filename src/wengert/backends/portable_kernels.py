@@ -18,6 +18,7 @@ from wengert.backends import numpy_kernels
 def kernels(base: Any) -> dict[str, Callable[..., Any]]:
     """Return every kernel, computing on arrays of the library `base`."""
     table = {name: _through_numpy(base, kernel) for name, kernel in numpy_kernels.KERNELS.items()}
+    table["keep"] = lambda x, mask: base.where(mask, x, base.zeros_like(x))
     table["copy"] = lambda x: base.asarray(x, copy=True)
     table["cumulative_sum"] = lambda x, axis: base.cumulative_sum(x, axis=axis, dtype=x.dtype)
     table["cumulative_prod"] = lambda x, axis: base.cumulative_prod(x, axis=axis, dtype=x.dtype)

@@ -112,6 +112,14 @@ class Variable(Operand):
         return f"Variable({self.name!r}, {values})"
 
 
+def _read_first(name: str) -> Any:
+    return lambda self, *args, **options: getattr(self.value(), name)(*args, **options)
+
+
+for _name in ("float", "int", "complex", "index", "bool", "array", "dlpack", "dlpack_device", "format"):
+    setattr(Variable, f"__{_name}__", _read_first(f"__{_name}__"))
+
+
 def _raw(value: Any) -> Any:
     if type(value) is Tensor:
         return value._raw

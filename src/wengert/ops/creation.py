@@ -116,6 +116,9 @@ zeros_like, ones_like, empty_like = map(_like, ("zeros_like", "ones_like", "empt
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Return an array in the shape and dtype of x, filled with one number."""
+    if not isinstance(fill_value, _NUMBERS):
+        x = shapes.tensor(x, "full_like")
+        return full(x.shape, fill_value, dtype=dtype or x.dtype)
     raw = shapes.tensor(x, "full_like")._raw
     xp: Any = backends.namespace_of(raw)
     return wrap(xp.full_like(raw, fill_value, dtype=dtype))
@@ -164,12 +167,13 @@ def linspace(
     """Return `num` numbers from `start` to `stop`, evenly apart; ends may be tensors."""
     if isinstance(start, _NUMBERS) and isinstance(stop, _NUMBERS):
         return wrap(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
-    start, stop = asarray(start), asarray(stop)
-    steps = np.linspace(0.0, 1.0, num, endpoint=endpoint)
-    column = wrap(
-        steps.reshape((num,) + (1,) * len(shapes.broadcast_shapes(start.shape, stop.shape)))
-    )
-    line = start * (1 - column) + stop * column
+    ends = [e if isinstance(e, _NUMBERS) else asarray(e) for e in (start, stop)]
+    given = [e for e in ends if type(e) is Tensor]
+    exact = next((e.dtype for e in given if backends.is_inexact(e.dtype)), np.dtype(float))
+    rank = len(shapes.broadcast_shapes(*(e.shape for e in given)))
+    steps = np.linspace(0.0, 1.0, num, endpoint=endpoint).astype(exact)
+    column = wrap(steps.reshape((num,) + (1,) * rank))
+    line = ends[0] * (1 - column) + ends[1] * column
     return line if dtype is None else elementwise.astype(line, dtype)
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from wengert import backends
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
@@ -184,6 +186,7 @@ copysign = elementwise(
     None,
     kinds="f",
 )
+nextafter = elementwise("nextafter", lambda xp, g: g, None, kinds="f")
 _real_sign = zero("sign")
 
 
@@ -234,11 +237,26 @@ def is_complex(x: Any) -> bool:
 # -- choices ------------------------------------------------------------------------------
 
 
+keep = elementwise(
+    "keep",
+    lambda xp, g, mask: xp.keep(g, _truth(mask)),
+    None,
+    args=("x", "mask"),
+    compute=lambda xp, x, mask: xp.keep(x, _truth(mask)),
+    reference=lambda x, mask: np.where(mask != 0, x, 0),
+    doc="Return x where the mask holds, else 0; what a rule uses in place of a product.",
+)
+
+
+def _truth(condition: Any) -> Any:
+    """Return a condition as booleans."""
+    return condition if backends.kind_of(condition.dtype) == "b" else condition != 0
+
+
 def _wins(xp: Any, g: Any, mine: Any, other: Any) -> Any:
     """Return g where mine > other, half of it where they tie, else 0."""
-    ties = mine == other
-    won = xp.where(mine > other, g, xp.zeros_like(g))
-    return xp.where(ties, g / 2, won) if bool(xp.any(ties)) else won
+    won, ties = xp.keep(g, mine > other), mine == other
+    return won + xp.keep(g / 2, ties) if bool(xp.any(ties)) else won
 
 
 maximum = elementwise(
@@ -256,8 +274,8 @@ minimum = elementwise(
 where = elementwise(
     "where",
     None,
-    lambda xp, g, condition: xp.where(condition, g, xp.zeros_like(g)),
-    lambda xp, g, condition: xp.where(condition, xp.zeros_like(g), g),
+    lambda xp, g, condition: xp.keep(g, _truth(condition)),
+    lambda xp, g, condition: xp.keep(g, xp.logical_not(_truth(condition))),
     args=("condition", "x1", "x2"),
     samples=[
         sample((2, 3), (2, 3), (2, 3)),
@@ -265,23 +283,17 @@ where = elementwise(
         sample((2, 1), (), (3,)),
         sample((0, 2), (2,), ()),
     ],
-    compute=lambda xp, condition, x1, x2: xp.where(xp.astype(xp.asarray(condition), xp.bool), x1, x2),
-    reference=lambda condition, x1, x2: _numpy_where(condition, x1, x2),
+    compute=lambda xp, condition, x1, x2: xp.where(_truth(condition), x1, x2),
+    reference=lambda condition, x1, x2: np.where(condition != 0, x1, x2),
     doc="Return x1 where the condition holds, else x2.",
 )
 
 
-def _numpy_where(condition: Any, x1: Any, x2: Any) -> Any:
-    import numpy as np
-
-    return np.where(condition.astype(bool), x1, x2)
-
-
 _clip = elementwise(
     "clip",
-    lambda xp, g, x, low, high: xp.where((low < x) & (x < high), g, xp.zeros_like(g)),
-    lambda xp, g, x, low, high: xp.where((x <= low) & (low <= high), g, xp.zeros_like(g)),
-    lambda xp, g, x, low, high: xp.where((high <= x) & (low < x) | (high < low), g, xp.zeros_like(g)),
+    lambda xp, g, x, low, high: xp.keep(g, (low < x) & (x < high)),
+    lambda xp, g, x, low, high: xp.keep(g, (x <= low) & (low <= high)),
+    lambda xp, g, x, low, high: xp.keep(g, (high <= x) & (low < x) | (high < low)),
     args=("x", "low", "high"),
     samples=[sample((2, 3), (), ()), sample((2, 3), (3,), (2, 1)), sample((2, 3), (2, 3), (2, 3))],
     domain=((-2.0, 2.0), (-1.0, -0.2), (0.2, 1.0)),
@@ -306,29 +318,22 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
 
 _below = elementwise(
     "clip_below",
-    lambda xp, g, x, high: xp.where(x < high, g, xp.zeros_like(g)),
-    lambda xp, g, x, high: xp.where(x < high, xp.zeros_like(g), g),
+    lambda xp, g, x, high: xp.keep(g, x < high),
+    lambda xp, g, x, high: xp.keep(g, xp.logical_not(x < high)),
     args=("x", "high"),
     compute=lambda xp, x, high: xp.clip(x, None, high),
     kinds="f",
-    reference=lambda x, high: _numpy_minimum(x, high),
+    reference=np.minimum,
 )
 _above = elementwise(
     "clip_above",
-    lambda xp, g, x, low: xp.where(x > low, g, xp.zeros_like(g)),
-    lambda xp, g, x, low: xp.where(x > low, xp.zeros_like(g), g),
+    lambda xp, g, x, low: xp.keep(g, x > low),
+    lambda xp, g, x, low: xp.keep(g, xp.logical_not(x > low)),
     args=("x", "low"),
     compute=lambda xp, x, low: xp.clip(x, low, None),
     kinds="f",
-    reference=lambda x, low: -_numpy_minimum(-x, -low),
+    reference=np.maximum,
 )
-
-
-def _numpy_minimum(x1: Any, x2: Any) -> Any:
-    import numpy as np
-
-    return np.minimum(x1, x2)
-
 
 # -- no derivative ------------------------------------------------------------------------
 
@@ -341,7 +346,6 @@ less, less_equal, greater, greater_equal = (
     zero(name, args=_TWO_ARGS) for name in ("less", "less_equal", "greater", "greater_equal")
 )
 floor_divide = zero("floor_divide", args=_TWO_ARGS, domain=(ANY, POSITIVE))
-nextafter = zero("nextafter", args=_TWO_ARGS)
 logical_and, logical_or, logical_xor = (
     zero(name, args=_TWO_ARGS, kinds="b") for name in ("logical_and", "logical_or", "logical_xor")
 )

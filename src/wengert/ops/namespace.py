@@ -63,7 +63,7 @@ INTERNAL: dict[str, Any] = {
     **_named(shapes, "embed", "scatter_flat", "gather_flat"),
     **_named(indexing, "index", "scatter"),
     **_named(updates, "put", "put_add"),
-    "copy": ew.positive,
+    "copy": ew.positive, "keep": ew.keep,
 }
 
 Tensor._namespace = SimpleNamespace(**PUBLIC, **INTERNAL)

@@ -17,13 +17,15 @@ from wengert.engine.errors import NoRuleError, ShapeError
 from wengert.ops import numpy_products, numpy_shapes, numpy_statistics
 from wengert.ops.families import axes as normalised
 from wengert.ops.numpy_shapes import flat
-from wengert.ops.numpy_ufuncs import Function, is_inexact, on_values, wg
+from wengert.ops.numpy_ufuncs import Function, is_inexact, number, on_values, wg
 from wengert.ops.shapes import tensor
 
 # -- elements ---------------------------------------------------------------------------------
 
 
 def _where(condition: Any, /, *choices: Any) -> Any:
+    if len(choices) == 1:
+        raise ValueError("np.where: got one choice; expected two, or none for np.nonzero")
     return wg.where(condition, *choices) if choices else wg.nonzero(condition)
 
 
@@ -51,6 +53,8 @@ def _round(a: Any, decimals: int = 0) -> Any:
 
 def _nan_to_num(x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     x = tensor(x, "nan_to_num")
+    if not is_inexact(x):
+        return wg.positive(x)
     if backends.kind_of(x.dtype) != "f":
         raise NoRuleError(f"np.nan_to_num: got {x.dtype}; wengert has a rule for real floats only")
     limit = wg.finfo(x.dtype)
@@ -123,8 +127,9 @@ def _slopes(f: Any, axis: int, spacing: Any) -> Any:
     n = f.shape[-1]
     if n < 2:
         raise ShapeError(f"np.gradient: axis {axis} has length {n}; expected at least 2")
-    dtype = f.dtype if is_inexact(f) and isinstance(spacing, (int, float)) else None
-    spacing = wg.asarray(spacing, dtype=dtype)
+    if isinstance(spacing, (int, float)):
+        spacing = number(spacing, f)
+    spacing = tensor(spacing, "gradient")
     steps = wg.diff(spacing) if spacing.ndim else wg.broadcast_to(spacing, (n - 1,))
     slope = wg.diff(f) / steps
     left, right = steps[:-1], steps[1:]

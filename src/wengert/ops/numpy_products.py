@@ -14,7 +14,7 @@ import numpy as np
 from wengert.engine.errors import NoRuleError, ShapeError
 from wengert.ops.families import axes as normalised
 from wengert.ops.numpy_shapes import at_least, flat
-from wengert.ops.numpy_ufuncs import Function, in_dtype, wg
+from wengert.ops.numpy_ufuncs import Function, floating, in_dtype, wg
 from wengert.ops.shapes import tensor
 
 
@@ -81,7 +81,7 @@ def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any =
 
 def _vector_norm(x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Return the norm of vectors; its derivative at 0 is 0."""
-    size, where = wg.abs(x), {"axis": axis, "keepdims": keepdims}
+    size, where = wg.abs(floating(x)), {"axis": axis, "keepdims": keepdims}
     if ord in (math.inf, -math.inf):
         return (wg.max if ord > 0 else wg.min)(size, **where)
     if ord == 0:
@@ -107,7 +107,7 @@ def _matrix_norm(x: Any, keepdims: bool = False, ord: Any = "fro", axes: Any = (
             f"np.linalg.norm: ord={ord!r} of matrices; wengert has 'fro', 1, -1, inf, -inf"
         )
     summed, other = axes if abs(ord) == 1 else axes[::-1]
-    sums = wg.sum(wg.abs(x), axis=summed, keepdims=True)
+    sums = wg.sum(wg.abs(floating(x)), axis=summed, keepdims=True)
     y = (wg.max if ord > 0 else wg.min)(sums, axis=other, keepdims=True)
     return y if keepdims else wg.squeeze(y, axis=tuple(axes))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,10 +82,12 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **params: Any
 
 
 def _is_known(value: Any) -> bool:
-    """Whether wengert computes with a value; if not, it may have its own __array_ufunc__."""
+    """Whether wengert computes with a value; if not, its own __array_ufunc__ gets its turn."""
     kind = type(value)
     if kind in (Tensor, np.ndarray, float, int) or not hasattr(kind, "__array_ufunc__"):
         return True
+    if isinstance(value, np.ndarray):
+        return kind.__array_ufunc__ is np.ndarray.__array_ufunc__
     return is_tensor(value) or backends.namespace_of(value) is not None
 
 
@@ -123,70 +125,72 @@ def _cast(name: str, x: Any, dtype: Any) -> Any:
 
 
 def _array_function(self: Any, function: Any, types: Any, args: Any, params: Any) -> Any:
-    if not all(_is_known_type(t) for t in types):
+    if not all(map(_is_known_type, types)):
         return NotImplemented
     if function not in FUNCTIONS:
         raise _no_rule(function)
     ours = FUNCTIONS[function]
-    signature, first, names = _parameters(function, ours)
-    if signature is None or (len(args) == 1 and not params):
+    known = _parameters(function, ours)
+    if known is None or (len(args) == 1 and not params):
         return ours(*args, **params)
-    positional: list[Any] = []
+    given = dict(zip(known.order, args, strict=False))  # NumPy has checked that they fit
+    given.update(params)
+    positional = [given.pop(name) for name in known.first if name in given]
+    positional.extend(args[len(known.order) :])
     named: dict[str, Any] = {}
     cast = None
-    for name, value in signature.bind(*args, **params).arguments.items():
-        parameter = signature.parameters[name]
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            positional.extend(value)
-        elif parameter.kind is parameter.VAR_KEYWORD:
-            named.update(value)
-        elif name in first:
-            positional.append(value)
-        elif value is parameter.default or (name == "where" and value is True):
+    for name, value in given.items():
+        default = known.defaults.get(name, known)  # `known` is no value that anyone gives
+        if value is default or (name == "where" and value is True):
             continue
-        elif name == "out":
+        if name == "out":
             _refuse_out(f"np.{function.__name__}", value)
-        elif names is None or name in names:
+        elif known.names is None or name in known.names:
             named[name] = value
         elif name == "dtype":
             cast = value
-        elif name not in _SETTINGS and not _equal(value, parameter.default):
+        elif name not in _SETTINGS and not _equal(value, default):
             raise TypeError(
                 f"np.{function.__name__}: {name}={value!r} is not supported on tensors; leave it "
-                f"at {parameter.default!r}, or call it on x.numpy() if no derivative is needed"
+                "out, or call the function on x.numpy() if no derivative is needed"
             )
     result = ours(*positional, **named)
     return result if cast is None else in_dtype(result, cast)
 
 
-def _is_known_type(kind: type) -> bool:
-    return kind is Tensor or issubclass(kind, np.ndarray) or hasattr(kind, "__wengert_tensor__")
+def _is_known_type(kind: Any) -> bool:
+    if issubclass(kind, np.ndarray):
+        return kind.__array_function__ is np.ndarray.__array_function__
+    return kind is Tensor or hasattr(kind, "__wengert_tensor__")
 
 
 def _equal(value: Any, default: Any) -> bool:
     return type(value) is type(default) and bool(value == default)
 
 
-@functools.cache
-def _parameters(
-    numpy_function: Any, ours: Any
-) -> tuple[inspect.Signature | None, set[str], set[str] | None]:
-    """Return NumPy's signature, which of its parameters go by position, and the names we take.
+class _Parameters(NamedTuple):
+    """How to call a function of ours with what NumPy's was called with."""
 
-    The names are None where every name will do. Older versions of NumPy know no signature of
-    their functions in C; those are called as the user did.
-    """
-    mine = inspect.signature(ours).parameters.values()
-    names = {p.name for p in mine if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-    every = any(p.kind is p.VAR_KEYWORD for p in mine)
+    order: tuple[str, ...]  # what NumPy takes by position
+    first: tuple[str, ...]  # which of these ours takes by position
+    names: set[str] | None  # which ours takes by name; None if any
+    defaults: dict[str, Any]  # NumPy's
+
+
+@functools.cache
+def _parameters(numpy_function: Any, ours: Any) -> _Parameters | None:
+    """Return how to call; None for functions in C, of which older NumPys know no signature."""
     try:
-        signature = inspect.signature(numpy_function)
+        theirs = list(inspect.signature(numpy_function).parameters.values())
     except ValueError:
-        return None, set(), names
-    theirs = signature.parameters.values()
+        return None
+    mine = list(inspect.signature(ours).parameters.values())
+    order = tuple(p.name for p in theirs if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
     count = max(sum(p.kind is p.POSITIONAL_ONLY for p in side) for side in (mine, theirs))
-    first = {p.name for p in list(theirs)[:count]}
-    return signature, first, None if every else names
+    names = {p.name for p in mine if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    any_name = any(p.kind is p.VAR_KEYWORD for p in mine)
+    defaults = {p.name: p.default for p in theirs}
+    return _Parameters(order, order[:count], None if any_name else names, defaults)
 
 
 def install() -> None:

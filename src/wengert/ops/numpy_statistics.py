@@ -17,9 +17,12 @@ from wengert.ops.numpy_shapes import at_least, flat
 from wengert.ops.numpy_ufuncs import (
     REDUCTIONS,
     Function,
+    constant,
+    double,
     in_dtype,
     is_inexact,
     is_tensor,
+    number,
     values,
     wg,
 )
@@ -125,7 +128,7 @@ def _quantile(
     place = q * (rows.shape[-1] - 1)
     low = np.floor(place).astype(int)
     below, above = (wg.take(rows, i, axis=-1) for i in (low, np.ceil(place).astype(int)))
-    share = np.asarray(place - low, dtype=rows.dtype if is_inexact(rows) else float)
+    share = number(place - low, rows)
     largest = wg.reshape(rows[..., -1], rows.shape[:-1] + (1,) * q.ndim)
     y = wg.where(wg.isnan(largest), largest, below + (above - below) * share)  # NaN sorts last
     y = wg.permute_dims(y, (*range(len(kept), y.ndim), *range(len(kept))))
@@ -163,8 +166,9 @@ def _unique(
     return_counts: bool = False,
     equal_nan: bool = True,
 ) -> Any:
-    found = np.unique(values(ar), True, True, True, equal_nan=equal_nan)
-    parts = [wg.take(flat(ar), found[1]), *map(wg.asarray, found[1:])]
+    found = np.unique(values(ar), True, True, True, equal_nan=equal_nan)[1:]
+    ar = flat(ar)
+    parts = [wg.take(ar, found[0]), *(constant(part, ar) for part in found)]
     wanted = (True, return_index, return_inverse, return_counts)
     chosen = tuple(part for part, want in zip(parts, wanted, strict=True) if want)
     return chosen if len(chosen) > 1 else chosen[0]
@@ -176,6 +180,7 @@ def _cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: A
     if y is not None:
         y = at_least(2)(y)
         x = wg.concat([x, y if rowvar or y.shape[0] == 1 else y.mT])
+    x = double(x)  # as NumPy computes it
     x = x - wg.mean(x, axis=1, keepdims=True)
     freedom = x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
     return wg.squeeze(wg.matmul(x, wg.conj(x.mT)) / freedom)

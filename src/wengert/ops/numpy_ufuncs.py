@@ -1,7 +1,8 @@
 """NumPy's ufuncs on tensors: a table from np.sin and the like to the operations they are.
 
 A ufunc that has the name of one of our operations is that operation. The others in the table
-are compositions. `UFUNCS` serves calls, `REDUCE` and `ACCUMULATE` the methods of those names.
+are compositions. `METHODS` holds the table for calls, `UFUNCS`, and one for each of reduce,
+accumulate and outer.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from wengert.ops.shapes import tensor
 wg: Any = Tensor._namespace
 Function = Callable[..., Any]
 
-# -- answers that are not numbers to differentiate ------------------------------------------
+# -- between tensors and NumPy ----------------------------------------------------------------
 
 
 def values(x: Any) -> Any:
@@ -49,40 +50,74 @@ def in_dtype(x: Any, dtype: Any) -> Any:
     return x if dtype is None else wg.astype(x, np.dtype(dtype))
 
 
+def floating(x: Any) -> Any:
+    """Return x as a tensor, of floats where it holds integers."""
+    x = tensor(x, "astype")
+    return x if is_inexact(x) else wg.multiply(x, 1.0)
+
+
+def double(x: Any) -> Any:
+    """Return x as a tensor of float64, or of complex128."""
+    x = tensor(x, "astype")
+    return wg.astype(x, wg.complex128 if backends.kind_of(x.dtype) == "c" else wg.float64)
+
+
+def constant(array: Any, like: Tensor) -> Tensor:
+    """Return a NumPy array as a tensor of the library that `like` is computed by."""
+    library: Any = backends.namespace_of(like._raw)
+    if library is backends.NUMPY:
+        return wrap(np.asarray(array))
+    return wrap(library.asarray(np.asarray(array), device=like.device))
+
+
+def number(value: Any, like: Tensor) -> Tensor:
+    """Return numbers in the dtype of `like`, if that is a floating one, and in its library."""
+    dtype = like.numpy().dtype if is_inexact(like) else None
+    return constant(np.asarray(value, dtype=dtype), like)
+
+
 def on_values(function: Function) -> Function:
     """Return a NumPy function for tensors whose answers are places, counts, truths or text.
 
     Those have no derivative. An answer that could have one is refused, so that no value
     leaves the tape this way.
     """
+    name = function.__name__
+
+    def wrapped(answer: Any, like: Tensor) -> Any:
+        if isinstance(answer, (tuple, list)):
+            return type(answer)(wrapped(part, like) for part in answer)
+        if not isinstance(answer, (np.ndarray, np.generic, float, complex)):
+            return answer
+        if is_inexact(answer):
+            raise NoRuleError(
+                f"np.{name}: its answer is of {np.asarray(answer).dtype}, whose derivative wengert "
+                f"has no rule for; write np.{name}(x.numpy()) if none is needed"
+            )
+        return constant(answer, like)
 
     def call(*args: Any, **params: Any) -> Any:
-        answer = function(*values(args), **{name: values(value) for name, value in params.items()})
+        answer = function(*values(args), **{key: values(value) for key, value in params.items()})
         first = next(filter(is_tensor, (*args, *params.values())), 0)
-        return _wrapped(answer, function.__name__, tensor(first, function.__name__))
+        return wrapped(answer, tensor(first, name))
 
     return call
 
 
-def _wrapped(answer: Any, name: str, like: Tensor) -> Any:
-    if isinstance(answer, (tuple, list)):
-        return type(answer)(_wrapped(part, name, like) for part in answer)
-    if isinstance(answer, (float, complex)) or (
-        isinstance(answer, np.ndarray) and answer.dtype.kind not in "biu"
-    ):
-        raise NoRuleError(
-            f"np.{name}: its answer has dtype {np.asarray(answer).dtype}, whose derivative wengert "
-            f"has no rule for; write np.{name}(x.numpy()) if none is needed"
-        )
-    if not isinstance(answer, (np.ndarray, np.generic)):
-        return answer
-    library: Any = backends.namespace_of(like._raw)
-    if library is backends.NUMPY:
-        return wrap(answer)
-    return wrap(library.asarray(np.asarray(answer), device=like.device))
-
-
 # -- compositions -----------------------------------------------------------------------------
+
+
+def _of_two(function: Function) -> Function:
+    """Return a function of two tensors where a number takes the dtype of the tensor beside it."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        if type(x1) in (int, float):
+            x2 = tensor(x2, function.__name__)
+            return function(number(x1, x2), x2)
+        x1 = tensor(x1, function.__name__)
+        return function(x1, number(x2, x1) if type(x2) in (int, float) else x2)
+
+    return call
 
 
 def _signed(y: Any, x: Any) -> Any:
@@ -99,28 +134,19 @@ def _cbrt(x: Any, /) -> Any:
     return _signed(wg.pow(_magnitude(x), 1 / 3), x)
 
 
-def _fabs(x: Any, /) -> Any:
-    return wg.abs(x) if is_inexact(x) else wg.abs(wg.multiply(x, 1.0))
-
-
-def _double(x: Any) -> Any:
-    if type(x) in (int, float):
-        return x  # which `pow` takes as it is
-    x = tensor(x, "float_power")
-    return wg.astype(x, wg.complex128 if backends.kind_of(x.dtype) == "c" else wg.float64)
-
-
 def _float_power(x1: Any, x2: Any, /) -> Any:
-    return wg.pow(_double(x1), _double(x2))
+    return wg.pow(*(x if type(x) in (int, float) else double(x) for x in (x1, x2)))
 
 
 def _without_nan(function: Function) -> Function:
+    @_of_two
     def call(x1: Any, x2: Any, /) -> Any:
         return wg.where(wg.isnan(x1), x2, wg.where(wg.isnan(x2), x1, function(x1, x2)))
 
     return call
 
 
+@_of_two
 def _fmod(x1: Any, x2: Any, /) -> Any:
     if not is_inexact(x1, x2):
         return on_values(np.fmod)(x1, x2)
@@ -138,19 +164,23 @@ def _modf(x: Any, /) -> tuple[Any, Any]:
 
 def _ldexp(x1: Any, x2: Any, /) -> Any:
     x1, exponent = tensor(x1, "ldexp"), np.asarray(values(x2))
-    one, half = np.ones((), x1.dtype), exponent // 2  # in two steps, because 2**1074 overflows
-    return wg.multiply(wg.multiply(x1, np.ldexp(one, half)), np.ldexp(one, exponent - half))
+    one, half = np.ones((), x1.numpy().dtype), exponent // 2
+    for part in (half, exponent - half):  # in two steps, because 2**1074 overflows
+        x1 = wg.multiply(x1, constant(np.ldexp(one, part), x1))
+    return x1
 
 
 def _frexp(x: Any, /) -> tuple[Any, Any]:
-    exponent = np.asarray(np.frexp(values(x))[1])
-    return _ldexp(x, -exponent), wrap(exponent)
+    exponent = np.frexp(values(x))[1]
+    return _ldexp(x, -exponent), constant(exponent, tensor(x, "frexp"))
 
 
+@_of_two
 def _heaviside(x1: Any, x2: Any, /) -> Any:
     return wg.where(wg.equal(x1, 0), x2, wg.multiply(wg.add(wg.sign(x1), 1.0), 0.5))
 
 
+@_of_two
 def _logaddexp2(x1: Any, x2: Any, /) -> Any:
     ln2 = math.log(2)
     return wg.divide(wg.logaddexp(wg.multiply(x1, ln2), wg.multiply(x2, ln2)), ln2)
@@ -166,11 +196,11 @@ def _vecmat(x1: Any, x2: Any, /) -> Any:
 
 _COMPOSED: dict[str, Function] = {
     "cbrt": _cbrt,
-    "deg2rad": lambda x, /: wg.multiply(x, math.pi / 180),
-    "degrees": lambda x, /: wg.multiply(x, 180 / math.pi),
+    **dict.fromkeys(("deg2rad", "radians"), lambda x, /: wg.multiply(x, math.pi / 180)),
+    **dict.fromkeys(("rad2deg", "degrees"), lambda x, /: wg.multiply(x, 180 / math.pi)),
     "divmod": _divmod,
     "exp2": lambda x, /: wg.pow(2.0, x),
-    "fabs": _fabs,
+    "fabs": lambda x, /: wg.abs(floating(x)),
     "float_power": _float_power,
     "fmax": _without_nan(wg.maximum),
     "fmin": _without_nan(wg.minimum),
@@ -181,8 +211,6 @@ _COMPOSED: dict[str, Function] = {
     "logaddexp2": _logaddexp2,
     "matvec": _matvec,
     "modf": _modf,
-    "rad2deg": lambda x, /: wg.multiply(x, 180 / math.pi),
-    "radians": lambda x, /: wg.multiply(x, math.pi / 180),
     "rint": lambda x, /: wg.round(x),
     "vecmat": _vecmat,
     **{

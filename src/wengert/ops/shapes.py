@@ -179,8 +179,9 @@ def matrix_transpose(x: Any, /) -> Any:
 def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
     """Return x with two axes exchanged."""
     x = tensor(x, "swapaxes")
+    first, second = one_axis(axis1, x.ndim, "swapaxes"), one_axis(axis2, x.ndim, "swapaxes")
     order = list(range(x.ndim))
-    order[axis1], order[axis2] = order[axis2], order[axis1]
+    order[first], order[second] = second, first
     return permute_dims(x, order)
 
 
@@ -393,6 +394,8 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
         raise ValueError(f"pad: mode {mode!r}; expected one of {', '.join(PAD_MODES)}")
     if not isinstance(constant_values, (int, float, complex)):
         raise TypeError(f"pad: constant_values is {constant_values!r}; expected one number")
+    if not x.ndim:
+        return x
     widths = backends.NUMPY.broadcast_to(backends.NUMPY.asarray(pad_width), (x.ndim, 2)).tolist()
     return _pad(x, widths=tuple(map(tuple, widths)), mode=mode, value=constant_values)
 

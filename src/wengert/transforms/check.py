@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import WengertError
+from wengert.engine.errors import DtypeError, WengertError
 from wengert.engine.record import lift
 from wengert.engine.tape import GradientTape
 from wengert.engine.tensor import Tensor, wrap
@@ -78,7 +78,12 @@ def _leaf_arrays(arg: Any) -> Any:
 
 def _in_double(leaf: Any) -> np.ndarray:
     value = lift(leaf, "check_grads")
-    array = value.numpy() if type(value) is Tensor else np.asarray(value)
+    array = backends.to_numpy(value._raw) if type(value) is Tensor else np.asarray(value)
+    if array.dtype.kind not in "fc":
+        raise DtypeError(
+            f"check_grads: got {array.dtype} of shape {array.shape}; derivatives exist for floating "
+            "and complex numbers, so write 1.0 for 1, or x.astype(float)"
+        )
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 

@@ -152,8 +152,8 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "slice": lambda x, parts: x[parts],
     "tile": lambda x, repetitions: jnp.tile(x, repetitions),
 }
-#: Operations that JAX lacks, and kinds of numbers that it differs for, with the reason.
-NOT_IN_JAX: dict[str, str] = {}
+#: Operations that JAX lacks, or cannot differentiate, with the reason.
+NOT_IN_JAX: dict[str, str] = {"nextafter": "JAX declares no derivative of it"}
 SMOOTH_NAMES = list(dict.fromkeys(case.name for case in SMOOTH))
 
 
@@ -190,6 +190,10 @@ def test_our_complex_gradient_is_the_conjugate_of_jaxs() -> None:
     _, (theirs,) = jax_gradients(lambda x: x**2, [z], [one])
     assert_near(mine, np.conj(2 * z))
     assert_near(theirs, np.conj(2 * z))
+
+
+def test_what_jax_lacks_is_what_there_is() -> None:
+    assert set(NOT_IN_JAX) | set(JAX_CALLS) <= set(SMOOTH_NAMES)
 
 
 @pytest.mark.parametrize("name", [name for name in SMOOTH_NAMES if name not in NOT_IN_JAX])
@@ -806,6 +810,54 @@ def test_ties_in_updates_share_evenly() -> None:
     _, (g, h) = vjp(lambda x, v: x.at[:].max(v), [x, v], [np.ones(2)])
     assert_near(g, np.array([0.5, 1.0]))
     assert_near(h, np.array([0.5, 0.0]))
+
+
+# -- the same in another library --------------------------------------------------------------
+
+
+def _update(update: str, key: str) -> Any:
+    return lambda x, v: getattr(x.at[AT_KEYS[key]], update)(v)
+
+
+_SQUARE = np.arange(20.0).reshape(4, 5) / 3 + 1
+#: All of the above: (function, arguments).
+CALLS: dict[str, tuple[Any, list[np.ndarray]]] = {
+    **{name: (ours, arrays) for name, (ours, _, arrays) in MADE_OF_OTHERS.items()},
+    **{f"[{name}]": (lambda x, k=key: x[k] * x[k], [_CUBE]) for name, key in KEYS.items()},
+    **{
+        f"at[{key}].{update}": (_update(update, key), [_SQUARE, _SQUARE[AT_KEYS[key]] + 0.1])
+        for key in AT_KEYS
+        for update in UPDATES
+    },
+}
+#: What does not work there yet, and why.
+NOT_ON_STRICT = {
+    "linspace": "its steps are a NumPy array",
+    "[false]": "the sweep that is recorded makes its zeros with NumPy",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=pytest.mark.xfail(reason=NOT_ON_STRICT[n]))
+        if n in NOT_ON_STRICT
+        else n
+        for n in CALLS
+    ],
+)
+def test_array_api_strict_agrees_on_functions(name: str) -> None:
+    function, arrays = CALLS[name]
+    tensors, strict = list(map(wg.asarray, arrays)), list(map(_strict, arrays))
+    results, gradients = vjp(function, tensors)
+    weights = weights_like(results)
+    strict_weights = [array_api_strict.asarray(w) for w in weights]
+    got, pulled = vjp(function, strict, strict_weights)
+    for mine, expected in zip([*got, *pulled], [*results, *gradients], strict=True):
+        assert_near(mine, expected, name)
+    seconds = second(function, tensors, weights), second(function, strict, strict_weights)
+    for expected, mine in zip(*seconds, strict=True):
+        assert_near(mine, expected, name)
 
 
 # -- any shape --------------------------------------------------------------------------------

@@ -216,7 +216,8 @@ _astype = elementwise(
 
 def _cast(xp: Any, x: Any, dtype: Any) -> Any:
     """Return x in another dtype; for a real one, without the imaginary part."""
-    dtype = getattr(xp, dtype) if isinstance(dtype, str) else dtype
+    if xp is not backends.NUMPY and isinstance(dtype, (str, np.dtype)):
+        dtype = getattr(xp, np.dtype(dtype).name)
     if is_complex(x) and backends.kind_of(dtype) != "c":
         x = xp.real(x)
     return xp.astype(x, dtype)

@@ -89,12 +89,20 @@ def _part(part: Any) -> Any:
 def _checked(part: Any, axis: int, shape: tuple[int, ...]) -> Any:
     n = shape[axis]
     if isinstance(part, slice):
-        return part
+        return _inside(part, n)
     low, high = (part, part) if isinstance(part, int) else (part.min(initial=0), part.max(initial=-1))
     if low < -n or high >= n:
         wrong = low if low < -n else high
         raise IndexError(f"index {wrong} is out of range for axis {axis} of shape {shape}")
     return part % n if isinstance(part, int) else np.where(part < 0, part + n, part)
+
+
+def _inside(part: slice, n: int) -> slice:
+    """Return the same slice of n places with its ends among them, as not every library does."""
+    if part == slice(None):
+        return part
+    r = range(n)[part]
+    return slice(r.start, r.stop if r.stop >= 0 else None, r.step) if r else slice(0, 0)
 
 
 # -- basic keys ---------------------------------------------------------------------------
@@ -103,14 +111,9 @@ def _checked(part: Any, axis: int, shape: tuple[int, ...]) -> Any:
 def _rectangle(parts: tuple[Any, ...], shape: tuple[int, ...]) -> Region:
     real = [p for p in parts if p is not None]
     return tuple(
-        _positions(p, n) if isinstance(p, slice) else range(p, p + 1)
+        range(n)[p] if isinstance(p, slice) else range(p, p + 1)
         for p, n in zip(real, shape, strict=True)
     )
-
-
-def _positions(part: slice, n: int) -> range:
-    """Return what a slice selects of n places; no place is always the same range."""
-    return range(n)[part] or range(0)
 
 
 def _slice_block(xp: Any, g: Block, x_shape: Any, parts: Any) -> Block:
@@ -126,10 +129,10 @@ def _slice_block(xp: Any, g: Block, x_shape: Any, parts: Any) -> Block:
         if not isinstance(part, slice):
             region.append(range(part, part + 1))
             continue
-        mine, r = _positions(part, n), next(outer)
+        mine, r = range(n)[part], next(outer)
         step = mine.step * r.step
         start = mine.start + r.start * mine.step
-        region.append(range(start, start + len(r) * step, step) if r else range(0))
+        region.append(range(start, start + len(r) * step, step))
     sizes = tuple(map(len, region))
     return Block(x_shape, tuple(region), xp.reshape(g.values, sizes))
 
@@ -195,7 +198,7 @@ def _integers_and_slices(key: Any, shape: tuple[int, ...]) -> tuple[Any, ...] | 
         if type(part) is int and -n <= part < n:
             parts.append(part if part >= 0 else part + n)
         elif type(part) is slice:
-            parts.append(part)
+            parts.append(_inside(part, n))
         else:
             return None
     return (*parts, *[slice(None)] * (len(shape) - len(given)))

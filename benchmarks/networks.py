@@ -30,17 +30,14 @@ def _wengert(**sizes: Any) -> Run:
     wg = peers.load("wengert")
     x, labels, parameters = data(**sizes)
     x, parameters = wg.asarray(x), [wg.asarray(p) for p in parameters]
-    rows = np.arange(len(labels))
 
     def run() -> Any:
         w1, b1, w2, b2, w3, b3 = parameters
         with wg.GradientTape() as tape:
             tape.watch(parameters)
-            h = wg.maximum(x @ w1 + b1, 0.0)
-            h = wg.maximum(h @ w2 + b2, 0.0)
-            z = h @ w3 + b3
-            z = z - wg.stop_gradient(wg.max(z, axis=1, keepdims=True))
-            loss = wg.mean(wg.log(wg.sum(wg.exp(z), axis=1)) - z[rows, labels])
+            h = wg.nn.relu(wg.nn.linear(x, w1, b1))
+            h = wg.nn.relu(wg.nn.linear(h, w2, b2))
+            loss = wg.nn.cross_entropy(wg.nn.linear(h, w3, b3), labels)
         return loss, tape.gradient(loss, parameters)
 
     return run

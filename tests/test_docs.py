@@ -208,8 +208,9 @@ def public(cls: type) -> list[str]:
 @pytest.mark.parametrize(
     ("prefix", "names"),
     [
-        ("wg.", [*wg.__all__, "extend", "__version__", "__array_api_version__"]),
+        ("wg.", [*wg.__all__, "extend", "nn", "__version__", "__array_api_version__"]),
         ("extend.", wg.extend.__all__),
+        ("nn.", wg.nn.__all__),
         ("x.", public(wg.Tensor)),
         ("s.", public(type(wg.ones(1).at[0]))),
         ("v.", public(wg.Variable)),

@@ -131,6 +131,9 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "clip_above": jnp.maximum,
     "clip_below": jnp.minimum,
     "complex": lambda x1, x2: x1 + 1j * x2,
+    "cross_entropy": lambda logits, labels: (
+        -jax.nn.log_softmax(logits)[np.arange(len(labels)), labels]
+    ),
     "concat": lambda *arrays, axis: jnp.concatenate(arrays, axis),
     "einsum": lambda *arrays, subscripts: jnp.einsum(subscripts, *arrays),
     "embed": _with(lambda zeros, values, key: zeros.at[key].set(values)),
@@ -139,6 +142,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     ).reshape(shape),
     "index": lambda x, key: x[key],
     "keep": lambda x, mask: jnp.where(mask, x, 0),
+    "linear": lambda x, weight, bias: x @ weight + bias,
     "pad": _jax_pad,
     "pow_number": lambda x, exponent: x**exponent,
     "repeat": lambda x, repeats, axis: jnp.repeat(x, np.asarray(repeats), axis),
@@ -830,22 +834,9 @@ CALLS: dict[str, tuple[Any, list[np.ndarray]]] = {
         for update in UPDATES
     },
 }
-#: What does not work there yet, and why.
-NOT_ON_STRICT = {
-    "linspace": "its steps are a NumPy array",
-    "[false]": "the sweep that is recorded makes its zeros with NumPy",
-}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(n, marks=pytest.mark.xfail(reason=NOT_ON_STRICT[n]))
-        if n in NOT_ON_STRICT
-        else n
-        for n in CALLS
-    ],
-)
+@pytest.mark.parametrize("name", CALLS)
 def test_array_api_strict_agrees_on_functions(name: str) -> None:
     function, arrays = CALLS[name]
     tensors, strict = list(map(wg.asarray, arrays)), list(map(_strict, arrays))

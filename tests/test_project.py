@@ -37,7 +37,9 @@ STRUCTURAL = {
     "asarray", "astype", "broadcast_to", "complex64", "complex128", "copy", "embed", "float32",
     "ones", "put", "real", "reshape", "sum", "zeros", "zeros_like",
 }  # fmt: skip
-ENGINE_LIMIT = 1100
+#: What is read in one sitting, and how many lines of code that may be.
+ENGINE = ("node", "tensor", "record", "cotangents", "sweep", "tape")
+ENGINE_LIMIT = 1000
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 MODULES = sorted(
@@ -135,7 +137,7 @@ def test_engine_names_no_operation():
 
 def test_the_engine_is_small():
     """Lines with code on them, without docstrings and comments."""
-    assert sum(map(code_lines, (PACKAGE / "engine").glob("*.py"))) <= ENGINE_LIMIT
+    assert sum(code_lines(PACKAGE / "engine" / f"{name}.py") for name in ENGINE) <= ENGINE_LIMIT
 
 
 def code_lines(path: Path) -> int:

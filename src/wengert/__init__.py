@@ -67,8 +67,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    if name == "extend":
-        import wengert.extend as extend
+    if name in ("extend", "nn"):
+        import importlib
 
-        return extend
+        return importlib.import_module(f"wengert.{name}")
     raise AttributeError(f"module 'wengert' has no attribute {name!r}")

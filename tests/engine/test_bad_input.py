@@ -124,6 +124,47 @@ def test_a_write_after_vjp_changes_no_gradient():
     np.testing.assert_allclose(pull(np.ones(2))[0], [2, 4])
 
 
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: wg.reshape(a, (2, 3)),
+        lambda a: wg.flip(a),
+        lambda a: wg.take(a, np.arange(6)),
+        lambda a: wg.broadcast_to(a, (1, 6)),
+        lambda a: wg.astype(a, wg.float64, copy=False),
+        lambda a: wg.sum(a, axis=()),
+        lambda a: wg.unstack(a[None])[0],
+    ],
+)
+def test_a_write_to_the_array_behind_a_view_changes_no_tensor(view):
+    a = np.arange(6.0)
+    x = view(a)
+    before = x.numpy().copy()
+    a[:] = 100
+    np.testing.assert_array_equal(x.numpy(), before)
+
+
+def test_a_write_to_the_weights_changes_no_gradient(x):
+    weights = np.ones(3)
+    tape, y = recorded(x, lambda x: +x)
+    got = tape.gradient(y, x, output_gradients=weights)
+    weights[:] = 5
+    assert got.tolist() == [1, 1, 1]
+
+
+def test_updates_that_an_array_cannot_hold(x):
+    with pytest.raises(wg.DtypeError, match="'c' for an array of float64"):
+        x.at[0].set(1 + 2j)
+    with pytest.raises(wg.DtypeError, match="'f' for an array of int64"):
+        wg.asarray([1, 2]).at[0].add(0.5)
+    with pytest.raises(wg.DtypeError, match="cannot hold quotients"):
+        wg.asarray([1, 2]).at[0].divide(2)
+    with pytest.raises(
+        wg.ShapeError, match=r"values of shape \(2,\) for a selection of shape \(\)"
+    ):
+        x.at[0].set([1.0, 2.0])
+
+
 def test_no_copy_of_a_writable_array_is_refused():
     with pytest.raises(ValueError, match="writeable = False"):
         wg.asarray(np.ones(3), copy=False)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-
 _BITS = {np.dtype("float32"): np.int32, np.dtype("float64"): np.int64}
 
 
@@ -97,13 +96,21 @@ def cumulative_prod(x: np.ndarray, axis: int) -> np.ndarray:
     return np.cumprod(x, axis=axis, dtype=x.dtype)
 
 
-def _reduction(ufunc: np.ufunc) -> Any:
+def _reduction(ufunc: Any) -> Any:
     """Return NumPy's reduction without the wrapper around it, which takes as long again."""
 
     def reduce(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
         return ufunc.reduce(x, axis=axis, dtype=dtype, keepdims=keepdims)
 
     return reduce
+
+
+def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the mean as NumPy computes it, without the wrapper."""
+    if x.dtype not in _BITS or not x.size:
+        return np.mean(x, axis=axis, keepdims=keepdims)
+    total = SHORTCUTS["sum"](x, axis=axis, keepdims=keepdims)
+    return total / x.dtype.type(x.size // (total.size or 1))
 
 
 def copy(x: np.ndarray) -> np.ndarray:
@@ -132,6 +139,7 @@ KERNELS = {
 }
 #: Functions of the standard that NumPy itself has in a faster form.
 SHORTCUTS = {
+    "mean": mean,
     "sum": _reduction(np.add),
     "prod": _reduction(np.multiply),
     "max": _reduction(np.maximum),

@@ -23,7 +23,7 @@ from typing import Any
 from wengert import backends
 from wengert.engine.errors import RuleError
 from wengert.engine.node import Node, Op
-from wengert.engine.tensor import Tensor
+from wengert.engine.tensor import Tensor, wrap
 
 Region = tuple[range, ...]
 
@@ -75,15 +75,16 @@ def _itemsize(dtype: Any) -> int:
     return size if isinstance(size, int) else 8
 
 
-def zero(xp: Any, node: Node) -> Any:
-    """Return the cotangent of an entry that is zero by structure: a Block of no elements."""
-    if not node.shape:
-        return xp.zeros((), dtype=node.dtype)
-    return Block(
-        node.shape,
-        (range(0),) * len(node.shape),
-        xp.zeros((0,) * len(node.shape), dtype=node.dtype),
-    )
+def zero(node: Node, like: Any) -> Any:
+    """Return the cotangent of an entry that is zero by structure: a Block of no elements.
+
+    Its values are tensors or raw arrays of a library, as `like`.
+    """
+    raw = like._raw if type(like) is Tensor else like
+    xp = backends.namespace_of(raw)
+    none = xp.zeros((0,) * len(node.shape), dtype=node.dtype)
+    values = wrap(none) if type(like) is Tensor else none
+    return Block(node.shape, (range(0),) * len(node.shape), values) if node.shape else values
 
 
 def slices(region: Region) -> tuple[slice, ...]:

@@ -131,6 +131,8 @@ class Op:
     family = "special"
     #: whether a cotangent may come back larger than its argument, because that was broadcast
     broadcasts = False
+    #: whether a result may share memory with an argument
+    aliases = True
     #: whether `pull` is no more than a call of the rule when the result is real
     direct = False
 

@@ -34,9 +34,11 @@ def _constant(number: float, dtype: np.dtype, constants: dict[Any, np.ndarray]) 
     return array
 
 
-def lift(value: Any, op_name: str) -> Any:
+def lift(value: Any, op_name: str, share: bool = False) -> Any:
     """Return `value` as a Tensor; Python numbers stay what they are.
 
+    An array that its owner could write to is copied, unless `share` says that nothing will
+    hold it after the call.
     A class of another layer takes part by having a method ``__wengert_tensor__``.
     """
     if type(value) is Tensor or type(value) in SCALARS:
@@ -45,7 +47,7 @@ def lift(value: Any, op_name: str) -> Any:
     if convert is not None:
         return convert(value)
     if backends.namespace_of(value) is not None:
-        return wrap(backends.protected(value) if active.get() else value)
+        return wrap(value if share else backends.protected(value))
     if isinstance(value, (list, tuple)):
         if _holds_tensor(value):
             raise TypeError(
@@ -83,7 +85,8 @@ def weak(xp: Any, number: Any, dtype: Any) -> Any:
 
 def lower(op: Op, args: tuple[Any, ...]) -> tuple[Any, list[Any], list[Node | None]]:
     """Return the namespace, raw arrays and entries of an operation's arguments."""
-    lifted = [lift(a, op.name) for a in args]
+    share = not op.aliases and not active.get()
+    lifted = [lift(a, op.name, share) for a in args]
     nodes = [a._node if type(a) is Tensor else None for a in lifted]
     raws = [a._raw if type(a) is Tensor else a for a in lifted]
     xp = dtype = None

@@ -117,7 +117,7 @@ def reverse(
             node.free()
     missing = sources - results.keys()
     for node in missing.intersection(entries):  # a path, but no element of the target is on it
-        results[node] = zero(xp, node)
+        results[node] = zero(node, like=next(iter(seeds.values())))
     return results
 
 

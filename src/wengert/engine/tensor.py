@@ -13,6 +13,12 @@ from wengert.engine.errors import CutPathWarning, caller_depth
 from wengert.engine.node import Node, active
 from wengert.engine.operand import Operand
 
+#: The ways out to Python and to other libraries, which a Variable has too.
+CONVERSIONS = (
+    "__float__", "__int__", "__complex__", "__index__", "__bool__", "__array__", "__dlpack__",
+    "__dlpack_device__", "__format__",
+)  # fmt: skip
+
 
 class Tensor(Operand):
     """An immutable array that operations can record. Make one with `wengert.asarray`.
@@ -138,7 +144,7 @@ class Tensor(Operand):
         copy: bool | None = None,
     ) -> Any:
         raw = self._raw
-        options = {"stream": stream, "dl_device": dl_device, "copy": copy}
+        options = dict(stream=stream, dl_device=dl_device, copy=copy)  # noqa: C408
         options = {k: v for k, v in options.items() if v is not None}
         if type(raw) is not np.ndarray:
             return raw.__dlpack__(max_version=max_version, **options)

@@ -11,7 +11,7 @@ from wengert.engine.errors import ShapeError
 from wengert.engine.node import Token, active, joined, leaf
 from wengert.engine.operand import Operand
 from wengert.engine.record import lift
-from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.tensor import CONVERSIONS, Tensor, wrap
 
 
 class Variable(Operand):
@@ -116,8 +116,8 @@ def _read_first(name: str) -> Any:
     return lambda self, *args, **options: getattr(self.value(), name)(*args, **options)
 
 
-for _name in ("float", "int", "complex", "index", "bool", "array", "dlpack", "dlpack_device", "format"):
-    setattr(Variable, f"__{_name}__", _read_first(f"__{_name}__"))
+for _name in CONVERSIONS:
+    setattr(Variable, _name, _read_first(_name))
 
 
 def _raw(value: Any) -> Any:

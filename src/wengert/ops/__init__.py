@@ -1,0 +1,1 @@
+"""One declaration for each operation, and all that is known about it."""

@@ -22,7 +22,8 @@ def _array(x: Any, name: str) -> Tensor:
     return x
 
 
-def _adjoint(xp: Any, x: Any) -> Any:
+def adjoint(xp: Any, x: Any) -> Any:
+    """Return matrices with rows and columns exchanged, and conjugated."""
     flipped = xp.matrix_transpose(x)
     return xp.conj(flipped) if elementwise.is_complex(x) else flipped
 
@@ -35,8 +36,8 @@ def _matmul_regions(region: Region, shapes: Any) -> tuple[Region, Region]:
 
 _matmul = contraction(
     "matmul",
-    lambda xp, g, x2, shapes: xp.matmul(g, _adjoint(xp, x2)),
-    lambda xp, g, x1, shapes: xp.matmul(_adjoint(xp, x1), g),
+    lambda xp, g, x2, shapes: xp.matmul(g, adjoint(xp, x2)),
+    lambda xp, g, x1, shapes: xp.matmul(adjoint(xp, x1), g),
     regions=_matmul_regions,
     samples=[
         sample((2, 3), (3, 4)),
@@ -138,7 +139,11 @@ def _explicit(subscripts: str, ranks: list[int]) -> tuple[list[str], str]:
         raise ShapeError(f"einsum {subscripts!r}: names {len(inputs)} operands, got {len(ranks)}")
     free = [c for c in string.ascii_letters if c not in subscripts]
     widest = max(
-        (rank - len(labels) + 3 for labels, rank in zip(inputs, ranks, strict=True) if "..." in labels),
+        (
+            rank - len(labels) + 3
+            for labels, rank in zip(inputs, ranks, strict=True)
+            if "..." in labels
+        ),
         default=0,
     )
     dots = "".join(free[:widest])
@@ -153,7 +158,9 @@ def _explicit(subscripts: str, ranks: list[int]) -> tuple[list[str], str]:
         inputs[i] = labels
     if arrow:
         return inputs, output.replace("...", dots)
-    once = sorted(c for c in set("".join(inputs)) if "".join(inputs).count(c) == 1 and c not in dots)
+    once = sorted(
+        c for c in set("".join(inputs)) if "".join(inputs).count(c) == 1 and c not in dots
+    )
     return inputs, dots + "".join(once)
 
 
@@ -223,10 +230,19 @@ def outer(x1: Any, x2: Any, /) -> Any:
     return elementwise.multiply(x1, shapes.reshape(_array(x2, "outer"), (1, -1)))
 
 
-@composite(samples=[sample((2, 3), (3, 4)), sample((3,), (3,)), sample((), (2,)), sample((2, 3), (2, 3, 2))])
+@composite(
+    samples=[
+        sample((2, 3), (3, 4)),
+        sample((3,), (3,)),
+        sample((), (2,)),
+        sample((2, 3), (2, 3, 2)),
+    ]
+)
 def dot(x1: Any, x2: Any, /) -> Any:
     """Return NumPy's dot: over the last axis of x1 and the second-last of x2."""
-    x1, x2 = (x if type(x) is Tensor else wrap_number(x) for x in (lift(x1, "dot"), lift(x2, "dot")))
+    x1, x2 = (
+        x if type(x) is Tensor else wrap_number(x) for x in (lift(x1, "dot"), lift(x2, "dot"))
+    )
     if not x1.ndim or not x2.ndim:
         return elementwise.multiply(x1, x2)
     return tensordot(x1, x2, axes=((x1.ndim - 1,), (max(x2.ndim - 2, 0),)))

@@ -171,8 +171,9 @@ def linspace(
     given = [e for e in ends if type(e) is Tensor]
     exact = next((e.dtype for e in given if backends.is_inexact(e.dtype)), np.dtype(float))
     rank = len(shapes.broadcast_shapes(*(e.shape for e in given)))
-    steps = np.linspace(0.0, 1.0, num, endpoint=endpoint).astype(exact)
-    column = wrap(steps.reshape((num,) + (1,) * rank))
+    steps = np.linspace(0.0, 1.0, num, endpoint=endpoint)
+    xp = backends.namespace_of(given[0]._raw)
+    column = wrap(xp.asarray(steps.reshape((num,) + (1,) * rank), dtype=exact))
     line = ends[0] * (1 - column) + ends[1] * column
     return line if dtype is None else elementwise.astype(line, dtype)
 

@@ -65,7 +65,7 @@ def _shifted(xp: Any, x: Any, by: int, axis: int, fill: int) -> Any:
     key = tuple(range(n) for n in x.shape)
     n = x.shape[axis]
     edge = (*key[:axis], range(min(abs(by), n)), *key[axis + 1 :])
-    rest = range(abs(by), n) if by < 0 else range(0, max(n - by, 0))
+    rest = range(abs(by), n) if by < 0 else range(max(n - by, 0))
     kept = x[slices((*key[:axis], rest, *key[axis + 1 :]))]
     blank = x[slices(edge)]
     filler = xp.zeros_like(blank) if fill == 0 else xp.ones_like(blank)

@@ -19,6 +19,17 @@ float16 = np.dtype("float16")
 e, pi, inf, nan, newaxis = math.e, math.pi, math.inf, math.nan, None
 
 
+_KINDS = {
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
+    "numeric": "iufc",
+}
+
+
 def _dtype(value: Any) -> Any:
     return value.dtype if hasattr(value, "dtype") else value
 
@@ -64,7 +75,12 @@ def iinfo(type: Any, /) -> IntegerLimits:
 
 def isdtype(dtype: Any, kind: Any) -> bool:
     """Return whether a dtype is of a kind: "real floating", "integral", ..., or another dtype."""
-    return bool(np.isdtype(dtype, kind))
+    if isinstance(dtype, np.dtype):
+        return bool(np.isdtype(dtype, kind))
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    return any(
+        backends.kind_of(dtype) in _KINDS[k] if isinstance(k, str) else dtype == k for k in kinds
+    )
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:

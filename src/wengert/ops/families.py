@@ -132,6 +132,7 @@ class Elementwise(Op):
 
     family = "elementwise"
     broadcasts = True
+    aliases = False
     direct = True
     #: whether the rules are transposes already, as for real, imag and conj
     transposed = False
@@ -179,7 +180,7 @@ def elementwise(
     """Declare a function of each element, by rules ``(xp, g, ...) -> g * partial``."""
     args = args or (("x",) if len(rules) == 1 else tuple(f"x{i + 1}" for i in range(len(rules))))
     op = Elementwise(name, args, compute or _by_name(name), rules, params)
-    op.transposed = transposed
+    op.transposed = op.aliases = transposed  # real and imag are views
     if compute is None:
         op.numpy_function = getattr(np, name)  # type: ignore[attr-defined]
     samples = samples or (_ONE if len(rules) == 1 else _TWO)
@@ -191,6 +192,7 @@ class Zero(Op):
 
     family = "zero"
     broadcasts = True
+    aliases = False
 
 
 def zero(
@@ -334,6 +336,7 @@ class Contraction(Op):
 
     family = "contraction"
     broadcasts = True
+    aliases = False
     regions: Callable[..., Sequence[Region]]
 
     def pull_block(
@@ -382,6 +385,7 @@ class Reduction(Op):
     """One number for all elements along some axes. Rules see g and y with those axes kept."""
 
     family = "reduction"
+    aliases = False
 
     def _reads(self, rule: Rule) -> tuple[str, ...]:
         return (*super()._reads(rule), "x_shape", "axis")

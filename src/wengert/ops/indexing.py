@@ -90,11 +90,17 @@ def _checked(part: Any, axis: int, shape: tuple[int, ...]) -> Any:
     n = shape[axis]
     if isinstance(part, slice):
         return _inside(part, n)
-    low, high = (part, part) if isinstance(part, int) else (part.min(initial=0), part.max(initial=-1))
+    if isinstance(part, int):
+        low = high = part
+    else:
+        low = np.minimum.reduce(part, axis=None, initial=0)
+        high = np.maximum.reduce(part, axis=None, initial=-1)
     if low < -n or high >= n:
         wrong = low if low < -n else high
         raise IndexError(f"index {wrong} is out of range for axis {axis} of shape {shape}")
-    return part % n if isinstance(part, int) else np.where(part < 0, part + n, part)
+    if isinstance(part, int):
+        return part % n
+    return part if low >= 0 else np.where(part < 0, part + n, part)
 
 
 def _inside(part: slice, n: int) -> slice:
@@ -261,4 +267,14 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(getitem(x, (*before, i)) for i in range(x.shape[axis]))
 
 
-__all__ = ["Key", "getitem", "index", "parse_key", "scatter", "slices", "take", "take_along_axis", "unstack"]
+__all__ = [
+    "Key",
+    "getitem",
+    "index",
+    "parse_key",
+    "scatter",
+    "slices",
+    "take",
+    "take_along_axis",
+    "unstack",
+]

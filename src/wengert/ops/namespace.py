@@ -63,7 +63,8 @@ INTERNAL: dict[str, Any] = {
     **_named(shapes, "embed", "scatter_flat", "gather_flat"),
     **_named(indexing, "index", "scatter"),
     **_named(updates, "put", "put_add"),
-    "copy": ew.positive, "keep": ew.keep,
+    "copy": ew.positive,
+    "keep": ew.keep,
 }
 
 Tensor._namespace = SimpleNamespace(**PUBLIC, **INTERNAL)

@@ -12,7 +12,16 @@ from wengert.engine.node import Op
 from wengert.engine.record import apply, binary
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.variable import Variable
-from wengert.ops import contractions, creation, cumulative, elementwise, indexing, reductions, shapes, sorting
+from wengert.ops import (
+    contractions,
+    creation,
+    cumulative,
+    elementwise,
+    indexing,
+    reductions,
+    shapes,
+    sorting,
+)
 from wengert.ops.updates import At
 
 _ARITHMETIC = {
@@ -163,9 +172,11 @@ def _transposed(self: Any, *order: Any) -> Any:
 
 
 def _matrix(self: Any) -> Any:
-    """The last two axes exchanged."""
+    """Return the matrix with its axes exchanged."""
     if len(self.shape) != 2:
-        raise ValueError(f"x.T needs two axes, this has shape {self.shape}; write x.mT or permute_dims")
+        raise ValueError(
+            f"x.T needs two axes, this has shape {self.shape}; write x.mT or permute_dims"
+        )
     return shapes.matrix_transpose(self)
 
 
@@ -183,7 +194,9 @@ def install() -> None:
             "at": property(lambda self: At(creation.asarray(self))),
             "real": property(lambda x: elementwise.real(x) if elementwise.is_complex(x) else x),
             "imag": property(
-                lambda x: elementwise.imag(x) if elementwise.is_complex(x) else creation.zeros_like(x)
+                lambda x: (
+                    elementwise.imag(x) if elementwise.is_complex(x) else creation.zeros_like(x)
+                )
             ),
         }.items():
             setattr(cls, name, function)

@@ -66,7 +66,7 @@ def _groups(one: Sequence[int], two: Sequence[int]) -> list[tuple[list[int], lis
         mine: list[int] = []
         theirs: list[int] = []
         p = q = 1
-        while not mine and not theirs or p != q:
+        while (not mine and not theirs) or p != q:
             if (p <= q and i < len(one)) or j == len(two):
                 mine.append(i)
                 p, i = p * one[i], i + 1
@@ -251,7 +251,9 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     try:
         return tuple(backends.NUMPY.broadcast_shapes(*shapes))
     except ValueError as error:
-        raise ShapeError(f"broadcast_shapes: {' and '.join(map(str, shapes))} do not fit") from error
+        raise ShapeError(
+            f"broadcast_shapes: {' and '.join(map(str, shapes))} do not fit"
+        ) from error
 
 
 def broadcast_arrays(*arrays: Any) -> list[Any]:
@@ -342,8 +344,12 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     x = tensor(x, "roll")
     if axis is None:
         return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
-    where = tuple(one_axis(a, x.ndim, "roll") for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
-    shifts = tuple(map(int, shift)) if isinstance(shift, (tuple, list)) else (int(shift),) * len(where)
+    where = tuple(
+        one_axis(a, x.ndim, "roll") for a in (axis if isinstance(axis, (tuple, list)) else (axis,))
+    )
+    shifts = (
+        tuple(map(int, shift)) if isinstance(shift, (tuple, list)) else (int(shift),) * len(where)
+    )
     if len(shifts) != len(where):
         raise ValueError(f"roll: shift {shift} and axis {axis} differ in length")
     return _roll(x, shift=shifts, axis=where)
@@ -524,7 +530,9 @@ embed = linear(
 )
 scatter_flat = linear(
     "scatter_flat",
-    lambda xp, g, values_shape, positions: xp.gather_flat(g, shape=values_shape, positions=positions),
+    lambda xp, g, values_shape, positions: xp.gather_flat(
+        g, shape=values_shape, positions=positions
+    ),
     args=("values",),
     params=("shape", "positions"),
     compute=lambda xp, values, shape, positions: xp.scatter_flat(values, shape, positions),
@@ -532,7 +540,9 @@ scatter_flat = linear(
         sample((3,), shape=(2, 2), positions=backends.NUMPY.asarray([0, 3, 0])),
         sample((3,), shape=(4,), positions=backends.NUMPY.asarray([-1, 2, 1])),
     ],
-    reference=lambda values, shape, positions: backends.NUMPY.scatter_flat(values, shape, positions),
+    reference=lambda values, shape, positions: backends.NUMPY.scatter_flat(
+        values, shape, positions
+    ),
     doc="Return zeros of `shape` with `values` added at flat positions; negative ones are dropped.",
 )
 gather_flat = linear(

@@ -41,7 +41,9 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     return _argsort(x, axis=axis, descending=descending, stable=stable)
 
 
-@composite(samples=[sample((5,), axis=0), sample((2, 4), axis=1), sample((3, 2), axis=-2)], kinds="f")
+@composite(
+    samples=[sample((5,), axis=0), sample((2, 4), axis=1), sample((3, 2), axis=-2)], kinds="f"
+)
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """Return x sorted along an axis; each element keeps its derivative."""
     order = argsort(x, axis=axis, descending=descending, stable=stable)

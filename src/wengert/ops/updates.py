@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import ShapeError
+from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.record import SCALARS
+from wengert.engine.tensor import wrap
 from wengert.ops import elementwise, shapes
 from wengert.ops.families import sample, special
 from wengert.ops.indexing import getitem, parse_key
@@ -138,9 +140,7 @@ class Selection:
     def _values(self, values: Any) -> Any:
         """Return values with the shape of the selection and the dtype of x."""
         places = np.broadcast_to(np.empty((), bool), self._x.shape)[self._parts]
-        values = shapes.tensor(values, "at[...]")
-        if values.dtype != self._x.dtype:
-            values = elementwise.astype(values, self._x.dtype)
+        values = self._in_dtype(values)
         try:
             return shapes.broadcast_to(values, places.shape)
         except ShapeError as error:
@@ -148,6 +148,25 @@ class Selection:
                 f"at[...]: values of shape {values.shape} for a selection of shape {places.shape} "
                 f"of an array of shape {self._x.shape}"
             ) from error
+
+    def _in_dtype(self, values: Any) -> Any:
+        """Return values as a tensor of x's library and dtype, if that can hold them."""
+        x = self._x
+        if type(values) in SCALARS:
+            xp = backends.namespace_of(x._raw)
+            kind = backends.kind_of(np.asarray(values).dtype)
+        else:
+            values = shapes.tensor(values, "at[...]")
+            kind = backends.kind_of(values.dtype)
+        order = "biufc".index
+        if order(kind) > order(backends.kind_of(x.dtype)) and kind in "fc":
+            raise DtypeError(
+                f"at[...]: values of kind {kind!r} for an array of {x.dtype}, which cannot hold "
+                "them; write wg.astype(x, dtype).at[...], or wg.real(values)"
+            )
+        if type(values) in SCALARS:
+            return wrap(xp.asarray(values, dtype=x.dtype))
+        return values if values.dtype == x.dtype else elementwise.astype(values, x.dtype)
 
     def set(self, values: Any) -> Any:
         """Return x with these elements replaced; of duplicates in the key, the last one stays."""
@@ -163,6 +182,11 @@ class Selection:
 
     def divide(self, values: Any) -> Any:
         """Return x with these elements divided; duplicates in the key divide in turn."""
+        if not backends.is_inexact(self._x.dtype):
+            raise DtypeError(
+                f"at[...].divide: an array of {self._x.dtype} cannot hold quotients; write "
+                "wg.astype(x, wg.float64).at[...].divide(values)"
+            )
         return self._combine(elementwise.divide, values)
 
     def min(self, values: Any) -> Any:

@@ -63,8 +63,11 @@ def check_grads(
     random = np.random.default_rng(seed)
     name = getattr(fun, "__name__", "function")
     for level in range(1, order + 1):
-        _check_first(flat_fun, points, level, name, tolerance, projections, random)
-        flat_fun = _gradient_of(flat_fun, points, random)
+        _check_first(flat_fun, points, len(leaves), level, name, tolerance, projections, random)
+        # a gradient is a function of the point and of the weights, and wrong if it forgets either
+        weights = _weights(flat_fun, points, random)
+        flat_fun = _gradient_of(flat_fun, len(points))
+        points = [*points, *weights]
 
 
 def _leaf_arrays(arg: Any) -> Any:
@@ -81,8 +84,8 @@ def _in_double(leaf: Any) -> np.ndarray:
     array = backends.to_numpy(value._raw) if type(value) is Tensor else np.asarray(value)
     if array.dtype.kind not in "fc":
         raise DtypeError(
-            f"check_grads: got {array.dtype} of shape {array.shape}; derivatives exist for floating "
-            "and complex numbers, so write 1.0 for 1, or x.astype(float)"
+            f"check_grads: got {array.dtype} of shape {array.shape}; derivatives exist for "
+            "floating and complex numbers, so write 1.0 for 1, or x.astype(float)"
         )
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
@@ -101,15 +104,13 @@ def _weights(fun: Callable[..., Any], points: list[np.ndarray], random: Any) -> 
     return weights
 
 
-def _gradients(
-    fun: Callable[..., Any], tensors: list[Tensor], weights: list[np.ndarray]
-) -> list[Any]:
+def _gradients(fun: Callable[..., Any], tensors: list[Tensor], weights: list[Any]) -> list[Any]:
     tape = GradientTape(watch_accessed_variables=False)
     with tape:
         tape.watch(tensors)
         results = flatten(fun(*tensors))[0]
     pairs = [
-        (t, wrap(w))
+        (t, w if type(w) is Tensor else wrap(w))
         for t, w in zip(results, weights, strict=True)
         if type(t) is Tensor and backends.is_inexact(t.dtype)
     ]
@@ -123,16 +124,13 @@ def _gradients(
     )
 
 
-def _gradient_of(
-    fun: Callable[..., Any], points: list[np.ndarray], random: Any
-) -> Callable[..., list[Any]]:
-    """Return the gradient of a weighted sum of fun's results as a function of its arguments."""
-    weights = _weights(fun, points, random)
+def _gradient_of(fun: Callable[..., Any], count: int) -> Callable[..., list[Any]]:
+    """Return the gradient of a weighted sum of fun's results, given arguments and weights."""
 
     def gradient(*arrays: Any) -> list[Any]:
-        tensors = [lift(a, "check_grads") for a in arrays]
         # a name of its own for each, so that an outer tape's tensor is not watched here
-        return _gradients(fun, [+t for t in tensors], weights)
+        tensors = [+lift(a, "check_grads") for a in arrays]
+        return _gradients(fun, tensors[:count], tensors[count:])
 
     return gradient
 
@@ -140,6 +138,7 @@ def _gradient_of(
 def _check_first(
     fun: Callable[..., Any],
     points: list[np.ndarray],
+    count: int,
     level: int,
     name: str,
     tolerance: float | None,
@@ -168,7 +167,7 @@ def _check_first(
         theirs, method = _numerical(total, points, directions)
         allowed = (TOLERANCE[method] if tolerance is None else tolerance) * scale
         if not abs(mine - theirs) <= allowed and not (np.isnan(mine) and np.isnan(theirs)):
-            _report(total, points, exact, level, name, method, mine, theirs)
+            _report(total, points, exact, count, level, name, method, mine, theirs)
 
 
 def _raw(result: Any) -> np.ndarray:
@@ -214,6 +213,7 @@ def _report(
     total: Callable[[list[np.ndarray]], complex],
     points: list[np.ndarray],
     exact: list[np.ndarray],
+    count: int,
     level: int,
     name: str,
     method: str,
@@ -234,10 +234,11 @@ def _report(
             if not error <= worst[0]:  # a NaN is worse than anything
                 worst = (np.inf if np.isnan(error) else error, k, place, got, numeric)
     _, k, place, got, numeric = worst
-    where = f"[{', '.join(map(str, place))}]" if place else ""
+    where = f"argument {k}" if k < count else f"weight {k - count}"
+    where += f"[{', '.join(map(str, place))}]" if place else ""
     raise GradientCheckError(
         f"{name}: derivative of order {level} is wrong: along a random direction it is "
-        f"{mine:.10g}, by {method} {theirs:.10g}. Worst element: argument {k}{where} = "
+        f"{mine:.10g}, by {method} {theirs:.10g}. Worst element: {where} = "
         f"{points[k][place]:.6g}, where the rule gives {got:.10g} and differences {numeric:.10g}"
     )
 

@@ -1,0 +1,150 @@
+"""What networks are made of: an affine map, a kink, and the loss of a classifier.
+
+Each could be written in other operations, and is one of its own because it then keeps and
+passes over less memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.engine.cotangents import Region
+from wengert.engine.errors import DtypeError, ShapeError
+from wengert.ops import reductions, shapes
+from wengert.ops.contractions import adjoint
+from wengert.ops.families import contraction, sample, special
+from wengert.ops.families import elementwise as declare_elementwise
+
+relu = declare_elementwise(
+    "relu",
+    lambda xp, g, y: xp.keep(g, y > 0),
+    compute=lambda xp, x: xp.maximum(x, xp.zeros((), dtype=x.dtype)),
+    kinds="f",
+    reference=lambda x: np.maximum(x, 0),
+    doc="Return x where it is positive, else 0; its derivative at 0 is 0.",
+)
+
+# -- x @ weight + bias ------------------------------------------------------------------------
+
+
+def _affine(xp: Any, x: Any, weight: Any, bias: Any) -> Any:
+    y = xp.matmul(x, weight)
+    if y.dtype != bias.dtype:
+        return y + bias
+    y += bias  # nobody else has seen y
+    return y
+
+
+def _affine_regions(region: Region, shapes: Any) -> tuple[Region, Region, Region]:
+    *batch, rows, columns = region
+    inner = range(shapes[0][-1])
+    return (*batch, rows, inner), (inner, columns), region
+
+
+def _weight_rule(xp: Any, g: Any, x: Any, shapes: Any) -> Any:
+    rows = xp.reshape(x, (-1, x.shape[-1]))
+    return xp.matmul(adjoint(xp, rows), xp.reshape(g, (-1, g.shape[-1])))
+
+
+_linear = contraction(
+    "linear",
+    lambda xp, g, weight, shapes: xp.matmul(g, adjoint(xp, weight)),
+    _weight_rule,
+    lambda xp, g, shapes: g,
+    regions=_affine_regions,
+    args=("x", "weight", "bias"),
+    compute=_affine,
+    samples=[
+        sample((2, 3), (3, 4), (4,)),
+        sample((2, 2, 3), (3, 2), (2,)),
+        sample((0, 3), (3, 2), (2,)),
+    ],
+    reference=lambda x, weight, bias: x @ weight + bias,
+)
+
+
+def linear(x: Any, weight: Any, bias: Any) -> Any:
+    """Return x @ weight + bias, in one pass over memory less.
+
+    The last axis of x meets the first of `weight`, a matrix; `bias` is a vector.
+    """
+    x, weight, bias = (shapes.tensor(a, "linear") for a in (x, weight, bias))
+    fits = weight.ndim == 2 and x.ndim and x.shape[-1] == weight.shape[0]
+    if not fits or bias.shape != weight.shape[1:]:
+        raise ShapeError(
+            f"linear: shapes {x.shape}, {weight.shape} and {bias.shape} do not fit; expected "
+            "(..., n), (n, m) and (m,)"
+        )
+    if x.ndim > 1:
+        return _linear(x, weight, bias)
+    return shapes.squeeze(_linear(shapes.expand_dims(x, axis=0), weight, bias), axis=0)
+
+
+# -- softmax cross-entropy --------------------------------------------------------------------
+
+
+def _cross_entropy(xp: Any, logits: Any, labels: Any) -> Any:
+    top = xp.max(logits, axis=1, keepdims=True)
+    sums = xp.sum(xp.exp(logits - top), axis=1)
+    return xp.log(sums) + top[:, 0] - xp.index(logits, key=(np.arange(len(labels)), labels))
+
+
+def _cross_entropy_rule(xp: Any, g: Any, y: Any, logits: Any, labels: Any) -> Any:
+    places = (np.arange(len(labels)), labels)
+    top = y + xp.index(logits, key=places)  # log of the sum of exponentials
+    shares = xp.exp(logits - top[:, None]) * g[:, None]
+    return xp.put_add(shares, -g, key=places)
+
+
+_rows_cross_entropy = special(
+    "cross_entropy",
+    _cross_entropy_rule,
+    args=("logits",),
+    params=("labels",),
+    compute=_cross_entropy,
+    samples=[
+        sample((3, 4), labels=np.array([1, 3, 1])),
+        sample((2, 1), labels=np.array([0, 0])),
+        sample((0, 3), labels=np.zeros(0, int)),
+    ],
+    kinds="f",
+    reference=lambda logits, labels: (
+        np.log(np.sum(np.exp(logits), axis=1)) - logits[np.arange(len(labels)), labels]
+    ),
+)
+
+
+def cross_entropy(logits: Any, labels: Any, *, reduction: str = "mean") -> Any:
+    """Return minus the logarithm of the probability that softmax gives to each label.
+
+    Classes are on the last axis of `logits`; `labels` are their indices, in the shape of the
+    other axes. `reduction` is "mean", "sum" or "none".
+    """
+    logits = shapes.tensor(logits, "cross_entropy")
+    where = shapes.tensor(labels, "cross_entropy").numpy()
+    if where.dtype.kind not in "iu":
+        raise DtypeError(f"cross_entropy: labels of {where.dtype}; expected indices of classes")
+    if logits.ndim == 0 or where.shape != logits.shape[:-1]:
+        raise ShapeError(
+            f"cross_entropy: labels of shape {where.shape} for logits of shape {logits.shape}; "
+            f"expected {logits.shape[:-1]}"
+        )
+    count = logits.shape[-1]
+    if where.size and not (where.min() >= 0 and where.max() < count):
+        raise IndexError(
+            f"cross_entropy: labels from {where.min()} to {where.max()} of {count} classes"
+        )
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(
+            f"cross_entropy: reduction {reduction!r}; expected 'mean', 'sum' or 'none'"
+        )
+    flat = logits if logits.ndim == 2 else shapes.reshape(logits, (where.size, count))
+    losses = _rows_cross_entropy(flat, labels=where.reshape(-1).copy())
+    if reduction == "none":
+        return losses if losses.shape == where.shape else shapes.reshape(losses, where.shape)
+    return reductions.mean(losses) if reduction == "mean" else reductions.sum(losses)
+
+
+__all__ = ["cross_entropy", "linear", "relu"]

@@ -11,8 +11,7 @@
 The module is a namespace of the Python Array API standard.
 """
 
-from typing import Any as _Any
-
+from wengert import extend, nn
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import (
     BackendError,
@@ -30,14 +29,14 @@ from wengert.engine.tensor import Tensor
 from wengert.engine.variable import Variable
 from wengert.ops import numpy_protocol as _numpy_protocol
 from wengert.ops import operators as _operators
-from wengert.ops.namespace import PUBLIC as _PUBLIC
+from wengert.ops.namespace import *  # noqa: F403
+from wengert.ops.namespace import __all__ as _names
 from wengert.transforms.check import GradientCheckError, check_grads
 from wengert.transforms.gradients import custom_gradient, grad, stop_gradient, value_and_grad, vjp
 
 __version__ = "0.1.0"
 __array_api_version__ = "2024.12"
 
-globals().update(_PUBLIC)
 _operators.install()
 _numpy_protocol.install()
 
@@ -58,17 +57,12 @@ __all__ = [
     "WengertError",
     "check_grads",
     "custom_gradient",
+    "extend",
     "grad",
+    "nn",
     "stop_gradient",
     "value_and_grad",
     "vjp",
-    *_PUBLIC,
 ]
+__all__ += _names
 
-
-def __getattr__(name: str) -> _Any:
-    if name in ("extend", "nn"):
-        import importlib
-
-        return importlib.import_module(f"wengert.{name}")
-    raise AttributeError(f"module 'wengert' has no attribute {name!r}")

@@ -10,11 +10,20 @@ import numpy as np
 from wengert import backends
 from wengert.engine.tensor import Tensor
 
-_NAMES = (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-    "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
-DTYPES = {name: np.dtype(name) for name in _NAMES}
+bool_ = np.dtype("bool")
+int8, int16, int32, int64 = map(np.dtype, ("int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = map(np.dtype, ("uint8", "uint16", "uint32", "uint64"))
+float32, float64 = np.dtype("float32"), np.dtype("float64")
+complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
+#: The dtypes of the standard by name.
+DTYPES: dict[str, Any] = {
+    d.name: d
+    for d in (
+        bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64,
+        complex64, complex128,
+    )
+}  # fmt: skip
+#: One more, which NumPy has and the standard has not.
 float16 = np.dtype("float16")
 e, pi, inf, nan, newaxis = math.e, math.pi, math.inf, math.nan, None
 

@@ -13,11 +13,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import array_api_strict
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 import wengert as wg
 import wengert.ops
 from wengert.extend import REGISTRY, Sample
+
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_disable_most_optimizations", True)  # compiling takes all the time
 
 for module in pkgutil.walk_packages(wengert.ops.__path__, "wengert.ops."):
     importlib.import_module(module.name)  # what is imported only when used declares here, too
@@ -221,3 +227,42 @@ def assert_near(got: Any, expected: Any, what: str = "", rtol: float = 1e-12) ->
     finite = np.abs(expected[np.isfinite(expected)]) if inexact(expected) else np.zeros(0)
     atol = rtol * float(np.max(finite, initial=1.0))
     np.testing.assert_allclose(got, expected, rtol=rtol, atol=atol, err_msg=what)
+
+
+def on_strict(array: np.ndarray) -> Any:
+    """Return a tensor around an array of array-api-strict."""
+    return wg.asarray(array_api_strict.asarray(array))
+
+
+def check_on_strict(function: Any, arrays: list[np.ndarray]) -> None:
+    """Compare values and derivatives of two orders on array-api-strict with those on NumPy."""
+    tensors, strict = list(map(wg.asarray, arrays)), list(map(on_strict, arrays))
+    results, gradients = vjp(function, tensors)
+    weights = weights_like(results)
+    strict_weights = [array_api_strict.asarray(w) for w in weights]
+    got, pulled = vjp(function, strict, strict_weights)
+    for mine, expected in zip([*got, *pulled], [*results, *gradients], strict=True):
+        assert_near(mine, expected)
+    seconds = second(function, tensors, weights), second(function, strict, strict_weights)
+    for expected, mine in zip(*seconds, strict=True):
+        assert_near(mine, expected)
+
+
+def jax_gradients(function: Any, arrays: list[Any], weights: list[Any]) -> Any:
+    """Return JAX's results and gradients; the conjugates of its own, as TensorFlow has them."""
+    free = [i for i, a in enumerate(arrays) if inexact(a)]
+
+    def of_free(*given: Any) -> Any:
+        full = list(arrays)
+        for i, x in zip(free, given, strict=True):
+            full[i] = x
+        return leaves(function(*full))
+
+    results, pull = jax.vjp(of_free, *(jnp.asarray(arrays[i]) for i in free))
+    return results, [jnp.conj(g) for g in pull([jnp.conj(w) for w in weights])]
+
+
+def apart(shape: tuple[int, ...], first: int = 0) -> np.ndarray:
+    """Return numbers between 0.5 and 1.5 from a sequence in which no two are near."""
+    count = np.arange(first, first + int(np.prod(shape)))
+    return 0.5 + (count * 0.6180339887 % 1).reshape(shape)

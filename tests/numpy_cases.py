@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -286,6 +287,8 @@ FLAT_CASES = [
     case("einsum_path", "ij,jk", A, N),
     case("empty_like", A[:0]),
     case("fix", A),
+    case("save", io.BytesIO(), A),
+    case("savetxt", io.StringIO(), A),
     case("flatnonzero", A),
     case("full_like", A, 2.0),
     case("iscomplex", A),

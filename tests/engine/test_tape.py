@@ -50,11 +50,16 @@ def test_a_target_named_twice_counts_twice():
     assert tape.gradient([y, y], x).item() == 12
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Model:
     weight: wg.Tensor
     rest: dict
+    layers: int = 2
+    activation: str | None = None
     name: str = dataclasses.field(default="model", init=False)
+
+    def __post_init__(self):
+        assert self.weight.shape == (), "computed once, when made"
 
 
 def test_sources_in_a_nest_come_back_in_it():
@@ -67,6 +72,17 @@ def test_sources_in_a_nest_come_back_in_it():
     assert isinstance(got, Model)
     assert got.weight.item() == 3 and got.rest["b"].item() == 2
     assert got.rest["c"][0].item() == 10
+    assert (got.layers, got.activation, got.name) == (2, None, "model")
+    assert wg.grad(lambda m: m.weight * 2.0)(model).weight.item() == 2
+
+
+def test_none_in_sources_stays_none():
+    x = wg.asarray(2.0)
+    with wg.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+    assert tape.gradient(y, {"a": None, "b": x})["a"] is None
+    assert tape.gradient(y, [None, x], unconnected_gradients="zero")[0] is None
 
 
 def test_an_intermediate_is_a_source():
@@ -414,3 +430,18 @@ def test_zero_by_structure_is_not_no_path():
     structured = tape.gradient(y, b, dense=False)
     assert structured.nbytes == 0 and structured.todense().tolist() == [0]
     assert tape.gradient(a * 1.0, b) is None
+
+
+def test_a_loop_that_keeps_results_does_not_keep_their_history():
+    """Also under two tapes, of which the inner one was asked first."""
+    x = wg.asarray(2.0)
+    with wg.GradientTape() as outer:
+        outer.watch(x)
+        with wg.GradientTape() as inner:
+            inner.watch(x)
+            y = x**3
+        slope = inner.gradient(y, x)
+        assert y._node.edges  # the outer tape still needs it
+        total = slope * y
+    assert outer.gradient(total, x).item() == 15 * 2**4
+    assert total._node.edges == () and y._node.edges == ()

@@ -1,5 +1,8 @@
 """Tensor and Variable as values."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -173,3 +176,91 @@ def test_variables_are_arrays_too():
     assert bool(wg.Variable(1)) and f"{wg.Variable(0.5):.2f}" == "0.50"
     with pytest.raises(AttributeError):
         w.nothing_like_this  # noqa: B018
+
+
+def test_values_can_be_saved_and_tapes_are_not():
+    x = wg.asarray([1.0, 2.0])
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    again = pickle.loads(pickle.dumps(y))
+    assert again.tolist() == [1, 4] and again._node is None
+    w = pickle.loads(pickle.dumps(wg.Variable([1.0], trainable=False, dtype=wg.float32, name="w")))
+    assert (w.name, w.trainable, w.dtype, w.numpy().tolist()) == ("w", False, wg.float32, [1.0])
+    assert copy.deepcopy(y) is y and copy.copy(y) is y
+    assert tape.gradient(copy.deepcopy(y), x).tolist() == [2, 4]
+
+
+def test_methods_take_what_numpys_functions_take():
+    a = np.arange(6.0).reshape(2, 3)
+    x = wg.asarray(a)
+    for call in (
+        lambda v: v.std(ddof=1),
+        lambda v: v.max(0),
+        lambda v: v.cumsum(),
+        lambda v: v.cumsum(1),
+        lambda v: v.reshape(3, 2),
+        lambda v: v.reshape((6,)),
+        lambda v: v.ravel(),
+        lambda v: v.trace(),
+        lambda v: v.repeat(2, axis=1),
+        lambda v: v.flatten(),
+        lambda v: v.round(1),
+        lambda v: v.sum(),
+        lambda v: v.clip(1, 3),
+        lambda v: v.take([0, 1], axis=1),
+        lambda v: v.mean(axis=(0, 1)),
+        lambda v: v.argsort(axis=0),
+        lambda v: v.transpose(),
+        lambda v: v.transpose(1, 0),
+        lambda v: v.swapaxes(0, 1),
+        lambda v: v.conj(),
+        lambda v: v.dot(v.T),
+    ):
+        got = call(x)
+        assert type(got) is wg.Tensor
+        np.testing.assert_allclose(got.numpy(), call(a))
+
+
+def test_subclasses_of_arrays_are_taken_as_arrays():
+    with pytest.warns(PendingDeprecationWarning):
+        matrix = np.matrix([[1.0, 2.0], [3.0, 4.0]])
+    y = wg.asarray([[5.0, 6.0], [7.0, 8.0]])
+    with wg.GradientTape() as tape:
+        tape.watch(y)
+        z = wg.multiply(matrix, y)
+    np.testing.assert_allclose(tape.gradient(z, y).numpy(), [[1, 2], [3, 4]])
+    assert type(wg.asarray(matrix).data) is np.ndarray and wg.sum(matrix).shape == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (np.ma.array([1.0, 2.0], mask=[0, 1]), "masked"),
+        (np.array(["a"]), "expected numbers"),
+        (np.array(["2020-01-01"], dtype="M8[D]"), "expected numbers"),
+        (np.array([None]), "expected numbers"),
+    ],
+)
+def test_arrays_that_are_no_numbers(value, words):
+    for call in (wg.asarray, lambda v: wg.ones(2) + v, wg.sum, wg.Variable):
+        with pytest.raises(TypeError, match=words):
+            call(value)
+
+
+def test_new_arrays_live_on_the_cpu():
+    assert wg.zeros(2, device="cpu").device == "cpu"
+    for make, argument in ((wg.zeros, 2), (wg.asarray, [1.0]), (wg.eye, 2), (wg.arange, 3)):
+        with pytest.raises(ValueError, match="'cuda'"):
+            make(argument, device="cuda")
+
+
+def test_a_variable_does_not_lose_what_it_is_given():
+    with pytest.raises(wg.DtypeError, match="int64 cannot hold values of float64"):
+        wg.Variable([1, 2]).assign([1.5, 2.5])
+    with pytest.raises(wg.DtypeError, match="cannot hold"):
+        wg.Variable([1, 2])[0] = 1.7
+    with pytest.raises(wg.DtypeError, match="cannot hold"):
+        wg.Variable([1j], dtype=wg.float64)
+    with pytest.raises(TypeError, match="name='w'"):
+        wg.Variable([1.0], "w")

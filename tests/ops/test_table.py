@@ -142,6 +142,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "pad": _jax_pad,
     "pow_number": lambda x, exponent: x**exponent,
     "repeat": lambda x, repeats, axis: jnp.repeat(x, np.asarray(repeats), axis),
+    "to_device": lambda x, device, back: x,
     "scatter": _with(lambda zeros, values, key: zeros.at[key].add(values)),
     "scatter_flat": lambda values, shape, positions: (
         jnp.zeros(int(np.prod(shape)), values.dtype)

@@ -129,9 +129,7 @@ def test_a_custom_gradient_of_several_arguments_and_results():
     def polar(r, angle):
         x, y = r * wg.cos(angle), r * wg.sin(angle)
 
-        def pull(gx, gy):
-            gx = 0.0 if gx is None else gx
-            gy = 0.0 if gy is None else gy
+        def pull(gx, gy):  # a result that nobody used has weight zero
             return (
                 gx * wg.cos(angle) + gy * wg.sin(angle),
                 -gx * r * wg.sin(angle) + gy * r * wg.cos(angle),
@@ -164,3 +162,54 @@ def test_a_custom_gradient_asked_by_two_tapes():
         y = square(x)
     assert one.gradient(y, x).item() == 6 and two.gradient(y, x).item() == 6
     assert one.gradient(y, x, output_gradients=wg.asarray(2.0)).item() == 12
+
+
+def test_a_custom_gradient_that_depends_on_more_than_its_arguments_is_refused():
+    v, x = wg.Variable(3.0), wg.asarray(2.0)
+
+    @wg.custom_gradient
+    def scaled(x, *, by=None):
+        by = v if by is None else by
+        return x * by, lambda g: g * by
+
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        with pytest.raises(wg.RuleError, match="scaled also depends.*stop_gradient"):
+            scaled(x)
+        with pytest.raises(wg.RuleError, match="positional argument"):
+            scaled(x, by=x * 2)
+        y = scaled(x, by=wg.stop_gradient(v))
+    assert tape.gradient(y, x).item() == 3
+
+
+def test_what_a_pullback_reads_is_differentiated():
+    w, x = wg.asarray(5.0), wg.asarray(2.0)
+
+    @wg.custom_gradient
+    def odd(x):
+        return x * 2, lambda g: g * w
+
+    with wg.GradientTape() as outer:
+        outer.watch(w)
+        with wg.GradientTape() as inner:
+            inner.watch(x)
+            y = odd(x)
+        slope = inner.gradient(y, x)
+    assert outer.gradient(slope, w).item() == 1
+
+
+def test_results_of_vjp_are_the_callers_own():
+    y, pull = wg.vjp(lambda x: wg.exp(x * np.ones(3)), np.float64(0.0))
+    y[:] = 100
+    assert pull(np.ones(3))[0] == 3
+
+
+def test_a_program_under_jit():
+    jax = pytest.importorskip("jax")
+
+    def loss(x):
+        return wg.sum(wg.maximum(x, 0.5) * wg.prod(x) + wg.sin(x))
+
+    x = jax.numpy.asarray([0.3, 0.9, 1.5])
+    jitted = jax.jit(lambda x: wg.grad(loss)(x))(x)
+    np.testing.assert_allclose(jitted, wg.grad(loss)(np.asarray(x)), rtol=1e-5)

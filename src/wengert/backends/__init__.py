@@ -84,8 +84,33 @@ def is_inexact(dtype: Any) -> bool:
     return kind_of(dtype) in "fc"
 
 
+def loses(given: Any, dtype: Any) -> bool:
+    """Whether `dtype` cannot hold the fractions or imaginary parts of a given dtype."""
+    order = "biufc".index
+    kind = kind_of(given)
+    return kind in "fc" and order(kind) > order(kind_of(dtype))
+
+
+def plain(array: Any) -> Any:
+    """Return an array of its library's own class, of numbers.
+
+    A subclass of ndarray may give operators another meaning, as np.matrix does with `*`.
+    """
+    if isinstance(array, (np.ndarray, np.generic)):
+        if isinstance(array, np.ma.MaskedArray):
+            raise TypeError(
+                "got a masked array, whose mask derivatives do not follow; write "
+                "wg.where(mask, 0.0, array.data), or array.filled(value)"
+            )
+        if array.dtype.kind not in "biufc":
+            raise TypeError(f"got an array of {array.dtype}; expected numbers")
+        return np.asarray(array)
+    return array
+
+
 def protected(array: Any) -> Any:
     """Return `array`, or a copy where its owner could still write to it."""
+    array = plain(array)
     if isinstance(array, np.ndarray):
         return array.copy() if _is_writable(array) else array
     xp = namespace_of(array)

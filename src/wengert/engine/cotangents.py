@@ -51,7 +51,7 @@ class Block:
     @property
     def nbytes(self) -> int:
         """The memory that the values take."""
-        return math.prod(self.values.shape) * _itemsize(self.values.dtype)
+        return int(getattr(self.values, "_raw", self.values).nbytes)
 
     def todense(self, xp: Any = None) -> Any:
         """Return the whole array, zeros included."""
@@ -70,21 +70,16 @@ class Block:
         return f"Block(shape={self.shape}, nonzero=[{where}], values={self.values!r})"
 
 
-def _itemsize(dtype: Any) -> int:
-    size = getattr(dtype, "itemsize", None)
-    return size if isinstance(size, int) else 8
-
-
-def zero(node: Node, like: Any) -> Any:
-    """Return the cotangent of an entry that is zero by structure: a Block of no elements.
+def zero(shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
+    """Return a cotangent that is zero by structure: a Block of no elements.
 
     Its values are tensors or raw arrays of a library, as `like`.
     """
     raw = like._raw if type(like) is Tensor else like
     xp = backends.namespace_of(raw)
-    none = xp.zeros((0,) * len(node.shape), dtype=node.dtype)
+    none = xp.zeros((0,) * len(shape), dtype=dtype)
     values = wrap(none) if type(like) is Tensor else none
-    return Block(node.shape, (range(0),) * len(node.shape), values) if node.shape else values
+    return Block(shape, (range(0),) * len(shape), values) if shape else values
 
 
 def slices(region: Region) -> tuple[slice, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 
 
 class WengertError(Exception):
@@ -41,19 +42,24 @@ class UnconnectedWarning(UserWarning):
     """A transform's result does not depend on its argument; the derivative is zero."""
 
 
+#: Libraries that stand between a user's line and ours.
+_BETWEEN = {__name__.partition(".")[0], "numpy", "scipy", "array_api_compat", "optree"}
+
+
+def _users_frame() -> tuple[FrameType, int]:
+    """Return the nearest frame outside this package and what it calls, and how far out that is."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        frame, depth = frame.f_back, depth + 1
+    return frame, depth
+
+
 def caller_line() -> str:
-    """Return "file:line" of the nearest frame outside this package."""
-    frame = sys._getframe(1)
-    package = __name__.partition(".")[0]
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        frame = frame.f_back
+    """Return "file:line" of the user's own code."""
+    frame, _ = _users_frame()
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def caller_depth() -> int:
-    """Return the `stacklevel` with which warnings.warn names that frame."""
-    frame, depth = sys._getframe(1), 1
-    package = __name__.partition(".")[0]
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        frame, depth = frame.f_back, depth + 1
-    return depth
+    """Return the `stacklevel` with which the caller's warnings.warn names that line."""
+    return _users_frame()[1] - 1

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import threading
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from operator import itemgetter
 from typing import Any
+
+import numpy as np
 
 from wengert.engine.errors import RuleError
 
@@ -45,13 +48,6 @@ def meet(tokens: Tokens, recording: Tokens) -> Tokens:
     return recording if len(both) == len(recording) else both
 
 
-def joined(tokens: Tokens, token: Token) -> Tokens:
-    """Return the live ones of `tokens`, and `token`."""
-    both = frozenset(t for t in tokens if t.alive) | {token}
-    recording = active.get()
-    return recording if both == recording else both
-
-
 _next_order = itertools.count().__next__
 
 
@@ -63,15 +59,13 @@ class Node:
 
     An edge leads to a parent: (entry, argument number, values that the argument's rule
     reads). The first edge is held in attributes and only `others` in a tuple, because
-    most operations have one and the garbage collector visits every tuple.
+    most operations have one and the garbage collector visits every tuple. For an operation
+    of several results, `shape` and `dtype` are lists.
     """
 
     __slots__ = (
-        "argument", "dtype", "op", "order", "others", "outputs", "parent", "shape", "tokens",
-        "values",
+        "argument", "dtype", "op", "order", "others", "parent", "shape", "tokens", "values",
     )  # fmt: skip
-    #: the number of results, for an operation of several
-    outputs: int
 
     def __init__(
         self,
@@ -110,6 +104,17 @@ class Node:
         return f"<{self.op.name} #{self.order}: shape {self.shape}, dtype {self.dtype}>"
 
 
+_watching = threading.Lock()
+
+
+def watch(node: Node, token: Token) -> None:
+    """Have a tape care about an entry, which forgets tapes that are no longer alive."""
+    with _watching:  # threads may watch the same variable at the same time
+        both = frozenset(t for t in node.tokens if t.alive) | {token}
+        recording = active.get()
+        node.tokens = recording if both == recording else both
+
+
 def leaf(shape: Any, dtype: Any) -> Node:
     """Return an entry for a value that nothing was computed from."""
     return Node(LEAF, None, 0, (), (), NOBODY, shape, dtype)
@@ -129,6 +134,10 @@ class Op:
     """
 
     family = "special"
+    #: whether its rules hold tensors of their own, which a tape may care about
+    captures = False
+    #: NumPy's own function that computes it, if there is one
+    numpy_function: Callable[..., Any] | None = None
     #: whether a cotangent may come back larger than its argument, because that was broadcast
     broadcasts = False
     #: whether a result may share memory with an argument
@@ -161,6 +170,7 @@ class Op:
         #: what a rule can read, in the order that `record` lays it out
         self.names = ("y", *values, *shapes, "shapes", *self.params)
         self.reads = tuple(None if r is None else self._reads(r) for r in self.rules)
+        self.rules = tuple(r if r is None or _is_ours(r) else _guarded(r) for r in rules)
         self.picks = tuple(None if r is None else self._pick(r) for r in self.reads)
         #: whether rules read no more than the result and the arguments' values
         self.reads_values_only = set().union(*filter(None, self.reads)) <= {"y", *self.args}
@@ -197,6 +207,26 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<{self.family} operation {self.name}({', '.join(self.args)})>"
+
+
+def _is_ours(rule: Callable[..., Any]) -> bool:
+    return getattr(rule, "__module__", "").partition(".")[0] == __name__.partition(".")[0]
+
+
+def _guarded(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a user's rule that cannot write to what it reads, which others read as well."""
+
+    def call(xp: Any, *values: Any) -> Any:
+        locked = [v for v in values if isinstance(v, np.ndarray) and v.flags.writeable]
+        for value in locked:
+            value.flags.writeable = False
+        try:
+            return rule(xp, *values)
+        finally:
+            for value in locked:
+                value.flags.writeable = True
+
+    return call
 
 
 #: The entry of a watched tensor, and of one result of an operation that has several.

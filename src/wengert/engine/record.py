@@ -47,9 +47,10 @@ def lift(value: Any, op_name: str, share: bool = False) -> Any:
     if convert is not None:
         return convert(value)
     if backends.namespace_of(value) is not None:
-        return wrap(value if share else backends.protected(value))
+        mine = share and isinstance(value, (np.ndarray, np.generic))
+        return wrap(backends.plain(value) if mine else backends.protected(value))
     if isinstance(value, (list, tuple)):
-        if _holds_tensor(value):
+        if holds_tensor(value):
             raise TypeError(
                 f"{op_name}: got a {type(value).__name__} with tensors inside where an array is "
                 "expected; write wg.stack(values) or wg.asarray(values)"
@@ -61,11 +62,12 @@ def lift(value: Any, op_name: str, share: bool = False) -> Any:
     )
 
 
-def _holds_tensor(values: Any) -> bool:
+def holds_tensor(values: Any) -> bool:
+    """Return whether there is a tensor somewhere in nested lists."""
     return any(
         hasattr(type(v), "__wengert_tensor__")
         or type(v) is Tensor
-        or (isinstance(v, (list, tuple)) and _holds_tensor(v))
+        or (isinstance(v, (list, tuple)) and holds_tensor(v))
         for v in values
     )
 
@@ -165,8 +167,8 @@ def record(
     others = tuple(edges[1:])
     if not several:
         return wrap(y, Node(op, parent, argument, kept, others, tokens, tuple(y.shape), y.dtype))
-    whole = Node(op, parent, argument, kept, others, tokens, None, None)
-    whole.outputs = len(y)
+    metas = [tuple(part.shape) for part in y], [part.dtype for part in y]
+    whole = Node(op, parent, argument, kept, others, tokens, *metas)
     return tuple(wrap(part, output_node(whole, i, part)) for i, part in enumerate(y))
 
 
@@ -295,7 +297,6 @@ def binary(
 
 def numpy_function(op: Op) -> Callable[..., Any]:
     """Return what computes `op` on NumPy arrays: NumPy's own function where there is one."""
-    direct = getattr(op, "numpy_function", None)
-    if direct is not None:
-        return direct
+    if op.numpy_function is not None:
+        return op.numpy_function
     return lambda *raws: op.compute(backends.NUMPY, *raws)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.backends import NUMPY
+from wengert.backends import NUMPY, is_inexact
 from wengert.engine.cotangents import Block, add, fit, zero
 from wengert.engine.node import OUTPUT, Node, Token
 from wengert.engine.record import output_node
@@ -53,18 +53,18 @@ def leading_to(sources: Collection[Node], entries: list[Node]) -> Collection[Nod
 
 def reverse(
     xp: Any,
+    entries: list[Node],
     seeds: dict[Node, Any],
     sources: set[Node],
-    token: Token,
     recorded: bool,
-    release: bool,
+    release: Token | None,
 ) -> dict[Node, Any]:
     """Return the cotangents of `sources`; those that no path leads to are missing.
 
-    `recorded` says that cotangents are tensors, `release` that each entry gives up its
-    values once they are used, unless another tape cares about it.
+    `entries` are the seeds' ancestors, newest first. `recorded` says that cotangents are
+    tensors; `release`, that each entry gives up its values once they are used, unless a
+    live tape other than this one cares about it.
     """
-    entries = ancestors(seeds, token)
     wanted = leading_to(sources, entries)
     carried = {node: g for node, g in seeds.items() if node in wanted}
     owned: set[Node] = set()  # entries whose cotangent is a sum made here
@@ -79,12 +79,12 @@ def reverse(
             results[node] = g
         op = node.op
         if type(g) is list:  # an operation of several results
-            g = [part.todense(xp) if type(part) is Block else part for part in g]
+            g = [_dense(xp, node, k, part, seeds) for k, part in enumerate(g)]
         for parent, argument, values in node.edges:
             if parent not in wanted:
                 continue
             if op is OUTPUT:
-                parts = carried.setdefault(parent, [None] * parent.outputs)
+                parts = carried.setdefault(parent, [None] * len(parent.shape))
                 parts[argument] = g if parts[argument] is None else add(xp, parts[argument], g)
                 continue
             if recorded:
@@ -113,12 +113,21 @@ def reverse(
             carried[parent] = total = add(xp, held, part, parent in owned)
             if may_write and type(total) is not Block:
                 owned.add(parent)
-        if release and len(node.tokens) == 1:
+        if release is not None and (
+            len(node.tokens) == 1 or not any(t.alive for t in node.tokens if t is not release)
+        ):
             node.free()
     missing = sources - results.keys()
     for node in missing.intersection(entries):  # a path, but no element of the target is on it
-        results[node] = zero(node, like=next(iter(seeds.values())))
+        results[node] = zero(node.shape, node.dtype, like=next(iter(seeds.values())))
     return results
+
+
+def _dense(xp: Any, node: Node, k: int, part: Any, seeds: dict[Node, Any]) -> Any:
+    """Return the cotangent of the k-th result of an operation as an array; None for integers."""
+    if part is None and is_inexact(node.dtype[k]):
+        part = zero(node.shape[k], node.dtype[k], like=next(iter(seeds.values())))
+    return part.todense(xp) if type(part) is Block else part
 
 
 def _recorded(node: Node, argument: int, values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -10,12 +10,12 @@ from typing import Any
 from wengert import backends
 from wengert.engine import cotangents as ct
 from wengert.engine.errors import DtypeError, ShapeError, TapeError, caller_line
-from wengert.engine.node import NOBODY, Node, Token, active, joined
+from wengert.engine.node import NOBODY, Node, Token, active, watch
 from wengert.engine.node import leaf as leaf_node
 from wengert.engine.record import lift
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten
+from wengert.engine.trees import flatten, paths
 from wengert.engine.variable import Variable
 
 
@@ -59,6 +59,7 @@ class GradientTape:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._check_thread("closed")
         self._thread = None
         self._pause()
 
@@ -95,7 +96,7 @@ class GradientTape:
             _check_inexact(leaf.dtype, leaf.shape)
             if leaf._node is None:
                 leaf._node = leaf_node(leaf.shape, leaf.dtype)
-            leaf._node.tokens = joined(leaf._node.tokens, self._token)
+            watch(leaf._node, self._token)
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """Return the variables that are watched, in the order they were first read."""
@@ -113,7 +114,8 @@ class GradientTape:
         try:
             yield
         finally:
-            active.set(active.get() | {self._token})
+            if self._thread is not None:
+                active.set(active.get() | {self._token})
 
     def reset(self) -> None:
         """Forget all that was recorded and watched, and go on recording if the tape is open."""
@@ -166,7 +168,7 @@ class GradientTape:
             output_gradients = lift(output_gradients, "gradient: output_gradients")
         places, rebuild = flatten(sources)
         wanted = [_source_node(s) for s in places]
-        seeds = self._seeds(targets, output_gradients)
+        seeds = self._seeds(target, targets, output_gradients)
         if not self._persistent:
             self._spent = caller_line()
         found = self._sweep(seeds, {n for n in wanted if n is not None})
@@ -179,13 +181,15 @@ class GradientTape:
             ]
         )
 
-    def _seeds(self, targets: list[Tensor], weights: Any) -> list[tuple[Tensor, Tensor]]:
+    def _seeds(
+        self, target: Any, targets: list[Tensor], weights: Any
+    ) -> list[tuple[Tensor, Tensor]]:
         """Return each target that was recorded here with its cotangent."""
         given = [None] * len(targets) if weights is None else flatten(weights)[0]
-        if len(given) != len(targets):
+        if weights is not None and paths(weights) != paths(target):
             raise ShapeError(
-                f"output_gradients has {len(given)} parts and the target {len(targets)}; "
-                "give one for each"
+                f"output_gradients has parts at {paths(weights)} and the target at "
+                f"{paths(target)}; give one part for each, in the same nest"
             )
         seeds = []
         for target, weight in zip(targets, given, strict=True):
@@ -205,6 +209,11 @@ class GradientTape:
                         f"output_gradients has shape {weight.shape} and the target {target.shape}; "
                         "give one number for each element of the target"
                     )
+                if backends.loses(weight.dtype, target.dtype):
+                    raise DtypeError(
+                        f"output_gradients has dtype {weight.dtype} and the target {target.dtype}, "
+                        "which cannot hold it; write wg.real(weights)"
+                    )
                 if weight.dtype != target.dtype:
                     weight = Tensor._namespace.astype(weight, target.dtype)
             if target._node is not None and self._token in target._node.tokens:
@@ -218,9 +227,10 @@ class GradientTape:
         before = active.get()
         recording = before if self._persistent else before - {self._token}
         nodes: list[Any] = [target._node for target, _ in pairs]
-        recorded = bool(recording) and any(
-            node.tokens & recording
-            for node in (*ancestors(nodes, self._token), *(w._node for _, w in pairs if w._node))
+        entries = ancestors(nodes, self._token)
+        recorded = bool(recording) and (
+            any(node.tokens & recording or node.op.captures for node in entries)
+            or any(w._node is not None and w._node.tokens & recording for _, w in pairs)
         )
         xp = Tensor._namespace if recorded else backends.namespace_of(pairs[0][0]._raw)
         seeds: dict[Node, Any] = {}
@@ -230,7 +240,8 @@ class GradientTape:
             seeds[node] = ct.add(xp, seeds[node], g) if node in seeds else g
         active.set(recording or NOBODY)
         try:
-            found = reverse(xp, seeds, sources, self._token, recorded, not self._persistent)
+            release = None if self._persistent else self._token
+            found = reverse(xp, entries, seeds, sources, recorded, release)
         finally:
             active.set(before)
             self._token.alive = self._persistent
@@ -258,12 +269,14 @@ def _converted(value: Any, what: str) -> Tensor:
 def _source_node(source: Any) -> Node | None:
     if isinstance(source, Variable):
         return source._leaf
+    if source is None:
+        return None
     return _converted(source, "gradient: source")._node
 
 
 def _answer(g: Any, source: Any, zero: bool, dense: bool) -> Any:
     if g is None:
-        if not zero:
+        if not zero or source is None:
             return None
         raw = _converted(source, "source")._raw
         return wrap(backends.namespace_of(raw).zeros_like(raw))

@@ -98,8 +98,9 @@ class Tensor(Operand):
         if self._node is not None and self._node.tokens & active.get():
             warnings.warn(
                 f"{how} of a recorded tensor of shape {self.shape}: derivatives do not follow "
-                "the value from here. Use wengert or NumPy functions on the tensor itself, or "
-                "write wg.stop_gradient(x) if that is meant",
+                "the value from here. Use wengert or NumPy functions on the tensor itself; for a "
+                "list of tensors, write np.stack([...]) or wg.asarray([...]); or write "
+                "wg.stop_gradient(x) if that is meant",
                 CutPathWarning,
                 stacklevel=caller_depth(),
             )
@@ -143,6 +144,7 @@ class Tensor(Operand):
         dl_device: Any = None,
         copy: bool | None = None,
     ) -> Any:
+        self._cut("__dlpack__")
         raw = self._raw
         options = dict(stream=stream, dl_device=dl_device, copy=copy)  # noqa: C408
         options = {k: v for k, v in options.items() if v is not None}
@@ -154,6 +156,15 @@ class Tensor(Operand):
 
     def __dlpack_device__(self) -> Any:
         return self._raw.__dlpack_device__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return wrap, (self._raw,)  # the values: a tape is not saved
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self
 
     # -- what it looks like ----------------------------------------------------------
 

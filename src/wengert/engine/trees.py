@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -42,9 +43,30 @@ def _is_record(leaf: Any) -> bool:
 
 
 def _flatten_record(record: Any) -> tuple[list[Any], Rebuild]:
-    names = [f.name for f in dataclasses.fields(record) if f.init]
-    leaves, rebuild = flatten({name: getattr(record, name) for name in names})
-    return leaves, lambda new: dataclasses.replace(record, **rebuild(new))
+    values = {f.name: getattr(record, f.name) for f in dataclasses.fields(record)}
+    leaves, rebuild = flatten({k: v for k, v in values.items() if not _is_setting(v)})
+
+    def remake(new: Iterable[Any]) -> Any:
+        twin = copy.copy(record)  # without its __init__, which may compute
+        for name, value in rebuild(new).items():
+            object.__setattr__(twin, name, value)
+        return twin
+
+    return leaves, remake
+
+
+def _is_setting(value: Any) -> bool:
+    """Whether a field of a record has no derivative and stays as it is."""
+    return value is None or isinstance(value, (str, bytes, bool, int)) or callable(value)
+
+
+def paths(tree: Any) -> list[Any]:
+    """Return where the leaves of a tree are: keys and positions from the outside in."""
+    if type(tree) is Tensor:
+        return [()]
+    import optree
+
+    return optree.tree_paths(tree, none_is_leaf=True)
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import ShapeError
-from wengert.engine.node import Token, active, joined, leaf
+from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.node import Token, active, leaf, watch
 from wengert.engine.operand import Operand
 from wengert.engine.record import lift
 from wengert.engine.tensor import CONVERSIONS, Tensor, wrap
@@ -33,11 +33,15 @@ class Variable(Operand):
     def __init__(
         self, value: Any, trainable: bool = True, dtype: Any = None, name: str | None = None
     ) -> None:
-        raw = _owned_raw(value)
-        if dtype is not None:
-            raw = backends.namespace_of(raw).astype(raw, dtype)
+        if not isinstance(trainable, bool):
+            raise TypeError(
+                f"Variable: trainable is {trainable!r}; for a name write name={trainable!r}"
+            )
         self.trainable = trainable
         self.name = name or "variable"
+        raw = _owned_raw(value)
+        if dtype is not None:
+            raw = _in_dtype(raw, dtype, self.name)
         self._leaf = leaf(tuple(raw.shape), raw.dtype)
         self._value = self._holding(raw)
 
@@ -55,7 +59,7 @@ class Variable(Operand):
     def _watched_by(self, token: Token) -> None:
         """Have a tape record what is computed from this variable."""
         token.variables.setdefault(id(self), self)
-        self._leaf.tokens = joined(self._leaf.tokens, token)
+        watch(self._leaf, token)
 
     def value(self) -> Tensor:
         """Return the current value as a Tensor; to a tape, this is a read."""
@@ -83,29 +87,31 @@ class Variable(Operand):
                 f"assign: variable {self.name!r} has shape {self.shape}, the value {raw.shape}; "
                 "write wg.Variable(value) for one of another shape"
             )
-        if raw.dtype != self.dtype:
-            raw = backends.namespace_of(raw).astype(raw, self.dtype)
-        self._value = self._holding(raw)
+        self._value = self._holding(_in_dtype(raw, self.dtype, self.name))
         return self
 
     def assign_add(self, delta: Any) -> Variable:
         """Add `delta` to the value."""
-        return self.assign(self._value._raw + _raw(delta))
+        return self.assign(wrap(self._value._raw + _raw(delta)))
 
     def assign_sub(self, delta: Any) -> Variable:
         """Subtract `delta` from the value."""
-        return self.assign(self._value._raw - _raw(delta))
+        return self.assign(wrap(self._value._raw - _raw(delta)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raw = self._value._raw
         xp = backends.namespace_of(raw)
         key = tuple(map(_raw, key)) if isinstance(key, tuple) else _raw(key)
-        self._value = self._holding(xp.put(raw, _raw(value), key))
+        value = _in_dtype(_owned_raw(value), self.dtype, self.name)
+        self._value = self._holding(xp.put(raw, value, key))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"'Variable' object has no attribute {name!r}")
         return getattr(self.value(), name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Variable, (self._value._raw, self.trainable, None, self.name)
 
     def __repr__(self) -> str:
         values = repr(self._value).removeprefix("Tensor(").removesuffix(")")
@@ -126,13 +132,18 @@ def _raw(value: Any) -> Any:
     return value._value._raw if type(value) is Variable else value
 
 
+def _in_dtype(raw: Any, dtype: Any, name: str) -> Any:
+    if backends.loses(raw.dtype, dtype):
+        raise DtypeError(
+            f"variable {name!r} of {dtype} cannot hold values of {raw.dtype}; write "
+            "wg.astype(value, dtype) if what is lost does not matter"
+        )
+    return raw if raw.dtype == dtype else backends.namespace_of(raw).astype(raw, dtype)
+
+
 def _owned_raw(value: Any) -> Any:
     """Return the raw array of a value, copied if somebody else could write to it."""
-    raw = _raw(value)
-    if backends.namespace_of(raw) is None:
-        raw = (
-            np.asarray(raw)
-            if isinstance(raw, (bool, int, float, complex))
-            else _raw(lift(raw, "Variable"))
-        )
-    return np.asarray(raw) if isinstance(raw, np.generic) else backends.protected(raw)
+    if type(value) is Tensor or type(value) is Variable:
+        return _raw(value)
+    lifted = lift(value, "Variable")
+    return lifted._raw if type(lifted) is Tensor else np.asarray(lifted)

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.record import lift
+from wengert.engine.errors import ShapeError
+from wengert.engine.record import SCALARS, holds_tensor, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise, shapes
-
-_NUMBERS = (bool, int, float, complex)
 
 
 def asarray(
@@ -31,7 +30,7 @@ def asarray(
     Tensor([[1., 2.],
             [3., 4.]], dtype=float64)
     """
-    if isinstance(obj, (list, tuple)) and _nests_tensor(obj):
+    if isinstance(obj, (list, tuple)) and holds_tensor(obj):
         if copy is False:
             raise ValueError("asarray: joining tensors makes a copy; write copy=None")
         tensor = shapes.stack([asarray(part) for part in obj])
@@ -48,13 +47,9 @@ def asarray(
     return elementwise.positive(tensor) if copy else tensor
 
 
-def _nests_tensor(values: Any) -> bool:
-    return any(
-        type(v) is Tensor
-        or hasattr(type(v), "__wengert_tensor__")
-        or (isinstance(v, (list, tuple)) and _nests_tensor(v))
-        for v in values
-    )
+def _check_device(device: Any) -> None:
+    if device not in (None, "cpu"):
+        raise ValueError(f"device {device!r}: new arrays are NumPy's, which live on 'cpu'")
 
 
 def _from_data(obj: Any, dtype: Any, device: Any, copy: bool | None) -> Tensor:
@@ -64,7 +59,11 @@ def _from_data(obj: Any, dtype: Any, device: Any, copy: bool | None) -> Tensor:
             raise ValueError(
                 f"asarray: a {type(obj).__name__} has no memory to share; write copy=None"
             )
-        raw = np.array(obj, dtype=dtype)
+        _check_device(device)
+        try:
+            raw = np.array(obj, dtype=dtype)
+        except ValueError as error:
+            raise ShapeError(f"asarray: {error}; nested lists must have equal lengths") from error
         if raw.dtype.kind not in "biufc":
             raise TypeError(
                 f"asarray: got {type(obj).__name__} of dtype {raw.dtype}; expected numbers, nested "
@@ -77,7 +76,9 @@ def _from_data(obj: Any, dtype: Any, device: Any, copy: bool | None) -> Tensor:
             "asarray: copy=False shares memory, which must not change behind a tape; write "
             "array.flags.writeable = False first, or copy=None"
         )
-    if device is not None and xp is not backends.NUMPY:
+    if xp is backends.NUMPY:
+        _check_device(device)
+    elif device is not None:
         raw = xp.asarray(raw, device=device)
     if dtype is not None and raw.dtype != dtype:
         if copy is False:
@@ -90,7 +91,7 @@ def _from_data(obj: Any, dtype: Any, device: Any, copy: bool | None) -> Tensor:
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """Return a Tensor from any object with `__dlpack__`, copied unless it is a tensor."""
-    if type(x) is Tensor:
+    if type(x) is Tensor or hasattr(type(x), "__wengert_tensor__"):
         return asarray(x, copy=copy)
     if copy is False:
         raise ValueError(
@@ -116,7 +117,7 @@ zeros_like, ones_like, empty_like = map(_like, ("zeros_like", "ones_like", "empt
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Return an array in the shape and dtype of x, filled with one number."""
-    if not isinstance(fill_value, _NUMBERS):
+    if not isinstance(fill_value, SCALARS):
         x = shapes.tensor(x, "full_like")
         return full(x.shape, fill_value, dtype=dtype or x.dtype)
     raw = shapes.tensor(x, "full_like")._raw
@@ -126,6 +127,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
 
 def _filled(name: str) -> Any:
     def make(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+        _check_device(device)
         return wrap(getattr(np, name)(shape, dtype=dtype or np.float64))
 
     make.__name__ = make.__qualname__ = name
@@ -139,8 +141,9 @@ zeros, ones, empty = map(_filled, ("zeros", "ones", "empty"))
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """Return an array filled with one number or one-element tensor, whose derivative it takes."""
+    _check_device(device)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    if isinstance(fill_value, _NUMBERS):
+    if isinstance(fill_value, SCALARS):
         return wrap(np.full(shape, fill_value, dtype=dtype))
     return shapes.broadcast_to(asarray(fill_value, dtype=dtype), shape)
 
@@ -149,6 +152,7 @@ def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> Tensor:
     """Return numbers from `start` (or 0) up to but without `stop`, `step` apart."""
+    _check_device(device)
     if stop is None:
         start, stop = 0, start
     return wrap(np.arange(start, stop, step, dtype=dtype))
@@ -165,9 +169,9 @@ def linspace(
     endpoint: bool = True,
 ) -> Any:
     """Return `num` numbers from `start` to `stop`, evenly apart; ends may be tensors."""
-    if isinstance(start, _NUMBERS) and isinstance(stop, _NUMBERS):
+    if isinstance(start, SCALARS) and isinstance(stop, SCALARS):
         return wrap(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
-    ends = [e if isinstance(e, _NUMBERS) else asarray(e) for e in (start, stop)]
+    ends = [e if isinstance(e, SCALARS) else asarray(e) for e in (start, stop)]
     given = [e for e in ends if type(e) is Tensor]
     exact = next((e.dtype for e in given if backends.is_inexact(e.dtype)), np.dtype(float))
     rank = len(shapes.broadcast_shapes(*(e.shape for e in given)))
@@ -182,6 +186,7 @@ def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
 ) -> Tensor:
     """Return a matrix with ones on its k-th diagonal."""
+    _check_device(device)
     return wrap(np.eye(n_rows, n_cols, k=k, dtype=dtype or np.float64))
 
 

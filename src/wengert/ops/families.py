@@ -113,6 +113,11 @@ def _caller(op: Op) -> Callable[..., Any]:
     else:
 
         def function(*arrays: Any, **params: Any) -> Any:
+            if len(arrays) != len(op.args) and not op.variadic:
+                names = ", ".join(op.args)
+                raise TypeError(
+                    f"{op.name}({names}) takes {len(op.args)} arrays, got {len(arrays)}"
+                )
             return apply(op, arrays, params)
 
     names = ["arrays"] if op.variadic else op.args
@@ -132,7 +137,6 @@ class Elementwise(Op):
 
     family = "elementwise"
     broadcasts = True
-    aliases = False
     direct = True
     #: whether the rules are transposes already, as for real, imag and conj
     transposed = False
@@ -180,11 +184,17 @@ def elementwise(
     """Declare a function of each element, by rules ``(xp, g, ...) -> g * partial``."""
     args = args or (("x",) if len(rules) == 1 else tuple(f"x{i + 1}" for i in range(len(rules))))
     op = Elementwise(name, args, compute or _by_name(name), rules, params)
-    op.transposed = op.aliases = transposed  # real and imag are views
-    if compute is None:
-        op.numpy_function = getattr(np, name)  # type: ignore[attr-defined]
+    op.transposed = transposed
+    _set_numpy_function(op, compute)
     samples = samples or (_ONE if len(rules) == 1 else _TWO)
     return _register(_caller(op), op, name, op.family, samples, domain, kinds, reference, doc)
+
+
+def _set_numpy_function(op: Op, compute: Callable[..., Any] | None) -> None:
+    """Have NumPy's function of the same name compute an operation, if nothing else does."""
+    if compute is None:
+        op.numpy_function = getattr(np, op.name)
+        op.aliases = not isinstance(op.numpy_function, np.ufunc) or op.name in ("real", "imag")
 
 
 class Zero(Op):
@@ -192,7 +202,6 @@ class Zero(Op):
 
     family = "zero"
     broadcasts = True
-    aliases = False
 
 
 def zero(
@@ -209,8 +218,7 @@ def zero(
 ) -> Callable[..., Any]:
     """Declare a function whose derivative is zero, so that nothing is recorded."""
     op = Zero(name, args, compute or _by_name(name), [None] * len(args), params)
-    if compute is None:
-        op.numpy_function = getattr(np, name)  # type: ignore[attr-defined]
+    _set_numpy_function(op, compute)
     samples = samples or (_ONE if len(args) == 1 else _TWO)
     return _register(_caller(op), op, name, op.family, samples, domain, kinds, reference, doc)
 
@@ -336,7 +344,6 @@ class Contraction(Op):
 
     family = "contraction"
     broadcasts = True
-    aliases = False
     regions: Callable[..., Sequence[Region]]
 
     def pull_block(
@@ -385,7 +392,6 @@ class Reduction(Op):
     """One number for all elements along some axes. Rules see g and y with those axes kept."""
 
     family = "reduction"
-    aliases = False
 
     def _reads(self, rule: Rule) -> tuple[str, ...]:
         return (*super()._reads(rule), "x_shape", "axis")

@@ -162,8 +162,8 @@ _ON_VALUES = """
     allclose argpartition argwhere array2string array_equal array_equiv array_repr array_str
     bincount can_cast common_type diag_indices_from digitize einsum_path flatnonzero iscomplex
     iscomplexobj isclose isneginf isposinf isreal isrealobj ix_ lexsort may_share_memory
-    min_scalar_type nanargmax nanargmin packbits ravel_multi_index result_type shares_memory
-    tril_indices_from triu_indices_from unpackbits unravel_index
+    min_scalar_type nanargmax nanargmin packbits ravel_multi_index result_type save savetxt
+    shares_memory tril_indices_from triu_indices_from unpackbits unravel_index
 """
 #: Functions that only move elements, and which no operation of ours is.
 _MOVES = "delete fft.fftshift fft.ifftshift lib.stride_tricks.sliding_window_view resize"

@@ -10,17 +10,15 @@ import numpy as np
 from wengert import backends
 from wengert.engine.node import Op
 from wengert.engine.record import apply, binary
-from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.tensor import Tensor
 from wengert.engine.variable import Variable
 from wengert.ops import (
     contractions,
     creation,
-    cumulative,
     elementwise,
     indexing,
     reductions,
     shapes,
-    sorting,
 )
 from wengert.ops.updates import At
 
@@ -51,25 +49,12 @@ _UNARY = {
     "abs": elementwise.abs_,
     "invert": elementwise.bitwise_invert,
 }
-_METHODS: dict[str, Callable[..., Any]] = {
-    **{
-        f.__name__: f
-        for f in (
-            reductions.sum, reductions.prod, reductions.mean, reductions.max, reductions.min,
-            reductions.var, reductions.std, reductions.all, reductions.any, reductions.argmax,
-            reductions.argmin, shapes.reshape, shapes.squeeze, shapes.swapaxes, shapes.diagonal,
-            shapes.repeat, indexing.take, sorting.argsort, sorting.nonzero, elementwise.astype,
-            elementwise.clip, contractions.dot,
-        )
-    },
-    "round": elementwise.round_,
-    "conj": elementwise.conj,
-    "cumsum": cumulative.cumulative_sum,
-    "cumprod": cumulative.cumulative_prod,
-}  # fmt: skip
-#: Methods whose first parameter NumPy takes by position and the standard by keyword.
-_AXIS_FIRST = {"sum", "prod", "mean", "max", "min", "var", "std", "all", "any", "argmax", "argmin",
-               "argsort", "cumsum", "cumprod"}  # fmt: skip
+#: Methods that are NumPy's function of that name, with all its parameters.
+NUMPY_METHODS = (
+    "all", "any", "argmax", "argmin", "argsort", "clip", "compress", "conj", "conjugate",
+    "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ravel",
+    "repeat", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var",
+)  # fmt: skip
 
 
 def _known(value: Any) -> bool:
@@ -139,7 +124,7 @@ def _to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
         return self
     if type(self._raw) is np.ndarray:
         raise ValueError(f"to_device: NumPy arrays live on 'cpu', not {device!r}")
-    return wrap(self._raw.to_device(device))
+    return shapes.to_device(self, device=device, back=self.device)
 
 
 def _set_item(self: Tensor, key: Any, value: Any) -> None:
@@ -149,19 +134,20 @@ def _set_item(self: Tensor, key: Any, value: Any) -> None:
     )
 
 
-def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _method(name: str) -> Callable[..., Any]:
+    function = getattr(np, name)  # asks the tensor in its turn, through NumPy's protocol
+
     def method(self: Any, *args: Any, **params: Any) -> Any:
-        if name in _AXIS_FIRST and args:
-            params["axis"], args = args[0], args[1:]
-        if name == "reshape" and len(args) > 1:
-            args = (args,)
-        if name == "repeat" and len(args) > 1:
-            params["axis"], args = args[1], args[:1]
         return function(self, *args, **params)
 
     method.__name__ = name
-    method.__doc__ = function.__doc__
+    method.__doc__ = f"Return np.{name}(x, ...)."
     return method
+
+
+def _reshaped(self: Any, *shape: Any, **params: Any) -> Any:
+    """Return the elements in another shape."""
+    return np.reshape(self, shape[0] if len(shape) == 1 else shape, **params)
 
 
 def _transposed(self: Any, *order: Any) -> Any:
@@ -200,15 +186,15 @@ def install() -> None:
             ),
         }.items():
             setattr(cls, name, function)
-    for name, function in _METHODS.items():
-        setattr(Tensor, name, _method(name, function))
+    for name in NUMPY_METHODS:
+        setattr(Tensor, name, _method(name))
     more: dict[str, Any] = {
+        "astype": elementwise.astype,
         "transpose": _transposed,
-        "ravel": lambda self: shapes.reshape(self, (-1,)),
-        "flatten": lambda self: shapes.reshape(self, (-1,)),
+        "reshape": _reshaped,
+        "flatten": _method("ravel"),
         "to_device": _to_device,
         "copy": elementwise.positive,
-        "trace": lambda self: reductions.sum(shapes.diagonal(self), axis=-1),
         "__setitem__": _set_item,
     }
     for name, function in more.items():

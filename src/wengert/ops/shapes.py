@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from wengert import backends
 from wengert.engine.cotangents import Block, Region, slices, unbroadcast, unbroadcast_block
 from wengert.engine.errors import ShapeError
@@ -556,4 +558,23 @@ gather_flat = linear(
     ],
     reference=lambda x, shape, positions: backends.NUMPY.gather_flat(x, shape, positions),
     doc="Return the elements at flat positions in a shape; 0 at negative ones.",
+)
+
+
+def _moved(x: Any, device: Any) -> Any:
+    if device is None or isinstance(x, np.ndarray):
+        return x
+    import array_api_compat
+
+    return array_api_compat.to_device(x, device)
+
+
+to_device = linear(
+    "to_device",
+    lambda xp, g, back: _moved(g, back),
+    params=("device", "back"),
+    compute=lambda xp, x, device, back: _moved(x, device),
+    samples=[sample((2,), device=None, back=None)],
+    reference=lambda x, device, back: x,
+    doc="Return x on another device of its library; its derivative moves back.",
 )

@@ -152,20 +152,17 @@ class Selection:
     def _in_dtype(self, values: Any) -> Any:
         """Return values as a tensor of x's library and dtype, if that can hold them."""
         x = self._x
-        if type(values) in SCALARS:
-            xp = backends.namespace_of(x._raw)
-            kind = backends.kind_of(np.asarray(values).dtype)
-        else:
+        number = type(values) in SCALARS
+        if not number:
             values = shapes.tensor(values, "at[...]")
-            kind = backends.kind_of(values.dtype)
-        order = "biufc".index
-        if order(kind) > order(backends.kind_of(x.dtype)) and kind in "fc":
+        given = np.asarray(values).dtype if number else values.dtype
+        if backends.loses(given, x.dtype):
             raise DtypeError(
-                f"at[...]: values of kind {kind!r} for an array of {x.dtype}, which cannot hold "
-                "them; write wg.astype(x, dtype).at[...], or wg.real(values)"
+                f"at[...]: values of {given} for an array of {x.dtype}, which cannot hold them; "
+                "write wg.astype(x, dtype).at[...], or wg.real(values)"
             )
-        if type(values) in SCALARS:
-            return wrap(xp.asarray(values, dtype=x.dtype))
+        if number:
+            return wrap(backends.namespace_of(x._raw).asarray(values, dtype=x.dtype))
         return values if values.dtype == x.dtype else elementwise.astype(values, x.dtype)
 
     def set(self, values: Any) -> Any:

@@ -18,7 +18,7 @@ from wengert.engine.errors import (
     UnconnectedWarning,
     caller_depth,
 )
-from wengert.engine.node import ALIAS, NOBODY, Node, Op, active, meet
+from wengert.engine.node import ALIAS, NOBODY, Node, Op, active, leaf, meet
 from wengert.engine.record import lift, record
 from wengert.engine.tape import GradientTape
 from wengert.engine.tensor import Tensor, wrap
@@ -50,7 +50,7 @@ def _argument(value: Any, what: str) -> Tensor:
     node = given._node
     tokens = meet(node.tokens, active.get()) if node is not None else NOBODY
     if not tokens:
-        return wrap(backends.protected(given._raw) if type(value) is not Tensor else given._raw)
+        return wrap(given._raw)
     return wrap(given._raw, Node(ALIAS, node, 0, (), (), tokens, given.shape, given.dtype))
 
 
@@ -61,11 +61,9 @@ def like_given(result: Any, given: Any) -> Any:
     raw = result._raw
     if backends.namespace_of(given) is None:  # a Python number
         return raw[()] if type(raw) is np.ndarray and not raw.shape else result.numpy().copy()
-    if isinstance(given, np.generic):
-        return raw[()]
-    if type(raw) is np.ndarray:  # what is handed out may be written to, so it must stand alone
-        return raw.copy()
-    return raw
+    # what is handed out may be written to, so it must stand alone
+    own = backends.namespace_of(raw).copy(raw)
+    return own[()] if isinstance(given, np.generic) else own
 
 
 def is_traced(tensor: Tensor) -> bool:
@@ -89,11 +87,17 @@ class _Call:
         self.single = isinstance(argnums, int)
         self.positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
         for position in self.positions:
+            if not isinstance(position, int):
+                raise TypeError(
+                    f"{self.what}: argnums={argnums!r}; expected positions of arguments"
+                )
             if not -len(args) <= position < len(args):
                 raise TypeError(
                     f"{self.what}: argnums={argnums}, but it was called with {len(args)} "
                     "positional arguments"
                 )
+        if len({p % len(args) for p in self.positions}) < len(self.positions):
+            raise ValueError(f"{self.what}: argnums={argnums} names an argument twice")
         self.given = [args[p] for p in self.positions]
         self.tape = GradientTape(persistent=what == "vjp", watch_accessed_variables=False)
         inner = list(args)
@@ -156,8 +160,10 @@ class _Call:
 def _scalar(call: _Call) -> Tensor:
     """Return the result of a function as the scalar that grad differentiates."""
     result = call.result
+    if isinstance(result, Variable):
+        result = result.value()
     if isinstance(result, (bool, int, float, complex, np.ndarray, np.generic)):
-        result = wrap(np.asarray(result, dtype=float))
+        result = wrap(np.asarray(result) * 1.0)
     if type(result) is not Tensor:
         raise TypeError(
             f"{call.what}: the function returned {type(result).__name__}; expected one number. "
@@ -254,6 +260,8 @@ def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
     call.check_connected(flatten(call.result)[0])
 
     def pull(weights: Any) -> Any:
+        if any(w is None for w in flatten(weights)[0]):
+            raise TypeError("vjp: a weight is None; write 0.0, or zeros in the result's shape")
         return call.gradients(weights)
 
     result = call.outward(call.result)
@@ -271,18 +279,20 @@ class _Custom(Op):
     """One call of a function that brings its own gradient; `pull` calls the user's."""
 
     family = "custom"
+    captures = True  # its pullback may read tensors that are not arguments
 
     def __init__(self, name: str, count: int, pullback: Callable[..., Any], several: bool) -> None:
         names = [f"x{i}" for i in range(count)]
         super().__init__(name, names, lambda xp: None, [lambda xp, g: g] * count)
         self.pullback = pullback
         self.several = several
-        self.asked: tuple[Any, list[Any]] | None = None
+        self.asked: tuple[Any, Any, list[Any]] | None = None
 
     def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
-        if self.asked is None or self.asked[0] is not g:  # once for all arguments
-            self.asked = (g, self._ask(g))
-        raw = self.asked[1][argument]
+        recording = active.get()
+        if self.asked is None or self.asked[0] is not g or self.asked[1] != recording:
+            self.asked = (g, recording, self._ask(g))  # once for all arguments
+        raw = self.asked[2][argument]
         return raw if raw is None or xp is Tensor._namespace else raw._raw
 
     def _ask(self, g: Any) -> list[Any]:
@@ -304,6 +314,27 @@ class _Custom(Op):
 def _as_tensor(value: Any) -> Tensor:
     value = lift(value, "custom_gradient")
     return value if type(value) is Tensor else wrap(np.asarray(value))
+
+
+def _refuse_captured(name: str, results: list[Any], arguments: list[Any], before: int) -> None:
+    """Raise if results depend on a recorded tensor that is no argument: its path would end here."""
+    recording = active.get()
+    pending = [r._node for r in results if type(r) is Tensor and r._node is not None]
+    seen = set(pending)
+    while pending:
+        node = pending.pop()
+        if node in arguments:
+            continue
+        if node.order < before and node.tokens & recording:
+            raise RuleError(
+                f"custom_gradient: {name} also depends on a recorded tensor of shape {node.shape} "
+                "that is not a positional argument, so no derivative would reach it; pass it as "
+                "an argument, or use wg.stop_gradient(tensor)"
+            )
+        if node.order > before:
+            fresh = [parent for parent, _, _ in node.edges if parent not in seen]
+            seen.update(fresh)
+            pending.extend(fresh)
 
 
 def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -329,6 +360,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         signature.bind(*args, **kwargs)
         tensors = [_as_tensor(a) for a in args]
+        before = leaf((), None).order
         answer = fun(*tensors, **kwargs)
         if not isinstance(answer, tuple) or len(answer) != 2 or not callable(answer[1]):
             raise TypeError(
@@ -344,6 +376,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
         for node in nodes:
             if node is not None:
                 tokens = meet(tokens | meet(node.tokens, recording), recording)
+        _refuse_captured(_name(fun), leaves, nodes, before)
         if not tokens:
             return rebuild([wrap(raw) for raw in raws])
         several = len(leaves) != 1

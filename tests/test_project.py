@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import functools
 import importlib
 import io
 import os
@@ -19,6 +20,7 @@ import pytest
 import wengert as wg
 from wengert.extend import REGISTRY
 from wengert.ops.namespace import INTERNAL, PUBLIC
+from wengert.other_names import INSTEAD
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(wg.__file__).resolve().parent
@@ -133,6 +135,17 @@ def test_engine_names_no_operation():
         dtypes = {name for name in PUBLIC if re.fullmatch(r"(float|complex)\d+", name)}
         assert not named & operations - dtypes, path
     assert used <= STRUCTURAL
+
+
+def test_names_of_other_libraries_are_answered():
+    for name, instead in INSTEAD.items():
+        assert not hasattr(wg, name)
+        with pytest.raises(AttributeError, match=re.escape(instead)):
+            getattr(wg, name)
+        for known in re.findall(r"wg\.([\w.]+)", instead):
+            assert functools.reduce(getattr, known.split("."), wg)
+    with pytest.raises(AttributeError, match="no attribute 'nothing_like_this'$"):
+        wg.nothing_like_this  # noqa: B018
 
 
 def test_the_engine_is_small():

@@ -11,6 +11,8 @@
 The module is a namespace of the Python Array API standard.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from wengert import extend, nn
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import (
@@ -65,3 +67,10 @@ __all__ = [
     "vjp",
 ]
 __all__ += _names
+
+if not _TYPE_CHECKING:  # a type checker is to know that other names are mistakes
+
+    def __getattr__(name: str) -> object:
+        from wengert.other_names import missing
+
+        raise missing(name)

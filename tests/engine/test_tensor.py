@@ -96,7 +96,10 @@ def test_unknown_partners_may_know_better():
         def __radd__(self, other):
             return "theirs"
 
-    assert wg.asarray([1.0]) + Partner() == "theirs"
+        __rmatmul__ = __rpow__ = __radd__
+
+    x = wg.asarray([1.0])
+    assert x + Partner() == x @ Partner() == x ** Partner() == "theirs"
 
 
 def test_truth_and_index():

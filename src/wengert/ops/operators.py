@@ -70,6 +70,13 @@ def _apply_if_known(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> An
     return apply(op, args, params) if all(map(_known, args)) else NotImplemented
 
 
+def _if_known(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def operator(x1: Any, x2: Any, /) -> Any:
+        return function(x1, x2) if _known(x1) and _known(x2) else NotImplemented
+
+    return operator
+
+
 def _swapped(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda self, other: function(other, self)
 
@@ -83,10 +90,10 @@ def _install_operators(cls: type) -> None:
     for name, unary_function in _UNARY.items():
         setattr(cls, f"__{name}__", unary_function)
     operators: dict[str, Any] = {
-        "pow": elementwise.power,
-        "rpow": _swapped(elementwise.pow_),
-        "matmul": contractions.matmul,
-        "rmatmul": _swapped(contractions.matmul),
+        "pow": _if_known(elementwise.power),
+        "rpow": _swapped(_if_known(elementwise.pow_)),
+        "matmul": _if_known(contractions.matmul),
+        "rmatmul": _swapped(_if_known(contractions.matmul)),
         "getitem": indexing.getitem,
     }
     for name, function in operators.items():

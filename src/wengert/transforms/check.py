@@ -38,7 +38,7 @@ def check_grads(
     The results of `fun` are weighted at random to one number, whose derivative along random
     directions is compared with the complex step, where the function takes complex numbers
     as it takes real ones, and with central differences otherwise; all in float64. Each
-    further order checks the gradient as a function in its turn.
+    further order checks the gradient in its turn, as a function of arguments and weights.
 
     Raises
     ------

@@ -20,7 +20,8 @@ from wengert.ops.families import elementwise as declare_elementwise
 relu = declare_elementwise(
     "relu",
     lambda xp, g, y: xp.keep(g, y > 0),
-    compute=lambda xp, x: xp.maximum(x, xp.zeros((), dtype=x.dtype)),
+    # NumPy compares with a row of zeros in half the time it takes with one zero
+    compute=lambda xp, x: xp.maximum(x, xp.zeros(tuple(x.shape)[-1:], dtype=x.dtype)),
     kinds="f",
     reference=lambda x: np.maximum(x, 0),
     doc="Return x where it is positive, else 0; its derivative at 0 is 0.",
@@ -123,7 +124,7 @@ def cross_entropy(logits: Any, labels: Any, *, reduction: str = "mean") -> Any:
     other axes. `reduction` is "mean", "sum" or "none".
     """
     logits = shapes.tensor(logits, "cross_entropy")
-    where = shapes.tensor(labels, "cross_entropy").numpy()
+    where = labels if type(labels) is np.ndarray else shapes.tensor(labels, "labels").numpy()
     if where.dtype.kind not in "iu":
         raise DtypeError(f"cross_entropy: labels of {where.dtype}; expected indices of classes")
     if logits.ndim == 0 or where.shape != logits.shape[:-1]:
@@ -131,17 +132,18 @@ def cross_entropy(logits: Any, labels: Any, *, reduction: str = "mean") -> Any:
             f"cross_entropy: labels of shape {where.shape} for logits of shape {logits.shape}; "
             f"expected {logits.shape[:-1]}"
         )
-    count = logits.shape[-1]
-    if where.size and not (where.min() >= 0 and where.max() < count):
-        raise IndexError(
-            f"cross_entropy: labels from {where.min()} to {where.max()} of {count} classes"
-        )
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(
             f"cross_entropy: reduction {reduction!r}; expected 'mean', 'sum' or 'none'"
         )
+    count = logits.shape[-1]
     flat = logits if logits.ndim == 2 else shapes.reshape(logits, (where.size, count))
-    losses = _rows_cross_entropy(flat, labels=where.reshape(-1).copy())
+    places = where.reshape(-1).astype(np.intp)  # a copy, which nobody else can write to
+    if places.size:
+        low, high = np.minimum.reduce(places), np.maximum.reduce(places)
+        if low < 0 or high >= count:
+            raise IndexError(f"cross_entropy: labels from {low} to {high} of {count} classes")
+    losses = _rows_cross_entropy(flat, labels=places)
     if reduction == "none":
         return losses if losses.shape == where.shape else shapes.reshape(losses, where.shape)
     return reductions.mean(losses) if reduction == "mean" else reductions.sum(losses)

@@ -14,6 +14,7 @@ import fnmatch
 import functools
 import inspect
 import io
+import itertools
 import re
 import subprocess
 import sys
@@ -85,7 +86,7 @@ def run_document(path: Path) -> int:
     blocks = list(fenced_blocks(path.read_text(encoding="utf-8")))
     count = 0
     with document_module(f"document_{path.stem.lower()}") as names:
-        for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+        for block, following in itertools.zip_longest(blocks, blocks[1:]):
             if block.language != "python":
                 continue
             count += 1

@@ -113,6 +113,11 @@ def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return total / x.dtype.type(x.size // (total.size or 1))
 
 
+def astype(x: Any, dtype: Any) -> np.ndarray:
+    """Return x in another dtype; NumPy's function refuses scalars in its early versions."""
+    return np.asarray(x).astype(dtype)
+
+
 def copy(x: np.ndarray) -> np.ndarray:
     """Return a new array that shares nothing with x."""
     return np.array(x)
@@ -139,6 +144,7 @@ KERNELS = {
 }
 #: Functions of the standard that NumPy itself has in a faster form.
 SHORTCUTS = {
+    "astype": astype,
     "mean": mean,
     "sum": _reduction(np.add),
     "prod": _reduction(np.multiply),

@@ -21,7 +21,13 @@ def flat(x: Any) -> Any:
     return wg.reshape(x, (-1,))
 
 
-def _reshape(a: Any, /, shape: Any, order: str = "C") -> Any:
+def _concatenate(arrays: Any, /, axis: Any = 0, dtype: Any = None) -> Any:
+    joined = wg.concat(arrays, axis=axis)
+    return joined if dtype is None else wg.astype(joined, dtype)
+
+
+def _reshape(a: Any, /, shape: Any = None, order: str = "C", newshape: Any = None) -> Any:
+    shape = newshape if shape is None else shape  # as NumPy 2.0 calls it
     if order == "C":
         return wg.reshape(a, shape)
     if order != "F":
@@ -158,7 +164,7 @@ FUNCTIONS: dict[str, Function] = {
     "broadcast_arrays": lambda *args: tuple(wg.broadcast_arrays(*args)),
     "column_stack": _column_stack,
     "compress": _compress,
-    "concatenate": wg.concat,
+    "concatenate": _concatenate,
     "copy": lambda a: wg.positive(a),
     "diag": _diag,
     "diagflat": lambda v, k=0: _diag(flat(v), k),

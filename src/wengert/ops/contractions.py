@@ -220,7 +220,8 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     if x1.shape[axis] != x2.shape[axis]:
         raise ShapeError(f"vecdot: shapes {x1.shape} and {x2.shape} differ along axis {axis}")
     conjugate = elementwise.conj(x1) if elementwise.is_complex(x1) else x1
-    return reductions.sum(elementwise.multiply(conjugate, x2), axis=axis)
+    product = elementwise.multiply(conjugate, x2)
+    return reductions.sum(product, axis=axis, dtype=product.dtype)
 
 
 @composite(samples=[sample((2,), (3,)), sample((2, 2), (3,))])

@@ -52,7 +52,7 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
             parts.append(None)
         elif isinstance(part, np.ndarray) and part.dtype == bool:
             lengths = shape[axis : axis + part.ndim]
-            if part.shape != lengths:
+            if any(m not in (n, 0) for m, n in zip(part.shape, lengths, strict=True)):
                 raise IndexError(
                     f"a mask of shape {part.shape} at axis {axis} of an array of shape {shape}; "
                     f"its shape must be {lengths}"

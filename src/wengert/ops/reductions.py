@@ -110,7 +110,7 @@ def _accumulated(x: Any, dtype: Any, name: str) -> Tensor:
     """Return x in the dtype that its sums are kept in: at least the default integer."""
     x = _tensor(x, name)
     if dtype is not None:
-        return ew.astype(x, dtype)
+        return ew.astype(x, dtype, copy=False)
     kind = backends.kind_of(x.dtype)
     if kind not in "biu":
         return x

@@ -49,11 +49,17 @@ def _weight_rule(xp: Any, g: Any, x: Any, shapes: Any) -> Any:
     return xp.matmul(adjoint(xp, rows), xp.reshape(g, (-1, g.shape[-1])))
 
 
+def _bias_rule(xp: Any, g: Any, shapes: Any) -> Any:
+    """Return the sum over all but the last axis, as a product, which BLAS does faster."""
+    rows = xp.reshape(g, (-1, g.shape[-1]))
+    return xp.matmul(xp.ones_like(rows[:, 0]), rows)
+
+
 _linear = contraction(
     "linear",
     lambda xp, g, weight, shapes: xp.matmul(g, adjoint(xp, weight)),
     _weight_rule,
-    lambda xp, g, shapes: g,
+    _bias_rule,
     regions=_affine_regions,
     args=("x", "weight", "bias"),
     compute=_affine,
@@ -72,13 +78,13 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
     The last axis of x meets the first of `weight`, a matrix; `bias` is a vector.
     """
     x, weight, bias = (shapes.tensor(a, "linear") for a in (x, weight, bias))
-    fits = weight.ndim == 2 and x.ndim and x.shape[-1] == weight.shape[0]
-    if not fits or bias.shape != weight.shape[1:]:
+    left, right = x.shape, weight.shape
+    if not left or len(right) != 2 or left[-1] != right[0] or bias.shape != right[1:]:
         raise ShapeError(
-            f"linear: shapes {x.shape}, {weight.shape} and {bias.shape} do not fit; expected "
+            f"linear: shapes {left}, {right} and {bias.shape} do not fit; expected "
             "(..., n), (n, m) and (m,)"
         )
-    if x.ndim > 1:
+    if len(left) > 1:
         return _linear(x, weight, bias)
     return shapes.squeeze(_linear(shapes.expand_dims(x, axis=0), weight, bias), axis=0)
 

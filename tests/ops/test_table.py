@@ -142,6 +142,9 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "pad": _jax_pad,
     "pow_number": lambda x, exponent: x**exponent,
     "repeat": lambda x, repeats, axis: jnp.repeat(x, np.asarray(repeats), axis),
+    "total_cross_entropy": lambda logits, labels, scale: (
+        -scale * jnp.sum(jax.nn.log_softmax(logits)[np.arange(len(labels)), labels])
+    ),
     "to_device": lambda x, device, back: x,
     "scatter": _with(lambda zeros, values, key: zeros.at[key].add(values)),
     "scatter_flat": lambda values, shape, positions: (

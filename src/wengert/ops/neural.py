@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert.engine.cotangents import Region
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.ops import reductions, shapes
+from wengert.ops import shapes
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import contraction, sample, special
 from wengert.ops.families import elementwise as declare_elementwise
@@ -92,17 +92,20 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
 # -- softmax cross-entropy --------------------------------------------------------------------
 
 
+def _places(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.arange(len(labels)), labels
+
+
 def _cross_entropy(xp: Any, logits: Any, labels: Any) -> Any:
     top = xp.max(logits, axis=1, keepdims=True)
     sums = xp.sum(xp.exp(logits - top), axis=1)
-    return xp.log(sums) + top[:, 0] - xp.index(logits, key=(np.arange(len(labels)), labels))
+    return xp.log(sums) + top[:, 0] - xp.index(logits, key=_places(labels))
 
 
 def _cross_entropy_rule(xp: Any, g: Any, y: Any, logits: Any, labels: Any) -> Any:
-    places = (np.arange(len(labels)), labels)
-    top = y + xp.index(logits, key=places)  # log of the sum of exponentials
+    top = y + xp.index(logits, key=_places(labels))  # log of the sum of exponentials
     shares = xp.exp(logits - top[:, None]) * g[:, None]
-    return xp.put_add(shares, -g, key=places)
+    return xp.put_add(shares, -g, key=_places(labels))
 
 
 _rows_cross_entropy = special(
@@ -119,6 +122,34 @@ _rows_cross_entropy = special(
     kinds="f",
     reference=lambda logits, labels: (
         np.log(np.sum(np.exp(logits), axis=1)) - logits[np.arange(len(labels)), labels]
+    ),
+)
+
+
+def _total(xp: Any, logits: Any, labels: Any, scale: float) -> Any:
+    return xp.sum(_cross_entropy(xp, logits, labels)) * scale
+
+
+def _total_rule(xp: Any, g: Any, logits: Any, labels: Any, scale: float) -> Any:
+    weights = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
+    shares = weights * (g * scale / xp.sum(weights, axis=1, keepdims=True))
+    return xp.put_add(shares, xp.broadcast_to(-g * scale, (len(labels),)), key=_places(labels))
+
+
+_total_cross_entropy = special(
+    "total_cross_entropy",
+    _total_rule,
+    args=("logits",),
+    params=("labels", "scale"),
+    compute=_total,
+    samples=[
+        sample((3, 4), labels=np.array([1, 3, 1]), scale=1.0),
+        sample((2, 5), labels=np.array([0, 4]), scale=0.5),
+    ],
+    kinds="f",
+    reference=lambda logits, labels, scale: (
+        scale
+        * np.sum(np.log(np.sum(np.exp(logits), axis=1)) - logits[np.arange(len(labels)), labels])
     ),
 )
 
@@ -149,10 +180,11 @@ def cross_entropy(logits: Any, labels: Any, *, reduction: str = "mean") -> Any:
         low, high = np.minimum.reduce(places), np.maximum.reduce(places)
         if low < 0 or high >= count:
             raise IndexError(f"cross_entropy: labels from {low} to {high} of {count} classes")
-    losses = _rows_cross_entropy(flat, labels=places)
     if reduction == "none":
+        losses = _rows_cross_entropy(flat, labels=places)
         return losses if losses.shape == where.shape else shapes.reshape(losses, where.shape)
-    return reductions.mean(losses) if reduction == "mean" else reductions.sum(losses)
+    scale = 1.0 if reduction == "sum" else 1 / where.size if where.size else np.nan
+    return _total_cross_entropy(flat, labels=places, scale=scale)
 
 
 __all__ = ["cross_entropy", "linear", "relu"]

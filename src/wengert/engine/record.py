@@ -129,15 +129,21 @@ def apply(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         y = op.compute(xp, *raws, **params)
     except ValueError as error:
         _explain_shapes(op, raws, error)
+    tokens = interested(nodes)
+    if tokens:
+        return record(op, y, raws, nodes, params, tokens)
+    return tuple(map(wrap, y)) if type(y) is tuple or type(y) is list else wrap(y)
+
+
+def interested(nodes: list[Node | None]) -> Tokens:
+    """Return the tapes that record now and care about any of these entries."""
     recording = active.get()
     tokens = NOBODY
     if recording:
         for node in nodes:
             if node is not None and tokens is not recording:
                 tokens = meet(tokens | node.tokens, recording)
-    if tokens:
-        return record(op, y, raws, nodes, params, tokens)
-    return tuple(map(wrap, y)) if type(y) is tuple or type(y) is list else wrap(y)
+    return tokens
 
 
 def record(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import Block, Region, slices
+from wengert.engine.cotangents import Block, Region
 from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
@@ -265,16 +265,3 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     axis = one_axis(axis, x.ndim, "unstack")
     before = (slice(None),) * axis
     return tuple(getitem(x, (*before, i)) for i in range(x.shape[axis]))
-
-
-__all__ = [
-    "Key",
-    "getitem",
-    "index",
-    "parse_key",
-    "scatter",
-    "slices",
-    "take",
-    "take_along_axis",
-    "unstack",
-]

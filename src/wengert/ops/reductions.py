@@ -6,17 +6,10 @@ import math
 from typing import Any
 
 from wengert import backends
-from wengert.engine.record import lift
-from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
 from wengert.ops.families import axes, reduction, sample, zero
-
-
-def _tensor(x: Any, name: str) -> Tensor:
-    if type(x) is Tensor:
-        return x
-    x = lift(x, name)
-    return x if type(x) is Tensor else wrap(backends.NUMPY.asarray(x))
+from wengert.ops.shapes import tensor
 
 
 def _count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
@@ -102,13 +95,13 @@ _std = reduction("std", _std_rule, params=_MOMENT_PARAMS, samples=_MOMENTS, kind
 
 
 def _reduce(op: Any, x: Any, axis: Any, **params: Any) -> Any:
-    x = _tensor(x, op.__name__)
+    x = tensor(x, op.__name__)
     return op(x, axis=axes(axis, x.ndim, op.__name__), **params)
 
 
 def _accumulated(x: Any, dtype: Any, name: str) -> Tensor:
     """Return x in the dtype that its sums are kept in: at least the default integer."""
-    x = _tensor(x, name)
+    x = tensor(x, name)
     if dtype is not None:
         return ew.astype(x, dtype, copy=False)
     kind = backends.kind_of(x.dtype)

@@ -19,7 +19,7 @@ from wengert.engine.errors import (
     caller_depth,
 )
 from wengert.engine.node import ALIAS, NOBODY, Node, Op, active, leaf, meet
-from wengert.engine.record import lift, record
+from wengert.engine.record import interested, lift, record
 from wengert.engine.tape import GradientTape
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten, map_leaves
@@ -371,11 +371,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
         leaves, rebuild = flatten(result)
         raws = [_as_tensor(leaf)._raw for leaf in leaves]
         nodes = [t._node for t in tensors]
-        recording = active.get()
-        tokens = NOBODY
-        for node in nodes:
-            if node is not None:
-                tokens = meet(tokens | meet(node.tokens, recording), recording)
+        tokens = interested(nodes)
         _refuse_captured(_name(fun), leaves, nodes, before)
         if not tokens:
             return rebuild([wrap(raw) for raw in raws])

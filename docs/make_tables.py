@@ -6,11 +6,15 @@ python docs/make_tables.py --check    fail if the table is not up to date
 
 from __future__ import annotations
 
+import functools
+import importlib
+import pkgutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import wengert as wg
+import wengert.ops
 from wengert.engine.node import Op
 from wengert.extend import REGISTRY
 
@@ -24,11 +28,13 @@ HEADER = """\
 
 def table() -> str:
     """Return the table, a row for each operation in the order of names."""
+    for module in pkgutil.walk_packages(wengert.ops.__path__, "wengert.ops."):
+        importlib.import_module(module.name)
     return HEADER + "".join(_row(REGISTRY[name]) for name in sorted(REGISTRY))
 
 
 def _row(entry: Any) -> str:
-    name = f"`{entry.name}`" if entry.name in wg.__all__ else f"*{entry.name}*"
+    name = f"`{entry.name}`" if _is_public(entry.name) else f"*{entry.name}*"
     complex_too = "yes" if "c" in entry.kinds else "no"
     cells = (
         name,
@@ -39,6 +45,12 @@ def _row(entry: Any) -> str:
         _block(entry.op),
     )
     return f"| {' | '.join(cells)} |\n"
+
+
+def _is_public(name: str) -> bool:
+    module, _, function = name.rpartition(".")
+    place = functools.reduce(getattr, module.split("."), wg) if module else wg
+    return function in place.__all__
 
 
 def _arguments(op: Op | None) -> str:

@@ -191,8 +191,8 @@ def test_links_lead_somewhere(path: Path) -> None:
 @functools.cache
 def reference_rows() -> list[tuple[str, str]]:
     """Return the first cell and the rest of each row of the reference's tables of names."""
-    text = (DOCS / "reference.md").read_text(encoding="utf-8")
-    names = text.partition("<!-- operations -->")[0]
+    pages = [page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("reference*.md"))]
+    names = "".join(re.sub(r"<!-- operations -->.*", "", page, flags=re.S) for page in pages)
     return re.findall(r"^\| (`.*?`) \| (.*) \|$", names, flags=re.M)
 
 
@@ -212,6 +212,11 @@ def public(cls: type) -> list[str]:
         ("wg.", [*wg.__all__, "__version__", "__array_api_version__"]),
         ("extend.", wg.extend.__all__),
         ("nn.", wg.nn.__all__),
+        ("linalg.", wg.linalg.__all__),
+        ("fft.", wg.fft.__all__),
+        ("special.", wg.special.__all__),
+        ("random.", wg.random.__all__),
+        ("optim.", wg.optim.__all__),
         ("x.", public(wg.Tensor)),
         ("s.", public(type(wg.ones(1).at[0]))),
         ("v.", public(wg.Variable)),
@@ -228,14 +233,17 @@ def test_reference_names_exactly_what_there_is(prefix: str, names: list[str]) ->
 def test_reference_signatures_are_the_real_ones() -> None:
     for cell, _ in reference_rows():
         for span in re.findall(r"`(.*?)`", cell):
-            match = re.fullmatch(r"wg\.(\w+)\((.*)\)", span)
-            if match is None:
+            match = re.fullmatch(
+                r"(?:wg\.)?((?:linalg|fft|special|nn|random|optim)\.)?(\w+)\((.*)\)", span
+            )
+            if match is None or not (span.startswith("wg.") or match[1]):
                 continue
-            tree = ast.parse(f"def f({match[2]}): ...").body[0]
+            tree = ast.parse(f"def f({match[3]}): ...").body[0]
             assert isinstance(tree, ast.FunctionDef)
             a = tree.args
             written = [p.arg for p in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs) if p]
-            real = list(inspect.signature(getattr(wg, match[1])).parameters)
+            function = functools.reduce(getattr, ((match[1] or "") + match[2]).split("."), wg)
+            real = list(inspect.signature(function).parameters)
             assert written == real, span
 
 

@@ -13,7 +13,7 @@ The module is a namespace of the Python Array API standard.
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from wengert import extend, nn
+from wengert import extend
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import (
     BackendError,
@@ -60,17 +60,35 @@ __all__ = [
     "check_grads",
     "custom_gradient",
     "extend",
+    "fft",
     "grad",
+    "linalg",
     "nn",
+    "optim",
+    "random",
+    "special",
     "stop_gradient",
     "value_and_grad",
     "vjp",
 ]
 __all__ += _names
 
-if not _TYPE_CHECKING:  # a type checker is to know that other names are mistakes
+#: Modules that are imported when they are first used.
+_LATE = ("fft", "linalg", "nn", "optim", "random", "special")
+
+if _TYPE_CHECKING:
+    from wengert import fft, linalg, nn, optim, random, special
+else:  # a type checker is to know that other names are mistakes
 
     def __getattr__(name: str) -> object:
+        if name in _LATE:
+            from importlib import import_module
+
+            return import_module(f"wengert.{name}")
         from wengert.other_names import missing
 
         raise missing(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,31 +3,50 @@
 A rule is written against a namespace `xp`. For raw arrays that is a
 `Namespace`: the functions of the array's own library by their Array API names,
 plus the few functions of `numpy_kernels` (or `portable_kernels`) that the
-standard lacks. No library but NumPy is imported before its array is seen.
+standard lacks, plus the extensions `xp.linalg`, `xp.fft`, `xp.special` and `xp.nn`.
+No library but NumPy is imported before its array is seen, and no extension before it is used.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.backends import numpy_kernels
 
+#: What computes the functions of each extension on NumPy arrays.
+EXTENSIONS = {
+    "fft": "numpy.fft",
+    "linalg": "wengert.backends.numpy_linalg",
+    "nn": "wengert.backends.numpy_neural",
+    "special": "scipy.special",
+}
+
 
 class Namespace:
-    """The Array API functions of one array library, and our extra kernels."""
+    """The Array API functions of one array library, our extra kernels, and extensions."""
 
-    def __init__(self, name: str, base: Any, kernels: dict[str, Any], writable: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        base: Any,
+        kernels: dict[str, Any],
+        extension: Callable[[str], Any],
+        writable: bool,
+    ) -> None:
         self.name = name
         self.base = base
         #: whether an array that nobody else holds may be written to
         self.writable = writable
+        self._extension = extension
         self.__dict__.update(kernels)
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self.base, name)
+        value = self._extension(name) if name in EXTENSIONS else getattr(self.base, name)
         setattr(self, name, value)  # the next look-up finds it without this call
         return value
 
@@ -35,7 +54,14 @@ class Namespace:
         return f"<namespace of {self.name} arrays>"
 
 
-NUMPY = Namespace("numpy", np, numpy_kernels.KERNELS | numpy_kernels.SHORTCUTS, writable=True)
+def numpy_extension(name: str) -> Any:
+    """Return the module with the functions of an extension for NumPy arrays."""
+    return importlib.import_module(EXTENSIONS[name])
+
+
+NUMPY = Namespace(
+    "numpy", np, numpy_kernels.KERNELS | numpy_kernels.SHORTCUTS, numpy_extension, writable=True
+)
 _BY_TYPE: dict[type, Namespace | None] = {np.ndarray: NUMPY}
 
 
@@ -64,7 +90,11 @@ def _portable_namespace(base: Any) -> Namespace:
     from wengert.backends import portable_kernels
 
     name = base.__name__.removeprefix("array_api_compat.")
-    return Namespace(name, base, portable_kernels.kernels(base), writable=False)
+
+    def extension(wanted: str) -> Any:
+        return portable_kernels.Extension(base, name, wanted, numpy_extension(wanted))
+
+    return Namespace(name, base, portable_kernels.kernels(base), extension, writable=False)
 
 
 def kind_of(dtype: Any) -> str:

@@ -13,6 +13,7 @@ how a Block goes through, and the tests.
     reduction     a rule g -> g * partial with respect to the reduced elements
     zero          no derivative anywhere it exists: floor, comparisons, argmax
     special       rules of its own
+    joint         one rule for all arguments, which share work
     composite     a body in other operations
 """
 
@@ -22,7 +23,9 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from operator import attrgetter
+from threading import local
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -50,6 +53,26 @@ def sample(*shapes: tuple[int, ...], **params: Any) -> Sample:
     return Sample(shapes, params)
 
 
+class Tests(TypedDict, total=False):
+    """What a declaration says for its tests, and its docstring."""
+
+    #: ways to call it
+    samples: Sequence[Sample]
+    #: the interval that numbers are from, for all arrays or for each
+    domain: Domain | Sequence[Domain]
+    #: letters of the kinds of numbers it takes: f(loat), c(omplex), i(nteger), b(ool)
+    kinds: str
+    #: the same function of NumPy arrays, where NumPy has none of its name
+    reference: Callable[..., Any] | None
+    #: makes arrays that it takes (positive definite, sorted) of NumPy arrays of the domain
+    inputs: Callable[..., Sequence[Any]] | None
+    #: ``(xp, *results) -> results``: what does not depend on an arbitrary choice, such as a sign
+    invariant: Callable[..., Any] | None
+    #: how many times the usual error of rounding its values may have
+    rounding: float
+    doc: str | None
+
+
 @dataclass
 class Entry:
     """An operation in the registry, with what its tests need."""
@@ -60,8 +83,11 @@ class Entry:
     op: Op | None
     samples: Sequence[Sample]
     domains: Sequence[Domain]
-    kinds: str
-    reference: Callable[..., Any] | None
+    kinds: str = "fc"
+    reference: Callable[..., Any] | None = None
+    inputs: Callable[..., Sequence[Any]] | None = None
+    invariant: Callable[..., Any] | None = None
+    rounding: float = 1.0
 
 
 _WORDS = {"elementwise": "each element, or of each pair of elements", "zero": "each element"}
@@ -70,35 +96,37 @@ REGISTRY: dict[str, Entry] = {}
 
 
 def _register(
-    function: Callable[..., Any],
-    op: Op | None,
-    name: str,
-    family: str,
-    samples: Sequence[Sample],
-    domain: Domain | Sequence[Domain],
-    kinds: str,
-    reference: Callable[..., Any] | None,
-    doc: str | None,
+    function: Callable[..., Any], op: Op | None, name: str, family: str, tests: Tests
 ) -> Callable[..., Any]:
     if name in REGISTRY:
         raise RuleError(f"{name}: declared twice")
+    samples = tests.pop("samples", ())
     if not samples:
         raise RuleError(
             f"{name}: declare samples=[sample(shape, ..., param=value), ...] to test it with"
         )
     count = max(len(s.shapes) for s in samples)
+    domain: Any = tests.pop("domain", ANYWHERE)
     domains = [domain] * count if isinstance(domain[0], (int, float)) else domain
-    REGISTRY[name] = Entry(name, family, function, op, samples, domains, kinds, reference)  # type: ignore[arg-type]
-    function.__name__ = function.__qualname__ = name
+    doc = tests.pop("doc", None)
+    REGISTRY[name] = Entry(name, family, function, op, samples, domains, **tests)  # type: ignore[misc]
+    function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     if doc or not function.__doc__:
         function.__doc__ = doc or f"Return {name} of {_WORDS.get(family, 'the arguments')}."
     function.op = op  # type: ignore[attr-defined]
     return function
 
 
+def _declared(op: Op, tests: Tests) -> Callable[..., Any]:
+    """Return what users call for an operation that is now in the registry."""
+    return _register(_caller(op), op, op.name, op.family, tests)
+
+
 def _by_name(name: str) -> Callable[..., Any]:
+    find = attrgetter(name)  # also of an extension, as in "linalg.solve"
+
     def compute(xp: Any, *arrays: Any, **params: Any) -> Any:
-        return getattr(xp, name)(*arrays, **params)
+        return find(xp)(*arrays, **params)
 
     return compute
 
@@ -174,25 +202,21 @@ def elementwise(
     args: Sequence[str] = (),
     compute: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
-    samples: Sequence[Sample] = (),
-    domain: Domain | Sequence[Domain] = ANYWHERE,
-    kinds: str = "fc",
     transposed: bool = False,
-    reference: Callable[..., Any] | None = None,
-    doc: str | None = None,
+    **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
     """Declare a function of each element, by rules ``(xp, g, ...) -> g * partial``."""
     args = args or (("x",) if len(rules) == 1 else tuple(f"x{i + 1}" for i in range(len(rules))))
     op = Elementwise(name, args, compute or _by_name(name), rules, params)
     op.transposed = transposed
     _set_numpy_function(op, compute)
-    samples = samples or (_ONE if len(rules) == 1 else _TWO)
-    return _register(_caller(op), op, name, op.family, samples, domain, kinds, reference, doc)
+    tests.setdefault("samples", _ONE if len(rules) == 1 else _TWO)
+    return _declared(op, tests)
 
 
 def _set_numpy_function(op: Op, compute: Callable[..., Any] | None) -> None:
     """Have NumPy's function of the same name compute an operation, if nothing else does."""
-    if compute is None:
+    if compute is None and "." not in op.name:
         op.numpy_function = getattr(np, op.name)
         op.aliases = not isinstance(op.numpy_function, np.ufunc) or op.name in ("real", "imag")
 
@@ -210,17 +234,14 @@ def zero(
     args: Sequence[str] = ("x",),
     compute: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
-    samples: Sequence[Sample] = (),
-    domain: Domain | Sequence[Domain] = ANYWHERE,
-    kinds: str = "f",
-    reference: Callable[..., Any] | None = None,
-    doc: str | None = None,
+    **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
     """Declare a function whose derivative is zero, so that nothing is recorded."""
     op = Zero(name, args, compute or _by_name(name), [None] * len(args), params)
     _set_numpy_function(op, compute)
-    samples = samples or (_ONE if len(args) == 1 else _TWO)
-    return _register(_caller(op), op, name, op.family, samples, domain, kinds, reference, doc)
+    tests.setdefault("samples", _ONE if len(args) == 1 else _TWO)
+    tests.setdefault("kinds", "f")
+    return _declared(op, tests)
 
 
 # -- linear and position maps -----------------------------------------------------------
@@ -244,14 +265,11 @@ def linear(
     name: str,
     transpose: Rule,
     *,
-    samples: Sequence[Sample],
     args: Sequence[str] = ("x",),
     compute: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
     block: Rule | None = None,
-    kinds: str = "fc",
-    reference: Callable[..., Any] | None = None,
-    doc: str | None = None,
+    **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
     """Declare a linear operation by itself and its transpose.
 
@@ -260,7 +278,7 @@ def linear(
     """
     op = Linear(name, args, compute or _by_name(name), [transpose], params)
     _set_block(op, transpose, block)
-    return _register(_caller(op), op, name, op.family, samples, ANYWHERE, kinds, reference, doc)
+    return _declared(op, tests)
 
 
 def _set_block(op: Linear, transpose: Rule, block: Rule | None) -> None:
@@ -307,13 +325,10 @@ def position_map(
     name: str,
     transpose: Rule | None = None,
     *,
-    samples: Sequence[Sample],
     compute: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
     block: Rule | None = None,
-    kinds: str = "fc",
-    reference: Callable[..., Any] | None = None,
-    doc: str | None = None,
+    **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
     """Declare an operation that only moves, repeats or drops elements."""
     rule: Any = transpose
@@ -328,7 +343,7 @@ def position_map(
         op.block = op.transpose_block
     else:
         _set_block(op, rule, block)
-    return _register(_caller(op), op, name, op.family, samples, ANYWHERE, kinds, reference, doc)
+    return _declared(op, tests)
 
 
 def _signature(*names: str) -> inspect.Signature:
@@ -367,14 +382,11 @@ def contraction(
     name: str,
     *rules: Rule,
     regions: Callable[..., Sequence[Region]],
-    samples: Sequence[Sample],
     args: Sequence[str] = ("x1", "x2"),
     params: Sequence[str] = (),
     variadic: bool = False,
     compute: Callable[..., Any] | None = None,
-    kinds: str = "fc",
-    reference: Callable[..., Any] | None = None,
-    doc: str | None = None,
+    **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
     """Declare sums of products, by a transpose for each operand, which reads `shapes`.
 
@@ -382,7 +394,7 @@ def contraction(
     """
     op = Contraction(name, args, compute or _by_name(name), rules, params, variadic)
     op.regions = regions
-    return _register(_caller(op), op, name, op.family, samples, ANYWHERE, kinds, reference, doc)
+    return _declared(op, tests)
 
 
 # -- reductions ---------------------------------------------------------------------------
@@ -464,16 +476,12 @@ def reduction(
     *,
     compute: Callable[..., Any] | None = None,
     params: Sequence[str] = ("axis", "keepdims"),
-    samples: Sequence[Sample] = (),
-    domain: Domain = ANYWHERE,
-    kinds: str = "fc",
-    reference: Callable[..., Any] | None = None,
-    doc: str | None = None,
+    **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
     """Declare a reduction over the tuple `axis`, by a rule ``(xp, g, ...) -> g * partial``."""
     op = Reduction(name, ("x",), compute or _by_name(name), [rule], params)
-    samples = samples or _REDUCED
-    return _register(_caller(op), op, name, op.family, samples, domain, kinds, reference, doc)
+    tests.setdefault("samples", _REDUCED)
+    return _declared(op, tests)
 
 
 # -- the rest -------------------------------------------------------------------------------
@@ -482,38 +490,73 @@ def reduction(
 def special(
     name: str,
     *rules: Rule | None,
-    samples: Sequence[Sample],
     args: Sequence[str] = ("x",),
     compute: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
     variadic: bool = False,
     block: Callable[..., Any] | None = None,
-    domain: Domain | Sequence[Domain] = ANYWHERE,
-    kinds: str = "fc",
-    reference: Callable[..., Any] | None = None,
-    doc: str | None = None,
+    **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
     """Declare an operation with rules of its own; `block` as in `Op.pull_block`."""
     op = Op(name, args, compute or _by_name(name), rules, params, variadic)
     if block is not None:
         op.pull_block = block  # type: ignore[method-assign]
-    return _register(_caller(op), op, name, op.family, samples, domain, kinds, reference, doc)
+    return _declared(op, tests)
+
+
+class Joint(Op):
+    """One rule returns the cotangents of all arguments, for those that share work.
+
+    The sweep asks for one argument after the other with the same g. The answer to the first
+    question is held, by each thread for itself, until the last is answered.
+    """
+
+    family = "joint"
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._held = local()
+
+    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
+        """Return one of the answers of the rule, which is called once for all."""
+        positions = [position for _, position, _ in node.edges]
+        held = getattr(self._held, "answers", None)
+        if held is None or held[0] is not node or held[1] is not g:
+            rule: Any = self.rules[0]
+            held = (node, g, rule(xp, g, *values))
+            if len(held[2]) != len(self.args):
+                raise RuleError(
+                    f"{self.name}: the rule returned {len(held[2])} cotangents for the arrays "
+                    f"{self.args}; return one for each, None where the derivative is zero"
+                )
+        self._held.answers = held if argument != positions[-1] else None
+        return held[2][argument]
+
+
+def joint(
+    name: str,
+    rule: Rule,
+    *,
+    args: Sequence[str],
+    compute: Callable[..., Any] | None = None,
+    params: Sequence[str] = (),
+    **tests: Unpack[Tests],
+) -> Callable[..., Any]:
+    """Declare an operation by one rule ``(xp, g, ...) -> (cotangent of each argument)``."""
+    op = Joint(name, args, compute or _by_name(name), [rule] * len(args), params)
+    return _declared(op, tests)
 
 
 def composite(
-    *,
-    samples: Sequence[Sample],
-    domain: Domain | Sequence[Domain] = ANYWHERE,
-    kinds: str = "fc",
-    reference: Callable[..., Any] | None = None,
+    name: str = "", **tests: Unpack[Tests]
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare a function whose body is other operations; it needs no rule, only tests."""
+    """Declare a function whose body is other operations; it needs no rule, only tests.
+
+    `name` is its name in the registry, such as "linalg.trace", if it is not in the main namespace.
+    """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        name = function.__name__
-        return _register(
-            function, None, name, "composite", samples, domain, kinds, reference, function.__doc__
-        )
+        return _register(function, None, name or function.__name__, "composite", tests)
 
     return declare
 

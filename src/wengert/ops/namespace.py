@@ -1,12 +1,15 @@
 """Every function of the namespace by its name: what users see, and what recorded rules call.
 
 `PUBLIC` is the Array API standard and its neighbours; `INTERNAL` is what rules need
-beyond it, under the names of `backends.numpy_kernels`.
+beyond it, under the names of `backends.numpy_kernels`. The extensions are modules of their
+own, imported when a rule first uses them.
 """
 
 from __future__ import annotations
 
+import importlib
 from types import SimpleNamespace
+from typing import Any
 
 from wengert.engine.tensor import Tensor
 from wengert.ops.contractions import (
@@ -387,4 +390,21 @@ INTERNAL = {
     "scatter_flat": scatter_flat,
 }
 
-Tensor._namespace = SimpleNamespace(**PUBLIC, **INTERNAL)
+#: The modules of recorded functions behind `xp.linalg` and the like.
+EXTENSIONS = {
+    "fft": "wengert.ops.fft",
+    "linalg": "wengert.ops.linalg",
+    "nn": "wengert.ops.neural",
+    "special": "wengert.ops.special",
+}
+
+
+class _Recorded(SimpleNamespace):
+    def __getattr__(self, name: str) -> Any:
+        if name not in EXTENSIONS:
+            raise AttributeError(f"rules on tensors have no xp.{name}")
+        setattr(self, name, importlib.import_module(EXTENSIONS[name]))
+        return self.__dict__[name]
+
+
+Tensor._namespace = _Recorded(**PUBLIC, **INTERNAL)

@@ -18,7 +18,7 @@ from wengert.ops.families import contraction, sample, special
 from wengert.ops.families import elementwise as declare_elementwise
 
 relu = declare_elementwise(
-    "relu",
+    "nn.relu",
     lambda xp, g, y: xp.keep(g, y > 0),
     # NumPy compares with a row of zeros in half the time it takes with one zero
     compute=lambda xp, x: xp.maximum(x, xp.zeros(tuple(x.shape)[-1:], dtype=x.dtype)),
@@ -56,7 +56,7 @@ def _bias_rule(xp: Any, g: Any, shapes: Any) -> Any:
 
 
 _linear = contraction(
-    "linear",
+    "nn.linear",
     lambda xp, g, weight, shapes: xp.matmul(g, adjoint(xp, weight)),
     _weight_rule,
     _bias_rule,
@@ -109,7 +109,7 @@ def _cross_entropy_rule(xp: Any, g: Any, y: Any, logits: Any, labels: Any) -> An
 
 
 _rows_cross_entropy = special(
-    "cross_entropy",
+    "nn.cross_entropy",
     _cross_entropy_rule,
     args=("logits",),
     params=("labels",),
@@ -137,7 +137,7 @@ def _total_rule(xp: Any, g: Any, logits: Any, labels: Any, scale: float) -> Any:
 
 
 _total_cross_entropy = special(
-    "total_cross_entropy",
+    "nn.total_cross_entropy",
     _total_rule,
     args=("logits",),
     params=("labels", "scale"),

@@ -1,0 +1,6 @@
+"""The extension `xp.nn` on NumPy arrays: kernels that rules of networks call."""
+
+from __future__ import annotations
+
+from wengert.backends.numpy_fused import *  # noqa: F403
+from wengert.backends.numpy_windows import *  # noqa: F403

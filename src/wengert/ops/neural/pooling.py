@@ -1,0 +1,5 @@
+"""Pooling over windows, and windows as rows."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -37,7 +37,7 @@ from wengert.transforms.check import GradientCheckError, check_grads
 from wengert.transforms.gradients import custom_gradient, grad, stop_gradient, value_and_grad, vjp
 
 __version__ = "0.1.0"
-__array_api_version__ = "2024.12"
+__array_api_version__ = "2025.12"
 
 _operators.install()
 _numpy_protocol.install()

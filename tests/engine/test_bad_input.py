@@ -193,11 +193,6 @@ def test_a_view_of_a_writable_array_is_copied():
     assert not np.shares_memory(wg.asarray(view).data, base)
 
 
-def test_assigning_to_a_tensor_says_how_to_update(x):
-    with pytest.raises(TypeError, match=r"x\.at\[key\]\.set\(value\)"):
-        x[0] = 1.0
-
-
 @pytest.mark.parametrize("convert", [float, int, complex, np.asarray])
 def test_an_implicit_conversion_inside_a_transform_warns_with_the_line(convert):
     def function(x):

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -267,3 +268,79 @@ def test_a_variable_does_not_lose_what_it_is_given():
         wg.Variable([1j], dtype=wg.float64)
     with pytest.raises(TypeError, match="name='w'"):
         wg.Variable([1.0], "w")
+
+
+# -- assignment -------------------------------------------------------------------------------
+
+
+def test_assignment_is_followed() -> None:
+    def program(x: Any) -> Any:
+        y = wg.zeros(3)
+        for i in range(3):
+            y[i] = x[i] ** (i + 1)
+        y[wg.asarray([True, False, False])] = 5.0
+        return wg.sum(y * x)
+
+    x = np.array([1.5, 2.0, 3.0])
+    np.testing.assert_allclose(wg.grad(program)(x), [5.0, 3 * x[1] ** 2, 4 * x[2] ** 3])
+    wg.check_grads(program, [x], order=2)
+
+
+def test_assignment_leaves_what_was_computed_before() -> None:
+    x = wg.asarray([1.0, 2.0])
+    part, array, double = x[0], x.numpy(), x * 2.0
+    x[0] = 7.0
+    assert x.tolist() == [7.0, 2.0]
+    assert part.item() == 1.0 and array.tolist() == [1.0, 2.0] and double.tolist() == [2.0, 4.0]
+
+
+def test_assignment_between_an_operation_and_its_sweep() -> None:
+    x = wg.asarray([1.0, 2.0])
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y = x * 1.0
+        z = y * y
+        y[0] = 100.0
+        w = wg.sum(z) + wg.sum(y)
+    assert tape.gradient(w, x).tolist() == [2.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    "assign",
+    [
+        lambda x: x[0].__setitem__(1, 5.0),
+        lambda x: x.T.__setitem__(0, 5.0),
+        lambda x: wg.reshape(x, (-1,)).__setitem__(0, 5.0),
+    ],
+)
+def test_assignment_to_a_part_is_refused(assign: Any) -> None:
+    x = wg.ones((2, 2))
+    with pytest.raises(TypeError, match="part of another tensor"):
+        assign(x)
+
+
+def test_assignment_to_a_fresh_result_that_is_a_view() -> None:
+    y = wg.ones((2, 2)) @ wg.ones(2)  # squeezed from a matrix that nobody else has
+    y[0] = 3.0
+    assert y.tolist() == [3.0, 2.0]
+
+
+def test_assignment_to_a_watched_tensor_is_refused() -> None:
+    x = wg.ones(2)
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        with pytest.raises(TypeError, match="a tape watches x"):
+            x[0] = 2.0
+        y = x.copy()
+        y[0] = 2.0
+        z = wg.sum(y * y)
+    assert tape.gradient(z, x).tolist() == [0.0, 2.0]
+
+
+def test_assignment_keeps_the_dtype() -> None:
+    x = wg.zeros(2, dtype=wg.float32)
+    x[0] = wg.asarray(1.5)
+    x[True] = x * 2.0
+    assert x.dtype == np.float32 and x.tolist() == [3.0, 0.0]
+    with pytest.raises(wg.DtypeError, match="cannot hold"):
+        x[0] = 1j

@@ -21,10 +21,11 @@ CONVERSIONS = (
 
 
 class Tensor(Operand):
-    """An immutable array that operations can record. Make one with `wengert.asarray`.
+    """An array that operations can record. Make one with `wengert.asarray`.
 
     Operators and methods are those of the Python Array API standard; `ops.operators`
     installs them. Arithmetic between tensors, NumPy arrays and numbers gives tensors.
+    The raw array is never written to: ``x[key] = value`` gives `x` a new one.
     """
 
     __slots__ = ("_node", "_raw")

@@ -190,7 +190,7 @@ def eye(
     return wrap(np.eye(n_rows, n_cols, k=k, dtype=dtype or np.float64))
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     """Return grids of coordinates, one for each array of values along an axis."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing {indexing!r}; expected 'xy' or 'ij'")

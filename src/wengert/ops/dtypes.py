@@ -120,9 +120,9 @@ class Info:
         """Return where new arrays live."""
         return "cpu"
 
-    def devices(self) -> list[str]:
+    def devices(self) -> tuple[str, ...]:
         """Return where new arrays can live."""
-        return ["cpu"]
+        return ("cpu",)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
         """Return the dtypes of arrays made without one."""

@@ -210,15 +210,20 @@ def _integers_and_slices(key: Any, shape: tuple[int, ...]) -> tuple[Any, ...] | 
     return (*parts, *[slice(None)] * (len(shape) - len(given)))
 
 
+def is_scalar_mask(key: Any) -> bool:
+    """Return whether a key is True or False, or an array of one of them without axes."""
+    return isinstance(key, (bool, np.bool_)) or (
+        getattr(key, "shape", None) == () and backends.kind_of(key.dtype) == "b"
+    )
+
+
 def getitem(x: Any, key: Any) -> Any:
     """Return x[key], for any key that NumPy takes."""
     x = shapes.tensor(x, "x[...]")
     usual = _integers_and_slices(key, x.shape)
     if usual is not None:
         return _slice(x, parts=usual)
-    if isinstance(key, (bool, np.bool_)) or (
-        getattr(key, "shape", None) == () and backends.kind_of(key.dtype) == "b"
-    ):
+    if is_scalar_mask(key):
         x, key = shapes.expand_dims(x, axis=0), slice(0, int(bool(key)))
     parts, basic = parse_key(key, x.shape)
     return _slice(x, parts=parts) if basic else index(x, key=parts)

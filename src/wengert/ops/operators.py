@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
-from wengert.engine.node import Op
+from wengert.engine.node import LEAF, Op
 from wengert.engine.record import apply, binary
 from wengert.engine.tensor import Tensor
 from wengert.engine.variable import Variable
@@ -134,11 +135,33 @@ def _to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
     return shapes.to_device(self, device=device, back=self.device)
 
 
+def _holders(view: np.ndarray) -> int:
+    return sys.getrefcount(view.base)
+
+
+#: What `_holders` says of a view into memory that nothing else refers to.
+_ONE_HOLDER = _holders(np.empty(1)[:])
+
+
 def _set_item(self: Tensor, key: Any, value: Any) -> None:
-    raise TypeError(
-        "a Tensor cannot be assigned to; write x = x.at[key].set(value), which derivatives "
-        "follow, or use a wg.Variable"
-    )
+    """Have x be ``x.at[key].set(value)``: no array is written to, and derivatives follow."""
+    node, raw = self._node, self._raw
+    if node is not None and node.op is LEAF and any(token.alive for token in node.tokens):
+        raise TypeError(
+            "x[key] = value: a tape watches x, and the gradient is with respect to what x was; "
+            "write y = x.copy() and assign to y, or y = x.at[key].set(value)"
+        )
+    if type(raw) is np.ndarray and raw.base is not None and _holders(raw) > _ONE_HOLDER:
+        raise TypeError(
+            "x[key] = value: x is a part of another tensor, which the assignment would not reach; "
+            "write a[part][key] = value as a[part, key] = value, or assign to x.copy()"
+        )
+    if indexing.is_scalar_mask(key):
+        one_more = shapes.expand_dims(self, axis=0)
+        new = shapes.squeeze(At(one_more)[: int(bool(key))].set(value), axis=0)
+    else:
+        new = At(self)[key].set(value)
+    self._raw, self._node = new._raw, new._node
 
 
 def _method(name: str) -> Callable[..., Any]:

@@ -258,11 +258,11 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
         ) from error
 
 
-def broadcast_arrays(*arrays: Any) -> list[Any]:
+def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """Return the arrays, broadcast against each other."""
     tensors = [tensor(x, "broadcast_arrays") for x in arrays]
     shape = broadcast_shapes(*(x.shape for x in tensors))
-    return [broadcast_to(x, shape) for x in tensors]
+    return tuple(broadcast_to(x, shape) for x in tensors)
 
 
 _tile = position_map(
@@ -400,6 +400,8 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     x = tensor(x, "pad")
     if mode not in PAD_MODES:
         raise ValueError(f"pad: mode {mode!r}; expected one of {', '.join(PAD_MODES)}")
+    if isinstance(constant_values, (tuple, list)) and len({*np.ravel(constant_values)}) == 1:
+        constant_values = np.ravel(constant_values)[0].item()  # the same on all sides
     if not isinstance(constant_values, (int, float, complex)):
         raise TypeError(f"pad: constant_values is {constant_values!r}; expected one number")
     if not x.ndim:

@@ -1,15 +1,21 @@
 """Cotangents: what a sweep carries from an entry to its parents.
 
-Three kinds, and one `add`. A cotangent that is absent (`None`) is zero by structure. A
-`Block` is dense on a hyper-rectangle and zero by structure elsewhere. Any other array is
-dense. What `add` returns:
+A cotangent that is absent (`None`) is zero by structure. A `Block` is zero by structure outside
+of a region: a product of ranges, of which one may be a list of positions instead (rows of a
+table, in any order and also repeatedly), and where its mask, if it has one, does not hold. Any
+other array is dense. What `add` returns:
 
-    +        None     Block                              dense
-    None     None     Block                              dense
-    Block    Block    Block on the same region, or on    dense
-                      the rectangle around both if that
-                      is no waste, else dense
-    dense    dense    dense                              dense
+    +        None     Block                                dense
+    None     None     Block                                dense
+    Block    Block    a Block: on the same region; on one  dense
+                      list of positions, if they differ
+                      along one axis; on the rectangle
+                      around both, if that is no waste;
+                      else dense
+    dense    dense    dense                                dense
+
+Zero by structure is not zero by number. What is zero by structure stays zero, whatever it
+meets; a number 0 that meets an infinite derivative is NaN.
 
 Values are raw arrays or, when a sweep is itself recorded, tensors; `xp` is the namespace
 that computes them.
@@ -18,30 +24,64 @@ that computes them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from wengert import backends
 from wengert.engine.errors import RuleError
 from wengert.engine.node import Node, Op
 from wengert.engine.tensor import Tensor, wrap
 
-Region = tuple[range, ...]
+#: For each axis the positions that are not zero: a range, or an array on at most one axis.
+Region = tuple[Any, ...]
 
 
 class Block:
-    """An array of `shape` that is `values` on the product of the ranges `region`, else zero."""
+    """An array of `shape` that is `values` on the product of the axes' positions, else zero.
 
-    __slots__ = ("region", "shape", "values")
+    `mask`, if given, is an array of booleans for the values, or a function that returns it:
+    where it does not hold, values are 0, by structure.
+    """
 
-    def __init__(self, shape: tuple[int, ...], region: Region, values: Any) -> None:
+    __slots__ = ("_mask", "region", "shape", "values")
+
+    def __init__(
+        self, shape: tuple[int, ...], region: Region, values: Any, mask: Any = None
+    ) -> None:
         self.shape = shape
         self.region = region
         self.values = values
+        self._mask = mask
 
     @property
-    def index(self) -> tuple[slice, ...]:
-        """The slices that cut the block out of the whole array."""
+    def mask(self) -> Any:
+        """Where values are not zero by structure, as a raw array; None for everywhere."""
+        if callable(self._mask):
+            found = self._mask()
+            raw = found._raw if type(found) is Tensor else found
+            values = self.values._raw if type(self.values) is Tensor else self.values
+            xp: Any = backends.namespace_of(values)
+            if type(raw) is not type(values):  # rules that know positions make NumPy's masks
+                raw = xp.asarray(raw)
+            self._mask = xp.broadcast_to(raw, sizes(self.region))
+        return self._mask
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether there is a mask, which need not be computed to know."""
+        return self._mask is not None
+
+    @property
+    def index(self) -> tuple[Any, ...]:
+        """The index that cuts the block out of the whole array."""
         return slices(self.region)
+
+    @property
+    def rows(self) -> int | None:
+        """The axis along which the region is a list of positions, if there is one."""
+        return next((a for a, r in enumerate(self.region) if type(r) is not range), None)
 
     @property
     def dtype(self) -> Any:
@@ -58,16 +98,37 @@ class Block:
         if xp is None:
             values = self.values
             xp = values._namespace if type(values) is Tensor else backends.namespace_of(values)
-        if all(len(r) == n and r.step == 1 for r, n in zip(self.region, self.shape, strict=True)):
+        if self.rows is not None:
+            return xp.scatter(self.values, shape=self.shape, key=self.index)
+        if self.region == whole(self.shape):
             return self.values
         return xp.embed(self.values, shape=self.shape, key=self.index)
 
+    def ranged(self, xp: Any) -> Block:
+        """Return the block on ranges only: a list of positions becomes the range around it."""
+        axis = self.rows
+        if axis is None:
+            return self
+        rows = self.region[axis]
+        low, high = (int(rows.min()), int(rows.max())) if len(rows) else (0, -1)
+        sizes = (*map(len, self.region[:axis]), high - low + 1, *map(len, self.region[axis + 1 :]))
+        key = (slice(None),) * axis + (rows - low,)
+        values = xp.scatter(self.values, shape=sizes, key=key)
+        around = range(low, high + 1)
+        return Block(self.shape, (*self.region[:axis], around, *self.region[axis + 1 :]), values)
+
     def __repr__(self) -> str:
-        where = ", ".join(
-            str(r[0]) if len(r) == 1 else f"{r.start}:{r.stop}" + f":{r.step}" * (r.step != 1)
-            for r in self.region
-        )
-        return f"Block(shape={self.shape}, nonzero=[{where}], values={self.values!r})"
+        where = ", ".join(map(_positions, self.region))
+        masked = ", masked" if self.is_masked else ""
+        return f"Block(shape={self.shape}, nonzero=[{where}]{masked}, values={self.values!r})"
+
+
+def _positions(r: Any) -> str:
+    if type(r) is not range:
+        return str(r.tolist() if len(r) < 9 else f"{len(r)} of {int(r.min())}:{int(r.max()) + 1}")
+    if len(r) == 1:
+        return str(r[0])
+    return f"{r.start}:{r.stop}" + f":{r.step}" * (r.step != 1)
 
 
 def zero(shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
@@ -75,6 +136,8 @@ def zero(shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
 
     Its values are tensors or raw arrays of a library, as `like`.
     """
+    if type(like) is Block:
+        like = like.values
     raw = like._raw if type(like) is Tensor else like
     xp = backends.namespace_of(raw)
     none = xp.zeros((0,) * len(shape), dtype=dtype)
@@ -82,9 +145,12 @@ def zero(shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
     return Block(shape, (range(0),) * len(shape), values) if shape else values
 
 
-def slices(region: Region) -> tuple[slice, ...]:
-    """Return the slices that select a region of an array."""
-    return tuple(slice(r.start, r.stop if r.stop >= 0 else None, r.step) for r in region)
+def slices(region: Region) -> tuple[Any, ...]:
+    """Return the index that selects a region of an array."""
+    return tuple(
+        slice(r.start, r.stop if r.stop >= 0 else None, r.step) if type(r) is range else r
+        for r in region
+    )
 
 
 def whole(shape: tuple[int, ...]) -> Region:
@@ -92,13 +158,38 @@ def whole(shape: tuple[int, ...]) -> Region:
     return tuple(map(range, shape))
 
 
+def sizes(region: Region) -> tuple[int, ...]:
+    """Return the shape of the values on a region."""
+    return tuple(map(len, region))
+
+
+def same(one: Region, two: Region) -> bool:
+    """Return whether two regions are the same positions in the same order."""
+    return all(
+        a is b or (type(a) is type(b) and (a == b if type(a) is range else np.array_equal(a, b)))
+        for a, b in zip(one, two, strict=True)
+    )
+
+
 def cut(value: Any, region: Region) -> Any:
     """Return the part of `value`, an operand that broadcast to the array `region` is of."""
     shape = getattr(value, "shape", ())
     if not shape:
         return value
-    key = slices(region[len(region) - len(shape) :])
-    return value[tuple(slice(None) if n == 1 else s for n, s in zip(shape, key, strict=True))]
+    parts = region[len(region) - len(shape) :]
+    kept = tuple(range(1) if n == 1 else r for n, r in zip(shape, parts, strict=True))
+    return part_of(value, kept)
+
+
+def part_of(value: Any, region: Region) -> Any:
+    """Return value[region]: a view, unless there is a list of positions."""
+    axis = next((a for a, r in enumerate(region) if type(r) is not range), None)
+    if axis is None:
+        return value[slices(region)]
+    rows = region[axis]
+    flat = value[slices((*region[:axis], range(value.shape[axis]), *region[axis + 1 :]))]
+    xp = value._namespace if type(value) is Tensor else backends.namespace_of(value)
+    return xp.take(flat, rows if xp is backends.NUMPY else xp.asarray(rows), axis=axis)
 
 
 def unbroadcast(xp: Any, g: Any, shape: tuple[int, ...]) -> Any:
@@ -112,26 +203,47 @@ def unbroadcast(xp: Any, g: Any, shape: tuple[int, ...]) -> Any:
     return xp.reshape(xp.sum(g, axis=axes), shape)
 
 
-def unbroadcast_block(xp: Any, values: Any, region: Region, shape: tuple[int, ...]) -> Block:
+def unbroadcast_block(
+    xp: Any, values: Any, region: Region, shape: tuple[int, ...], mask: Any = None
+) -> Block:
     """Return the Block of `shape` for values on a region of the array it was broadcast to."""
     lead = len(region) - len(shape)
     kept = tuple(range(1) if n == 1 else region[lead + i] for i, n in enumerate(shape))
-    sizes = tuple(map(len, kept))
-    if tuple(values.shape) != sizes:
-        full_sizes = tuple(map(len, region))
-        if tuple(values.shape) != full_sizes:  # the rule's answer broadcasts like an operand
-            values = xp.broadcast_to(values, full_sizes)
-        values = unbroadcast(xp, values, sizes)
-    return Block(shape, kept, values)
+    lengths, full = sizes(kept), sizes(region)
+    if tuple(values.shape) != lengths:
+        if tuple(values.shape) != full:  # the rule's answer broadcasts like an operand
+            values = xp.broadcast_to(values, full)
+        values = unbroadcast(xp, values, lengths)
+    return Block(shape, kept, values, None if mask is None else _any_along(mask, full, lengths))
+
+
+def _any_along(
+    mask: Any, full: tuple[int, ...], lengths: tuple[int, ...]
+) -> Any | Callable[[], Any]:
+    """Return a mask for sums over the axes along which `lengths` was repeated."""
+    if full == lengths:
+        return mask
+
+    def summed() -> Any:
+        found = mask() if callable(mask) else mask
+        raw = found._raw if type(found) is Tensor else found
+        xp: Any = backends.namespace_of(raw)
+        lead = len(full) - len(lengths)
+        axes = (*range(lead), *(lead + i for i, n in enumerate(lengths) if n != full[lead + i]))
+        return xp.reshape(xp.any(xp.broadcast_to(raw, full), axis=axes), lengths)
+
+    return summed
 
 
 def fit(xp: Any, op: Op, g: Any, parent: Node) -> Any:
     """Return a rule's answer `g` with the shape and dtype of the argument, or raise."""
     if type(g) is Block:
         if g.shape != parent.shape:
-            raise _misfit(op, g.shape, parent)
+            if not op.broadcasts:
+                raise _misfit(op, g.shape, parent)
+            g = unbroadcast_block(xp, g.values, g.region, parent.shape, g._mask)
         if g.values.dtype != parent.dtype:
-            return Block(g.shape, g.region, _cast(xp, g.values, parent.dtype))
+            return Block(g.shape, g.region, _cast(xp, g.values, parent.dtype), g._mask)
         return g
     shape = getattr(g, "shape", None)
     if shape != parent.shape:
@@ -168,26 +280,22 @@ def _cast(xp: Any, g: Any, dtype: Any) -> Any:
     return xp.astype(g, dtype)
 
 
+# -- sums -----------------------------------------------------------------------------------
+
+
 def add(xp: Any, a: Any, b: Any, owned: bool = False) -> Any:
     """Return a + b. Writes into `a` if that is `owned`: dense, and held by nobody else."""
     if type(a) is Block:
-        if type(b) is not Block:
-            return add(xp, b, a)
-        if not _size(a) or not _size(b):
-            return a if _size(a) else b
-        if a.region == b.region:
-            return Block(a.shape, a.region, a.values + b.values)
-        region = _around(a.region, b.region)
-        size = math.prod(map(len, region))
-        if 2 * size > math.prod(a.shape) or size > 2 * _size(a) + 2 * _size(b):
-            return add(xp, a.todense(xp), b)
-        return Block(a.shape, region, _within(xp, a, region) + _within(xp, b, region))
+        return _add_blocks(xp, a, b) if type(b) is Block else add(xp, b, a)
     if type(b) is Block:
         if not b.shape or not getattr(xp, "writable", False):
             return a + b.todense(xp)
         if not owned:
             a = xp.copy(a)
-        a[b.index] += b.values
+        if b.rows is None:
+            a[b.index] += b.values
+        else:
+            np.add.at(a, b.index, b.values)  # positions may be there twice
         return a
     if owned:
         a += b
@@ -195,11 +303,41 @@ def add(xp: Any, a: Any, b: Any, owned: bool = False) -> Any:
     return a + b
 
 
+def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
+    if not _size(a) or not _size(b):
+        return a if _size(a) else b
+    if same(a.region, b.region):
+        mask = None
+        if a.is_masked and b.is_masked:
+            mask = lambda: a.mask | b.mask  # noqa: E731
+        return Block(a.shape, a.region, a.values + b.values, mask)
+    axis = _one_axis_apart(a, b)
+    if axis is not None and 2 * (len(a.region[axis]) + len(b.region[axis])) < a.shape[axis]:
+        rows = np.concatenate([np.asarray(g.region[axis]) for g in (a, b)])
+        region = (*a.region[:axis], rows, *a.region[axis + 1 :])
+        return Block(a.shape, region, xp.concat([a.values, b.values], axis=axis))
+    a, b = a.ranged(xp), b.ranged(xp)
+    region = around(a.region, b.region)
+    size = math.prod(map(len, region))
+    if 2 * size > math.prod(a.shape) or size > 2 * _size(a) + 2 * _size(b):
+        return add(xp, a.todense(xp), b)
+    return Block(a.shape, region, _within(xp, a, region) + _within(xp, b, region))
+
+
+def _one_axis_apart(a: Block, b: Block) -> int | None:
+    """Return the one axis along which two regions differ, if no other is a list of positions."""
+    apart = [
+        i for i, (r, s) in enumerate(zip(a.region, b.region, strict=True)) if not same((r,), (s,))
+    ]
+    lists = {g.rows for g in (a, b)} - {None}
+    return apart[0] if len(apart) == 1 and lists and lists <= set(apart) else None
+
+
 def _size(block: Block) -> int:
     return math.prod(map(len, block.region))
 
 
-def _around(one: Region, two: Region) -> Region:
+def around(one: Region, two: Region) -> Region:
     """Return the smallest region without steps around both; neither is empty."""
     return tuple(
         range(min(r[0], r[-1], s[0], s[-1]), max(r[0], r[-1], s[0], s[-1]) + 1)
@@ -213,4 +351,50 @@ def _within(xp: Any, block: Block, region: Region) -> Any:
         range(r.start - q.start, r.stop - q.start, r.step)
         for r, q in zip(block.region, region, strict=True)
     )
-    return Block(tuple(map(len, region)), moved, block.values).todense(xp)
+    return Block(sizes(region), moved, block.values).todense(xp)
+
+
+# -- parts ----------------------------------------------------------------------------------
+
+
+def restrict(xp: Any, g: Any, region: Region) -> Any:
+    """Return `g` without what lies outside of a region of ranges, as far as that is cheap."""
+    if type(g) is not Block:
+        return Block(tuple(g.shape), region, g[slices(region)])
+    places: list[Any] = []
+    kept: list[Any] = []
+    for mine, limit in zip(g.region, region, strict=True):
+        if type(mine) is not range or mine.step < 0 or limit.step != 1:
+            place = range(len(mine))
+        else:
+            place = range(
+                -(-max(0, limit.start - mine.start) // mine.step),
+                max(0, min(len(mine), -(-(limit.stop - mine.start) // mine.step))),
+            )
+        places.append(place)
+        kept.append(mine if len(place) == len(mine) else mine[place.start : place.stop])
+    if sizes(tuple(places)) == sizes(g.region):
+        return g
+    key = slices(tuple(places))
+    mask = (lambda: g.mask[key]) if g.is_masked else None
+    return Block(g.shape, tuple(kept), g.values[key], mask)
+
+
+def selected(xp: Any, g: Any, region: Region) -> Any:
+    """Return the dense array that is `g` on a region, at a cost of no more than both."""
+    if type(g) is not Block:
+        return part_of(g, region)
+    values = g.values
+    for axis, (mine, wanted) in enumerate(zip(g.region, region, strict=True)):
+        if same((mine,), (wanted,)):
+            continue
+        distinct, again = np.unique(np.asarray(wanted, int), return_inverse=True)
+        found = np.searchsorted(distinct, np.asarray(mine, int))
+        hits = found < len(distinct)
+        hits[hits] = distinct[found[hits]] == np.asarray(mine, int)[hits]
+        before, after = map(range, values.shape[:axis]), map(range, values.shape[axis + 1 :])
+        taken = part_of(values, (*before, hits.nonzero()[0], *after))
+        shape = (*values.shape[:axis], len(distinct), *values.shape[axis + 1 :])
+        values = xp.scatter(taken, shape=shape, key=(slice(None),) * axis + (found[hits],))
+        values = part_of(values, (*map(range, shape[:axis]), again, *map(range, shape[axis + 1 :])))
+    return values

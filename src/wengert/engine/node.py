@@ -144,6 +144,8 @@ class Op:
     aliases = True
     #: whether `pull` is no more than a call of the rule when the result is real
     direct = False
+    #: whether `pull_block` takes a Block on a list of positions
+    takes_rows = False
 
     def __init__(
         self,
@@ -204,6 +206,10 @@ class Op:
     ) -> Any:
         """Return the cotangent for a Block `g`; here, for a family without a rule, densely."""
         return self.pull(xp, g.todense(xp), node, argument, values)
+
+    def reach(self, region: Any, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the region of the result that depends on a region of an argument; None for all."""
+        return None
 
     def __repr__(self) -> str:
         return f"<{self.family} operation {self.name}({', '.join(self.args)})>"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.backends import NUMPY, is_inexact
-from wengert.engine.cotangents import Block, add, fit, zero
+from wengert.engine.cotangents import Block, Region, add, around, fit, restrict, zero
 from wengert.engine.node import OUTPUT, Node, Token
 from wengert.engine.record import output_node
 from wengert.engine.tensor import wrap
@@ -58,14 +58,17 @@ def reverse(
     sources: set[Node],
     recorded: bool,
     release: Token | None,
+    parts: dict[Node, Region] | None = None,
 ) -> dict[Node, Any]:
     """Return the cotangents of `sources`; those that no path leads to are missing.
 
     `entries` are the seeds' ancestors, newest first. `recorded` says that cotangents are
     tensors; `release`, that each entry gives up its values once they are used, unless a
-    live tape other than this one cares about it.
+    live tape other than this one cares about it. Of the sources in `parts` only a region is
+    asked for.
     """
     wanted = leading_to(sources, entries)
+    limits = reached(parts, entries, wanted) if parts else {}
     carried = {node: g for node, g in seeds.items() if node in wanted}
     owned: set[Node] = set()  # entries whose cotangent is a sum made here
     results: dict[Node, Any] = {}
@@ -75,6 +78,8 @@ def reverse(
         g = carried.pop(node, None)
         if g is None:
             continue
+        if limits and node in limits:
+            g = restrict(xp, g, limits[node])
         if node in sources:
             results[node] = g
         op = node.op
@@ -90,8 +95,10 @@ def reverse(
             if recorded:
                 values = _recorded(node, argument, values)
             if type(g) is Block:
-                if not all(g.region):  # no elements: zero by structure, for all parents
+                if not all(map(len, g.region)):  # no elements: zero by structure, for all parents
                     continue
+                if not op.takes_rows:
+                    g = g.ranged(xp)
                 part = op.pull_block(xp, g, node, parent, argument, values)
             elif op.direct and on_numpy and node.dtype in REAL:
                 rule: Any = op.rules[argument]
@@ -121,6 +128,31 @@ def reverse(
     for node in missing.intersection(entries):  # a path, but no element of the target is on it
         results[node] = zero(node.shape, node.dtype, like=next(iter(seeds.values())))
     return results
+
+
+def reached(
+    parts: dict[Node, Region], entries: list[Node], wanted: Collection[Node]
+) -> dict[Node, Region]:
+    """Return for each entry the region that depends on the given parts, where it is not all."""
+    limits = dict(parts)
+    for node in reversed(entries):
+        if node in parts or node not in wanted or type(node.shape) is list:
+            continue
+        region: Region | None = None
+        for parent, argument, values in node.edges:
+            if parent not in wanted:
+                continue
+            start = limits.get(parent)
+            part = None
+            if start is not None:
+                part = node.op.reach(start, node, parent, argument, values)
+            if part is None:
+                region = None
+                break
+            region = part if region is None else around(region, part)
+        if region is not None:
+            limits[node] = region
+    return limits
 
 
 def _dense(xp: Any, node: Node, k: int, part: Any, seeds: dict[Node, Any]) -> Any:

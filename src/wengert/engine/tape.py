@@ -249,7 +249,7 @@ class GradientTape:
 
 
 def _wrapped(g: Any) -> Any:
-    return ct.Block(g.shape, g.region, wrap(g.values)) if type(g) is ct.Block else wrap(g)
+    return ct.Block(g.shape, g.region, wrap(g.values), g._mask) if type(g) is ct.Block else wrap(g)
 
 
 def _converted(value: Any, what: str) -> Tensor:

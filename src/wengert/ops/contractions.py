@@ -34,11 +34,25 @@ def _matmul_regions(region: Region, shapes: Any) -> tuple[Region, Region]:
     return (*batch, rows, inner), (*batch, inner, columns)
 
 
+def matmul_reached(region: Region, argument: int, shape: Any, shapes: Any) -> Region:
+    """Return the rows of the product that rows of the first depend on, or columns."""
+    lead = len(shape) - len(region)
+    batch = [
+        range(n) if i < lead or shapes[argument][i - lead] == 1 else region[i - lead]
+        for i, n in enumerate(shape[:-2])
+    ]
+    if argument == 0:
+        return (*batch, region[-2], range(shape[-1]))
+    return (*batch, range(shape[-2]), region[-1])
+
+
 _matmul = contraction(
     "matmul",
     lambda xp, g, x2, shapes: xp.matmul(g, adjoint(xp, x2)),
     lambda xp, g, x1, shapes: xp.matmul(adjoint(xp, x1), g),
     regions=_matmul_regions,
+    reached=matmul_reached,
+    takes_rows=True,
     samples=[
         sample((2, 3), (3, 4)),
         sample((2, 2, 3), (3, 2)),
@@ -74,6 +88,14 @@ def _einsum_regions(region: Region, shapes: Any, subscripts: str) -> list[Region
     ]
 
 
+def _einsum_reached(
+    region: Region, argument: int, shape: Any, shapes: Any, subscripts: str
+) -> Region:
+    inputs, output = subscripts.split("->")
+    known = dict(zip(inputs.split(",")[argument], region, strict=True))
+    return tuple(known.get(label, range(n)) for label, n in zip(output, shape, strict=True))
+
+
 def _einsum_rule(xp: Any, g: Any, arrays: Any, position: int, shapes: Any, subscripts: str) -> Any:
     inputs, output = subscripts.split("->")
     labels = inputs.split(",")
@@ -91,6 +113,8 @@ _einsum = contraction(
     "einsum",
     _einsum_rule,
     regions=_einsum_regions,
+    reached=_einsum_reached,
+    takes_rows=True,
     args=("arrays",),
     params=("subscripts",),
     variadic=True,

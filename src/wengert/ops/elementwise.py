@@ -243,6 +243,7 @@ keep = elementwise(
     lambda xp, g, mask: xp.keep(g, _truth(mask)),
     None,
     args=("x", "mask"),
+    chosen=(lambda xp, mask: _truth(mask), None),
     compute=lambda xp, x, mask: xp.keep(x, _truth(mask)),
     reference=lambda x, mask: np.where(mask != 0, x, 0),
     doc="Return x where the mask holds, else 0; what a rule uses in place of a product.",
@@ -266,12 +267,14 @@ maximum = elementwise(
     "maximum",
     lambda xp, g, x1, x2: _wins(xp, g, x1, x2),
     lambda xp, g, x1, x2: _wins(xp, g, x2, x1),
+    chosen=(lambda xp, x1, x2: x1 >= x2, lambda xp, x1, x2: x2 >= x1),
     kinds="f",
 )
 minimum = elementwise(
     "minimum",
     lambda xp, g, x1, x2: _wins(xp, g, x2, x1),
     lambda xp, g, x1, x2: _wins(xp, g, x1, x2),
+    chosen=(lambda xp, x1, x2: x1 <= x2, lambda xp, x1, x2: x2 <= x1),
     kinds="f",
 )
 where = elementwise(
@@ -280,6 +283,11 @@ where = elementwise(
     lambda xp, g, condition: xp.keep(g, _truth(condition)),
     lambda xp, g, condition: xp.keep(g, xp.logical_not(_truth(condition))),
     args=("condition", "x1", "x2"),
+    chosen=(
+        None,
+        lambda xp, condition: _truth(condition),
+        lambda xp, condition: xp.logical_not(_truth(condition)),
+    ),
     samples=[
         sample((2, 3), (2, 3), (2, 3)),
         sample((3,), (2, 1), (2, 3)),

@@ -30,10 +30,20 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import Block, Region, cut, slices, unbroadcast_block, whole
+from wengert.engine.cotangents import (
+    Block,
+    Region,
+    cut,
+    part_of,
+    sizes,
+    slices,
+    unbroadcast_block,
+    whole,
+)
 from wengert.engine.errors import RuleError
 from wengert.engine.node import Node, Op
 from wengert.engine.record import apply, binary, unary
+from wengert.engine.tensor import Tensor, wrap
 
 Rule = Callable[..., Any]
 Domain = tuple[float, float]
@@ -166,24 +176,72 @@ class Elementwise(Op):
     family = "elementwise"
     broadcasts = True
     direct = True
+    takes_rows = True
     #: whether the rules are transposes already, as for real, imag and conj
     transposed = False
+    #: for an operation that chooses among its arguments: which elements it takes of each
+    chosen: tuple[Rule | None, ...] = ()
 
     def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
         """Return g times the partial derivative, conjugated where numbers are complex."""
+        part = self._times_partial(xp, g, node, argument, values)
+        if not self.chosen or part is None:
+            return part
+        return Block(node.shape, whole(node.shape), part, self._choice(xp, argument, values))
+
+    def _times_partial(
+        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
         rule: Any = self.rules[argument]
         if backends.kind_of(node.dtype) == "c" and not self.transposed:
             g = rule(xp, xp.conj(g), *values)  # g * conj(partial), for a holomorphic function
             return None if g is None else xp.conj(g)
         return rule(xp, g, *values)
 
+    def _choice(self, xp: Any, argument: int, values: tuple[Any, ...]) -> Any:
+        """Return the mask of the elements that were chosen, as a function; None for all."""
+        chosen = self.chosen[argument] if self.chosen else None
+        return None if chosen is None else lambda: chosen(xp, *values)
+
     def pull_block(
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
         """Return the rule's answer on the matching part of each operand."""
         here = tuple(cut(v, g.region) for v in values)
-        part = self.pull(xp, g.values, node, argument, here)
-        return None if part is None else unbroadcast_block(xp, part, g.region, parent.shape)
+        part = self._times_partial(xp, g.values, node, argument, here)
+        if part is None:
+            return None
+        part = _kept(xp, part, g, sizes(g.region))
+        mask = _both(g, self._choice(xp, argument, here))
+        return unbroadcast_block(xp, part, g.region, parent.shape, mask)
+
+    def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the same region, and all along axes that the argument is repeated along."""
+        lead = len(node.shape) - len(parent.shape)
+        repeated = whole(node.shape)
+        return repeated[:lead] + tuple(
+            repeated[lead + i] if n == 1 else r
+            for i, (r, n) in enumerate(zip(region, parent.shape, strict=True))
+        )
+
+
+def _kept(xp: Any, part: Any, g: Block, lengths: tuple[int, ...], shape: Any = None) -> Any:
+    """Return a rule's answer to the values of g with what is zero by structure zero still."""
+    if not g.is_masked or part is g.values:
+        return part
+    mask = g.mask if shape is None else backends.namespace_of(g.mask).reshape(g.mask, shape)
+    return xp.keep(xp.broadcast_to(part, lengths), wrap(mask) if type(part) is Tensor else mask)
+
+
+def _both(g: Block, choice: Any) -> Any:
+    """Return the mask of where g and a choice hold; None if there is neither."""
+    if choice is None:
+        return g._mask
+    return choice if not g.is_masked else lambda: _raw(choice()) & g.mask
+
+
+def _raw(x: Any) -> Any:
+    return x._raw if type(x) is Tensor else x
 
 
 _ONE = [sample((2, 3)), sample(()), sample((0, 2)), sample((4,))]
@@ -203,12 +261,20 @@ def elementwise(
     compute: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
     transposed: bool = False,
+    chosen: Sequence[Rule | None] = (),
     **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
-    """Declare a function of each element, by rules ``(xp, g, ...) -> g * partial``."""
+    """Declare a function of each element, by rules ``(xp, g, ...) -> g * partial``.
+
+    `chosen` is for an operation that chooses among its arguments, as `where` does: for each, a
+    function ``(xp, ...) -> mask`` that reads what the rule reads. What is not chosen is zero by
+    structure.
+    """
     args = args or (("x",) if len(rules) == 1 else tuple(f"x{i + 1}" for i in range(len(rules))))
     op = Elementwise(name, args, compute or _by_name(name), rules, params)
     op.transposed = transposed
+    op.chosen = tuple(chosen)
+    op.direct = not chosen
     _set_numpy_function(op, compute)
     tests.setdefault("samples", _ONE if len(rules) == 1 else _TWO)
     return _declared(op, tests)
@@ -252,6 +318,7 @@ class Linear(Op):
 
     family = "linear"
     block: Rule | None = None
+    reached: Callable[..., Any] | None = None
 
     def pull_block(
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
@@ -259,6 +326,10 @@ class Linear(Op):
         """Return what the operation's own rule for a Block says, if it has one."""
         part = None if self.block is None else self.block(xp, g, *values)
         return super().pull_block(xp, g, node, parent, argument, values) if part is None else part
+
+    def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return what `reached` says, if it was declared."""
+        return None if self.reached is None else self.reached(region, node.shape, *values)
 
 
 def linear(
@@ -269,15 +340,20 @@ def linear(
     compute: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
     block: Rule | None = None,
+    reached: Callable[..., Any] | None = None,
+    takes_rows: bool = False,
     **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
     """Declare a linear operation by itself and its transpose.
 
     `block`, if given, takes a Block in place of g, reads what `transpose` reads, and
-    returns a Block, or None where it would be no smaller than the whole.
+    returns a Block, or None where it would be no smaller than the whole. `takes_rows` says that
+    it takes a list of positions on an axis. ``reached(region, shape of the result, ...)`` reads
+    the same, and returns the region of the result that depends on a region of the argument.
     """
     op = Linear(name, args, compute or _by_name(name), [transpose], params)
     _set_block(op, transpose, block)
+    op.reached, op.takes_rows = reached, takes_rows
     return _declared(op, tests)
 
 
@@ -315,10 +391,29 @@ class PositionMap(Linear):
             return None
         places = np.unravel_index(np.where(positions < 0, used[0], positions), shape)
         region = tuple(range(int(p.min()), int(p.max()) + 1) for p in places)
-        sizes = tuple(map(len, region))
+        lengths = sizes(region)
         local = [p - r.start for p, r in zip(places, region, strict=True)]
-        flat = np.where(positions < 0, -1, np.ravel_multi_index(local, sizes) if shape else 0)
-        return Block(shape, region, xp.scatter_flat(g.values, shape=sizes, positions=flat))
+        flat = np.where(positions < 0, -1, np.ravel_multi_index(local, lengths) if shape else 0)
+        return Block(shape, region, xp.scatter_flat(g.values, shape=lengths, positions=flat))
+
+    def pull_block(
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        """Return where the values of g come from, and where its mask does."""
+        part = super().pull_block(xp, g, node, parent, argument, values)
+        if not g.is_masked or part is None:
+            return part
+        pull = super().pull_block
+
+        def mask() -> Any:
+            plain: Any = backends.namespace_of(g.mask)
+            numbers = Block(g.shape, g.region, plain.astype(g.mask, plain.float32))
+            moved = pull(plain, numbers, node, parent, argument, values)
+            return (moved.values if type(moved) is Block else moved) != 0
+
+        if type(part) is Block:
+            return Block(part.shape, part.region, part.values, mask)
+        return Block(tuple(part.shape), whole(tuple(part.shape)), part, mask)
 
 
 def position_map(
@@ -328,9 +423,11 @@ def position_map(
     compute: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
     block: Rule | None = None,
+    reached: Callable[..., Any] | None = None,
+    takes_rows: bool = False,
     **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
-    """Declare an operation that only moves, repeats or drops elements."""
+    """Declare an operation that only moves, repeats or drops elements; see `linear`."""
     rule: Any = transpose
     if transpose is None:
 
@@ -343,6 +440,7 @@ def position_map(
         op.block = op.transpose_block
     else:
         _set_block(op, rule, block)
+    op.reached, op.takes_rows = reached, takes_rows
     return _declared(op, tests)
 
 
@@ -360,6 +458,7 @@ class Contraction(Op):
     family = "contraction"
     broadcasts = True
     regions: Callable[..., Sequence[Region]]
+    reached: Callable[..., Region] | None = None
 
     def pull_block(
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
@@ -377,6 +476,15 @@ class Contraction(Op):
         part = self.pull(xp, g.values, node, argument, tuple(known.values()))
         return unbroadcast_block(xp, part, regions[argument], parent.shape)
 
+    def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return what `reached` says, if it was declared."""
+        if self.reached is None:
+            return None
+        reads = self.reads[0 if self.variadic else argument] or ()
+        known = dict(zip(reads, values, strict=True))
+        params = {k: v for k, v in known.items() if k in self.params}
+        return self.reached(region, argument, node.shape, known["shapes"], **params)
+
 
 def contraction(
     name: str,
@@ -386,14 +494,20 @@ def contraction(
     params: Sequence[str] = (),
     variadic: bool = False,
     compute: Callable[..., Any] | None = None,
+    reached: Callable[..., Region] | None = None,
+    takes_rows: bool = False,
     **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
     """Declare sums of products, by a transpose for each operand, which reads `shapes`.
 
-    ``regions(region of the result, shapes, **params)`` is the part of each operand it uses.
+    ``regions(region of the result, shapes, **params)`` is the part of each operand it uses;
+    ``reached(region of an operand, argument, shape of the result, shapes, **params)``, the part
+    of the result that depends on it. `takes_rows` says that both work on lists of positions.
     """
     op = Contraction(name, args, compute or _by_name(name), rules, params, variadic)
     op.regions = regions
+    op.reached = reached
+    op.takes_rows = takes_rows
     return _declared(op, tests)
 
 
@@ -404,6 +518,7 @@ class Reduction(Op):
     """One number for all elements along some axes. Rules see g and y with those axes kept."""
 
     family = "reduction"
+    takes_rows = True
 
     def _reads(self, rule: Rule) -> tuple[str, ...]:
         return (*super()._reads(rule), "x_shape", "axis")
@@ -420,7 +535,7 @@ class Reduction(Op):
         *values, shape, axis = values  # type: ignore[assignment]
         outer = iter(g.region)
         keeps = len(g.region) == len(shape)
-        region = []
+        region: list[Any] = []
         for i, n in enumerate(shape):
             r = next(outer) if keeps or i not in axis else range(n)
             region.append(range(n) if i in axis else r)
@@ -428,12 +543,24 @@ class Reduction(Op):
         here = []
         for name, value in zip(reads, values, strict=False):
             if name == "x":
-                value = value[slices(tuple(region))]
+                value = part_of(value, tuple(region))
             elif name == "y":
-                value = value[g.index]
+                value = part_of(value, g.region)
             here.append(value)
         part = self._spread(xp, g.values, node, here, shape, axis, tuple(region))
-        return Block(shape, tuple(region), part)
+        if not g.is_masked:
+            return Block(shape, tuple(region), part)
+        lengths = sizes(tuple(region))
+        kept = tuple(1 if i in axis else n for i, n in enumerate(lengths))
+        part = _kept(xp, part, g, lengths, kept)
+        return Block(shape, tuple(region), part, lambda: _spread_mask(g.mask, kept, lengths))
+
+    def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the region without the reduced axes."""
+        axis = values[-1]
+        if len(node.shape) == len(parent.shape):
+            return tuple(range(1) if i in axis else r for i, r in enumerate(region))
+        return tuple(r for i, r in enumerate(region) if i not in axis)
 
     def _spread(
         self,
@@ -457,8 +584,13 @@ class Reduction(Op):
             part = xp.conj(rule(xp, xp.conj(xp.reshape(g, kept)), *values))
         else:
             part = rule(xp, xp.reshape(g, kept), *values)
-        sizes = tuple(map(len, region))
-        return part if tuple(part.shape) == sizes else xp.broadcast_to(part, sizes)
+        lengths = sizes(region)
+        return part if tuple(part.shape) == lengths else xp.broadcast_to(part, lengths)
+
+
+def _spread_mask(mask: Any, kept: tuple[int, ...], lengths: tuple[int, ...]) -> Any:
+    xp: Any = backends.namespace_of(mask)
+    return xp.broadcast_to(xp.reshape(mask, kept), lengths)
 
 
 _REDUCED = [

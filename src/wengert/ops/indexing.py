@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import Block, Region
+from wengert.engine.cotangents import Block, Region, sizes, whole
 from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
@@ -136,11 +136,38 @@ def _slice_block(xp: Any, g: Block, x_shape: Any, parts: Any) -> Block:
             region.append(range(part, part + 1))
             continue
         mine, r = range(n)[part], next(outer)
+        if type(r) is not range:
+            region.append(mine.start + r * mine.step)
+            continue
         step = mine.step * r.step
         start = mine.start + r.start * mine.step
         region.append(range(start, start + len(r) * step, step))
-    sizes = tuple(map(len, region))
-    return Block(x_shape, tuple(region), xp.reshape(g.values, sizes))
+    return Block(x_shape, tuple(region), xp.reshape(g.values, sizes(tuple(region))))
+
+
+def _slice_reached(region: Region, shape: Any, x_shape: Any, parts: Any) -> Region | None:
+    """Return where the elements of a region, of ranges without steps, are in x[parts]."""
+    found: list[range] = []
+    mine = iter(zip(region, x_shape, strict=True))
+    for part in parts:
+        if part is None:
+            found.append(range(1))
+            continue
+        r, n = next(mine)
+        taken = range(n)[part] if isinstance(part, slice) else range(part, part + 1)
+        hits = [i for i in (0, len(taken) - 1) if len(taken) and taken[i] in r]
+        if len(taken) > 1 and taken.step == 1:
+            low, high = max(r.start, taken.start), min(r.stop, taken.stop)
+            here = range(low - taken.start, max(low, high) - taken.start)
+        elif len(taken) > 1:
+            here = range(len(taken))
+        else:
+            here = range(len(hits))
+        if isinstance(part, slice):
+            found.append(here)
+        elif not here:
+            return (range(0),) * len(shape)
+    return tuple(found)
 
 
 def _slice_transpose(xp: Any, g: Any, x_shape: Any, parts: Any) -> Block:
@@ -154,6 +181,8 @@ _slice = position_map(
     params=("parts",),
     compute=lambda xp, x, parts: x[parts],
     block=_slice_block,
+    reached=_slice_reached,
+    takes_rows=True,
     samples=[
         sample((3, 4), parts=(1, 2)),
         sample((3, 4), parts=(slice(None, None, -1), slice(1, 4, 2))),
@@ -173,9 +202,29 @@ _KEYS = [
     sample((2, 3, 4), key=(np.array([1, 0]), slice(None), np.array([0, 3]))),
     sample((3,), key=(np.zeros(0, int),)),
 ]
+
+
+def _index_transpose(xp: Any, g: Any, x_shape: Any, key: Any) -> Any:
+    """Return g where x[key] has its elements from: rows of x, or an array with a mask."""
+    lists = [part for part in key if not isinstance(part, slice)]
+    if len(lists) == 1 and lists[0].ndim == 1:
+        region = tuple(
+            range(n)[part] if isinstance(part, slice) else part
+            for part, n in zip(key, x_shape, strict=True)
+        )
+        return Block(x_shape, region, g)
+
+    def mask() -> np.ndarray:
+        found = np.zeros(x_shape, bool)
+        found[key] = True
+        return found
+
+    return Block(x_shape, whole(x_shape), xp.scatter(g, shape=x_shape, key=key), mask)
+
+
 index = linear(
     "index",
-    lambda xp, g, x_shape, key: xp.scatter(g, shape=x_shape, key=key),
+    _index_transpose,
     params=("key",),
     compute=lambda xp, x, key: xp.index(x, key),
     samples=_KEYS,

@@ -29,35 +29,55 @@ def tensor(x: Any, name: str) -> Tensor:
 
 
 def _reshape_block(xp: Any, g: Block, x_shape: tuple[int, ...]) -> Block | None:
-    """Return the block of x that a block of its reshaped elements comes from.
+    """Return the block of x that a block of its reshaped elements comes from."""
+    if 0 in (*x_shape, *map(len, g.region)):
+        return None
+    region, exact = _reshaped(g.region, g.shape, x_shape)
+    if region is None:
+        return _reshape_block(xp, g.ranged(xp), x_shape)
+    lengths = tuple(map(len, region))
+    if exact:
+        return Block(x_shape, region, xp.reshape(g.values, lengths))
+    if 2 * math.prod(lengths) > math.prod(x_shape):
+        return None
+    whole_g = xp.reshape(g.todense(xp), x_shape)
+    return Block(x_shape, region, whole_g[slices(region)])
 
-    Axes are matched in groups of equal size. Within a group the elements of a block are
-    one run, whose smallest covering rectangle in the other axes is taken.
+
+def _reshaped(region: Region, shape: Any, new: Any) -> tuple[Region | None, bool]:
+    """Return the smallest region of the reshaped array with the elements of a region.
+
+    Axes are matched in groups of equal size. Within a group the elements are one run, whose
+    smallest covering rectangle in the other axes is taken. Also returns whether the elements
+    are the same, in the same order. A list of positions must stay on an axis of its own, or
+    there is no region.
     """
-    region: list[range] = []
+    found: list[Any] = []
     exact = True
-    for mine, theirs in _groups(x_shape, g.shape):
-        outer = [g.region[a] for a in theirs]
-        lengths, others = [x_shape[a] for a in mine], [g.shape[a] for a in theirs]
+    for mine, theirs in _groups(new, shape):
+        outer = [region[a] for a in theirs]
+        lengths, others = [new[a] for a in mine], [shape[a] for a in theirs]
         if lengths == others:
-            region.extend(outer)
+            found.extend(outer)
             continue
         if [n for n in lengths if n != 1] == [n for n in others if n != 1]:
             kept = iter([r for r, n in zip(outer, others, strict=True) if n != 1])
-            region.extend(range(1) if n == 1 else next(kept) for n in lengths)
+            found.extend(range(1) if n == 1 else next(kept) for n in lengths)
             continue
+        if any(type(r) is not range for r in outer):
+            return None, False
         first, last = _run(outer, others)
         cover = _cover(first, last, lengths)
         in_order = all(r.step == 1 or len(r) == 1 for r in outer)
         exact = exact and in_order and math.prod(map(len, cover)) == math.prod(map(len, outer))
-        region.extend(cover)
-    sizes = tuple(map(len, region))
-    if exact:
-        return Block(x_shape, tuple(region), xp.reshape(g.values, sizes))
-    if 2 * math.prod(sizes) > math.prod(x_shape):
+        found.extend(cover)
+    return tuple(found), exact
+
+
+def _reshape_reached(region: Region, shape: Any, x_shape: Any) -> Region | None:
+    if 0 in (*x_shape, *map(len, region)):
         return None
-    whole_g = xp.reshape(g.todense(xp), x_shape)
-    return Block(x_shape, tuple(region), whole_g[slices(tuple(region))])
+    return _reshaped(region, x_shape, shape)[0]
 
 
 def _groups(one: Sequence[int], two: Sequence[int]) -> list[tuple[list[int], list[int]]]:
@@ -114,9 +134,9 @@ _reshape = position_map(
     lambda xp, g, x_shape: xp.reshape(g, x_shape),
     params=("shape",),
     compute=lambda xp, x, shape: xp.reshape(x, shape),
-    block=lambda xp, g, x_shape: (
-        _reshape_block(xp, g, x_shape) if 0 not in (*x_shape, *map(len, g.region)) else None
-    ),
+    block=_reshape_block,
+    reached=_reshape_reached,
+    takes_rows=True,
     samples=[
         sample((2, 6), shape=(3, 4)),
         sample((2, 3), shape=(6,)),
@@ -156,6 +176,8 @@ _permute = position_map(
     lambda xp, g, axes: xp.permute_dims(g, _inverse(axes)),
     params=("axes",),
     block=_permute_block,
+    reached=lambda region, shape, axes: tuple(region[a] for a in axes),
+    takes_rows=True,
     compute=lambda xp, x, axes: xp.permute_dims(x, axes),
     samples=[sample((2, 3), axes=(1, 0)), sample((2, 3, 4), axes=(2, 0, 1)), sample((), axes=())],
 )
@@ -227,6 +249,11 @@ _broadcast_to = position_map(
     params=("shape",),
     compute=lambda xp, x, shape: xp.broadcast_to(x, shape),
     block=lambda xp, g, x_shape: unbroadcast_block(xp, g.values, g.region, x_shape),
+    reached=lambda region, shape, x_shape: tuple(
+        range(n) if i < 0 or x_shape[i] == 1 else region[i]
+        for i, n in enumerate(shape, len(x_shape) - len(shape))
+    ),
+    takes_rows=True,
     samples=[
         sample((2, 1), shape=(3, 2, 4)),
         sample((), shape=(2,)),

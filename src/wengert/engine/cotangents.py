@@ -338,9 +338,11 @@ def _size(block: Block) -> int:
 
 
 def around(one: Region, two: Region) -> Region:
-    """Return the smallest region without steps around both; neither is empty."""
+    """Return the smallest region without steps around both."""
     return tuple(
         range(min(r[0], r[-1], s[0], s[-1]), max(r[0], r[-1], s[0], s[-1]) + 1)
+        if len(r) and len(s)
+        else r or s
         for r, s in zip(one, two, strict=True)
     )
 

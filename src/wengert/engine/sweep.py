@@ -134,9 +134,15 @@ def reached(
     parts: dict[Node, Region], entries: list[Node], wanted: Collection[Node]
 ) -> dict[Node, Region]:
     """Return for each entry the region that depends on the given parts, where it is not all."""
-    limits = dict(parts)
+    limits: dict[Node, Region] = {}
     for node in reversed(entries):
-        if node in parts or node not in wanted or type(node.shape) is list:
+        if node not in wanted or type(node.shape) is list:
+            continue
+        if not any(parent in wanted for parent, _, _ in node.edges):
+            if node in parts:  # nothing further is asked for behind it
+                limits[node] = parts[node]
+            continue
+        if node in parts:
             continue
         region: Region | None = None
         for parent, argument, values in node.edges:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from wengert import backends
 from wengert.engine import cotangents as ct
@@ -142,10 +142,12 @@ class GradientTape:
         Parameters
         ----------
         target
-            A tensor, or a nest of them, whose derivatives add up.
+            A tensor, a selection ``z.at[key]`` of one, or a nest of them, whose derivatives
+            add up.
         sources
-            Tensors or variables in a nest, whose shape the result has. Any recorded
-            tensor is a valid source.
+            Tensors, variables or selections of them in a nest, whose shape the result has. Any
+            recorded tensor is a valid source. For a selection ``x.at[key]`` the result has the
+            shape of ``x[key]``, and costs what lies between it and the target.
         output_gradients
             Weights for the elements of the target, in its shape; ones by default.
         unconnected_gradients
@@ -163,27 +165,19 @@ class GradientTape:
                 f"gradient() was called on this tape before, at {self._spent}, and freed what it "
                 "recorded; write GradientTape(persistent=True) to ask more than once"
             )
-        targets = [_converted(t, "gradient: target") for t in flatten(target)[0]]
+        targets = [_part(t, "gradient: target") for t in flatten(target)[0]]
         if type(target) is Tensor and output_gradients is not None:
             output_gradients = lift(output_gradients, "gradient: output_gradients")
-        places, rebuild = flatten(sources)
-        wanted = [_source_node(s) for s in places]
+        given, rebuild = flatten(sources)
+        places = [None if s is None else _part(s, "gradient: source") for s in given]
         seeds = self._seeds(target, targets, output_gradients)
         if not self._persistent:
             self._spent = caller_line()
-        found = self._sweep(seeds, {n for n in wanted if n is not None})
-        return rebuild(
-            [
-                _answer(
-                    found.get(node) if node else None, place, unconnected_gradients == "zero", dense
-                )
-                for node, place in zip(wanted, places, strict=True)
-            ]
-        )
+        found = self._sweep(seeds, places)
+        zero = unconnected_gradients == "zero"
+        return rebuild([_answer(found, place, zero, dense) for place in places])
 
-    def _seeds(
-        self, target: Any, targets: list[Tensor], weights: Any
-    ) -> list[tuple[Tensor, Tensor]]:
+    def _seeds(self, target: Any, targets: list[Part], weights: Any) -> list[tuple[Part, Tensor]]:
         """Return each target that was recorded here with its cotangent."""
         given = [None] * len(targets) if weights is None else flatten(weights)[0]
         if weights is not None and paths(weights) != paths(target):
@@ -192,7 +186,9 @@ class GradientTape:
                 f"{paths(target)}; give one part for each, in the same nest"
             )
         seeds = []
-        for target, weight in zip(targets, given, strict=True):
+        for part, weight in zip(targets, given, strict=True):
+            target = part.tensor
+            shape = target.shape if part.selection is None else part.selection.shape
             xp = backends.namespace_of(target._raw)
             if not backends.is_inexact(target.dtype):
                 raise DtypeError(
@@ -200,13 +196,13 @@ class GradientTape:
                     "compute it in floating point, for example with wg.astype(x, wg.float64)"
                 )
             if weight is None:
-                weight = wrap(xp.ones(target.shape, dtype=target.dtype))
+                weight = wrap(xp.ones(shape, dtype=target.dtype))
             else:
                 weight = lift(weight, "gradient: output_gradients")
                 weight = weight if type(weight) is Tensor else wrap(xp.asarray(weight))
-                if weight.shape != target.shape:
+                if weight.shape != shape:
                     raise ShapeError(
-                        f"output_gradients has shape {weight.shape} and the target {target.shape}; "
+                        f"output_gradients has shape {weight.shape} and the target {shape}; "
                         "give one number for each element of the target"
                     )
                 if backends.loses(weight.dtype, target.dtype):
@@ -217,31 +213,37 @@ class GradientTape:
                 if weight.dtype != target.dtype:
                     weight = Tensor._namespace.astype(weight, target.dtype)
             if target._node is not None and self._token in target._node.tokens:
-                seeds.append((target, weight))
+                seeds.append((part, weight))
         return seeds
 
-    def _sweep(self, pairs: list[tuple[Tensor, Tensor]], sources: set[Node]) -> dict[Node, Tensor]:
+    def _sweep(
+        self, pairs: list[tuple[Part, Tensor]], places: list[Part | None]
+    ) -> dict[Node, Any]:
         """Return the cotangents of the sources that a path leads to, as tensors."""
         if not pairs:
             return {}
+        wanted = [p for p in places if p is not None and p.node is not None]
+        sources: set[Any] = {p.node for p in wanted}
         before = active.get()
         recording = before if self._persistent else before - {self._token}
-        nodes: list[Any] = [target._node for target, _ in pairs]
+        nodes: list[Any] = [part.node for part, _ in pairs]
         entries = ancestors(nodes, self._token)
         recorded = bool(recording) and (
             any(node.tokens & recording or node.op.captures for node in entries)
             or any(w._node is not None and w._node.tokens & recording for _, w in pairs)
         )
-        xp = Tensor._namespace if recorded else backends.namespace_of(pairs[0][0]._raw)
+        xp = Tensor._namespace if recorded else backends.namespace_of(pairs[0][1]._raw)
         seeds: dict[Node, Any] = {}
-        for target, weight in pairs:
+        for part, weight in pairs:
             g: Any = weight if recorded else weight._raw
-            node: Any = target._node
+            if part.selection is not None:
+                g = part.selection.embed(xp, g)
+            node: Any = part.node
             seeds[node] = ct.add(xp, seeds[node], g) if node in seeds else g
         active.set(recording or NOBODY)
         try:
             release = None if self._persistent else self._token
-            found = reverse(xp, entries, seeds, sources, recorded, release)
+            found = reverse(xp, entries, seeds, sources, recorded, release, _regions(wanted))
         finally:
             active.set(before)
             self._token.alive = self._persistent
@@ -266,20 +268,50 @@ def _converted(value: Any, what: str) -> Tensor:
     return tensor
 
 
-def _source_node(source: Any) -> Node | None:
-    if isinstance(source, Variable):
-        return source._leaf
-    if source is None:
+class Part(NamedTuple):
+    """What a gradient is of, or with respect to: a tensor, or a selection of its elements.
+
+    A selection has a `shape`, a `region` around its elements, `embed(xp, g)`, which makes a
+    cotangent of the tensor of one of the selection, and its transpose `pick(xp, g)`.
+    """
+
+    tensor: Tensor
+    node: Node | None
+    selection: Any = None
+
+
+def _part(value: Any, what: str) -> Part:
+    owner, selection = value, None
+    if hasattr(type(value), "__wengert_selection__"):
+        owner, selection = value.__wengert_selection__()
+    tensor = _converted(owner, what)
+    node = owner._leaf if isinstance(owner, Variable) else tensor._node
+    return Part(tensor, node, selection)
+
+
+def _regions(sources: list[Part]) -> dict[Node, ct.Region]:
+    """Return the region asked for of each source of which not all is asked for."""
+    regions: dict[Any, Any] = {}
+    for part in sources:
+        if part.selection is None:
+            regions[part.node] = None
+        elif part.node not in regions:
+            regions[part.node] = part.selection.region
+        elif regions[part.node] is not None:
+            regions[part.node] = ct.around(regions[part.node], part.selection.region)
+    return {node: region for node, region in regions.items() if region is not None}
+
+
+def _answer(found: dict[Node, Any], place: Part | None, zero: bool, dense: bool) -> Any:
+    g = None if place is None or place.node is None else found.get(place.node)
+    if place is None or (g is None and not zero):
         return None
-    return _converted(source, "gradient: source")._node
-
-
-def _answer(g: Any, source: Any, zero: bool, dense: bool) -> Any:
     if g is None:
-        if not zero or source is None:
-            return None
-        raw = _converted(source, "source")._raw
-        return wrap(backends.namespace_of(raw).zeros_like(raw))
+        xp = backends.namespace_of(place.tensor._raw)
+        shape = place.tensor.shape if place.selection is None else place.selection.shape
+        return wrap(xp.zeros(shape, dtype=place.tensor.dtype))
+    if place.selection is not None:
+        return place.selection.pick(Tensor._namespace, g)
     if type(g) is ct.Block and dense:
         return g.todense(Tensor._namespace)
     return g

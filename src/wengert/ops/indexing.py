@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import Block, Region, sizes, whole
+from wengert.engine.cotangents import Block, Region, selected, sizes, whole
 from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
@@ -319,3 +319,54 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     axis = one_axis(axis, x.ndim, "unstack")
     before = (slice(None),) * axis
     return tuple(getitem(x, (*before, i)) for i in range(x.shape[axis]))
+
+
+# -- selections -----------------------------------------------------------------------------
+
+
+class Selected:
+    """The elements x[key] of an array of some shape, as a gradient is asked for."""
+
+    def __init__(self, key: Any, shape: tuple[int, ...]) -> None:
+        self._parts, self._basic = parse_key(key, shape)
+        self._whole = shape
+        places = np.broadcast_to(np.empty((), bool), shape)
+        self.shape: tuple[int, ...] = places[self._parts].shape
+
+    @property
+    def region(self) -> Region:
+        """The smallest ranges around the elements."""
+        real = [p for p in self._parts if p is not None]
+        return tuple(_around(p, n) for p, n in zip(real, self._whole, strict=True))
+
+    def embed(self, xp: Any, g: Any) -> Block:
+        """Return the cotangent of x for that of x[key]."""
+        if self._basic:
+            return _slice_transpose(xp, g, self._whole, self._parts)
+        return _index_transpose(xp, g, self._whole, self._parts)
+
+    def pick(self, xp: Any, g: Any) -> Any:
+        """Return g[key], at the cost of what is asked for and what there is."""
+        region = self.region
+        box = selected(xp, g, region)
+        offsets = iter(region)
+        key = []
+        for part in self._parts:
+            if part is None:
+                key.append(None)
+            elif isinstance(part, slice):
+                next(offsets)  # its first or last element is the box's
+                key.append(slice(None, None, part.step))
+            else:
+                key.append(part - next(offsets).start)
+        return getitem(box, tuple(key))
+
+
+def _around(part: Any, n: int) -> range:
+    """Return the range of positions from the first to the last that a part of a key selects."""
+    if isinstance(part, slice):
+        r = range(n)[part]
+        return range(min(r[0], r[-1]), max(r[0], r[-1]) + 1) if r else range(0)
+    if isinstance(part, int):
+        return range(part, part + 1)
+    return range(int(part.min()), int(part.max()) + 1) if part.size else range(0)

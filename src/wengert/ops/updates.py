@@ -16,7 +16,7 @@ from wengert.engine.record import SCALARS
 from wengert.engine.tensor import wrap
 from wengert.ops import elementwise, shapes
 from wengert.ops.families import sample, special
-from wengert.ops.indexing import getitem, parse_key
+from wengert.ops.indexing import Selected, getitem, parse_key
 
 _KEYS = [
     sample((3, 4), (4,), key=(1, slice(None)), winners=None),
@@ -132,6 +132,10 @@ class Selection:
         self._x = x
         self._key = key
         self._parts = parse_key(key, x.shape).parts
+
+    def __wengert_selection__(self) -> tuple[Any, Selected]:
+        """Return the tensor and which of its elements, for a gradient of or by them."""
+        return self._x, Selected(self._key, self._x.shape)
 
     def get(self) -> Any:
         """Return x[key]."""

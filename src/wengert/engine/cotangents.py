@@ -104,6 +104,13 @@ class Block:
             return self.values
         return xp.embed(self.values, shape=self.shape, key=self.index)
 
+    def kept(self, xp: Any) -> Any:
+        """Return the values with zeros where the mask does not hold."""
+        mask = self.mask
+        if mask is None:
+            return self.values
+        return xp.keep(self.values, wrap(mask) if type(self.values) is Tensor else mask)
+
     def ranged(self, xp: Any) -> Block:
         """Return the block on ranges only: a list of positions becomes the range around it."""
         axis = self.rows

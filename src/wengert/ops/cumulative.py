@@ -34,6 +34,11 @@ _cumulative_sum = linear(
     _reverse_sum,
     params=("axis",),
     block=_reverse_sum_block,
+    reached=lambda region, shape, axis: (
+        *region[:axis],
+        range(region[axis].start, shape[axis]),
+        *region[axis + 1 :],
+    ),
     compute=lambda xp, x, axis: xp.cumulative_sum(x, axis=axis),
     samples=[sample((4,), axis=0), sample((2, 3), axis=1), sample((0, 2), axis=0)],
 )

@@ -43,7 +43,7 @@ from wengert.engine.cotangents import (
 from wengert.engine.errors import RuleError
 from wengert.engine.node import Node, Op
 from wengert.engine.record import apply, binary, unary
-from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.tensor import Tensor
 
 Rule = Callable[..., Any]
 Domain = tuple[float, float]
@@ -211,7 +211,7 @@ class Elementwise(Op):
         part = self._times_partial(xp, g.values, node, argument, here)
         if part is None:
             return None
-        part = _kept(xp, part, g, sizes(g.region))
+        part = _kept(xp, part, g, g.region)
         mask = _both(g, self._choice(xp, argument, here))
         return unbroadcast_block(xp, part, g.region, parent.shape, mask)
 
@@ -225,12 +225,12 @@ class Elementwise(Op):
         )
 
 
-def _kept(xp: Any, part: Any, g: Block, lengths: tuple[int, ...], shape: Any = None) -> Any:
+def _kept(xp: Any, part: Any, g: Block, region: Region, mask: Any = None) -> Any:
     """Return a rule's answer to the values of g with what is zero by structure zero still."""
     if not g.is_masked or part is g.values:
         return part
-    mask = g.mask if shape is None else backends.namespace_of(g.mask).reshape(g.mask, shape)
-    return xp.keep(xp.broadcast_to(part, lengths), wrap(mask) if type(part) is Tensor else mask)
+    part = xp.broadcast_to(part, sizes(region))
+    return Block(g.shape, region, part, mask or (lambda: g.mask)).kept(xp)
 
 
 def _both(g: Block, choice: Any) -> Any:
@@ -550,10 +550,13 @@ class Reduction(Op):
         part = self._spread(xp, g.values, node, here, shape, axis, tuple(region))
         if not g.is_masked:
             return Block(shape, tuple(region), part)
-        lengths = sizes(tuple(region))
-        kept = tuple(1 if i in axis else n for i, n in enumerate(lengths))
-        part = _kept(xp, part, g, lengths, kept)
-        return Block(shape, tuple(region), part, lambda: _spread_mask(g.mask, kept, lengths))
+        kept = tuple(1 if i in axis else len(r) for i, r in enumerate(region))
+
+        def mask() -> Any:
+            plain: Any = backends.namespace_of(g.mask)
+            return plain.reshape(g.mask, kept)
+
+        return Block(shape, tuple(region), _kept(xp, part, g, tuple(region), mask), mask)
 
     def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the region without the reduced axes."""
@@ -586,11 +589,6 @@ class Reduction(Op):
             part = rule(xp, xp.reshape(g, kept), *values)
         lengths = sizes(region)
         return part if tuple(part.shape) == lengths else xp.broadcast_to(part, lengths)
-
-
-def _spread_mask(mask: Any, kept: tuple[int, ...], lengths: tuple[int, ...]) -> Any:
-    xp: Any = backends.namespace_of(mask)
-    return xp.broadcast_to(xp.reshape(mask, kept), lengths)
 
 
 _REDUCED = [

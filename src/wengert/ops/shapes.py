@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import Block, Region, slices, unbroadcast, unbroadcast_block
+from wengert.engine.cotangents import (
+    Block,
+    Region,
+    restrict,
+    slices,
+    unbroadcast,
+    unbroadcast_block,
+)
 from wengert.engine.errors import ShapeError
 from wengert.engine.record import lift
 from wengert.engine.tensor import Tensor, wrap
@@ -349,6 +356,10 @@ _flip = position_map(
     params=("axis",),
     compute=lambda xp, x, axis: xp.flip(x, axis=axis),
     block=_flip_block,
+    reached=lambda region, shape, axis: tuple(
+        range(n - r.stop, n - r.start) if a in axis else r
+        for a, (r, n) in enumerate(zip(region, shape, strict=True))
+    ),
     samples=[sample((2, 3), axis=(1,)), sample((2, 3), axis=(0, 1)), sample((3,), axis=(0,))],
 )
 
@@ -359,10 +370,35 @@ def flip(x: Any, /, *, axis: Any = None) -> Any:
     return _flip(x, axis=normalised(axis, x.ndim, "flip"))
 
 
+def _roll_block(xp: Any, g: Block, shift: Any, axis: Any) -> Block | None:
+    """Return the block moved back; where it goes over the end, a list of positions."""
+    region = list(g.region)
+    for by, a in zip(shift, axis, strict=True):
+        r, n = region[a], g.shape[a]
+        if type(r) is range and len(r) == n and r.step == 1 and any(s % n for s in shift):
+            return None
+        places = (np.asarray(r) - by) % n
+        runs = len(places) == 1 or (np.diff(places) == getattr(r, "step", 0)).all()
+        if runs and type(r) is range:
+            first = int(places[0])
+            stop = first + len(r) * r.step
+            region[a] = range(first, stop, r.step)
+        else:
+            region[a] = places
+    if sum(type(r) is not range for r in region) > 1:
+        return None
+    return Block(g.shape, tuple(region), g.values)
+
+
 _roll = position_map(
     "roll",
     lambda xp, g, shift, axis: xp.roll(g, tuple(-s for s in shift), axis=axis),
     params=("shift", "axis"),
+    block=_roll_block,
+    reached=lambda region, shape, shift, axis: tuple(
+        range(n) if a in axis else r for a, (r, n) in enumerate(zip(region, shape, strict=True))
+    ),
+    takes_rows=True,
     compute=lambda xp, x, shift, axis: xp.roll(x, shift, axis=axis),
     samples=[sample((5,), shift=(2,), axis=(0,)), sample((2, 3), shift=(1, -1), axis=(0, 1))],
 )
@@ -392,8 +428,25 @@ def _unpad(xp: Any, g: Any, x_shape: Any, widths: Any, mode: str, value: Any) ->
 
 
 def _unpad_block(xp: Any, g: Block, x_shape: Any, widths: Any, mode: str, value: Any) -> Any:
-    op: Any = _pad.op  # type: ignore[attr-defined]
-    return op.transpose_block(xp, g, x_shape, widths, mode, 0 if mode == "constant" else value)
+    if mode != "constant":
+        op: Any = _pad.op  # type: ignore[attr-defined]
+        return op.transpose_block(xp, g, x_shape, widths, mode, value)
+    inside = tuple(range(b, b + n) for (b, _), n in zip(widths, x_shape, strict=True))
+    if any(r.step < 0 for r in g.region):
+        return None
+    cut = restrict(xp, g, inside)
+    region = tuple(
+        range(r.start - b, r.stop - b, r.step) for r, (b, _) in zip(cut.region, widths, strict=True)
+    )
+    return Block(x_shape, region, cut.values)
+
+
+def _pad_reached(
+    region: Region, shape: Any, x_shape: Any, widths: Any, mode: str, value: Any
+) -> Region | None:
+    if mode != "constant":
+        return None
+    return tuple(range(r.start + b, r.stop + b) for r, (b, _) in zip(region, widths, strict=True))
 
 
 def _pad_array(xp: Any, x: Any, widths: Any, mode: str, value: Any) -> Any:
@@ -406,6 +459,7 @@ _pad = position_map(
     params=("widths", "mode", "value"),
     compute=_pad_array,
     block=_unpad_block,
+    reached=_pad_reached,
     samples=[
         sample((2, 3), widths=((1, 0), (0, 2)), mode="constant", value=1.5),
         sample((4,), widths=((2, 1),), mode="reflect", value=0),
@@ -459,10 +513,20 @@ def diagonal(x: Any, /, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
 
 
 def _triangle(name: str) -> Any:
+    def block(xp: Any, g: Block, k: int) -> Block:
+        rows, columns = (np.asarray(r) for r in g.region[-2:])
+        above = columns[None, :] - rows[:, None]
+        mask = above <= k if name == "tril" else above >= k
+        mask = np.broadcast_to(mask, tuple(g.values.shape))
+        return Block(g.shape, g.region, Block(g.shape, g.region, g.values, lambda: mask).kept(xp))
+
     return linear(
         name,
         lambda xp, g, k: getattr(xp, name)(g, k=k),
         params=("k",),
+        block=block,
+        reached=lambda region, shape, k: region,
+        takes_rows=True,
         compute=lambda xp, x, k: getattr(xp, name)(x, k=k),
         samples=[sample((3, 3), k=0), sample((2, 3, 4), k=1), sample((3, 2), k=-1)],
     )
@@ -494,15 +558,22 @@ def _part_block(
 ) -> Block | None:
     position, shapes, axis = values
     start = sum(s[axis] for s in shapes[:position])
-    r = g.region[axis]
-    inside = [k for k, p in enumerate(r) if start <= p < start + shapes[position][axis]]
-    if not inside:
+    places = np.asarray(g.region[axis])
+    inside = np.flatnonzero((start <= places) & (places < start + shapes[position][axis]))
+    if not len(inside):
         return None
-    first, last = inside[0], inside[-1]
-    moved = range(r[first] - start, r[last] - start + (1 if r.step > 0 else -1), r.step)
+    r = g.region[axis][inside[0] : inside[-1] + 1]  # positions of a range are a run
+    moved = range(r.start - start, r.stop - start, r.step)
     region = (*g.region[:axis], moved, *g.region[axis + 1 :])
-    key = (slice(None),) * axis + (slice(first, last + 1), ...)
+    key = (slice(None),) * axis + (slice(int(inside[0]), int(inside[-1]) + 1), ...)
     return Block(shapes[position], region, g.values[key])
+
+
+def _part_reached(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Region:
+    position, shapes, axis = values
+    start = sum(s[axis] for s in shapes[:position])
+    moved = range(region[axis].start + start, region[axis].stop + start)
+    return (*region[:axis], moved, *region[axis + 1 :])
 
 
 _concat = special(
@@ -518,8 +589,9 @@ _concat = special(
         sample((2, 1), (2, 2), (2, 0), axis=1),
         sample((2,), axis=0),
     ],
-    reference=lambda *arrays, axis: __import__("numpy").concatenate(arrays, axis=axis),
+    reference=lambda *arrays, axis: np.concatenate(arrays, axis=axis),
 )
+_concat.op.reach = _part_reached  # type: ignore[attr-defined]
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.cotangents import Block, whole
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import wrap
@@ -42,9 +43,22 @@ def _at_set(xp: Any, x: Any, values: Any, key: Any, winners: Any) -> Any:
     return xp.put(x, values, key=key)
 
 
+def _rest_rule(xp: Any, g: Any, x_shape: Any, key: Any) -> Block:
+    """Return g, and zero by structure where x was replaced."""
+
+    def mask() -> np.ndarray:
+        found = np.ones(x_shape, bool)
+        found[key] = False
+        return found
+
+    return Block(
+        x_shape, whole(x_shape), xp.put(g, xp.zeros_like(_read(xp, g, key)), key=key), mask
+    )
+
+
 _set = special(
     "at_set",
-    lambda xp, g, key: xp.put(g, xp.zeros_like(_read(xp, g, key)), key=key),
+    _rest_rule,
     _value_rule,
     args=("x", "values"),
     params=("key", "winners"),

@@ -155,14 +155,13 @@ def _slice_reached(region: Region, shape: Any, x_shape: Any, parts: Any) -> Regi
             continue
         r, n = next(mine)
         taken = range(n)[part] if isinstance(part, slice) else range(part, part + 1)
-        hits = [i for i in (0, len(taken) - 1) if len(taken) and taken[i] in r]
         if len(taken) > 1 and taken.step == 1:
             low, high = max(r.start, taken.start), min(r.stop, taken.stop)
             here = range(low - taken.start, max(low, high) - taken.start)
         elif len(taken) > 1:
             here = range(len(taken))
         else:
-            here = range(len(hits))
+            here = range(int(len(taken) > 0 and taken[0] in r))
         if isinstance(part, slice):
             found.append(here)
         elif not here:
@@ -212,7 +211,8 @@ def _index_transpose(xp: Any, g: Any, x_shape: Any, key: Any) -> Any:
             range(n)[part] if isinstance(part, slice) else part
             for part, n in zip(key, x_shape, strict=True)
         )
-        return Block(x_shape, region, g)
+        block = Block(x_shape, region, g)
+        return block if len(lists[0]) < x_shape[block.rows or 0] else block.ranged(xp)
 
     def mask() -> np.ndarray:
         found = np.zeros(x_shape, bool)

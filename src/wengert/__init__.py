@@ -34,6 +34,7 @@ from wengert.ops import operators as _operators
 from wengert.ops.namespace import *  # noqa: F403
 from wengert.ops.namespace import __all__ as _names
 from wengert.transforms.check import GradientCheckError, check_grads
+from wengert.transforms.elements import influence
 from wengert.transforms.gradients import custom_gradient, grad, stop_gradient, value_and_grad, vjp
 
 __version__ = "0.1.0"
@@ -62,6 +63,7 @@ __all__ = [
     "extend",
     "fft",
     "grad",
+    "influence",
     "linalg",
     "nn",
     "optim",

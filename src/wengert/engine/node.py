@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 import threading
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -210,6 +211,14 @@ class Op:
     def reach(self, region: Any, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the region of the result that depends on a region of an argument; None for all."""
         return None
+
+    def depends(self, region: Any, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the region of an argument that a region of the result depends on; None for all."""
+        return None
+
+    def work(self, region: Any, part: Any, node: Node, argument: int, values: Any) -> int:
+        """Return how many multiply-adds take a cotangent on `region` to the argument's `part`."""
+        return max(math.prod(map(len, region)), math.prod(map(len, part)))
 
     def __repr__(self) -> str:
         return f"<{self.family} operation {self.name}({', '.join(self.args)})>"

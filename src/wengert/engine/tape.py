@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from wengert import backends
 from wengert.engine import cotangents as ct
+from wengert.engine.cost import Cost, estimate, whole_seeds
 from wengert.engine.errors import DtypeError, ShapeError, TapeError, caller_line
 from wengert.engine.node import NOBODY, Node, Token, active, watch
 from wengert.engine.node import leaf as leaf_node
@@ -176,6 +177,31 @@ class GradientTape:
         found = self._sweep(seeds, places)
         zero = unconnected_gradients == "zero"
         return rebuild([_answer(found, place, zero, dense) for place in places])
+
+    def cost(self, target: Any, sources: Any) -> Cost:
+        """Return what `gradient` of the same arguments takes, structured and dense.
+
+        Nothing is computed, and the tape can still be asked for the gradient.
+        """
+        if self._spent is not None:
+            raise TapeError(
+                f"gradient() was called on this tape at {self._spent}, and freed what it recorded; "
+                "ask for the cost first, or write GradientTape(persistent=True)"
+            )
+        targets = [_part(t, "cost: target") for t in flatten(target)[0]]
+        places = [_part(s, "cost: source") for s in flatten(sources)[0] if s is not None]
+        seeds: dict[Node, ct.Region] = {}
+        for part in targets:
+            node = part.node
+            if node is not None and self._token in node.tokens:
+                region = ct.whole(node.shape)
+                if part.selection is not None:
+                    region = part.selection.region
+                seeds[node] = ct.around(seeds[node], region) if node in seeds else region
+        entries = ancestors(seeds, self._token)
+        nodes: set[Any] = {p.node for p in places if p.node is not None}
+        structured = estimate(entries, seeds, nodes, _regions([p for p in places if p.node]))
+        return Cost(structured, estimate(entries, whole_seeds(seeds), nodes, {}, dense=True))
 
     def _seeds(self, target: Any, targets: list[Part], weights: Any) -> list[tuple[Part, Tensor]]:
         """Return each target that was recorded here with its cotangent."""

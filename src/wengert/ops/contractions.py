@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import string
 from typing import Any
 
@@ -52,6 +53,7 @@ _matmul = contraction(
     lambda xp, g, x1, shapes: xp.matmul(adjoint(xp, x1), g),
     regions=_matmul_regions,
     reached=matmul_reached,
+    summed=lambda shapes: shapes[0][-1],
     takes_rows=True,
     samples=[
         sample((2, 3), (3, 4)),
@@ -96,6 +98,13 @@ def _einsum_reached(
     return tuple(known.get(label, range(n)) for label, n in zip(output, shape, strict=True))
 
 
+def _einsum_summed(shapes: Any, subscripts: str) -> int:
+    inputs, output = subscripts.split("->")
+    labels = "".join(inputs.split(","))
+    lengths = dict(zip(labels, (n for shape in shapes for n in shape), strict=True))
+    return math.prod(n for label, n in lengths.items() if label not in output)
+
+
 def _einsum_rule(xp: Any, g: Any, arrays: Any, position: int, shapes: Any, subscripts: str) -> Any:
     inputs, output = subscripts.split("->")
     labels = inputs.split(",")
@@ -114,6 +123,7 @@ _einsum = contraction(
     _einsum_rule,
     regions=_einsum_regions,
     reached=_einsum_reached,
+    summed=_einsum_summed,
     takes_rows=True,
     args=("arrays",),
     params=("subscripts",),

@@ -215,6 +215,11 @@ class Elementwise(Op):
         mask = _both(g, self._choice(xp, argument, here))
         return unbroadcast_block(xp, part, g.region, parent.shape, mask)
 
+    def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the same region, and one place along axes that the argument is repeated along."""
+        lead = len(node.shape) - len(parent.shape)
+        return tuple(range(1) if n == 1 else region[lead + i] for i, n in enumerate(parent.shape))
+
     def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the same region, and all along axes that the argument is repeated along."""
         lead = len(node.shape) - len(parent.shape)
@@ -326,6 +331,14 @@ class Linear(Op):
         """Return what the operation's own rule for a Block says, if it has one."""
         part = None if self.block is None else self.block(xp, g, *values)
         return super().pull_block(xp, g, node, parent, argument, values) if part is None else part
+
+    def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return what the rule for a Block makes of one without values."""
+        if self.block is None or math.prod(map(len, region)) > 1_000_000:
+            return None
+        empty = np.broadcast_to(np.zeros((), np.float32), sizes(region))
+        part = self.block(backends.NUMPY, Block(node.shape, region, empty), *values)
+        return part.region if type(part) is Block else None
 
     def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return what `reached` says, if it was declared."""
@@ -459,14 +472,19 @@ class Contraction(Op):
     broadcasts = True
     regions: Callable[..., Sequence[Region]]
     reached: Callable[..., Region] | None = None
+    summed: Callable[..., int] | None = None
+
+    def _known(self, argument: int, values: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a rule reads by name, and of that the parameters."""
+        reads = self.reads[0 if self.variadic else argument] or ()
+        known = dict(zip(reads, values, strict=True))
+        return known, {k: v for k, v in known.items() if k in self.params}
 
     def pull_block(
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
         """Return the transpose applied to the parts of the operands that the Block touches."""
-        reads = self.reads[0 if self.variadic else argument] or ()
-        known = dict(zip(reads, values, strict=True))
-        params = {k: v for k, v in known.items() if k in self.params}
+        known, params = self._known(argument, values)
         regions = self.regions(g.region, known["shapes"], **params)
         for name, value in known.items():
             if name == "arrays":
@@ -476,14 +494,25 @@ class Contraction(Op):
         part = self.pull(xp, g.values, node, argument, tuple(known.values()))
         return unbroadcast_block(xp, part, regions[argument], parent.shape)
 
+    def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return what `regions` says, and one place along axes of length 1."""
+        known, params = self._known(argument, values)
+        found = self.regions(region, known["shapes"], **params)[argument]
+        found = found[len(found) - len(parent.shape) :]
+        return tuple(range(1) if n == 1 else r for r, n in zip(found, parent.shape, strict=True))
+
     def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return what `reached` says, if it was declared."""
         if self.reached is None:
             return None
-        reads = self.reads[0 if self.variadic else argument] or ()
-        known = dict(zip(reads, values, strict=True))
-        params = {k: v for k, v in known.items() if k in self.params}
+        known, params = self._known(argument, values)
         return self.reached(region, argument, node.shape, known["shapes"], **params)
+
+    def work(self, region: Region, part: Region, node: Node, argument: int, values: Any) -> int:
+        """Return the size of the region times how many products each of its elements sums."""
+        known, params = self._known(argument, values)
+        terms = 1 if self.summed is None else self.summed(known["shapes"], **params)
+        return math.prod(map(len, region)) * terms
 
 
 def contraction(
@@ -495,6 +524,7 @@ def contraction(
     variadic: bool = False,
     compute: Callable[..., Any] | None = None,
     reached: Callable[..., Region] | None = None,
+    summed: Callable[..., int] | None = None,
     takes_rows: bool = False,
     **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
@@ -502,11 +532,13 @@ def contraction(
 
     ``regions(region of the result, shapes, **params)`` is the part of each operand it uses;
     ``reached(region of an operand, argument, shape of the result, shapes, **params)``, the part
-    of the result that depends on it. `takes_rows` says that both work on lists of positions.
+    of the result that depends on it; ``summed(shapes, **params)``, how many products are summed
+    for an element. `takes_rows` says that the first two work on lists of positions.
     """
     op = Contraction(name, args, compute or _by_name(name), rules, params, variadic)
     op.regions = regions
     op.reached = reached
+    op.summed = summed
     op.takes_rows = takes_rows
     return _declared(op, tests)
 
@@ -557,6 +589,12 @@ class Reduction(Op):
             return plain.reshape(g.mask, kept)
 
         return Block(shape, tuple(region), _kept(xp, part, g, tuple(region), mask), mask)
+
+    def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the region with all of the reduced axes."""
+        *_, shape, axis = values
+        outer = iter(r for i, r in enumerate(region) if len(region) < len(shape) or i not in axis)
+        return tuple(range(n) if i in axis else next(outer) for i, n in enumerate(shape))
 
     def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the region without the reduced axes."""

@@ -1,0 +1,39 @@
+"""Derivatives of single elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.engine.cotangents import Block, whole
+from wengert.engine.errors import ShapeError
+from wengert.engine.tape import GradientTape
+from wengert.engine.tensor import Tensor
+from wengert.ops.creation import asarray
+
+
+def influence(fun: Callable[..., Any], x: Any, *args: Any, of: Any, **params: Any) -> Block:
+    """Return how the elements ``fun(x, ...)[of]`` depend on x, on the part of x that matters.
+
+    The result is the gradient of their sum as a `Block`: its `index` is the receptive field,
+    and `values` the gradient there. It costs one call of the function, and a sweep over what lies
+    between.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wengert as wg
+    >>> block = wg.influence(lambda x: x[1:] * x[:-1], np.arange(5.0), of=2)
+    >>> block
+    Block(shape=(5,), nonzero=[2:4], values=Tensor([3., 2.], dtype=float64))
+    """
+    x = asarray(x)
+    inner = Tensor()
+    inner._raw, inner._node = x._raw, None
+    with GradientTape() as tape:
+        tape.watch(inner)
+        y = fun(inner, *args, **params)
+    if type(y) is not Tensor:
+        raise ShapeError(f"influence: the function returned {type(y).__name__}; expected a tensor")
+    found = tape.gradient(y.at[of], inner, unconnected_gradients="zero", dense=False)  # type: ignore[attr-defined]
+    return found if type(found) is Block else Block(x.shape, whole(x.shape), found)

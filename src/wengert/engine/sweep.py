@@ -58,17 +58,17 @@ def reverse(
     sources: set[Node],
     recorded: bool,
     release: Token | None,
-    parts: dict[Node, Region] | None = None,
+    regions: dict[Node, Region] | None = None,
 ) -> dict[Node, Any]:
     """Return the cotangents of `sources`; those that no path leads to are missing.
 
     `entries` are the seeds' ancestors, newest first. `recorded` says that cotangents are
     tensors; `release`, that each entry gives up its values once they are used, unless a
-    live tape other than this one cares about it. Of the sources in `parts` only a region is
+    live tape other than this one cares about it. Of the sources in `regions` only a part is
     asked for.
     """
     wanted = leading_to(sources, entries)
-    limits = reached(parts, entries, wanted) if parts else {}
+    limits = reached(regions, entries, wanted) if regions else {}
     carried = {node: g for node, g in seeds.items() if node in wanted}
     owned: set[Node] = set()  # entries whose cotangent is a sum made here
     results: dict[Node, Any] = {}

@@ -350,7 +350,7 @@ class Selected:
         region = self.region
         box = selected(xp, g, region)
         offsets = iter(region)
-        key = []
+        key: list[Any] = []
         for part in self._parts:
             if part is None:
                 key.append(None)

@@ -346,3 +346,13 @@ def test_products_of_rows_some_of_which_have_zeros() -> None:
         wg.check_grads(lambda x, a=axis: wg.prod(x, axis=a, keepdims=True), [x], order=2)
     for axis in (0, 1):
         wg.check_grads(lambda x, a=axis: wg.cumulative_prod(x, axis=a), [x], order=2)
+
+
+def test_logaddexp_where_both_are_equal() -> None:
+    def second(x: float) -> float:
+        return wg.grad(wg.grad(lambda x: wg.logaddexp(0.0, x)))(x)
+
+    assert second(0.0) == pytest.approx(0.25)
+    assert second(1e-9) == pytest.approx(0.25)
+    for infinite in (np.inf, -np.inf):
+        assert wg.grad(lambda x, y=infinite: wg.logaddexp(y, x))(infinite) == 0.5

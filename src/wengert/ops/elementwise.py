@@ -121,11 +121,11 @@ logaddexp = elementwise(
 
 def _share(xp: Any, mine: Any, other: Any, y: Any) -> Any:
     """Return exp(mine - y), which is known where both are the same infinity."""
-    tie = mine == other
-    known = tie | (mine == y)
+    both = (mine == other) & xp.isinf(mine)
+    known = both | (mine == y)
     nothing = xp.zeros_like(y)
     share = xp.exp(xp.where(known, nothing, mine) - xp.where(known, nothing, y))
-    return xp.where(tie, share / 2, share)
+    return xp.where(both, share / 2, share)
 
 
 # -- trigonometric and hyperbolic ---------------------------------------------------------

@@ -1,0 +1,178 @@
+"""Gradients made smaller: by value, by the norm of each, or by the norm of all together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.cotangents import Block
+from wengert.engine.errors import DtypeError
+from wengert.engine.tensor import Tensor
+from wengert.engine.trees import flatten
+from wengert.optim.leaves import check_inexact, labels, like, raw, tensor, traced
+
+
+def clip_by_value(gradients: Any, limit: float | tuple[float, float]) -> Any:
+    """Return gradients with each number brought into [-limit, limit], or into [low, high].
+
+    NaN stays NaN, and None stays None.
+
+    Parameters
+    ----------
+    gradients
+        A tree of tensors, arrays or blocks.
+    limit
+        A positive number, or a pair (low, high).
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> wg.optim.clip_by_value([np.array([-3.0, 0.5]), None], 1.0)
+    [array([-1. ,  0.5]), None]
+    """
+    low, high = limit if isinstance(limit, (tuple, list)) else (-limit, limit)
+    if not low <= high:
+        raise ValueError(
+            f"clip_by_value: limit is {limit!r}; expected a positive number, or (low, high)"
+        )
+    low, high = float(low), float(high)
+
+    def clip(xp: Any, values: Any) -> Any:
+        if backends.kind_of(values.dtype) == "c":
+            raise DtypeError(
+                f"got {values.dtype}, and complex numbers have no order; use clip_by_norm"
+            )
+        return xp.clip(values, low, high)
+
+    def clip_leaf(leaf: Any) -> Any:
+        if type(leaf) is Block and not low <= 0 <= high:
+            leaf = leaf.todense()  # its zeros move too
+        return _on_values(clip, leaf)
+
+    return _for_each("clip_by_value", clip_leaf, gradients)
+
+
+def clip_by_norm(gradients: Any, max_norm: float) -> Any:
+    """Return gradients, each scaled down to Euclidean norm `max_norm` if its norm is larger.
+
+    A gradient whose norm is not finite stays as it is, and None stays None.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> wg.optim.clip_by_norm([np.array([3.0, 4.0]), np.array([0.0])], 1.0)
+    [array([0.6, 0.8]), array([0.])]
+    """
+    limit = _checked_limit("clip_by_norm", max_norm)
+    return _for_each(
+        "clip_by_norm", lambda leaf: _scaled(leaf, limit, global_norm([leaf])), gradients
+    )
+
+
+def clip_by_global_norm(gradients: Any, max_norm: float) -> tuple[Any, Any]:
+    """Return gradients, all scaled by one factor so that `global_norm` is at most `max_norm`.
+
+    The second result is the norm as it was. If it is not finite, the gradients stay as they
+    are: no factor would make them right, and the norm tells.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> wg.optim.clip_by_global_norm({"w": np.array([3.0]), "b": np.array([4.0])}, 1.0)
+    ({'w': array([0.6]), 'b': array([0.8])}, 5.0)
+    """
+    limit = _checked_limit("clip_by_global_norm", max_norm)
+    norm = global_norm(gradients)
+    return _for_each(
+        "clip_by_global_norm", lambda leaf: _scaled(leaf, limit, norm), gradients
+    ), norm
+
+
+def global_norm(tree: Any) -> Any:
+    """Return the Euclidean norm of all numbers in a tree together; None counts as 0.
+
+    A float; while a tape records one of the leaves, a tensor.
+    """
+    leaves = [leaf for leaf in flatten(tree)[0] if leaf is not None]
+    values = [leaf.values if type(leaf) is Block else leaf for leaf in leaves]
+    norm = math.hypot(*(_norm(raw(value)) for value in values))
+    if not any(map(traced, values)):
+        return norm
+    xp = Tensor._namespace
+    sizes = [xp.abs(tensor(value)) for value in values]
+    if not 0 < norm < math.inf:
+        return sum(xp.sum(size) for size in sizes)  # the same, and at 0 with the derivative 0
+    return norm * xp.sqrt(sum(xp.sum((size / norm) ** 2) for size in sizes))
+
+
+def _checked_limit(name: str, max_norm: Any) -> float:
+    if not max_norm > 0:
+        raise ValueError(f"{name}: max_norm is {max_norm!r}; expected a positive number")
+    return float(max_norm)
+
+
+def _for_each(name: str, function: Callable[[Any], Any], tree: Any) -> Any:
+    """Return the tree with a function applied to each leaf but None; an error says to which."""
+    leaves, rebuild = flatten(tree)
+    results = []
+    for place, leaf in enumerate(leaves):
+        try:
+            results.append(None if leaf is None else function(leaf))
+        except (TypeError, ValueError) as error:
+            error.args = (f"{name}: {labels(tree, 'gradients')[place]}: {error}",)
+            raise
+    return rebuild(results)
+
+
+def _on_values(function: Callable[[Any, Any], Any], leaf: Any) -> Any:
+    """Return function(xp, values) for the values of a leaf, as the kind of leaf it is."""
+    if type(leaf) is Block:
+        return Block(leaf.shape, leaf.region, _on_values(function, leaf.values))
+    if traced(leaf):
+        return function(Tensor._namespace, leaf)
+    values = raw(leaf)
+    check_inexact(values)
+    return like(function(backends.namespace_of(values), values), leaf)
+
+
+def _scaled(leaf: Any, limit: float, norm: Any) -> Any:
+    """Return a leaf times limit / norm, if the norm exceeds the limit."""
+    size = norm.item() if type(norm) is Tensor else norm
+    if not limit < size < math.inf:
+        return leaf
+    factor = limit / norm
+    if type(factor) is not Tensor:
+        return _on_values(lambda xp, values: values * factor, leaf)
+    cast = Tensor._namespace.astype
+    return _on_values(lambda xp, values: tensor(values) * cast(factor, values.dtype), leaf)
+
+
+def _norm(array: Any) -> float:
+    """Return the Euclidean norm of a raw array, also where squares would leave the range."""
+    check_inexact(array)
+    if not math.prod(array.shape):
+        return 0.0
+    xp = backends.namespace_of(array)
+    limits = xp.finfo(array.dtype)
+    if limits.bits == 16:
+        return _norm(xp.astype(array, xp.float32))
+    with np.errstate(all="ignore"):
+        total = _sum_of_squares(xp, array)
+        if float(limits.smallest_normal) / float(limits.eps) < total < math.inf:
+            return math.sqrt(total)
+        largest = float(xp.max(xp.abs(array)))
+        if not 0 < largest < math.inf:
+            return largest
+        return largest * math.sqrt(_sum_of_squares(xp, array / largest))
+
+
+def _sum_of_squares(xp: Any, array: Any) -> float:
+    if xp is backends.NUMPY:  # one pass, and no array in between
+        flat = array.reshape(-1)
+        return float(np.vdot(flat, flat).real)
+    size = xp.abs(array)
+    return float(xp.sum(size * size))

@@ -1,0 +1,249 @@
+"""Learning rates that change: frozen records that are called with the number of the step.
+
+They have the names of functions, because that is how they are used; being records, they
+print as they were written, compare, and can be pickled.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+Schedule = Callable[[int], float]
+
+
+class _Schedule:
+    """What all schedules check when they are made, by the names of their parameters."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if field.name in ("steps", "every"):
+                _check_count(f"{self._name}: {field.name}", value)
+            elif field.name in ("value", "start", "end", "rate", "factor", "power"):
+                _check_number(f"{self._name}: {field.name}", value)
+
+    def __call__(self, step: int) -> float:
+        """Return the value for a step; the first one is step 0."""
+        return self._at(step)
+
+    def _at(self, step: int) -> float:
+        raise NotImplementedError
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+
+def _check_count(what: str, value: Any) -> None:
+    if isinstance(value, bool) or not hasattr(type(value), "__index__") or value < 1:
+        raise ValueError(f"{what} is {value!r}; expected a number of steps, 1 or more")
+
+
+def _check_number(what: str, value: Any) -> None:
+    if isinstance(value, bool) or not hasattr(type(value), "__float__"):
+        raise TypeError(f"{what} is {value!r}; expected a number")
+    if not 0 <= float(value) < math.inf:
+        raise ValueError(f"{what} is {value!r}; expected a finite number, 0 or more")
+
+
+def _part(step: int, steps: int) -> float:
+    """Return how much of the way is done: 0 at the start, 1 from the last step on."""
+    return min(max(step, 0), steps) / steps
+
+
+@dataclass(frozen=True)
+class constant(_Schedule):
+    """Return a schedule that is `value` at every step."""
+
+    value: float
+
+    def _at(self, step: int) -> float:
+        return self.value
+
+
+@dataclass(frozen=True)
+class polynomial(_Schedule):
+    """Return a schedule that goes from `start` to `end` in `steps`: the rest shrinks as a power.
+
+    At step k it is ``end + (start - end) * (1 - k / steps) ** power``, and `end` afterwards.
+    """
+
+    start: float
+    end: float
+    steps: int
+    power: float = 2.0
+
+    def _at(self, step: int) -> float:
+        return self.end + (self.start - self.end) * (1 - _part(step, self.steps)) ** self.power
+
+
+@dataclass(frozen=True)
+class linear(_Schedule):
+    """Return a schedule that goes from `start` to `end` in a straight line, in `steps`."""
+
+    start: float
+    end: float
+    steps: int
+
+    def _at(self, step: int) -> float:
+        done = _part(step, self.steps)
+        return self.start * (1 - done) + self.end * done
+
+
+@dataclass(frozen=True)
+class cosine_decay(_Schedule):
+    """Return a schedule that goes from `start` to `end` along half a cosine, in `steps`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> schedule = wg.optim.cosine_decay(0.1, 100)
+    >>> [round(schedule(k), 4) for k in (0, 25, 50, 100, 1000)]
+    [0.1, 0.0854, 0.05, 0.0, 0.0]
+    """
+
+    start: float
+    steps: int
+    end: float = 0.0
+
+    def _at(self, step: int) -> float:
+        left = 0.5 * (1 + math.cos(math.pi * _part(step, self.steps)))
+        return self.end + (self.start - self.end) * left
+
+
+@dataclass(frozen=True)
+class exponential_decay(_Schedule):
+    """Return a schedule that is multiplied by `rate` every `steps`, smoothly, down to `end`.
+
+    At step k it is ``start * rate ** (k / steps)``, and never less than `end`.
+    """
+
+    start: float
+    rate: float
+    steps: int = 1
+    end: float = 0.0
+
+    def _at(self, step: int) -> float:
+        return max(self.start * self.rate ** (step / self.steps), self.end)
+
+
+@dataclass(frozen=True)
+class step_decay(_Schedule):
+    """Return a schedule that is multiplied by `factor` after `every` so many steps, at once."""
+
+    start: float
+    factor: float
+    every: int
+
+    def _at(self, step: int) -> float:
+        return self.start * self.factor ** (step // self.every)
+
+
+@dataclass(frozen=True)
+class inverse_sqrt(_Schedule):
+    """Return a schedule that is `start` for `steps`, and then falls as 1 / sqrt(step)."""
+
+    start: float
+    steps: int
+
+    def _at(self, step: int) -> float:
+        return self.start * math.sqrt(self.steps / max(step, self.steps))
+
+
+@dataclass(frozen=True)
+class piecewise_constant(_Schedule):
+    """Return a schedule with a value for each piece between boundaries.
+
+    It is values[0] before step boundaries[0], values[1] from there on, and so forth.
+    """
+
+    boundaries: Sequence[int]
+    values: Sequence[float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "boundaries", tuple(self.boundaries))
+        object.__setattr__(self, "values", tuple(self.values))
+        _check_boundaries(self._name, self.boundaries, self.values, "values")
+        for value in self.values:
+            _check_number(f"{self._name}: a value", value)
+
+    def _at(self, step: int) -> float:
+        return self.values[bisect.bisect_right(self.boundaries, step)]
+
+
+@dataclass(frozen=True)
+class join(_Schedule):
+    """Return a schedule that follows one schedule after another.
+
+    The next one begins at each boundary, and counts its steps from there.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.optim import cosine_decay, join, linear
+    >>> schedule = join([linear(0.0, 0.1, 10), cosine_decay(0.1, 90)], [10])
+    >>> [round(schedule(k), 4) for k in (0, 5, 10, 55, 100)]
+    [0.0, 0.05, 0.1, 0.05, 0.0]
+    """
+
+    schedules: Sequence[Schedule]
+    boundaries: Sequence[int]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schedules", tuple(self.schedules))
+        object.__setattr__(self, "boundaries", tuple(self.boundaries))
+        _check_boundaries(self._name, self.boundaries, self.schedules, "schedules")
+        for schedule in self.schedules:
+            _check_schedule(self._name, schedule)
+
+    def _at(self, step: int) -> float:
+        place = bisect.bisect_right(self.boundaries, step)
+        return self.schedules[place](step - (self.boundaries[place - 1] if place else 0))
+
+
+@dataclass(frozen=True)
+class warmup(_Schedule):
+    """Return a schedule that rises in a line to where another begins, and then follows that.
+
+    It goes from `start` to ``schedule(0)`` in `steps`; from there the other counts from 0.
+    """
+
+    schedule: Schedule
+    steps: int
+    start: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_schedule(self._name, self.schedule)
+
+    def _at(self, step: int) -> float:
+        if step >= self.steps:
+            return self.schedule(step - self.steps)
+        return linear(self.start, self.schedule(0), self.steps)(step)
+
+
+def _check_schedule(name: str, schedule: Any) -> None:
+    if not callable(schedule):
+        raise TypeError(
+            f"{name}: got {schedule!r}; expected a schedule, so for a number write "
+            "wg.optim.constant(number)"
+        )
+
+
+def _check_boundaries(
+    name: str, boundaries: Sequence[int], pieces: Sequence[Any], what: str
+) -> None:
+    for boundary in boundaries:
+        _check_count(f"{name}: a boundary", boundary)
+    if any(a >= b for a, b in itertools.pairwise(boundaries)):
+        raise ValueError(f"{name}: the boundaries are {boundaries}; each must exceed the last")
+    if len(pieces) != len(boundaries) + 1:
+        raise ValueError(
+            f"{name}: got {len(pieces)} {what} for {len(boundaries)} boundaries; expected "
+            f"{len(boundaries) + 1}"
+        )

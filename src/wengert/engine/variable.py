@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.node import Token, active, leaf, watch
+from wengert.engine.node import Op, Token, active, leaf, watch
 from wengert.engine.operand import Operand
 from wengert.engine.record import lift
 from wengert.engine.tensor import CONVERSIONS, Tensor, wrap
+
+#: The entry of a variable, whose value tensors must not be assigned to behind its back.
+VARIABLE = Op("variable", (), lambda xp: None, ())
 
 
 class Variable(Operand):
@@ -43,6 +47,7 @@ class Variable(Operand):
         if dtype is not None:
             raw = _in_dtype(raw, dtype, self.name)
         self._leaf = leaf(tuple(raw.shape), raw.dtype)
+        self._leaf.op = VARIABLE
         self._value = self._holding(raw)
 
     def _holding(self, raw: Any) -> Tensor:
@@ -90,6 +95,10 @@ class Variable(Operand):
         self._value = self._holding(_in_dtype(raw, self.dtype, self.name))
         return self
 
+    def is_sole_owner(self) -> bool:
+        """Whether nothing but the variable refers to its array, so that it could be written to."""
+        return _references(self._value) <= _ALONE
+
     def assign_add(self, delta: Any) -> Variable:
         """Add `delta` to the value."""
         return self.assign(wrap(self._value._raw + _raw(delta)))
@@ -126,6 +135,11 @@ for _name in CONVERSIONS:
     setattr(Variable, _name, _read_first(_name))
 
 
+def _references(tensor: Tensor) -> int:
+    """Return how many references there are to the raw array, and to the tensor that holds it."""
+    return sys.getrefcount(tensor._raw) + sys.getrefcount(tensor)
+
+
 def _raw(value: Any) -> Any:
     if type(value) is Tensor:
         return value._raw
@@ -147,3 +161,8 @@ def _owned_raw(value: Any) -> Any:
         return _raw(value)
     lifted = lift(value, "Variable")
     return lifted._raw if type(lifted) is Tensor else np.asarray(lifted)
+
+
+_probe = Variable(0.0)
+#: What `_references` says where the variable is the only one to refer to its value.
+_ALONE = _references(_probe._value)

@@ -12,7 +12,7 @@ from wengert import backends
 from wengert.engine.node import LEAF, Op
 from wengert.engine.record import apply, binary
 from wengert.engine.tensor import Tensor
-from wengert.engine.variable import Variable
+from wengert.engine.variable import VARIABLE, Variable
 from wengert.ops import (
     contractions,
     creation,
@@ -151,6 +151,11 @@ def _set_item(self: Tensor, key: Any, value: Any) -> None:
             "x[key] = value: a tape watches x, and the gradient is with respect to what x was; "
             "write y = x.copy() and assign to y, or y = x.at[key].set(value)"
         )
+    if node is not None and node.op is VARIABLE:
+        raise TypeError(
+            "x[key] = value: x is the value of a variable; write v[key] = value to change that, or "
+            "assign to x.copy()"
+        )
     if type(raw) is np.ndarray and raw.base is not None and _holders(raw) > _ONE_HOLDER:
         raise TypeError(
             "x[key] = value: x is a part of another tensor, which the assignment would not reach; "
@@ -207,7 +212,7 @@ def install() -> None:
             "__array_namespace__": _array_namespace,
             "T": property(_matrix),
             "mT": property(shapes.matrix_transpose),
-            "at": property(lambda self: At(creation.asarray(self))),
+            "at": property(At),
             "real": property(lambda x: elementwise.real(x) if elementwise.is_complex(x) else x),
             "imag": property(
                 lambda x: (

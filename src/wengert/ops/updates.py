@@ -118,13 +118,13 @@ def _winners(key: tuple[Any, ...], shape: tuple[int, ...]) -> np.ndarray | None:
 class At:
     """What `x.at` is: index it to get a `Selection`."""
 
-    __slots__ = ("_x",)
+    __slots__ = ("_owner",)
 
-    def __init__(self, x: Any) -> None:
-        self._x = x
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
 
     def __getitem__(self, key: Any) -> Selection:
-        return Selection(self._x, key)
+        return Selection(self._owner, key)
 
 
 class Selection:
@@ -140,16 +140,24 @@ class Selection:
     Tensor([2., 0., 1., 0.], dtype=float64)
     """
 
-    __slots__ = ("_key", "_parts", "_x")
+    __slots__ = ("_key", "_owner", "_parts", "_x")
 
-    def __init__(self, x: Any, key: Any) -> None:
-        self._x = x
+    def __init__(self, owner: Any, key: Any) -> None:
+        self._owner = owner  # a tensor or a variable
+        self._x = shapes.tensor(owner, "at[...]")
         self._key = key
-        self._parts = parse_key(key, x.shape).parts
+        self._parts = parse_key(key, self._x.shape).parts
 
     def __wengert_selection__(self) -> tuple[Any, Selected]:
         """Return the tensor and which of its elements, for a gradient of or by them."""
-        return self._x, Selected(self._key, self._x.shape)
+        return self._owner, Selected(self._key, self._x.shape)
+
+    def assigned(self, values: Any) -> Any:
+        """Have a variable hold `values` at the key, and return this; of a tensor, a new one."""
+        if self._owner is self._x:
+            return self.set(values)
+        self._owner[self._parts] = values
+        return Selection(self._owner, self._key)
 
     def get(self) -> Any:
         """Return x[key]."""

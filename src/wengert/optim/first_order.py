@@ -17,11 +17,12 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import threads
-from wengert.engine.cotangents import Block
+from wengert.engine.cotangents import Block, part_of, sizes
 from wengert.engine.errors import BackendError, DtypeError, ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.engine.trees import flatten
 from wengert.engine.variable import Variable
+from wengert.ops.updates import Selection
 from wengert.optim.leaves import check_inexact, labels, like, matching, raw, tensor, traced
 
 Rate = float | Callable[[int], float]
@@ -46,10 +47,6 @@ class _Optimiser:
     def _formula(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
         """Return the new parameter and slots; `count` is 1 at the first gradient."""
         raise NotImplementedError
-
-    def _rests_at_zero(self) -> bool:
-        """Whether nothing changes where the gradient is 0."""
-        return False
 
     def _decayed(self, p: Any, g: Any) -> Any:
         """Return the direction to go down, the weights' own decay included."""
@@ -121,7 +118,7 @@ class _Optimiser:
         return {"step": 0} | {n: rebuild(c) for n, c in zip(self._kept(), columns, strict=True)}
 
     def step(
-        self, params: Any, gradients: Any, state: dict[str, Any]
+        self, params: Any, gradients: Any, state: dict[str, Any], *, in_place: bool = False
     ) -> tuple[Any, dict[str, Any]]:
         """Return the parameters after one step, and the state after it.
 
@@ -129,11 +126,17 @@ class _Optimiser:
         ----------
         params
             Tensors, arrays or variables, in any nest. Variables are assigned to; instead of
-            all else new ones are returned.
+            all else new ones are returned. A selection ``x.at[key]`` is stepped alone: of a
+            variable, the rest of it stays as it is; of a tensor, the new tensor is returned.
         gradients
-            A tree like `params`. Where it has None, nothing changes.
+            A tree like `params`. Where it has None, nothing changes. A `Block` changes the part
+            that it is not zero on, and what is kept for that part.
         state
-            What `init` or the last step returned. It is not changed.
+            What `init` or the last step returned. It is not changed, unless `in_place`.
+        in_place
+            Whether arrays of `params` and `state` may be written to where a gradient is a
+            `Block`, so that a step on a few rows of a large table takes no copy of it. Those
+            that were given are not to be used afterwards.
         """
         leaves, rebuild = flatten(params)
         self._check_state(state)
@@ -142,7 +145,8 @@ class _Optimiser:
         columns = [matching(params, gradients, ("params", "gradients"))]
         for name in self._kept():
             columns.append(matching(params, state[name], ("params", f"state[{name!r}]")))
-        rows = self._for_each(params, partial(self._step_leaf, self._rate(step)), leaves, *columns)
+        step_leaf = partial(self._step_leaf, self._rate(step), in_place)
+        rows = self._for_each(params, step_leaf, leaves, *columns)
         moved, *kept = zip(*rows, strict=True) if rows else ([] for _ in columns)
         after = {name: rebuild(column) for name, column in zip(self._kept(), kept, strict=True)}
         pairs = zip(leaves, moved, strict=True)  # all of them new before the first is assigned
@@ -195,11 +199,14 @@ class _Optimiser:
         slots = [like(xp.full_like(p, both * value), leaf) for value in self._slots().values()]
         return [0, *slots] if slots else []
 
-    def _step_leaf(self, rate: Any, leaf: Any, gradient: Any, *kept: Any) -> tuple[Any, ...]:
+    def _step_leaf(
+        self, rate: Any, in_place: bool, leaf: Any, gradient: Any, *kept: Any
+    ) -> tuple[Any, ...]:
         """Return the new value of a parameter, and what is kept for it."""
         if gradient is None:
             return (leaf, *kept)
         count, *slots = kept or [0]
+        owner = isinstance(leaf, Variable) and leaf.is_sole_owner()  # before we refer to it, too
         # what is assigned to a variable has no history, so there is nothing to record
         recorded = not isinstance(leaf, Variable) and any(
             map(traced, (rate, leaf, gradient, *slots))
@@ -212,14 +219,46 @@ class _Optimiser:
         count = int(count) + 1
         g = _fitted(xp, gradient, p, "the gradient")
         slots = [_fitted(xp, slot, p, "the state") for slot in slots]
-        # The place where a gradient's structure is used or lost.
-        if type(g) is Block and self._rests_at_zero():
-            (part,) = self._run(xp, rate, count, xp.index(p, key=g.index), g.values)
-            return (like(xp.put(p, part, key=g.index), leaf), *kept)
         if type(g) is Block:
-            g = g.todense(xp)
+            return self._step_part(xp, rate, count, (owner, in_place), leaf, p, g, slots)
         moved, *slots = (like(new, leaf) for new in self._run(xp, rate, count, p, g, *slots))
         return (moved, count, *slots) if kept else (moved,)
+
+    def _step_part(
+        self,
+        xp: Any,
+        rate: Any,
+        count: int,
+        writes: tuple[bool, bool],
+        leaf: Any,
+        p: Any,
+        g: Block,
+        slots: list[Any],
+    ) -> tuple[Any, ...]:
+        """Step the part of a parameter that its gradient is not zero on, and nothing else."""
+        g = _each_once(xp, g)
+        arrays = [p, *slots]
+        parts = self._run(
+            xp,
+            rate,
+            count,
+            part_of(p, g.region),
+            g.values,
+            *(part_of(slot, g.region) for slot in slots),
+        )
+        owner, in_place = writes
+        results = []
+        for array, part in zip(arrays, parts, strict=True):
+            may_write = owner if array is p and isinstance(leaf, Variable) else in_place
+            if may_write and type(array) is np.ndarray and array.flags.writeable:
+                array[g.index] = part
+                results.append(array)
+            else:
+                results.append(xp.put(array, part, key=g.index))
+        written = results[0] is p and isinstance(leaf, Variable)
+        moved = leaf if written else like(results[0], leaf)
+        kept = [like(new, leaf) for new in results[1:]]
+        return (moved, count, *kept) if slots else (moved,)
 
     def _run(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
         """Return the formula's answers, however the arrays need it to be computed."""
@@ -261,9 +300,24 @@ class _Optimiser:
 
 
 def _assigned(leaf: Any, value: Any) -> Any:
+    if isinstance(leaf, Selection):
+        return leaf.assigned(value)
     if not isinstance(leaf, Variable):
         return value
     return leaf if value is leaf else leaf.assign(value)
+
+
+def _each_once(xp: Any, g: Block) -> Block:
+    """Return the block with each position of a list once, its values added up."""
+    axis = g.rows
+    if axis is None:
+        return g
+    rows, place = np.unique(g.region[axis], return_inverse=True)
+    if len(rows) == len(place):
+        return g
+    region = (*g.region[:axis], rows, *g.region[axis + 1 :])
+    key = (slice(None),) * axis + (place,)
+    return Block(g.shape, region, xp.scatter(g.values, shape=sizes(region), key=key))
 
 
 def _is_in_order(array: np.ndarray) -> bool:
@@ -347,9 +401,6 @@ class SGD(_Optimiser):
 
     def _slots(self) -> dict[str, float]:
         return {"velocity": 0.0} if self.momentum else {}
-
-    def _rests_at_zero(self) -> bool:
-        return not self.momentum and not self.weight_decay
 
     def _formula(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
         g = self._decayed(p, g)

@@ -15,6 +15,7 @@ from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import _is_record, _is_setting
 from wengert.engine.variable import Variable
+from wengert.ops.updates import Selection
 from wengert.transforms.gradients import is_traced
 
 
@@ -91,6 +92,8 @@ def traced(value: Any) -> bool:
     """Whether a tape that records now cares about a tensor."""
     if type(value) is Block:
         value = value.values
+    if isinstance(value, Selection):
+        value = value.get()
     return type(value) is Tensor and is_traced(value)
 
 
@@ -98,6 +101,8 @@ def raw(value: Any) -> Any:
     """Return the raw array of a leaf, which is not to be written to."""
     if type(value) is np.ndarray:
         return value
+    if isinstance(value, Selection):
+        value = value.get()
     if isinstance(value, Variable):
         value = value._value  # not .value(): to a tape, that would be a read
     if type(value) is Tensor:
@@ -111,6 +116,8 @@ def raw(value: Any) -> Any:
 
 def tensor(value: Any) -> Tensor:
     """Return a leaf as a tensor, for what is to be recorded."""
+    if isinstance(value, Selection):
+        return value.get()
     return value if type(value) is Tensor else wrap(backends.protected(raw(value)))
 
 
@@ -127,7 +134,7 @@ def like(result: Any, given: Any) -> Any:
     """Return a raw array that nobody else holds as the kind of array that was given."""
     if type(result) is Tensor:  # recorded
         return result
-    if type(given) is Tensor or isinstance(given, Variable):
+    if type(given) is Tensor or isinstance(given, (Variable, Selection)):
         return wrap(result)
     if isinstance(given, np.ndarray):
         return np.asarray(result)

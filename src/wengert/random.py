@@ -1,5 +1,6 @@
 """Random numbers from explicit generators; samples have derivatives by their parameters."""
 
-from __future__ import annotations
+from wengert.ops.random import *  # noqa: F403
+from wengert.ops.random import __all__
 
-__all__: list[str] = []
+__all__ = list(__all__)

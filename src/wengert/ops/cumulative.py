@@ -1,11 +1,15 @@
-"""Running sums and products along an axis."""
+"""Running sums, products and extremes along an axis."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from wengert import backends
 from wengert.engine.cotangents import Block, slices
-from wengert.ops import elementwise, reductions, shapes
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import elementwise, reductions, segments, shapes
 from wengert.ops.families import linear, one_axis, sample, special
 
 
@@ -48,33 +52,64 @@ def _cumulative_prod_rule(xp: Any, g: Any, x: Any, axis: int) -> Any:
     """Return the derivative without a division, so that it exists also at zeros.
 
     With s[i] = g[i] + x[i + 1] * s[i + 1], it is s[i] times the product of what comes
-    before i. The recurrence is solved by doubling the reach of each s[i].
+    before i.
     """
-    n = x.shape[axis]
-    if n == 0:
+    if x.shape[axis] == 0:
         return g
     if elementwise.is_complex(x):
         x = xp.conj(x)
-    total, factor = g, _shifted(xp, x, -1, axis, fill=0)
-    reach = 1
-    while reach < n:
-        total = total + factor * _shifted(xp, total, -reach, axis, fill=0)
-        factor = factor * _shifted(xp, factor, -reach, axis, fill=0)
-        reach *= 2
+    total = _from_the_end(xp, g, _shifted(xp, x, -1, axis, fill=0), axis)
     before = _shifted(xp, xp.cumulative_prod(x, axis=axis), 1, axis, fill=1)
     return total * before
 
 
+def _from_the_end(xp: Any, g: Any, factor: Any, axis: int) -> Any:
+    """Return s with s[i] = g[i] + factor[i] * s[i + 1] along an axis; nothing is after the last.
+
+    Each step doubles how far on s[i] looks.
+    """
+    total, reach = g, 1
+    while reach < g.shape[axis]:
+        total = total + factor * _shifted(xp, total, -reach, axis, fill=0)
+        factor = factor * _shifted(xp, factor, -reach, axis, fill=0)
+        reach *= 2
+    return total
+
+
+def _from_the_start(xp: Any, g: Any, factor: Any, axis: int) -> Any:
+    """Return s with s[i] = g[i] + factor[i] * s[i - 1] along an axis."""
+    g, factor = xp.flip(g, axis=axis), xp.flip(factor, axis=axis)
+    return xp.flip(_from_the_end(xp, g, factor, axis), axis=axis)
+
+
+def _part(x: Any, axis: int, start: int, stop: int | None) -> Any:
+    """Return the elements from start to stop along an axis."""
+    key = [range(n) for n in x.shape]
+    key[axis] = key[axis][start:stop]
+    return x[slices(tuple(key))]
+
+
 def _shifted(xp: Any, x: Any, by: int, axis: int, fill: int) -> Any:
     """Return x moved along an axis by some places, with `fill` where nothing comes from."""
-    key = tuple(range(n) for n in x.shape)
     n = x.shape[axis]
-    edge = (*key[:axis], range(min(abs(by), n)), *key[axis + 1 :])
-    rest = range(abs(by), n) if by < 0 else range(max(n - by, 0))
-    kept = x[slices((*key[:axis], rest, *key[axis + 1 :]))]
-    blank = x[slices(edge)]
+    blank = _part(x, axis, 0, abs(by))
     filler = xp.zeros_like(blank) if fill == 0 else xp.ones_like(blank)
-    return xp.concat([kept, filler] if by < 0 else [filler, kept], axis=axis)
+    if by < 0:
+        return xp.concat([_part(x, axis, -by, n), filler], axis=axis)
+    return xp.concat([filler, _part(x, axis, 0, max(n - by, 0))], axis=axis)
+
+
+def _scan(xp: Any, ufunc: np.ufunc, x: Any, axis: int) -> Any:
+    """Return x with all elements up to each one combined: by NumPy, or by doubling the reach."""
+    if xp is backends.NUMPY:
+        with np.errstate(invalid="ignore"):  # maximum.accumulate warns of NaN, maximum does not
+            return ufunc.accumulate(x, axis=axis)
+    combine, n, reach = getattr(xp, ufunc.__name__), x.shape[axis], 1
+    while reach < n:
+        combined = combine(_part(x, axis, reach, n), _part(x, axis, 0, n - reach))
+        x = xp.concat([_part(x, axis, 0, reach), combined], axis=axis)
+        reach *= 2
+    return x
 
 
 _cumulative_prod = special(
@@ -86,24 +121,95 @@ _cumulative_prod = special(
 )
 
 
+def _logsumexp_rule(xp: Any, g: Any, x: Any, y: Any, axis: int) -> Any:
+    """Return the sum of g[i] * exp(x - y[i]) over each i that is not before x.
+
+    In terms of s[i] = g[i] + exp(y[i] - y[i + 1]) * s[i + 1] no exponent is positive.
+    """
+    following = xp.concat([_part(y, axis, 1, y.shape[axis]), _part(y, axis, -1, None)], axis=axis)
+    fading = _exp_difference(xp, y, following)
+    return _exp_difference(xp, x, y) * _from_the_end(xp, g, fading, axis)
+
+
+def _exp_difference(xp: Any, x: Any, y: Any) -> Any:
+    """Return exp(x - y), which is 1 where both are the same infinity."""
+    same, nothing = x == y, xp.zeros_like(x)
+    return xp.exp(xp.where(same, nothing, x) - xp.where(same, nothing, y))
+
+
+_RUNS = [sample((4,), axis=0), sample((2, 3), axis=1), sample((0, 2), axis=0)]
+_cumulative_logsumexp = special(
+    "cumulative_logsumexp",
+    _logsumexp_rule,
+    params=("axis",),
+    compute=lambda xp, x, axis: _scan(xp, np.logaddexp, x, axis),
+    samples=_RUNS,
+    kinds="f",
+    reference=lambda x, axis: np.log(np.cumsum(np.exp(x), axis=axis)),
+)
+
+
+def _extreme_rule(xp: Any, g: Any, x: Any, y: Any, axis: int) -> Any:
+    """Share each g[i] evenly among the elements up to i that attain y[i].
+
+    These are all in the run of equal y[i], and `count` says how many there are so far.
+    """
+    if xp is backends.NUMPY:
+        alone = _without_ties(g, x, y, axis)
+        if alone is not None:
+            return alone
+    goes_on = segments.attains(y, _shifted(xp, y, -1, axis, fill=0))
+    goes_on = xp.astype(goes_on, g.dtype)
+    records = segments.attains(x, y)
+    went_on = _shifted(xp, goes_on, 1, axis, fill=0)
+    count = _from_the_start(xp, xp.astype(records, g.dtype), went_on, axis)
+    return xp.keep(_from_the_end(xp, g / count, goes_on, axis), records)
+
+
+def _without_ties(g: np.ndarray, x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray | None:
+    """Return the sum of g over the run that each element began; None if there are ties."""
+    x, y, g = (np.moveaxis(a, axis, -1) for a in (x, y, g))
+    begins = np.ones(y.shape, bool)
+    begins[..., 1:] = ~segments.attains(y[..., :-1], y[..., 1:])
+    if not np.array_equal(begins, segments.attains(x, y)):
+        return None
+    total = np.zeros(g.shape, g.dtype)
+    if total.size:
+        total[begins] = np.add.reduceat(g.reshape(-1), np.flatnonzero(begins))
+    return np.moveaxis(total, -1, axis)
+
+
+_cumulative_max, _cumulative_min = (
+    special(
+        f"cumulative_{ufunc.__name__[:3]}",
+        _extreme_rule,
+        params=("axis",),
+        compute=lambda xp, x, axis, ufunc=ufunc: _scan(xp, ufunc, x, axis),
+        samples=_RUNS,
+        kinds="f",
+        reference=lambda x, axis, ufunc=ufunc: ufunc.accumulate(x, axis=axis),
+    )
+    for ufunc in (np.maximum, np.minimum)
+)
+
+
 def _running(op: Any, x: Any, axis: Any, dtype: Any, initial: bool, blank: Any) -> Any:
-    name = op.__name__
-    x = reductions._accumulated(x, dtype, name)
-    if axis is None:
-        if x.ndim != 1:
-            raise ValueError(f"{name}: shape {x.shape} has {x.ndim} axes; say which, with axis=")
-        axis = 0
-    axis = one_axis(axis, x.ndim, name)
+    x = reductions._accumulated(x, dtype, op.__name__)
+    axis = _one_axis(axis, x, op.__name__)
     y = op(x, axis=axis)
     if not initial:
         return y
     return shapes.concat([blank((*x.shape[:axis], 1, *x.shape[axis + 1 :]), y), y], axis=axis)
 
 
-def _blank(name: str) -> Any:
-    from wengert import backends
-    from wengert.engine.tensor import wrap
+def _one_axis(axis: int | None, x: Tensor, name: str) -> int:
+    """Return the axis to go along, which is known if there is one only."""
+    if axis is None and x.ndim != 1:
+        raise ValueError(f"{name}: shape {x.shape} has {x.ndim} axes; say which, with axis=")
+    return one_axis(axis or 0, x.ndim, name)
 
+
+def _blank(name: str) -> Any:
     def make(shape: tuple[int, ...], like: Any) -> Any:
         xp: Any = backends.namespace_of(like._raw)
         return wrap(getattr(xp, name)(shape, dtype=like.dtype))
@@ -126,6 +232,25 @@ def cumulative_prod(
     The derivative exists also where elements are 0.
     """
     return _running(_cumulative_prod, x, axis, dtype, include_initial, _blank("ones"))
+
+
+def cumulative_logsumexp(x: Any, /, *, axis: int | None = None) -> Any:
+    """Return log(cumulative_sum(exp(x))) along an axis, without overflow."""
+    x = segments.floating(shapes.tensor(x, "cumulative_logsumexp"))
+    x = segments.ordered("cumulative_logsumexp", x)
+    return _cumulative_logsumexp(x, axis=_one_axis(axis, x, "cumulative_logsumexp"))
+
+
+def cumulative_max(x: Any, /, *, axis: int | None = None) -> Any:
+    """Return the largest element so far along an axis; ties so far share the derivative evenly."""
+    x = segments.ordered("cumulative_max", shapes.tensor(x, "cumulative_max"))
+    return _cumulative_max(x, axis=_one_axis(axis, x, "cumulative_max"))
+
+
+def cumulative_min(x: Any, /, *, axis: int | None = None) -> Any:
+    """Return the smallest element so far along an axis; ties so far share the derivative evenly."""
+    x = segments.ordered("cumulative_min", shapes.tensor(x, "cumulative_min"))
+    return _cumulative_min(x, axis=_one_axis(axis, x, "cumulative_min"))
 
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:

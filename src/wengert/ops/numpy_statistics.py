@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import NoRuleError, ShapeError
+from wengert.engine.errors import ShapeError
 from wengert.ops.families import axes as normalised
 from wengert.ops.numpy_shapes import at_least, flat
 from wengert.ops.numpy_ufuncs import (
@@ -21,8 +21,6 @@ from wengert.ops.numpy_ufuncs import (
     double,
     in_dtype,
     is_inexact,
-    is_tensor,
-    number,
     values,
     wg,
 )
@@ -109,41 +107,22 @@ def _nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False
     return _mean(a, axis, dtype, keepdims, where=wg.logical_not(wg.isnan(a)))
 
 
-def _quantile(
-    a: Any, q: Any, axis: Any = None, keepdims: bool = False, name: str = "quantile"
-) -> Any:
-    """Return quantiles by linear interpolation between the sorted elements."""
-    if is_tensor(q):
-        raise NoRuleError(
-            f"np.{name}: q is a tensor; wengert has no rule for it, so write q.numpy()"
-        )
-    q = np.asarray(q, dtype=float)
-    if not ((q >= 0) & (q <= 1)).all():
-        raise ValueError(f"np.{name}: got {q}; expected quantiles from 0 to 1 (percent to 100)")
-    a = tensor(a, name)
-    reduced = normalised(axis, a.ndim, name)
-    kept = tuple(i for i in range(a.ndim) if i not in reduced)
-    rows = wg.permute_dims(a, (*kept, *reduced))
-    rows = wg.sort(wg.reshape(rows, (*(a.shape[i] for i in kept), -1)), axis=-1)
-    place = q * (rows.shape[-1] - 1)
-    low = np.floor(place).astype(int)
-    below, above = (wg.take(rows, i, axis=-1) for i in (low, np.ceil(place).astype(int)))
-    share = number(place - low, rows)
-    largest = wg.reshape(rows[..., -1], rows.shape[:-1] + (1,) * q.ndim)
-    y = wg.where(wg.isnan(largest), largest, below + (above - below) * share)  # NaN sorts last
-    y = wg.permute_dims(y, (*range(len(kept), y.ndim), *range(len(kept))))
-    if not keepdims:
-        return y
-    return wg.reshape(y, q.shape + tuple(1 if i in reduced else n for i, n in enumerate(a.shape)))
+def _quantile(name: str) -> Function:
+    def quantile(
+        a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+    ) -> Any:
+        return getattr(wg, name)(a, q, axis=axis, method=method, keepdims=keepdims)
 
-
-def _percentile(a: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    q = q if is_tensor(q) else np.asarray(q) / 100
-    return _quantile(a, q, axis, keepdims, "percentile")
+    return quantile
 
 
 def _median(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return _quantile(a, 0.5, axis, keepdims, "median")
+    return wg.median(a, axis=axis, keepdims=keepdims)
+
+
+def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    weights = None if weights is None else double(weights)  # as NumPy computes it
+    return wg.bincount(x, weights=weights, minlength=minlength)
 
 
 def _sorting(name: str) -> Function:
@@ -202,6 +181,7 @@ FUNCTIONS: dict[str, Function] = {
     "amin": REDUCTIONS["min"],
     "argsort": _sorting("argsort"),
     "average": _average,
+    "bincount": _bincount,
     "corrcoef": _corrcoef,
     "cov": _cov,
     "cumprod": _cumulative("cumulative_prod"),
@@ -216,9 +196,9 @@ FUNCTIONS: dict[str, Function] = {
     "nanprod": _without_nan(REDUCTIONS["prod"], 1),
     "nansum": _without_nan(REDUCTIONS["sum"], 0),
     "partition": _partition,
-    "percentile": _percentile,
+    "percentile": _quantile("percentile"),
     "ptp": _ptp,
-    "quantile": _quantile,
+    "quantile": _quantile("quantile"),
     "sort": _sorting("sort"),
     "std": _moment("std"),
     "unique": _unique,

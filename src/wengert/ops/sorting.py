@@ -1,14 +1,24 @@
-"""Order: sorting, searching, and sets of values."""
+"""Order: sorting, the largest elements, quantiles, searching, and sets of values.
+
+NaN counts as larger than every number, in each array library: it is last in ascending order
+and first in descending order.
+"""
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wengert import backends
+from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import elementwise as ew
 from wengert.ops import shapes
-from wengert.ops.families import composite, one_axis, sample, zero
-from wengert.ops.indexing import getitem, take_along_axis
+from wengert.ops.families import axes, composite, one_axis, sample, special, zero
+from wengert.ops.indexing import getitem, take, take_along_axis
+from wengert.ops.segments import attains, floating, integers, like, ordered
 
 _argsort = zero(
     "argsort",
@@ -35,7 +45,7 @@ def _argsort_raw(xp: Any, x: Any, axis: int, descending: bool, stable: bool) -> 
 
 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """Return the positions that sort x along an axis."""
+    """Return the positions that sort x along an axis; NaN counts as larger than every number."""
     x = shapes.tensor(x, "argsort")
     axis = one_axis(axis, x.ndim, "argsort")
     return _argsort(x, axis=axis, descending=descending, stable=stable)
@@ -45,10 +55,273 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     samples=[sample((5,), axis=0), sample((2, 4), axis=1), sample((3, 2), axis=-2)], kinds="f"
 )
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """Return x sorted along an axis; each element keeps its derivative."""
+    """Return x sorted along an axis; each element keeps its derivative.
+
+    NaN counts as larger than every number.
+    """
     order = argsort(x, axis=axis, descending=descending, stable=stable)
     return take_along_axis(x, order, axis=axis)
 
+
+# -- the largest elements -----------------------------------------------------------------
+
+
+def _top_places(xp: Any, x: Any, k: int, axis: int, largest: bool) -> Any:
+    if xp is backends.NUMPY and x.size > 2000 and 0 < k <= x.shape[axis] // 4:
+        found = _top_by_partition(np.moveaxis(x, axis, -1), k, largest)
+        if found is not None:
+            return np.moveaxis(found, -1, axis)
+    order = _argsort_raw(xp, x, axis, largest, True)
+    return order[(*[slice(None)] * axis, slice(0, k), ...)]
+
+
+def _top_by_partition(x: np.ndarray, k: int, largest: bool) -> np.ndarray | None:
+    """Return what a stable sort would, without sorting more than k elements; None if NaN is."""
+    n = x.shape[-1]
+    place = n - k if largest else k - 1
+    edge = np.partition(x, place, axis=-1)[..., place : place + 1]
+    chosen = x >= edge if largest else x <= edge
+    count = np.count_nonzero(chosen)
+    if x.dtype.kind == "f" and (np.isnan(edge).any() or np.isnan(x).any()):
+        return None
+    if count != chosen.size // n * k:  # more tie with the last one than there is room for
+        inside, ties = x > edge if largest else x < edge, x == edge
+        room = k - np.count_nonzero(inside, axis=-1, keepdims=True)
+        chosen = inside | (ties & (np.cumsum(ties, axis=-1) <= room))
+    places = np.nonzero(chosen)[-1].reshape(*x.shape[:-1], k)
+    values = np.take_along_axis(x, places, axis=-1)
+    order = _argsort_raw(backends.NUMPY, values, values.ndim - 1, largest, True)
+    return np.take_along_axis(places, order, axis=-1)
+
+
+_topk = zero(
+    "topk_places",
+    params=("k", "axis", "largest"),
+    compute=_top_places,
+    samples=[
+        sample((5,), k=2, axis=0, largest=True),
+        sample((2, 4), k=3, axis=1, largest=False),
+        sample((3, 2), k=0, axis=0, largest=True),
+    ],
+    reference=lambda x, k, axis, largest: np.take(
+        np.argsort(-x if largest else x, axis=axis, stable=True), np.arange(k), axis=axis
+    ),
+)
+
+
+class TopK(NamedTuple):
+    """The largest (or smallest) elements along an axis, best first, and where they are."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def topk(x: Any, k: int, /, *, axis: int = -1, largest: bool = True) -> TopK:
+    """Return the k largest elements along an axis, or the smallest, and their positions.
+
+    The best is first, and of equal elements the one that is first in x. Each element keeps its
+    derivative. NaN counts as larger than every number.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.topk(wg.asarray([1.0, 3.0, 2.0]), 2).values
+    Tensor([3., 2.], dtype=float64)
+    """
+    x = ordered("topk", shapes.tensor(x, "topk"))
+    axis = one_axis(axis, x.ndim, "topk")
+    k = operator.index(k)
+    if not 0 <= k <= x.shape[axis]:
+        raise ValueError(
+            f"topk: k={k} of {x.shape[axis]} elements along axis {axis} of shape {x.shape}; "
+            f"expected 0 to {x.shape[axis]}"
+        )
+    places = _topk(x, k=k, axis=axis, largest=bool(largest))
+    return TopK(take_along_axis(x, places, axis=axis), places)
+
+
+# -- quantiles ----------------------------------------------------------------------------
+
+
+def _order_statistics(xp: Any, x: Any, places: tuple[int, ...]) -> Any:
+    if xp is backends.NUMPY:
+        few = len(places) < 16
+        ranked = np.partition(x, places, axis=-1) if few else np.sort(x, axis=-1)
+        return ranked[..., list(places)]
+    return xp.take(xp.sort(x, axis=-1), xp.asarray(np.asarray(places)), axis=-1)
+
+
+def _order_rule(xp: Any, g: Any, x: Any, y: Any, places: tuple[int, ...]) -> Any:
+    """Share the g of each place evenly among the elements that have its value."""
+    total = xp.zeros_like(x)
+    for i in range(len(places)):
+        mine = g[..., i : i + 1]
+        if xp is backends.NUMPY and not mine.any():  # the place was looked at for a NaN
+            continue
+        won = xp.astype(attains(x, y[..., i : i + 1]), g.dtype)
+        total = total + won * (mine / xp.sum(won, axis=-1, keepdims=True))
+    return total
+
+
+_ordered = special(
+    "order_statistics",
+    _order_rule,
+    params=("places",),
+    compute=_order_statistics,
+    samples=[sample((5,), places=(2,)), sample((2, 4), places=(0, 3))],
+    kinds="f",
+    reference=lambda x, places: np.sort(x, axis=-1)[..., list(places)],
+    doc="Return the elements at some places of the sorted last axis; ties share evenly.",
+)
+
+#: Where the quantile q of n elements is: at n * q + a + q * (1 - a - b) - 1, from 0.
+_CONTINUOUS = {
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "linear": (1.0, 1.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+
+
+def _average(place: Any) -> Any:
+    """Return a place between elements as the middle between them, and at an element itself."""
+    return (np.floor(place) + np.ceil(place)) / 2
+
+
+#: Where it is for methods that are constant in q between jumps.
+_STEPS = {
+    "lower": lambda n, q: np.floor((n - 1) * q),
+    "higher": lambda n, q: np.ceil((n - 1) * q),
+    "nearest": lambda n, q: np.round((n - 1) * q),
+    "midpoint": lambda n, q: _average((n - 1) * q),
+    "inverted_cdf": lambda n, q: np.ceil(n * q) - 1,
+    "averaged_inverted_cdf": lambda n, q: (np.ceil(n * q) + np.floor(n * q + 1)) / 2 - 1,
+    "closest_observation": lambda n, q: np.round(n * q) - 1,
+}
+_METHODS = (*_CONTINUOUS, *_STEPS)
+#: Those whose result is always an element of x.
+_ELEMENTS = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+
+
+def _quantile(
+    name: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool, percent: float = 1.0
+) -> Any:
+    x, q = ordered(name, shapes.tensor(x, name)), _levels(name, q, percent)
+    if method not in _METHODS:
+        raise ValueError(
+            f"{name}: method={method!r}; expected one of {', '.join(map(repr, _METHODS))}"
+        )
+    x = x if method in _ELEMENTS else floating(x)
+    reduced = axes(axis, x.ndim, name)
+    kept = tuple(i for i in range(x.ndim) if i not in reduced)
+    rows = shapes.permute_dims(x, (*kept, *reduced))
+    n = int(np.prod([x.shape[i] for i in reduced], dtype=int))
+    rows = shapes.reshape(rows, (*(x.shape[i] for i in kept), n))
+    if n == 0:
+        raise ValueError(f"{name}: no elements along axis {axis} of shape {x.shape}")
+    y = _between(rows, q, method)
+    y = shapes.permute_dims(y, (*range(len(kept), y.ndim), *range(len(kept))))
+    if not keepdims:
+        return y
+    return shapes.reshape(y, (*q.shape, *(1 if i in reduced else m for i, m in enumerate(x.shape))))
+
+
+def _levels(name: str, q: Any, percent: float) -> Any:
+    """Return levels as fractions: a tensor if they are one, which may have a derivative."""
+    given = shapes.tensor(q, name)
+    if backends.kind_of(given.dtype) == "c":
+        raise DtypeError(f"{name}: q of {given.dtype}; expected real numbers")
+    values = given.numpy()
+    if not ((values >= 0) & (values <= percent)).all():
+        raise ValueError(f"{name}: q={values.tolist()}; expected numbers from 0 to {percent:g}")
+    if given._node is not None:
+        return given if percent == 1 else given / percent
+    return np.asarray(values, dtype=float) / percent
+
+
+def _between(rows: Tensor, q: Any, method: str) -> Any:
+    """Return the levels q of each row: elements, or points between two that are neighbours."""
+    n = rows.shape[-1]
+    follows = type(q) is Tensor and method in _CONTINUOUS
+    levels = q.numpy().astype(float) if type(q) is Tensor else q
+    if method in _CONTINUOUS:
+        a, b = _CONTINUOUS[method]
+        place = n * levels + (a + levels * (1 - a - b)) - 1
+    else:
+        place = np.asarray(_STEPS[method](n, levels))
+    inside = np.clip(place, 0, n - 1)
+    low = np.floor(inside).astype(int)
+    # where q has a derivative, the neighbour matters also at an element itself
+    high = np.minimum(low + 1, n - 1) if follows else np.ceil(inside).astype(int)
+    low = np.maximum(high - 1, 0) if follows else low
+    places, where = np.unique(np.stack([low, high, np.full_like(low, n - 1)]), return_inverse=True)
+    where = where.reshape(3, *low.shape)
+    found = _ordered(rows, places=tuple(places.tolist()))
+    below, above, last = (take(found, part, axis=-1) for part in where)
+    usual = type(found._raw) is np.ndarray and _differences_are_finite(found._raw)
+    if follows:
+        moves = (place >= 0) & (place <= n - 1)
+        slope = like(np.where(moves, n + 1 - a - b, 0.0), below)
+        change = ew.astype(q - wrap(q._raw), below.dtype, copy=False)  # 0, with q's derivative
+        below = _interpolated(below, above, like(inside - low, below) + slope * change, usual)
+    elif (inside != low).any():
+        below = _interpolated(below, above, like(inside - low, below), usual)
+    if usual or backends.kind_of(rows.dtype) != "f":
+        return below
+    return ew.where(ew.isnan(last), last, below)  # NaN sorts last
+
+
+def _differences_are_finite(x: np.ndarray) -> bool:
+    return x.dtype.kind != "f" or bool((np.abs(x) < np.finfo(x.dtype).max / 2).all())
+
+
+def _interpolated(below: Tensor, above: Tensor, share: Tensor, finite: bool) -> Any:
+    """Return the point between two numbers at a share of the way."""
+    if finite:
+        return below + (above - below) * share
+    known = ew.logical_and(ew.isinf(below), ew.equal(below, above))  # inf - inf is NaN
+    gap = ew.where(known, 0.0, above) - ew.where(known, 0.0, below)
+    bounded = ew.isfinite(gap)  # if not, an infinite neighbour decides, whatever its share
+    inner = below + ew.where(bounded, gap, 0.0) * share
+    return ew.where(bounded, inner, below * (1 - share) + above * share)
+
+
+def quantile(
+    x: Any, q: Any, /, *, axis: Any = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """Return the quantiles q, from 0 to 1, over `axis` (an axis, a tuple of them, or all).
+
+    The axes of q come first in the result. `method` is one of NumPy's. The derivative goes to
+    the elements that the quantile is between; elements that are equal share it evenly. q may
+    have a derivative, too. Where there is a NaN, the result is NaN.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.quantile(wg.asarray([1.0, 2.0, 4.0]), [0.5, 0.75])
+    Tensor([2., 3.], dtype=float64)
+    """
+    return _quantile("quantile", x, q, axis, method, keepdims)
+
+
+def percentile(
+    x: Any, q: Any, /, *, axis: Any = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """Return the quantiles q, from 0 to 100, as `quantile` does from 0 to 1."""
+    return _quantile("percentile", x, q, axis, method, keepdims, 100.0)
+
+
+def median(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the middle element over `axis`, or the mean of the two in the middle.
+
+    Elements that are equal share the derivative evenly. Where there is a NaN, the result is NaN.
+    """
+    return _quantile("median", x, 0.5, axis, "linear", keepdims)
+
+
+# -- searching ----------------------------------------------------------------------------
 
 _searchsorted = zero(
     "searchsorted",
@@ -60,9 +333,23 @@ _searchsorted = zero(
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
-    """Return where elements of x2 would go in the sorted x1."""
+    """Return where elements of x2 would go in x1, which is sorted; or x1[sorter] is.
+
+    Of equal elements, side "left" is before the first and "right" after the last.
+    """
+    x1 = shapes.tensor(x1, "searchsorted")
+    if x1.ndim != 1:
+        raise ShapeError(f"searchsorted: x1 of shape {x1.shape}; expected one axis")
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted: side={side!r}; expected 'left' or 'right'")
     if sorter is not None:
-        x1 = getitem(x1, sorter)
+        order = integers("searchsorted", "sorter", sorter)
+        if order.shape != x1.shape:
+            raise ShapeError(
+                f"searchsorted: sorter of shape {order.shape} for x1 of shape {x1.shape}; expected "
+                "positions that sort x1, as wg.argsort(x1) returns them"
+            )
+        x1 = getitem(x1, order)
     return _searchsorted(x1, x2, side=side)
 
 

@@ -18,6 +18,7 @@ from wengert.engine.tensor import wrap
 from wengert.ops import elementwise, shapes
 from wengert.ops.families import sample, special
 from wengert.ops.indexing import Selected, getitem, parse_key
+from wengert.ops.segments import attains, on_host, segment_prod
 
 _KEYS = [
     sample((3, 4), (4,), key=(1, slice(None)), winners=None),
@@ -76,6 +77,44 @@ _add = special(
     samples=[sample(*s.shapes, key=s.params["key"]) for s in _KEYS],
     reference=lambda x, values, key: backends.NUMPY.put_add(x, values, key),
 )
+
+
+def _extreme(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
+    """Declare x with the larger (or smaller) of each element and all its values.
+
+    Of elements and values that tie at a place, each has an even share of the derivative.
+    """
+
+    def on_numpy(x: np.ndarray, values: np.ndarray, key: Any) -> np.ndarray:
+        out = np.array(x, order="C")
+        with np.errstate(invalid="ignore"):  # maximum.at warns of NaN, as maximum does not
+            ufunc.at(out, key, values)
+        return out
+
+    def share(xp: Any, won: Any, x: Any, values: Any, y: Any, key: Any) -> Any:
+        """Return the share of what won at each place, among x and its values there."""
+        mine = xp.astype(attains(x, y), y.dtype)
+        theirs = xp.astype(attains(values, _read(xp, y, key)), y.dtype)
+        count = xp.put_add(mine, theirs, key=key)
+        return mine / count if won == "x" else theirs / _read(xp, count, key)
+
+    return special(
+        name,
+        lambda xp, g, x, values, y, key: g * share(xp, "x", x, values, y, key),
+        lambda xp, g, x, values, y, key: _read(xp, g, key) * share(xp, "values", x, values, y, key),
+        args=("x", "values"),
+        params=("key",),
+        compute=lambda xp, x, values, key: on_host(
+            xp, lambda x, values: on_numpy(x, values, key), x, values
+        ),
+        samples=[sample(*s.shapes, key=s.params["key"]) for s in _KEYS],
+        kinds="f",
+        reference=on_numpy,
+    )
+
+
+_max = _extreme("at_max", np.maximum)
+_min = _extreme("at_min", np.minimum)
 
 
 def put(x: Any, values: Any, *, key: tuple[Any, ...]) -> Any:
@@ -199,9 +238,21 @@ class Selection:
         """Return x with values added; duplicates in the key add up."""
         return put_add(self._x, self._values(values), key=self._parts)
 
+    def subtract(self, values: Any) -> Any:
+        """Return x with values subtracted; duplicates in the key add up."""
+        return put_add(self._x, elementwise.negative(self._values(values)), key=self._parts)
+
     def multiply(self, values: Any) -> Any:
-        """Return x with these elements multiplied; duplicates in the key multiply in turn."""
-        return self._combine(elementwise.multiply, values)
+        """Return x with these elements multiplied, by all their values if there are duplicates.
+
+        The derivative exists also where values are 0.
+        """
+        x, values = self._x, self._values(values)
+        if _rounds(self._parts, x.shape) is None:
+            return put(x, elementwise.multiply(self.get(), values), key=self._parts)
+        places = np.arange(x.size).reshape(x.shape)[self._parts].reshape(-1)
+        factors = segment_prod(shapes.reshape(values, (-1,)), places, num_segments=x.size)
+        return elementwise.multiply(x, shapes.reshape(factors, x.shape))
 
     def divide(self, values: Any) -> Any:
         """Return x with these elements divided; duplicates in the key divide in turn."""
@@ -212,13 +263,17 @@ class Selection:
             )
         return self._combine(elementwise.divide, values)
 
+    def power(self, values: Any) -> Any:
+        """Return x with these elements raised to a power; duplicates in the key take turns."""
+        return self._combine(elementwise.pow_, values)
+
     def min(self, values: Any) -> Any:
-        """Return x with the smaller of each element and its value."""
-        return self._combine(elementwise.minimum, values)
+        """Return x with the smaller of each element and its values; ties share evenly."""
+        return _min(self._x, self._values(values), key=self._parts)
 
     def max(self, values: Any) -> Any:
-        """Return x with the larger of each element and its value."""
-        return self._combine(elementwise.maximum, values)
+        """Return x with the larger of each element and its values; ties share evenly."""
+        return _max(self._x, self._values(values), key=self._parts)
 
     def _combine(self, function: Callable[[Any, Any], Any], values: Any) -> Any:
         """Return x with function(element, value) at the key; duplicates take turns."""

@@ -1,0 +1,444 @@
+"""Rows of an array reduced in groups: sums, products and extremes of segments.
+
+`segment_ids` says which segment each row of the data belongs to. The ids need not be sorted,
+and a segment may have no rows. They are kept as a NumPy array, whatever library computes.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import elementwise as ew
+from wengert.ops import reductions, shapes
+from wengert.ops.families import linear, sample, special
+
+# -- on NumPy arrays ----------------------------------------------------------------------
+
+
+def on_host(xp: Any, function: Callable[..., np.ndarray], *arrays: Any) -> Any:
+    """Return a function of NumPy arrays, for arrays of any library."""
+    if xp is backends.NUMPY:
+        return function(*arrays)
+    result = function(*map(backends.to_numpy, arrays))
+    return xp.asarray(np.array(result), device=arrays[0].device)
+
+
+def _accumulated(
+    ufunc: np.ufunc, data: np.ndarray, ids: np.ndarray, count: int, fill: Any
+) -> np.ndarray:
+    """Return the rows of each segment combined by a ufunc, starting with `fill`."""
+    out = np.full((count, *data.shape[1:]), fill, data.dtype)
+    width = math.prod(data.shape[1:])
+    # NumPy is fast if places and values have one axis
+    places = ids if width == 1 else (ids[:, None] * width + np.arange(width)).reshape(-1)
+    with np.errstate(invalid="ignore"):  # maximum.at warns of NaN, as maximum does not
+        ufunc.at(out.reshape(-1), places, data.reshape(-1))
+    return out
+
+
+def _sums(data: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
+    """Return the sum of each segment; of many rows as a product with a sparse matrix."""
+    if data.ndim < 2 or data.size < 10_000 or data.dtype.char not in "fdFD":
+        return _accumulated(np.add, data, ids, count, 0)
+    from scipy.sparse import csc_array
+
+    rows = len(ids)
+    ones = np.ones(rows, data.dtype)
+    matrix = csc_array((ones, ids, np.arange(rows + 1)), shape=(count, rows))
+    return np.asarray(matrix @ data.reshape(rows, -1)).reshape(count, *data.shape[1:])
+
+
+def _lowest(dtype: np.dtype, sign: int) -> Any:
+    """Return what is below every number of a dtype; above, if the sign is -1."""
+    if dtype.kind == "f":
+        return -sign * np.inf
+    limits = np.iinfo(dtype)
+    return limits.min if sign > 0 else limits.max
+
+
+def _logsumexp(data: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
+    top = _accumulated(np.maximum, data, ids, count, -np.inf)
+    top = np.where(np.isfinite(top), top, 0).astype(data.dtype)
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.log(_sums(np.exp(data - top[ids]), ids, count)) + top
+
+
+# -- operations ---------------------------------------------------------------------------
+
+
+def _gathered(xp: Any, y: Any, ids: np.ndarray) -> Any:
+    """Return for each row of the data what its segment has."""
+    return xp.index(y, key=(ids,))
+
+
+def _summed(xp: Any, data: Any, ids: np.ndarray, count: int) -> Any:
+    if xp is backends.NUMPY:
+        return _sums(data, ids, count)
+    return xp.scatter(data, shape=(count, *data.shape[1:]), key=(ids,))
+
+
+_IDS, _FULL = np.array([2, 0, 2, 3, 0]), np.array([2, 0, 2, 1, 0])  # the first leaves out 1
+_PARAMS = ("segment_ids", "num_segments")
+_SAMPLES = [
+    sample((5,), segment_ids=_IDS, num_segments=4),
+    sample((5, 2), segment_ids=_IDS, num_segments=5),
+    sample((0, 2), segment_ids=_IDS[:0], num_segments=2),
+]
+#: Where no segment is empty, and no result infinite.
+_FULL_SAMPLES = [
+    sample((5,), segment_ids=_FULL, num_segments=3),
+    sample((5, 2), segment_ids=_FULL, num_segments=3),
+    sample((0, 2), segment_ids=_FULL[:0], num_segments=0),
+]
+
+
+def _groups(data: np.ndarray, segment_ids: Any, num_segments: int, function: Any) -> np.ndarray:
+    """Return a function of the rows of each segment: what a segment is, in so many words."""
+    parts = [function(data[segment_ids == i]) for i in range(num_segments)]
+    return np.array(parts, data.dtype).reshape(num_segments, *data.shape[1:])
+
+
+def _by_groups(function: Any) -> Any:
+    return lambda data, segment_ids, num_segments: _groups(
+        data, segment_ids, num_segments, function
+    )
+
+
+_segment_sum = linear(
+    "segment_sum",
+    lambda xp, g, segment_ids: _gathered(xp, g, segment_ids),
+    args=("data",),
+    params=_PARAMS,
+    compute=lambda xp, data, segment_ids, num_segments: on_host(
+        xp, lambda rows: _sums(rows, segment_ids, num_segments), data
+    ),
+    samples=_SAMPLES,
+    reference=_by_groups(lambda rows: rows.sum(axis=0)),
+)
+
+
+def _prod_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any) -> Any:
+    """Return g times the product of the other elements, which exists also at zeros."""
+    if xp is backends.NUMPY and not (data == 0).any():  # a look at values stops a jit
+        others = y[segment_ids] / data
+    else:
+        others = _others(xp, data, segment_ids)
+    others = xp.conj(others) if ew.is_complex(others) else others
+    return _gathered(xp, g, segment_ids) * others
+
+
+def _others(xp: Any, data: Any, ids: np.ndarray) -> Any:
+    """Return for each row the product of the other rows of its segment."""
+    order = np.argsort(ids, kind="stable")
+    rows, ranked = xp.index(data, key=(order,)), ids[order]
+    before = _before(xp, rows, ranked)
+    after = xp.flip(_before(xp, xp.flip(rows, axis=0), ranked[::-1]), axis=0)
+    return xp.index(before * after, key=(np.argsort(order, kind="stable"),))
+
+
+def _before(xp: Any, rows: Any, ranked: np.ndarray) -> Any:
+    """Return for each row the product of those before it in its segment, which are neighbours.
+
+    Each step doubles how far back a product reaches.
+    """
+    count = len(ranked)
+    if not count:
+        return rows
+    one = xp.ones_like(rows[:1, ...])
+    longest = int(np.unique(ranked, return_counts=True)[1].max())
+
+    def back(x: Any, by: int) -> Any:
+        """Return what is `by` rows before each row; 1 if that is another segment's."""
+        place = np.arange(count) - by
+        mine = (place >= 0) & (ranked[np.maximum(place, 0)] == ranked)
+        return xp.index(xp.concat([x, one], axis=0), key=(np.where(mine, place, count),))
+
+    product, reach = back(rows, 1), 1
+    while reach < longest - 1:
+        product = product * back(product, reach)
+        reach *= 2
+    return product
+
+
+_segment_prod = special(
+    "segment_prod",
+    _prod_rule,
+    args=("data",),
+    params=_PARAMS,
+    compute=lambda xp, data, segment_ids, num_segments: on_host(
+        xp, lambda rows: _accumulated(np.multiply, rows, segment_ids, num_segments, 1), data
+    ),
+    samples=_SAMPLES,
+    reference=_by_groups(lambda rows: rows.prod(axis=0)),
+)
+
+
+def attains(x: Any, y: Any) -> Any:
+    """Return whether x is y, as NaN is where a NaN made y what it is."""
+    if isinstance(y, np.ndarray) and not np.isnan(y).any():  # the usual case, in fewer passes
+        return x == y
+    return (x == y) | ((x != x) & (y != y))
+
+
+def _extreme_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any, num_segments: int) -> Any:
+    """Share g evenly among the elements that attain the extreme of their segment."""
+    won = xp.astype(attains(data, _gathered(xp, y, segment_ids)), g.dtype)
+    count = _gathered(xp, _summed(xp, won, segment_ids, num_segments), segment_ids)
+    return _gathered(xp, g, segment_ids) * (won / count)
+
+
+def _extreme(name: str, ufunc: np.ufunc, sign: int) -> Any:
+    def compute(xp: Any, data: Any, segment_ids: Any, num_segments: int) -> Any:
+        def on_numpy(rows: np.ndarray) -> np.ndarray:
+            fill = _lowest(rows.dtype, sign)
+            return _accumulated(ufunc, rows, segment_ids, num_segments, fill)
+
+        return on_host(xp, on_numpy, data)
+
+    return special(
+        name,
+        _extreme_rule,
+        args=("data",),
+        params=_PARAMS,
+        compute=compute,
+        samples=_FULL_SAMPLES,
+        kinds="f",
+        reference=_by_groups(
+            lambda rows: ufunc.reduce(rows, axis=0, initial=_lowest(rows.dtype, sign))
+        ),
+    )
+
+
+_segment_max = _extreme("segment_max", np.maximum, 1)
+_segment_min = _extreme("segment_min", np.minimum, -1)
+
+
+def _logsumexp_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any, num_segments: int) -> Any:
+    """Return g times each element's share of its segment's sum of exponentials.
+
+    The shares add up to 1 but for rounding, and for several elements that are infinite.
+    """
+    if xp is backends.NUMPY and np.isfinite(y).all():  # the usual case, in fewer passes
+        return g[segment_ids] * np.exp(data - y[segment_ids])
+    top = _gathered(xp, y, segment_ids)
+    same = data == top
+    nothing = xp.zeros_like(data)
+    share = xp.exp(xp.where(same, nothing, data) - xp.where(same, nothing, top))
+    total = _gathered(xp, _summed(xp, share, segment_ids, num_segments), segment_ids)
+    return _gathered(xp, g, segment_ids) * (share / total)
+
+
+_segment_logsumexp = special(
+    "segment_logsumexp",
+    _logsumexp_rule,
+    args=("data",),
+    params=_PARAMS,
+    compute=lambda xp, data, segment_ids, num_segments: on_host(
+        xp, lambda rows: _logsumexp(rows, segment_ids, num_segments), data
+    ),
+    samples=_FULL_SAMPLES,
+    kinds="f",
+    reference=_by_groups(
+        lambda rows: np.log(np.exp(rows).sum(axis=0)) if len(rows) else rows.sum(axis=0) - np.inf
+    ),
+)
+
+
+def _softmax(data: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    count = int(ids.max(initial=-1)) + 1
+    top = _accumulated(np.maximum, data, ids, count, -np.inf)[ids]
+    if not np.isfinite(top).all():  # those equal to a largest that is infinite share evenly
+        known = np.isinf(top) & (data == top)
+        data, top = np.where(known, 0, data), np.where(known, 0, top)
+    weights = np.exp(data - top)
+    return weights / _sums(weights, ids, count)[ids]
+
+
+def _softmax_rule(xp: Any, g: Any, y: Any, segment_ids: np.ndarray) -> Any:
+    part, count = g * y, int(segment_ids.max(initial=-1)) + 1
+    return part - y * _gathered(xp, _summed(xp, part, segment_ids, count), segment_ids)
+
+
+def _shares(data: np.ndarray, segment_ids: np.ndarray) -> np.ndarray:
+    weights = np.exp(data)
+    return np.stack(
+        [
+            row / weights[segment_ids == i].sum(axis=0)
+            for row, i in zip(weights, segment_ids, strict=True)
+        ]
+    )
+
+
+_segment_softmax = special(
+    "segment_softmax",
+    _softmax_rule,
+    args=("data",),
+    params=("segment_ids",),
+    compute=lambda xp, data, segment_ids: on_host(
+        xp, lambda rows: _softmax(rows, segment_ids), data
+    ),
+    samples=[sample((5,), segment_ids=_IDS), sample((5, 2), segment_ids=_IDS)],
+    kinds="f",
+    reference=_shares,
+)
+
+
+# -- what users call ----------------------------------------------------------------------
+
+
+def _checked(
+    name: str, data: Any, segment_ids: Any, num_segments: int | None
+) -> tuple[Tensor, dict[str, Any]]:
+    """Return data and the parameters of an operation, or raise what is wrong with them."""
+    data = shapes.tensor(data, name)
+    ids = integers(name, "segment_ids", segment_ids)
+    if not data.ndim:
+        raise ShapeError(f"{name}: data has no axes; expected rows, one for each segment id")
+    if ids.shape != data.shape[:1]:
+        raise ShapeError(
+            f"{name}: segment_ids of shape {ids.shape} for data of shape {data.shape}; expected "
+            f"one id for each row, shape {data.shape[:1]}"
+        )
+    low, high = int(ids.min(initial=0)), int(ids.max(initial=-1))
+    count = high + 1 if num_segments is None else operator.index(num_segments)
+    if count < 0:
+        raise ValueError(f"{name}: num_segments={num_segments}; expected 0 or more")
+    if low < 0 or high >= count:
+        raise IndexError(
+            f"{name}: segment_ids from {low} to {high} of {count} segments; expected 0 to "
+            f"{count - 1}. Drop rows first, with data[mask] and segment_ids[mask]"
+        )
+    return data, {"segment_ids": ids, "num_segments": count}
+
+
+def integers(name: str, what: str, values: Any) -> np.ndarray:
+    """Return an argument that holds places as a new NumPy array, which nobody else can write."""
+    array = shapes.tensor(values, name).numpy()
+    if array.size and array.dtype.kind not in "iu":
+        raise DtypeError(
+            f"{name}: {what} of {array.dtype}; expected integers, as of wg.astype({what}, wg.int64)"
+        )
+    return array.astype(np.intp)
+
+
+def like(array: np.ndarray, x: Tensor) -> Tensor:
+    """Return numbers as a tensor of the library, the device and the dtype of x."""
+    xp: Any = backends.namespace_of(x._raw)
+    if xp is backends.NUMPY:
+        return wrap(np.asarray(array, x.dtype))
+    return wrap(xp.asarray(np.asarray(array), dtype=x.dtype, device=x._raw.device))
+
+
+def floating(x: Tensor) -> Tensor:
+    """Return a tensor of floats or complex numbers: integers become float64."""
+    if backends.is_inexact(x.dtype):
+        return x
+    xp: Any = backends.namespace_of(x._raw)
+    return ew.astype(x, xp.float64)
+
+
+def ordered(name: str, x: Tensor) -> Tensor:
+    """Return x, or raise if its numbers have no order."""
+    if backends.kind_of(x.dtype) in "cb":
+        raise DtypeError(f"{name}: got {x.dtype}; expected real numbers, which have an order")
+    return x
+
+
+def segment_sum(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
+    """Return the sum of the rows of each segment; 0 for one without rows.
+
+    `segment_ids` are the segments of the rows of `data`, in any order. There are
+    `num_segments` of them, or as many as the largest id says.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.segment_sum(wg.asarray([1.0, 2.0, 3.0]), [0, 2, 0])
+    Tensor([4., 0., 2.], dtype=float64)
+    """
+    data, params = _checked("segment_sum", data, segment_ids, num_segments)
+    return _segment_sum(reductions._accumulated(data, None, "segment_sum"), **params)
+
+
+def segment_prod(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
+    """Return the product of the rows of each segment; 1 for one without rows.
+
+    Its derivative exists also where elements are 0.
+    """
+    data, params = _checked("segment_prod", data, segment_ids, num_segments)
+    return _segment_prod(reductions._accumulated(data, None, "segment_prod"), **params)
+
+
+def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
+    """Return the mean of the rows of each segment; 0 for one without rows."""
+    data, params = _checked("segment_mean", data, segment_ids, num_segments)
+    data = floating(data)
+    ids, count = params["segment_ids"], params["num_segments"]
+    sizes = np.maximum(np.bincount(ids, minlength=count), 1)
+    sizes = sizes.reshape(-1, *[1] * (data.ndim - 1))
+    return ew.divide(_segment_sum(data, **params), like(sizes, data))
+
+
+def segment_max(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
+    """Return the largest element of each segment; ties share the derivative evenly.
+
+    A segment without rows has -inf, or the least integer of an integer dtype.
+    """
+    data, params = _checked("segment_max", data, segment_ids, num_segments)
+    return _segment_max(ordered("segment_max", data), **params)
+
+
+def segment_min(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
+    """Return the smallest element of each segment; ties share the derivative evenly.
+
+    A segment without rows has inf, or the largest integer of an integer dtype.
+    """
+    data, params = _checked("segment_min", data, segment_ids, num_segments)
+    return _segment_min(ordered("segment_min", data), **params)
+
+
+def segment_logsumexp(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
+    """Return log(sum(exp(rows))) of each segment, without overflow; -inf for one without rows."""
+    data, params = _checked("segment_logsumexp", data, segment_ids, num_segments)
+    return _segment_logsumexp(floating(ordered("segment_logsumexp", data)), **params)
+
+
+def segment_softmax(data: Any, segment_ids: Any, /) -> Any:
+    """Return exp(data), divided by its sum over the rows of the same segment."""
+    data, params = _checked("segment_softmax", data, segment_ids, None)
+    data = floating(ordered("segment_softmax", data))
+    return _segment_softmax(data, segment_ids=params["segment_ids"])
+
+
+def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Any:
+    """Return how often each of 0, 1, 2, ... is in x, or the sum of its weights.
+
+    Derivatives flow to the weights.
+    """
+    x = shapes.tensor(x, "bincount")
+    places = integers("bincount", "x", x)
+    if places.ndim != 1:
+        raise ShapeError(f"bincount: x of shape {places.shape}; expected one axis")
+    if places.size and places.min() < 0:
+        raise IndexError(f"bincount: x has {places.min()}; expected 0 or more")
+    if minlength < 0:
+        raise ValueError(f"bincount: minlength={minlength}; expected 0 or more")
+    count = max(int(places.max(initial=-1)) + 1, operator.index(minlength))
+    if weights is None:
+        xp: Any = backends.namespace_of(x._raw)
+        return wrap(on_host(xp, lambda _: np.bincount(places, minlength=count), x._raw))
+    weights = floating(shapes.tensor(weights, "bincount"))
+    if weights.shape != places.shape:
+        raise ShapeError(
+            f"bincount: weights of shape {weights.shape} for x of shape {places.shape}; expected "
+            "the same"
+        )
+    return _segment_sum(weights, segment_ids=places, num_segments=count)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks import chains, elementwise, importing, memory, networks, operations
+from benchmarks import chains, elements, elementwise, importing, memory, networks, operations
 
 CASES = {
     case.name: case
-    for module in (chains, networks, operations, elementwise, memory, importing)
+    for module in (chains, networks, operations, elements, elementwise, memory, importing)
     for case in module.CASES
 }

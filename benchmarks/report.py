@@ -38,7 +38,9 @@ def cells(case: Case, row: Row) -> list[str]:
     def relative(value: float | None) -> str:
         if value is None:
             return ""
-        return f"{value:+.3f} {case.unit}" if case.difference else f"{value:.2f}x"
+        if case.difference:
+            return f"{value:+.3f} {case.unit}"
+        return f"{value:.2f}x" if value >= 0.1 else f"{value:.2g}x"
 
     limit = "" if row.limit is None else f"<= {relative(row.limit).lstrip('+')}"
     verdict = {None: "", True: "met", False: "MISSED"}[row.met]

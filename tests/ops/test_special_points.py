@@ -248,12 +248,51 @@ def test_special_points(name: str) -> None:
         assert_near(got, np.asarray(exact, dtype=x.dtype), name)
 
 
-@pytest.mark.xfail(reason="a cotangent has no mask yet, so what `where` drops meets 0 * inf")
-def test_where_does_not_multiply_zero_by_infinity() -> None:
-    x = wg.asarray([0.0, 4.0])
+#: (a function that is infinite or undefined for x <= 0, its first and second derivative at 4)
+BRANCHES: dict[str, tuple[Any, float, float]] = {
+    "sqrt": (wg.sqrt, 1 / 4, -1 / 32),
+    "log": (wg.log, 1 / 4, -1 / 16),
+    "reciprocal": (lambda x: 1 / x, -1 / 16, 1 / 32),
+    "power": (lambda x: x**-0.5, -1 / 16, 3 / 128),
+    "product": (lambda x: wg.exp(x) * (1 / x) / wg.exp(x), -1 / 16, 1 / 32),
+    "acos": (lambda x: wg.acos(1 - x / 8), 1 / (8 * np.sqrt(0.75)), None),
+    "norm": (lambda x: wg.sqrt(wg.sum(wg.stack([x, 0 * x]) ** 2, axis=0)), 1.0, 0.0),
+    "indexed": (lambda x: wg.stack([x, wg.sqrt(x)])[1], 1 / 4, -1 / 32),
+    "turned": (lambda x: wg.flip(wg.log(wg.flip(x))), 1 / 4, -1 / 16),
+    "summed": (lambda x: wg.sum(wg.sqrt(wg.expand_dims(x, axis=1)), axis=1), 1 / 4, -1 / 32),
+    "repeated": (lambda x: wg.broadcast_to(wg.log(x), (2, 3))[0], 1 / 4, -1 / 16),
+    "nested": (lambda x: wg.where(x > -0.5, wg.sqrt(x), wg.log(x)), 1 / 4, -1 / 32),
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+@pytest.mark.parametrize("choose", ["where", "mask", "assignment"])
+def test_the_branch_not_taken_is_zero_by_structure(name: str, choose: str) -> None:
+    function, first, second = BRANCHES[name]
+
+    def program(x: Any) -> Any:
+        y = function(x)
+        if choose == "mask":
+            return wg.sum(y[x > 0])
+        if choose == "where":
+            return wg.sum(wg.where(x > 0, y, 0.0))
+        y = y * 1.0
+        y[x <= 0] = 0.0
+        return wg.sum(y)
+
+    x = np.array([-1.0, 0.0, 4.0])
     with np.errstate(all="ignore"):
-        _, (g,) = vjp(lambda x: wg.where(x > 0, wg.sqrt(x), 0.0), [x], [np.ones(2)])
-    assert_near(g, np.array([0.0, 0.25]))
+        once = wg.grad(program)
+        twice = wg.grad(lambda x: wg.sum(once(x)))
+        np.testing.assert_allclose(once(x), [0, 0, first], rtol=1e-12)
+        if second is not None:
+            np.testing.assert_allclose(twice(x), [0, 0, second], rtol=1e-10, atol=1e-12)
+
+
+def test_what_is_zero_by_number_is_not_zero_by_structure() -> None:
+    with np.errstate(all="ignore"):
+        assert np.isnan(wg.grad(lambda x: wg.sqrt(x) ** 2)(0.0))
+        assert np.isnan(wg.grad(lambda x: 0.0 * wg.sqrt(x))(0.0))
 
 
 @pytest.mark.parametrize("function", [wg.sign, wg.round, lambda x: wg.floor_divide(x, 2.0)])

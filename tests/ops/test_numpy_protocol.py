@@ -7,6 +7,7 @@ import itertools
 import operator as o
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -112,8 +113,7 @@ def test_median_of_infinity_and_nan() -> None:
     assert np.isnan(np.median(wg.asarray([1.0, 2.0, np.nan])).item())
     with pytest.raises(ValueError, match="from 0 to 1"):
         np.quantile(wg.asarray(V), 1.5)
-    with pytest.raises(wg.NoRuleError, match="q is a tensor"):
-        np.quantile(V, wg.asarray(0.5))
+    assert_same(np.quantile(V, wg.asarray(0.5)), np.quantile(V, 0.5))
 
 
 def test_sinc_has_its_second_derivative_at_zero() -> None:
@@ -285,13 +285,13 @@ def test_variables_are_watched() -> None:
 
 def test_out_is_refused() -> None:
     x, a = wg.asarray(V), np.zeros(4)
-    with pytest.raises(TypeError, match="immutable"):
+    with pytest.raises(TypeError, match="never written to"):
         np.add(V, V, out=wg.asarray(V))
     with pytest.raises(TypeError, match="out= would write"):
         np.exp(x, out=a)
     with pytest.raises(TypeError, match="out= would write"):
         np.sum(x, out=np.zeros(()))
-    with pytest.raises(TypeError, match="immutable"):
+    with pytest.raises(TypeError, match="never written to"):
         np.sum(V, out=x)
     with pytest.raises(TypeError, match="out= would write"):
         np.cumsum(x, 0, None, a)
@@ -324,18 +324,22 @@ def test_writing_into_an_array_is_refused() -> None:
 
 def test_unsupported_parameters_are_named() -> None:
     x = wg.asarray(A)
-    with pytest.raises(TypeError, match="np.quantile: method='lower'"):
-        np.quantile(x, 0.5, method="lower")
+    with pytest.raises(TypeError, match="np.quantile: weights="):
+        np.quantile(x, 0.5, method="inverted_cdf", weights=A)
     with pytest.raises(TypeError, match="np.take: mode='clip'"):
         np.take(x, [9], mode="clip")
     with pytest.raises(TypeError, match="np.nan_to_num: copy=False"):
         np.nan_to_num(x, copy=False)
     with pytest.raises(TypeError, match="order='A'"):
         np.reshape(x, -1, order="A")
-    with pytest.raises(wg.NoRuleError, match="ord=2 of matrices"):
-        np.linalg.norm(x, 2)
-    with pytest.raises(wg.NoRuleError, match="float64"):
-        np.bincount(K, weights=wg.asarray(V))
+    with pytest.raises(ValueError, match="ord=3 *"):
+        np.linalg.norm(x, 3)
+    with pytest.raises(wg.NoRuleError, match="np.linalg.svd: hermitian=True"):
+        np.linalg.svd(x, hermitian=True)
+    with pytest.raises(ValueError, match="UPLO is 'X'"):
+        np.linalg.eigh(wg.asarray(M), "X")
+    with pytest.raises(wg.DtypeError, match="x of float64"):
+        np.bincount(wg.asarray(V))
     assert_same(np.quantile(x, 0.5, method="linear"), np.quantile(A, 0.5))
     assert_same(np.sum(x, keepdims=np._NoValue), np.sum(A))
 
@@ -434,8 +438,9 @@ def is_detached(result: Any) -> bool:
 
 @pytest.mark.parametrize("shape", [(4,), (2, 2)])
 def test_no_function_gives_plain_floats_of_a_watched_tensor(
-    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # np.save("i,i", x) writes a file
     refused = set()
     asked: list[Any] = []
     answer = wg.Tensor.__array_function__
@@ -498,10 +503,7 @@ def test_no_ufunc_gives_plain_floats_of_a_watched_tensor() -> None:
     ("call", "name"),
     [
         (lambda x: np.interp(x, x, x), "np.interp"),
-        (lambda x: np.i0(x), "np.i0"),
-        (lambda x: np.linalg.solve(np.eye(4), x), "np.linalg.solve"),
-        (lambda x: np.linalg.svd(x[None]), "np.linalg.svd"),
-        (lambda x: np.fft.fft(x), "np.fft.fft"),
+        (lambda x: np.unwrap(x), "np.unwrap"),
         (lambda x: np.choose([0, 1, 0, 1], [x, x]), "np.choose"),
         (lambda x: np.histogram(x), "np.histogram"),
         (lambda x: np.add.reduceat(x, [0, 2]), "np.add.reduceat"),

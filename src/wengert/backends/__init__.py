@@ -23,7 +23,7 @@ EXTENSIONS = {
     "fft": "numpy.fft",
     "linalg": "wengert.backends.numpy_linalg",
     "nn": "wengert.backends.numpy_neural",
-    "special": "scipy.special",
+    "special": "wengert.backends.numpy_special",
 }
 
 

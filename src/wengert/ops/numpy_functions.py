@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.errors import NoRuleError, ShapeError
-from wengert.ops import numpy_products, numpy_shapes, numpy_statistics
+from wengert.ops import numpy_fft, numpy_products, numpy_shapes, numpy_statistics
 from wengert.ops.families import axes as normalised
 from wengert.ops.numpy_shapes import flat
 from wengert.ops.numpy_ufuncs import Function, is_inexact, number, on_values, wg
@@ -67,18 +67,6 @@ def _angle(z: Any, deg: bool = False) -> Any:
     z = tensor(z, "angle")
     y = wg.angle(z) if backends.kind_of(z.dtype) == "c" else wg.atan2(wg.zeros_like(z), z)
     return y * (180 / math.pi) if deg else y
-
-
-def _sinc(x: Any) -> Any:
-    """Return sin(pi x) / (pi x), by its series near 0, where also its derivatives exist."""
-    y = wg.multiply(x, math.pi)
-    near = wg.less(wg.abs(y), 0.1)
-    square = wg.square(wg.where(near, y, 0.0))
-    series = 1.0
-    for factor in (110, 72, 42, 20, 6):
-        series = 1.0 - square / factor * series
-    far = wg.where(near, 1.0, y)
-    return wg.where(near, series, wg.sin(far) / far)
 
 
 def _polyval(p: Any, x: Any) -> Any:
@@ -184,6 +172,7 @@ _BY_NAME: dict[str, Function] = {
     **numpy_statistics.FUNCTIONS,
     **numpy_shapes.FUNCTIONS,
     **numpy_products.FUNCTIONS,
+    **numpy_fft.FUNCTIONS,
     "angle": _angle,
     "around": _round,
     "array": lambda object, dtype=None, copy=True: wg.asarray(object, dtype=dtype, copy=copy),
@@ -202,7 +191,6 @@ _BY_NAME: dict[str, Function] = {
     "round": _round,
     "select": _select,
     "shape": lambda a: a.shape,
-    "sinc": _sinc,
     "size": lambda a, axis=None: math.prod(a.shape[i] for i in normalised(axis, a.ndim, "size")),
     "trapezoid": _trapezoid,
     "where": _where,

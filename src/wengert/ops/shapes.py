@@ -566,7 +566,8 @@ def _part_block(
     moved = range(r.start - start, r.stop - start, r.step)
     region = (*g.region[:axis], moved, *g.region[axis + 1 :])
     key = (slice(None),) * axis + (slice(int(inside[0]), int(inside[-1]) + 1), ...)
-    return Block(shapes[position], region, g.values[key])
+    mask = (lambda: g.mask[key]) if g.is_masked else None
+    return Block(shapes[position], region, g.values[key], mask)
 
 
 def _part_reached(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Region:

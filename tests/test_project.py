@@ -222,6 +222,18 @@ def test_unknown_names_are_errors():
         wg.gradd  # noqa: B018
 
 
+# -- conformance ------------------------------------------------------------------------------
+
+
+def test_every_expected_failure_has_a_reason():
+    """The suite itself runs by tests/array_api/run.py, on a checkout of it."""
+    paragraphs = (ROOT / "tests/array_api/xfails.txt").read_text(encoding="utf-8").split("\n\n")
+    entries = [line for p in paragraphs for line in p.splitlines() if not line.startswith("#")]
+    assert entries and len(set(entries)) == len(entries)
+    assert all(entry.startswith("array_api_tests/") for entry in entries)
+    assert all(p.startswith("# ") for p in paragraphs)
+
+
 # -- packaging --------------------------------------------------------------------------------
 
 

@@ -106,7 +106,18 @@ pow_number = elementwise(
 # -- exponentials and logarithms ----------------------------------------------------------
 
 exp = elementwise("exp", lambda xp, g, y: g * y)
-expm1 = elementwise("expm1", lambda xp, g, y: g * (y + 1))
+
+
+def _expm1(xp: Any, x: Any) -> Any:
+    y = xp.expm1(x)
+    if xp is not backends.NUMPY or not is_complex(x):
+        return y
+    # at 0 and where a part is not finite, NumPy's signs and infinities are not the standard's
+    special = (x == 0) | ~np.isfinite(x)
+    return np.where(special, np.exp(np.where(special, x, 0)) - 1, y) if special.any() else y
+
+
+expm1 = elementwise("expm1", lambda xp, g, y: g * (y + 1), compute=_expm1, reference=np.expm1)
 log = elementwise("log", lambda xp, g, x: g / x, domain=POSITIVE)
 log1p = elementwise("log1p", lambda xp, g, x: g / (1 + x), domain=INSIDE)
 log2 = elementwise("log2", lambda xp, g, x: g / (x * LN2), domain=POSITIVE)
@@ -195,7 +206,8 @@ def sign(x: Any, /) -> Any:
     if backends.kind_of(getattr(x, "dtype", None)) != "c":
         return _real_sign(x)
     size = abs_(x)
-    return divide(x, where(equal(size, 0.0), 1.0, size))
+    zero = equal(size, 0.0)
+    return where(zero, 0.0, divide(x, where(zero, 1.0, size)))
 
 
 def angle(x: Any, /) -> Any:

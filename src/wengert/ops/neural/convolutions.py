@@ -9,6 +9,7 @@ that follows from the line above.
 
 from __future__ import annotations
 
+import math
 import operator
 from functools import partial
 from typing import Any
@@ -166,10 +167,9 @@ class Convolution(Contraction):
             return Block(parent.shape, (g.region[1],), total)
         known = dict(zip(self.reads[argument] or (), values, strict=True))
         (other,) = {"x", "w", "z"} - {self.result, wanted}
-        lengths = {self.result: g.shape, wanted: parent.shape, other: tuple(known[other].shape)}
         geometry = {name: known[name] for name in ("stride", "offset", "dilation")}
         part, region = ascending(xp, g)
-        parts, groups = _parts(self.result, region, lengths, **geometry, groups=known["groups"])
+        parts, groups = self._related(self.result, region, node, parent, argument, values)
         if not all(map(all, (map(len, r) for r in parts.values()))):
             return None  # all that it has to do with is padding
         part = filled(xp, part, region, parts[self.result])
@@ -179,6 +179,47 @@ class Convolution(Contraction):
         known[f"{wanted}_shape"] = tuple(map(len, parts[wanted]))
         answer = self.pull(xp, part, node, argument, tuple(known.values()))
         return Block(parent.shape, parts[wanted], answer)
+
+    def _related(
+        self, role: str, region: Region, node: Node, parent: Node, argument: int, values: Any
+    ) -> tuple[dict[str, Region], int]:
+        """Return the parts that a part of the result, or of the argument, has to do with."""
+        wanted = self.args[argument]
+        known = dict(zip(self.reads[argument] or (), values, strict=True))
+        (other,) = {"x", "w", "z"} - {self.result, wanted}
+        lengths = {self.result: node.shape, wanted: parent.shape, other: tuple(known[other].shape)}
+        geometry = {name: known[name] for name in ("stride", "offset", "dilation", "groups")}
+        return _parts(role, region, lengths, **geometry)
+
+    def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the part of an argument that a part of the result has to do with."""
+        if self.args[argument] == "bias":
+            return (region[1],)
+        if not all(map(len, region)):
+            return tuple(range(0) for _ in parent.shape)
+        region = tuple(r[::-1] if r.step < 0 else r for r in region)
+        parts, _ = self._related(self.result, region, node, parent, argument, values)
+        return parts[self.args[argument]]
+
+    def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the part of the result that a part of an argument has to do with."""
+        if self.args[argument] == "bias":
+            return (range(node.shape[0]), region[0], *map(range, node.shape[2:]))
+        if not all(map(len, region)):
+            return tuple(range(0) for _ in node.shape)
+        role = self.args[argument]
+        parts, _ = self._related(role, region, node, parent, argument, values)
+        return parts[self.result]
+
+    def work(self, region: Region, part: Region, node: Node, argument: int, values: Any) -> int:
+        """Return the number of terms of the sum over z, w and x that have to do with a part."""
+        if self.args[argument] == "bias" or not all(map(len, region)):
+            return math.prod(map(len, region))
+        sides = {self.result: region, self.args[argument]: part}
+        known = dict(zip(self.reads[argument] or (), values, strict=True))
+        (other,) = {"x", "w", "z"} - set(sides)
+        sides[other] = tuple(map(range, known[other].shape))
+        return math.prod(map(len, (*sides["z"], *sides["w"][1:])))
 
 
 def _conj(xp: Any, x: Any) -> Any:

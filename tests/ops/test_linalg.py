@@ -737,3 +737,47 @@ def test_no_warning_without_need() -> None:
         x = normal(60, 60).astype(np.float32)
         grad(lambda x: wg.sum(la.eigh(x).eigenvectors ** 2 * np.arange(60, dtype=np.float32)), x)
         grad(lambda x: wg.sum(la.svd(x).U ** 2 * np.arange(60, dtype=np.float32)), x)
+
+
+# -- factors that are kept --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_a_large_solve_keeps_its_factors(dtype: Any) -> None:
+    rng = np.random.default_rng(0)
+    a = (rng.normal(size=(40, 40)) + 1j * rng.normal(size=(40, 40)) + 12 * np.eye(40)).real
+    b = rng.normal(size=(40, 3))
+    if np.dtype(dtype).kind == "c":
+        a, b = a + 1j * rng.normal(size=a.shape), b + 1j * rng.normal(size=b.shape)
+    a, b = a.astype(dtype), b.astype(dtype)
+
+    def large(a: Any, b: Any) -> Any:
+        return wg.linalg.solve(a, b)
+
+    def batch_of_one(a: Any, b: Any) -> Any:  # goes through NumPy's own
+        return wg.linalg.solve(a[None], b[None])[0]
+
+    tensors = [wg.asarray(a), wg.asarray(b)]
+    (got, pulled), (expected, gradients) = vjp(large, tensors), vjp(batch_of_one, tensors)
+    rtol = 1e-4 if np.dtype(dtype).itemsize in (4, 8) and dtype != np.float64 else 1e-11
+    for mine, theirs in zip([*got, *pulled], [*expected, *gradients], strict=True):
+        assert_near(mine, theirs, rtol=rtol)
+    weights = weights_like(got)
+    for mine, theirs in zip(
+        second(large, tensors, weights), second(batch_of_one, tensors, weights), strict=True
+    ):
+        assert_near(mine, theirs, rtol=rtol)
+
+
+def test_a_large_singular_matrix_is_named() -> None:
+    with pytest.raises(np.linalg.LinAlgError, match="linalg.solve: the matrix is singular"):
+        wg.linalg.solve(np.zeros((50, 50)), np.ones((50, 1)))
+
+
+def test_a_function_of_a_matrix_with_equal_eigenvalues_warns_also_where_a_weight_is_zero() -> None:
+    def element(a: Any) -> Any:
+        values, vectors = wg.linalg.eigh(a)
+        return ((vectors * wg.exp(values)) @ vectors.mT)[0, 1]
+
+    with pytest.warns(DegenerateWarning):
+        wg.grad(element)(np.eye(2))

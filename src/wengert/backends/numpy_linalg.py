@@ -17,6 +17,8 @@ import numpy as np
 from numpy.linalg import *  # noqa: F403
 from numpy.linalg import LinAlgError
 
+from wengert.backends.numpy_lapack import factor, solve_factored
+
 #: The size of the blocks of triangular matrices, of which those on the diagonal are inverted.
 BLOCK = 32
 

@@ -144,6 +144,8 @@ class Op:
     aliases = True
     #: whether `pull` is no more than a call of the rule when the result is real
     direct = False
+    #: whether a rule of several results gets None, in place of zeros, for those not used
+    sees_unused = False
 
     def __init__(
         self,

@@ -79,17 +79,22 @@ def _eigh_rule(xp: Any, g: Any, y: Any, x_shape: Any) -> Any:
     # it reads a shape because an operation that reads values alone is taken to have one result
     values, vectors = y
     back = adjoint(xp, vectors)
-    if _zero_of(g[1]):
+    if g[1] is None:
         return hermitian(xp, xp.matmul(vectors * g[0][..., None, :], back))
     turns = xp.matmul(back, g[1])
     gap, equal = _ties(xp, values)
-    _look("eigh", "eigenvalues", "eigenvectors", known(equal), known(turns), known(g[0]))
-    inner = turns * safe_reciprocal(xp, gap, equal) + on_diagonal(xp, g[0])
+    _look("eigh", "eigenvalues", "eigenvectors", known(equal), known(turns), g[0] is not None)
+    inner = turns * safe_reciprocal(xp, gap, equal)
+    if g[0] is not None:
+        inner = inner + on_diagonal(xp, g[0])
     return hermitian(xp, xp.matmul(xp.matmul(vectors, inner), back))
 
 
-def _look(name: str, values: str, vectors: str, equal: Any, turns: Any, of_values: Any) -> None:
-    """Warn where the cotangent `turns` of rotations among vectors of equal values is not zero."""
+def _look(name: str, values: str, vectors: str, equal: Any, turns: Any, mixed: bool) -> None:
+    """Warn where the cotangent `turns` of rotations among vectors of equal values is not zero.
+
+    `mixed` says that values are used as well as vectors.
+    """
     if equal is None or turns is None:  # traced
         return
     words = {"values": values, "vectors": vectors}
@@ -102,7 +107,7 @@ def _look(name: str, values: str, vectors: str, equal: Any, turns: Any, of_value
         return
     if significant(odd * pairs, turns):
         warn_degenerate(name, _CHOICE.format(**words))
-    elif of_values.any() and significant(turns * pairs, turns):
+    elif mixed and significant(turns * pairs, turns):
         warn_degenerate(name, _MIXED.format(**words))
 
 
@@ -129,6 +134,7 @@ _eigh = special(
     invariant=_eigh_shown,
     rounding=100,
 )
+_eigh.op.sees_unused = True  # type: ignore[attr-defined]
 
 
 def eigh(x: Any, /) -> EighResult:
@@ -283,11 +289,14 @@ class SVDResult(NamedTuple):
 
 def _svd_rule(xp: Any, g: Any, y: Any) -> Any:
     u, s, vh = y
-    gu, gs, gv = g[0], g[1], adjoint(xp, g[2])
     k = s.shape[-1]
     first, second = u[..., :, :k], vh[..., :k, :]
-    if _zero_of(gu) and _zero_of(gv):
-        return xp.matmul(first * gs[..., None, :], second)
+    if g[0] is None and g[2] is None:
+        return xp.matmul(first * g[1][..., None, :], second)
+    mixed = g[1] is not None
+    gs = g[1] if mixed else xp.zeros_like(s)
+    gu = xp.zeros_like(u) if g[0] is None else g[0]
+    gv = adjoint(xp, xp.zeros_like(vh) if g[2] is None else g[2])
     v, uh = adjoint(xp, vh), adjoint(xp, u)
     on_left, on_right = xp.matmul(uh, gu), xp.matmul(vh, gv)
     gap, equal = _ties(xp, s)
@@ -300,7 +309,7 @@ def _svd_rule(xp: Any, g: Any, y: Any) -> Any:
     # what turns the vectors out of the space that they span
     out_u = left[..., k:, :k] if u.shape[-1] > k else gu - xp.matmul(u, on_left)
     out_v = right[..., k:, :k] if vh.shape[-2] > k else gv - xp.matmul(v, on_right)
-    _look_at_svd(*map(known, (s, limit, equal, on_left, on_right, gs, out_u, out_v)))
+    _look_at_svd(mixed, *map(known, (s, limit, equal, on_left, on_right, out_u, out_v)))
     one, two = left[..., :k, :k], right[..., :k, :k]
     inner = ((one + two) * apart + (one - two) * together) * 0.5 + on_diagonal(xp, gs)
     columns = xp.matmul(first, inner)
@@ -316,7 +325,7 @@ def _svd_rule(xp: Any, g: Any, y: Any) -> Any:
 
 
 def _look_at_svd(
-    s: Any, limit: Any, equal: Any, left: Any, right: Any, gs: Any, out_u: Any, out_v: Any
+    mixed: bool, s: Any, limit: Any, equal: Any, left: Any, right: Any, out_u: Any, out_v: Any
 ) -> None:
     if s is None or left is None:  # traced
         return
@@ -330,7 +339,7 @@ def _look_at_svd(
                 "function of the space that they span"
             )
     one, two = left[..., :k, :k], right[..., :k, :k]
-    _look("svd", "singular values", "singular vectors", equal, one + two, gs)
+    _look("svd", "singular values", "singular vectors", equal, one + two, mixed)
     none = (s <= limit)[..., None, :]
     if not none.any():
         return
@@ -368,6 +377,7 @@ _svd = special(
     invariant=_svd_shown,
     rounding=100,
 )
+_svd.op.sees_unused = True  # type: ignore[attr-defined]
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:

@@ -49,7 +49,7 @@ def _integer(value: int) -> Any:
 
 
 def factor(a: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the LU factors and pivots of a matrix for `solve_factored`; None if there is no way."""
+    """Return the LU factors and pivots of a matrix for `solve_factored`, or None."""
     found = _functions(a.dtype.char) if a.dtype.char in _LETTERS else None
     if found is None:
         return None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.linalg import *  # noqa: F403
 from numpy.linalg import LinAlgError
 
-from wengert.backends.numpy_lapack import factor, solve_factored
+from wengert.backends.numpy_lapack import factor, solve_factored  # noqa: F401
 
 #: The size of the blocks of triangular matrices, of which those on the diagonal are inverted.
 BLOCK = 32

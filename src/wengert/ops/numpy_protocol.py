@@ -58,7 +58,9 @@ def _no_rule(function: Any, method: str = "__call__") -> NoRuleError:
 
 def _refuse_out(name: str, out: Any) -> None:
     if any(map(is_tensor, out if isinstance(out, tuple) else (out,))):
-        raise TypeError(f"{name}: out= is a tensor, whose array is never written to; write y = {name}(...)")
+        raise TypeError(
+            f"{name}: out= is a tensor, whose array is never written to; write y = {name}(...)"
+        )
     raise TypeError(
         f"{name}: out= would write a tensor's values into an array, where derivatives do not "
         f"follow; write y = {name}(...). `a += x` on an array a is such a call: write a = a + x"

@@ -18,6 +18,7 @@ from wengert.engine.cotangents import Block
 from wengert.engine.errors import (
     BackendError,
     CutPathWarning,
+    DegenerateWarning,
     DtypeError,
     NoRuleError,
     RuleError,
@@ -47,6 +48,7 @@ __all__ = [
     "BackendError",
     "Block",
     "CutPathWarning",
+    "DegenerateWarning",
     "DtypeError",
     "GradientCheckError",
     "GradientTape",

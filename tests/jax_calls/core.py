@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -37,9 +36,6 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "clip_above": jnp.maximum,
     "clip_below": jnp.minimum,
     "complex": lambda x1, x2: x1 + 1j * x2,
-    "nn.cross_entropy": lambda logits, labels: (
-        -jax.nn.log_softmax(logits)[np.arange(len(labels)), labels]
-    ),
     "concat": lambda *arrays, axis: jnp.concatenate(arrays, axis),
     "einsum": lambda *arrays, subscripts: jnp.einsum(subscripts, *arrays),
     "embed": _with(lambda zeros, values, key: zeros.at[key].set(values)),
@@ -48,13 +44,9 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     ).reshape(shape),
     "index": lambda x, key: x[key],
     "keep": lambda x, mask: jnp.where(mask, x, 0),
-    "nn.linear": lambda x, weight, bias: x @ weight + bias,
     "pad": _jax_pad,
     "pow_number": lambda x, exponent: x**exponent,
     "repeat": lambda x, repeats, axis: jnp.repeat(x, np.asarray(repeats), axis),
-    "nn.total_cross_entropy": lambda logits, labels, scale: (
-        -scale * jnp.sum(jax.nn.log_softmax(logits)[np.arange(len(labels)), labels])
-    ),
     "to_device": lambda x, device, back: x,
     "scatter": _with(lambda zeros, values, key: zeros.at[key].add(values)),
     "scatter_flat": lambda values, shape, positions: (

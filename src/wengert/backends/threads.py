@@ -3,6 +3,9 @@
 A pass over a large array takes as long as its memory takes to arrive. Several passes over a
 piece that stays in cache take little more than one, and NumPy lets other threads run while
 it computes, so that each core takes its share of the pieces.
+
+Only one thread at a time runs Python itself, and one that must wait for its turn sleeps, which
+costs as much as a pass over 100 kB. Work of many short calls wants pieces larger than PIECE.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import local
+from typing import Any
 
 #: About how many bytes of each array a piece should have: well within a core's own cache.
 PIECE = 128 * 1024
@@ -31,17 +35,24 @@ def count() -> int:
     return len(cores)
 
 
-def in_pieces(work: Callable[[int, int], None], length: int, piece: int) -> None:
+def in_pieces(
+    work: Callable[..., None],
+    length: int,
+    piece: int,
+    scratch: Callable[[], Any] | None = None,
+) -> None:
     """Call ``work(start, stop)`` for pieces of at most `piece` that cover ``range(length)``.
 
-    Pieces may run at the same time, so each must write to places of its own.
+    Pieces may run at the same time, so each must write to places of its own. `scratch`, if
+    given, is called once by each thread, and what it returns is a third argument of its work.
     """
     piece = max(1, piece)
     starts = iter(range(0, length, piece))  # its next() is one step of the interpreter: no lock
 
     def share() -> None:
+        mine = () if scratch is None else (scratch(),)
         for start in starts:
-            work(start, min(start + piece, length))
+            work(start, min(start + piece, length), *mine)
 
     workers = min(count(), -(-length // piece))
     if workers < 2 or getattr(_here, "busy", False):
@@ -55,7 +66,8 @@ def in_pieces(work: Callable[[int, int], None], length: int, piece: int) -> None
         share()
     finally:
         for helper in helpers:
-            helper.result()
+            if not helper.cancel():  # one that has not begun has nothing left to do
+                helper.result()
 
 
 def _as_helper(share: Callable[[], None]) -> None:

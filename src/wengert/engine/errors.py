@@ -38,6 +38,10 @@ class CutPathWarning(UserWarning):
     """A recorded value left the tape, so derivatives stop there."""
 
 
+class DegenerateWarning(UserWarning):
+    """A derivative was asked for where equal eigenvalues leave it undetermined."""
+
+
 class UnconnectedWarning(UserWarning):
     """A transform's result does not depend on its argument; the derivative is zero."""
 

@@ -147,6 +147,8 @@ class Op:
     direct = False
     #: whether `pull_block` takes a Block on a list of positions
     takes_rows = False
+    #: whether a rule of several results gets None, in place of zeros, for those not used
+    sees_unused = False
 
     def __init__(
         self,

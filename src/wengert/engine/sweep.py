@@ -84,7 +84,10 @@ def reverse(
             results[node] = g
         op = node.op
         if type(g) is list:  # an operation of several results
-            g = [_dense(xp, node, k, part, seeds) for k, part in enumerate(g)]
+            g = [
+                None if part is None and op.sees_unused else _dense(xp, node, k, part, seeds)
+                for k, part in enumerate(g)
+            ]
         for parent, argument, values in node.edges:
             if parent not in wanted:
                 continue

@@ -1,16 +1,16 @@
-"""NumPy's products and norms on tensors, composed of our operations.
+"""NumPy's products and linear algebra on tensors, by our operations.
 
 `numpy_functions` says how these are called.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.engine.errors import NoRuleError, ShapeError
 from wengert.ops.families import axes as normalised
 from wengert.ops.numpy_shapes import at_least, flat
@@ -27,15 +27,6 @@ def _einsum(*operands: Any) -> Any:
 def _inner(a: Any, b: Any) -> Any:
     a, b = tensor(a, "inner"), tensor(b, "inner")
     return wg.tensordot(a, b, axes=((-1,), (-1,))) if a.ndim and b.ndim else wg.multiply(a, b)
-
-
-def _kron(a: Any, b: Any) -> Any:
-    a, b = tensor(a, "kron"), tensor(b, "kron")
-    ndim = max(a.ndim, b.ndim)
-    left, right = ((1,) * (ndim - x.ndim) + x.shape for x in (a, b))
-    a = wg.reshape(a, [n for length in left for n in (length, 1)])
-    b = wg.reshape(b, [n for length in right for n in (1, length)])
-    return wg.reshape(a * b, [m * n for m, n in zip(left, right, strict=True)])
 
 
 def _cross(
@@ -79,50 +70,140 @@ def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any =
     return wg.sum(diagonal, axis=-1)
 
 
-def _vector_norm(x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """Return the norm of vectors; its derivative at 0 is 0."""
-    size, where = wg.abs(floating(x)), {"axis": axis, "keepdims": keepdims}
-    if ord in (math.inf, -math.inf):
-        return (wg.max if ord > 0 else wg.min)(size, **where)
-    if ord == 0:
-        return wg.astype(wg.count_nonzero(size, **where), size.dtype)
-    if ord == 1:
-        return wg.sum(size, **where)
-    if isinstance(ord, str) or ord < 1:
+# -- np.linalg ----------------------------------------------------------------------------------
+
+
+def _from_triangle(x: Any, name: str, upper: bool) -> Any:
+    """Return Hermitian matrices made of one triangle, the only one that NumPy reads.
+
+    Then the values are NumPy's for any matrix, and the derivative is in that triangle.
+    """
+    x = floating(x)
+    if x.ndim < 2:
+        raise ShapeError(f"np.linalg.{name}: got shape {x.shape}; expected matrices")
+    half, rest = (wg.triu(x), wg.triu(x, k=1)) if upper else (wg.tril(x), wg.tril(x, k=-1))
+    if backends.kind_of(x.dtype) == "c":  # of the diagonal, NumPy reads the real part
+        half = half - wg.tril(wg.triu(half - wg.conj(half))) / 2
+    return half + wg.conj(wg.matrix_transpose(rest))
+
+
+def _is_upper(uplo: str) -> bool:
+    if uplo.upper() not in ("L", "U"):
+        raise ValueError(f"np.linalg: UPLO is {uplo!r}; expected 'L' or 'U'")
+    return uplo.upper() == "U"
+
+
+def _cholesky(a: Any, /, upper: bool = False) -> Any:
+    return wg.linalg.cholesky(_from_triangle(a, "cholesky", upper), upper=upper)
+
+
+def _eigh(a: Any, UPLO: str = "L") -> Any:
+    return wg.linalg.eigh(_from_triangle(a, "eigh", _is_upper(UPLO)))
+
+
+def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    return wg.linalg.eigvalsh(_from_triangle(a, "eigvalsh", _is_upper(UPLO)))
+
+
+def _as_numpy_has_it(x: Any, parts: Any) -> Any:
+    """Return complex results of a real matrix as real numbers, if all eigenvalues are real."""
+    real = backends.kind_of(floating(x).dtype) != "c" and not parts[0].numpy().imag.any()
+    return [wg.real(part) for part in parts] if real else parts
+
+
+def _eig(a: Any) -> Any:
+    result = wg.linalg.eig(a)
+    return type(result)(*_as_numpy_has_it(a, result))
+
+
+def _svd(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
+    if hermitian:
         raise NoRuleError(
-            f"np.linalg.norm: ord={ord!r} of vectors; wengert has 0, inf, -inf and 1 on"
+            "np.linalg.svd: hermitian=True is not supported on tensors; write np.linalg.eigh, or "
+            "leave it out"
         )
-    total = wg.sum(wg.square(size) if ord == 2 else wg.pow(size, ord), **where)
-    zero = wg.equal(total, 0)
-    some = wg.where(zero, 1.0, total)
-    return wg.where(zero, 0.0, wg.sqrt(some) if ord == 2 else wg.pow(some, 1 / ord))
+    if not compute_uv:
+        return wg.linalg.svdvals(a)
+    return wg.linalg.svd(a, full_matrices=full_matrices)
 
 
-def _matrix_norm(x: Any, keepdims: bool = False, ord: Any = "fro", axes: Any = (-2, -1)) -> Any:
-    """Return the norm of matrices, those that need no decomposition."""
-    if ord in ("fro", None):
-        return _vector_norm(x, axes, keepdims)
-    if ord not in (1, -1, math.inf, -math.inf):
-        raise NoRuleError(
-            f"np.linalg.norm: ord={ord!r} of matrices; wengert has 'fro', 1, -1, inf, -inf"
-        )
-    summed, other = axes if abs(ord) == 1 else axes[::-1]
-    sums = wg.sum(wg.abs(floating(x)), axis=summed, keepdims=True)
-    y = (wg.max if ord > 0 else wg.min)(sums, axis=other, keepdims=True)
-    return y if keepdims else wg.squeeze(y, axis=tuple(axes))
+def _pinv(a: Any, rcond: Any = None, *, rtol: Any = 1e-15) -> Any:
+    return wg.linalg.pinv(a, rtol=rtol if rcond is None else rcond)
 
 
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    x = tensor(x, "norm")
-    if ord is None:
-        return _vector_norm(x, axis, keepdims)
-    along = normalised(axis, x.ndim, "norm")
-    if len(along) not in (1, 2):
-        raise ValueError(f"np.linalg.norm: ord={ord!r} and {len(along)} axes; say which one or two")
-    if len(along) == 1:
-        return _vector_norm(x, along, keepdims, ord)
-    return _matrix_norm(x, keepdims, ord, along)
+def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    a = tensor(a, "lstsq")
+    if a.ndim != 2:
+        raise ShapeError(f"np.linalg.lstsq: got shape {a.shape}; expected one matrix")
+    x, residuals, rank, s = wg.linalg.lstsq(a, b, rcond=rcond)
+    return x, residuals, wg.astype(rank, wg.int32), s
 
+
+def _rank(A: Any, tol: Any = None, *, rtol: Any = None) -> Any:
+    A = tensor(A, "matrix_rank")
+    if A.ndim < 2:
+        return int(A.numpy().any())
+    if tol is None:
+        return wg.linalg.matrix_rank(A, rtol=rtol)
+    return wg.count_nonzero(wg.greater(wg.linalg.svdvals(A), tol), axis=-1)
+
+
+def _tensorinv(a: Any, ind: int = 2) -> Any:
+    a = tensor(a, "tensorinv")
+    shape = (*a.shape[ind:], *a.shape[:ind])
+    side = math.prod(a.shape[ind:])
+    if ind <= 0 or side * side != a.size:
+        raise ShapeError(f"np.linalg.tensorinv: shape {a.shape} is not square when cut at {ind}")
+    return wg.reshape(wg.linalg.inv(wg.reshape(a, (side, side))), shape)
+
+
+def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    a, b = tensor(a, "tensorsolve"), tensor(b, "tensorsolve")
+    if axes is not None:
+        moved = normalised(tuple(axes), a.ndim, "tensorsolve")
+        a = wg.permute_dims(a, [*(k for k in range(a.ndim) if k not in moved), *moved])
+    shape = a.shape[b.ndim :]
+    side = math.prod(shape)
+    if side * side != a.size or b.size != side:
+        raise ShapeError(f"np.linalg.tensorsolve: shapes {a.shape} and {b.shape} do not fit")
+    x = wg.linalg.solve(wg.reshape(a, (side, side)), wg.reshape(b, (side,)))
+    return wg.reshape(x, shape)
+
+
+_LINALG: dict[str, Function] = {
+    "cholesky": _cholesky,
+    "cond": lambda x, p=None: wg.linalg.cond(x, p),
+    "cross": lambda x1, x2, /, *, axis=-1: wg.linalg.cross(x1, x2, axis=axis),
+    "det": lambda a: wg.linalg.det(a),
+    "diagonal": lambda x, /, *, offset=0: wg.linalg.diagonal(x, offset=offset),
+    "eig": _eig,
+    "eigh": _eigh,
+    "eigvals": lambda a: _as_numpy_has_it(a, [wg.linalg.eigvals(a)])[0],
+    "eigvalsh": _eigvalsh,
+    "inv": lambda a: wg.linalg.inv(a),
+    "lstsq": _lstsq,
+    "matrix_norm": lambda x, /, *, keepdims=False, ord="fro": wg.linalg.matrix_norm(
+        x, keepdims=keepdims, ord=ord
+    ),
+    "matrix_power": lambda a, n: wg.linalg.matrix_power(a, n),
+    "matrix_rank": _rank,
+    "multi_dot": lambda arrays: wg.linalg.multi_dot(arrays),
+    "norm": lambda x, ord=None, axis=None, keepdims=False: wg.linalg.norm(x, ord, axis, keepdims),
+    "pinv": _pinv,
+    "qr": lambda a, mode="reduced": wg.linalg.qr(a, mode=mode),
+    "slogdet": lambda a: wg.linalg.slogdet(a),
+    "solve": lambda a, b: wg.linalg.solve(a, b),
+    "svd": _svd,
+    "svdvals": lambda x, /: wg.linalg.svdvals(x),
+    "tensorinv": _tensorinv,
+    "tensorsolve": _tensorsolve,
+    "trace": lambda x, /, *, offset=0, dtype=None: wg.linalg.trace(x, offset=offset, dtype=dtype),
+    "vector_norm": lambda x, /, *, axis=None, keepdims=False, ord=2: wg.linalg.vector_norm(
+        x, axis=axis, keepdims=keepdims, ord=ord
+    ),
+}
 
 FUNCTIONS: dict[str, Function] = {
     "convolve": _convolve,
@@ -130,14 +211,8 @@ FUNCTIONS: dict[str, Function] = {
     "cross": _cross,
     "einsum": _einsum,
     "inner": _inner,
-    "kron": _kron,
-    "linalg.cross": lambda a, b, /, axis=-1: _cross(a, b, axis=axis),
-    "linalg.diagonal": lambda x, offset=0: wg.diagonal(x, offset=offset, axis1=-2, axis2=-1),
-    "linalg.matrix_norm": _matrix_norm,
-    "linalg.multi_dot": lambda arrays: functools.reduce(wg.matmul, arrays),
-    "linalg.norm": _norm,
-    "linalg.trace": lambda x, offset=0, dtype=None: _trace(x, offset, -2, -1, dtype),
-    "linalg.vector_norm": _vector_norm,
+    "kron": lambda a, b: wg.linalg.kron(a, b),
     "trace": _trace,
     "vdot": lambda a, b: wg.vecdot(flat(a), flat(b)),
+    **{f"linalg.{name}": function for name, function in _LINALG.items()},
 }

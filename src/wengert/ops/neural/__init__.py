@@ -1,14 +1,41 @@
 """What networks are made of: the extension `xp.nn`, and the public names of `wengert.nn`."""
 
-from wengert.ops.neural import convolutions, layers, pooling, resampling
+from wengert.ops.neural import (
+    activations,
+    attention,
+    convolutions,
+    layers,
+    losses,
+    normalisation,
+    pooling,
+    resampling,
+)
+from wengert.ops.neural.activations import *  # noqa: F403
+from wengert.ops.neural.attention import *  # noqa: F403
 from wengert.ops.neural.convolutions import *  # noqa: F403
+from wengert.ops.neural.convolutions import convolve, convolve_input, convolve_weight  # noqa: F401
 from wengert.ops.neural.layers import *  # noqa: F403
+from wengert.ops.neural.losses import *  # noqa: F403
+from wengert.ops.neural.normalisation import *  # noqa: F403
 from wengert.ops.neural.pooling import *  # noqa: F403
+from wengert.ops.neural.pooling import (  # noqa: F401
+    fold_windows,
+    max_pool_gather,
+    max_pool_spread,
+    unfold_windows,
+    window_spread,
+    window_sum,
+)
 from wengert.ops.neural.resampling import *  # noqa: F403
+from wengert.ops.neural.resampling import combine  # noqa: F401
 
 __all__ = [
+    *activations.__all__,
+    *attention.__all__,
     *convolutions.__all__,
     *layers.__all__,
+    *losses.__all__,
+    *normalisation.__all__,
     *pooling.__all__,
     *resampling.__all__,
 ]

@@ -1,6 +1,6 @@
-"""What networks are made of: an affine map, a kink, and the loss of a classifier.
+"""Layers with parameters or with chance: an affine map, embedding, dropout.
 
-Each could be written in other operations, and is one of its own because it then keeps and
+`linear` could be written in other operations, and is one of its own because it then keeps and
 passes over less memory.
 """
 
@@ -10,22 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from wengert import backends
+from wengert.backends import numpy_fused as fused
 from wengert.engine.cotangents import Region
-from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.errors import ShapeError
+from wengert.engine.tensor import wrap
+from wengert.ops import elementwise as ew
 from wengert.ops import shapes
-from wengert.ops.contractions import adjoint
-from wengert.ops.families import contraction, sample, special
-from wengert.ops.families import elementwise as declare_elementwise
-
-relu = declare_elementwise(
-    "nn.relu",
-    lambda xp, g, y: xp.keep(g, y > 0),
-    # NumPy compares with a row of zeros in half the time it takes with one zero
-    compute=lambda xp, x: xp.maximum(x, xp.zeros(tuple(x.shape)[-1:], dtype=x.dtype)),
-    kinds="f",
-    reference=lambda x: np.maximum(x, 0),
-    doc="Return x where it is positive, else 0; its derivative at 0 is 0.",
-)
+from wengert.ops.contractions import adjoint, matmul
+from wengert.ops.families import contraction, sample
+from wengert.ops.families import linear as declare_linear
+from wengert.ops.neural.common import integers, number, real
 
 # -- x @ weight + bias ------------------------------------------------------------------------
 
@@ -72,119 +67,114 @@ _linear = contraction(
 )
 
 
-def linear(x: Any, weight: Any, bias: Any) -> Any:
+def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """Return x @ weight + bias, in one pass over memory less.
 
-    The last axis of x meets the first of `weight`, a matrix; `bias` is a vector.
+    The last axis of x meets the first of `weight`, a matrix; `bias` is a vector, or None.
     """
-    x, weight, bias = (shapes.tensor(a, "linear") for a in (x, weight, bias))
+    x, weight = shapes.tensor(x, "linear"), shapes.tensor(weight, "linear")
     left, right = x.shape, weight.shape
-    if not left or len(right) != 2 or left[-1] != right[0] or bias.shape != right[1:]:
+    if bias is not None:
+        bias = shapes.tensor(bias, "linear")
+    given = right[1:] if bias is None else bias.shape
+    if not left or len(right) != 2 or left[-1] != right[0] or given != right[1:]:
         raise ShapeError(
-            f"linear: shapes {left}, {right} and {bias.shape} do not fit; expected "
+            f"linear: shapes {left}, {right} and {given} do not fit; expected "
             "(..., n), (n, m) and (m,)"
         )
+    if bias is None:
+        return matmul(x, weight)
     if len(left) > 1:
         return _linear(x, weight, bias)
     return shapes.squeeze(_linear(shapes.expand_dims(x, axis=0), weight, bias), axis=0)
 
 
-# -- softmax cross-entropy --------------------------------------------------------------------
+# -- rows by their indices --------------------------------------------------------------------
 
 
-def _places(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.arange(len(labels)), labels
+def _embedding_rule(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_idx: Any) -> Any:
+    places, rows = indices.reshape(-1), xp.reshape(g, (indices.size, weight_shape[1]))
+    if padding_idx is not None:
+        kept = np.flatnonzero(places != padding_idx)
+        places, rows = places[kept], xp.index(rows, key=(kept,))
+    if xp is backends.NUMPY and places.size > 64:
+        return fused.sum_rows(rows, places, weight_shape[0])
+    return xp.scatter(rows, shape=weight_shape, key=(places,))
 
 
-def _cross_entropy(xp: Any, logits: Any, labels: Any) -> Any:
-    top = xp.max(logits, axis=1, keepdims=True)
-    sums = xp.sum(xp.exp(logits - top), axis=1)
-    return xp.log(sums) + top[:, 0] - xp.index(logits, key=_places(labels))
-
-
-def _cross_entropy_rule(xp: Any, g: Any, y: Any, logits: Any, labels: Any) -> Any:
-    top = y + xp.index(logits, key=_places(labels))  # log of the sum of exponentials
-    shares = xp.exp(logits - top[:, None]) * g[:, None]
-    return xp.put_add(shares, -g, key=_places(labels))
-
-
-_rows_cross_entropy = special(
-    "nn.cross_entropy",
-    _cross_entropy_rule,
-    args=("logits",),
-    params=("labels",),
-    compute=_cross_entropy,
+_embedding = declare_linear(
+    "nn.embedding",
+    _embedding_rule,
+    args=("weight",),
+    params=("indices", "padding_idx"),
+    compute=lambda xp, weight, indices, padding_idx: xp.index(weight, (indices,)),
     samples=[
-        sample((3, 4), labels=np.array([1, 3, 1])),
-        sample((2, 1), labels=np.array([0, 0])),
-        sample((0, 3), labels=np.zeros(0, int)),
+        sample((4, 3), indices=np.array([[1, 3], [1, 0]]), padding_idx=None),
+        sample((2, 2), indices=np.array(1), padding_idx=None),
+        sample((3, 2), indices=np.zeros((2, 0), int), padding_idx=None),
     ],
-    kinds="f",
-    reference=lambda logits, labels: (
-        np.log(np.sum(np.exp(logits), axis=1)) - logits[np.arange(len(labels)), labels]
-    ),
+    reference=lambda weight, indices, padding_idx: weight[indices],
 )
 
 
-def _total(xp: Any, logits: Any, labels: Any, scale: float) -> Any:
-    return xp.sum(_cross_entropy(xp, logits, labels)) * scale
+def embedding(indices: Any, weight: Any, *, padding_idx: int | None = None) -> Any:
+    """Return the rows of `weight`, a matrix, at `indices`, as a new last axis.
 
-
-def _total_rule(xp: Any, g: Any, logits: Any, labels: Any, scale: float) -> Any:
-    weights = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
-    shares = weights * (g * scale / xp.sum(weights, axis=1, keepdims=True))
-    return xp.put_add(shares, xp.broadcast_to(-g * scale, (len(labels),)), key=_places(labels))
-
-
-_total_cross_entropy = special(
-    "nn.total_cross_entropy",
-    _total_rule,
-    args=("logits",),
-    params=("labels", "scale"),
-    compute=_total,
-    samples=[
-        sample((3, 4), labels=np.array([1, 3, 1]), scale=1.0),
-        sample((2, 5), labels=np.array([0, 4]), scale=0.5),
-    ],
-    kinds="f",
-    reference=lambda logits, labels, scale: (
-        scale
-        * np.sum(np.log(np.sum(np.exp(logits), axis=1)) - logits[np.arange(len(labels)), labels])
-    ),
-)
-
-
-def cross_entropy(logits: Any, labels: Any, *, reduction: str = "mean") -> Any:
-    """Return minus the logarithm of the probability that softmax gives to each label.
-
-    Classes are on the last axis of `logits`; `labels` are their indices, in the shape of the
-    other axes. `reduction` is "mean", "sum" or "none".
+    The row `padding_idx` gets no derivative.
     """
-    logits = shapes.tensor(logits, "cross_entropy")
-    where = labels if type(labels) is np.ndarray else shapes.tensor(labels, "labels").numpy()
-    if where.dtype.kind not in "iu":
-        raise DtypeError(f"cross_entropy: labels of {where.dtype}; expected indices of classes")
-    if logits.ndim == 0 or where.shape != logits.shape[:-1]:
-        raise ShapeError(
-            f"cross_entropy: labels of shape {where.shape} for logits of shape {logits.shape}; "
-            f"expected {logits.shape[:-1]}"
-        )
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(
-            f"cross_entropy: reduction {reduction!r}; expected 'mean', 'sum' or 'none'"
-        )
-    count = logits.shape[-1]
-    flat = logits if logits.ndim == 2 else shapes.reshape(logits, (where.size, count))
-    places = where.reshape(-1).astype(np.intp)  # a copy, which nobody else can write to
-    if places.size:
-        low, high = np.minimum.reduce(places), np.maximum.reduce(places)
+    weight = shapes.tensor(weight, "embedding")
+    where = integers(indices, "embedding", "indices")
+    if weight.ndim != 2:
+        raise ShapeError(f"embedding: weight of shape {weight.shape}; expected a matrix")
+    count = weight.shape[0]
+    _check_range(where, count, "embedding: indices", "rows")
+    if padding_idx is not None:
+        if not -count <= padding_idx < count:
+            raise IndexError(f"embedding: padding_idx is {padding_idx}, of {count} rows")
+        padding_idx = int(padding_idx) % count
+    return _embedding(weight, indices=where, padding_idx=padding_idx)
+
+
+def _check_range(where: np.ndarray, count: int, what: str, of: str) -> None:
+    """Raise unless all indices are from 0 up to and without `count`."""
+    if where.size:
+        low, high = where.min(), where.max()
         if low < 0 or high >= count:
-            raise IndexError(f"cross_entropy: labels from {low} to {high} of {count} classes")
-    if reduction == "none":
-        losses = _rows_cross_entropy(flat, labels=places)
-        return losses if losses.shape == where.shape else shapes.reshape(losses, where.shape)
-    scale = 1.0 if reduction == "sum" else 1 / where.size if where.size else np.nan
-    return _total_cross_entropy(flat, labels=places, scale=scale)
+            raise IndexError(f"{what} from {low} to {high} of {count} {of}")
 
 
-__all__ = ["cross_entropy", "linear", "relu"]
+def one_hot(indices: Any, num_classes: int, *, dtype: Any = None) -> Any:
+    """Return 1 at each index along a new last axis of length `num_classes`, else 0.
+
+    The dtype is float64 unless given.
+    """
+    where = integers(indices, "one_hot", "indices")
+    _check_range(where, int(num_classes), "one_hot: indices", "classes")
+    kind = np.float64 if dtype is None else dtype
+    return wrap(np.asarray(where[..., None] == np.arange(int(num_classes))).astype(kind))
+
+
+# -- dropout ----------------------------------------------------------------------------------
+
+
+def dropout(x: Any, rate: float, *, generator: Any, training: bool = True) -> Any:
+    """Return x with each element 0 by chance `rate`, and the others divided by 1 - rate.
+
+    `generator` is a np.random.Generator, which draws one number for each element. What it drops
+    is a constant: derivatives follow the elements that are left.
+    """
+    x, rate = real(x, "dropout"), number(rate, "dropout", "rate", 0, 1)
+    if not training or not rate:
+        return x
+    if not isinstance(generator, np.random.Generator):
+        raise TypeError(
+            f"dropout: generator is {type(generator).__name__}; expected a np.random.Generator, "
+            "such as np.random.default_rng(0)"
+        )
+    kept = generator.random(x.shape, dtype=np.float32) >= rate
+    xp: Any = backends.namespace_of(x._raw)
+    mask = kept if xp is backends.NUMPY else xp.asarray(kept, device=x._raw.device)
+    return ew.keep(x * (1 / (1 - rate)), wrap(mask))
+
+
+__all__ = ["dropout", "embedding", "linear", "one_hot"]

@@ -1,0 +1,193 @@
+"""What the operations of linear algebra share: arguments, errors, and safe quotients."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.errors import DegenerateWarning, ShapeError, caller_depth
+from wengert.engine.record import interested
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import dtypes, elementwise, shapes
+from wengert.ops.contractions import adjoint
+
+__all__: list[str] = []
+
+# -- arguments --------------------------------------------------------------------------------
+
+
+def floating(x: Any, name: str) -> Tensor:
+    """Return an argument as a tensor of floating numbers; integers become the default ones."""
+    x = shapes.tensor(x, f"linalg.{name}")
+    if backends.is_inexact(x.dtype):
+        return x
+    xp: Any = backends.namespace_of(x._raw)
+    return elementwise.astype(x, xp.asarray(1.0).dtype)
+
+
+def matrices(x: Any, name: str, square: bool = False) -> Tensor:
+    """Return an argument as a tensor of matrices on the last two axes."""
+    x = floating(x, name)
+    if x.ndim < 2:
+        raise ShapeError(
+            f"linalg.{name}: got shape {x.shape}; expected matrices on the last two axes"
+        )
+    if square and x.shape[-1] != x.shape[-2]:
+        raise ShapeError(f"linalg.{name}: got shape {x.shape}; expected square matrices")
+    return x
+
+
+def promoted(*arrays: Tensor) -> list[Tensor]:
+    """Return tensors in the one dtype that holds them all."""
+    if len({x.dtype for x in arrays}) == 1:
+        return list(arrays)
+    dtype = dtypes.result_type(*arrays)
+    return [elementwise.astype(x, dtype, copy=False) for x in arrays]
+
+
+def is_watched(*arrays: Tensor) -> bool:
+    """Return whether a tape that records now would record an operation on these."""
+    return bool(interested([x._node for x in arrays]))
+
+
+# -- values, where there are any --------------------------------------------------------------
+
+
+def known(x: Any) -> np.ndarray | None:
+    """Return values as a NumPy array; None while a compiler traces the computation."""
+    raw = x._raw if type(x) is Tensor else x
+    try:
+        return backends.to_numpy(raw)
+    except Exception as error:  # JAX says it by several classes
+        if "Tracer" in type(error).__name__:
+            return None
+        raise
+
+
+def constant(array: Any, like: Any, dtype: Any = None) -> Any:
+    """Return a NumPy array in the library, the dtype and on the device of `like`."""
+    raw = like._raw if type(like) is Tensor else like
+    xp: Any = backends.namespace_of(raw)
+    if xp is backends.NUMPY:
+        made = np.asarray(array, dtype=dtype or raw.dtype)
+    else:
+        where = {} if xp.name == "jax.numpy" else {"device": raw.device}
+        made = xp.asarray(array, dtype=dtype or raw.dtype, **where)
+    return wrap(made) if type(like) is Tensor else made
+
+
+def eps(dtype: Any) -> float:
+    """Return the relative rounding error of a dtype of any library."""
+    single = str(dtype).endswith(("float32", "complex64"))
+    return float(np.finfo(np.float32 if single else np.float64).eps)
+
+
+# -- small formulas ---------------------------------------------------------------------------
+
+
+def conj(xp: Any, x: Any) -> Any:
+    """Return the conjugate, which is x itself if that is real."""
+    return xp.conj(x) if elementwise.is_complex(x) else x
+
+
+def hermitian(xp: Any, x: Any) -> Any:
+    """Return (x + xᴴ) / 2."""
+    return (x + adjoint(xp, x)) * 0.5
+
+
+def skew(xp: Any, x: Any) -> Any:
+    """Return x - xᴴ."""
+    return x - adjoint(xp, x)
+
+
+def on_diagonal(xp: Any, values: Any) -> Any:
+    """Return matrices with `values` on the diagonal, and zeros."""
+    return values[..., None] * constant(np.eye(values.shape[-1]), values)
+
+
+def safe_reciprocal(xp: Any, x: Any, is_zero: Any) -> Any:
+    """Return 1 / x, and 0 where x is taken for zero."""
+    one = xp.ones_like(x)
+    return xp.where(is_zero, xp.zeros_like(x), one / xp.where(is_zero, one, x))
+
+
+def largest(xp: Any, x: Any) -> Any:
+    """Return the largest size of the last axis, kept, of which there may be no elements."""
+    if not x.shape[-1]:
+        return xp.sum(xp.abs(x), axis=-1, keepdims=True)
+    return xp.max(xp.abs(x), axis=-1, keepdims=True)
+
+
+def rounding(n: int, dtype: Any) -> float:
+    """Return how far equal eigenvalues of n x n matrices come out apart, next to the largest."""
+    return (8 + 2 * math.sqrt(n)) * eps(dtype)
+
+
+# -- errors -----------------------------------------------------------------------------------
+
+
+def checked(
+    xp: Any,
+    name: str,
+    problem: str,
+    probe: Callable[[np.ndarray], Any],
+    compute: Callable[..., Any],
+    a: Any,
+    *others: Any,
+) -> Any:
+    """Return what `compute` says, or raise a LinAlgError that names the matrix at fault.
+
+    Libraries have classes of their own for this error, and JAX, which has none, gives numbers
+    that are not finite. `probe` is NumPy's function that fails on one matrix that is at fault.
+    """
+    try:
+        y = compute(a, *others)
+    except Exception as error:
+        if "LinAlgError" not in type(error).__name__:
+            raise
+        raise _fault(name, problem, a, probe) from error
+    if xp.name == "jax.numpy":
+        result, given = known(y), known(a)
+        if result is None or given is None:  # traced
+            return y
+        if not np.isfinite(result).all() and np.isfinite(given).all():
+            raise _fault(name, problem, a, probe)
+    return y
+
+
+def _fails(probe: Callable[[np.ndarray], Any], matrix: np.ndarray) -> bool:
+    try:
+        probe(matrix)
+    except np.linalg.LinAlgError:
+        return True
+    return False
+
+
+def _fault(
+    name: str, problem: str, a: Any, probe: Callable[[np.ndarray], Any]
+) -> np.linalg.LinAlgError:
+    values = known(a)
+    if values is None or values.ndim == 2:
+        return np.linalg.LinAlgError(f"linalg.{name}: the matrix is {problem}")
+    batch = values.shape[:-2]
+    bad = next((place for place in np.ndindex(batch) if _fails(probe, values[place])), None)
+    which = "a matrix" if bad is None else f"matrix {bad}"
+    return np.linalg.LinAlgError(f"linalg.{name}: {which} of a batch of shape {batch} is {problem}")
+
+
+def significant(part: np.ndarray, whole: np.ndarray) -> bool:
+    """Return whether a part of matrices is more than rounding next to all of them."""
+    if not part.size:
+        return False
+    size = np.abs(whole).max(axis=(-2, -1), keepdims=True, initial=0.0)
+    return bool((np.abs(part) > math.sqrt(eps(whole.dtype)) * size).any())
+
+
+def warn_degenerate(name: str, what: str) -> None:
+    """Warn that a derivative that a sweep asks for is not determined."""
+    warnings.warn(f"linalg.{name}: {what}", DegenerateWarning, stacklevel=caller_depth())

@@ -1,0 +1,89 @@
+"""Functions of matrices: the exponential and the square root."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.contractions import adjoint
+from wengert.ops.families import sample, special
+from wengert.ops.linalg.common import checked, matrices
+from wengert.ops.linalg.solving import sylvester_of
+
+__all__ = ["expm", "sqrtm"]
+
+
+def _expm_rule(xp: Any, g: Any, x: Any) -> Any:
+    """Return a corner of the exponential of [[xᴴ, g], [0, xᴴ]], which is its derivative."""
+    n = x.shape[-1]
+    back = adjoint(xp, x)
+    top = xp.concat([back, g], axis=-1)
+    bottom = xp.concat([xp.zeros_like(g), back], axis=-1)
+    return xp.linalg.expm(xp.concat([top, bottom], axis=-2))[..., :n, n:]
+
+
+def _expm_reference(x: Any) -> Any:
+    from scipy.linalg import expm
+
+    return expm(x)
+
+
+_expm = special(
+    "linalg.expm",
+    _expm_rule,
+    samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1)), sample((0, 2, 2))],
+    domain=(-1.0, 1.0),
+    reference=_expm_reference,
+    rounding=10,
+)
+
+
+def expm(x: Any, /) -> Any:
+    """Return the exponentials of square matrices."""
+    return _expm(matrices(x, "expm", square=True))
+
+
+def _root(xp: Any, x: Any) -> Any:
+    problem = "singular, and has no square root"
+    return checked(xp, "sqrtm", problem, _root_probe, xp.linalg.sqrtm, x)
+
+
+def _root_probe(x: np.ndarray) -> None:
+    from wengert.backends.numpy_linalg import sqrtm
+
+    sqrtm(x)
+
+
+def _sqrtm_rule(xp: Any, g: Any, y: Any) -> Any:
+    """Return z of yᴴ z + z yᴴ = g."""
+    back = adjoint(xp, y)
+    problem = "singular, where its square root has no derivative"
+    return sylvester_of(xp, back, back, g, "sqrtm", problem)
+
+
+def _sqrtm_reference(x: Any) -> Any:
+    from scipy.linalg import sqrtm
+
+    return sqrtm(x)
+
+
+_sqrtm = special(
+    "linalg.sqrtm",
+    _sqrtm_rule,
+    compute=_root,
+    samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1))],
+    inputs=lambda x: [x + 5 * np.eye(x.shape[-1])],
+    domain=(-1.0, 1.0),
+    reference=_sqrtm_reference,
+    rounding=10,
+)
+
+
+def sqrtm(x: Any, /) -> Any:
+    """Return the principal square roots of square matrices.
+
+    Of real matrices they are complex if an eigenvalue of any of them is negative. The derivative
+    exists where no eigenvalue is zero or negative.
+    """
+    return _sqrtm(matrices(x, "sqrtm", square=True))

@@ -1,0 +1,494 @@
+"""Equations: solve, inverses, determinants, and the factor of Cholesky."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.cotangents import unbroadcast
+from wengert.engine.errors import ShapeError
+from wengert.engine.tensor import Tensor
+from wengert.ops import elementwise, shapes
+from wengert.ops.contractions import adjoint
+from wengert.ops.families import joint, sample, special
+from wengert.ops.linalg.common import (
+    checked,
+    conj,
+    constant,
+    floating,
+    hermitian,
+    matrices,
+    promoted,
+)
+
+__all__ = [
+    "cho_solve",
+    "cholesky",
+    "det",
+    "inv",
+    "slogdet",
+    "solve",
+    "solve_sylvester",
+    "solve_triangular",
+]
+
+SINGULAR = "singular"
+#: From this size on, factors are kept for the rule.
+LARGE = 32
+
+
+def _regular(a: np.ndarray) -> np.ndarray:
+    """Return square matrices, made of any for tests, that are well away from singular ones."""
+    return a + 3 * np.eye(a.shape[-1])
+
+
+def _positive(a: np.ndarray) -> list[np.ndarray]:
+    return [a @ np.conj(np.swapaxes(a, -1, -2)) + np.eye(a.shape[-1])]
+
+
+_SQUARE = [sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2)), sample((0, 0))]
+
+# -- solve ------------------------------------------------------------------------------------
+
+
+def _together(xp: Any, *arrays: Any) -> list[Any]:
+    """Return raw arrays in one dtype."""
+    if len({a.dtype for a in arrays}) == 1:
+        return list(arrays)
+    dtype = xp.result_type(*arrays)
+    return [xp.astype(a, dtype) for a in arrays]
+
+
+def _solved(xp: Any, a: Any, b: Any) -> Any:
+    """Return the solution, and LU factors and pivots for the rule, of which there may be none."""
+    a, b = _together(xp, a, b)
+    if xp is backends.NUMPY and a.ndim == b.ndim == 2 and len(a) >= LARGE:
+        found = checked(xp, "solve", SINGULAR, np.linalg.inv, xp.linalg.factor, a)
+        if found is not None:
+            return xp.linalg.solve_factored(*found, b, adjoint=False), *found
+    x = checked(xp, "solve", SINGULAR, np.linalg.inv, xp.linalg.solve, a, b)
+    return x, xp.zeros((0, 0), dtype=x.dtype), xp.zeros((0,), dtype=xp.int64)
+
+
+def _solve_rule(xp: Any, g: Any, y: Any, a: Any, a_shape: Any, b_shape: Any) -> Any:
+    (g, *_), (x, factors, pivots) = g, y
+    if xp is backends.NUMPY and factors.size:
+        b_bar = xp.linalg.solve_factored(factors, pivots, g, adjoint=True)
+    else:
+        b_bar = xp.linalg.solve(adjoint(xp, _like(xp, a, g)), g)
+    a_bar = -xp.matmul(b_bar, adjoint(xp, x))
+    return unbroadcast(xp, a_bar, a_shape), unbroadcast(xp, b_bar, b_shape)
+
+
+def _like(xp: Any, a: Any, g: Any) -> Any:
+    return a if a.dtype == g.dtype else xp.astype(a, g.dtype)
+
+
+_solve = joint(
+    "linalg.solve",
+    _solve_rule,
+    args=("a", "b"),
+    compute=_solved,
+    samples=[
+        sample((3, 3), (3, 2)),
+        sample((2, 2, 2), (2, 1)),
+        sample((2, 2), (3, 2, 1)),
+        sample((2, 2), (2, 0)),
+        sample((0, 2, 2), (2, 1)),
+    ],
+    inputs=lambda a, b: [_regular(a), b],
+    invariant=lambda xp, x, *factors: x,
+    rounding=10,
+)
+_solve.op.sees_unused = True  # type: ignore[attr-defined]
+
+
+def solve(x1: Any, x2: Any, /) -> Any:
+    """Return x of x1 @ x = x2, for square matrices x1.
+
+    x2 is a vector, if it has one axis, or matrices. Axes before are a batch, and broadcast.
+    """
+    a, b = matrices(x1, "solve", square=True), floating(x2, "solve")
+    if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else 0] != a.shape[-1]:
+        raise ShapeError(
+            f"linalg.solve: shapes {a.shape} and {b.shape} do not fit; expected (..., n, n) and "
+            "(n,) or (..., n, k)"
+        )
+    if b.ndim == 1:
+        return shapes.squeeze(solve(a, shapes.expand_dims(b, axis=1)), axis=-1)
+    _check_batches("solve", a, b)
+    return _solve(*promoted(a, b))[0]
+
+
+def _check_batches(name: str, *arrays: Tensor) -> None:
+    try:
+        np.broadcast_shapes(*(x.shape[:-2] for x in arrays))
+    except ValueError as error:
+        given = " and ".join(str(x.shape) for x in arrays)
+        raise ShapeError(
+            f"linalg.{name}: the batches of shapes {given} do not broadcast"
+        ) from error
+
+
+inverse = special(
+    "linalg.inv",
+    lambda xp, g, y: -xp.matmul(xp.matmul(adjoint(xp, y), g), adjoint(xp, y)),
+    compute=lambda xp, x: checked(xp, "inv", SINGULAR, np.linalg.inv, xp.linalg.inv, x),
+    samples=_SQUARE,
+    inputs=lambda x: [_regular(x)],
+    rounding=10,
+)
+
+
+def inv(x: Any, /) -> Any:
+    """Return the inverses of square matrices."""
+    return inverse(matrices(x, "inv", square=True))
+
+
+# -- triangles --------------------------------------------------------------------------------
+
+
+def _triangle(xp: Any, a: Any, lower: bool, unit: bool) -> Any:
+    part = xp.tril(a, k=-int(unit)) if lower else xp.triu(a, k=int(unit))
+    return part + constant(np.eye(a.shape[-1]), a) if unit else part
+
+
+def _triangular_solved(xp: Any, a: Any, b: Any, lower: bool, unit: bool) -> Any:
+    def compute(a: Any, b: Any) -> Any:
+        if xp is backends.NUMPY:
+            return xp.linalg.triangular_solve(a, b, lower, unit)
+        return xp.linalg.solve(_triangle(xp, a, lower, unit), b)
+
+    def probe(a: np.ndarray) -> None:
+        np.linalg.inv(_triangle(backends.NUMPY, a, lower, unit))
+
+    return checked(xp, "solve_triangular", SINGULAR, probe, compute, *_together(xp, a, b))
+
+
+def _triangular_rule(
+    xp: Any, g: Any, y: Any, a: Any, a_shape: Any, b_shape: Any, lower: bool, unit: bool
+) -> Any:
+    b_bar = triangular(xp, adjoint(xp, _like(xp, a, g)), g, not lower, unit)
+    a_bar = -xp.matmul(b_bar, adjoint(xp, y))
+    a_bar = xp.tril(a_bar, k=-int(unit)) if lower else xp.triu(a_bar, k=int(unit))
+    return unbroadcast(xp, a_bar, a_shape), unbroadcast(xp, b_bar, b_shape)
+
+
+def _triangular_reference(a: Any, b: Any, lower: bool, unit: bool) -> Any:
+    return np.linalg.solve(_triangle(backends.NUMPY, a, lower, unit), b)
+
+
+_solve_triangular = joint(
+    "linalg.solve_triangular",
+    _triangular_rule,
+    args=("a", "b"),
+    params=("lower", "unit"),
+    compute=_triangular_solved,
+    samples=[
+        sample((3, 3), (3, 2), lower=True, unit=False),
+        sample((2, 2, 2), (2, 1), lower=False, unit=True),
+        sample((2, 2), (2, 2, 1), lower=False, unit=False),
+    ],
+    inputs=lambda a, b: [_regular(a), b],
+    reference=_triangular_reference,
+    rounding=10,
+)
+
+
+def triangular(xp: Any, a: Any, b: Any, lower: bool, unit: bool = False) -> Any:
+    """Return the solution of a x = b for a triangle of a, on raw arrays or tensors."""
+    if type(a) is Tensor or type(b) is Tensor:
+        return _solve_triangular(a, b, lower=lower, unit=unit)
+    return _triangular_solved(xp, a, b, lower, unit)
+
+
+def solve_triangular(
+    a: Any, b: Any, /, *, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
+) -> Any:
+    """Return x of a @ x = b, reading only the upper triangle of a, or the lower one.
+
+    With `trans` 1 or "T" the transpose of a stands in its place, with 2 or "C" the conjugate
+    transpose. With `unit_diagonal` the diagonal is taken to be 1 and not read. What is not
+    read has the derivative 0. b is a vector, if it has one axis, or matrices.
+    """
+    a, b = matrices(a, "solve_triangular", square=True), floating(b, "solve_triangular")
+    if trans not in (0, 1, 2, "N", "T", "C"):
+        raise ValueError(
+            f"linalg.solve_triangular: trans is {trans!r}; expected 0, 1, 2, N, T or C"
+        )
+    if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else 0] != a.shape[-1]:
+        raise ShapeError(
+            f"linalg.solve_triangular: shapes {a.shape} and {b.shape} do not fit; expected "
+            "(..., n, n) and (n,) or (..., n, k)"
+        )
+    if trans not in (0, "N"):
+        a, lower = shapes.matrix_transpose(a), not lower
+        a = elementwise.conj(a) if trans in (2, "C") and elementwise.is_complex(a) else a
+    columns = shapes.expand_dims(b, axis=1) if b.ndim == 1 else b
+    _check_batches("solve_triangular", a, columns)
+    x = _solve_triangular(*promoted(a, columns), lower=bool(lower), unit=bool(unit_diagonal))
+    return shapes.squeeze(x, axis=-1) if b.ndim == 1 else x
+
+
+# -- Cholesky ---------------------------------------------------------------------------------
+
+
+def _factored(xp: Any, x: Any) -> Any:
+    symmetric = hermitian(xp, x)
+    problem = "not positive definite"
+    return checked(xp, "cholesky", problem, np.linalg.cholesky, xp.linalg.cholesky, symmetric)
+
+
+@functools.lru_cache(maxsize=8)
+def _half(n: int, dtype: str) -> np.ndarray:
+    """Return ones below the diagonal and halves on it."""
+    return (np.tri(n) - 0.5 * np.eye(n)).astype(dtype)
+
+
+def _cholesky_rule(xp: Any, g: Any, y: Any) -> Any:
+    """Return L^-H Q L^-1, where Q is the Hermitian part of the lower half of L^H g."""
+    upper = adjoint(xp, y)
+    n = y.shape[-1]
+    if xp is backends.NUMPY:
+        inner = xp.matmul(upper, g) * _half(n, y.dtype.char.lower())
+        return xp.linalg.congruence(y, hermitian(xp, inner))
+    inner = hermitian(xp, xp.matmul(upper, g) * constant(_half(n, "d"), y))
+    half = triangular(xp, upper, inner, lower=False)
+    return adjoint(xp, triangular(xp, upper, adjoint(xp, half), lower=False))
+
+
+def _cholesky_reference(x: Any) -> Any:
+    return np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) / 2)
+
+
+_cholesky = special(
+    "linalg.cholesky",
+    _cholesky_rule,
+    compute=_factored,
+    samples=_SQUARE,
+    inputs=_positive,
+    reference=_cholesky_reference,
+    rounding=10,
+)
+
+
+def cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    """Return the lower triangular L of L @ Lᴴ = x, or the upper triangular Lᴴ.
+
+    The factor is that of the Hermitian part (x + xᴴ) / 2, so that the gradient is Hermitian.
+    """
+    factor = _cholesky(matrices(x, "cholesky", square=True))
+    return adjoint(Tensor._namespace, factor) if upper else factor
+
+
+def cho_solve(c_and_lower: tuple[Any, bool], b: Any, /) -> Any:
+    """Return x of a @ x = b from a factor of Cholesky of a: (c, lower), as SciPy has it.
+
+    Only the lower triangle of c, or the upper one, is read and has a derivative.
+    """
+    try:
+        c, lower = c_and_lower
+    except (TypeError, ValueError):
+        raise TypeError(
+            "linalg.cho_solve: the first argument is not a pair; write (linalg.cholesky(a), True)"
+        ) from None
+    first, last = (0, 2) if lower else (2, 0)
+    half = solve_triangular(c, b, lower=lower, trans=first)
+    return solve_triangular(c, half, lower=lower, trans=last)
+
+
+# -- determinants -----------------------------------------------------------------------------
+
+
+def _others(xp: Any, s: Any) -> Any:
+    """Return the products of the other elements of the last axis, without a quotient."""
+    if not s.shape[-1]:
+        return s
+    first = xp.ones_like(s[..., :1])
+    axis = len(s.shape) - 1
+    before = xp.cumulative_prod(xp.concat([first, s[..., :-1]], axis=axis), axis=axis)
+    behind = xp.concat([first, xp.flip(s, axis=axis)[..., :-1]], axis=axis)
+    return before * xp.flip(xp.cumulative_prod(behind, axis=axis), axis=axis)
+
+
+def _phase(xp: Any, u: Any, vh: Any) -> Any:
+    return (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None]
+
+
+def _cofactors(xp: Any, x: Any) -> Any:
+    if xp is backends.NUMPY:
+        return xp.linalg.cofactor(x)
+    u, s, vh = xp.linalg.svd(x)
+    product = xp.matmul(u * _others(xp, s)[..., None, :], vh)
+    return _phase(xp, u, vh) * conj(xp, product)
+
+
+def _cofactor_rule(xp: Any, g: Any, x: Any, y: Any) -> Any:
+    """Return the second derivative of the determinant, applied to g.
+
+    In the bases of its singular vectors a matrix is diagonal, and the second derivative of the
+    determinant has the products of all but two singular values. It needs no inverse. On
+    tensors, for higher derivatives, the inverse is used: equal singular values do it no harm.
+    """
+    if type(g) is Tensor or type(x) is Tensor:
+        inverse = xp.linalg.inv(x)
+        size = xp.sum(g * conj(xp, xp.matrix_transpose(inverse)), axis=(-2, -1), keepdims=True)
+        scaled = xp.matrix_transpose(g * conj(xp, xp.linalg.det(x))[..., None, None])
+        back = adjoint(xp, inverse)
+        return size * conj(xp, y) - xp.matmul(xp.matmul(back, scaled), back)
+    u, s, vh = xp.linalg.svd(x)
+    n = s.shape[-1]
+    diagonal = constant(np.eye(n), s)
+    rows = s[..., None, :] * (1 - diagonal) + diagonal
+    pairs = _others(xp, rows) * (1 - diagonal)
+    inner = xp.matmul(xp.matmul(adjoint(xp, u), conj(xp, g)), adjoint(xp, vh))
+    traces = xp.sum(inner * diagonal, axis=-1)[..., None, :]
+    swapped = xp.sum(pairs * traces, axis=-1)[..., None] * diagonal
+    swapped = (swapped - pairs * xp.matrix_transpose(inner)) * _phase(xp, u, vh)
+    return xp.matmul(xp.matmul(u, conj(xp, swapped)), vh)
+
+
+def _cofactor_reference(x: Any) -> Any:
+    transposed = np.swapaxes(np.linalg.inv(x), -1, -2)
+    return np.linalg.det(x)[..., None, None] * transposed
+
+
+cofactor = special(
+    "linalg.cofactor",
+    _cofactor_rule,
+    compute=_cofactors,
+    samples=[sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2))],
+    inputs=lambda x: [_regular(x)],
+    reference=_cofactor_reference,
+    rounding=100,  # by singular values or by the inverse
+    doc="Return the matrices of cofactors, which are the derivative of the determinant.",
+)
+
+
+def _det_rule(xp: Any, g: Any, x: Any) -> Any:
+    parts = cofactor(x) if type(x) is Tensor else _cofactors(xp, x)
+    return g[..., None, None] * conj(xp, parts)
+
+
+_det = special(
+    "linalg.det",
+    _det_rule,
+    samples=_SQUARE,
+    inputs=lambda x: [_regular(x)],
+    rounding=10,
+)
+
+
+def det(x: Any, /) -> Any:
+    """Return the determinants of square matrices; singular ones have a derivative, too."""
+    return _det(matrices(x, "det", square=True))
+
+
+class SlogdetResult(NamedTuple):
+    """The sign of a determinant, and the logarithm of its size."""
+
+    sign: Any
+    logabsdet: Any
+
+
+def _slogdet_rule(xp: Any, g: Any, y: Any, x: Any, x_shape: Any) -> Any:
+    # it reads a shape because an operation that reads values alone is taken to have one result
+    size = g[1]
+    if elementwise.is_complex(x):
+        turn = xp.imag(g[0] * xp.conj(y[0]))
+        size = size + turn * 1j
+    if type(x) is Tensor:
+        inverse = xp.linalg.inv(x)
+    else:
+        problem = "singular, where the logarithm has no derivative"
+        inverse = checked(xp, "slogdet", problem, np.linalg.inv, xp.linalg.inv, x)
+    return size[..., None, None] * adjoint(xp, inverse)
+
+
+_slogdet = special(
+    "linalg.slogdet",
+    _slogdet_rule,
+    compute=lambda xp, x: tuple(xp.linalg.slogdet(x)),
+    samples=_SQUARE,
+    inputs=lambda x: [_regular(x)],
+    rounding=10,
+)
+
+
+def slogdet(x: Any, /) -> SlogdetResult:
+    """Return the sign of the determinant, and the logarithm of its absolute value."""
+    return SlogdetResult(*_slogdet(matrices(x, "slogdet", square=True)))
+
+
+# -- Sylvester --------------------------------------------------------------------------------
+
+
+def _sylvester_solved(
+    xp: Any,
+    a: Any,
+    b: Any,
+    q: Any,
+    name: str = "solve_sylvester",
+    problem: str = "such that a and -b share an eigenvalue, and there is no solution",
+) -> Any:
+    arrays = _together(xp, a, b, q)
+    return checked(xp, name, problem, np.asarray, xp.linalg.sylvester, *arrays)
+
+
+def _sylvester_rule(
+    xp: Any, g: Any, y: Any, a: Any, b: Any, a_shape: Any, b_shape: Any, q_shape: Any
+) -> Any:
+    back_a, back_b = (adjoint(xp, _like(xp, m, g)) for m in (a, b))
+    q_bar = sylvester_of(xp, back_a, back_b, g)
+    a_bar = -xp.matmul(q_bar, adjoint(xp, y))
+    b_bar = -xp.matmul(adjoint(xp, y), q_bar)
+    return (
+        unbroadcast(xp, a_bar, a_shape),
+        unbroadcast(xp, b_bar, b_shape),
+        unbroadcast(xp, q_bar, q_shape),
+    )
+
+
+def _sylvester_reference(a: Any, b: Any, q: Any) -> Any:
+    from scipy.linalg import solve_sylvester
+
+    dtype = np.result_type(a, b, q)  # SciPy errs where only some are complex
+    a, b, q = (m.astype(dtype) for m in (a, b, q))
+    if a.ndim == b.ndim == 2:
+        return solve_sylvester(a, b, q)
+    return np.stack([solve_sylvester(*m) for m in zip(a, b, q, strict=True)])
+
+
+sylvester = joint(
+    "linalg.solve_sylvester",
+    _sylvester_rule,
+    args=("a", "b", "q"),
+    compute=_sylvester_solved,
+    samples=[sample((2, 2), (3, 3), (2, 3)), sample((2, 2, 2), (2, 2, 2), (2, 2, 2))],
+    inputs=lambda a, b, q: [_regular(a), _regular(b), q],
+    reference=_sylvester_reference,
+    rounding=10,
+)
+
+
+def sylvester_of(xp: Any, a: Any, b: Any, q: Any, *words: str) -> Any:
+    """Return x of a x + x b = q, on raw arrays or tensors; `words` are for an error."""
+    if any(type(m) is Tensor for m in (a, b, q)):
+        return sylvester(a, b, q)
+    return _sylvester_solved(xp, a, b, q, *words)
+
+
+def solve_sylvester(a: Any, b: Any, q: Any, /) -> Any:
+    """Return x of a @ x + x @ b = q, for square matrices a and b."""
+    a, b = (matrices(m, "solve_sylvester", square=True) for m in (a, b))
+    q = matrices(q, "solve_sylvester")
+    if q.shape[-2:] != (a.shape[-1], b.shape[-1]):
+        raise ShapeError(
+            f"linalg.solve_sylvester: shapes {a.shape}, {b.shape} and {q.shape} do not fit; "
+            "expected (..., m, m), (..., n, n) and (..., m, n)"
+        )
+    _check_batches("solve_sylvester", a, b, q)
+    return sylvester(*promoted(a, b, q))

@@ -1,0 +1,361 @@
+"""Activations: functions of each element, and a few along an axis."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.backends import numpy_fused as fused
+from wengert.engine.errors import ShapeError
+from wengert.ops import elementwise as ew
+from wengert.ops import special
+from wengert.ops.families import composite, elementwise, one_axis, sample
+from wengert.ops.indexing import getitem
+from wengert.ops.neural.common import positive, real
+
+#: Further out than this, exponentials are 0 in float64; products with them have no inf * 0 within.
+_FAR = 800.0
+
+
+def _zeros(xp: Any, x: Any) -> Any:
+    """Return zeros; NumPy compares with a row of them in half the time it takes with one."""
+    return np.zeros(x.shape[-1:], x.dtype) if xp is backends.NUMPY else xp.zeros_like(x)
+
+
+relu = elementwise(
+    "nn.relu",
+    lambda xp, g, y: xp.keep(g, y > 0),
+    compute=lambda xp, x: xp.maximum(x, _zeros(xp, x)),
+    kinds="f",
+    reference=lambda x: np.maximum(x, 0),
+    doc="Return x where it is positive, else 0; its derivative at 0 is 0.",
+)
+
+# -- two straight lines -------------------------------------------------------------------------
+
+
+def _slopes(xp: Any, g: Any, x: Any, below: Any) -> Any:
+    """Return g where x is positive, else g times `below`."""
+    up = x > 0
+    return xp.keep(g, up) + xp.keep(g * below, xp.logical_not(up))
+
+
+_prelu = elementwise(
+    "nn.prelu",
+    lambda xp, g, x, weight: _slopes(xp, g, x, weight),
+    lambda xp, g, x: g * xp.minimum(x, _zeros(xp, x)),
+    args=("x", "weight"),
+    compute=lambda xp, x, weight: (
+        xp.maximum(x, _zeros(xp, x)) + weight * xp.minimum(x, _zeros(xp, x))
+    ),
+    kinds="f",
+    reference=lambda x, weight: np.where(x > 0, x, weight * x),
+)
+
+
+def prelu(x: Any, weight: Any, /) -> Any:
+    """Return x where it is positive, else weight * x; `weight` broadcasts, and can be learnt."""
+    return _prelu(real(x, "prelu"), real(weight, "prelu", "weight"))
+
+
+def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Any:
+    """Return x where it is positive, else negative_slope * x; that is its slope at 0, too."""
+    return _prelu(real(x, "leaky_relu"), float(negative_slope))
+
+
+def hardtanh(x: Any, /, min_value: float = -1.0, max_value: float = 1.0) -> Any:
+    """Return x clipped to an interval; its derivative at the ends is 0."""
+    if not min_value < max_value:
+        raise ValueError(f"hardtanh: from {min_value} to {max_value}; expected the lower end first")
+    return ew.clip(real(x, "hardtanh"), float(min_value), float(max_value))
+
+
+def relu6(x: Any, /) -> Any:
+    """Return x clipped to the interval from 0 to 6."""
+    return ew.clip(real(x, "relu6"), 0.0, 6.0)
+
+
+def hardsigmoid(x: Any, /) -> Any:
+    """Return x / 6 + 1/2, clipped to the interval from 0 to 1."""
+    return ew.clip(real(x, "hardsigmoid") + 3.0, 0.0, 6.0) / 6.0
+
+
+def _hardswish_rule(xp: Any, g: Any, x: Any) -> Any:
+    return xp.keep(g, x >= 3) + xp.keep(g * ((2 * x + 3) / 6), (x > -3) & (x < 3))
+
+
+hardswish = elementwise(
+    "nn.hardswish",
+    _hardswish_rule,
+    compute=lambda xp, x: xp.clip(x, -3.0, None) * (xp.clip(x + 3, 0.0, 6.0) / 6),
+    domain=(-5.0, 5.0),
+    kinds="f",
+    reference=lambda x: x * np.clip(x + 3, 0, 6) / 6,
+    doc="Return x * hardsigmoid(x); its derivative is 0 at -3, and 1 at 3.",
+)
+
+# -- exponentials below 0 ---------------------------------------------------------------------
+
+
+def _elu_values(xp: Any, x: Any, alpha: float, scale: float, width: float) -> Any:
+    zeros = _zeros(xp, x)
+    up, down = xp.maximum(x, zeros), alpha * xp.expm1(xp.minimum(x, zeros) / width)
+    return scale * (up + down) if scale != 1 else up + down
+
+
+def _elu_rule(xp: Any, g: Any, x: Any, alpha: float, scale: float, width: float) -> Any:
+    slope = xp.exp(xp.minimum(x, _zeros(xp, x)) / width) * (alpha / width)
+    return _slopes(xp, g * scale if scale != 1 else g, x, slope)
+
+
+_elu = elementwise(
+    "nn.elu",
+    _elu_rule,
+    compute=_elu_values,
+    params=("alpha", "scale", "width"),
+    samples=[
+        sample((2, 3), alpha=1.0, scale=1.0, width=1.0),
+        sample((4,), alpha=0.7, scale=1.5, width=0.4),
+        sample((0, 2), alpha=1.0, scale=1.0, width=1.0),
+    ],
+    kinds="f",
+    reference=lambda x, alpha, scale, width: (
+        scale * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / width))
+    ),
+)
+
+
+def elu(x: Any, /, alpha: float = 1.0) -> Any:
+    """Return x where it is positive, else alpha * (exp(x) - 1)."""
+    return _elu(real(x, "elu"), alpha=float(alpha), scale=1.0, width=1.0)
+
+
+def celu(x: Any, /, alpha: float = 1.0) -> Any:
+    """Return x where it is positive, else alpha * (exp(x / alpha) - 1), whose slope has no jump."""
+    alpha = positive(alpha, "celu", "alpha")
+    return _elu(real(x, "celu"), alpha=alpha, scale=1.0, width=alpha)
+
+
+#: For these, numbers of mean 0 and variance 1 keep both.
+_SELU = {"alpha": 1.6732632423543772, "scale": 1.0507009873554805}
+
+
+def selu(x: Any, /) -> Any:
+    """Return elu with a slope and a scale that keep the mean 0 and the variance 1."""
+    return _elu(real(x, "selu"), width=1.0, **_SELU)
+
+
+# -- smooth -----------------------------------------------------------------------------------
+
+
+def logistic(xp: Any, x: Any) -> Any:
+    """Return 1 / (1 + exp(-x)), which neither overflows nor loses small results."""
+    return xp.exp(xp.minimum(x, _zeros(xp, x))) / (1 + xp.exp(-xp.abs(x)))
+
+
+def _softplus(xp: Any, x: Any) -> Any:
+    return xp.maximum(x, _zeros(xp, x)) + xp.log1p(xp.exp(-xp.abs(x)))
+
+
+_softplus_of = elementwise(
+    "nn.softplus",
+    lambda xp, g, x, beta: g * logistic(xp, x * beta if beta != 1 else x),
+    compute=lambda xp, x, beta: _softplus(xp, x * beta) / beta if beta != 1 else _softplus(xp, x),
+    params=("beta",),
+    samples=[sample((2, 3), beta=1.0), sample((4,), beta=2.5), sample((0, 2), beta=1.0)],
+    kinds="f",
+    reference=lambda x, beta: np.logaddexp(x * beta, 0) / beta,
+)
+
+
+def softplus(x: Any, /, beta: float = 1.0) -> Any:
+    """Return log(1 + exp(beta * x)) / beta, which does not overflow."""
+    return _softplus_of(real(x, "softplus"), beta=positive(beta, "softplus", "beta"))
+
+
+def _silu_values(xp: Any, x: Any) -> Any:
+    near = xp.clip(x, -_FAR, None)
+    return near * logistic(xp, near)
+
+
+def _silu_rule(xp: Any, g: Any, x: Any) -> Any:
+    near = xp.clip(x, -_FAR, _FAR)
+    share = logistic(xp, near)
+    return g * (share * (1 + near * logistic(xp, -near)))
+
+
+silu = elementwise(
+    "nn.silu",
+    _silu_rule,
+    compute=_silu_values,
+    kinds="f",
+    reference=lambda x: x / (1 + np.exp(-x)),
+    doc="Return x / (1 + exp(-x)), also called swish.",
+)
+
+
+def _mish_rule(xp: Any, g: Any, x: Any) -> Any:
+    near = xp.clip(x, -_FAR, _FAR)
+    t = xp.tanh(_softplus(xp, near))
+    return g * (t + near * ((1 - t) * (1 + t)) * logistic(xp, near))
+
+
+def _mish_values(xp: Any, x: Any) -> Any:
+    near = xp.clip(x, -_FAR, None)
+    return near * xp.tanh(_softplus(xp, near))
+
+
+mish = elementwise(
+    "nn.mish",
+    _mish_rule,
+    compute=_mish_values,
+    kinds="f",
+    reference=lambda x: x * np.tanh(np.logaddexp(x, 0)),
+    doc="Return x * tanh(softplus(x)).",
+)
+softsign = elementwise(
+    "nn.softsign",
+    lambda xp, g, x: g / (1 + xp.abs(x)) ** 2,
+    compute=lambda xp, x: xp.clip(x, -1e30, 1e30) / (1 + xp.clip(xp.abs(x), None, 1e30)),
+    kinds="f",
+    reference=lambda x: x / (1 + np.abs(x)),
+    doc="Return x / (1 + abs(x)).",
+)
+
+# -- gelu -------------------------------------------------------------------------------------
+
+_HEIGHT = 1 / math.sqrt(2 * math.pi)
+_BASE, _CUBE = fused.TANH_ODDS
+_NEAR = 40.0  # beyond, gelu is 0 or x
+
+
+def _gelu_values(xp: Any, x: Any, approximate: str) -> Any:
+    if xp is backends.NUMPY and fused.suits(x):
+        return fused.gelu(x, approximate)
+    near = xp.clip(x, -_NEAR, None)
+    if approximate == "none":
+        return near * xp.special.ndtr(near)
+    low = xp.clip(near, None, _NEAR)
+    return near * logistic(xp, low * (_BASE + _CUBE * (low * low)))
+
+
+def _gelu_rule(xp: Any, g: Any, x: Any, y: Any, approximate: str) -> Any:
+    if xp is backends.NUMPY and fused.suits(x, g):
+        return fused.gelu_pull(x, y, g, approximate)
+    near = xp.clip(x, -_NEAR, _NEAR)
+    square = near * near
+    if approximate == "none":
+        bell = xp.exp(square * -0.5) * _HEIGHT
+        return g * (xp.special.ndtr(near) + near * bell)
+    odds = near * (_BASE + _CUBE * square)
+    share = logistic(xp, odds)
+    return g * (share * (1 + logistic(xp, -odds) * (near * (_BASE + 3 * _CUBE * square))))
+
+
+def _gelu_reference(x: Any, approximate: str) -> Any:
+    from scipy.special import erf
+
+    if approximate == "none":
+        share = (1 + erf(x / np.sqrt(2))) / 2
+    else:
+        share = (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
+    return (x * share).astype(x.dtype)
+
+
+_gelu = elementwise(
+    "nn.gelu",
+    _gelu_rule,
+    compute=_gelu_values,
+    params=("approximate",),
+    samples=[
+        sample((2, 3), approximate="none"),
+        sample((2, 3), approximate="tanh"),
+        sample((), approximate="none"),
+        sample((0, 2), approximate="tanh"),
+    ],
+    kinds="f",
+    reference=_gelu_reference,
+)
+
+
+def gelu(x: Any, /, *, approximate: str = "none") -> Any:
+    """Return x times the share of the normal distribution below x.
+
+    With ``approximate="tanh"`` that share is taken as a formula with tanh gives it.
+    """
+    if approximate not in ("none", "tanh"):
+        raise ValueError(f"gelu: approximate is {approximate!r}; expected 'none' or 'tanh'")
+    return _gelu(real(x, "gelu"), approximate=approximate)
+
+
+# -- logistic functions, and functions along an axis ------------------------------------------
+
+
+def sigmoid(x: Any, /) -> Any:
+    """Return 1 / (1 + exp(-x))."""
+    return special.expit(real(x, "sigmoid"))
+
+
+def log_sigmoid(x: Any, /) -> Any:
+    """Return log(sigmoid(x)), which neither overflows nor underflows."""
+    return special.log_expit(real(x, "log_sigmoid"))
+
+
+def softmax(x: Any, /, *, axis: Any = -1) -> Any:
+    """Return exponentials divided by their sum along `axis`, one or several."""
+    return special.softmax(real(x, "softmax"), axis=axis)
+
+
+def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
+    """Return the logarithm of softmax, which does not underflow."""
+    return special.log_softmax(real(x, "log_softmax"), axis=axis)
+
+
+def softmin(x: Any, /, *, axis: Any = -1) -> Any:
+    """Return softmax(-x)."""
+    return special.softmax(-real(x, "softmin"), axis=axis)
+
+
+@composite(
+    "nn.glu",
+    samples=[sample((2, 4)), sample((6, 2), axis=0), sample((0, 2))],
+    kinds="f",
+    reference=lambda x, axis=-1: (halves := np.split(x, 2, axis))[0] / (1 + np.exp(-halves[1])),
+)
+def glu(x: Any, /, *, axis: int = -1) -> Any:
+    """Return the first half of x along an axis, times the sigmoid of the second."""
+    x = real(x, "glu")
+    axis = one_axis(axis, x.ndim, "glu")
+    if x.shape[axis] % 2:
+        raise ShapeError(f"glu: axis {axis} of shape {x.shape} has no halves; its length is odd")
+    half, before = x.shape[axis] // 2, (slice(None),) * axis
+    first = getitem(x, (*before, slice(0, half)))
+    return first * special.expit(getitem(x, (*before, slice(half, None))))
+
+
+__all__ = [
+    "celu",
+    "elu",
+    "gelu",
+    "glu",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "leaky_relu",
+    "log_sigmoid",
+    "log_softmax",
+    "mish",
+    "prelu",
+    "relu",
+    "relu6",
+    "selu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softsign",
+]

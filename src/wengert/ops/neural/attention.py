@@ -1,0 +1,154 @@
+"""Scaled dot-product attention."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.backends import numpy_fused as fused
+from wengert.engine.errors import DtypeError, ShapeError
+from wengert.ops import shapes
+from wengert.ops.contractions import matmul
+from wengert.ops.families import sample, special
+from wengert.ops.neural.common import number, real
+from wengert.ops.neural.layers import dropout
+
+
+def _weights_values(xp: Any, scores: Any, scale: float, bias: Any) -> Any:
+    if xp is backends.NUMPY and fused.suits(scores):
+        return fused.softmax(scores, scale, None if bias is None else bias.astype(scores.dtype))
+    scores = scores * scale
+    if bias is not None:
+        scores = scores + _like(xp, bias, scores)
+    if not scores.shape[-1]:
+        return scores
+    top = xp.max(scores, axis=-1, keepdims=True)
+    nothing = xp.zeros_like(top)
+    e = xp.exp(scores - xp.where(top == -math.inf, nothing, top))
+    total = xp.sum(e, axis=-1, keepdims=True)
+    return e / xp.where(total == 0, xp.ones_like(total), total)
+
+
+def _like(xp: Any, array: np.ndarray, other: Any) -> Any:
+    """Return a NumPy array as one of another array's library, dtype and device."""
+    if xp is backends.NUMPY:
+        return array.astype(other.dtype)
+    return xp.astype(xp.asarray(array, device=other.device), other.dtype)
+
+
+def _weights_rule(xp: Any, g: Any, y: Any, scale: float) -> Any:
+    if xp is backends.NUMPY and fused.suits(y, g):
+        return fused.softmax_pull(y, g, scale)
+    return y * (g - xp.sum(g * y, axis=-1, keepdims=True)) * scale
+
+
+def _weights_reference(scores: Any, scale: float, bias: Any) -> Any:
+    z = scores * scale + (0 if bias is None else bias)
+    e = np.exp(z)
+    total = np.sum(e, axis=-1, keepdims=True)
+    return (e / np.where(total == 0, 1, total)).astype(scores.dtype)
+
+
+#: One operation for scale, mask and softmax, which are then one pass over the scores.
+_weights = special(
+    "nn.attention_weights",
+    _weights_rule,
+    args=("scores",),
+    params=("scale", "bias"),
+    compute=_weights_values,
+    samples=[
+        sample((2, 3), scale=0.5, bias=None),
+        sample((2, 2, 3), scale=2.0, bias=np.array([[0, -np.inf, 0.5], [-np.inf] * 3])),
+        sample((2, 0), scale=1.0, bias=None),
+        sample((0, 2), scale=1.0, bias=None),
+    ],
+    kinds="f",
+    reference=_weights_reference,
+    doc="Return softmax(scores * scale + bias) along the last axis; 0 where all bias is -inf.",
+)
+
+
+def scaled_dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    *,
+    mask: Any = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    dropout_p: float = 0.0,
+    generator: np.random.Generator | None = None,
+) -> Any:
+    """Return softmax(query @ key.T * scale + mask) @ value.
+
+    The last two axes are positions and features; axes before them broadcast. `mask`
+    broadcasts to (..., queries, keys): booleans say which keys a query may see, numbers are
+    added to the scores, and have derivatives. With `is_causal` the i-th query sees the first
+    i + 1 keys. A query that sees no key gets 0. `scale` is 1 / sqrt(features) if None.
+    `dropout_p` is the share of weights to drop, by `generator`.
+    """
+    name = "scaled_dot_product_attention"
+    query, key, value = (
+        real(x, name, what) for x, what in ((query, "query"), (key, "key"), (value, "value"))
+    )
+    _check_shapes(query.shape, key.shape, value.shape)
+    rate = number(dropout_p, name, "dropout_p", 0, 1)
+    features = query.shape[-1]
+    scale = (1 / math.sqrt(features) if features else 1.0) if scale is None else float(scale)
+    scores = matmul(query, shapes.matrix_transpose(key))
+    seen = _causal(scores.shape[-2:]) if is_causal else None
+    if mask is not None:
+        mask = shapes.tensor(mask, name)
+        _check_mask(mask, scores.shape)
+        if backends.kind_of(mask.dtype) == "b":
+            given = mask.numpy()
+            seen = given if seen is None else seen & given
+        else:
+            scores, scale = scores * scale + mask, 1.0
+    bias = None if seen is None else np.where(seen, 0.0, -np.inf)
+    weights = _weights(scores, scale=scale, bias=bias)
+    if rate:
+        weights = dropout(weights, rate, generator=generator)
+    return matmul(weights, value)
+
+
+def _causal(shape: tuple[int, ...]) -> np.ndarray:
+    return np.tri(*shape, dtype=bool)
+
+
+def _check_shapes(query: Any, key: Any, value: Any) -> None:
+    fits = min(map(len, (query, key, value))) >= 2
+    fits = fits and query[-1] == key[-1] and key[-2] == value[-2]
+    if fits:
+        try:
+            np.broadcast_shapes(query[:-2], key[:-2], value[:-2])
+            return
+        except ValueError:
+            pass
+    raise ShapeError(
+        f"scaled_dot_product_attention: query {query}, key {key} and value {value} do not fit; "
+        "expected (..., n, e), (..., m, e) and (..., m, v)"
+    )
+
+
+def _check_mask(mask: Any, shape: tuple[int, ...]) -> None:
+    if backends.kind_of(mask.dtype) not in "bf":
+        raise DtypeError(
+            f"scaled_dot_product_attention: mask of {mask.dtype}; expected booleans (True: may be "
+            "seen) or floating numbers to add"
+        )
+    try:
+        fits = np.broadcast_shapes(mask.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeError(
+            f"scaled_dot_product_attention: mask of shape {mask.shape} does not broadcast to that "
+            f"of the scores, {shape}"
+        )
+
+
+__all__ = ["scaled_dot_product_attention"]

@@ -1,0 +1,494 @@
+"""Losses: how far a result is from its target, for each element or row, and their mean."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.backends import numpy_fused as fused
+from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import elementwise as ew
+from wengert.ops import reductions, shapes, special
+from wengert.ops.families import elementwise, one_axis, sample
+from wengert.ops.families import special as declare
+from wengert.ops.indexing import index, scatter
+from wengert.ops.neural.activations import relu, softplus
+from wengert.ops.neural.common import (
+    check_reduction,
+    integers,
+    number,
+    positive,
+    real,
+    reduced,
+    same_shapes,
+)
+from wengert.ops.neural.normalisation import length, normalize
+
+# -- softmax cross-entropy --------------------------------------------------------------------
+
+
+def _places(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.arange(len(labels)), labels
+
+
+def _rows_values(xp: Any, logits: Any, labels: Any) -> Any:
+    if xp is backends.NUMPY and fused.suits(logits):
+        return fused.cross_entropy(logits, labels)
+    top = xp.max(logits, axis=1, keepdims=True)
+    sums = xp.sum(xp.exp(logits - top), axis=1)
+    return xp.log(sums) + top[:, 0] - xp.index(logits, key=_places(labels))
+
+
+def _rows_rule(xp: Any, g: Any, y: Any, logits: Any, labels: Any) -> Any:
+    if xp is backends.NUMPY and fused.suits(logits, g):
+        return fused.cross_entropy_pull(logits, labels, g)
+    top = y + xp.index(logits, key=_places(labels))  # log of the sum of exponentials
+    shares = xp.exp(logits - top[:, None]) * g[:, None]
+    return xp.put_add(shares, -g, key=_places(labels))
+
+
+_rows_cross_entropy = declare(
+    "nn.cross_entropy",
+    _rows_rule,
+    args=("logits",),
+    params=("labels",),
+    compute=_rows_values,
+    samples=[
+        sample((3, 4), labels=np.array([1, 3, 1])),
+        sample((2, 1), labels=np.array([0, 0])),
+        sample((0, 3), labels=np.zeros(0, int)),
+    ],
+    kinds="f",
+    reference=lambda logits, labels: (
+        np.log(np.sum(np.exp(logits), axis=1)) - logits[np.arange(len(labels)), labels]
+    ),
+)
+
+
+def _total(xp: Any, logits: Any, labels: Any, scale: float) -> Any:
+    return xp.sum(_rows_values(xp, logits, labels)) * scale
+
+
+def _total_rule(xp: Any, g: Any, logits: Any, labels: Any, scale: float) -> Any:
+    if xp is backends.NUMPY and fused.suits(logits, g):
+        return fused.cross_entropy_pull(logits, labels, np.full(len(labels), g * scale, g.dtype))
+    weights = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
+    shares = weights * (g * scale / xp.sum(weights, axis=1, keepdims=True))
+    return xp.put_add(shares, xp.broadcast_to(-g * scale, (len(labels),)), key=_places(labels))
+
+
+_total_cross_entropy = declare(
+    "nn.total_cross_entropy",
+    _total_rule,
+    args=("logits",),
+    params=("labels", "scale"),
+    compute=_total,
+    samples=[
+        sample((3, 4), labels=np.array([1, 3, 1]), scale=1.0),
+        sample((2, 5), labels=np.array([0, 4]), scale=0.5),
+    ],
+    kinds="f",
+    reference=lambda logits, labels, scale: (
+        scale
+        * np.sum(np.log(np.sum(np.exp(logits), axis=1)) - logits[np.arange(len(labels)), labels])
+    ),
+)
+
+
+def cross_entropy(
+    logits: Any,
+    target: Any,
+    *,
+    axis: int = -1,
+    weight: Any = None,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+) -> Any:
+    """Return minus the logarithm of the probability that softmax gives to each target.
+
+    Classes are on `axis` of `logits`. `target` holds their indices, in the shape of the other
+    axes, or a probability for each class, in the shape of `logits`. `weight` has a factor for
+    each class. Rows whose index is `ignore_index` have loss 0, and the mean is over the others,
+    weighted. `label_smoothing` is the part of each target that goes evenly to all classes.
+    `reduction` is "mean", "sum" or "none".
+    """
+    logits = shapes.tensor(logits, "cross_entropy")
+    where: Any = target if type(target) is np.ndarray else shapes.tensor(target, "target")
+    check_reduction(reduction, "cross_entropy")
+    if logits.ndim == 0 or backends.kind_of(logits.dtype) != "f":
+        raise DtypeError(
+            f"cross_entropy: logits of {logits.dtype} and shape {logits.shape}; expected real "
+            "numbers with an axis of classes"
+        )
+    if axis != -1 and axis != logits.ndim - 1:
+        axis = one_axis(axis, logits.ndim, "cross_entropy")
+        logits = shapes.moveaxis(logits, axis, -1)
+        if where.shape == (*logits.shape[:axis], logits.shape[-1], *logits.shape[axis:-1]):
+            where = shapes.moveaxis(where, axis, -1)
+    count = logits.shape[-1]
+    if backends.kind_of(where.dtype) == "f" and where.shape == logits.shape:
+        smoothing = number(label_smoothing, "cross_entropy", "label_smoothing", 0, 1 + 1e-12)
+        return _of_probabilities(logits, where, weight, smoothing, reduction)
+    labels = where if type(where) is np.ndarray else where.numpy()
+    _check_labels(labels, logits.shape, "cross_entropy")
+    places = labels.reshape(-1).astype(np.intp)  # a copy, which nobody else can write to
+    plain = weight is None and not label_smoothing and not 0 <= ignore_index < count
+    if plain and places.size:
+        low, high = np.minimum.reduce(places), np.maximum.reduce(places)
+        plain = low >= 0 and high < count
+    if not plain:
+        smoothing = number(label_smoothing, "cross_entropy", "label_smoothing", 0, 1 + 1e-12)
+        return _of_indices(
+            logits, labels, "cross_entropy", weight, ignore_index, smoothing, reduction
+        )
+    flat = logits if logits.ndim == 2 else shapes.reshape(logits, (labels.size, count))
+    if reduction == "none":
+        losses = _rows_cross_entropy(flat, labels=places)
+        return losses if losses.shape == labels.shape else shapes.reshape(losses, labels.shape)
+    scale = 1.0 if reduction == "sum" else 1 / labels.size if labels.size else np.nan
+    return _total_cross_entropy(flat, labels=places, scale=scale)
+
+
+def _check_labels(labels: np.ndarray, shape: tuple[int, ...], name: str) -> None:
+    if labels.dtype.kind not in "iu":
+        raise DtypeError(
+            f"{name}: target of {labels.dtype} and shape {labels.shape} for shape {shape}; "
+            f"expected indices of classes in shape {shape[:-1]}"
+            + (f", or probabilities in shape {shape}" if name == "cross_entropy" else "")
+        )
+    if labels.shape != shape[:-1]:
+        raise ShapeError(
+            f"{name}: labels of shape {labels.shape} for classes on the last axis of "
+            f"shape {shape}; expected {shape[:-1]}"
+        )
+
+
+def _class_weights(weight: Any, count: int, name: str) -> Tensor:
+    weight = real(weight, name, "weight")
+    if weight.shape != (count,):
+        raise ShapeError(
+            f"{name}: weight of shape {weight.shape} for {count} classes; expected ({count},)"
+        )
+    return weight
+
+
+def _of_probabilities(
+    logits: Tensor, target: Any, weight: Any, smoothing: float, reduction: str
+) -> Any:
+    count = logits.shape[-1]
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / count
+    terms = special.log_softmax(logits, axis=-1) * target
+    if weight is not None:
+        terms = terms * _class_weights(weight, count, "cross_entropy")
+    losses = -reductions.sum(terms, axis=-1)
+    return reduced(losses, reduction, "cross_entropy")
+
+
+def _of_indices(
+    scores: Tensor,
+    labels: np.ndarray,
+    name: str,
+    weight: Any,
+    ignore_index: int,
+    smoothing: float,
+    reduction: str,
+) -> Any:
+    """Return the loss for indices with everything that can be asked for.
+
+    `scores` are logits for cross_entropy, and logarithms of probabilities for nll_loss. Rows to
+    ignore are left out from the start, so that what they hold does not matter.
+    """
+    count = scores.shape[-1]
+    places = labels.reshape(-1).astype(np.intp)
+    kept = np.flatnonzero(places != ignore_index)
+    rows = shapes.reshape(scores, (places.size, count))
+    if kept.size < places.size:
+        rows, places = index(rows, key=(kept,)), places[kept]
+    if places.size and (places.min() < 0 or places.max() >= count):
+        raise IndexError(f"{name}: labels from {places.min()} to {places.max()} of {count} classes")
+    factors = None if weight is None else _class_weights(weight, count, name)
+    if name == "nll_loss":
+        losses = -index(rows, key=_places(places))
+    elif not smoothing:
+        losses = _rows_cross_entropy(rows, labels=places)
+    else:
+        logs = special.log_softmax(rows, axis=-1)
+        losses = -index(logs, key=_places(places))
+    share = None if factors is None else index(factors, key=(places,))
+    if share is not None:
+        losses = losses * share
+    if smoothing:
+        even = -reductions.sum(logs if factors is None else logs * factors, axis=-1)
+        losses = losses * (1 - smoothing) + even * (smoothing / count)
+    if reduction == "none":
+        flat = scatter(losses, shape=(labels.size,), key=(kept,))
+        return shapes.reshape(flat, labels.shape)
+    total = reductions.sum(losses)
+    if reduction == "sum":
+        return total
+    if share is not None:
+        return total / reductions.sum(share) if kept.size else total * math.nan
+    return total * (1 / kept.size if kept.size else math.nan)
+
+
+def nll_loss(
+    log_probabilities: Any,
+    target: Any,
+    *,
+    axis: int = -1,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Any:
+    """Return minus the logarithm of the probability at each target, an index of a class.
+
+    As `cross_entropy`, for logarithms of probabilities in place of logits.
+    """
+    logs = real(log_probabilities, "nll_loss", "log_probabilities")
+    check_reduction(reduction, "nll_loss")
+    if logs.ndim == 0:
+        raise ShapeError("nll_loss: a number without axes; expected an axis of classes")
+    logs = shapes.moveaxis(logs, one_axis(axis, logs.ndim, "nll_loss"), -1)
+    labels = integers(target, "nll_loss", "target")
+    _check_labels(labels, logs.shape, "nll_loss")
+    return _of_indices(logs, labels, "nll_loss", weight, ignore_index, 0.0, reduction)
+
+
+# -- differences ------------------------------------------------------------------------------
+
+
+def _difference(x: Any, target: Any, name: str) -> Any:
+    x, target = real(x, name), real(target, name, "target")
+    same_shapes(name, x=x, target=target)
+    return x - target
+
+
+def mse_loss(x: Any, target: Any, *, reduction: str = "mean") -> Any:
+    """Return the squares of the differences."""
+    difference = _difference(x, target, "mse_loss")
+    return reduced(difference * difference, reduction, "mse_loss")
+
+
+def l1_loss(x: Any, target: Any, *, reduction: str = "mean") -> Any:
+    """Return the sizes of the differences; the derivative at 0 is 0."""
+    return reduced(ew.abs_(_difference(x, target, "l1_loss")), reduction, "l1_loss")
+
+
+def _huber_values(xp: Any, x: Any, delta: float) -> Any:
+    size = xp.abs(x)
+    near = xp.clip(size, None, delta)
+    return near * (size - near * 0.5)
+
+
+_huber = elementwise(
+    "nn.huber",
+    lambda xp, g, x, delta: g * xp.clip(x, -delta, delta),
+    compute=_huber_values,
+    params=("delta",),
+    samples=[sample((2, 3), delta=1.0), sample((5,), delta=0.3), sample((0, 2), delta=1.0)],
+    kinds="f",
+    reference=lambda x, delta: np.where(
+        np.abs(x) <= delta, x * x / 2, delta * (np.abs(x) - delta / 2)
+    ).astype(x.dtype),
+)
+
+
+def huber_loss(x: Any, target: Any, *, delta: float = 1.0, reduction: str = "mean") -> Any:
+    """Return half the squares of differences up to `delta`, and lines of slope delta beyond."""
+    delta = positive(delta, "huber_loss", "delta")
+    losses = _huber(_difference(x, target, "huber_loss"), delta=delta)
+    return reduced(losses, reduction, "huber_loss")
+
+
+def smooth_l1_loss(x: Any, target: Any, *, beta: float = 1.0, reduction: str = "mean") -> Any:
+    """Return huber_loss / beta with delta = beta: lines of slope 1. With beta 0, l1_loss."""
+    beta = number(beta, "smooth_l1_loss", "beta", 0)
+    if not beta:
+        return l1_loss(x, target, reduction=reduction)
+    losses = _huber(_difference(x, target, "smooth_l1_loss"), delta=beta) / beta
+    return reduced(losses, reduction, "smooth_l1_loss")
+
+
+# -- probabilities ----------------------------------------------------------------------------
+
+
+def bce_loss(x: Any, target: Any, *, weight: Any = None, reduction: str = "mean") -> Any:
+    """Return the cross-entropy -t log(x) - (1 - t) log(1 - x) of probabilities x and t.
+
+    It is infinite where x is 0 or 1 and t is not. `bce_with_logits` is more accurate.
+    """
+    x, target = real(x, "bce_loss"), real(target, "bce_loss", "target")
+    same_shapes("bce_loss", x=x, target=target)
+    losses = -(special.xlogy(target, x) + special.xlog1py(1 - target, -x))
+    return reduced(_weighted(losses, weight, "bce_loss"), reduction, "bce_loss")
+
+
+def bce_with_logits(
+    x: Any, target: Any, *, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
+) -> Any:
+    """Return the cross-entropy of the probabilities sigmoid(x) and the target.
+
+    `weight` is a factor of each loss, `pos_weight` one of the part for the target; both
+    broadcast.
+    """
+    x, target = real(x, "bce_with_logits"), real(target, "bce_with_logits", "target")
+    same_shapes("bce_with_logits", x=x, target=target)
+    hit = _weighted(target * softplus(-x), pos_weight, "bce_with_logits")
+    losses = _weighted(hit + (1 - target) * softplus(x), weight, "bce_with_logits")
+    return reduced(losses, reduction, "bce_with_logits")
+
+
+def _weighted(losses: Any, weight: Any, name: str) -> Any:
+    """Return losses times a weight that broadcasts to them, if there is one."""
+    if weight is None:
+        return losses
+    weight = real(weight, name, "weight")
+    try:
+        fits = np.broadcast_shapes(weight.shape, losses.shape) == losses.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeError(
+            f"{name}: a weight of shape {weight.shape} does not broadcast to the losses, "
+            f"{losses.shape}"
+        )
+    return losses * weight
+
+
+def kl_div(x: Any, target: Any, *, log_target: bool = False, reduction: str = "mean") -> Any:
+    """Return target * (log(target) - x) for logarithms x of probabilities.
+
+    With `log_target` the target is given by its logarithm, too. The "mean" is over all elements.
+    """
+    x, target = real(x, "kl_div"), real(target, "kl_div", "target")
+    same_shapes("kl_div", x=x, target=target)
+    if log_target:
+        losses = ew.exp(target) * (target - x)
+    else:
+        losses = special.xlogy(target, target) - target * x
+    return reduced(losses, reduction, "kl_div")
+
+
+def gaussian_nll_loss(
+    x: Any,
+    target: Any,
+    variance: Any,
+    *,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Any:
+    """Return minus the logarithm of the normal density of targets, with means x.
+
+    `variance` broadcasts, and is taken as `eps` where it is less. Without `full` the constant
+    log(2 pi) / 2 is left out.
+    """
+    eps = positive(eps, "gaussian_nll_loss", "eps")
+    difference = _difference(x, target, "gaussian_nll_loss")
+    spread = ew.clip(real(variance, "gaussian_nll_loss", "variance"), eps, None)
+    losses = (ew.log(spread) + difference * difference / spread) * 0.5
+    if losses.shape != difference.shape:
+        raise ShapeError(
+            f"gaussian_nll_loss: variance of shape {spread.shape} does not broadcast to "
+            f"{difference.shape}"
+        )
+    losses = losses + math.log(2 * math.pi) / 2 if full else losses
+    return reduced(losses, reduction, "gaussian_nll_loss")
+
+
+def poisson_nll_loss(
+    x: Any, target: Any, *, log_input: bool = True, reduction: str = "mean"
+) -> Any:
+    """Return minus the logarithm of the Poisson probability of targets, without its constant.
+
+    x is the logarithm of the rate, or without `log_input` the rate itself.
+    """
+    x, target = real(x, "poisson_nll_loss"), real(target, "poisson_nll_loss", "target")
+    same_shapes("poisson_nll_loss", x=x, target=target)
+    losses = ew.exp(x) - target * x if log_input else x - special.xlogy(target, x)
+    return reduced(losses, reduction, "poisson_nll_loss")
+
+
+# -- similarities and margins -----------------------------------------------------------------
+
+
+def cosine_similarity(x1: Any, x2: Any, /, *, axis: int = -1, eps: float = 1e-8) -> Any:
+    """Return the cosine of the angle between vectors along an axis; lengths are at least `eps`."""
+    one, two = (normalize(real(x, "cosine_similarity"), axis=axis, eps=eps) for x in (x1, x2))
+    return reductions.sum(one * two, axis=axis)
+
+
+def cosine_embedding_loss(
+    x1: Any, x2: Any, target: Any, *, margin: float = 0.0, reduction: str = "mean"
+) -> Any:
+    """Return 1 - cosine for pairs with target 1, and relu(cosine - margin) for those with -1."""
+    cosine = cosine_similarity(x1, x2)
+    same = _signs(target, cosine.shape, "cosine_embedding_loss")
+    losses = ew.where(same, 1 - cosine, relu(cosine - float(margin)))
+    return reduced(losses, reduction, "cosine_embedding_loss")
+
+
+def _signs(target: Any, shape: tuple[int, ...], name: str) -> Tensor:
+    """Return where a target of 1 and -1 is 1, as a tensor of booleans."""
+    target = shapes.tensor(target, name)
+    values = target.numpy()
+    if not np.isin(values, (-1, 1)).all():
+        raise ValueError(f"{name}: target has other values than 1 and -1")
+    if target.shape != shape:
+        raise ShapeError(f"{name}: target of shape {target.shape}; expected {shape}")
+    return wrap(target._raw > 0)
+
+
+def hinge_embedding_loss(
+    x: Any, target: Any, *, margin: float = 1.0, reduction: str = "mean"
+) -> Any:
+    """Return x where the target is 1, and relu(margin - x) where it is -1."""
+    x = real(x, "hinge_embedding_loss")
+    same = _signs(target, x.shape, "hinge_embedding_loss")
+    losses = ew.where(same, x, relu(float(margin) - x))
+    return reduced(losses, reduction, "hinge_embedding_loss")
+
+
+def triplet_margin_loss(
+    anchor: Any, positive: Any, negative: Any, *, margin: float = 1.0, reduction: str = "mean"
+) -> Any:
+    """Return relu(distance(anchor, positive) - distance(anchor, negative) + margin).
+
+    Vectors are along the last axis. The derivative of a distance of 0 is 0.
+    """
+    name = "triplet_margin_loss"
+    anchor, positive, negative = (
+        real(x, name, what)
+        for x, what in ((anchor, "anchor"), (positive, "positive"), (negative, "negative"))
+    )
+    same_shapes(name, anchor=anchor, positive=positive, negative=negative)
+    if not anchor.ndim:
+        raise ShapeError(f"{name}: numbers without axes; expected vectors along the last axis")
+    last = (anchor.ndim - 1,)
+    near, far = (length(anchor - x, axis=last, keepdims=False) for x in (positive, negative))
+    return reduced(relu(near - far + float(margin)), reduction, name)
+
+
+__all__ = [
+    "bce_loss",
+    "bce_with_logits",
+    "cosine_embedding_loss",
+    "cosine_similarity",
+    "cross_entropy",
+    "gaussian_nll_loss",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "mse_loss",
+    "nll_loss",
+    "poisson_nll_loss",
+    "smooth_l1_loss",
+    "triplet_margin_loss",
+]

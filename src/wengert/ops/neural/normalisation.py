@@ -1,0 +1,277 @@
+"""Normalisation: numbers shifted to mean 0 and scaled to variance 1, over some axes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.backends import numpy_fused as fused
+from wengert.engine.errors import ShapeError
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import elementwise as ew
+from wengert.ops import reductions, shapes
+from wengert.ops.families import axes, joint, one_axis, reduction, sample, special
+from wengert.ops.neural.common import number, positive, real
+
+
+def _centred(xp: Any, x: Any, axis: tuple[int, ...], eps: float) -> tuple[Any, Any]:
+    """Return x less its mean, and 1 / sqrt(its variance + eps)."""
+    centred = x - xp.mean(x, axis=axis, keepdims=True)
+    variance = xp.mean(centred * centred, axis=axis, keepdims=True)
+    return centred, 1 / xp.sqrt(variance + eps)
+
+
+def _pulled(xp: Any, g: Any, y: Any, scale: Any, axis: tuple[int, ...]) -> Any:
+    """Return the cotangent of x, given that of y = (x - mean) * scale."""
+    mean = xp.mean(g, axis=axis, keepdims=True)
+    along = xp.mean(g * y, axis=axis, keepdims=True)
+    return scale * (g - mean - y * along)
+
+
+def _standard_values(xp: Any, x: Any, axis: tuple[int, ...], eps: float) -> Any:
+    centred, scale = _centred(xp, x, axis, eps)
+    return centred * scale
+
+
+def _standard_rule(xp: Any, g: Any, x: Any, axis: tuple[int, ...], eps: float) -> Any:
+    centred, scale = _centred(xp, x, axis, eps)
+    return _pulled(xp, g, centred * scale, scale, axis)
+
+
+def _standard_reference(x: Any, axis: Any, eps: float) -> Any:
+    return (x - x.mean(axis, keepdims=True)) / np.sqrt(x.var(axis, keepdims=True) + eps)
+
+
+_standard = special(
+    "nn.standard",
+    _standard_rule,
+    params=("axis", "eps"),
+    compute=_standard_values,
+    samples=[
+        sample((2, 4), axis=(1,), eps=1e-2),
+        sample((3, 2, 2), axis=(0, 2), eps=1e-2),
+        sample((0, 3), axis=(1,), eps=1e-2),
+    ],
+    kinds="f",
+    reference=_standard_reference,
+    doc="Return x shifted to mean 0 and scaled to variance 1 over the axes.",
+)
+
+# -- layer norm -------------------------------------------------------------------------------
+
+
+def _layer_values(xp: Any, x: Any, weight: Any, bias: Any, eps: float) -> Any:
+    if xp is backends.NUMPY and fused.suits(x, weight, bias):
+        return fused.layer_norm(x, weight, bias, eps)
+    return _standard_values(xp, x, (-1,), eps) * weight + bias
+
+
+def _layer_rule(xp: Any, g: Any, x: Any, weight: Any, eps: float) -> Any:
+    if xp is backends.NUMPY and fused.suits(x, weight, g):
+        return fused.layer_norm_pull(x, weight, eps, g)
+    centred, scale = _centred(xp, x, (-1,), eps)
+    y = centred * scale
+    leading = tuple(range(len(x.shape) - 1))
+    by_weight, by_bias = xp.sum(g * y, axis=leading), xp.sum(g, axis=leading)
+    return _pulled(xp, g * weight, y, scale, (-1,)), by_weight, by_bias
+
+
+_layer_norm = joint(
+    "nn.layer_norm",
+    _layer_rule,
+    args=("x", "weight", "bias"),
+    params=("eps",),
+    compute=_layer_values,
+    samples=[
+        sample((2, 4), (4,), (4,), eps=1e-2),
+        sample((2, 2, 3), (3,), (3,), eps=1e-1),
+        sample((0, 3), (3,), (3,), eps=1e-2),
+        sample((3,), (3,), (3,), eps=1e-2),
+    ],
+    kinds="f",
+    reference=lambda x, weight, bias, eps: _standard_reference(x, -1, eps) * weight + bias,
+)
+
+
+def layer_norm(
+    x: Any, weight: Any = None, bias: Any = None, *, axis: Any = -1, eps: float = 1e-5
+) -> Any:
+    """Return x shifted to mean 0 and scaled to variance 1 over `axis`, times weight, plus bias.
+
+    `axis` is one or several; `weight` and `bias` have the lengths of x along them, in the
+    order of x.
+    """
+    x, eps = real(x, "layer_norm"), number(eps, "layer_norm", "eps", 0)
+    over = tuple(sorted(axes(axis, x.ndim, "layer_norm")))
+    sizes = tuple(x.shape[a] for a in over)
+    parts = [
+        _of_shape(v, sizes, "layer_norm", what, like=x, fill=fill)
+        for v, what, fill in ((weight, "weight", 1.0), (bias, "bias", 0.0))
+    ]
+    others = tuple(a for a in range(x.ndim) if a not in over)
+    count = math.prod(sizes)
+    order = (*others, *over)
+    in_place = order == tuple(range(x.ndim))
+    moved = x if in_place else shapes.permute_dims(x, order)
+    kept = moved.shape
+    flat = shapes.reshape(moved, (*kept[: len(others)], count)) if len(over) != 1 else moved
+    y = _layer_norm(flat, *(shapes.reshape(p, (count,)) for p in parts), eps=eps)
+    y = shapes.reshape(y, kept)
+    return y if in_place else shapes.permute_dims(y, [order.index(a) for a in range(x.ndim)])
+
+
+def _of_shape(
+    v: Any, shape: tuple[int, ...], name: str, what: str, like: Tensor, fill: float
+) -> Tensor:
+    """Return an argument of just this shape; where it is None, a constant."""
+    if v is None:
+        xp: Any = backends.namespace_of(like._raw)
+        return wrap(xp.full(shape, fill, dtype=like.dtype))
+    v = real(v, name, what)
+    if v.shape != shape:
+        raise ShapeError(
+            f"{name}: {what} of shape {v.shape} for x of {like.shape}; expected {shape}"
+        )
+    return v
+
+
+def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -> Any:
+    """Return x divided by sqrt(mean of its squares over `axis` + eps), times weight."""
+    x, eps = real(x, "rms_norm"), number(eps, "rms_norm", "eps", 0)
+    over = tuple(sorted(axes(axis, x.ndim, "rms_norm")))
+    y = x / ew.sqrt(reductions.mean(x * x, axis=over, keepdims=True) + eps)
+    return _affine(y, weight, None, over, "rms_norm")
+
+
+def _affine(y: Any, weight: Any, bias: Any, over: tuple[int, ...], name: str) -> Any:
+    """Return y * weight + bias, whose lengths are those of y along the axes `over`."""
+    sizes = tuple(y.shape[a] for a in over)
+    wide = tuple(n if a in over else 1 for a, n in enumerate(y.shape))
+    if weight is not None:
+        y = y * shapes.reshape(_of_shape(weight, sizes, name, "weight", y, 1.0), wide)
+    if bias is not None:
+        y = y + shapes.reshape(_of_shape(bias, sizes, name, "bias", y, 0.0), wide)
+    return y
+
+
+# -- channels ---------------------------------------------------------------------------------
+
+
+def batch_norm(
+    x: Any,
+    mean: Any = None,
+    variance: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    *,
+    axis: int = 1,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Return x normalised for each channel, which are on `axis`.
+
+    Without `training`, by the given `mean` and `variance`: returns y. In training by the mean
+    and variance of x itself: returns ``(y, mean, variance)``, where the last two have moved
+    from those given towards x's own (without a bias) by `momentum`, or are x's own if None was
+    given. No derivatives follow through them.
+    """
+    x, eps = real(x, "batch_norm"), number(eps, "batch_norm", "eps", 0)
+    channel = one_axis(axis, x.ndim, "batch_norm")
+    others = tuple(a for a in range(x.ndim) if a != channel)
+    sizes = (x.shape[channel],)
+    wide = tuple(n if a == channel else 1 for a, n in enumerate(x.shape))
+    old = [
+        None if v is None else _of_shape(v, sizes, "batch_norm", what, x, 0.0)
+        for v, what in ((mean, "mean"), (variance, "variance"))
+    ]
+    if not training:
+        if old[0] is None or old[1] is None:
+            raise ValueError(
+                "batch_norm: needs mean and variance unless training=True, which takes x's own"
+            )
+        centred = x - shapes.reshape(old[0], wide)
+        y = centred / ew.sqrt(shapes.reshape(old[1], wide) + eps)
+        return _affine(y, weight, bias, (channel,), "batch_norm")
+    momentum = number(momentum, "batch_norm", "momentum", 0, 1 + 1e-12)
+    count = math.prod(x.shape[a] for a in others)
+    if count < 2:
+        raise ShapeError(
+            f"batch_norm: one number for each channel of shape {x.shape} has no variance to "
+            "train with"
+        )
+    y = _affine(_standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
+    constant = wrap(x._raw)
+    own = (
+        reductions.mean(constant, axis=others),
+        reductions.var(constant, axis=others, correction=1.0),
+    )
+    moved = [
+        new if before is None else wrap((before + momentum * (new - before))._raw)
+        for before, new in zip(old, own, strict=True)
+    ]
+    return y, *moved
+
+
+def group_norm(
+    x: Any, groups: int, weight: Any = None, bias: Any = None, *, eps: float = 1e-5
+) -> Any:
+    """Return x, with channels on axis 1, normalised over each of `groups` of channels.
+
+    `weight` and `bias` have a number for each channel.
+    """
+    return _grouped(x, groups, weight, bias, eps, "group_norm")
+
+
+def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
+    """Return x, with channels on axis 1, normalised over each channel of each instance."""
+    x = real(x, "instance_norm")
+    if x.ndim < 3:
+        raise ShapeError(
+            f"instance_norm: x of shape {x.shape}; expected instances, channels and further axes"
+        )
+    return _grouped(x, max(1, x.shape[1]), weight, bias, eps, "instance_norm")
+
+
+def _grouped(x: Any, groups: int, weight: Any, bias: Any, eps: float, name: str) -> Any:
+    x, eps = real(x, name), number(eps, name, "eps", 0)
+    if x.ndim < 2:
+        raise ShapeError(f"{name}: x of shape {x.shape}; expected instances and channels")
+    channels = x.shape[1]
+    if groups < 1 or channels % groups:
+        raise ValueError(f"{name}: {groups} groups of {channels} channels; expected a divisor")
+    size = math.prod(x.shape[1:]) // groups
+    y = _standard(shapes.reshape(x, (x.shape[0], groups, size)), axis=(2,), eps=eps)
+    return _affine(shapes.reshape(y, x.shape), weight, bias, (1,), name)
+
+
+# -- lengths ----------------------------------------------------------------------------------
+
+length = reduction(
+    "nn.length",
+    lambda xp, g, x, y: g * (x / xp.where(y == 0, xp.ones_like(y), y)),
+    compute=lambda xp, x, axis, keepdims: xp.sqrt(xp.sum(x * x, axis=axis, keepdims=keepdims)),
+    kinds="f",
+    reference=lambda x, axis, keepdims: np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims)),
+    doc="Return the square root of the sum of squares; its derivative at 0 is 0.",
+)
+
+
+def normalize(x: Any, /, *, axis: Any = -1, eps: float = 1e-12) -> Any:
+    """Return x divided by its length along `axis`, or by `eps` where that is larger."""
+    x, eps = real(x, "normalize"), positive(eps, "normalize", "eps")
+    over = axes(axis, x.ndim, "normalize")
+    return x / ew.clip(length(x, axis=over, keepdims=True), eps, None)
+
+
+__all__ = [
+    "batch_norm",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "normalize",
+    "rms_norm",
+]

@@ -1,0 +1,329 @@
+"""Work in pieces over threads, and the passes of networks that are made of it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+
+import wengert as wg
+from wengert.backends import NUMPY, numpy_fused, threads
+from wengert.ops.neural import activations, attention, losses, normalisation
+
+RANDOM = np.random.default_rng(11)
+
+# -- pieces -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 1000])
+@pytest.mark.parametrize("piece", [0, 1, 8, 10_000])
+def test_pieces_cover_everything_once(length, piece):
+    counts = np.zeros(length, int)
+
+    def work(start: int, stop: int) -> None:
+        assert 0 < stop - start <= max(1, piece)
+        counts[start:stop] += 1
+
+    threads.in_pieces(work, length, piece)
+    np.testing.assert_array_equal(counts, 1)
+
+
+def test_each_thread_makes_its_scratch_once():
+    made, used = [], []
+    threads.in_pieces(
+        lambda a, b, mine: used.append((threading.get_ident(), mine)),
+        500,
+        1,
+        lambda: made.append(threading.get_ident()) or object(),
+    )
+    assert len(made) == len(set(made)) <= threads.count()
+    assert len(set(used)) <= len(made)
+
+
+@pytest.mark.parametrize(("given", "expected"), [("3", 3), ("2,4", 2)])
+def test_omp_num_threads_decides(monkeypatch, given, expected):
+    monkeypatch.setenv("OMP_NUM_THREADS", given)
+    assert threads.count() == expected
+
+
+@pytest.mark.parametrize("given", ["", "many", "0"])
+def test_without_it_the_cores_do(monkeypatch, given):
+    monkeypatch.setenv("OMP_NUM_THREADS", given)
+    assert threads.count() == len(os.sched_getaffinity(0))
+
+
+def test_an_error_in_a_piece_is_raised(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+
+    def work(start: int, stop: int) -> None:
+        if start == 5:
+            raise ArithmeticError("in a piece")
+
+    with pytest.raises(ArithmeticError, match="in a piece"):
+        threads.in_pieces(work, 10, 1)
+
+
+def test_work_may_ask_for_pieces_of_its_own(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    counts = np.zeros((20, 20), int)
+
+    def work(start: int, stop: int) -> None:
+        def inner(a: int, b: int) -> None:
+            counts[start:stop, a:b] += 1
+
+        threads.in_pieces(inner, 20, 3)
+
+    threads.in_pieces(work, 20, 2)
+    np.testing.assert_array_equal(counts, 1)
+
+
+def test_pieces_run_in_the_context_of_their_caller(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    seen = []
+    with np.errstate(over="raise"):
+        threads.in_pieces(lambda a, b: seen.append(np.geterr()["over"]), 50, 1)
+    assert set(seen) == {"raise"}
+
+
+def test_many_threads_may_ask_at_once(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    x = RANDOM.standard_normal((64, 1024)).astype(np.float32)
+    expected = numpy_fused.gelu(x, "none")
+    results: list[Any] = [None] * 6
+
+    def run(i: int) -> None:
+        results[i] = numpy_fused.gelu(x, "none")
+
+    workers = [threading.Thread(target=run, args=(i,)) for i in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for result in results:
+        np.testing.assert_array_equal(result, expected)
+
+
+# -- fused passes are the same as plain ones --------------------------------------------------
+
+#: Sizes around the smallest that is fused, and around pieces of the size set below.
+SHAPES = [(40, 513), (1, 16384), (33, 7, 71), (129, 128), (130, 1024), (16384, 1)]
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch):
+    """Have several pieces, and an odd last one, in arrays of a test's size; and two threads."""
+    monkeypatch.setattr(numpy_fused, "PIECE", 50_000)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+
+
+def numbers(shape: tuple[int, ...], dtype: Any, layout: str = "C") -> np.ndarray:
+    x = 3 * RANDOM.standard_normal(shape)
+    if layout == "F":
+        return np.asfortranarray(x, dtype)
+    if layout == "stepped":
+        return np.repeat(x, 2, axis=0).astype(dtype)[::2]
+    return x.astype(dtype)
+
+
+def plain(function: Any, monkeypatch: Any) -> Any:
+    """Return what a function gives without the fused passes."""
+    with monkeypatch.context() as patch:
+        patch.setattr(numpy_fused, "suits", lambda *arrays: False)
+        return function()
+
+
+def agree(fused: Any, expected: Any, dtype: Any, scale: float = 1.0) -> None:
+    tolerance = scale * (3e-6 if dtype is np.float32 else 1e-13)
+    for got, want in zip(fused, expected, strict=True):
+        assert got.dtype == want.dtype == dtype and got.shape == want.shape
+        limit = tolerance * max(1.0, float(np.abs(want).max(initial=0)))
+        np.testing.assert_allclose(got, want, rtol=tolerance, atol=limit)
+
+
+DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+EACH_SHAPE = pytest.mark.parametrize("shape", SHAPES, ids=str)
+LAYOUTS = pytest.mark.parametrize("layout", ["C", "F", "stepped"])
+
+
+@DTYPES
+@EACH_SHAPE
+@LAYOUTS
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+def test_gelu(dtype, shape, layout, approximate, monkeypatch):
+    x, g = numbers(shape, dtype), numbers(shape, dtype, layout)
+
+    def both() -> Any:
+        y = activations._gelu_values(NUMPY, x, approximate)
+        return y, activations._gelu_rule(NUMPY, g, x, y, approximate)
+
+    assert numpy_fused.suits(x) and numpy_fused.suits(x, g)
+    agree(both(), plain(both, monkeypatch), dtype)
+
+
+@DTYPES
+@EACH_SHAPE
+@LAYOUTS
+def test_layer_norm(dtype, shape, layout, monkeypatch):
+    x, g = numbers(shape, dtype), numbers(shape, dtype, layout)
+    weight, bias = numbers((2, shape[-1]), dtype)
+
+    def both() -> Any:
+        y = normalisation._layer_values(NUMPY, x, weight, bias, 1e-5)
+        return y, *normalisation._layer_rule(NUMPY, g, x, weight, 1e-5)
+
+    agree(both(), plain(both, monkeypatch), dtype, scale=3)
+
+
+@DTYPES
+@EACH_SHAPE
+@pytest.mark.parametrize("shift", [0, 500, -500])
+def test_cross_entropy(dtype, shape, shift, monkeypatch):
+    logits = numbers(shape, dtype).reshape(-1, shape[-1]) + dtype(shift)
+    labels = RANDOM.integers(0, shape[-1], len(logits))
+    g = numbers(labels.shape, dtype)
+    total = np.asarray(dtype(0.3))
+
+    def both() -> Any:
+        y = losses._rows_values(NUMPY, logits, labels)
+        return (
+            y,
+            losses._rows_rule(NUMPY, g, y, logits, labels),
+            losses._total_rule(NUMPY, total, logits, labels, 0.7),
+        )
+
+    # the plain rule rounds log(sum(exp)) to the size of the shift before it is used
+    agree(both(), plain(both, monkeypatch), dtype, scale=100 if shift else 2)
+
+
+@DTYPES
+@EACH_SHAPE
+@pytest.mark.parametrize("mask", ["none", "rows", "all"])
+def test_softmax_of_attention(dtype, shape, mask, monkeypatch):
+    scores, g = numbers(shape, dtype), numbers(shape, dtype)
+    bias = None
+    if mask != "none":
+        seen = RANDOM.random(shape[-2:] if mask == "rows" else shape) < 0.5
+        seen[..., 0, :] = False  # a query that sees nothing
+        bias = np.where(seen, 0, -np.inf)
+
+    def both() -> Any:
+        y = attention._weights_values(NUMPY, scores, 0.4, bias)
+        return y, attention._weights_rule(NUMPY, g, y, 0.4)
+
+    agree(both(), plain(both, monkeypatch), dtype)
+    if bias is not None:
+        assert not both()[0][..., 0, :].any()
+
+
+@pytest.mark.parametrize("case", ["F", "stepped", "small", "float16", "mixed"])
+def test_what_does_not_suit_takes_the_plain_way(case):
+    x = numbers((129, 128), np.float32, case if case in ("F", "stepped") else "C")
+    if case == "small":
+        x = x[:9]
+    if case == "float16":
+        x = x.astype(np.float16)
+    other = x.astype(np.float64) if case == "mixed" else x
+    assert not numpy_fused.suits(x, other)
+    y = wg.nn.gelu(x) if case != "float16" else None
+    if y is not None:
+        np.testing.assert_allclose(y.numpy(), x * scipy.special.ndtr(x), rtol=1e-5, atol=1e-6)
+
+
+# -- special points ---------------------------------------------------------------------------
+
+
+@DTYPES
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+def test_gelu_at_zeros_infinities_and_nan(dtype, approximate):
+    tiny = np.finfo(dtype).smallest_subnormal
+    special = np.array([0, -0.0, tiny, -tiny, 1e-30, np.inf, -np.inf, 1e30, -1e30, np.nan], dtype)
+    x = np.tile(special, 2000)
+    y = activations._gelu_values(NUMPY, x, approximate)
+    np.testing.assert_allclose(
+        y[:10], np.array([0, 0, 0, 0, 5e-31, np.inf, 0, 1e30, 0, np.nan], dtype), rtol=1e-6,
+        atol=tiny,
+    )  # fmt: skip
+    slope = activations._gelu_rule(NUMPY, np.ones_like(x), x, y, approximate)
+    np.testing.assert_allclose(slope[:10], [0.5] * 5 + [1, 0, 1, 0, np.nan], rtol=1e-6, atol=1e-7)
+
+
+def test_gelu_in_single_precision_is_accurate_to_two_units():
+    x = np.concatenate([np.linspace(-15, 15, 400_001), RANDOM.standard_normal(200_000)])
+    x = x.astype(np.float32)
+    share = scipy.special.ndtr(x.astype(float))
+    y = numpy_fused.gelu(x, "none")
+    off = np.abs(y - x * share)
+    assert (off <= 1.5e-7 * np.maximum(np.abs(x), 1e-30)).all()  # 1.3e-7 for the share itself
+    slope = numpy_fused.gelu_pull(x, y, np.ones_like(x), "none")
+    exact = share + x * np.exp(-0.5 * x.astype(float) ** 2) / np.sqrt(2 * np.pi)
+    assert np.abs(slope - exact).max() < 4e-7
+
+
+@DTYPES
+def test_nothing_is_raised_that_is_no_error(dtype):
+    x = np.linspace(-200, 200, 128 * 256).astype(dtype).reshape(128, 256)
+    labels = np.arange(128)
+    weight = np.ones(256, dtype)
+    causal = np.where(np.tri(128, 256), 0, -np.inf)
+    with np.errstate(all="raise"):
+        for approximate in ("none", "tanh"):
+            y = activations._gelu_values(NUMPY, x, approximate)
+            activations._gelu_rule(NUMPY, x, x, y, approximate)
+        y = losses._rows_values(NUMPY, x, labels)
+        losses._rows_rule(NUMPY, y, y, x, labels)
+        normalisation._layer_values(NUMPY, x, weight, weight, 1e-5)
+        normalisation._layer_rule(NUMPY, x, x, weight, 1e-5)
+        y = attention._weights_values(NUMPY, x, 1.0, causal)
+        attention._weights_rule(NUMPY, x, y, 1.0)
+
+
+def test_a_row_that_is_not_finite_does_not_spoil_the_others():
+    x = RANDOM.standard_normal((200, 128)).astype(np.float32)
+    clean = wg.nn.cross_entropy(x, np.zeros(200, int), reduction="none").numpy()
+    x[3, 5], x[7, 1] = np.nan, np.inf
+    x[9] = -np.inf
+    got = wg.nn.cross_entropy(x, np.zeros(200, int), reduction="none").numpy()
+    spoiled = np.isin(np.arange(200), [3, 7, 9])
+    assert np.isnan(got[spoiled]).all()
+    np.testing.assert_allclose(got[~spoiled], clean[~spoiled], rtol=1e-5)
+
+
+def test_large_arrays_have_second_derivatives():
+    x = RANDOM.standard_normal((129, 128))
+    v = RANDOM.standard_normal(x.shape)
+    weight, bias = RANDOM.standard_normal((2, 128))
+    labels = RANDOM.integers(0, 128, 129)
+    programs = {
+        "gelu": wg.nn.gelu,
+        "tanh": lambda z: wg.nn.gelu(z, approximate="tanh"),
+        "layer norm": lambda z: wg.nn.layer_norm(z, weight, bias),
+        "cross-entropy": lambda z: wg.nn.cross_entropy(z, labels, reduction="none"),
+        "attention": lambda z: wg.nn.scaled_dot_product_attention(z, z, z),
+    }
+    for name, program in programs.items():
+
+        def total(z: Any, f: Any = program) -> Any:
+            return wg.sum(f(z) ** 2)
+
+        hessian_v = wg.grad(lambda z, f=total: wg.sum(wg.grad(f)(z) * v))(wg.asarray(x)).numpy()
+        h = 1e-5
+        numeric = (
+            wg.grad(total)(wg.asarray(x + h * v)).numpy()
+            - wg.grad(total)(wg.asarray(x - h * v)).numpy()
+        ) / (2 * h)
+        np.testing.assert_allclose(
+            hessian_v, numeric, rtol=1e-5, atol=1e-6 * np.abs(numeric).max(), err_msg=name
+        )
+
+
+@pytest.mark.parametrize("rows", [0, 1, 500])
+def test_sums_of_rows(rows):
+    values = RANDOM.standard_normal((rows, 3))
+    indices = RANDOM.integers(0, 40, rows)
+    expected = np.zeros((50, 3))
+    np.add.at(expected, indices, values)
+    np.testing.assert_allclose(numpy_fused.sum_rows(values, indices, 50), expected, atol=1e-12)

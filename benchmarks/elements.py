@@ -5,6 +5,7 @@ The forward pass is done before the clock starts, wherever a library can keep it
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -108,7 +109,7 @@ def _case(
         name=name,
         about=f"{about}; after the forward pass",
         competitors=competitors,
-        must={peer: 1 / faster for peer in peers_named},
+        must=dict.fromkeys(peers_named, 1 / faster),
         sizes=sizes,
         small=small,
         tolerance=tolerance,
@@ -126,7 +127,7 @@ def _images(size: int, channels: int, layers: int) -> Any:
     widths = [1] + [channels] * layers
     weights = [
         _random(after, before, 3, 3, seed=i) / np.float32(3 * np.sqrt(before))
-        for i, (before, after) in enumerate(zip(widths, widths[1:], strict=False))
+        for i, (before, after) in enumerate(itertools.pairwise(widths))
     ]
     return [_random(1, 1, size, size)], weights, (0, 0, size // 2, size // 2)
 

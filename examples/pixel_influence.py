@@ -1,4 +1,4 @@
-"""Which pixels of an image does one pixel of a network's answer depend on, and how much?
+"""Draw which pixels of an image one pixel of a network's answer depends on, and how much.
 
 A small segmentation network (convolutions, pooling, upsampling, a skip connection) learns to
 find discs in noisy images that this program makes. Then the influence of the image on chosen
@@ -43,7 +43,7 @@ def images(rng: np.random.Generator, count: int, size: int) -> tuple[np.ndarray,
     return masks + noise, masks
 
 
-# -- the network ----------------------------------------------------------------------------------
+# -- the network --------------------------------------------------------------------------------
 
 
 def parameters(rng: np.random.Generator) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def train(rng: np.random.Generator, size: int, steps: int) -> dict[str, Any]:
     return p
 
 
-# -- the picture ------------------------------------------------------------------------------------
+# -- the picture ----------------------------------------------------------------------------------
 
 
 def gray(values: np.ndarray) -> np.ndarray:

@@ -241,7 +241,9 @@ def test_reference_signatures_are_the_real_ones() -> None:
             tree = ast.parse(f"def f({match[3]}): ...").body[0]
             assert isinstance(tree, ast.FunctionDef)
             a = tree.args
-            written = [p.arg for p in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs) if p]
+            written = [
+                p.arg for p in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg) if p
+            ]
             function = functools.reduce(getattr, ((match[1] or "") + match[2]).split("."), wg)
             real = list(inspect.signature(function).parameters)
             assert written == real, span

@@ -67,6 +67,8 @@ def estimate(
                 if not dense:
                     found = node.op.depends(region, node, parent, argument, values)
                 part = whole(parent.shape) if found is None else found
+                if parent in limits:  # what is cut off was never more than a view
+                    part = _common(part, limits[parent])
                 adds += node.op.work(region, part, node, argument, values)
             held += _size(part) * _itemsize(parent)
             before = carried.get(parent)

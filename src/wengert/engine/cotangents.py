@@ -95,9 +95,7 @@ class Block:
 
     def todense(self, xp: Any = None) -> Any:
         """Return the whole array, zeros included."""
-        if xp is None:
-            values = self.values
-            xp = values._namespace if type(values) is Tensor else backends.namespace_of(values)
+        xp = xp or _namespace(self.values)
         if self.rows is not None:
             return xp.scatter(self.values, shape=self.shape, key=self.index)
         if self.region == whole(self.shape):
@@ -124,10 +122,45 @@ class Block:
         around = range(low, high + 1)
         return Block(self.shape, (*self.region[:axis], around, *self.region[axis + 1 :]), values)
 
+    def _with(self, values: Any) -> Block:
+        return Block(self.shape, self.region, values, self._mask)
+
+    def __neg__(self) -> Block:
+        return self._with(-self.values)
+
+    def __mul__(self, factor: Any) -> Block:
+        if getattr(factor, "shape", ()):
+            return NotImplemented
+        return self._with(self.values * factor)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> Block:
+        if getattr(divisor, "shape", ()):
+            return NotImplemented
+        return self._with(self.values / divisor)
+
+    def __add__(self, other: Any) -> Any:
+        if tuple(getattr(other, "shape", ())) != self.shape:
+            return NotImplemented
+        return add(_namespace(self.values), self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
     def __repr__(self) -> str:
         where = ", ".join(map(_positions, self.region))
         masked = ", masked" if self.is_masked else ""
         return f"Block(shape={self.shape}, nonzero=[{where}]{masked}, values={self.values!r})"
+
+
+def _namespace(values: Any) -> Any:
+    return values._namespace if type(values) is Tensor else backends.namespace_of(values)
 
 
 def _positions(r: Any) -> str:
@@ -195,7 +228,7 @@ def part_of(value: Any, region: Region) -> Any:
         return value[slices(region)]
     rows = region[axis]
     flat = value[slices((*region[:axis], range(value.shape[axis]), *region[axis + 1 :]))]
-    xp = value._namespace if type(value) is Tensor else backends.namespace_of(value)
+    xp = _namespace(value)
     return xp.take(flat, rows if xp is backends.NUMPY else xp.asarray(rows), axis=axis)
 
 

@@ -95,7 +95,7 @@ class Variable(Operand):
         self._value = self._holding(_in_dtype(raw, self.dtype, self.name))
         return self
 
-    def is_sole_owner(self) -> bool:
+    def _is_sole_owner(self) -> bool:
         """Whether nothing but the variable refers to its array, so that it could be written to."""
         return _references(self._value) <= _ALONE
 

@@ -205,8 +205,9 @@ _KEYS = [
 
 def _index_transpose(xp: Any, g: Any, x_shape: Any, key: Any) -> Any:
     """Return g where x[key] has its elements from: rows of x, or an array with a mask."""
+    key = (*key, *[slice(None)] * (len(x_shape) - sum(part is not None for part in key)))
     lists = [part for part in key if not isinstance(part, slice)]
-    if len(lists) == 1 and lists[0].ndim == 1:
+    if len(lists) == 1 and getattr(lists[0], "ndim", 0) == 1:
         region = tuple(
             range(n)[part] if isinstance(part, slice) else part
             for part, n in zip(key, x_shape, strict=True)

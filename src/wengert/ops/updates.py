@@ -191,7 +191,7 @@ class Selection:
         """Return the tensor and which of its elements, for a gradient of or by them."""
         return self._owner, Selected(self._key, self._x.shape)
 
-    def assigned(self, values: Any) -> Any:
+    def _assigned(self, values: Any) -> Any:
         """Have a variable hold `values` at the key, and return this; of a tensor, a new one."""
         if self._owner is self._x:
             return self.set(values)

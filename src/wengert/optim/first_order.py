@@ -206,7 +206,7 @@ class _Optimiser:
         if gradient is None:
             return (leaf, *kept)
         count, *slots = kept or [0]
-        owner = isinstance(leaf, Variable) and leaf.is_sole_owner()  # before we refer to it, too
+        owner = isinstance(leaf, Variable) and leaf._is_sole_owner()  # before we refer to it, too
         # what is assigned to a variable has no history, so there is nothing to record
         recorded = not isinstance(leaf, Variable) and any(
             map(traced, (rate, leaf, gradient, *slots))
@@ -301,7 +301,7 @@ class _Optimiser:
 
 def _assigned(leaf: Any, value: Any) -> Any:
     if isinstance(leaf, Selection):
-        return leaf.assigned(value)
+        return leaf._assigned(value)
     if not isinstance(leaf, Variable):
         return value
     return leaf if value is leaf else leaf.assign(value)

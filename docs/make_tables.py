@@ -89,6 +89,7 @@ def _block(op: Op | None) -> str:
         "elementwise": "same region",
         "reduction": "reduced axes become whole",
         "contraction": "summed axes become whole",
+        "linewise": "becomes whole along its axes",
     }
     if op.family in ways:
         return ways[op.family]

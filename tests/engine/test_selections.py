@@ -210,9 +210,22 @@ def _more_steps(shape: tuple[int, ...]) -> dict[str, Any]:
             "chosen": lambda z: z[z > 0.1] if bool(wg.any(z > 0.1)) else z,
             "replaced": lambda z: z.at[np.array([0, 0])].set(0.1),
             "share": lambda z: wg.exp(z) / wg.sum(wg.exp(z), axis=-1, keepdims=True),
+            "softmax": lambda z: wg.nn.softmax(z, axis=0),
+            "standard": lambda z: wg.nn.layer_norm(z, axis=-1, eps=0.1),
         }
     if len(shape) > 1:
         steps["triangle"] = lambda z: wg.tril(z)
+    if len(shape) in (2, 3):
+        kernel = np.cos(np.arange(6.0 * shape[-2])).reshape(2, shape[-2], 3)
+        steps |= {
+            "convolution": lambda z: wg.nn.conv1d(z, kernel, padding=1),
+            "every other": lambda z: wg.nn.conv1d(z, kernel, padding=2, stride=2),
+            "pooled": lambda z: wg.nn.max_pool1d(z, 2, padding=1),
+            "averaged": lambda z: wg.nn.avg_pool1d(z, 2, stride=1, padding=1),
+            "resampled": lambda z: wg.nn.interpolate(
+                z[None] if z.ndim == 2 else z, 3, mode="linear"
+            ),
+        }
     return steps
 
 

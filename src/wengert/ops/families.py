@@ -11,6 +11,7 @@ how a Block goes through, and the tests.
     position_map  moves or repeats elements: nothing but itself; a transpose where it is hot
     contraction   products summed over axes: a transpose for each operand, and its regions
     reduction     a rule g -> g * partial with respect to the reduced elements
+    linewise      each line along some axes depends on the same line: softmax
     zero          no derivative anywhere it exists: floor, comparisons, argmax
     special       rules of its own
     joint         one rule for all arguments, which share work
@@ -19,6 +20,7 @@ how a Block goes through, and the tests.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import math
 from collections.abc import Callable, Sequence
@@ -208,7 +210,8 @@ class Elementwise(Op):
     ) -> Any:
         """Return the rule's answer on the matching part of each operand."""
         here = tuple(cut(v, g.region) for v in values)
-        part = self._times_partial(xp, g.values, node, argument, here)
+        with _quiet(g):
+            part = self._times_partial(xp, g.values, node, argument, here)
         if part is None:
             return None
         part = _kept(xp, part, g, g.region)
@@ -228,6 +231,13 @@ class Elementwise(Op):
             repeated[lead + i] if n == 1 else r
             for i, (r, n) in enumerate(zip(region, parent.shape, strict=True))
         )
+
+
+def _quiet(g: Block) -> Any:
+    """Return a context without NumPy's warnings, where 0 * inf may come up and is then dropped."""
+    if g.is_masked:
+        return np.errstate(divide="ignore", invalid="ignore", over="ignore")
+    return contextlib.nullcontext()
 
 
 def _kept(xp: Any, part: Any, g: Block, region: Region, mask: Any = None) -> Any:
@@ -579,7 +589,8 @@ class Reduction(Op):
             elif name == "y":
                 value = part_of(value, g.region)
             here.append(value)
-        part = self._spread(xp, g.values, node, here, shape, axis, tuple(region))
+        with _quiet(g):
+            part = self._spread(xp, g.values, node, here, shape, axis, tuple(region))
         if not g.is_masked:
             return Block(shape, tuple(region), part)
         kept = tuple(1 if i in axis else len(r) for i, r in enumerate(region))
@@ -652,6 +663,69 @@ def reduction(
     return _declared(op, tests)
 
 
+# -- lines ----------------------------------------------------------------------------------
+
+
+class Linewise(Op):
+    """Each line along some axes depends on the same line of x, and on all of it: softmax."""
+
+    family = "linewise"
+
+    def _axes(self, node: Node, values: tuple[Any, ...]) -> tuple[int, ...]:
+        known = dict(zip(self.reads[0] or (), values, strict=True))
+        given = known.get("axis", (-1,))
+        return tuple(a % len(node.shape) for a in given) if node.shape else ()
+
+    def _widened(self, region: Region, node: Node, values: tuple[Any, ...]) -> Region:
+        along = self._axes(node, values)
+        return tuple(
+            range(n) if i in along else r
+            for i, (r, n) in enumerate(zip(region, node.shape, strict=True))
+        )
+
+    def pull_block(
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        """Return the rule's answer on the lines that the Block touches."""
+        along = self._axes(node, values)
+        region = self._widened(g.region, node, values)
+        within = tuple(r if i in along else range(len(r)) for i, r in enumerate(g.region))
+        wide = Block(sizes(region), within, g.values).todense(xp)
+        reads = self.reads[argument] or ()
+        here = [
+            part_of(v, region) if name in ("y", self.args[0]) else v
+            for name, v in zip(reads, values, strict=True)
+        ]
+        part = self.pull(xp, wide, node, argument, tuple(here))
+        return Block(parent.shape, region, part) if argument == 0 else part
+
+    def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the lines that a region touches."""
+        return self._widened(region, node, values) if argument == 0 else None
+
+    def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the lines that a region touches."""
+        return self._widened(region, node, values) if argument == 0 else None
+
+
+def linewise(
+    name: str,
+    rule: Rule,
+    *,
+    args: Sequence[str] = ("x",),
+    compute: Callable[..., Any] | None = None,
+    params: Sequence[str] = (),
+    **tests: Unpack[Tests],
+) -> Callable[..., Any]:
+    """Declare a function of each line along the tuple `axis`, by a rule for all lines.
+
+    The rule works on any number of lines. It reads the parameter `axis`; without one, lines are
+    along the last axis.
+    """
+    op = Linewise(name, args, compute or _by_name(name), [rule], params)
+    return _declared(op, tests)
+
+
 # -- the rest -------------------------------------------------------------------------------
 
 
@@ -701,6 +775,10 @@ class Joint(Op):
         return held[2][argument]
 
 
+class JointLinewise(Linewise, Joint):
+    """One rule for all arguments, the first of which goes line by line: layer norm."""
+
+
 def joint(
     name: str,
     rule: Rule,
@@ -708,10 +786,15 @@ def joint(
     args: Sequence[str],
     compute: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
+    lines: bool = False,
     **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
-    """Declare an operation by one rule ``(xp, g, ...) -> (cotangent of each argument)``."""
-    op = Joint(name, args, compute or _by_name(name), [rule] * len(args), params)
+    """Declare an operation by one rule ``(xp, g, ...) -> (cotangent of each argument)``.
+
+    `lines` says that the first argument goes as in `linewise`.
+    """
+    kind = JointLinewise if lines else Joint
+    op = kind(name, args, compute or _by_name(name), [rule] * len(args), params)
     return _declared(op, tests)
 
 

@@ -570,6 +570,16 @@ def _part_block(
     return Block(shapes[position], region, g.values[key], mask)
 
 
+def _part_depends(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
+    position, shapes, axis = values
+    start = sum(s[axis] for s in shapes[:position])
+    r = region[axis]
+    if type(r) is not range or r.step != 1:
+        return None
+    low, high = max(r.start, start), min(r.stop, start + shapes[position][axis])
+    return (*region[:axis], range(low - start, max(low, high) - start), *region[axis + 1 :])
+
+
 def _part_reached(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Region:
     position, shapes, axis = values
     start = sum(s[axis] for s in shapes[:position])
@@ -593,6 +603,7 @@ _concat = special(
     reference=lambda *arrays, axis: np.concatenate(arrays, axis=axis),
 )
 _concat.op.reach = _part_reached  # type: ignore[attr-defined]
+_concat.op.depends = _part_depends  # type: ignore[attr-defined]
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:

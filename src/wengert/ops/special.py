@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import Block, Region, slices
 from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import creation, shapes
 from wengert.ops import elementwise as ew
 from wengert.ops.families import axes as normalised
-from wengert.ops.families import elementwise, joint, reduction, sample, special
+from wengert.ops.families import elementwise, joint, linewise, reduction, sample
 
 ROOT_2, ROOT_HALF, ROOT_PI = math.sqrt(2), math.sqrt(0.5), math.sqrt(math.pi)
 WIDE = (-3.0, 3.0)
@@ -805,24 +804,6 @@ def _log_softmax_rule(xp: Any, g: Any, y: Any, axis: tuple[int, ...]) -> Any:
     return g - xp.exp(y) * xp.sum(g, axis=axis, keepdims=True)
 
 
-def _softmax_block(rule: Any) -> Any:
-    """Return how a Block goes through: it becomes whole along the axes, and nowhere else."""
-
-    def pull_block(
-        xp: Any, g: Block, node: Any, parent: Any, argument: int, values: tuple[Any, ...]
-    ) -> Block:
-        y, axis = values
-        region: Region = tuple(
-            range(n) if i in axis else r
-            for i, (r, n) in enumerate(zip(g.region, g.shape, strict=True))
-        )
-        within = tuple(r if i in axis else range(len(r)) for i, r in enumerate(g.region))
-        wide = Block(tuple(map(len, region)), within, g.values).todense(xp)
-        return Block(g.shape, region, rule(xp, wide, y[slices(region)], axis))
-
-    return pull_block
-
-
 _ROWS = [
     sample((2, 3), axis=(1,)),
     sample((3, 2, 2), axis=(0, 2)),
@@ -844,22 +825,20 @@ def _over_nothing(name: str) -> Any:
     return reference
 
 
-_softmax = special(
+_softmax = linewise(
     "special.softmax",
     _softmax_rule,
     params=("axis",),
     compute=_softmax_values,
-    block=_softmax_block(_softmax_rule),
     samples=_ROWS,
     kinds="f",
     reference=_over_nothing("softmax"),
 )
-_log_softmax = special(
+_log_softmax = linewise(
     "special.log_softmax",
     _log_softmax_rule,
     params=("axis",),
     compute=_log_softmax_values,
-    block=_softmax_block(_log_softmax_rule),
     samples=_ROWS,
     kinds="f",
     reference=_over_nothing("log_softmax"),

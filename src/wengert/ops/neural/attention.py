@@ -12,7 +12,7 @@ from wengert.backends import numpy_fused as fused
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.ops import shapes
 from wengert.ops.contractions import matmul
-from wengert.ops.families import sample, special
+from wengert.ops.families import linewise, sample
 from wengert.ops.neural.common import number, real
 from wengert.ops.neural.layers import dropout
 
@@ -53,7 +53,7 @@ def _weights_reference(scores: Any, scale: float, bias: Any) -> Any:
 
 
 #: One operation for scale, mask and softmax, which are then one pass over the scores.
-_weights = special(
+_weights = linewise(
     "nn.attention_weights",
     _weights_rule,
     args=("scores",),

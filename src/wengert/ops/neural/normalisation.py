@@ -13,7 +13,7 @@ from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes
-from wengert.ops.families import axes, joint, one_axis, reduction, sample, special
+from wengert.ops.families import axes, joint, linewise, one_axis, reduction, sample
 from wengert.ops.neural.common import number, positive, real
 
 
@@ -45,7 +45,7 @@ def _standard_reference(x: Any, axis: Any, eps: float) -> Any:
     return (x - x.mean(axis, keepdims=True)) / np.sqrt(x.var(axis, keepdims=True) + eps)
 
 
-_standard = special(
+_standard = linewise(
     "nn.standard",
     _standard_rule,
     params=("axis", "eps"),
@@ -84,6 +84,7 @@ _layer_norm = joint(
     _layer_rule,
     args=("x", "weight", "bias"),
     params=("eps",),
+    lines=True,
     compute=_layer_values,
     samples=[
         sample((2, 4), (4,), (4,), eps=1e-2),

@@ -115,6 +115,25 @@ def _max_pool_block(
     return Block(parent.shape, around, part)
 
 
+def _max_pool_depends(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
+    _, _, kernel, *geometry = values
+    lead = len(region) - len(kernel)
+    if not all(map(len, region)):
+        return None
+    region = tuple(r[::-1] if r.step < 0 else r for r in region)
+    taps = tuple(map(range, kernel))
+    return (*region[:lead], *map(seen, region[lead:], taps, parent.shape[lead:], *geometry))
+
+
+def _max_pool_reach(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
+    _, _, kernel, *geometry = values
+    lead = len(region) - len(kernel)
+    if not all(map(len, region)):
+        return None
+    taps = tuple(map(range, kernel))
+    return (*region[:lead], *map(seeing, region[lead:], taps, node.shape[lead:], *geometry))
+
+
 def _by_definition(
     x: Any, kernel: Ints, size: Ints, stride: Ints, offset: Ints, dilation: Ints, blank: Any = 0
 ) -> Any:
@@ -170,6 +189,8 @@ max_pool = special(
     kinds="f",
     reference=_reduced(np.max, -np.inf),
 )
+max_pool.op.depends = _max_pool_depends  # type: ignore[attr-defined]
+max_pool.op.reach = _max_pool_reach  # type: ignore[attr-defined]
 
 # Windows of 3 in steps of 2, and the share of each element in the largest of each window.
 _TIED = {

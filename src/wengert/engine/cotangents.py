@@ -188,8 +188,10 @@ def zero(shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
 def slices(region: Region) -> tuple[Any, ...]:
     """Return the index that selects a region of an array."""
     return tuple(
-        slice(r.start, r.stop if r.stop >= 0 else None, r.step) if type(r) is range else r
-        for r in region
+        [
+            slice(r.start, r.stop if r.stop >= 0 else None, r.step) if type(r) is range else r
+            for r in region
+        ]
     )
 
 
@@ -216,16 +218,18 @@ def cut(value: Any, region: Region) -> Any:
     shape = getattr(value, "shape", ())
     if not shape:
         return value
-    parts = region[len(region) - len(shape) :]
-    kept = tuple(range(1) if n == 1 else r for n, r in zip(shape, parts, strict=True))
-    return part_of(value, kept)
+    if len(shape) < len(region) or 1 in shape:
+        parts = region[len(region) - len(shape) :]
+        region = tuple(range(1) if n == 1 else r for n, r in zip(shape, parts, strict=True))
+    return part_of(value, region)
 
 
 def part_of(value: Any, region: Region) -> Any:
     """Return value[region]: a view, unless there is a list of positions."""
-    axis = next((a for a, r in enumerate(region) if type(r) is not range), None)
+    key = slices(region)
+    axis = next((a for a, part in enumerate(key) if type(part) is not slice), None)
     if axis is None:
-        return value[slices(region)]
+        return value[key]
     rows = region[axis]
     flat = value[slices((*region[:axis], range(value.shape[axis]), *region[axis + 1 :]))]
     xp = _namespace(value)
@@ -403,6 +407,8 @@ def restrict(xp: Any, g: Any, region: Region) -> Any:
     """Return `g` without what lies outside of a region of ranges, as far as that is cheap."""
     if type(g) is not Block:
         return Block(tuple(g.shape), region, g[slices(region)])
+    if g.rows is None and g.region == region:
+        return g
     places: list[Any] = []
     kept: list[Any] = []
     for mine, limit in zip(g.region, region, strict=True):

@@ -20,7 +20,6 @@ how a Block goes through, and the tests.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import math
 from collections.abc import Callable, Sequence
@@ -209,14 +208,22 @@ class Elementwise(Op):
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
         """Return the rule's answer on the matching part of each operand."""
-        here = tuple(cut(v, g.region) for v in values)
-        with _quiet(g):
+        region = g.region
+        here = tuple([cut(v, region) for v in values])
+        if g.is_masked:
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # dropped below
+                part = self._times_partial(xp, g.values, node, argument, here)
+        else:
             part = self._times_partial(xp, g.values, node, argument, here)
         if part is None:
             return None
-        part = _kept(xp, part, g, g.region)
-        mask = _both(g, self._choice(xp, argument, here))
-        return unbroadcast_block(xp, part, g.region, parent.shape, mask)
+        mask = None
+        if g.is_masked or self.chosen:
+            part = _kept(xp, part, g, region)
+            mask = _both(g, self._choice(xp, argument, here))
+        if parent.shape == g.shape and part.shape == g.values.shape:
+            return Block(parent.shape, region, part, mask)
+        return unbroadcast_block(xp, part, region, parent.shape, mask)
 
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the same region, and one place along axes that the argument is repeated along."""
@@ -225,19 +232,14 @@ class Elementwise(Op):
 
     def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the same region, and all along axes that the argument is repeated along."""
+        if node.shape == parent.shape:
+            return region
         lead = len(node.shape) - len(parent.shape)
         repeated = whole(node.shape)
         return repeated[:lead] + tuple(
             repeated[lead + i] if n == 1 else r
             for i, (r, n) in enumerate(zip(region, parent.shape, strict=True))
         )
-
-
-def _quiet(g: Block) -> Any:
-    """Return a context without NumPy's warnings, where 0 * inf may come up and is then dropped."""
-    if g.is_masked:
-        return np.errstate(divide="ignore", invalid="ignore", over="ignore")
-    return contextlib.nullcontext()
 
 
 def _kept(xp: Any, part: Any, g: Block, region: Region, mask: Any = None) -> Any:
@@ -589,10 +591,11 @@ class Reduction(Op):
             elif name == "y":
                 value = part_of(value, g.region)
             here.append(value)
-        with _quiet(g):
-            part = self._spread(xp, g.values, node, here, shape, axis, tuple(region))
         if not g.is_masked:
+            part = self._spread(xp, g.values, node, here, shape, axis, tuple(region))
             return Block(shape, tuple(region), part)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            part = self._spread(xp, g.values, node, here, shape, axis, tuple(region))
         kept = tuple(1 if i in axis else len(r) for i, r in enumerate(region))
 
         def mask() -> Any:

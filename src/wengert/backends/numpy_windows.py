@@ -36,6 +36,8 @@ __all__ = [
 Ints = Sequence[int]
 #: About how many bytes of windows are laid out side by side for one product of matrices.
 LAID_OUT = 4 * 1024 * 1024
+#: Windows of no more bytes than this are laid out in one go.
+SMALL = 1 << 18
 
 
 def _with_working_dtype(*arrays: np.ndarray) -> tuple[list[np.ndarray], np.dtype]:
@@ -167,6 +169,36 @@ def _piece_of(z: np.ndarray, images: slice, rows: slice, groups: int) -> np.ndar
     return part.reshape(groups, channels // groups, -1)
 
 
+def _convolve_small(
+    x: np.ndarray,
+    w: np.ndarray,
+    size: tuple[int, ...],
+    stride: Ints,
+    offset: Ints,
+    dilation: Ints,
+    groups: int,
+) -> np.ndarray:
+    """Return `convolve` without pieces, where Python around them takes longer than BLAS."""
+    batch, channels, kernel = x.shape[0], x.shape[1], w.shape[2:]
+    extent, inner, outer = _frame(x.shape[2:], kernel, size, stride, offset, dilation)
+    frame = np.zeros((batch, channels, *extent), x.dtype)
+    frame[(..., *outer)] = x[(..., *inner)]
+    steps = frame.strides[2:]
+    windows = np.ndarray(
+        (batch, channels, *kernel, *size),
+        x.dtype,
+        frame,
+        strides=(
+            *frame.strides[:2],
+            *[step * d for step, d in zip(steps, dilation, strict=True)],
+            *[step * s for step, s in zip(steps, stride, strict=True)],
+        ),
+    )
+    columns = windows.reshape(batch, groups, -1, math.prod(size))
+    z = np.matmul(w.reshape(groups, w.shape[0] // groups, -1), columns)
+    return z.reshape(batch, w.shape[0], *size)
+
+
 def convolve(
     x: np.ndarray,
     w: np.ndarray,
@@ -181,11 +213,16 @@ def convolve(
     """Return the sums of x * w in windows at places of `size`, plus a bias for each channel."""
     zero = np.zeros(1, w.dtype)
     (x, w, bias), dtype = _with_working_dtype(x, w, zero if bias is None else bias)
-    z = np.empty((x.shape[0], w.shape[0], *size), x.dtype)
     kernel = w.shape[2:]
     if not x.size or not w.size:
+        z = np.empty((x.shape[0], w.shape[0], *size), x.dtype)
         z[...] = bias.reshape(-1, *(1 for _ in size))
         return z.astype(dtype, copy=False)
+    if x.shape[0] * x.shape[1] * math.prod(kernel) * math.prod(size) * x.itemsize <= SMALL:
+        z = _convolve_small(x, w, size, stride, offset, dilation, groups)
+        z += bias.reshape(-1, *(1 for _ in size))
+        return z.astype(dtype, copy=False)
+    z = np.empty((x.shape[0], w.shape[0], *size), x.dtype)
     rises = bool(bias.any())
     bias = np.broadcast_to(bias, (w.shape[0],)).reshape(groups, -1, 1)
     rows_of_w = np.ascontiguousarray(w).reshape(groups, w.shape[0] // groups, -1)

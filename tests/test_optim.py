@@ -1396,3 +1396,41 @@ def test_scipy_is_imported_when_it_is_called():
         [sys.executable, "-c", probe], capture_output=True, text=True, check=True
     )
     assert found.stdout == "False\n"
+
+
+def test_clipping_adds_up_rows_that_come_twice():
+    block = wg.Block((9, 1), (np.array([5, 5]), range(1)), np.ones((2, 1)))
+    dense = block.todense()
+    assert optim.global_norm([block]) == optim.global_norm([dense]) == 2.0
+    for clip in (
+        lambda g: optim.clip_by_value(g, 1.0),
+        lambda g: optim.clip_by_norm(g, 1.0),
+        lambda g: optim.clip_by_global_norm(g, 1.0)[0],
+    ):
+        np.testing.assert_allclose(np.asarray(clip([block])[0]), np.asarray(clip([dense])[0]))
+
+
+@pytest.mark.parametrize("make", [lambda t: t.T, lambda t: t[1:], lambda t: wg.reshape(t, (-1, 2))])
+def test_a_step_does_not_write_into_memory_that_others_see(make):
+    whole = wg.ones((4, 4))
+    variable = wg.Variable(make(whole))
+    block = wg.Block(variable.shape, (range(1), range(1)), np.ones((1, 1)))
+    optim.SGD(0.1).step(variable, block, {"step": 0})
+    assert whole.numpy().min() == 1.0
+    assert variable.numpy()[0, 0] == 0.9
+
+
+def test_an_error_leaves_everything_as_it_was():
+    one, two = wg.Variable(np.ones((2, 2))), wg.Variable(np.ones(3))
+    block = wg.Block((2, 2), (range(1), range(2)), np.ones((1, 2)))
+    optimiser = optim.SGD(0.1)
+    with pytest.raises(wg.ShapeError):
+        optimiser.step([one, two], [block, np.ones(4)], optimiser.init([one, two]))
+    assert one.numpy().min() == 1.0
+
+
+def test_two_selections_of_one_variable_are_refused():
+    variable = wg.Variable(np.ones(3))
+    params = [variable.at[0], variable.at[1]]
+    with pytest.raises(ValueError, match="are one variable"):
+        optim.SGD(0.1).step(params, [np.ones(()), np.ones(())], {"step": 0})

@@ -156,6 +156,73 @@ def test_bad_keys(key: Any, message: str) -> None:
         wg.asarray(X).at[key]
 
 
+def test_a_whole_source_next_to_a_selected_one() -> None:
+    x = wg.asarray(X)
+    with wg.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = wg.exp(x)
+        z = wg.sum(y * y)
+    by_y, by_x = tape.gradient(z, [y, x.at[0]])
+    assert_near(by_y, 2 * np.exp(X))
+    assert_near(by_x, (2 * np.exp(2 * X))[0])
+
+
+def test_answers_are_tensors_of_their_own() -> None:
+    x = wg.asarray(X)
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y = wg.sum(x * x)
+    one, two = tape.gradient(y, [x, x])
+    one[0] = 99.0
+    assert_near(two, 2 * X)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: wg.pad(x, ((3, 3), (0, 0))),
+        lambda x: wg.roll(wg.flip(x), 1),
+        lambda x: wg.roll(x, 1, axis=0),
+        lambda x: wg.nn.avg_pool1d(x, 2),
+        lambda x: wg.take(x, [0, 3, 0], axis=0),
+    ],
+)
+@pytest.mark.parametrize("key", [slice(0, 2), slice(0, 0), 0, slice(None, None, -1)])
+def test_gradient_and_cost_of_awkward_parts(function: Any, key: Any) -> None:
+    x = wg.asarray(X)
+    with wg.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        z = function(x)
+    weights = np.zeros(z.shape)
+    weights[key] = 1.0
+    assert_near(tape.gradient(z.at[key], x), tape.gradient(z, x, output_gradients=weights))
+    assert tape.cost(z.at[key], x).structured.bytes <= 3 * tape.cost(z, x).dense.bytes
+
+
+def test_blocks_and_numpy() -> None:
+    x = wg.asarray(X)
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    block = tape.gradient(y.at[1, 1:3], x, dense=False)
+    dense = block.todense().numpy()
+    np.testing.assert_array_equal(np.asarray(block), dense)
+    for got, expected in [
+        (block * 2.0, dense * 2),
+        (2.0 * block, dense * 2),
+        (block / 2.0, dense / 2),
+        (-block, -dense),
+        (block + block, 2 * dense),
+        (block - block, 0 * dense),
+        (X + block, X + dense),
+        (X - block, X - dense),
+        (x - 0.5 * block, X - 0.5 * dense),
+    ]:
+        assert_near(np.asarray(got), expected)
+    with pytest.raises(TypeError):
+        X * block
+
+
 # -- what it costs ----------------------------------------------------------------------------
 
 

@@ -781,3 +781,26 @@ def test_a_function_of_a_matrix_with_equal_eigenvalues_warns_also_where_a_weight
 
     with pytest.warns(DegenerateWarning):
         wg.grad(element)(np.eye(2))
+
+
+def test_determinants_whose_factors_are_large_and_small() -> None:
+    x = np.diag(np.repeat([16, 1 / 16], [32, 32])).astype(np.float32)
+    np.testing.assert_allclose(wg.grad(wg.linalg.det)(x), np.diag(1 / np.diag(x)), rtol=1e-3)
+    x = np.random.default_rng(0).standard_normal((300, 300))
+    x *= np.exp(-np.linalg.slogdet(x)[1] / 300)  # of determinant 1 or -1
+    expected = np.linalg.det(x) * np.linalg.inv(x).T
+    got = wg.grad(wg.linalg.det)(x.astype(np.float32))
+    np.testing.assert_allclose(got, expected, atol=2e-3 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_the_order_of_bytes_does_not_matter(n: int) -> None:
+    a, b = np.eye(n) * 2 + 0.1, np.ones(n)
+    big = wg.linalg.solve(a.astype(">f8"), b.astype(">f8"))
+    np.testing.assert_allclose(big, np.linalg.solve(a, b))
+    assert wg.sum(np.ones(3, ">f8")).item() == 3.0
+
+
+@pytest.mark.parametrize("function", [wg.linalg.eigvalsh, wg.linalg.svdvals])
+def test_equal_values_share_the_derivative_of_one(function: Any) -> None:
+    np.testing.assert_allclose(wg.grad(lambda x: function(x)[0])(np.eye(3)), np.eye(3) / 3)

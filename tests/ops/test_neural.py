@@ -763,3 +763,30 @@ def test_attention_with_dropout():
 def test_bad_input_of_attention(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("low", [-1e4, -1e8, -np.inf])
+def test_cross_entropy_of_a_label_that_is_far_off(low, dtype):
+    z = np.array([[0.3, 0.1, low]], dtype)
+
+    def gradient(reduction):
+        return wg.grad(
+            lambda z: wg.sum(wg.nn.cross_entropy(z, np.array([2]), reduction=reduction))
+        )(z)
+
+    e = np.exp(z[0, :2].astype(float))
+    with np.errstate(all="ignore"):
+        for reduction in ("none", "sum"):
+            np.testing.assert_allclose(gradient(reduction)[0], [*e / e.sum(), -1], rtol=1e-6)
+
+
+def test_cross_entropy_keeps_its_digits():
+    z = np.array([[1000.0, 988.0]], np.float32)
+    assert float(wg.nn.cross_entropy(z, np.array([0]))) == pytest.approx(np.exp(-12), rel=2e-2)
+
+
+def test_cosine_similarity_broadcasts():
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    expected = x.sum(axis=1) / np.linalg.norm(x, axis=1) / np.sqrt(2)
+    np.testing.assert_allclose(wg.nn.cosine_similarity(x, np.ones((2, 1))), expected)

@@ -261,6 +261,21 @@ BRANCHES: dict[str, tuple[Any, float, float]] = {
     "turned": (lambda x: wg.flip(wg.log(wg.flip(x))), 1 / 4, -1 / 16),
     "summed": (lambda x: wg.sum(wg.sqrt(wg.expand_dims(x, axis=1)), axis=1), 1 / 4, -1 / 32),
     "repeated": (lambda x: wg.broadcast_to(wg.log(x), (2, 3))[0], 1 / 4, -1 / 16),
+    "gathered": (lambda x: wg.take(wg.sqrt(x), [0, 1, 2], axis=0), 1 / 4, -1 / 32),
+    "by index arrays": (lambda x: wg.sqrt(x)[np.array([[0, 1, 2]])][0], 1 / 4, -1 / 32),
+    "embedded": (
+        lambda x: wg.nn.embedding([0, 1, 2], wg.sqrt(x)[:, None])[:, 0],
+        1 / 4,
+        -1 / 32,
+    ),
+    "updated": (lambda x: wg.sqrt(x).at[:0].set(1.0), 1 / 4, -1 / 32),
+    "put in": (lambda x: wg.zeros(3).at[:].set(wg.sqrt(x)), 1 / 4, -1 / 32),
+    "triangle": (
+        lambda x: wg.tril(wg.sqrt(x)[:, None] * wg.ones((1, 1)), k=9)[:, 0],
+        1 / 4,
+        -1 / 32,
+    ),
+    "segments": (lambda x: wg.segment_sum(wg.sqrt(x), [0, 1, 2]), 1 / 4, -1 / 32),
     "nested": (lambda x: wg.where(x > -0.5, wg.sqrt(x), wg.log(x)), 1 / 4, -1 / 32),
 }
 
@@ -395,3 +410,17 @@ def test_logaddexp_where_both_are_equal() -> None:
     assert second(1e-9) == pytest.approx(0.25)
     for infinite in (np.inf, -np.inf):
         assert wg.grad(lambda x, y=infinite: wg.logaddexp(y, x))(infinite) == 0.5
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: wg.sum(wg.sqrt(x)[np.array([0, 2, 0])]),
+        lambda x: wg.sum(wg.flip(wg.sqrt(x))[np.array([0, 2])]),
+        lambda x: wg.sqrt(x)[0] + wg.sqrt(x)[2],
+        lambda x: wg.sum(wg.clip(0.3, wg.sqrt(x), 9.0)) + wg.sum(x[::2]),
+    ],
+)
+def test_what_lies_between_is_zero_by_structure(function: Any) -> None:
+    with np.errstate(all="ignore"):
+        assert np.isfinite(wg.grad(function)(np.array([1.0, 0.0, 4.0]))).all()

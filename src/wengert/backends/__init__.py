@@ -134,6 +134,8 @@ def plain(array: Any) -> Any:
             )
         if array.dtype.kind not in "biufc":
             raise TypeError(f"got an array of {array.dtype}; expected numbers")
+        if not array.dtype.isnative:  # BLAS and LAPACK read memory as it is
+            return np.asarray(array, array.dtype.newbyteorder("="))
         return np.asarray(array)
     return array
 

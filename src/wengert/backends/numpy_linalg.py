@@ -145,10 +145,23 @@ def cofactor(x: np.ndarray) -> np.ndarray:
 
 def _cofactor_by_svd(x: np.ndarray) -> np.ndarray:
     u, s, vh = np.linalg.svd(x)
-    before = np.cumprod(np.concatenate([np.ones_like(s[..., :1]), s[..., :-1]], -1), -1)
-    after = np.cumprod(np.concatenate([np.ones_like(s[..., :1]), s[..., :0:-1]], -1), -1)[..., ::-1]
+    order = inside_out(s.shape[-1])
+    mixed = s[..., order]
+    before = np.cumprod(np.concatenate([np.ones_like(s[..., :1]), mixed[..., :-1]], -1), -1)
+    after = np.cumprod(np.concatenate([np.ones_like(s[..., :1]), mixed[..., :0:-1]], -1), -1)
+    others = (before * after[..., ::-1])[..., np.argsort(order)]
     phase = np.linalg.det(u) * np.linalg.det(vh)
-    return phase[..., None, None] * np.conj((u * (before * after)[..., None, :]) @ vh)
+    return phase[..., None, None] * np.conj((u * others[..., None, :]) @ vh)
+
+
+def inside_out(n: int) -> np.ndarray:
+    """Return an order that takes large and small singular values in turn.
+
+    Products in the order of size would overflow on the way to a result that does not.
+    """
+    order = np.empty(n, int)
+    order[::2], order[1::2] = np.arange((n + 1) // 2), np.arange(n - 1, (n + 1) // 2 - 1, -1)
+    return order
 
 
 # -- functions of matrices --------------------------------------------------------------------

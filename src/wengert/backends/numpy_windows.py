@@ -194,7 +194,8 @@ def _convolve_small(
             *[step * s for step, s in zip(steps, stride, strict=True)],
         ),
     )
-    columns = windows.reshape(batch, groups, -1, math.prod(size))
+    taps = channels // groups * math.prod(kernel)
+    columns = windows.reshape(batch, groups, taps, math.prod(size))
     z = np.matmul(w.reshape(groups, w.shape[0] // groups, -1), columns)
     return z.reshape(batch, w.shape[0], *size)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wengert.engine.cotangents import Region, around, whole
 from wengert.engine.node import OUTPUT, Node
@@ -45,7 +45,7 @@ def estimate(
 ) -> Work:
     """Return the work of a reverse sweep whose seeds are on the given regions."""
     wanted = leading_to(sources, entries)
-    limits = reached(parts, entries, wanted) if parts else {}
+    limits = reached(parts, entries, wanted, sources) if parts else {}
     carried = {node: region for node, region in seeds.items() if node in wanted}
     adds = held = 0
     for node in entries:
@@ -54,6 +54,10 @@ def estimate(
             continue
         if node in limits:
             region = _common(region, limits[node])
+        if not all(map(len, region)):
+            continue
+        if not node.op.takes_rows:
+            region = tuple(map(_ranged, region))
         for parent, argument, values in node.edges:
             if parent not in wanted:
                 continue
@@ -72,7 +76,9 @@ def estimate(
                 adds += node.op.work(region, part, node, argument, values)
             held += _size(part) * _itemsize(parent)
             before = carried.get(parent)
-            carried[parent] = part if before is None else around(before, part)
+            if before is not None:
+                part = around(tuple(map(_ranged, before)), tuple(map(_ranged, part)))
+            carried[parent] = part
     return Work(adds, held)
 
 
@@ -89,6 +95,13 @@ def _common(region: Region, limit: Region) -> Region:
         else r
         for r, q in zip(region, limit, strict=True)
     )
+
+
+def _ranged(r: Any) -> range:
+    """Return the range around a list of positions; a range as it is."""
+    if type(r) is range:
+        return r
+    return range(int(r.min()), int(r.max()) + 1) if len(r) else range(0)
 
 
 def _size(region: Region) -> int:

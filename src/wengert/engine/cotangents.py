@@ -116,11 +116,25 @@ class Block:
             return self
         rows = self.region[axis]
         low, high = (int(rows.min()), int(rows.max())) if len(rows) else (0, -1)
-        sizes = (*map(len, self.region[:axis]), high - low + 1, *map(len, self.region[axis + 1 :]))
+        before, after = sizes(self.region[:axis]), sizes(self.region[axis + 1 :])
+        lengths = (*before, high - low + 1, *after)
         key = (slice(None),) * axis + (rows - low,)
-        values = xp.scatter(self.values, shape=sizes, key=key)
-        around = range(low, high + 1)
-        return Block(self.shape, (*self.region[:axis], around, *self.region[axis + 1 :]), values)
+        values = xp.scatter(self.values, shape=lengths, key=key)
+        region = (*self.region[:axis], range(low, high + 1), *self.region[axis + 1 :])
+
+        def mask() -> Any:  # what lies between the positions stays zero by structure
+            return _alive(self)._scattered(lengths, key)
+
+        return Block(self.shape, region, values, mask)
+
+    def _scattered(self, lengths: tuple[int, ...], key: Any) -> Any:
+        xp: Any = backends.namespace_of(self.values)
+        return xp.scatter(self.values, shape=lengths, key=key) != 0
+
+    __array_ufunc__ = None  # NumPy's operators leave the answer to ours
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.todense(), dtype=dtype)
 
     def _with(self, values: Any) -> Block:
         return Block(self.shape, self.region, values, self._mask)
@@ -131,14 +145,14 @@ class Block:
     def __mul__(self, factor: Any) -> Block:
         if getattr(factor, "shape", ()):
             return NotImplemented
-        return self._with(self.values * factor)
+        return self._with(self._with(self.values * factor).kept(_namespace(self.values)))
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> Block:
         if getattr(divisor, "shape", ()):
             return NotImplemented
-        return self._with(self.values / divisor)
+        return self._with(self._with(self.values / divisor).kept(_namespace(self.values)))
 
     def __add__(self, other: Any) -> Any:
         if tuple(getattr(other, "shape", ())) != self.shape:
@@ -187,12 +201,17 @@ def zero(shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
 
 def slices(region: Region) -> tuple[Any, ...]:
     """Return the index that selects a region of an array."""
-    return tuple(
-        [
-            slice(r.start, r.stop if r.stop >= 0 else None, r.step) if type(r) is range else r
-            for r in region
-        ]
-    )
+    return tuple([_slice(r) if type(r) is range else r for r in region])
+
+
+def _slice(r: range) -> slice:
+    """Return the slice of a range, whose end is no further than it needs to be."""
+    if not r:
+        return slice(0, 0)
+    if r.step == 1:
+        return slice(r.start, r.stop, 1)
+    last = r[-1]
+    return slice(r.start, last + 1 if r.step > 0 else last - 1 if last else None, r.step)
 
 
 def whole(shape: tuple[int, ...]) -> Region:
@@ -229,7 +248,13 @@ def part_of(value: Any, region: Region) -> Any:
     key = slices(region)
     axis = next((a for a, part in enumerate(key) if type(part) is not slice), None)
     if axis is None:
-        return value[key]
+        if type(value) is np.ndarray or type(value) is Tensor:
+            return value[key]
+        back = tuple(a for a, r in enumerate(region) if r.step < 0)  # PyTorch has no such slices
+        if not back:
+            return value[key]
+        ahead = tuple(r[::-1] if r.step < 0 else r for r in region)
+        return backends.namespace_of(value).flip(value[slices(ahead)], axis=back)
     rows = region[axis]
     flat = value[slices((*region[:axis], range(value.shape[axis]), *region[axis + 1 :]))]
     xp = _namespace(value)
@@ -356,16 +381,62 @@ def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
             mask = lambda: a.mask | b.mask  # noqa: E731
         return Block(a.shape, a.region, a.values + b.values, mask)
     axis = _one_axis_apart(a, b)
-    if axis is not None and 2 * (len(a.region[axis]) + len(b.region[axis])) < a.shape[axis]:
+    count = 0 if axis is None else len(a.region[axis]) + len(b.region[axis])
+    # many rows are joined again with each further sum, while a dense sum is written to in place
+    if axis is not None and 2 * count < a.shape[axis] and count <= 4096:
         rows = np.concatenate([np.asarray(g.region[axis]) for g in (a, b)])
         region = (*a.region[:axis], rows, *a.region[axis + 1 :])
-        return Block(a.shape, region, xp.concat([a.values, b.values], axis=axis))
+        mask = (lambda: _masks_joined(a, b, axis)) if a.is_masked or b.is_masked else None
+        return Block(a.shape, region, xp.concat([a.values, b.values], axis=axis), mask)
     a, b = a.ranged(xp), b.ranged(xp)
     region = around(a.region, b.region)
     size = math.prod(map(len, region))
     if 2 * size > math.prod(a.shape) or size > 2 * _size(a) + 2 * _size(b):
         return add(xp, a.todense(xp), b)
-    return Block(a.shape, region, _within(xp, a, region) + _within(xp, b, region))
+    values = _within(xp, a, region) + _within(xp, b, region)
+    if _without_gap(a, b):
+        return Block(a.shape, region, values)
+
+    def alive() -> Any:
+        return _alive_within(a, region) | _alive_within(b, region)
+
+    return Block(a.shape, region, values, alive)
+
+
+def _without_gap(a: Block, b: Block) -> bool:
+    """Return whether two rectangles fill the one around them, for sure."""
+    pairs = list(zip(a.region, b.region, strict=True))
+    apart = [(r, s) for r, s in pairs if r != s]
+    return (
+        not (a.is_masked or b.is_masked)
+        and len(apart) == 1
+        and all(r.step == s.step == 1 for r, s in pairs)
+        and apart[0][0].start <= apart[0][1].stop
+        and apart[0][1].start <= apart[0][0].stop
+    )
+
+
+def _alive(block: Block) -> Block:
+    """Return a block of the numbers 1 and 0: where another is not zero by structure."""
+    raw = block.values._raw if type(block.values) is Tensor else block.values
+    xp: Any = backends.namespace_of(raw)
+    if block.is_masked:
+        ones = xp.astype(block.mask, xp.float32)
+    else:
+        ones = xp.ones(sizes(block.region), dtype=xp.float32)
+    return Block(block.shape, block.region, ones)
+
+
+def _alive_within(block: Block, region: Region) -> Any:
+    ones = _alive(block)
+    return _within(backends.namespace_of(ones.values), ones, region) != 0
+
+
+def _masks_joined(a: Block, b: Block, axis: int) -> Any:
+    known = a.mask if a.is_masked else b.mask
+    xp: Any = backends.namespace_of(known)
+    masks = [g.mask if g.is_masked else xp.ones(sizes(g.region), dtype=known.dtype) for g in (a, b)]
+    return xp.concat(masks, axis=axis)
 
 
 def _one_axis_apart(a: Block, b: Block) -> int | None:

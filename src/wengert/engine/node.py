@@ -149,6 +149,8 @@ class Op:
     takes_rows = False
     #: whether a rule of several results gets None, in place of zeros, for those not used
     sees_unused = False
+    #: whether it holds something from one argument's rule for the next, until `let_go`
+    holds = False
 
     def __init__(
         self,
@@ -210,6 +212,9 @@ class Op:
         """Return the cotangent for a Block `g`; here, for a family without a rule, densely."""
         return self.pull(xp, g.todense(xp), node, argument, values)
 
+    def let_go(self) -> None:
+        """Forget what was held while the arguments of one entry got their cotangents."""
+
     def reach(self, region: Any, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the region of the result that depends on a region of an argument; None for all."""
         return None
@@ -252,3 +257,5 @@ OUTPUT = Op("output", ("results",), lambda xp, results: None, (lambda xp, g: g,)
 #: A new name for an old value: a transform's argument is not the tensor it was made from.
 ALIAS = Op("alias", ("x",), lambda xp, x: x, (lambda xp, g: g,))
 ALIAS.pull_block = lambda xp, g, node, parent, argument, values: g  # type: ignore[method-assign]
+ALIAS.reach = ALIAS.depends = lambda region, *_: region  # type: ignore[method-assign]
+ALIAS.takes_rows = True

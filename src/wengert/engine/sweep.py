@@ -68,7 +68,7 @@ def reverse(
     asked for.
     """
     wanted = leading_to(sources, entries)
-    limits = reached(regions, entries, wanted) if regions else {}
+    limits = reached(regions, entries, wanted, sources) if regions else {}
     carried = {node: g for node, g in seeds.items() if node in wanted}
     owned: set[Node] = set()  # entries whose cotangent is a sum made here
     results: dict[Node, Any] = {}
@@ -123,6 +123,8 @@ def reverse(
             carried[parent] = total = add(xp, held, part, parent in owned)
             if may_write and type(total) is not Block:
                 owned.add(parent)
+        if op.holds:
+            op.let_go()
         if release is not None and (
             len(node.tokens) == 1 or not any(t.alive for t in node.tokens if t is not release)
         ):
@@ -134,9 +136,15 @@ def reverse(
 
 
 def reached(
-    parts: dict[Node, Region], entries: list[Node], wanted: Collection[Node]
+    parts: dict[Node, Region],
+    entries: list[Node],
+    wanted: Collection[Node],
+    sources: Collection[Node],
 ) -> dict[Node, Region]:
-    """Return for each entry the region that depends on the given parts, where it is not all."""
+    """Return for each entry the region that depends on the given parts, where it is not all.
+
+    Of `sources` that are not among the parts all is asked for.
+    """
     limits: dict[Node, Region] = {}
     for node in reversed(entries):
         if node not in wanted or type(node.shape) is list:
@@ -145,7 +153,7 @@ def reached(
             if node in parts:  # nothing further is asked for behind it
                 limits[node] = parts[node]
             continue
-        if node in parts:
+        if node in sources:
             continue
         region: Region | None = None
         for parent, argument, values in node.edges:

@@ -338,9 +338,9 @@ def _answer(found: dict[Node, Any], place: Part | None, zero: bool, dense: bool)
         return wrap(xp.zeros(shape, dtype=place.tensor.dtype))
     if place.selection is not None:
         return place.selection.pick(Tensor._namespace, g)
-    if type(g) is ct.Block and dense:
-        return g.todense(Tensor._namespace)
-    return g
+    if type(g) is not ct.Block:
+        return wrap(g._raw, g._node)  # a tensor of its own for each place: it may be assigned to
+    return g.todense(Tensor._namespace) if dense else g
 
 
 def _check_inexact(dtype: Any, shape: Any) -> None:

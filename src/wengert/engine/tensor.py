@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from typing import Any
 
@@ -162,10 +161,10 @@ class Tensor(Operand):
         return wrap, (self._raw,)  # the values: a tape is not saved
 
     def __copy__(self) -> Tensor:
-        return self
+        return wrap(self._raw, self._node)
 
     def __deepcopy__(self, memo: Any) -> Tensor:
-        return self
+        return wrap(backends.namespace_of(self._raw).copy(self._raw), self._node)
 
     # -- what it looks like ----------------------------------------------------------
 
@@ -182,6 +181,8 @@ class Tensor(Operand):
         return format(self.item(), spec) if spec else str(self)
 
     def _repr_html_(self) -> str:
+        import html
+
         caption = f"Tensor, shape {self.shape}, {_dtype_name(self.dtype)}"
         if self.ndim not in (1, 2) or self.size > 400:
             return f"<pre>{html.escape(caption)}\n{html.escape(str(self))}</pre>"

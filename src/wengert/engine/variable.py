@@ -97,6 +97,10 @@ class Variable(Operand):
 
     def _is_sole_owner(self) -> bool:
         """Whether nothing but the variable refers to its array, so that it could be written to."""
+        raw = self._value._raw
+        if type(raw) is not np.ndarray or not raw.flags.owndata:  # others may see its memory
+            return False
+        del raw
         return _references(self._value) <= _ALONE
 
     def assign_add(self, delta: Any) -> Variable:

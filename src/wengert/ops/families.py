@@ -334,6 +334,8 @@ class Linear(Op):
     """Linear in its one array, with a transpose and perhaps a rule for a Block."""
 
     family = "linear"
+    #: whether the transpose only moves elements and adds some up, so that a mask goes with them
+    moves = False
     block: Rule | None = None
     reached: Callable[..., Any] | None = None
 
@@ -341,6 +343,13 @@ class Linear(Op):
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
         """Return what the operation's own rule for a Block says, if it has one."""
+        if self.moves:
+            return pull_with_mask(self._pull_values, xp, g, node, parent, argument, values)
+        return self._pull_values(xp, g, node, parent, argument, values)
+
+    def _pull_values(
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
         part = None if self.block is None else self.block(xp, g, *values)
         return super().pull_block(xp, g, node, parent, argument, values) if part is None else part
 
@@ -367,6 +376,7 @@ def linear(
     block: Rule | None = None,
     reached: Callable[..., Any] | None = None,
     takes_rows: bool = False,
+    moves: bool = False,
     **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
     """Declare a linear operation by itself and its transpose.
@@ -375,10 +385,11 @@ def linear(
     returns a Block, or None where it would be no smaller than the whole. `takes_rows` says that
     it takes a list of positions on an axis. ``reached(region, shape of the result, ...)`` reads
     the same, and returns the region of the result that depends on a region of the argument.
+    `moves` says that the transpose only moves elements, or adds some up.
     """
     op = Linear(name, args, compute or _by_name(name), [transpose], params)
     _set_block(op, transpose, block)
-    op.reached, op.takes_rows = reached, takes_rows
+    op.reached, op.takes_rows, op.moves = reached, takes_rows, moves
     return _declared(op, tests)
 
 
@@ -396,6 +407,7 @@ class PositionMap(Linear):
     """
 
     family = "position map"
+    moves = True
 
     def positions(self, shape: tuple[int, ...], params: dict[str, Any]) -> np.ndarray:
         """Return, for each element of the result, its flat position in the argument, or -1."""
@@ -421,24 +433,33 @@ class PositionMap(Linear):
         flat = np.where(positions < 0, -1, np.ravel_multi_index(local, lengths) if shape else 0)
         return Block(shape, region, xp.scatter_flat(g.values, shape=lengths, positions=flat))
 
-    def pull_block(
-        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
-    ) -> Any:
-        """Return where the values of g come from, and where its mask does."""
-        part = super().pull_block(xp, g, node, parent, argument, values)
-        if not g.is_masked or part is None:
-            return part
-        pull = super().pull_block
 
-        def mask() -> Any:
-            plain: Any = backends.namespace_of(g.mask)
-            numbers = Block(g.shape, g.region, plain.astype(g.mask, plain.float32))
-            moved = pull(plain, numbers, node, parent, argument, values)
-            return (moved.values if type(moved) is Block else moved) != 0
+def pull_with_mask(
+    pull: Callable[..., Any],
+    xp: Any,
+    g: Block,
+    node: Node,
+    parent: Node,
+    argument: int,
+    values: tuple[Any, ...],
+) -> Any:
+    """Return what `pull` makes of a Block, with a mask by the same moves as the values.
 
-        if type(part) is Block:
-            return Block(part.shape, part.region, part.values, mask)
-        return Block(tuple(part.shape), whole(tuple(part.shape)), part, mask)
+    It is for rules that only move elements, or add some up, and read no values.
+    """
+    part = pull(xp, g, node, parent, argument, values)
+    if not g.is_masked or part is None:
+        return part
+
+    def mask() -> Any:
+        plain: Any = backends.namespace_of(g.mask)
+        numbers = Block(g.shape, g.region, plain.astype(g.mask, plain.float32))
+        moved = pull(plain, numbers, node, parent, argument, values)
+        return (moved.values if type(moved) is Block else moved) != 0
+
+    if type(part) is Block:
+        return Block(part.shape, part.region, part.values, mask)
+    return Block(tuple(part.shape), whole(tuple(part.shape)), part, mask)
 
 
 def position_map(
@@ -753,10 +774,11 @@ class Joint(Op):
     """One rule returns the cotangents of all arguments, for those that share work.
 
     The sweep asks for one argument after the other with the same g. The answer to the first
-    question is held, by each thread for itself, until the last is answered.
+    question is held, by each thread for itself, until the sweep goes on to another entry.
     """
 
     family = "joint"
+    holds = True
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
@@ -764,7 +786,6 @@ class Joint(Op):
 
     def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
         """Return one of the answers of the rule, which is called once for all."""
-        positions = [position for _, position, _ in node.edges]
         held = getattr(self._held, "answers", None)
         if held is None or held[0] is not node or held[1] is not g:
             rule: Any = self.rules[0]
@@ -774,8 +795,12 @@ class Joint(Op):
                     f"{self.name}: the rule returned {len(held[2])} cotangents for the arrays "
                     f"{self.args}; return one for each, None where the derivative is zero"
                 )
-        self._held.answers = held if argument != positions[-1] else None
+        self._held.answers = held
         return held[2][argument]
+
+    def let_go(self) -> None:
+        """Forget the answers."""
+        self._held.answers = None
 
 
 class JointLinewise(Linewise, Joint):

@@ -223,7 +223,7 @@ def _index_transpose(xp: Any, g: Any, x_shape: Any, key: Any) -> Any:
     return Block(x_shape, whole(x_shape), xp.scatter(g, shape=x_shape, key=key), mask)
 
 
-index = linear(
+index = position_map(
     "index",
     _index_transpose,
     params=("key",),

@@ -143,6 +143,15 @@ def _holders(view: np.ndarray) -> int:
 _ONE_HOLDER = _holders(np.empty(1)[:])
 
 
+def _is_part(raw: Any) -> bool:
+    """Whether an array is a view into memory that something else refers to, as far as is known."""
+    if type(raw) is np.ndarray:
+        return raw.base is not None and _holders(raw) > _ONE_HOLDER
+    inside = getattr(raw, "_array", None)  # array-api-strict's
+    base = inside.base if isinstance(inside, np.ndarray) else getattr(raw, "_base", None)
+    return base is not None
+
+
 def _set_item(self: Tensor, key: Any, value: Any) -> None:
     """Have x be ``x.at[key].set(value)``: no array is written to, and derivatives follow."""
     node, raw = self._node, self._raw
@@ -156,7 +165,7 @@ def _set_item(self: Tensor, key: Any, value: Any) -> None:
             "x[key] = value: x is the value of a variable; write v[key] = value to change that, or "
             "assign to x.copy()"
         )
-    if type(raw) is np.ndarray and raw.base is not None and _holders(raw) > _ONE_HOLDER:
+    if _is_part(raw):
         raise TypeError(
             "x[key] = value: x is a part of another tensor, which the assignment would not reach; "
             "write a[part][key] = value as a[part, key] = value, or assign to x.copy()"
@@ -227,7 +236,7 @@ def install() -> None:
         "astype": elementwise.astype,
         "transpose": _transposed,
         "reshape": _reshaped,
-        "flatten": _method("ravel"),
+        "flatten": lambda self: elementwise.positive(shapes.reshape(self, (-1,))),
         "to_device": _to_device,
         "copy": elementwise.positive,
         "__setitem__": _set_item,

@@ -115,6 +115,7 @@ def _by_groups(function: Any) -> Any:
 _segment_sum = linear(
     "segment_sum",
     lambda xp, g, segment_ids: _gathered(xp, g, segment_ids),
+    moves=True,
     args=("data",),
     params=_PARAMS,
     compute=lambda xp, data, segment_ids, num_segments: on_host(

@@ -16,6 +16,7 @@ from wengert.engine.cotangents import (
     slices,
     unbroadcast,
     unbroadcast_block,
+    whole,
 )
 from wengert.engine.errors import ShapeError
 from wengert.engine.record import lift
@@ -513,16 +514,26 @@ def diagonal(x: Any, /, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
 
 
 def _triangle(name: str) -> Any:
-    def block(xp: Any, g: Block, k: int) -> Block:
-        rows, columns = (np.asarray(r) for r in g.region[-2:])
+    def within(region: Region, k: int) -> np.ndarray:
+        rows, columns = (np.asarray(r) for r in region[-2:])
         above = columns[None, :] - rows[:, None]
-        mask = above <= k if name == "tril" else above >= k
-        mask = np.broadcast_to(mask, tuple(g.values.shape))
-        return Block(g.shape, g.region, Block(g.shape, g.region, g.values, lambda: mask).kept(xp))
+        return above <= k if name == "tril" else above >= k
+
+    def transpose(xp: Any, g: Any, k: int) -> Block:
+        shape = tuple(g.shape)
+        part = getattr(xp, name)(g, k=k)
+        return Block(shape, whole(shape), part, lambda: within(whole(shape), k))
+
+    def block(xp: Any, g: Block, k: int) -> Block:
+        kept = Block(g.shape, g.region, g.values, lambda: within(g.region, k))
+        values = kept.kept(xp)
+        if not g.is_masked:
+            return Block(g.shape, g.region, values, kept.mask)
+        return Block(g.shape, g.region, values, lambda: kept.mask & g.mask)
 
     return linear(
         name,
-        lambda xp, g, k: getattr(xp, name)(g, k=k),
+        transpose,
         params=("k",),
         block=block,
         reached=lambda region, shape, k: region,

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import wrap
 from wengert.ops import elementwise, shapes
-from wengert.ops.families import sample, special
+from wengert.ops.families import pull_with_mask, sample, special
 from wengert.ops.indexing import Selected, getitem, parse_key
 from wengert.ops.segments import attains, on_host, segment_prod
 
@@ -115,6 +116,11 @@ def _extreme(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
 
 _max = _extreme("at_max", np.maximum)
 _min = _extreme("at_min", np.minimum)
+
+
+for _update in (_set, _add):
+    _op = _update.op  # type: ignore[attr-defined]
+    _op.pull_block = partial(pull_with_mask, _op.pull_block)
 
 
 def put(x: Any, values: Any, *, key: tuple[Any, ...]) -> Any:

@@ -13,7 +13,7 @@ from wengert.engine.cotangents import Block
 from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor
 from wengert.engine.trees import flatten
-from wengert.optim.leaves import check_inexact, labels, like, raw, tensor, traced
+from wengert.optim.leaves import check_inexact, each_once, labels, like, raw, tensor, traced
 
 
 def clip_by_value(gradients: Any, limit: float | tuple[float, float]) -> Any:
@@ -98,7 +98,7 @@ def global_norm(tree: Any) -> Any:
     A float; while a tape records one of the leaves, a tensor.
     """
     leaves = [leaf for leaf in flatten(tree)[0] if leaf is not None]
-    values = [leaf.values if type(leaf) is Block else leaf for leaf in leaves]
+    values = [each_once(leaf).values if type(leaf) is Block else leaf for leaf in leaves]
     norm = math.hypot(*(_norm(raw(value)) for value in values))
     if not any(map(traced, values)):
         return norm
@@ -131,6 +131,7 @@ def _for_each(name: str, function: Callable[[Any], Any], tree: Any) -> Any:
 def _on_values(function: Callable[[Any, Any], Any], leaf: Any) -> Any:
     """Return function(xp, values) for the values of a leaf, as the kind of leaf it is."""
     if type(leaf) is Block:
+        leaf = each_once(leaf)
         return Block(leaf.shape, leaf.region, _on_values(function, leaf.values))
     if traced(leaf):
         return function(Tensor._namespace, leaf)

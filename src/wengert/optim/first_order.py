@@ -11,19 +11,28 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert import backends
 from wengert.backends import threads
-from wengert.engine.cotangents import Block, part_of, sizes
+from wengert.engine.cotangents import Block, part_of
 from wengert.engine.errors import BackendError, DtypeError, ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.engine.trees import flatten
 from wengert.engine.variable import Variable
 from wengert.ops.updates import Selection
-from wengert.optim.leaves import check_inexact, labels, like, matching, raw, tensor, traced
+from wengert.optim.leaves import (
+    check_inexact,
+    each_once,
+    labels,
+    like,
+    matching,
+    raw,
+    tensor,
+    traced,
+)
 
 Rate = float | Callable[[int], float]
 
@@ -147,9 +156,13 @@ class _Optimiser:
             columns.append(matching(params, state[name], ("params", f"state[{name!r}]")))
         step_leaf = partial(self._step_leaf, self._rate(step), in_place)
         rows = self._for_each(params, step_leaf, leaves, *columns)
+        # nothing is written or assigned before all is computed, so that an error changes nothing
+        rows = [
+            [_written(new, leaf) for new in row] for row, leaf in zip(rows, leaves, strict=True)
+        ]
         moved, *kept = zip(*rows, strict=True) if rows else ([] for _ in columns)
         after = {name: rebuild(column) for name, column in zip(self._kept(), kept, strict=True)}
-        pairs = zip(leaves, moved, strict=True)  # all of them new before the first is assigned
+        pairs = zip(leaves, moved, strict=True)
         return rebuild([_assigned(*pair) for pair in pairs]), {"step": step + 1} | after
 
     def _kept(self) -> list[str]:
@@ -180,10 +193,11 @@ class _Optimiser:
     def _check_twins(self, params: Any, leaves: list[Any]) -> None:
         first: dict[int, int] = {}
         for place, leaf in enumerate(leaves):
-            if isinstance(leaf, Variable) and first.setdefault(id(leaf), place) != place:
+            owner = leaf._owner if isinstance(leaf, Selection) else leaf
+            if isinstance(owner, Variable) and first.setdefault(id(owner), place) != place:
                 names = labels(params, "params")
                 raise ValueError(
-                    f"{self._name}: {names[first[id(leaf)]]} and {names[place]} are one variable, "
+                    f"{self._name}: {names[first[id(owner)]]} and {names[place]} are one variable, "
                     "which would be stepped twice; list it once"
                 )
 
@@ -236,7 +250,7 @@ class _Optimiser:
         slots: list[Any],
     ) -> tuple[Any, ...]:
         """Step the part of a parameter that its gradient is not zero on, and nothing else."""
-        g = _each_once(xp, g)
+        g = each_once(g)
         arrays = [p, *slots]
         parts = self._run(
             xp,
@@ -251,13 +265,10 @@ class _Optimiser:
         for array, part in zip(arrays, parts, strict=True):
             may_write = owner if array is p and isinstance(leaf, Variable) else in_place
             if may_write and type(array) is np.ndarray and array.flags.writeable:
-                array[g.index] = part
-                results.append(array)
+                results.append(_Write(array, g.index, part))
             else:
                 results.append(xp.put(array, part, key=g.index))
-        written = results[0] is p and isinstance(leaf, Variable)
-        moved = leaf if written else like(results[0], leaf)
-        kept = [like(new, leaf) for new in results[1:]]
+        moved, *kept = (r if type(r) is _Write else like(r, leaf) for r in results)
         return (moved, count, *kept) if slots else (moved,)
 
     def _run(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
@@ -299,25 +310,28 @@ class _Optimiser:
         return results
 
 
+class _Write(NamedTuple):
+    """A part of an array that is to be written over."""
+
+    array: np.ndarray
+    place: tuple[Any, ...]
+    part: np.ndarray
+
+
+def _written(new: Any, leaf: Any) -> Any:
+    """Return what a leaf or its state has become, having written what was put off."""
+    if type(new) is not _Write:
+        return new
+    new.array[new.place] = new.part
+    return leaf if raw(leaf) is new.array else like(new.array, leaf)
+
+
 def _assigned(leaf: Any, value: Any) -> Any:
     if isinstance(leaf, Selection):
         return leaf._assigned(value)
     if not isinstance(leaf, Variable):
         return value
     return leaf if value is leaf else leaf.assign(value)
-
-
-def _each_once(xp: Any, g: Block) -> Block:
-    """Return the block with each position of a list once, its values added up."""
-    axis = g.rows
-    if axis is None:
-        return g
-    rows, place = np.unique(g.region[axis], return_inverse=True)
-    if len(rows) == len(place):
-        return g
-    region = (*g.region[:axis], rows, *g.region[axis + 1 :])
-    key = (slice(None),) * axis + (place,)
-    return Block(g.shape, region, xp.scatter(g.values, shape=sizes(region), key=key))
 
 
 def _is_in_order(array: np.ndarray) -> bool:

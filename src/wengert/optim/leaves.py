@@ -9,7 +9,7 @@ import numpy as np
 import optree
 
 from wengert import backends
-from wengert.engine.cotangents import Block
+from wengert.engine.cotangents import Block, sizes
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor, wrap
@@ -119,6 +119,21 @@ def tensor(value: Any) -> Tensor:
     if isinstance(value, Selection):
         return value.get()
     return value if type(value) is Tensor else wrap(backends.protected(raw(value)))
+
+
+def each_once(g: Block) -> Block:
+    """Return the block with each position of a list once, its values added up."""
+    axis = g.rows
+    if axis is None:
+        return g
+    rows, place = np.unique(g.region[axis], return_inverse=True)
+    if len(rows) == len(place):
+        return g
+    values = g.values
+    xp: Any = values._namespace if type(values) is Tensor else backends.namespace_of(values)
+    region = (*g.region[:axis], rows, *g.region[axis + 1 :])
+    key = (slice(None),) * axis + (place,)
+    return Block(g.shape, region, xp.scatter(values, shape=sizes(region), key=key))
 
 
 def check_inexact(array: Any) -> None:

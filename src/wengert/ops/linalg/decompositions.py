@@ -65,6 +65,12 @@ def _ties(xp: Any, values: Any) -> tuple[Any, Any]:
     return gap, xp.abs(gap) <= limit
 
 
+def _shared(xp: Any, g: Any, equal: Any) -> Any:
+    """Return the cotangent of values, shared evenly among those that are equal."""
+    ties = xp.astype(equal, g.dtype)
+    return xp.sum(ties * g[..., None, :], axis=-1) / xp.sum(ties, axis=-1)
+
+
 # -- Hermitian matrices -----------------------------------------------------------------------
 
 
@@ -79,14 +85,16 @@ def _eigh_rule(xp: Any, g: Any, y: Any, x_shape: Any) -> Any:
     # it reads a shape because an operation that reads values alone is taken to have one result
     values, vectors = y
     back = adjoint(xp, vectors)
-    if g[1] is None:
-        return hermitian(xp, xp.matmul(vectors * g[0][..., None, :], back))
-    turns = xp.matmul(back, g[1])
     gap, equal = _ties(xp, values)
+    of_values = None if g[0] is None else _shared(xp, g[0], equal)
+    if g[1] is None:
+        assert of_values is not None  # or there were nothing to ask
+        return hermitian(xp, xp.matmul(vectors * of_values[..., None, :], back))
+    turns = xp.matmul(back, g[1])
     _look("eigh", "eigenvalues", "eigenvectors", known(equal), known(turns), g[0] is not None)
     inner = turns * safe_reciprocal(xp, gap, equal)
-    if g[0] is not None:
-        inner = inner + on_diagonal(xp, g[0])
+    if of_values is not None:
+        inner = inner + on_diagonal(xp, of_values)
     return hermitian(xp, xp.matmul(xp.matmul(vectors, inner), back))
 
 
@@ -291,15 +299,15 @@ def _svd_rule(xp: Any, g: Any, y: Any) -> Any:
     u, s, vh = y
     k = s.shape[-1]
     first, second = u[..., :, :k], vh[..., :k, :]
-    if g[0] is None and g[2] is None:
-        return xp.matmul(first * g[1][..., None, :], second)
+    gap, equal = _ties(xp, s)
     mixed = g[1] is not None
-    gs = g[1] if mixed else xp.zeros_like(s)
+    gs = _shared(xp, g[1], equal) if mixed else xp.zeros_like(s)
+    if g[0] is None and g[2] is None:
+        return xp.matmul(first * gs[..., None, :], second)
     gu = xp.zeros_like(u) if g[0] is None else g[0]
     gv = adjoint(xp, xp.zeros_like(vh) if g[2] is None else g[2])
     v, uh = adjoint(xp, vh), adjoint(xp, u)
     on_left, on_right = xp.matmul(uh, gu), xp.matmul(vh, gv)
-    gap, equal = _ties(xp, s)
     limit = largest(xp, s) * rounding(k, s.dtype)
     sums = s[..., None, :] + s[..., :, None]
     apart = safe_reciprocal(xp, gap, equal)

@@ -34,7 +34,7 @@ def _pinv_rule(xp: Any, g: Any, x: Any, y: Any) -> Any:
     left = xp.matmul(xp.matmul(gh, y), back)
     right = xp.matmul(back, xp.matmul(y, gh))
     outside = left - xp.matmul(x, xp.matmul(y, left)) + right
-    return across + outside - xp.matmul(xp.matmul(right, y), x)
+    return across + outside - xp.matmul(right, xp.matmul(y, x))
 
 
 _pinv = special(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
+from wengert.backends.numpy_linalg import inside_out
 from wengert.engine.cotangents import unbroadcast
 from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
@@ -307,11 +308,20 @@ def _others(xp: Any, s: Any) -> Any:
     """Return the products of the other elements of the last axis, without a quotient."""
     if not s.shape[-1]:
         return s
-    first = xp.ones_like(s[..., :1])
     axis = len(s.shape) - 1
+    order = inside_out(s.shape[-1])
+    back = np.argsort(order)
+    s = xp.take(s, constant(order, s, _int64(xp, s)), axis=axis)
+    first = xp.ones_like(s[..., :1])
     before = xp.cumulative_prod(xp.concat([first, s[..., :-1]], axis=axis), axis=axis)
     behind = xp.concat([first, xp.flip(s, axis=axis)[..., :-1]], axis=axis)
-    return before * xp.flip(xp.cumulative_prod(behind, axis=axis), axis=axis)
+    others = before * xp.flip(xp.cumulative_prod(behind, axis=axis), axis=axis)
+    return xp.take(others, constant(back, s, _int64(xp, s)), axis=axis)
+
+
+def _int64(xp: Any, like: Any) -> Any:
+    raw = like._raw if type(like) is Tensor else like
+    return backends.namespace_of(raw).int64
 
 
 def _phase(xp: Any, u: Any, vh: Any) -> Any:

@@ -66,11 +66,13 @@ def filled(xp: Any, values: Any, region: Region, hull: Region) -> Any:
 
 def hull(r: range) -> range:
     """Return the smallest range without steps around one that ascends."""
-    return range(r[0], r[-1] + 1)
+    return range(r[0], r[-1] + 1) if r else r
 
 
 def seen(places: range, taps: range, length: int, stride: int, offset: int, dilation: int) -> range:
     """Return the positions, of `length`, around all that some taps read at some places."""
+    if not places or not taps:
+        return range(0)
     first = places[0] * stride + taps[0] * dilation - offset
     last = places[-1] * stride + taps[-1] * dilation - offset
     return range(max(0, first), max(0, min(length, last + 1)))
@@ -80,6 +82,8 @@ def seeing(
     positions: range, taps: range, count: int, stride: int, offset: int, dilation: int
 ) -> range:
     """Return the places, of `count`, around all whose taps read some positions."""
+    if not positions or not taps:
+        return range(0)
     first = -((taps[-1] * dilation - offset - positions[0]) // stride)
     last = (positions[-1] + offset - taps[0] * dilation) // stride
     return range(max(0, first), max(0, min(count, last + 1)))

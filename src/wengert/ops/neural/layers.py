@@ -6,13 +6,13 @@ passes over less memory.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
-from wengert.backends import numpy_fused as fused
-from wengert.engine.cotangents import Region
+from wengert.engine.cotangents import Block, Region
 from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import wrap
 from wengert.ops import elementwise as ew
@@ -40,13 +40,16 @@ def _affine_regions(region: Region, shapes: Any) -> tuple[Region, Region, Region
 
 
 def _weight_rule(xp: Any, g: Any, x: Any, shapes: Any) -> Any:
-    rows = xp.reshape(x, (-1, x.shape[-1]))
-    return xp.matmul(adjoint(xp, rows), xp.reshape(g, (-1, g.shape[-1])))
+    count = math.prod(g.shape[:-1])
+    rows = xp.reshape(x, (count, x.shape[-1]))
+    return xp.matmul(adjoint(xp, rows), xp.reshape(g, (count, g.shape[-1])))
 
 
 def _bias_rule(xp: Any, g: Any, shapes: Any) -> Any:
     """Return the sum over all but the last axis, as a product, which BLAS does faster."""
-    rows = xp.reshape(g, (-1, g.shape[-1]))
+    if not g.shape[-1]:
+        return xp.sum(g, axis=tuple(range(len(g.shape) - 1)))
+    rows = xp.reshape(g, (math.prod(g.shape[:-1]), g.shape[-1]))
     return xp.matmul(xp.ones_like(rows[:, 0]), rows)
 
 
@@ -97,14 +100,14 @@ def _embedding_rule(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_id
     if padding_idx is not None:
         kept = np.flatnonzero(places != padding_idx)
         places, rows = places[kept], xp.index(rows, key=(kept,))
-    if xp is backends.NUMPY and places.size > 64:
-        return fused.sum_rows(rows, places, weight_shape[0])
-    return xp.scatter(rows, shape=weight_shape, key=(places,))
+    block = Block(weight_shape, (places, range(weight_shape[1])), rows)
+    return block if len(places) < weight_shape[0] else block.ranged(xp)
 
 
 _embedding = declare_linear(
     "nn.embedding",
     _embedding_rule,
+    moves=True,
     args=("weight",),
     params=("indices", "padding_idx"),
     compute=lambda xp, weight, indices, padding_idx: xp.index(weight, (indices,)),

@@ -40,14 +40,14 @@ def _rows_values(xp: Any, logits: Any, labels: Any) -> Any:
         return fused.cross_entropy(logits, labels)
     top = xp.max(logits, axis=1, keepdims=True)
     sums = xp.sum(xp.exp(logits - top), axis=1)
-    return xp.log(sums) + top[:, 0] - xp.index(logits, key=_places(labels))
+    return xp.log(sums) + (top[:, 0] - xp.index(logits, key=_places(labels)))
 
 
-def _rows_rule(xp: Any, g: Any, y: Any, logits: Any, labels: Any) -> Any:
+def _rows_rule(xp: Any, g: Any, logits: Any, labels: Any) -> Any:
     if xp is backends.NUMPY and fused.suits(logits, g):
         return fused.cross_entropy_pull(logits, labels, g)
-    top = y + xp.index(logits, key=_places(labels))  # log of the sum of exponentials
-    shares = xp.exp(logits - top[:, None]) * g[:, None]
+    weights = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
+    shares = weights * (g[:, None] / xp.sum(weights, axis=1, keepdims=True))
     return xp.put_add(shares, -g, key=_places(labels))
 
 
@@ -420,7 +420,8 @@ def poisson_nll_loss(
 
 def cosine_similarity(x1: Any, x2: Any, /, *, axis: int = -1, eps: float = 1e-8) -> Any:
     """Return the cosine of the angle between vectors along an axis; lengths are at least `eps`."""
-    one, two = (normalize(real(x, "cosine_similarity"), axis=axis, eps=eps) for x in (x1, x2))
+    both = shapes.broadcast_arrays(*(real(x, "cosine_similarity") for x in (x1, x2)))
+    one, two = (normalize(x, axis=axis, eps=eps) for x in both)
     return reductions.sum(one * two, axis=axis)
 
 

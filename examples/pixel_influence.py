@@ -4,7 +4,7 @@ A small segmentation network (convolutions, pooling, upsampling, a skip connecti
 find discs in noisy images that this program makes. Then the influence of the image on chosen
 output pixels is computed, each at the cost of its receptive field alone, and drawn:
 
-    python examples/pixel_influence.py [--size 64] [--steps 150] [--out pixel_influence.png]
+    python examples/pixel_influence.py [--size 96] [--steps 150] [--out pixel_influence.png]
 
 The picture has the image, the network's mask with the chosen pixel, and the influence map: red
 where a brighter pixel makes the answer surer, blue where it makes it less sure.
@@ -135,7 +135,7 @@ def save(path: Path, panels: list[np.ndarray], scale: int = 6) -> None:
 def main() -> None:
     """Train, ask, and draw."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--size", type=int, default=64, help="pixels along a side, even")
+    parser.add_argument("--size", type=int, default=96, help="pixels along a side, even")
     parser.add_argument("--steps", type=int, default=150, help="steps of training")
     parser.add_argument("--out", type=Path, default=Path("pixel_influence.png"))
     given = parser.parse_args()

@@ -279,9 +279,9 @@ def convolve_input(
     outputs, channels, kernel = w.shape[0] // groups, w.shape[1], w.shape[2:]
     if not z.size or not w.size:
         return np.zeros((z.shape[0], groups * channels, *size), dtype)
-    if (
-        set(stride) == {1} and outputs <= 2 * channels
-    ):  # a convolution with the kernels turned around
+    laid_out = z.shape[0] * z.shape[1] * math.prod(kernel) * math.prod(size) * z.itemsize
+    # a convolution with the kernels turned around
+    if set(stride) == {1} and (outputs <= 2 * channels or laid_out <= SMALL):
         turned = w.reshape(groups, outputs, channels, *kernel).swapaxes(1, 2)
         turned = turned.reshape(groups * channels, outputs, *kernel)
         back = (slice(None, None, -1),) * len(kernel)

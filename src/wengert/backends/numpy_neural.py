@@ -2,5 +2,4 @@
 
 from __future__ import annotations
 
-from wengert.backends.numpy_fused import *  # noqa: F403
 from wengert.backends.numpy_windows import *  # noqa: F403

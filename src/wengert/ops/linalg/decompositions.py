@@ -18,7 +18,7 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import sample, special
-from wengert.ops.linalg.common import (
+from wengert.ops.linalg.safeguards import (
     checked,
     hermitian,
     is_watched,

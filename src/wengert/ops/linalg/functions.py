@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import sample, special
-from wengert.ops.linalg.common import checked, matrices
+from wengert.ops.linalg.safeguards import checked, matrices
 from wengert.ops.linalg.solving import sylvester_of
 
 __all__ = ["expm", "sqrtm"]

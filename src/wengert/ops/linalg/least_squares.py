@@ -12,8 +12,16 @@ from wengert.engine.tensor import wrap
 from wengert.ops import elementwise, reductions, shapes
 from wengert.ops.contractions import adjoint, matmul
 from wengert.ops.families import sample, special
-from wengert.ops.linalg.common import constant, eps, floating, known, largest, matrices, promoted
 from wengert.ops.linalg.decompositions import svdvals
+from wengert.ops.linalg.safeguards import (
+    constant,
+    eps,
+    floating,
+    known,
+    largest,
+    matrices,
+    promoted,
+)
 
 __all__ = ["lstsq", "pinv"]
 

@@ -12,8 +12,8 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise, reductions, shapes
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import reduction, sample, zero
-from wengert.ops.linalg.common import floating, known, largest, matrices, rounding
 from wengert.ops.linalg.decompositions import svdvals
+from wengert.ops.linalg.safeguards import floating, known, largest, matrices, rounding
 from wengert.ops.linalg.solving import inverse
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]

@@ -13,7 +13,7 @@ from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise, reductions, shapes
 from wengert.ops.contractions import matmul, outer, tensordot, vecdot
 from wengert.ops.families import composite, one_axis, sample
-from wengert.ops.linalg.common import constant, matrices, promoted
+from wengert.ops.linalg.safeguards import constant, matrices, promoted
 from wengert.ops.linalg.solving import inv
 from wengert.ops.shapes import matrix_transpose
 

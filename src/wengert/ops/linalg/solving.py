@@ -15,7 +15,7 @@ from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise, shapes
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import joint, sample, special
-from wengert.ops.linalg.common import (
+from wengert.ops.linalg.safeguards import (
     checked,
     conj,
     constant,

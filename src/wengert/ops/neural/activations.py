@@ -14,7 +14,7 @@ from wengert.ops import elementwise as ew
 from wengert.ops import special
 from wengert.ops.families import composite, elementwise, one_axis, sample
 from wengert.ops.indexing import getitem
-from wengert.ops.neural.common import positive, real
+from wengert.ops.neural.arguments import positive, real
 
 #: Further out than this, exponentials are 0 in float64; products with them have no inf * 0 within.
 _FAR = 800.0

@@ -13,7 +13,7 @@ from wengert.engine.errors import DtypeError, ShapeError
 from wengert.ops import shapes
 from wengert.ops.contractions import matmul
 from wengert.ops.families import linewise, sample
-from wengert.ops.neural.common import number, real
+from wengert.ops.neural.arguments import number, real
 from wengert.ops.neural.layers import dropout
 
 

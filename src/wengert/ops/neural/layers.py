@@ -20,7 +20,7 @@ from wengert.ops import shapes
 from wengert.ops.contractions import adjoint, matmul
 from wengert.ops.families import contraction, sample
 from wengert.ops.families import linear as declare_linear
-from wengert.ops.neural.common import integers, number, real
+from wengert.ops.neural.arguments import integers, number, real
 
 # -- x @ weight + bias ------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from wengert.ops.families import elementwise, one_axis, sample
 from wengert.ops.families import special as declare
 from wengert.ops.indexing import index, scatter
 from wengert.ops.neural.activations import relu, softplus
-from wengert.ops.neural.common import (
+from wengert.ops.neural.arguments import (
     check_reduction,
     integers,
     number,

@@ -14,7 +14,7 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes
 from wengert.ops.families import axes, joint, linewise, one_axis, reduction, sample
-from wengert.ops.neural.common import number, positive, real
+from wengert.ops.neural.arguments import number, positive, real
 
 
 def _centred(xp: Any, x: Any, axis: tuple[int, ...], eps: float) -> tuple[Any, Any]:

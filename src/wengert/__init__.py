@@ -36,7 +36,9 @@ from wengert.ops.namespace import *  # noqa: F403
 from wengert.ops.namespace import __all__ as _names
 from wengert.transforms.check import GradientCheckError, check_grads
 from wengert.transforms.elements import influence
+from wengert.transforms.forward import ForwardAccumulator, jvp, linearize
 from wengert.transforms.gradients import custom_gradient, grad, stop_gradient, value_and_grad, vjp
+from wengert.transforms.vmap import vmap
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
@@ -50,6 +52,7 @@ __all__ = [
     "CutPathWarning",
     "DegenerateWarning",
     "DtypeError",
+    "ForwardAccumulator",
     "GradientCheckError",
     "GradientTape",
     "NoRuleError",
@@ -66,7 +69,9 @@ __all__ = [
     "fft",
     "grad",
     "influence",
+    "jvp",
     "linalg",
+    "linearize",
     "nn",
     "optim",
     "random",
@@ -74,6 +79,7 @@ __all__ = [
     "stop_gradient",
     "value_and_grad",
     "vjp",
+    "vmap",
 ]
 __all__ += _names
 

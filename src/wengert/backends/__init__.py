@@ -42,6 +42,8 @@ class Namespace:
         self.base = base
         #: whether an array that nobody else holds may be written to
         self.writable = writable
+        #: whether nobody can write to its arrays
+        self.immutable = name == "jax.numpy"
         self._extension = extension
         self.__dict__.update(kernels)
 
@@ -69,6 +71,8 @@ def namespace_of(array: Any) -> Any:
     """Return the namespace that computes `array`, or None if it is not an array."""
     kind = type(array)
     if kind not in _BY_TYPE:
+        if hasattr(kind, "__wengert_namespace__"):  # depends on more than its type
+            return array.__wengert_namespace__()
         _BY_TYPE[kind] = _find_namespace(array)
     return _BY_TYPE[kind]
 
@@ -146,7 +150,7 @@ def protected(array: Any) -> Any:
     if isinstance(array, np.ndarray):
         return array.copy() if _is_writable(array) else array
     xp = namespace_of(array)
-    return array if xp is None or xp.name == "jax.numpy" else xp.asarray(array, copy=True)
+    return array if xp is None or xp.immutable else xp.asarray(array, copy=True)
 
 
 def _is_writable(array: np.ndarray) -> bool:

@@ -151,6 +151,9 @@ class Op:
     sees_unused = False
     #: whether it holds something from one argument's rule for the next, until `let_go`
     holds = False
+    #: ``(level, arrays, mapped, params) -> results`` for many examples at once, each array that is
+    #: mapped with a first axis for them, as each result; if None, examples are done one by one
+    batch: Callable[..., Any] | None = None
 
     def __init__(
         self,
@@ -211,6 +214,14 @@ class Op:
     ) -> Any:
         """Return the cotangent for a Block `g`; here, for a family without a rule, densely."""
         return self.pull(xp, g.todense(xp), node, argument, values)
+
+    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+        """Return the tangent of the result, given edges with their parents' tangents.
+
+        An edge is (parent, argument number, values, tangent). NotImplemented has the rules
+        transposed, which is what a tangent needs of an operation that says no more.
+        """
+        return NotImplemented
 
     def let_go(self) -> None:
         """Forget what was held while the arguments of one entry got their cotangents."""

@@ -7,12 +7,22 @@ leave everything unusual to `apply`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import (
+    Batched,
+    Level,
+    highest,
+    levels,
+    outside,
+    plain_namespace,
+    substituted,
+)
 from wengert.engine.errors import BackendError, ShapeError
 from wengert.engine.node import NOBODY, OUTPUT, Edge, Node, Op, Tokens, active, meet
 from wengert.engine.tensor import Tensor, wrap
@@ -95,7 +105,7 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Any, list[Any], list[Node | No
     for raw in raws:
         if type(raw) in SCALARS:
             continue
-        found = backends.namespace_of(raw)
+        found = plain_namespace(raw)
         if xp is None:
             xp = found
         elif found is not xp:
@@ -125,6 +135,10 @@ def apply(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         nodes.append(arg._node)
     else:
         xp = backends.NUMPY
+    if levels.get():  # a vmap runs
+        level = highest(raws, params)
+        if level is not None:
+            return _apply_batched(op, level, raws, nodes, params)
     try:
         y = op.compute(xp, *raws, **params)
     except ValueError as error:
@@ -133,6 +147,50 @@ def apply(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     if tokens:
         return record(op, y, raws, nodes, params, tokens)
     return tuple(map(wrap, y)) if type(y) is tuple or type(y) is list else wrap(y)
+
+
+def _apply_batched(
+    op: Op, level: Level, raws: list[Any], nodes: list[Node | None], params: dict[str, Any]
+) -> Any:
+    """Compute `op` for all examples of a level, and record it for the tapes opened inside."""
+    mapped = [type(raw) is Batched and raw.level is level for raw in raws]
+    arrays = [
+        raw.values if is_mapped else wrap(raw, node)
+        for raw, node, is_mapped in zip(raws, nodes, mapped, strict=True)
+    ]
+    with outside(level):
+        results = (op.batch or functools.partial(one_by_one, op))(level, arrays, mapped, params)
+    several = type(results) is tuple
+    y: Any = tuple(Batched(level, r) for r in results) if several else Batched(level, results)
+    tokens = interested(nodes) - level.outer
+    if tokens:
+        return record(op, y, raws, nodes, params, tokens)
+    return tuple(map(wrap, y)) if several else wrap(y)
+
+
+def one_by_one(
+    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: dict[str, Any]
+) -> Any:
+    """Return the results of `op` for all examples, called once for each."""
+    xp = Tensor._namespace
+    count = level.size or 1  # of no examples one is made up, for the results' shapes
+
+    def example(tensor: Tensor, i: int) -> Tensor:
+        if not level.size:
+            return xp.ones(tensor.shape[1:], dtype=tensor.dtype)
+        return tensor[i]
+
+    def index(part: Any, i: int) -> Any:
+        return part if part.level is not level else example(part.values, i)._raw
+
+    results = []
+    for i in range(count):
+        here = [example(a, i) if m else a for a, m in zip(arrays, mapped, strict=True)]
+        there = substituted(params, functools.partial(index, i=i))
+        results.append(apply(op, tuple(here), there))
+    if type(results[0]) is tuple:
+        return tuple(xp.stack(parts)[: level.size] for parts in zip(*results, strict=True))
+    return xp.stack(results)[: level.size]
 
 
 def interested(nodes: list[Node | None]) -> Tokens:

@@ -25,7 +25,7 @@ REAL = frozenset(map(np.dtype, ("float32", "float64", "float16")))
 
 def ancestors(targets: Collection[Node], token: Token) -> list[Node]:
     """Return all entries of a tape that `targets` were computed from, newest first."""
-    entries = list(targets)
+    entries = list(dict.fromkeys(targets))
     seen = set(entries)
     for node in entries:  # grows while it is read
         parent = node.parent
@@ -96,7 +96,7 @@ def reverse(
                 parts[argument] = g if parts[argument] is None else add(xp, parts[argument], g)
                 continue
             if recorded:
-                values = _recorded(node, argument, values)
+                values = recorded_values(node, argument, values)
             if type(g) is Block:
                 if not all(map(len, g.region)):  # no elements: zero by structure, for all parents
                     continue
@@ -179,7 +179,7 @@ def _dense(xp: Any, node: Node, k: int, part: Any, seeds: dict[Node, Any]) -> An
     return part.todense(xp) if type(part) is Block else part
 
 
-def _recorded(node: Node, argument: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def recorded_values(node: Node, argument: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the values that a rule reads as tensors with their entries."""
     op = node.op
     parents = {position: parent for parent, position, _ in node.edges}

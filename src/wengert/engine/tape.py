@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from wengert import backends
 from wengert.engine import cotangents as ct
+from wengert.engine.batching import levels
 from wengert.engine.cost import Cost, estimate, whole_seeds
 from wengert.engine.errors import DtypeError, ShapeError, TapeError, caller_line
-from wengert.engine.node import NOBODY, Node, Token, active, watch
+from wengert.engine.node import NOBODY, Node, Token, Tokens, active, watch
 from wengert.engine.node import leaf as leaf_node
 from wengert.engine.record import lift
 from wengert.engine.sweep import ancestors, reverse
@@ -166,11 +167,11 @@ class GradientTape:
                 f"gradient() was called on this tape before, at {self._spent}, and freed what it "
                 "recorded; write GradientTape(persistent=True) to ask more than once"
             )
-        targets = [_part(t, "gradient: target") for t in flatten(target)[0]]
+        targets = [part_of_tape(t, "gradient: target") for t in flatten(target)[0]]
         if type(target) is Tensor and output_gradients is not None:
             output_gradients = lift(output_gradients, "gradient: output_gradients")
         given, rebuild = flatten(sources)
-        places = [None if s is None else _part(s, "gradient: source") for s in given]
+        places = [None if s is None else part_of_tape(s, "gradient: source") for s in given]
         seeds = self._seeds(target, targets, output_gradients)
         if not self._persistent:
             self._spent = caller_line()
@@ -188,8 +189,8 @@ class GradientTape:
                 f"gradient() was called on this tape at {self._spent}, and freed what it recorded; "
                 "ask for the cost first, or write GradientTape(persistent=True)"
             )
-        targets = [_part(t, "cost: target") for t in flatten(target)[0]]
-        places = [_part(s, "cost: source") for s in flatten(sources)[0] if s is not None]
+        targets = [part_of_tape(t, "cost: target") for t in flatten(target)[0]]
+        places = [part_of_tape(s, "cost: source") for s in flatten(sources)[0] if s is not None]
         seeds: dict[Node, ct.Region] = {}
         for part in targets:
             node = part.node
@@ -254,10 +255,7 @@ class GradientTape:
         recording = before if self._persistent else before - {self._token}
         nodes: list[Any] = [part.node for part, _ in pairs]
         entries = ancestors(nodes, self._token)
-        recorded = bool(recording) and (
-            any(node.tokens & recording or node.op.captures for node in entries)
-            or any(w._node is not None and w._node.tokens & recording for _, w in pairs)
-        )
+        recorded = on_tensors(entries, [w for _, w in pairs], recording)
         xp = Tensor._namespace if recorded else backends.namespace_of(pairs[0][1]._raw)
         seeds: dict[Node, Any] = {}
         for part, weight in pairs:
@@ -274,6 +272,16 @@ class GradientTape:
             active.set(before)
             self._token.alive = self._persistent
         return found if recorded else {node: _wrapped(g) for node, g in found.items()}
+
+
+def on_tensors(entries: list[Node], given: list[Tensor], recording: Tokens) -> bool:
+    """Return whether a sweep computes on tensors: a tape is interested in it, or a vmap runs."""
+    if levels.get():
+        return True
+    return bool(recording) and (
+        any(node.tokens & recording or node.op.captures for node in entries)
+        or any(t._node is not None and t._node.tokens & recording for t in given)
+    )
 
 
 def _wrapped(g: Any) -> Any:
@@ -306,7 +314,7 @@ class Part(NamedTuple):
     selection: Any = None
 
 
-def _part(value: Any, what: str) -> Part:
+def part_of_tape(value: Any, what: str) -> Part:
     owner, selection = value, None
     if hasattr(type(value), "__wengert_selection__"):
         owner, selection = value.__wengert_selection__()

@@ -169,12 +169,16 @@ class Tensor(Operand):
     # -- what it looks like ----------------------------------------------------------
 
     def __repr__(self) -> str:
+        if hasattr(self._raw, "__wengert_namespace__"):
+            return f"Tensor({self._raw!r})"
         values = np.array2string(self.numpy(), separator=", ", prefix="Tensor(", threshold=200)
         library = backends.namespace_of(self._raw)
         suffix = "" if library is backends.NUMPY or library is None else f", {library.name}"
         return f"Tensor({values}, dtype={_dtype_name(self.dtype)}{suffix})"
 
     def __str__(self) -> str:
+        if hasattr(self._raw, "__wengert_namespace__"):
+            return repr(self._raw)
         return np.array2string(self.numpy(), separator=", ", threshold=200)
 
     def __format__(self, spec: str) -> str:

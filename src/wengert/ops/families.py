@@ -24,6 +24,7 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from operator import attrgetter
 from threading import local
 from typing import Any, TypedDict, Unpack
@@ -34,6 +35,7 @@ from wengert import backends
 from wengert.engine.cotangents import (
     Block,
     Region,
+    add,
     cut,
     part_of,
     sizes,
@@ -45,6 +47,7 @@ from wengert.engine.errors import RuleError
 from wengert.engine.node import Node, Op
 from wengert.engine.record import apply, binary, unary
 from wengert.engine.tensor import Tensor
+from wengert.ops import batching
 
 Rule = Callable[..., Any]
 Domain = tuple[float, float]
@@ -81,6 +84,8 @@ class Tests(TypedDict, total=False):
     invariant: Callable[..., Any] | None
     #: how many times the usual error of rounding its values may have
     rounding: float
+    #: what it is on many examples: ``(op, level, arrays, mapped, params)``, see `ops.batching`
+    batch: Callable[..., Any]
     doc: str | None
 
 
@@ -130,6 +135,8 @@ def _register(
 
 def _declared(op: Op, tests: Tests) -> Callable[..., Any]:
     """Return what users call for an operation that is now in the registry."""
+    if "batch" in tests:
+        op.batch = partial(tests.pop("batch"), op)  # type: ignore[method-assign]
     return _register(_caller(op), op, op.name, op.family, tests)
 
 
@@ -140,6 +147,13 @@ def _by_name(name: str) -> Callable[..., Any]:
         return find(xp)(*arrays, **params)
 
     return compute
+
+
+def _run(op: Op, xp: Any, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Return an operation on raw arrays or, if `xp` is the namespace of tensors, recorded."""
+    if xp is Tensor._namespace:
+        return apply(op, arrays, params)
+    return op.compute(xp, *arrays, **params)
 
 
 def _caller(op: Op) -> Callable[..., Any]:
@@ -225,6 +239,29 @@ class Elementwise(Op):
             return Block(parent.shape, region, part, mask)
         return unbroadcast_block(xp, part, region, parent.shape, mask)
 
+    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+        """Return the sum of the rules' answers to the tangents."""
+        total: Any = None
+        complex_result = backends.kind_of(node.dtype) == "c"
+        for parent, argument, values, t in edges:
+            if self.transposed or (not complex_result and backends.kind_of(parent.dtype) == "c"):
+                return NotImplemented  # not a product with a partial derivative
+            rule: Any = self.rules[argument]
+            if type(t) is Block:
+                region = self.reach(t.region, node, parent, argument, values)
+                part = rule(xp, t.values, *[cut(v, region) for v in values])
+                if part is not None:
+                    part = Block(node.shape, region, xp.broadcast_to(part, sizes(region)))
+            else:
+                part = rule(xp, t, *values)
+            if part is not None:
+                total = part if total is None else _sum_of(xp, total, part, node.shape)
+        return total
+
+    def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
+        """Return the operation on all examples, whose axes are in line from the right."""
+        return apply(self, batching.aligned(arrays, mapped), params)
+
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the same region, and one place along axes that the argument is repeated along."""
         lead = len(node.shape) - len(parent.shape)
@@ -240,6 +277,13 @@ class Elementwise(Op):
             repeated[lead + i] if n == 1 else r
             for i, (r, n) in enumerate(zip(region, parent.shape, strict=True))
         )
+
+
+def _sum_of(xp: Any, one: Any, two: Any, shape: tuple[int, ...]) -> Any:
+    """Return the sum of two tangents of an array of `shape`, to which they may yet broadcast."""
+    if type(one) is not Block and type(two) is not Block:
+        return one + two
+    return add(xp, *(t if type(t) is Block else xp.broadcast_to(t, shape) for t in (one, two)))
 
 
 def _kept(xp: Any, part: Any, g: Block, region: Region, mask: Any = None) -> Any:
@@ -310,6 +354,12 @@ class Zero(Op):
     family = "zero"
     broadcasts = True
 
+    def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
+        """Return the operation on all examples: on each element, or along `axis`."""
+        if "axis" in params:
+            return batching.along_axes(self, level, arrays, mapped, params)
+        return apply(self, batching.aligned(arrays, mapped), params)
+
 
 def zero(
     name: str,
@@ -352,6 +402,14 @@ class Linear(Op):
     ) -> Any:
         part = None if self.block is None else self.block(xp, g, *values)
         return super().pull_block(xp, g, node, parent, argument, values) if part is None else part
+
+    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+        """Return the operation of the tangent, if its parameters are known."""
+        ((_, argument, values, t),) = edges
+        known = dict(zip(self.reads[argument] or (), values, strict=True))
+        if type(t) is Block or not known.keys() >= {*self.params}:
+            return NotImplemented
+        return _run(self, xp, (t,), {name: known[name] for name in self.params})
 
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return what the rule for a Block makes of one without values."""
@@ -527,6 +585,21 @@ class Contraction(Op):
         part = self.pull(xp, g.values, node, argument, tuple(known.values()))
         return unbroadcast_block(xp, part, regions[argument], parent.shape)
 
+    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+        """Return the sum of the operation with each tangent in the place of its operand."""
+        if any(type(t) is Block for *_, t in edges) or not (self.variadic or len(self.args) == 2):
+            return NotImplemented  # of three operands one is added
+        total: Any = None
+        for _, argument, values, t in edges:
+            known, params = self._known(argument, values)
+            operands = list(known["arrays"]) if self.variadic else [*map(known.get, self.args)]
+            operands[argument] = t
+            if params.keys() != {*self.params} or any(x is None for x in operands):
+                return NotImplemented
+            part = _run(self, xp, tuple(operands), params)
+            total = part if total is None else total + part
+        return total
+
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return what `regions` says, and one place along axes of length 1."""
         known, params = self._known(argument, values)
@@ -624,6 +697,10 @@ class Reduction(Op):
             return plain.reshape(g.mask, kept)
 
         return Block(shape, tuple(region), _kept(xp, part, g, tuple(region), mask), mask)
+
+    def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
+        """Return the reduction along the same axes of all examples."""
+        return batching.along_axes(self, level, arrays, mapped, params)
 
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the region with all of the reduced axes."""

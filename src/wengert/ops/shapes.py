@@ -421,17 +421,17 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     return _roll(x, shift=shifts, axis=where)
 
 
-def _unpad(xp: Any, g: Any, x_shape: Any, widths: Any, mode: str, value: Any) -> Any:
+def _unpad(xp: Any, g: Any, x_shape: Any, widths: Any, mode: str) -> Any:
     if mode == "constant":
         return g[tuple(slice(b, b + n) for (b, _), n in zip(widths, x_shape, strict=True))]
     op: Any = _pad.op  # type: ignore[attr-defined]
-    return op.transpose(xp, g, x_shape, widths, mode, value)
+    return op.transpose(xp, g, x_shape, widths, mode, 0)
 
 
-def _unpad_block(xp: Any, g: Block, x_shape: Any, widths: Any, mode: str, value: Any) -> Any:
+def _unpad_block(xp: Any, g: Block, x_shape: Any, widths: Any, mode: str) -> Any:
     if mode != "constant":
         op: Any = _pad.op  # type: ignore[attr-defined]
-        return op.transpose_block(xp, g, x_shape, widths, mode, value)
+        return op.transpose_block(xp, g, x_shape, widths, mode, 0)
     inside = tuple(range(b, b + n) for (b, _), n in zip(widths, x_shape, strict=True))
     if any(r.step < 0 for r in g.region):
         return None
@@ -442,9 +442,7 @@ def _unpad_block(xp: Any, g: Block, x_shape: Any, widths: Any, mode: str, value:
     return Block(x_shape, region, cut.values)
 
 
-def _pad_reached(
-    region: Region, shape: Any, x_shape: Any, widths: Any, mode: str, value: Any
-) -> Region | None:
+def _pad_reached(region: Region, shape: Any, x_shape: Any, widths: Any, mode: str) -> Region | None:
     if mode != "constant":
         return None
     return tuple(range(r.start + b, r.stop + b) for r, (b, _) in zip(region, widths, strict=True))

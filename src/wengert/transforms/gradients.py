@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched
 from wengert.engine.errors import (
     DtypeError,
     RuleError,
@@ -26,7 +27,7 @@ from wengert.engine.trees import flatten, map_leaves
 from wengert.engine.variable import Variable
 
 
-def _name(fun: Callable[..., Any]) -> str:
+def name_of(fun: Callable[..., Any]) -> str:
     return getattr(fun, "__name__", repr(fun))
 
 
@@ -59,6 +60,8 @@ def like_given(result: Any, given: Any) -> Any:
     if type(given) is Tensor or isinstance(given, Variable) or not isinstance(result, Tensor):
         return result
     raw = result._raw
+    if type(raw) is Batched:
+        return result
     if backends.namespace_of(given) is None:  # a Python number
         return raw[()] if type(raw) is np.ndarray and not raw.shape else result.numpy().copy()
     # what is handed out may be written to, so it must stand alone
@@ -71,7 +74,7 @@ def is_traced(tensor: Tensor) -> bool:
     return tensor._node is not None and bool(tensor._node.tokens & active.get())
 
 
-class _Call:
+class Call:
     """One call of a function on arguments that a tape of its own watches."""
 
     def __init__(
@@ -82,8 +85,9 @@ class _Call:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         what: str,
+        persistent: bool = False,
     ) -> None:
-        self.what = f"{what}({_name(fun)})"
+        self.what = f"{what}({name_of(fun)})"
         self.single = isinstance(argnums, int)
         self.positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
         for position in self.positions:
@@ -99,7 +103,7 @@ class _Call:
         if len({p % len(args) for p in self.positions}) < len(self.positions):
             raise ValueError(f"{self.what}: argnums={argnums} names an argument twice")
         self.given = [args[p] for p in self.positions]
-        self.tape = GradientTape(persistent=what == "vjp", watch_accessed_variables=False)
+        self.tape = GradientTape(persistent=persistent, watch_accessed_variables=False)
         inner = list(args)
         self.sources = []
         for position in self.positions:
@@ -157,7 +161,7 @@ class _Call:
             )
 
 
-def _scalar(call: _Call) -> Tensor:
+def _scalar(call: Call) -> Tensor:
     """Return the result of a function as the scalar that grad differentiates."""
     result = call.result
     if isinstance(result, Variable):
@@ -203,7 +207,7 @@ def value_and_grad(
 
     @functools.wraps(fun)
     def with_gradient(*args: Any, **kwargs: Any) -> Any:
-        call = _Call(fun, argnums, has_aux, args, kwargs, "value_and_grad")
+        call = Call(fun, argnums, has_aux, args, kwargs, "value_and_grad")
         value = _scalar(call)
         gradient = call.gradients(None)
         answer = call.outward(value)
@@ -232,7 +236,7 @@ def grad(
 
     @functools.wraps(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        call = _Call(fun, argnums, has_aux, args, kwargs, "grad")
+        call = Call(fun, argnums, has_aux, args, kwargs, "grad")
         _scalar(call)
         answer = call.gradients(None)
         return (answer, call.outward(call.aux)) if has_aux else answer
@@ -252,7 +256,7 @@ def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
     >>> pull(np.array([1.0, 2.0]))
     (array([1., 2.]),)
     """
-    call = _Call(fun, tuple(range(len(args))), has_aux, args, {}, "vjp")
+    call = Call(fun, tuple(range(len(args))), has_aux, args, {}, "vjp", persistent=True)
     leaves, rebuild = flatten(call.result)
     call.result = rebuild(
         [leaf if type(leaf) is Tensor else wrap(np.asarray(leaf)) for leaf in leaves]
@@ -364,7 +368,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
         answer = fun(*tensors, **kwargs)
         if not isinstance(answer, tuple) or len(answer) != 2 or not callable(answer[1]):
             raise TypeError(
-                f"custom_gradient: {_name(fun)} returned {type(answer).__name__}; expected "
+                f"custom_gradient: {name_of(fun)} returned {type(answer).__name__}; expected "
                 "(result, function from weights to gradients)"
             )
         result, pullback = answer
@@ -372,11 +376,11 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
         raws = [_as_tensor(leaf)._raw for leaf in leaves]
         nodes = [t._node for t in tensors]
         tokens = interested(nodes)
-        _refuse_captured(_name(fun), leaves, nodes, before)
+        _refuse_captured(name_of(fun), leaves, nodes, before)
         if not tokens:
             return rebuild([wrap(raw) for raw in raws])
         several = len(leaves) != 1
-        op = _Custom(_name(fun), len(tensors), pullback, several)
+        op = _Custom(name_of(fun), len(tensors), pullback, several)
         parts = record(
             op, raws if several else raws[0], [t._raw for t in tensors], nodes, {}, tokens
         )

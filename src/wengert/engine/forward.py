@@ -1,0 +1,189 @@
+"""The forward sweep: from tangents of some entries to those of others.
+
+It runs over the same entries as the reverse sweep, oldest first. A family that knows how a
+tangent goes through its operations says so in `push`. For any other operation the rule itself
+is transposed: a rule is linear in the cotangent, so the derivative of what it answers with
+respect to that cotangent, weighted by the tangents, is the tangent of the result. A tangent may
+be a Block; then only the part of the result that depends on it is computed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+from wengert import backends
+from wengert.engine.cotangents import (
+    Block,
+    Region,
+    add,
+    around,
+    fit,
+    selected,
+    sizes,
+    whole,
+)
+from wengert.engine.node import NOBODY, OUTPUT, Node, active
+from wengert.engine.sweep import leading_to, recorded_values
+from wengert.engine.tape import GradientTape
+from wengert.engine.tensor import Tensor, wrap
+
+
+def forward(
+    xp: Any,
+    entries: list[Node],
+    tangents: dict[Node, Any],
+    targets: Collection[Node],
+    recorded: bool,
+) -> dict[Node, Any]:
+    """Return the tangents of `targets`; those that depend on nothing with a tangent are missing.
+
+    `entries` are the targets' ancestors, newest first. `recorded` says that tangents are tensors.
+    """
+    wanted = leading_to(tangents.keys(), entries)
+    path = [node for node in reversed(entries) if node in wanted]
+    uses = Counter(parent for node in path for parent, _, _ in node.edges)
+    uses.update(targets)
+    carried = dict(tangents)
+    for node in path:
+        edges = []
+        for parent, argument, values in node.edges:
+            t = carried.get(parent)
+            if t is not None and (type(t) is not Block or all(map(len, t.region))):
+                if recorded and node.op is not OUTPUT:
+                    values = recorded_values(node, argument, values)
+                edges.append((parent, argument, values, t))
+        if edges:
+            found = _pushed(xp, node, edges, recorded)
+            if found is not None:
+                given = carried.get(node)  # an entry may also have a tangent of its own
+                carried[node] = found if given is None else add(xp, given, found)
+        for parent, _, _ in node.edges:
+            uses[parent] -= 1
+            if not uses[parent]:
+                carried.pop(parent, None)
+    return {node: carried[node] for node in targets if node in carried}
+
+
+def _pushed(xp: Any, node: Node, edges: list[Any], recorded: bool) -> Any:
+    op = node.op
+    if op is OUTPUT:
+        _, argument, _, tangents = edges[0]
+        return tangents[argument]
+    found = op.push(xp, node, edges)
+    if found is NotImplemented:
+        found = _transposed(node, edges, recorded)
+    return found if found is None or type(found) is list else _fitting(xp, found, node)
+
+
+def _fitting(xp: Any, t: Any, node: Node) -> Any:
+    """Return a tangent with the shape and dtype of its entry."""
+    values = t.values if type(t) is Block else t
+    shape = sizes(t.region) if type(t) is Block else node.shape
+    if values.dtype != node.dtype:
+        values = xp.astype(values, node.dtype)
+    if tuple(values.shape) != shape:
+        values = xp.broadcast_to(values, shape)
+    return Block(t.shape, t.region, values, t._mask) if type(t) is Block else values
+
+
+def _transposed(node: Node, edges: list[Any], recorded: bool) -> Any:
+    """Return the tangent of the result by transposing the rules, on tensors."""
+    before = active.get()
+    if not recorded:
+        active.set(NOBODY)
+    try:
+        found = _by_transposing(node, edges)
+    finally:
+        active.set(before)
+    if recorded or found is None:
+        return found
+    if type(found) is list:
+        return [part if part is None else _raw(part) for part in found]
+    return _raw(found)
+
+
+def _raw(t: Any) -> Any:
+    return Block(t.shape, t.region, t.values._raw) if type(t) is Block else t._raw
+
+
+def _by_transposing(node: Node, edges: list[Any]) -> Any:
+    xp, op = Tensor._namespace, node.op
+    several = type(node.shape) is list
+    region = None if several else _reached(node, edges)
+    like = _values(edges[0][3])
+    plain: Any = backends.namespace_of(getattr(like, "_raw", like))
+    if several:
+        outputs = [
+            wrap(plain.zeros(shape, dtype=dtype)) if backends.is_inexact(dtype) else None
+            for shape, dtype in zip(node.shape, node.dtype, strict=True)
+        ]
+    else:
+        lengths = node.shape if region is None else sizes(region)
+        outputs = [wrap(plain.zeros(lengths, dtype=node.dtype))]
+    answers: list[Any] = []
+    weights: list[Any] = []
+    with GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch([c for c in outputs if c is not None])
+        for parent, argument, values, t in edges:
+            values = _as_tensors(op, argument, values)
+            if region is None:
+                g: Any = outputs if several else outputs[0]
+                part = op.pull(xp, g, node, argument, values)
+            else:
+                g = Block(node.shape, region, outputs[0])
+                part = op.pull_block(xp, g, node, parent, argument, values)
+            if part is None:
+                continue
+            part = fit(xp, op, part, parent)
+            box = part.region if type(part) is Block else whole(parent.shape)
+            answers.append(part.kept(xp) if type(part) is Block else part)
+            weights.append(selected(xp, _on_tensors(t), box))
+        if op.holds:
+            op.let_go()
+    found = tape.gradient(answers, outputs, output_gradients=weights)
+    if several:
+        return found
+    if region is None or found[0] is None:
+        return found[0]
+    return Block(node.shape, region, found[0])
+
+
+def _reached(node: Node, edges: list[Any]) -> Region | None:
+    """Return the region of the result that tangents of Blocks reach; None for all of it."""
+    region: Region | None = None
+    for parent, argument, values, t in edges:
+        if type(t) is not Block:
+            return None
+        start = tuple(r if type(r) is range else range(r.min(), r.max() + 1) for r in t.region)
+        part = node.op.reach(start, node, parent, argument, values)
+        if part is None:
+            return None
+        region = part if region is None else around(region, part)
+    return region
+
+
+def _values(t: Any) -> Any:
+    return t.values if type(t) is Block else t
+
+
+def _on_tensors(t: Any) -> Any:
+    if type(t) is Block:
+        return t if type(t.values) is Tensor else Block(t.shape, t.region, wrap(t.values))
+    return t if type(t) is Tensor else wrap(t)
+
+
+def _as_tensors(op: Any, argument: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what a rule reads with raw arrays of arguments and results made tensors."""
+    names = op.reads[0 if op.variadic else argument] or ()
+    arrays = {"y", "arrays", *op.args}
+
+    def tensor(name: str, value: Any) -> Any:
+        if name not in arrays:
+            return value
+        if type(value) is tuple or type(value) is list:
+            return tuple(v if type(v) is Tensor else wrap(v) for v in value)
+        return value if type(value) is Tensor else wrap(value)
+
+    return tuple(map(tensor, names, values))

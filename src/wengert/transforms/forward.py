@@ -1,0 +1,267 @@
+"""Forward mode: jvp, linearize and ForwardAccumulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.batching import levels
+from wengert.engine.cotangents import Block
+from wengert.engine.errors import DtypeError, ShapeError, TapeError
+from wengert.engine.forward import forward
+from wengert.engine.node import NOBODY, active
+from wengert.engine.record import lift
+from wengert.engine.sweep import ancestors
+from wengert.engine.tape import GradientTape, Part, on_tensors, part_of_tape
+from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.trees import flatten, paths
+from wengert.transforms.gradients import Call, is_traced, like_given
+
+
+def push(
+    tape: GradientTape,
+    places: Sequence[Part],
+    tangents: Sequence[Any],
+    targets: Sequence[Tensor],
+    dense: bool = True,
+) -> list[Any]:
+    """Return the tangent of each target, as a tensor; None if it does not depend on the places.
+
+    A tangent of a place that is a selection is one for its elements.
+    """
+    before = active.get()
+    recording = before - {tape._token}
+    nodes = [t._node for t in targets if t._node is not None and tape._token in t._node.tokens]
+    entries = ancestors(nodes, tape._token)
+    moving = [t for t in tangents if t is not None]
+    recorded = on_tensors(entries, [_values(t) for t in moving], recording)
+    xp: Any = Tensor._namespace
+    if not recorded and moving:
+        xp = backends.namespace_of(_values(moving[0])._raw)
+    seeds: dict[Any, Any] = {}
+    for place, tangent in zip(places, tangents, strict=True):
+        if tangent is None or place.node is None:
+            continue
+        t = tangent if recorded else _lowered(tangent)
+        seeds[place.node] = t if place.selection is None else place.selection.embed(xp, t)
+    active.set(recording or NOBODY)
+    try:
+        found = forward(xp, entries, seeds, set(nodes), recorded)
+    finally:
+        active.set(before)
+    answers = [None if t._node is None else found.get(t._node) for t in targets]
+    return [a if a is None else _raised(a, recorded, dense) for a in answers]
+
+
+def _values(tangent: Any) -> Tensor:
+    values: Tensor = tangent.values if type(tangent) is Block else tangent
+    return values
+
+
+def _lowered(tangent: Any) -> Any:
+    if type(tangent) is Block:
+        return Block(tangent.shape, tangent.region, tangent.values._raw)
+    return tangent._raw
+
+
+def _raised(tangent: Any, recorded: bool, dense: bool) -> Any:
+    if not recorded:
+        if type(tangent) is Block:
+            tangent = Block(tangent.shape, tangent.region, wrap(tangent.values))
+        else:
+            tangent = wrap(tangent)
+    return tangent.todense(Tensor._namespace) if dense and type(tangent) is Block else tangent
+
+
+def as_tangent(value: Any, place: Part, what: str) -> Any:
+    """Return a given tangent as a tensor of its primal's shape and dtype; None for none."""
+    if value is None:
+        return None
+    primal = place.tensor
+    shape = primal.shape if place.selection is None else place.selection.shape
+    if type(value) is Block:
+        values, given = lift(value.values, what), tuple(value.shape)
+    else:
+        values = lift(value, what)
+        values = values if type(values) is Tensor else wrap(np.asarray(values))
+        given = values.shape
+    if given != shape:
+        raise ShapeError(
+            f"{what}: a tangent has shape {given} and its primal {shape}; give one number for each "
+            "element of the primal"
+        )
+    if backends.loses(values.dtype, primal.dtype):
+        raise DtypeError(
+            f"{what}: a tangent has dtype {values.dtype} and its primal {primal.dtype}, which "
+            "cannot hold it; write wg.real(tangent), or give a complex primal"
+        )
+    if values.dtype != primal.dtype:
+        values = Tensor._namespace.astype(values, primal.dtype)
+    return Block(value.shape, value.region, values) if type(value) is Block else values
+
+
+def _matching(primals: Any, tangents: Any, what: str) -> list[Any]:
+    """Return the leaves of `tangents`, which is a nest of the form of `primals`."""
+    if paths(primals) != paths(tangents):
+        raise ShapeError(
+            f"{what}: the primals have parts at {paths(primals)} and the tangents at "
+            f"{paths(tangents)}; give one tangent for each primal, in the same nest"
+        )
+    return flatten(tangents)[0]
+
+
+class ForwardAccumulator:
+    """Tangents of all that is computed from some tensors or variables, in a context.
+
+    Parameters
+    ----------
+    primals
+        Tensors, variables or selections ``x.at[key]`` of them, in any nest.
+    tangents
+        The direction: an array for each primal, in the same nest. For a selection it has the
+        shape of ``x[key]``, and what does not depend on it is not computed.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.asarray([1.0, 2.0])
+    >>> with wg.ForwardAccumulator(x, wg.asarray([1.0, 0.0])) as forward:
+    ...     y = x**3
+    >>> forward.jvp(y)
+    Tensor([3., 0.], dtype=float64)
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        what = "ForwardAccumulator"
+        given = _matching(primals, tangents, what)
+        self._places = [part_of_tape(p, f"{what}: primal") for p in flatten(primals)[0]]
+        self._tangents = [
+            as_tangent(t, place, what) for t, place in zip(given, self._places, strict=True)
+        ]
+        self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        self._owners = [
+            p.__wengert_selection__()[0] if hasattr(type(p), "__wengert_selection__") else p
+            for p in flatten(primals)[0]
+        ]
+
+    def __enter__(self) -> ForwardAccumulator:
+        self._tape.__enter__()
+        self._tape.watch(self._owners)
+        self._places = [
+            Part(place.tensor, part_of_tape(owner, "primal").node, place.selection)
+            for place, owner in zip(self._places, self._owners, strict=True)
+        ]
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._tape.__exit__(*exception)
+
+    def jvp(self, target: Any, unconnected_gradients: str = "none", dense: bool = True) -> Any:
+        """Return the tangent of a tensor, or of each in a nest.
+
+        Parameters
+        ----------
+        target
+            What was computed inside of the context.
+        unconnected_gradients
+            What to return for a target that depends on no primal: "none" for None, "zero" for
+            zeros.
+        dense
+            False to get a `Block` where the tangent is zero outside of one.
+        """
+        if unconnected_gradients not in ("none", "zero"):
+            raise ValueError(
+                f"unconnected_gradients is {unconnected_gradients!r}; write 'none' or 'zero'"
+            )
+        leaves, rebuild = flatten(target)
+        tensors = [part_of_tape(leaf, "jvp: target") for leaf in leaves]
+        if any(part.selection is not None for part in tensors):
+            raise TypeError("jvp: a target is a selection z.at[key]; write z[key] in the context")
+        if any(p.node is None for p in self._places):
+            raise TapeError("jvp: the accumulator was not entered; write `with accumulator:`")
+        targets = [Tensor.__copy__(p.tensor) for p in tensors]
+        for tensor, part in zip(targets, tensors, strict=True):
+            tensor._node = part.node
+        found = push(self._tape, self._places, self._tangents, targets, dense)
+        if unconnected_gradients == "zero":
+            found = [_zeros(t) if f is None else f for f, t in zip(found, targets, strict=True)]
+        return rebuild(found)
+
+
+def _zeros(like: Tensor) -> Tensor:
+    return wrap(backends.namespace_of(like._raw).zeros(like.shape, dtype=like.dtype))
+
+
+class _Linear:
+    """The tangents of one call of a function, as often as asked."""
+
+    def __init__(self, fun: Callable[..., Any], primals: Any, has_aux: bool, what: str) -> None:
+        if not isinstance(primals, (tuple, list)):
+            raise TypeError(
+                f"{what}: primals is {type(primals).__name__}; write a tuple of the arguments, "
+                "(x,) for one"
+            )
+        positions = tuple(range(len(primals)))
+        self.call = Call(fun, positions, has_aux, tuple(primals), {}, what, persistent=True)
+        self.primals = tuple(primals)
+        self.what = self.call.what
+        leaves, self.rebuild = flatten(self.call.result)
+        self.targets = [t if type(t) is Tensor else wrap(np.asarray(t)) for t in leaves]
+        self.places = [part_of_tape(s, self.what) for s in flatten(self.call.sources)[0]]
+
+    def value(self) -> Any:
+        return self.call.outward(self.call.result)
+
+    def __call__(self, tangents: Any) -> Any:
+        given = _matching(self.primals, tuple(tangents), self.what)
+        moving = [as_tangent(t, p, self.what) for t, p in zip(given, self.places, strict=True)]
+        found = push(self.call.tape, self.places, moving, self.targets)
+        first = next(iter(flatten(self.call.given)[0]), None)
+        answers = [_zeros(t) if f is None else f for f, t in zip(found, self.targets, strict=True)]
+        return self.rebuild(
+            [a if is_traced(a) or levels.get() else like_given(a, first) for a in answers]
+        )
+
+
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+) -> Any:
+    """Return fun(*primals) and its derivative in the direction of `tangents`.
+
+    Parameters
+    ----------
+    fun
+        Returns an array, or a nest of them; with `has_aux`, (result, aux).
+    primals
+        A tuple of the arguments, each an array or a nest of them.
+    tangents
+        A tuple of the same form; None for an argument that does not move.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> wg.jvp(np.sin, (np.zeros(2),), (np.array([1.0, 2.0]),))
+    (array([0., 0.]), array([1., 2.]))
+    """
+    line = _Linear(fun, primals, has_aux, "jvp")
+    tangent = line(tangents)
+    if has_aux:
+        return line.value(), tangent, line.call.outward(line.call.aux)
+    return line.value(), tangent
+
+
+def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """Return fun(*primals) and the linear function from tangents to the result's tangent.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> y, push = wg.linearize(np.sin, np.zeros(2))
+    >>> push(np.array([1.0, 2.0]))
+    array([1., 2.])
+    """
+    line = _Linear(fun, primals, False, "linearize")
+    return line.value(), lambda *tangents: line(tangents)

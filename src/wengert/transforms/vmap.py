@@ -1,0 +1,186 @@
+"""vmap: a function of one example, called with many."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.engine.batching import Batched, Level, opened
+from wengert.engine.errors import ShapeError
+from wengert.engine.record import lift
+from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.trees import flatten, paths
+from wengert.transforms.gradients import is_traced, like_given, name_of
+
+Axes = list[int | None]
+
+
+def vmap(
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """Return a function that calls `fun` with each example of its arguments, all at once.
+
+    Parameters
+    ----------
+    fun
+        Takes and returns arrays, or nests of them.
+    in_axes
+        The axis of each positional argument along which its examples are; None for an argument
+        that is the same for all. One number for all arguments, or a tuple with a part for each,
+        which may be a nest of the form of the argument. Keyword arguments are the same for all.
+    out_axes
+        Where to have the axis of examples in each result, in the same way.
+    chunk_size
+        How many examples to compute at once, to bound memory; None for all.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> xs = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> wg.vmap(wg.grad(lambda x: np.prod(x)))(xs)
+    array([[2., 1.],
+           [4., 3.]])
+    """
+    what = f"vmap({name_of(fun)})"
+    if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
+        raise ValueError(f"{what}: chunk_size is {chunk_size!r}; write a positive number or None")
+
+    @functools.wraps(fun)
+    def on_examples(*args: Any, **kwargs: Any) -> Any:
+        leaves, rebuild = flatten(args)
+        axes = _axes_of_arguments(in_axes, args, what)
+        mapped: list[Any] = []
+        for leaf, axis, path in zip(leaves, axes, paths(args), strict=True):
+            mapped.append(leaf if axis is None else _front(leaf, axis, f"{what}: argument{path}"))
+        size = _size(mapped, axes, paths(args), what)
+        first = next(leaf for leaf, axis in zip(leaves, axes, strict=True) if axis is not None)
+        if not chunk_size or size <= chunk_size:
+            found, form = _run(fun, mapped, axes, rebuild, kwargs, size, what)
+        else:
+            chunks = []
+            for start in range(0, size, chunk_size):
+                here = slice(start, min(start + chunk_size, size))
+                part = [m if a is None else m[here] for m, a in zip(mapped, axes, strict=True)]
+                results, form = _run(fun, part, axes, rebuild, kwargs, here.stop - start, what)
+                chunks.append(results)
+            found = [Tensor._namespace.concat(parts) for parts in zip(*chunks, strict=True)]
+        answer = form(found)
+        ends = _axes_of(out_axes, answer, f"{what}: out_axes", "result")
+        placed = [_placed(y, end, what) for y, end in zip(found, ends, strict=True)]
+        return form([y if is_traced(y) else like_given(y, first) for y in placed])
+
+    return on_examples
+
+
+def _run(
+    fun: Callable[..., Any],
+    leaves: list[Any],
+    axes: Axes,
+    rebuild: Callable[[list[Any]], Any],
+    kwargs: dict[str, Any],
+    size: int,
+    what: str,
+) -> tuple[list[Tensor], Callable[[list[Any]], Any]]:
+    """Return the results of one call for `size` examples, the first axis counting them."""
+    with opened(size) as level:
+        inner = [
+            leaf if axis is None else wrap(Batched(level, leaf))
+            for leaf, axis in zip(leaves, axes, strict=True)
+        ]
+        results, form = flatten(fun(*rebuild(inner), **kwargs))
+        return [collected(r, level, f"{what}: the function returned") for r in results], form
+
+
+def collected(value: Any, level: Level, what: str) -> Tensor:
+    """Return a result for all examples of a level; one that is the same for all is repeated."""
+    if value is None or isinstance(value, (str, bytes)):
+        raise TypeError(f"{what} {value!r}; expected arrays or numbers, in any nest")
+    tensor = lift(value, what)
+    tensor = tensor if type(tensor) is Tensor else wrap(np.asarray(tensor))
+    raw = tensor._raw
+    if type(raw) is Batched and raw.level is level:
+        return raw.values
+    return Tensor._namespace.broadcast_to(tensor, (level.size, *tensor.shape))
+
+
+def _front(leaf: Any, axis: int, what: str) -> Tensor:
+    """Return an argument with its axis of examples first."""
+    tensor = lift(leaf, what)
+    if type(tensor) is not Tensor or not tensor.ndim:
+        raise ShapeError(
+            f"{what} is {leaf!r:.60}, which has no axis of examples; write in_axes=None in its "
+            "place if it is the same for all"
+        )
+    if not -tensor.ndim <= axis < tensor.ndim:
+        raise np.exceptions.AxisError(
+            f"{what} has shape {tensor.shape}; in_axes says that its examples are along axis {axis}"
+        )
+    return tensor if axis % tensor.ndim == 0 else Tensor._namespace.moveaxis(tensor, axis, 0)
+
+
+def _size(mapped: list[Any], axes: Axes, places: list[Any], what: str) -> int:
+    sizes = {
+        str(place): leaf.shape[0]
+        for leaf, axis, place in zip(mapped, axes, places, strict=True)
+        if axis is not None
+    }
+    if not sizes:
+        raise ValueError(f"{what}: no argument has examples; in_axes is None for all of them")
+    if len(set(sizes.values())) > 1:
+        told = ", ".join(f"argument{place} has {n}" for place, n in sizes.items())
+        raise ShapeError(
+            f"{what}: the numbers of examples differ: {told}; give all the same number, or write "
+            "in_axes=None for what is the same for all"
+        )
+    return next(iter(sizes.values()))
+
+
+def _placed(y: Tensor, end: int | None, what: str) -> Tensor:
+    if end is None:
+        raise ValueError(
+            f"{what}: out_axes has None; a result has one value for each example, so write the "
+            "axis to have them along"
+        )
+    if not -y.ndim <= end < y.ndim:
+        raise np.exceptions.AxisError(
+            f"{what}: out_axes is {end} for a result of shape {y.shape}, examples included"
+        )
+    return y if end % y.ndim == 0 else Tensor._namespace.moveaxis(y, 0, end)
+
+
+def _axes_of_arguments(in_axes: Any, args: tuple[Any, ...], what: str) -> Axes:
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+        raise ValueError(
+            f"{what}: in_axes has {len(in_axes)} parts, and it was called with {len(args)} "
+            "positional arguments; give one for each"
+        )
+    return _axes_of(in_axes, args, f"{what}: in_axes", "argument")
+
+
+def _axes_of(axes: Any, tree: Any, what: str, of: str) -> Axes:
+    """Return an axis, or None, for each leaf of a tree from a nest that is as deep or less."""
+    if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
+        return [axes] * len(flatten(tree)[0])
+    children = _children(tree)
+    given = _children(axes)
+    if given is None:
+        raise TypeError(f"{what} has {axes!r}; expected axes (integers) and None, in nests")
+    if children is None or given.keys() != children.keys():
+        raise ValueError(
+            f"{what} has {axes!r} for the {of} {type(tree).__name__}; give a nest of the same form"
+        )
+    return [a for key in children for a in _axes_of(given[key], children[key], what, of)]
+
+
+def _children(tree: Any) -> dict[Any, Any] | None:
+    if isinstance(tree, dict):
+        return {key: tree[key] for key in sorted(tree, key=str)}
+    return dict(enumerate(tree)) if isinstance(tree, (tuple, list)) else None

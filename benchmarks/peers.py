@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 #: Every library that a competitor can be of, in the order of the tables.
-LIBRARIES = ("wengert", "numpy", "torch", "tensorflow", "jax", "autograd")
+LIBRARIES = ("wengert", "numpy", "torch", "tensorflow", "jax", "autograd", "asdex", "casadi")
 _COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _ENVIRONMENT = {
     "TF_CPP_MIN_LOG_LEVEL": "3",

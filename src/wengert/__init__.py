@@ -35,9 +35,21 @@ from wengert.ops import operators as _operators
 from wengert.ops.namespace import *  # noqa: F403
 from wengert.ops.namespace import __all__ as _names
 from wengert.transforms.check import GradientCheckError, check_grads
+from wengert.transforms.checkpoint import checkpoint, checkpoint_loop
+from wengert.transforms.custom import custom_gradient, custom_jvp, custom_vjp
 from wengert.transforms.elements import influence
 from wengert.transforms.forward import ForwardAccumulator, jvp, linearize
-from wengert.transforms.gradients import custom_gradient, grad, stop_gradient, value_and_grad, vjp
+from wengert.transforms.gradients import grad, stop_gradient, value_and_grad, vjp
+from wengert.transforms.implicit import implicit_function
+from wengert.transforms.jacobians import (
+    gnvp,
+    hessian,
+    hessian_diagonal,
+    hvp,
+    jac_diagonal,
+    jacobian,
+    laplacian,
+)
 from wengert.transforms.vmap import vmap
 
 __version__ = "0.1.0"
@@ -64,17 +76,30 @@ __all__ = [
     "Variable",
     "WengertError",
     "check_grads",
+    "checkpoint",
+    "checkpoint_loop",
     "custom_gradient",
+    "custom_jvp",
+    "custom_vjp",
     "extend",
     "fft",
+    "gnvp",
     "grad",
+    "hessian",
+    "hessian_diagonal",
+    "hvp",
+    "implicit_function",
     "influence",
+    "jac_diagonal",
+    "jacobian",
     "jvp",
+    "laplacian",
     "linalg",
     "linearize",
     "nn",
     "optim",
     "random",
+    "sparse",
     "special",
     "stop_gradient",
     "value_and_grad",
@@ -84,10 +109,10 @@ __all__ = [
 __all__ += _names
 
 #: Modules that are imported when they are first used.
-_LATE = ("fft", "linalg", "nn", "optim", "random", "special")
+_LATE = ("fft", "linalg", "nn", "optim", "random", "sparse", "special")
 
 if _TYPE_CHECKING:
-    from wengert import fft, linalg, nn, optim, random, special
+    from wengert import fft, linalg, nn, optim, random, sparse, special
 else:  # a type checker is to know that other names are mistakes
 
     def __getattr__(name: str) -> object:

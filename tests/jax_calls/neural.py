@@ -23,6 +23,9 @@ def _attention_weights(scores: Any, scale: float, bias: Any) -> Any:
 
 
 JAX_CALLS: dict[str, Callable[..., Any]] = {
+    "nn.cross_entropy_pull": lambda logits, factors, labels: (
+        factors[:, None] * (jax.nn.softmax(logits) - jax.nn.one_hot(labels, logits.shape[1]))
+    ),
     "nn.attention_weights": _attention_weights,
     "nn.cross_entropy": lambda logits, labels: (
         -jax.nn.log_softmax(logits)[np.arange(len(labels)), labels]

@@ -10,8 +10,10 @@ be a Block; then only the part of the result that depends on it is computed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
+
+import numpy as np
 
 from wengert import backends
 from wengert.engine.cotangents import (
@@ -25,9 +27,61 @@ from wengert.engine.cotangents import (
     whole,
 )
 from wengert.engine.node import NOBODY, OUTPUT, Node, active
-from wengert.engine.sweep import leading_to, recorded_values
-from wengert.engine.tape import GradientTape
+from wengert.engine.sweep import ancestors, leading_to, recorded_values
+from wengert.engine.tape import GradientTape, Part, on_tensors
 from wengert.engine.tensor import Tensor, wrap
+
+
+def push(
+    tape: GradientTape,
+    places: Sequence[Part],
+    tangents: Sequence[Any],
+    targets: Sequence[Tensor],
+    dense: bool = True,
+) -> list[Any]:
+    """Return the tangent of each target, as a tensor; None if it does not depend on the places.
+
+    A tangent of a place that is a selection is one for its elements.
+    """
+    before = active.get()
+    recording = before - {tape._token}
+    nodes = [t._node for t in targets if t._node is not None and tape._token in t._node.tokens]
+    entries = ancestors(nodes, tape._token)
+    moving = [t for t in tangents if t is not None]
+    recorded = on_tensors(entries, [_values(t) for t in moving], recording)
+    xp: Any = Tensor._namespace
+    if not recorded and moving:
+        xp = backends.namespace_of(_values(moving[0])._raw)
+    seeds: dict[Any, Any] = {}
+    for place, tangent in zip(places, tangents, strict=True):
+        if tangent is None or place.node is None:
+            continue
+        t = tangent if recorded else _lowered(tangent)
+        seeds[place.node] = t if place.selection is None else place.selection.embed(xp, t)
+    active.set(recording or NOBODY)
+    try:
+        # what `where` drops at the end may be infinite on the way there
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = forward(xp, entries, seeds, set(nodes), recorded)
+    finally:
+        active.set(before)
+    answers = [None if t._node is None else found.get(t._node) for t in targets]
+    return [a if a is None else _raised(a, recorded, dense) for a in answers]
+
+
+def _lowered(tangent: Any) -> Any:
+    if type(tangent) is Block:
+        return Block(tangent.shape, tangent.region, tangent.values._raw)
+    return tangent._raw
+
+
+def _raised(tangent: Any, recorded: bool, dense: bool) -> Any:
+    if not recorded:
+        if type(tangent) is Block:
+            tangent = Block(tangent.shape, tangent.region, wrap(tangent.values))
+        else:
+            tangent = wrap(tangent)
+    return tangent.todense(Tensor._namespace) if dense and type(tangent) is Block else tangent
 
 
 def forward(
@@ -55,7 +109,7 @@ def forward(
                     values = recorded_values(node, argument, values)
                 edges.append((parent, argument, values, t))
         if edges:
-            found = _pushed(xp, node, edges, recorded)
+            found = pushed_through(xp, node, edges, recorded)
             if found is not None:
                 given = carried.get(node)  # an entry may also have a tangent of its own
                 carried[node] = found if given is None else add(xp, given, found)
@@ -66,7 +120,10 @@ def forward(
     return {node: carried[node] for node in targets if node in carried}
 
 
-def _pushed(xp: Any, node: Node, edges: list[Any], recorded: bool) -> Any:
+def pushed_through(xp: Any, node: Node, edges: list[Any], recorded: bool | None = None) -> Any:
+    """Return the tangent of one entry, given edges with tangents; see `Op.push`."""
+    if recorded is None:
+        recorded = xp is Tensor._namespace
     op = node.op
     if op is OUTPUT:
         _, argument, _, tangents = edges[0]

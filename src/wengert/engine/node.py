@@ -149,6 +149,8 @@ class Op:
     takes_rows = False
     #: whether a rule of several results gets None, in place of zeros, for those not used
     sees_unused = False
+    #: whether its result is linear in each argument while the others do not change
+    linear = False
     #: whether it holds something from one argument's rule for the next, until `let_go`
     holds = False
     #: ``(level, arrays, mapped, params) -> results`` for many examples at once, each array that is

@@ -154,6 +154,8 @@ def _apply_batched(
 ) -> Any:
     """Compute `op` for all examples of a level, and record it for the tapes opened inside."""
     mapped = [type(raw) is Batched and raw.level is level for raw in raws]
+    if any(type(raw) in SCALARS for raw in raws):
+        raws = _without_numbers(raws)
     arrays = [
         raw.values if is_mapped else wrap(raw, node)
         for raw, node, is_mapped in zip(raws, nodes, mapped, strict=True)
@@ -162,10 +164,24 @@ def _apply_batched(
         results = (op.batch or functools.partial(one_by_one, op))(level, arrays, mapped, params)
     several = type(results) is tuple
     y: Any = tuple(Batched(level, r) for r in results) if several else Batched(level, results)
-    tokens = interested(nodes) - level.outer
-    if tokens:
+    tokens = interested(nodes)
+    if tokens - level.outer:  # rules may read what only outer tapes care about, so all are kept
         return record(op, y, raws, nodes, params, tokens)
     return tuple(map(wrap, y)) if several else wrap(y)
+
+
+def _without_numbers(raws: list[Any]) -> list[Any]:
+    """Return raw arrays in which Python numbers, beside integers, are arrays as well."""
+    arrays = [raw for raw in raws if type(raw) not in SCALARS]
+    xp = plain_namespace(arrays[0])
+    integers = [raw.dtype for raw in arrays if backends.kind_of(raw.dtype) in "iu"]
+
+    def array(raw: Any) -> Any:
+        if type(raw) not in SCALARS:
+            return raw
+        return xp.asarray(raw, dtype=integers[0] if integers and type(raw) is int else None)
+
+    return [*map(array, raws)]
 
 
 def one_by_one(

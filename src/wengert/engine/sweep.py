@@ -59,13 +59,14 @@ def reverse(
     recorded: bool,
     release: Token | None,
     regions: dict[Node, Region] | None = None,
+    stop: bool = False,
 ) -> dict[Node, Any]:
     """Return the cotangents of `sources`; those that no path leads to are missing.
 
     `entries` are the seeds' ancestors, newest first. `recorded` says that cotangents are
     tensors; `release`, that each entry gives up its values once they are used, unless a
     live tape other than this one cares about it. Of the sources in `regions` only a part is
-    asked for.
+    asked for. `stop` says that paths end at sources: no cotangent goes through one to another.
     """
     wanted = leading_to(sources, entries)
     limits = reached(regions, entries, wanted, sources) if regions else {}
@@ -82,6 +83,8 @@ def reverse(
             g = restrict(xp, g, limits[node])
         if node in sources:
             results[node] = g
+            if stop:
+                continue
         op = node.op
         if type(g) is list:  # an operation of several results
             g = [

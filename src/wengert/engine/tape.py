@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from wengert import backends
@@ -157,16 +157,7 @@ class GradientTape:
         dense
             False to get a `Block` where the result is zero outside of one.
         """
-        self._check_thread("asked for a gradient")
-        if unconnected_gradients not in ("none", "zero"):
-            raise ValueError(
-                f"unconnected_gradients is {unconnected_gradients!r}; write 'none' or 'zero'"
-            )
-        if self._spent is not None:
-            raise TapeError(
-                f"gradient() was called on this tape before, at {self._spent}, and freed what it "
-                "recorded; write GradientTape(persistent=True) to ask more than once"
-            )
+        self._check_asked("gradient", unconnected_gradients)
         targets = [part_of_tape(t, "gradient: target") for t in flatten(target)[0]]
         if type(target) is Tensor and output_gradients is not None:
             output_gradients = lift(output_gradients, "gradient: output_gradients")
@@ -178,6 +169,63 @@ class GradientTape:
         found = self._sweep(seeds, places)
         zero = unconnected_gradients == "zero"
         return rebuild([_answer(found, place, zero, dense) for place in places])
+
+    def _check_asked(self, method: str, unconnected_gradients: str) -> None:
+        self._check_thread(f"asked for a {method}")
+        if unconnected_gradients not in ("none", "zero"):
+            raise ValueError(
+                f"unconnected_gradients is {unconnected_gradients!r}; write 'none' or 'zero'"
+            )
+        if self._spent is not None:
+            raise TapeError(
+                f"{method}() was called on this tape after {self._spent}, where a derivative was "
+                "asked for that freed what it recorded; write GradientTape(persistent=True) to ask "
+                "more than once"
+            )
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: str = "none",
+        chunk_size: int | str | None = "auto",
+    ) -> Any:
+        """Return the gradient of every element of the target with respect to each source.
+
+        Parameters
+        ----------
+        target
+            A tensor, or a selection ``z.at[key]`` of one.
+        sources
+            As for `gradient`. The result for each has the target's axes, then the source's.
+        unconnected_gradients
+            As for `gradient`.
+        chunk_size
+            How many elements of the target to differentiate at once; "auto" for as many as a
+            memory budget allows, None for all.
+        """
+        from wengert.engine.jacobians import tape_jacobian
+
+        self._check_asked("jacobian", unconnected_gradients)
+        return tape_jacobian(self, target, sources, unconnected_gradients == "zero", chunk_size)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: str = "none",
+        chunk_size: int | str | None = "auto",
+    ) -> Any:
+        """Return the Jacobian of each example: of target[i] with respect to source[i].
+
+        The result has the shape (examples, rest of the target's, rest of the source's). It is
+        right if no example of the target depends on another of the source.
+        """
+        from wengert.engine.jacobians import tape_batch_jacobian
+
+        self._check_asked("batch_jacobian", unconnected_gradients)
+        zero = unconnected_gradients == "zero"
+        return tape_batch_jacobian(self, target, source, zero, chunk_size)
 
     def cost(self, target: Any, sources: Any) -> Cost:
         """Return what `gradient` of the same arguments takes, structured and dense.
@@ -244,9 +292,12 @@ class GradientTape:
         return seeds
 
     def _sweep(
-        self, pairs: list[tuple[Part, Tensor]], places: list[Part | None]
+        self, pairs: list[tuple[Part, Tensor]], places: Sequence[Part | None], last: bool = True
     ) -> dict[Node, Any]:
-        """Return the cotangents of the sources that a path leads to, as tensors."""
+        """Return the cotangents of the sources that a path leads to, as tensors.
+
+        `last` says that, unless the tape is persistent, nothing more will be asked of it.
+        """
         if not pairs:
             return {}
         wanted = [p for p in places if p is not None and p.node is not None]
@@ -266,11 +317,11 @@ class GradientTape:
             seeds[node] = ct.add(xp, seeds[node], g) if node in seeds else g
         active.set(recording or NOBODY)
         try:
-            release = None if self._persistent else self._token
+            release = self._token if last and not self._persistent else None
             found = reverse(xp, entries, seeds, sources, recorded, release, _regions(wanted))
         finally:
             active.set(before)
-            self._token.alive = self._persistent
+            self._token.alive = self._persistent or not last
         return found if recorded else {node: _wrapped(g) for node, g in found.items()}
 
 
@@ -315,6 +366,7 @@ class Part(NamedTuple):
 
 
 def part_of_tape(value: Any, what: str) -> Part:
+    """Return a target or a source, as it was given, as a Part."""
     owner, selection = value, None
     if hasattr(type(value), "__wengert_selection__"):
         owner, selection = value.__wengert_selection__()

@@ -6,11 +6,16 @@ import math
 import string
 from typing import Any
 
+import numpy as np
+
+from wengert import backends
+from wengert.engine.batching import Level
 from wengert.engine.cotangents import Region
 from wengert.engine.errors import ShapeError
-from wengert.engine.record import lift
+from wengert.engine.node import Op
+from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import elementwise, reductions, shapes
+from wengert.ops import batching, elementwise, reductions, shapes
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import composite, contraction, one_axis, sample
 
@@ -47,18 +52,45 @@ def matmul_reached(region: Region, argument: int, shape: Any, shapes: Any) -> Re
     return (*batch, range(shape[-2]), region[-1])
 
 
+def _multiplied(xp: Any, x1: Any, x2: Any) -> Any:
+    """Return the matrix product; many of a column with a row are slow in NumPy's matmul."""
+    if xp is not backends.NUMPY or x1.shape[-1] != 1 or max(x1.ndim, x2.ndim) < 3:
+        return xp.matmul(x1, x2)
+    if x1.dtype.kind == x2.dtype.kind == "f":
+        return np.einsum("...i,...j->...ij", x1[..., 0], x2[..., 0, :])
+    return x1 * x2
+
+
+def _matmul_batch(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    """Return as few products as will do: one, if one of the factors is the same for all."""
+    x1, x2 = arrays
+    if not mapped[1] and x2.ndim == 2:  # the rows of all examples are rows of one matrix
+        *lead, k = x1.shape
+        rows = shapes.reshape(x1, (math.prod(lead), k))
+        return shapes.reshape(apply(op, (rows, x2), {}), (*lead, x2.shape[1]))
+    if not mapped[0] and x1.ndim == 2 and x2.shape[-1] == 1:  # and so are columns, if single
+        *lead, k, _ = x2.shape
+        rows = shapes.reshape(x2, (math.prod(lead), k))
+        product = apply(op, (rows, shapes.matrix_transpose(x1)), {})
+        return shapes.reshape(product, (*lead, x1.shape[0], 1))
+    return batching.as_it_is(op, level, arrays, mapped, params)
+
+
 _matmul = contraction(
     "matmul",
-    lambda xp, g, x2, shapes: xp.matmul(g, adjoint(xp, x2)),
-    lambda xp, g, x1, shapes: xp.matmul(adjoint(xp, x1), g),
+    lambda xp, g, x2, shapes: _multiplied(xp, g, adjoint(xp, x2)),
+    lambda xp, g, x1, shapes: _multiplied(xp, adjoint(xp, x1), g),
     regions=_matmul_regions,
     reached=matmul_reached,
     summed=lambda shapes: shapes[0][-1],
     takes_rows=True,
+    compute=_multiplied,
+    batch=_matmul_batch,
     samples=[
         sample((2, 3), (3, 4)),
         sample((2, 2, 3), (3, 2)),
         sample((2, 1, 2, 3), (2, 3, 1)),
+        sample((2, 3, 1), (1, 2)),
         sample((0, 3), (3, 2)),
         sample((2, 0), (0, 3)),
     ],
@@ -118,6 +150,15 @@ def _conj(xp: Any, x: Any) -> Any:
     return xp.conj(x) if elementwise.is_complex(x) else x
 
 
+def _einsum_batch(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    """Return the sums of products with a label for the examples in front."""
+    inputs, output = params["subscripts"].split("->")
+    label = next(c for c in string.ascii_letters if c not in params["subscripts"])
+    labels = zip(inputs.split(","), mapped, strict=True)
+    inputs = ",".join(label + names if is_mapped else names for names, is_mapped in labels)
+    return apply(op, tuple(arrays), {"subscripts": f"{inputs}->{label}{output}"})
+
+
 _einsum = contraction(
     "einsum",
     _einsum_rule,
@@ -129,6 +170,7 @@ _einsum = contraction(
     params=("subscripts",),
     variadic=True,
     compute=lambda xp, *arrays, subscripts: xp.einsum(subscripts, *arrays),
+    batch=_einsum_batch,
     samples=[
         sample((2, 3), (3, 4), subscripts="ab,bc->ac"),
         sample((2, 3), (2, 3), subscripts="ab,ab->"),
@@ -229,21 +271,12 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
         raise ShapeError(f"tensordot: axes {axes} of shapes {x1.shape} and {x2.shape} do not fit")
     rows = [a for a in range(x1.ndim) if a not in mine]
     columns = [b for b in range(x2.ndim) if b not in theirs]
-    inner = 1
-    for a in mine:
-        inner *= x1.shape[a]
+    inner = math.prod(x1.shape[a] for a in mine)
     shape = [x1.shape[a] for a in rows] + [x2.shape[b] for b in columns]
-    count = _product(x1.shape[a] for a in rows), _product(x2.shape[b] for b in columns)
+    count = math.prod(x1.shape[a] for a in rows), math.prod(x2.shape[b] for b in columns)
     left = shapes.reshape(shapes.permute_dims(x1, (*rows, *mine)), (count[0], inner))
     right = shapes.reshape(shapes.permute_dims(x2, (*theirs, *columns)), (inner, count[1]))
     return shapes.reshape(_matmul(left, right), tuple(shape))
-
-
-def _product(lengths: Any) -> int:
-    size = 1
-    for n in lengths:
-        size *= n
-    return size
 
 
 @composite(samples=[sample((2, 3), (2, 3)), sample((2, 3), (3,)), sample((3, 2), (3, 2), axis=-2)])
@@ -285,6 +318,4 @@ def dot(x1: Any, x2: Any, /) -> Any:
 
 def wrap_number(number: Any) -> Tensor:
     """Return a Python number as a tensor."""
-    import numpy as np
-
     return wrap(np.asarray(number))

@@ -9,7 +9,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.cotangents import Block, slices
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import elementwise, reductions, segments, shapes
+from wengert.ops import batching, elementwise, reductions, segments, shapes
 from wengert.ops.families import linear, one_axis, sample, special
 
 
@@ -37,6 +37,7 @@ _cumulative_sum = linear(
     "cumulative_sum",
     _reverse_sum,
     params=("axis",),
+    batch=batching.along_axes,
     block=_reverse_sum_block,
     reached=lambda region, shape, axis: (
         *region[:axis],
@@ -116,6 +117,7 @@ _cumulative_prod = special(
     "cumulative_prod",
     _cumulative_prod_rule,
     params=("axis",),
+    batch=batching.along_axes,
     compute=lambda xp, x, axis: xp.cumulative_prod(x, axis=axis),
     samples=[sample((4,), axis=0), sample((2, 3), axis=1), sample((0, 2), axis=0)],
 )
@@ -142,6 +144,7 @@ _cumulative_logsumexp = special(
     "cumulative_logsumexp",
     _logsumexp_rule,
     params=("axis",),
+    batch=batching.along_axes,
     compute=lambda xp, x, axis: _scan(xp, np.logaddexp, x, axis),
     samples=_RUNS,
     kinds="f",
@@ -184,6 +187,7 @@ _cumulative_max, _cumulative_min = (
         f"cumulative_{ufunc.__name__[:3]}",
         _extreme_rule,
         params=("axis",),
+        batch=batching.along_axes,
         compute=lambda xp, x, axis, ufunc=ufunc: _scan(xp, ufunc, x, axis),
         samples=_RUNS,
         kinds="f",

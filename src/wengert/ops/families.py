@@ -136,7 +136,7 @@ def _register(
 def _declared(op: Op, tests: Tests) -> Callable[..., Any]:
     """Return what users call for an operation that is now in the registry."""
     if "batch" in tests:
-        op.batch = partial(tests.pop("batch"), op)  # type: ignore[method-assign]
+        op.batch = partial(tests.pop("batch"), op)
     return _register(_caller(op), op, op.name, op.family, tests)
 
 
@@ -283,7 +283,8 @@ def _sum_of(xp: Any, one: Any, two: Any, shape: tuple[int, ...]) -> Any:
     """Return the sum of two tangents of an array of `shape`, to which they may yet broadcast."""
     if type(one) is not Block and type(two) is not Block:
         return one + two
-    return add(xp, *(t if type(t) is Block else xp.broadcast_to(t, shape) for t in (one, two)))
+    first, second = (t if type(t) is Block else xp.broadcast_to(t, shape) for t in (one, two))
+    return add(xp, first, second)
 
 
 def _kept(xp: Any, part: Any, g: Block, region: Region, mask: Any = None) -> Any:
@@ -356,9 +357,11 @@ class Zero(Op):
 
     def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
         """Return the operation on all examples: on each element, or along `axis`."""
-        if "axis" in params:
-            return batching.along_axes(self, level, arrays, mapped, params)
-        return apply(self, batching.aligned(arrays, mapped), params)
+        if "axis" not in params:
+            return apply(self, batching.aligned(arrays, mapped), params)
+        if params["axis"] is None:
+            return batching.over_all(self, level, arrays, mapped, params)
+        return batching.along_axes(self, level, arrays, mapped, params)
 
 
 def zero(
@@ -384,6 +387,7 @@ class Linear(Op):
     """Linear in its one array, with a transpose and perhaps a rule for a Block."""
 
     family = "linear"
+    linear = True
     #: whether the transpose only moves elements and adds some up, so that a mask goes with them
     moves = False
     block: Rule | None = None
@@ -561,6 +565,7 @@ class Contraction(Op):
 
     family = "contraction"
     broadcasts = True
+    linear = True
     regions: Callable[..., Sequence[Region]]
     reached: Callable[..., Region] | None = None
     summed: Callable[..., int] | None = None
@@ -772,13 +777,14 @@ class Linewise(Op):
 
     family = "linewise"
 
-    def _axes(self, node: Node, values: tuple[Any, ...]) -> tuple[int, ...]:
+    def axes_of(self, node: Node, values: tuple[Any, ...]) -> tuple[int, ...]:
+        """Return the axes that lines are along."""
         known = dict(zip(self.reads[0] or (), values, strict=True))
         given = known.get("axis", (-1,))
         return tuple(a % len(node.shape) for a in given) if node.shape else ()
 
     def _widened(self, region: Region, node: Node, values: tuple[Any, ...]) -> Region:
-        along = self._axes(node, values)
+        along = self.axes_of(node, values)
         return tuple(
             range(n) if i in along else r
             for i, (r, n) in enumerate(zip(region, node.shape, strict=True))
@@ -788,7 +794,7 @@ class Linewise(Op):
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
         """Return the rule's answer on the lines that the Block touches."""
-        along = self._axes(node, values)
+        along = self.axes_of(node, values)
         region = self._widened(g.region, node, values)
         within = tuple(r if i in along else range(len(r)) for i, r in enumerate(g.region))
         wide = Block(sizes(region), within, g.values).todense(xp)
@@ -799,6 +805,10 @@ class Linewise(Op):
         ]
         part = self.pull(xp, wide, node, argument, tuple(here))
         return Block(parent.shape, region, part) if argument == 0 else part
+
+    def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
+        """Return the operation on the same lines of all examples."""
+        return batching.along_axes(self, level, arrays, mapped, params)
 
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the lines that a region touches."""
@@ -838,10 +848,15 @@ def special(
     params: Sequence[str] = (),
     variadic: bool = False,
     block: Callable[..., Any] | None = None,
+    linear: bool = False,
     **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
-    """Declare an operation with rules of its own; `block` as in `Op.pull_block`."""
+    """Declare an operation with rules of its own; `block` as in `Op.pull_block`.
+
+    `linear` says that the result is linear in each argument while the others do not change.
+    """
     op = Op(name, args, compute or _by_name(name), rules, params, variadic)
+    op.linear = linear
     if block is not None:
         op.pull_block = block  # type: ignore[method-assign]
     return _declared(op, tests)

@@ -17,8 +17,8 @@ import numpy as np
 from wengert import backends
 from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import batching, shapes
 from wengert.ops import elementwise as ew
-from wengert.ops import shapes
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import composite, linear, one_axis, sample
 
@@ -56,6 +56,7 @@ _forward = linear(
     "fft.forward",
     lambda xp, g, axes, norm: xp.fft.ifftn(g, axes=axes, norm=OTHER_NORM[norm]),
     params=("axes", "norm"),
+    batch=batching.along_axes,
     compute=_transform("fft"),
     samples=_WHOLE,
     reference=lambda x, axes, norm: np.fft.fftn(x, axes=axes, norm=norm),
@@ -64,6 +65,7 @@ _inverse = linear(
     "fft.inverse",
     lambda xp, g, axes, norm: xp.fft.fftn(g, axes=axes, norm=OTHER_NORM[norm]),
     params=("axes", "norm"),
+    batch=batching.along_axes,
     compute=_transform("ifft"),
     samples=_WHOLE,
     reference=lambda x, axes, norm: np.fft.ifftn(x, axes=axes, norm=norm),
@@ -98,6 +100,7 @@ _from_real = linear(
     "fft.from_real",
     _from_real_transpose,
     params=("axis", "norm"),
+    batch=batching.along_axes,
     compute=lambda xp, x, axis, norm: xp.fft.rfft(x, axis=axis, norm=norm),
     samples=[
         sample((5,), axis=0, norm="backward"),
@@ -113,6 +116,7 @@ _to_real = linear(
     "fft.to_real",
     _to_real_transpose,
     params=("n", "axis", "norm"),
+    batch=batching.along_axes,
     compute=lambda xp, x, n, axis, norm: xp.fft.irfft(x, n=n, axis=axis, norm=norm),
     samples=[
         sample((3,), n=5, axis=0, norm="backward"),

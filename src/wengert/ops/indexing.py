@@ -2,7 +2,7 @@
 
 A key of integers, slices, Ellipsis and newaxis selects a hyper-rectangle, so the
 derivative of x[key] is a Block. Index arrays and masks gather, and their derivative
-scatters.
+scatters. Inside of `vmap`, integers and index arrays may differ between examples.
 """
 
 from __future__ import annotations
@@ -12,17 +12,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched, Level
 from wengert.engine.cotangents import Block, Region, selected, sizes, whole
 from wengert.engine.errors import ShapeError
-from wengert.engine.tensor import Tensor
-from wengert.ops import shapes
+from wengert.engine.node import Op
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import batching, shapes
 from wengert.ops.families import linear, one_axis, position_map, sample
 
 
 class Key(NamedTuple):
     """An index expression with one part for each axis of an array, and newaxes.
 
-    Parts are int, slice, None or an array of integers. `basic` says there is no array.
+    Parts are int, slice, None, an array of integers, or such an array for each of the examples of
+    a `vmap`. `basic` says there is no array.
     """
 
     parts: tuple[Any, ...]
@@ -62,7 +66,23 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
         else:
             parts.append(_checked(part, axis, shape))
             axis += 1
-    return Key(tuple(parts), not any(isinstance(p, np.ndarray) for p in parts))
+    return Key(tuple(parts), not has_arrays(parts))
+
+
+def has_arrays(parts: Any) -> bool:
+    """Return whether there is an index array among the parts of a key."""
+    return any(type(part) is Batched or isinstance(part, np.ndarray) for part in parts)
+
+
+def selected_shape(parts: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of x[parts], of one example, for an x of `shape`."""
+    one = [_any_places(p) if type(p) is Batched else p for p in parts]
+    found: tuple[int, ...] = np.broadcast_to(np.empty((), bool), shape)[tuple(one)].shape
+    return found
+
+
+def _any_places(part: Batched) -> Any:
+    return np.zeros(part.shape, np.intp) if part.shape else 0
 
 
 def _part(part: Any) -> Any:
@@ -71,8 +91,16 @@ def _part(part: Any) -> Any:
         return part
     if isinstance(part, slice):
         return slice(*(None if v is None else int(v) for v in (part.start, part.stop, part.step)))
+    if isinstance(part, list) and any(type(getattr(p, "_raw", None)) is Batched for p in part):
+        part = shapes.stack(part)
     if type(part) is Tensor:
-        part = part.numpy()
+        part = part._raw if type(part._raw) is Batched else part.numpy()
+    if type(part) is Batched and backends.kind_of(part.dtype) != "b":
+        if backends.kind_of(part.dtype) in "iu":
+            places = batching.all_values(part)
+            known = places.dtype == np.intp and type(part.values._raw) is np.ndarray
+            return part if known else batching.rebatched(places.astype(np.intp), part)
+        raise IndexError(f"an array of {part.dtype} is not an index; expected integers")
     array = np.asarray(part) if not isinstance(part, (list, tuple)) or part else np.zeros(0, int)
     if array.dtype.kind == "b":
         if array.ndim == 0:
@@ -90,17 +118,20 @@ def _checked(part: Any, axis: int, shape: tuple[int, ...]) -> Any:
     n = shape[axis]
     if isinstance(part, slice):
         return _inside(part, n)
+    places = batching.all_values(part) if type(part) is Batched else part
     if isinstance(part, int):
         low = high = part
     else:
-        low = np.minimum.reduce(part, axis=None, initial=0)
-        high = np.maximum.reduce(part, axis=None, initial=-1)
+        low = np.minimum.reduce(places, axis=None, initial=0)
+        high = np.maximum.reduce(places, axis=None, initial=-1)
     if low < -n or high >= n:
         wrong = low if low < -n else high
         raise IndexError(f"index {wrong} is out of range for axis {axis} of shape {shape}")
     if isinstance(part, int):
         return part % n
-    return part if low >= 0 else np.where(part < 0, part + n, part)
+    if low >= 0:
+        return part
+    return batching.rebatched(np.where(places < 0, places + n, places), part)
 
 
 def _inside(part: slice, n: int) -> slice:
@@ -174,9 +205,15 @@ def _slice_transpose(xp: Any, g: Any, x_shape: Any, parts: Any) -> Block:
     return Block(x_shape, region, xp.reshape(g, tuple(map(len, region))))
 
 
+def _slice_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    return apply(op, arrays, {"parts": (_ALL, *params["parts"])})
+
+
+_ALL = slice(None)
 _slice = position_map(
     "slice",
     _slice_transpose,
+    batch=_slice_examples,
     params=("parts",),
     compute=lambda xp, x, parts: x[parts],
     block=_slice_block,
@@ -203,11 +240,98 @@ _KEYS = [
 ]
 
 
+class Layout(NamedTuple):
+    """How a key selects of the arrays of all examples at once: see `over_examples`."""
+
+    key: tuple[Any, ...]
+    #: the axes of the selection that NumPy has elsewhere, and where they belong
+    there: tuple[int, ...]
+    here: tuple[int, ...]
+
+    def ours(self, selection: Tensor) -> Tensor:
+        """Return a selection with the axis of examples first, and each in its usual order."""
+        return shapes.moveaxis(selection, self.there, self.here) if self.here else selection
+
+    def numpys(self, values: Tensor) -> Tensor:
+        """Return values for a selection in the order of axes that NumPy has."""
+        return shapes.moveaxis(values, self.here, self.there) if self.here else values
+
+
+def over_examples(key: tuple[Any, ...], level: Level) -> Layout:
+    """Return the key that selects of arrays with a first axis of examples what `key` does of each.
+
+    NumPy has the axes of index arrays first, unless the arrays are neighbours in the key. Arrays
+    that differ between examples go with an array that counts those, so theirs are always first.
+    """
+    count, place, neighbours = _index_axes(key)
+    if not _differs(key, level):
+        return Layout((_ALL, *key), () if neighbours else (count,), () if neighbours else (0,))
+    numbers = np.arange(level.size)
+    if count:
+        numbers = numbers.reshape(-1, *(1,) * count)
+    moved = tuple(range(1, 1 + count)) if place else ()
+    return Layout(
+        (numbers, *_lifted(key, level, count)), moved, tuple([axis + place for axis in moved])
+    )
+
+
+def _index_axes(key: tuple[Any, ...]) -> tuple[int, int, bool]:
+    """Return how many axes the index arrays make, where, and if the arrays are neighbours."""
+    count, first, last, arrays = 0, -1, -1, 0
+    for i, part in enumerate(key):
+        if part is not None and type(part) is not slice:
+            first, last, arrays = i if first < 0 else first, i, arrays + 1
+            if type(part) is not int and part.ndim > count:
+                count = part.ndim
+    neighbours = last - first < arrays
+    return count, first if neighbours else 0, neighbours
+
+
+def _differs(key: tuple[Any, ...], level: Level) -> bool:
+    return any(type(part) is Batched and part.level is level for part in key)
+
+
+def _lifted(key: tuple[Any, ...], level: Level, ndim: int) -> tuple[Any, ...]:
+    """Return a key with its index arrays for all examples, whose axis is before `ndim` others."""
+    found = list(key)
+    for i, part in enumerate(key):
+        if type(part) is Batched and part.level is level:
+            values = part.values
+            found[i] = (values if values.ndim > ndim else batching.widened(values, ndim))._raw
+    return tuple(found)
+
+
+def _index_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    (x,), key = arrays, params["key"]
+    if mapped[0]:
+        layout = over_examples(key, level)
+        return layout.ours(apply(op, (x,), {"key": layout.key}))
+    count, place, _ = _index_axes(key)
+    y = apply(op, (x,), {"key": _lifted(key, level, count)})
+    return shapes.moveaxis(y, place, 0) if place else y
+
+
+def _scatter_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    layout = over_examples(params["key"], level)
+    values = layout.numpys(batching.full(arrays[0], mapped[0], level))
+    return apply(op, (values,), {"shape": (level.size, *params["shape"]), "key": layout.key})
+
+
+def is_selected(key: tuple[Any, ...], shape: tuple[int, ...], part: Any) -> Any:
+    """Return which elements of an array of `shape` a key selects; `part` is an array of those."""
+    if not batching.is_batched(key):
+        found = np.zeros(shape, bool)
+        found[key] = True
+        return found
+    ones = Tensor._namespace.ones_like(part if type(part) is Tensor else wrap(part))
+    return (scatter(ones, shape=shape, key=key) != 0)._raw
+
+
 def _index_transpose(xp: Any, g: Any, x_shape: Any, key: Any) -> Any:
     """Return g where x[key] has its elements from: rows of x, or an array with a mask."""
     key = (*key, *[slice(None)] * (len(x_shape) - sum(part is not None for part in key)))
     lists = [part for part in key if not isinstance(part, slice)]
-    if len(lists) == 1 and getattr(lists[0], "ndim", 0) == 1:
+    if len(lists) == 1 and isinstance(lists[0], np.ndarray) and lists[0].ndim == 1:
         region = tuple(
             range(n)[part] if isinstance(part, slice) else part
             for part, n in zip(key, x_shape, strict=True)
@@ -215,18 +339,15 @@ def _index_transpose(xp: Any, g: Any, x_shape: Any, key: Any) -> Any:
         block = Block(x_shape, region, g)
         return block if len(lists[0]) < x_shape[block.rows or 0] else block.ranged(xp)
 
-    def mask() -> np.ndarray:
-        found = np.zeros(x_shape, bool)
-        found[key] = True
-        return found
-
-    return Block(x_shape, whole(x_shape), xp.scatter(g, shape=x_shape, key=key), mask)
+    values = batching.call(xp, "scatter", g, shape=x_shape, key=key)
+    return Block(x_shape, whole(x_shape), values, lambda: is_selected(key, x_shape, g))
 
 
 index = position_map(
     "index",
     _index_transpose,
     params=("key",),
+    batch=_index_examples,
     compute=lambda xp, x, key: xp.index(x, key),
     samples=_KEYS,
     reference=lambda x, key: x[key],
@@ -234,7 +355,8 @@ index = position_map(
 )
 scatter = linear(
     "scatter",
-    lambda xp, g, key: xp.index(g, key=key),
+    lambda xp, g, key: batching.call(xp, "index", g, key=key),
+    batch=_scatter_examples,
     args=("values",),
     params=("shape", "key"),
     compute=lambda xp, values, shape, key: xp.scatter(values, shape, key),
@@ -307,11 +429,11 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     return getitem(x, tuple(key))
 
 
-def _integers(indices: Any, name: str) -> np.ndarray:
-    where = np.asarray(shapes.tensor(indices, name).numpy())
-    if where.dtype.kind not in "iu":
+def _integers(indices: Any, name: str) -> Any:
+    where = shapes.tensor(indices, name)
+    if backends.kind_of(where.dtype) not in "iu":
         raise TypeError(f"{name}: indices have dtype {where.dtype}; expected integers")
-    return where
+    return where._raw if type(where._raw) is Batched else np.asarray(where.numpy())
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
@@ -331,8 +453,7 @@ class Selected:
     def __init__(self, key: Any, shape: tuple[int, ...]) -> None:
         self._parts, self._basic = parse_key(key, shape)
         self._whole = shape
-        places = np.broadcast_to(np.empty((), bool), shape)
-        self.shape: tuple[int, ...] = places[self._parts].shape
+        self.shape: tuple[int, ...] = selected_shape(self._parts, shape)
 
     @property
     def region(self) -> Region:
@@ -358,6 +479,9 @@ class Selected:
             elif isinstance(part, slice):
                 next(offsets)  # its first or last element is the box's
                 key.append(slice(None, None, part.step))
+            elif type(part) is Batched:
+                next(offsets)  # the box is whole along this axis
+                key.append(part)
             else:
                 key.append(part - next(offsets).start)
         return getitem(box, tuple(key))
@@ -370,4 +494,6 @@ def _around(part: Any, n: int) -> range:
         return range(min(r[0], r[-1]), max(r[0], r[-1]) + 1) if r else range(0)
     if isinstance(part, int):
         return range(part, part + 1)
+    if type(part) is Batched:
+        return range(n)
     return range(int(part.min()), int(part.max()) + 1) if part.size else range(0)

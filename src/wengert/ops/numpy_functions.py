@@ -8,16 +8,18 @@ that it takes by position only are NumPy's first ones, whatever they are called 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched
 from wengert.engine.errors import NoRuleError, ShapeError
 from wengert.ops import numpy_fft, numpy_products, numpy_shapes, numpy_statistics
 from wengert.ops.families import axes as normalised
 from wengert.ops.numpy_shapes import flat
-from wengert.ops.numpy_ufuncs import Function, is_inexact, number, on_values, wg
+from wengert.ops.numpy_ufuncs import Function, in_line, is_inexact, number, on_values, wg
 from wengert.ops.shapes import tensor
 
 # -- elements ---------------------------------------------------------------------------------
@@ -86,6 +88,36 @@ def _logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base:
     return wg.pow(base, wg.linspace(start, stop, num, endpoint=endpoint))
 
 
+# -- comparisons ------------------------------------------------------------------------------
+
+
+def _isclose(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    return in_line(lambda a, b: np.isclose(a, b, rtol, atol, equal_nan), a, b)
+
+
+def _allclose(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    return _truth(wg.all(_isclose(a, b, rtol, atol, equal_nan)))
+
+
+def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    a1, a2 = tensor(a1, "array_equal"), tensor(a2, "array_equal")
+    if a1.shape != a2.shape:
+        return False
+    same = wg.equal(a1, a2)
+    if equal_nan and is_inexact(a1) and is_inexact(a2):
+        same = wg.logical_or(same, wg.logical_and(wg.isnan(a1), wg.isnan(a2)))
+    return _truth(wg.all(same))
+
+
+def _truth(answer: Any) -> Any:
+    """Return a truth as NumPy has it, unless each example of a vmap has its own."""
+    return answer if type(answer._raw) is Batched else bool(answer)
+
+
 # -- differences and integrals ----------------------------------------------------------------
 
 
@@ -147,12 +179,14 @@ _OURS = """
 """
 #: Functions whose answers have no derivative: places, counts, truths, dtypes and text.
 _ON_VALUES = """
-    allclose argpartition argwhere array2string array_equal array_equiv array_repr array_str
-    bincount can_cast common_type diag_indices_from digitize einsum_path flatnonzero iscomplex
-    iscomplexobj isclose isneginf isposinf isreal isrealobj ix_ lexsort may_share_memory
-    min_scalar_type nanargmax nanargmin packbits ravel_multi_index result_type save savetxt
+    argwhere array2string array_equiv array_repr array_str
+    bincount can_cast common_type diag_indices_from digitize einsum_path flatnonzero
+    ix_ lexsort may_share_memory
+    min_scalar_type packbits ravel_multi_index result_type save savetxt
     shares_memory tril_indices_from triu_indices_from unpackbits unravel_index
 """
+#: The same, of each element by itself.
+_TRUTHS = "iscomplex isneginf isposinf isreal"
 #: Functions that only move elements, and which no operation of ours is.
 _MOVES = "delete fft.fftshift fft.ifftshift lib.stride_tricks.sliding_window_view resize"
 
@@ -168,13 +202,16 @@ def _numpy(name: str) -> Any:
 _BY_NAME: dict[str, Function] = {
     **{name: getattr(wg, name.rpartition(".")[2]) for name in _OURS.split() if _numpy(name)},
     **{name: on_values(_numpy(name)) for name in _ON_VALUES.split() if _numpy(name)},
+    **{name: partial(in_line, _numpy(name)) for name in _TRUTHS.split()},
     **{name: numpy_shapes.moving(_numpy(name)) for name in _MOVES.split()},
     **numpy_statistics.FUNCTIONS,
     **numpy_shapes.FUNCTIONS,
     **numpy_products.FUNCTIONS,
     **numpy_fft.FUNCTIONS,
+    "allclose": _allclose,
     "angle": _angle,
     "around": _round,
+    "array_equal": _array_equal,
     "array": lambda object, dtype=None, copy=True: wg.asarray(object, dtype=dtype, copy=copy),
     "clip": _clip,
     "ediff1d": _ediff1d,
@@ -182,6 +219,9 @@ _BY_NAME: dict[str, Function] = {
     "gradient": _gradient,
     "identity": lambda n, dtype=None: wg.eye(n, dtype=dtype),
     "imag": lambda val: val.imag,
+    "isclose": _isclose,
+    "iscomplexobj": lambda x: backends.kind_of(x.dtype) == "c",
+    "isrealobj": lambda x: backends.kind_of(x.dtype) != "c",
     "linspace": _linspace,
     "logspace": _logspace,
     "nan_to_num": _nan_to_num,

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched
 from wengert.engine.errors import NoRuleError, ShapeError
+from wengert.ops import batching
 from wengert.ops.families import axes as normalised
 from wengert.ops.numpy_shapes import at_least, flat
 from wengert.ops.numpy_ufuncs import Function, floating, in_dtype, wg
@@ -107,7 +109,8 @@ def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
 
 def _as_numpy_has_it(x: Any, parts: Any) -> Any:
     """Return complex results of a real matrix as real numbers, if all eigenvalues are real."""
-    real = backends.kind_of(floating(x).dtype) != "c" and not parts[0].numpy().imag.any()
+    found = batching.all_values(parts[0]._raw)
+    real = backends.kind_of(floating(x).dtype) != "c" and not found.imag.any()
     return [wg.real(part) for part in parts] if real else parts
 
 
@@ -144,7 +147,8 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 def _rank(A: Any, tol: Any = None, *, rtol: Any = None) -> Any:
     A = tensor(A, "matrix_rank")
     if A.ndim < 2:
-        return int(A.numpy().any())
+        some = wg.any(A)
+        return wg.astype(some, wg.int64) if type(A._raw) is Batched else int(some)
     if tol is None:
         return wg.linalg.matrix_rank(A, rtol=rtol)
     return wg.count_nonzero(wg.greater(wg.linalg.svdvals(A), tol), axis=-1)

@@ -18,7 +18,14 @@ from wengert.engine.errors import NoRuleError
 from wengert.engine.tensor import Tensor
 from wengert.engine.variable import Variable
 from wengert.ops.numpy_functions import FUNCTIONS
-from wengert.ops.numpy_ufuncs import METHODS, UFUNCS, Function, in_dtype, is_tensor
+from wengert.ops.numpy_ufuncs import (
+    METHODS,
+    UFUNCS,
+    Function,
+    in_dtype,
+    is_tensor,
+    numpy_dtype,
+)
 from wengert.ops.shapes import tensor
 
 #: Parameters that may have any value, because they say how to compute and not what.
@@ -117,7 +124,7 @@ def _cast(name: str, x: Any, dtype: Any) -> Any:
     """Return an input in the dtype that a ufunc is asked to compute in."""
     if dtype is None or type(x) in (bool, int, float, complex):
         return x
-    given = tensor(x, name).numpy().dtype
+    given = numpy_dtype(tensor(x, name))
     if not np.can_cast(given, dtype, "same_kind"):
         raise TypeError(f"{name}: dtype={dtype!r} for an input of {given}; write wg.astype first")
     return in_dtype(x, dtype)

@@ -13,6 +13,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.errors import ShapeError
 from wengert.ops.families import axes as normalised
+from wengert.ops.families import one_axis
 from wengert.ops.numpy_shapes import at_least, flat
 from wengert.ops.numpy_ufuncs import (
     REDUCTIONS,
@@ -20,6 +21,7 @@ from wengert.ops.numpy_ufuncs import (
     constant,
     double,
     in_dtype,
+    in_line,
     is_inexact,
     values,
     wg,
@@ -134,8 +136,26 @@ def _sorting(name: str) -> Function:
 
 
 def _partition(a: Any, kth: Any, axis: int | None = -1) -> Any:
-    a, axis = (flat(a), 0) if axis is None else (tensor(a, "partition"), axis)
-    return wg.take_along_axis(a, np.argpartition(a.numpy(), kth, axis=axis), axis=axis)
+    a, axis = (flat(a), -1) if axis is None else (tensor(a, "partition"), axis)
+    return wg.take_along_axis(a, _argpartition(a, kth, axis), axis=axis)
+
+
+def _argpartition(a: Any, kth: Any, axis: int | None = -1) -> Any:
+    a, axis = (flat(a), -1) if axis is None else (tensor(a, "argpartition"), axis)
+    axis = one_axis(axis, a.ndim, "argpartition") - a.ndim
+    return in_line(lambda v: np.argpartition(v, kth, axis=axis), a)
+
+
+def _nan_arg(name: str) -> Function:
+    def arg(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        a = tensor(a, name)
+        along = normalised(axis, a.ndim, name) if axis is not None else range(a.ndim)
+        lines = wg.reshape(a, (-1,)) if axis is None else a
+        where = -1 if axis is None else along[0] - a.ndim
+        y = in_line(lambda v: getattr(np, name)(v, axis=where), lines)
+        return wg.expand_dims(y, axis=tuple(along)) if keepdims and a.ndim else y
+
+    return arg
 
 
 def _unique(
@@ -179,6 +199,7 @@ FUNCTIONS: dict[str, Function] = {
     **REDUCTIONS,
     "amax": REDUCTIONS["max"],
     "amin": REDUCTIONS["min"],
+    "argpartition": _argpartition,
     "argsort": _sorting("argsort"),
     "average": _average,
     "bincount": _bincount,
@@ -188,6 +209,8 @@ FUNCTIONS: dict[str, Function] = {
     "cumsum": _cumulative("cumulative_sum"),
     "mean": _mean,
     "median": _median,
+    "nanargmax": _nan_arg("nanargmax"),
+    "nanargmin": _nan_arg("nanargmin"),
     "nancumprod": _without_nan(_cumulative("cumulative_prod"), 1),
     "nancumsum": _without_nan(_cumulative("cumulative_sum"), 0),
     "nanmax": _nan_extreme("max", -math.inf),

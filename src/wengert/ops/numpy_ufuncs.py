@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched, Level, highest, levels, outside, plain_namespace
 from wengert.engine.errors import NoRuleError
 from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import batching
 from wengert.ops.namespace import PUBLIC
 from wengert.ops.shapes import tensor
 
@@ -64,15 +66,20 @@ def double(x: Any) -> Any:
 
 def constant(array: Any, like: Tensor) -> Tensor:
     """Return a NumPy array as a tensor of the library that `like` is computed by."""
-    library: Any = backends.namespace_of(like._raw)
+    library: Any = plain_namespace(like._raw)
     if library is backends.NUMPY:
         return wrap(np.asarray(array))
     return wrap(library.asarray(np.asarray(array), device=like.device))
 
 
+def numpy_dtype(x: Tensor) -> Any:
+    """Return the dtype of a tensor of any library as NumPy has it."""
+    return x.dtype if isinstance(x.dtype, np.dtype) else batching.all_values(x._raw).dtype
+
+
 def number(value: Any, like: Tensor) -> Tensor:
     """Return numbers in the dtype of `like`, if that is a floating one, and in its library."""
-    dtype = like.numpy().dtype if is_inexact(like) else None
+    dtype = numpy_dtype(like) if is_inexact(like) else None
     return constant(np.asarray(value, dtype=dtype), like)
 
 
@@ -80,7 +87,8 @@ def on_values(function: Function) -> Function:
     """Return a NumPy function for tensors whose answers are places, counts, truths or text.
 
     Those have no derivative. An answer that could have one is refused, so that no value
-    leaves the tape this way.
+    leaves the tape this way. Inside of vmap it is called for one example after the other, if
+    its answers for all of them have one shape.
     """
     name = function.__name__
 
@@ -97,11 +105,72 @@ def on_values(function: Function) -> Function:
         return constant(answer, like)
 
     def call(*args: Any, **params: Any) -> Any:
+        level = None if name in _OF_ONE_ARRAY else highest(_raws((args, params)), ())
+        if level is not None:
+            return _for_each(call, level, args, params)
         answer = function(*values(args), **{key: values(value) for key, value in params.items()})
         first = next(filter(is_tensor, (*args, *params.values())), 0)
         return wrapped(answer, tensor(first, name))
 
     return call
+
+
+#: What has no answer for many examples: text, and places of which each has another number.
+_OF_ONE_ARRAY = {
+    "argwhere", "array2string", "array_repr", "array_str", "flatnonzero", "may_share_memory",
+    "save", "savetxt", "shares_memory",
+}  # fmt: skip
+
+
+def _raws(x: Any) -> Any:
+    """Yield the raw arrays of the tensors in nested arguments."""
+    if isinstance(x, (list, tuple, dict)):
+        for part in x.values() if isinstance(x, dict) else x:
+            yield from _raws(part)
+    elif is_tensor(x):
+        yield tensor(x, "numpy")._raw
+
+
+def _for_each(function: Function, level: Level, args: Any, params: Any) -> Any:
+    """Return the answers of a function of values for all examples of a level."""
+
+    def example(x: Any, i: int) -> Any:
+        if type(x) in (list, tuple):
+            return type(x)(example(part, i) for part in x)
+        raw = x._raw if type(x) is Tensor else None
+        if type(raw) is not Batched or raw.level is not level:
+            return x
+        return raw.values[i] if level.size else wg.ones(raw.shape, dtype=raw.dtype)
+
+    with outside(level):
+        answers = [
+            function(*example(args, i), **{key: example(v, i) for key, v in params.items()})
+            for i in range(level.size or 1)  # of no examples one is made up, for the shapes
+        ]
+        return _joined(answers, level)
+
+
+def _joined(answers: list[Any], level: Level) -> Any:
+    first = answers[0]
+    if isinstance(first, (tuple, list)):
+        return type(first)(_joined([*parts], level) for parts in zip(*answers, strict=True))
+    if type(first) is not Tensor and all(answer == first for answer in answers):
+        return first  # a dtype, or the same truth for all
+    return wrap(Batched(level, wg.stack([wg.asarray(a) for a in answers])[: level.size]))
+
+
+def in_line(function: Function, *xs: Any, like: Tensor | None = None) -> Tensor:
+    """Return a NumPy function whose answer has no derivative, of the values of all examples.
+
+    It must take more axes in front; several arrays broadcast. The answer is an array of the
+    library of `like`, or of the first.
+    """
+    given = [tensor(x, "numpy") for x in xs]
+    ndim = max(x.ndim for x in given)
+    wide = [wg.reshape(x, (1,) * (ndim - x.ndim) + x.shape) for x in given]
+    arrays = [batching.values_in_line(x._raw) for x in wide]
+    answer = constant(function(*arrays), given[0] if like is None else like)
+    return batching.out_of_line(answer._raw, (1,) * len(levels.get()), *arrays)
 
 
 # -- compositions -----------------------------------------------------------------------------
@@ -163,16 +232,17 @@ def _modf(x: Any, /) -> tuple[Any, Any]:
 
 
 def _ldexp(x1: Any, x2: Any, /) -> Any:
-    x1, exponent = tensor(x1, "ldexp"), np.asarray(values(x2))
-    one, half = np.ones((), x1.numpy().dtype), exponent // 2
-    for part in (half, exponent - half):  # in two steps, because 2**1074 overflows
-        x1 = wg.multiply(x1, constant(np.ldexp(one, part), x1))
+    x1 = tensor(x1, "ldexp")
+    one = np.ones((), numpy_dtype(x1))
+    for part in (lambda e: e // 2, lambda e: e - e // 2):  # two steps, because 2**1074 overflows
+        power = in_line(lambda e, part=part: np.ldexp(one, part(e)), x2, like=x1)
+        x1 = wg.multiply(x1, power)
     return x1
 
 
 def _frexp(x: Any, /) -> tuple[Any, Any]:
-    exponent = np.frexp(values(x))[1]
-    return _ldexp(x, -exponent), constant(exponent, tensor(x, "frexp"))
+    exponent = in_line(lambda v: np.frexp(v)[1], x)
+    return _ldexp(x, wg.negative(exponent)), exponent
 
 
 @_of_two

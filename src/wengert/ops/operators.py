@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched
 from wengert.engine.node import LEAF, Op
 from wengert.engine.record import apply, binary
 from wengert.engine.tensor import Tensor
@@ -145,6 +146,8 @@ _ONE_HOLDER = _holders(np.empty(1)[:])
 
 def _is_part(raw: Any) -> bool:
     """Whether an array is a view into memory that something else refers to, as far as is known."""
+    while type(raw) is Batched:
+        raw = raw.values._raw
     if type(raw) is np.ndarray:
         return raw.base is not None and _holders(raw) > _ONE_HOLDER
     inside = getattr(raw, "_array", None)  # array-api-strict's
@@ -153,7 +156,10 @@ def _is_part(raw: Any) -> bool:
 
 
 def _set_item(self: Tensor, key: Any, value: Any) -> None:
-    """Have x be ``x.at[key].set(value)``: no array is written to, and derivatives follow."""
+    """Have x be ``x.at[key].set(value)``: no array is written to, and derivatives follow.
+
+    Inside of vmap, a tensor that was the same for all examples may become one that differs.
+    """
     node, raw = self._node, self._raw
     if node is not None and node.op is LEAF and any(token.alive for token in node.tokens):
         raise TypeError(

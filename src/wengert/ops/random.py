@@ -4,6 +4,8 @@ A sample is a function of noise, which is constant, and of parameters: ``loc + s
 Derivatives go to the parameters. Where there is no such formula (gamma, and what is made of
 it), a sample moves with its parameter so that it stays the same quantile. The derivative is
 then ``-(dP/dalpha) / density``, with the distribution function P.
+
+Inside of `vmap` its `randomness` says whether each example has noise of its own.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched, Level, plain_namespace, substituted
 from wengert.engine.errors import BackendError, DtypeError, ShapeError
-from wengert.engine.record import SCALARS
+from wengert.engine.node import Op
+from wengert.engine.record import SCALARS, apply
 from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import batching, reductions, shapes
 from wengert.ops import elementwise as ew
-from wengert.ops import shapes
 from wengert.ops.contractions import matmul
 from wengert.ops.families import elementwise, one_axis, sample
 from wengert.ops.indexing import take
@@ -66,11 +70,11 @@ def _parameters(name: str, rng: Any, dtype: Any, **given: Any) -> list[Tensor]:
     _check_generator(name, rng)
     tensors = [shapes.tensor(value, name) for value in given.values()]
     arrays = [t for t, v in zip(tensors, given.values(), strict=True) if type(v) not in SCALARS]
-    xp: Any = backends.namespace_of(arrays[0]._raw) if arrays else backends.NUMPY
+    xp: Any = plain_namespace(arrays[0]._raw) if arrays else backends.NUMPY
     for key, x in zip(given, tensors, strict=True):
         if backends.kind_of(x.dtype) == "c":
             raise DtypeError(f"{name}: {key} of {x.dtype}; expected real numbers")
-    if any(backends.namespace_of(x._raw) is not xp for x in arrays):
+    if any(plain_namespace(x._raw) is not xp for x in arrays):
         raise BackendError(f"{name}: parameters of several array libraries; convert them first")
     if dtype is None:
         floats = [x.dtype for x in arrays if backends.is_inexact(x.dtype)]
@@ -79,7 +83,7 @@ def _parameters(name: str, rng: Any, dtype: Any, **given: Any) -> list[Tensor]:
         dtype = _in_library(xp, dtype)
         if backends.kind_of(dtype) != "f":
             raise DtypeError(f"{name}: dtype={dtype}; expected a real floating dtype")
-    device = None if xp is backends.NUMPY or not arrays else arrays[0]._raw.device
+    device = None if xp is backends.NUMPY or not arrays else arrays[0].device
     model = wrap(xp.asarray(0.0, dtype=dtype, device=device))
     return [
         like(x.numpy(), model) if type(value) in SCALARS else ew.astype(x, dtype, copy=False)
@@ -113,7 +117,7 @@ def _full_shape(name: str, shape: Shape, *tensors: tuple[int, ...]) -> tuple[int
 
 def _check(name: str, key: str, x: Tensor, holds: Any, expected: str) -> None:
     """Raise unless a condition holds for all values of a parameter."""
-    values = x.numpy()
+    values = batching.all_values(x._raw)
     wrong = values[np.logical_not(holds(values))]
     if wrong.size:
         raise ValueError(f"{name}: {key} has {wrong[0]}; expected {expected}")
@@ -127,11 +131,11 @@ def _positive(name: str, key: str, x: Tensor) -> None:
     _check(name, key, x, lambda v: (v > 0) & (v < np.inf), "positive numbers")
 
 
-def _standard(method: Any, shape: tuple[int, ...], model: Tensor) -> Tensor:
+def _standard(name: str, method: Any, shape: tuple[int, ...], model: Tensor) -> Tensor:
     """Return noise in the dtype and library of `model`; float32 is drawn as such if it can be."""
-    if str(model.dtype).endswith("float32") and method.__name__ in _IN_SINGLE:
-        return like(method(size=shape, dtype=np.float32), model)
-    return like(method(size=shape), model)
+    single = str(model.dtype).endswith("float32") and method.__name__ in _IN_SINGLE
+    options = {"dtype": np.float32} if single else {}
+    return batching.drawn(name, lambda size: like(method(size=size, **options), model)._raw, shape)
 
 
 _IN_SINGLE = {"standard_normal", "standard_exponential", "random"}
@@ -142,7 +146,8 @@ def _location_scale(
 ) -> Any:
     loc, scale = _parameters(name, rng, dtype, loc=loc, scale=scale)
     _not_negative(name, "scale", scale)
-    noise = _standard(getattr(rng, method), _full_shape(name, shape, loc.shape, scale.shape), loc)
+    full = _full_shape(name, shape, loc.shape, scale.shape)
+    noise = _standard(name, getattr(rng, method), full, loc)
     return loc + scale * noise
 
 
@@ -204,7 +209,7 @@ def exponential(rng: Generator, scale: Any = 1.0, *, shape: Shape = None, dtype:
     (scale,) = _parameters("exponential", rng, dtype, scale=scale)
     _not_negative("exponential", "scale", scale)
     shape = _full_shape("exponential", shape, scale.shape)
-    return scale * _standard(rng.standard_exponential, shape, scale)
+    return scale * _standard("exponential", rng.standard_exponential, shape, scale)
 
 
 def uniform(
@@ -215,7 +220,7 @@ def uniform(
     full = _full_shape("uniform", shape, low.shape, high.shape)
     width = high - low
     _check("uniform", "high - low", width, lambda v: ~(v < 0), "low <= high")
-    return low + width * _standard(rng.random, full, low)
+    return low + width * _standard("uniform", rng.random, full, low)
 
 
 def multivariate_normal(
@@ -234,7 +239,7 @@ def multivariate_normal(
             "(..., n) and (..., n, n)"
         )
     shape = _full_shape(name, shape, loc.shape, factor.shape[:-1])
-    noise = _standard(rng.standard_normal, shape, loc)
+    noise = _standard(name, rng.standard_normal, shape, loc)
     return loc + matmul(factor, noise[..., None])[..., 0]
 
 
@@ -256,20 +261,32 @@ def _truncated(low: np.ndarray, high: np.ndarray, u: np.ndarray) -> np.ndarray:
     return np.clip(z, low, high).astype(low.dtype)
 
 
-def _constant(xp: Any, array: np.ndarray, model: Any) -> Any:
-    """Return numbers that a rule needs, where xp computes with arrays or with tensors."""
-    if type(model) is Tensor:
-        return like(array, model)
-    return like(array, wrap(model))._raw
+def _constant(array: Any, model: Any) -> Any:
+    """Return noise that a rule needs, where it computes with arrays or with tensors."""
+    if type(model) is not Tensor:
+        return like(array, wrap(model))._raw
+    if type(array) is Batched:
+        return ew.astype(wrap(array), model.dtype, copy=False)
+    return like(array, model)
+
+
+def _with_noise(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    """Return samples for all examples; noise and arrays have the same number of axes."""
+
+    def of_all(raw: Any) -> Any:
+        return raw.values._raw if raw.level is level else raw
+
+    return apply(op, tuple(arrays), substituted(params, of_all))
 
 
 _truncated_sample = elementwise(
     "random.truncated_normal_sample",
-    lambda xp, g, y, low, u: g * _constant(xp, 1 - u, y) * xp.exp((y - low) * (y + low) / 2),
-    lambda xp, g, y, high, u: g * _constant(xp, u, y) * xp.exp((y - high) * (y + high) / 2),
+    lambda xp, g, y, low, u: g * (1 - _constant(u, y)) * xp.exp((y - low) * (y + low) / 2),
+    lambda xp, g, y, high, u: g * _constant(u, y) * xp.exp((y - high) * (y + high) / 2),
     args=("low", "high"),
     params=("u",),
     compute=lambda xp, low, high, u: on_host(xp, lambda a, b: _truncated(a, b, u), low, high),
+    batch=_with_noise,
     samples=[
         sample((3,), (3,), u=np.array([0.1, 0.5, 0.8])),
         sample((2, 2), (2, 2), u=np.array([[0.01, 0.3], [0.6, 0.99]])),
@@ -307,11 +324,10 @@ def truncated_normal(
     name = "truncated_normal"
     low, high, loc, scale = _parameters(name, rng, dtype, low=low, high=high, loc=loc, scale=scale)
     _positive(name, "scale", scale)
-    wrong = ~(low.numpy() < high.numpy())
-    if wrong.any():
+    bounds = [batching.values_in_line(x._raw) for x in (low, high)]
+    if not (bounds[0] < bounds[1]).all():
         raise ValueError(
-            f"{name}: low={low.numpy().tolist()} and high={high.numpy().tolist()}; expected "
-            "low < high"
+            f"{name}: low={bounds[0].tolist()} and high={bounds[1].tolist()}; expected low < high"
         )
     full = _full_shape(name, shape, *(x.shape for x in (low, high, loc, scale)))
 
@@ -320,8 +336,8 @@ def truncated_normal(
         place = (ew.where(finite, bound, 0.0) - loc) / scale
         return shapes.broadcast_to(ew.where(finite, place, far), full)
 
-    u = np.maximum(rng.random(full), 2.0**-54)
-    return loc + scale * _truncated_sample(standard(low, -_FAR), standard(high, _FAR), u=u)
+    u = batching.drawn(name, lambda size: np.maximum(rng.random(size), 2.0**-54), full)
+    return loc + scale * _truncated_sample(standard(low, -_FAR), standard(high, _FAR), u=u._raw)
 
 
 # -- gamma and what is made of it -------------------------------------------------------------
@@ -377,6 +393,7 @@ _log_gamma_sample = elementwise(
     compute=lambda xp, alpha, drawn_at, drawn: on_host(
         xp, lambda a: _log_gamma_at(a, drawn_at, drawn), alpha
     ),
+    batch=_with_noise,
     samples=[
         sample((4,), drawn_at=_AT, drawn=np.log(_Z)),
         sample((2, 2), drawn_at=_AT[::-1].reshape(2, 2), drawn=np.log(_Z).reshape(2, 2)),
@@ -393,11 +410,28 @@ def _log_gamma(name: str, key: str, rng: Generator, alpha: Tensor, shape: tuple[
     A gamma(alpha) number is a gamma(alpha + 1) number times a uniform one to the power 1/alpha.
     """
     _positive(name, key, alpha)
-    xp: Any = backends.namespace_of(alpha._raw)
-    alpha = shapes.broadcast_to(ew.astype(alpha, xp.float64, copy=False), shape)
-    at = alpha.numpy()
-    drawn = np.log(rng.standard_gamma(at + 1)) - rng.standard_exponential(shape) / at
-    return _log_gamma_sample(alpha, drawn_at=at, drawn=drawn)
+    alpha = shapes.broadcast_to(ew.astype(alpha, _double(alpha), copy=False), shape)
+
+    def draw(size: tuple[int, ...], at: np.ndarray) -> np.ndarray:
+        if np.broadcast_shapes(size, at.shape) != size:
+            raise ValueError(
+                f"{name}: {key} differs between the examples of a vmap with randomness='same', and "
+                "then so do the samples; write randomness='different'"
+            )
+        at = np.broadcast_to(at, size)
+        return np.log(rng.standard_gamma(at + 1)) - rng.standard_exponential(size) / at
+
+    drawn = batching.drawn(name, draw, shape, alpha)
+    return _log_gamma_sample(alpha, drawn_at=_on_numpy(alpha), drawn=drawn._raw)
+
+
+def _double(x: Tensor) -> Any:
+    return plain_namespace(x._raw).float64
+
+
+def _on_numpy(x: Tensor) -> Any:
+    """Return the values of a tensor as a parameter: NumPy arrays, batched or not."""
+    return batching.rebatched(batching.all_values(x._raw), x._raw)
 
 
 def gamma(
@@ -447,8 +481,8 @@ def student_t(
     _positive("student_t", "df", df)
     _not_negative("student_t", "scale", scale)
     full = _full_shape("student_t", shape, df.shape, loc.shape, scale.shape)
-    noise = _standard(rng.standard_normal, full, loc)
-    half = ew.astype(df, backends.namespace_of(df._raw).float64, copy=False) / 2
+    noise = _standard("student_t", rng.standard_normal, full, loc)
+    half = ew.astype(df, _double(df), copy=False) / 2
     log = ew.log(half) - _log_gamma("student_t", "df", rng, half, full)
     return loc + scale * noise * _exp(log / 2, df)
 
@@ -498,27 +532,33 @@ def gumbel_softmax(
     _positive(name, "temperature", temperature)
     full = _full_shape(name, shape, logits.shape, temperature.shape)
     axis = one_axis(axis, len(full), name)
-    noise = _standard(rng.gumbel, full, logits)
+    noise = _standard(name, rng.gumbel, full, logits)
     soft = softmax((logits + noise) / temperature, axis=axis)
     if not hard:
         return soft
-    best = np.argmax(soft.numpy(), axis=axis, keepdims=True)
+    best = reductions.argmax(soft, axis=axis, keepdims=True)
     places = np.arange(full[axis]).reshape([-1 if i == axis else 1 for i in range(len(full))])
-    return soft - wrap(soft._raw) + like(best == places, soft)  # the first two are exactly 0
+    is_best = ew.astype(ew.equal(best, wrap(_found(places, soft))), soft.dtype)
+    return soft - batching.constant(soft) + is_best  # the first two are exactly 0
 
 
 def bernoulli(rng: Generator, p: Any = 0.5, *, shape: Shape = None) -> Any:
     """Return booleans that are true with probability `p`; they have no derivative."""
     (p,) = _parameters("bernoulli", rng, None, p=p)
     _check("bernoulli", "p", p, lambda v: (v >= 0) & (v <= 1), "numbers from 0 to 1")
-    levels = rng.random(_full_shape("bernoulli", shape, p.shape))
-    return _found(levels < p.numpy(), p)
+    full = _full_shape("bernoulli", shape, p.shape)
+    return batching.drawn(
+        "bernoulli",
+        lambda size, values: _found(rng.random(size) < values, p),
+        full,
+        shapes.broadcast_to(p, full),
+    )
 
 
-def _found(array: Any, model: Tensor) -> Tensor:
-    """Return integers or booleans as a tensor of the library of `model`."""
-    xp: Any = backends.namespace_of(model._raw)
-    return wrap(on_host(xp, lambda _: np.asarray(array), model._raw))
+def _found(array: Any, model: Tensor) -> Any:
+    """Return integers or booleans as a raw array of the library of `model`."""
+    xp: Any = plain_namespace(model._raw)
+    return np.asarray(array) if xp is backends.NUMPY else xp.asarray(array, device=model.device)
 
 
 def categorical(rng: Generator, logits: Any, *, axis: int = -1, shape: Shape = None) -> Any:
@@ -529,16 +569,20 @@ def categorical(rng: Generator, logits: Any, *, axis: int = -1, shape: Shape = N
     """
     (logits,) = _parameters("categorical", rng, None, logits=logits)
     axis = one_axis(axis, logits.ndim, "categorical")
-    rows = np.moveaxis(logits.numpy(), axis, -1)
+    rows = shapes.moveaxis(logits, axis, -1)
     _check("categorical", "logits", logits, lambda v: v < np.inf, "numbers, or -inf")
-    if not (rows > -np.inf).any(axis=-1).all():
+    if not (batching.all_values(rows._raw) > -np.inf).any(axis=-1).all():
         raise ValueError(
             f"categorical: logits of shape {logits.shape} have a row of nothing but -inf along "
             f"axis {axis}; expected a category that can come"
         )
-    full = _full_shape("categorical", shape, rows.shape[:-1])
-    noise = rng.gumbel(size=(*full, rows.shape[-1]))
-    return _found(np.argmax(rows + noise, axis=-1), logits)
+    full = (*_full_shape("categorical", shape, rows.shape[:-1]), rows.shape[-1])
+    return batching.drawn(
+        "categorical",
+        lambda size, values: _found(np.argmax(values + rng.gumbel(size=size), axis=-1), logits),
+        full,
+        shapes.broadcast_to(rows, full),
+    )
 
 
 def randint(rng: Generator, low: int, high: int, *, shape: Shape = None, dtype: Any = None) -> Any:
@@ -550,7 +594,10 @@ def randint(rng: Generator, low: int, high: int, *, shape: Shape = None, dtype: 
     kind = np.dtype(np.int64 if dtype is None else dtype)
     if kind.kind not in "iu":
         raise DtypeError(f"randint: dtype={kind}; expected an integer dtype")
-    return wrap(np.asarray(rng.integers(low, high, _full_shape("randint", shape, ()), kind)))
+    full = _full_shape("randint", shape, ())
+    return batching.drawn(
+        "randint", lambda size: np.asarray(rng.integers(low, high, size, kind)), full
+    )
 
 
 def _pool(name: str, x: Any) -> Any:
@@ -568,7 +615,14 @@ def permutation(rng: Generator, x: Any, *, axis: int = 0) -> Any:
     _check_generator("permutation", rng)
     x = _pool("permutation", x)
     axis = one_axis(axis, x.ndim, "permutation")
-    return take(x, rng.permutation(x.shape[axis]), axis=axis)
+    count = x.shape[axis]
+
+    def draw(size: tuple[int, ...]) -> np.ndarray:
+        if math.prod(size) == count:
+            return rng.permutation(count).reshape(size)
+        return rng.permuted(np.broadcast_to(np.arange(count), size), axis=-1)
+
+    return take(x, batching.drawn("permutation", draw, (count,)), axis=axis)
 
 
 def choice(
@@ -603,8 +657,23 @@ def choice(
             raise ShapeError(f"choice: p of shape {p.shape} for {count} elements")
         if not (p >= 0).all() or abs(p.sum() - 1) > 1e-6:
             raise ValueError(f"choice: p sums to {p.sum():g}; expected probabilities, sum 1")
+        if not replace and np.count_nonzero(p) < wanted:
+            raise ValueError(
+                f"choice: shape={full} without replacement, and only {np.count_nonzero(p)} of the "
+                "probabilities are not 0; expected no more than those"
+            )
         p = p / p.sum()
-    return take(x, np.asarray(rng.choice(count, full, replace, p)), axis=axis)
+
+    def draw(size: tuple[int, ...]) -> np.ndarray:
+        if replace or math.prod(size) == wanted:
+            return np.asarray(rng.choice(count, size, replace, p))
+        # of exponential variables the least is the first with a probability proportional to p
+        lead = size[: len(size) - len(full)]
+        with np.errstate(divide="ignore"):
+            times = rng.standard_exponential((*lead, count)) / (1.0 if p is None else p)
+        return np.argsort(times, axis=-1)[..., :wanted].reshape(size)
+
+    return take(x, batching.drawn("choice", draw, full), axis=axis)
 
 
 __all__ = [

@@ -1,7 +1,8 @@
 """Rows of an array reduced in groups: sums, products and extremes of segments.
 
 `segment_ids` says which segment each row of the data belongs to. The ids need not be sorted,
-and a segment may have no rows. They are kept as a NumPy array, whatever library computes.
+and a segment may have no rows. They are kept as a NumPy array, whatever library computes, or
+inside of `vmap` as one for each example.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched, Level, plain_namespace
 from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.node import Op
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import batching, reductions, shapes
 from wengert.ops import elementwise as ew
-from wengert.ops import reductions, shapes
 from wengert.ops.families import linear, sample, special
 
 # -- on NumPy arrays ----------------------------------------------------------------------
@@ -74,15 +78,44 @@ def _logsumexp(data: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
 # -- operations ---------------------------------------------------------------------------
 
 
-def _gathered(xp: Any, y: Any, ids: np.ndarray) -> Any:
+def _gathered(xp: Any, y: Any, ids: Any) -> Any:
     """Return for each row of the data what its segment has."""
-    return xp.index(y, key=(ids,))
+    return batching.call(xp, "index", y, key=(ids,))
 
 
-def _summed(xp: Any, data: Any, ids: np.ndarray, count: int) -> Any:
+def _summed(xp: Any, data: Any, ids: Any, count: int) -> Any:
     if xp is backends.NUMPY:
         return _sums(data, ids, count)
     return xp.scatter(data, shape=(count, *data.shape[1:]), key=(ids,))
+
+
+def apart(ids: Any, count: int) -> np.ndarray:
+    """Return places or ids below `count` such that no two examples have the same."""
+    values = batching.all_values(ids)
+    lead = values.shape[: values.ndim - ids.ndim]
+    first = np.arange(math.prod(lead)).reshape(*lead, *(1,) * ids.ndim) * count
+    return values + first if lead else values
+
+
+def _highest(ids: Any) -> int:
+    """Return the largest id of all examples; -1 if there is none."""
+    return int(batching.all_values(ids).max(initial=-1))
+
+
+def _on_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    """Return the operation on the rows of all examples, each with segments of its own."""
+    xp: Any = Tensor._namespace
+    data = batching.full(arrays[0], mapped[0], level)
+    ids = params["segment_ids"]
+    count = params.get("num_segments", _highest(ids) + 1)
+    rows, rest = data.shape[1], data.shape[2:]
+    places = wrap(batching.full_parameter(ids, level))
+    first = wrap(np.arange(level.size)[:, None] * count)
+    changed = {"segment_ids": xp.reshape(places + first, (level.size * rows,))._raw}
+    if "num_segments" in params:
+        changed["num_segments"] = level.size * count
+    y = apply(op, (xp.reshape(data, (level.size * rows, *rest)),), changed)
+    return xp.reshape(y, (level.size, count if "num_segments" in params else rows, *rest))
 
 
 _IDS, _FULL = np.array([2, 0, 2, 3, 0]), np.array([2, 0, 2, 1, 0])  # the first leaves out 1
@@ -118,6 +151,7 @@ _segment_sum = linear(
     moves=True,
     args=("data",),
     params=_PARAMS,
+    batch=_on_examples,
     compute=lambda xp, data, segment_ids, num_segments: on_host(
         xp, lambda rows: _sums(rows, segment_ids, num_segments), data
     ),
@@ -136,35 +170,42 @@ def _prod_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any) -> Any:
     return _gathered(xp, g, segment_ids) * others
 
 
-def _others(xp: Any, data: Any, ids: np.ndarray) -> Any:
+def _others(xp: Any, data: Any, ids: Any) -> Any:
     """Return for each row the product of the other rows of its segment."""
-    order = np.argsort(ids, kind="stable")
-    rows, ranked = xp.index(data, key=(order,)), ids[order]
-    before = _before(xp, rows, ranked)
-    after = xp.flip(_before(xp, xp.flip(rows, axis=0), ranked[::-1]), axis=0)
-    return xp.index(before * after, key=(np.argsort(order, kind="stable"),))
+    values = batching.all_values(ids)
+    order = np.argsort(values, axis=-1, kind="stable")
+    back = np.argsort(order, axis=-1, kind="stable")
+    rows = xp.index(data, key=(batching.rebatched(order, ids),))
+    ranked = np.take_along_axis(values, order, axis=-1)
+    before = _before(xp, rows, ranked, ids)
+    after = xp.flip(_before(xp, xp.flip(rows, axis=0), ranked[..., ::-1], ids), axis=0)
+    return xp.index(before * after, key=(batching.rebatched(back, ids),))
 
 
-def _before(xp: Any, rows: Any, ranked: np.ndarray) -> Any:
+def _before(xp: Any, rows: Any, ranked: np.ndarray, ids: Any) -> Any:
     """Return for each row the product of those before it in its segment, which are neighbours.
 
+    `ranked` are the segments of the rows, of all examples that have ids of their own in `ids`.
     Each step doubles how far back a product reaches.
     """
-    count = len(ranked)
+    count = ranked.shape[-1]
     if not count:
         return rows
     one = xp.ones_like(rows[:1, ...])
-    longest = int(np.unique(ranked, return_counts=True)[1].max())
 
-    def back(x: Any, by: int) -> Any:
-        """Return what is `by` rows before each row; 1 if that is another segment's."""
+    def mine(by: int) -> np.ndarray:
+        """Return the row that is `by` before each; `count` if that is another segment's."""
         place = np.arange(count) - by
-        mine = (place >= 0) & (ranked[np.maximum(place, 0)] == ranked)
-        return xp.index(xp.concat([x, one], axis=0), key=(np.where(mine, place, count),))
+        same = (place >= 0) & (ranked[..., np.maximum(place, 0)] == ranked)
+        return np.where(same, place, count)
 
-    product, reach = back(rows, 1), 1
-    while reach < longest - 1:
-        product = product * back(product, reach)
+    def back(x: Any, places: np.ndarray) -> Any:
+        key = (batching.rebatched(places, ids),)
+        return xp.index(xp.concat([x, one], axis=0), key=key)
+
+    product, reach = back(rows, mine(1)), 1
+    while (mine(reach + 1) < count).any():  # some segment is longer
+        product = product * back(product, mine(reach))
         reach *= 2
     return product
 
@@ -174,6 +215,7 @@ _segment_prod = special(
     _prod_rule,
     args=("data",),
     params=_PARAMS,
+    batch=_on_examples,
     compute=lambda xp, data, segment_ids, num_segments: on_host(
         xp, lambda rows: _accumulated(np.multiply, rows, segment_ids, num_segments, 1), data
     ),
@@ -209,6 +251,7 @@ def _extreme(name: str, ufunc: np.ufunc, sign: int) -> Any:
         _extreme_rule,
         args=("data",),
         params=_PARAMS,
+        batch=_on_examples,
         compute=compute,
         samples=_FULL_SAMPLES,
         kinds="f",
@@ -242,6 +285,7 @@ _segment_logsumexp = special(
     _logsumexp_rule,
     args=("data",),
     params=_PARAMS,
+    batch=_on_examples,
     compute=lambda xp, data, segment_ids, num_segments: on_host(
         xp, lambda rows: _logsumexp(rows, segment_ids, num_segments), data
     ),
@@ -263,8 +307,8 @@ def _softmax(data: np.ndarray, ids: np.ndarray) -> np.ndarray:
     return weights / _sums(weights, ids, count)[ids]
 
 
-def _softmax_rule(xp: Any, g: Any, y: Any, segment_ids: np.ndarray) -> Any:
-    part, count = g * y, int(segment_ids.max(initial=-1)) + 1
+def _softmax_rule(xp: Any, g: Any, y: Any, segment_ids: Any) -> Any:
+    part, count = g * y, _highest(segment_ids) + 1
     return part - y * _gathered(xp, _summed(xp, part, segment_ids, count), segment_ids)
 
 
@@ -283,6 +327,7 @@ _segment_softmax = special(
     _softmax_rule,
     args=("data",),
     params=("segment_ids",),
+    batch=_on_examples,
     compute=lambda xp, data, segment_ids: on_host(
         xp, lambda rows: _softmax(rows, segment_ids), data
     ),
@@ -308,7 +353,12 @@ def _checked(
             f"{name}: segment_ids of shape {ids.shape} for data of shape {data.shape}; expected "
             f"one id for each row, shape {data.shape[:1]}"
         )
-    low, high = int(ids.min(initial=0)), int(ids.max(initial=-1))
+    low, high = int(batching.all_values(ids).min(initial=0)), _highest(ids)
+    if num_segments is None and type(ids) is Batched and name != "segment_softmax":
+        raise ValueError(
+            f"{name}: inside of vmap, with segment_ids that differ between examples, the shape of "
+            f"the result cannot follow from them; write {name}(data, segment_ids, num_segments=n)"
+        )
     count = high + 1 if num_segments is None else operator.index(num_segments)
     if count < 0:
         raise ValueError(f"{name}: num_segments={num_segments}; expected 0 or more")
@@ -320,22 +370,26 @@ def _checked(
     return data, {"segment_ids": ids, "num_segments": count}
 
 
-def integers(name: str, what: str, values: Any) -> np.ndarray:
-    """Return an argument that holds places as a new NumPy array, which nobody else can write."""
-    array = shapes.tensor(values, name).numpy()
-    if array.size and array.dtype.kind not in "iu":
+def integers(name: str, what: str, values: Any) -> Any:
+    """Return an argument that holds places as a new NumPy array, which nobody else can write.
+
+    If it differs between examples, it is a batched one.
+    """
+    given = shapes.tensor(values, name)
+    if given.size and backends.kind_of(given.dtype) not in "iu":
         raise DtypeError(
-            f"{name}: {what} of {array.dtype}; expected integers, as of wg.astype({what}, wg.int64)"
+            f"{name}: {what} of {given.dtype}; expected integers, as of wg.astype({what}, wg.int64)"
         )
-    return array.astype(np.intp)
+    return batching.rebatched(batching.all_values(given._raw).astype(np.intp), given._raw)
 
 
-def like(array: np.ndarray, x: Tensor) -> Tensor:
-    """Return numbers as a tensor of the library, the device and the dtype of x."""
-    xp: Any = backends.namespace_of(x._raw)
+def like(array: Any, x: Tensor) -> Tensor:
+    """Return numbers, batched or not, as a tensor of the library, the device and the dtype of x."""
+    xp: Any = plain_namespace(x._raw)
+    values = batching.all_values(array)
     if xp is backends.NUMPY:
-        return wrap(np.asarray(array, x.dtype))
-    return wrap(xp.asarray(np.asarray(array), dtype=x.dtype, device=x._raw.device))
+        return wrap(batching.rebatched(np.asarray(values, x.dtype), array))
+    return wrap(batching.rebatched(xp.asarray(values, dtype=x.dtype, device=x.device), array))
 
 
 def floating(x: Tensor) -> Tensor:
@@ -383,9 +437,17 @@ def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = N
     data, params = _checked("segment_mean", data, segment_ids, num_segments)
     data = floating(data)
     ids, count = params["segment_ids"], params["num_segments"]
-    sizes = np.maximum(np.bincount(ids, minlength=count), 1)
-    sizes = sizes.reshape(-1, *[1] * (data.ndim - 1))
-    return ew.divide(_segment_sum(data, **params), like(sizes, data))
+    sizes = np.maximum(_counts(ids, count), 1)
+    sizes = sizes.reshape(*sizes.shape, *[1] * (data.ndim - 1))
+    return ew.divide(_segment_sum(data, **params), like(batching.rebatched(sizes, ids), data))
+
+
+def _counts(ids: Any, count: int) -> np.ndarray:
+    """Return how often there is each of `count` ids, in each example that has its own."""
+    values = apart(ids, count)
+    lead = values.shape[:-1]
+    found = np.bincount(values.reshape(-1), minlength=math.prod(lead) * count)
+    return found.reshape(*lead, count)
 
 
 def segment_max(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
@@ -428,14 +490,23 @@ def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Any:
     places = integers("bincount", "x", x)
     if places.ndim != 1:
         raise ShapeError(f"bincount: x of shape {places.shape}; expected one axis")
-    if places.size and places.min() < 0:
-        raise IndexError(f"bincount: x has {places.min()}; expected 0 or more")
+    low, high = int(batching.all_values(places).min(initial=0)), _highest(places)
+    if low < 0:
+        raise IndexError(f"bincount: x has {low}; expected 0 or more")
     if minlength < 0:
         raise ValueError(f"bincount: minlength={minlength}; expected 0 or more")
-    count = max(int(places.max(initial=-1)) + 1, operator.index(minlength))
+    if type(places) is Batched and high >= minlength:
+        raise ValueError(
+            f"bincount: inside of vmap x has {high} and minlength={minlength}; the shape of the "
+            "result cannot follow from x, so write a minlength above all its elements"
+        )
+    count = max(high + 1, operator.index(minlength))
     if weights is None:
-        xp: Any = backends.namespace_of(x._raw)
-        return wrap(on_host(xp, lambda _: np.bincount(places, minlength=count), x._raw))
+        xp: Any = plain_namespace(x._raw)
+        found: Any = _counts(places, count)
+        if xp is not backends.NUMPY:
+            found = xp.asarray(found, device=x.device)
+        return wrap(batching.rebatched(found, places))
     weights = floating(shapes.tensor(weights, "bincount"))
     if weights.shape != places.shape:
         raise ShapeError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched, Level
 from wengert.engine.cotangents import (
     Block,
     Region,
@@ -19,8 +20,10 @@ from wengert.engine.cotangents import (
     whole,
 )
 from wengert.engine.errors import ShapeError
-from wengert.engine.record import lift
+from wengert.engine.node import Op
+from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import batching
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import linear, one_axis, position_map, sample, special
 
@@ -137,6 +140,10 @@ def _cover(first: int, last: int, shape: Sequence[int]) -> Region:
     return tuple(region)
 
 
+def _in_shape(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    return apply(op, arrays, {"shape": (level.size, *params["shape"])})
+
+
 _reshape = position_map(
     "reshape",
     lambda xp, g, x_shape: xp.reshape(g, x_shape),
@@ -145,6 +152,7 @@ _reshape = position_map(
     block=_reshape_block,
     reached=_reshape_reached,
     takes_rows=True,
+    batch=_in_shape,
     samples=[
         sample((2, 6), shape=(3, 4)),
         sample((2, 3), shape=(6,)),
@@ -179,6 +187,10 @@ def _permute_block(xp: Any, g: Block, axes: Sequence[int]) -> Block:
     return Block(shape, region, xp.permute_dims(g.values, back))
 
 
+def _permute_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    return apply(op, arrays, {"axes": (0, *[a + 1 for a in params["axes"]])})
+
+
 _permute = position_map(
     "permute_dims",
     lambda xp, g, axes: xp.permute_dims(g, _inverse(axes)),
@@ -187,6 +199,7 @@ _permute = position_map(
     reached=lambda region, shape, axes: tuple(region[a] for a in axes),
     takes_rows=True,
     compute=lambda xp, x, axes: xp.permute_dims(x, axes),
+    batch=_permute_examples,
     samples=[sample((2, 3), axes=(1, 0)), sample((2, 3, 4), axes=(2, 0, 1)), sample((), axes=())],
 )
 
@@ -251,6 +264,15 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
 
 # -- repetition -------------------------------------------------------------------------------
 
+
+def _broadcast_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    (x,), shape = arrays, params["shape"]
+    if x.ndim <= len(shape):
+        ones = (1,) * (len(shape) + 1 - x.ndim)
+        x = _reshape(x, shape=(level.size, *ones, *x.shape[1:]))
+    return apply(op, (x,), {"shape": (level.size, *shape)})
+
+
 _broadcast_to = position_map(
     "broadcast_to",
     lambda xp, g, x_shape: unbroadcast(xp, g, x_shape),
@@ -262,6 +284,7 @@ _broadcast_to = position_map(
         for i, n in enumerate(shape, len(x_shape) - len(shape))
     ),
     takes_rows=True,
+    batch=_broadcast_examples,
     samples=[
         sample((2, 1), shape=(3, 2, 4)),
         sample((), shape=(2,)),
@@ -300,9 +323,15 @@ def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     return tuple(broadcast_to(x, shape) for x in tensors)
 
 
+def _tile_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    ndim = max(arrays[0].ndim - 1, len(params["repetitions"]))  # fewer are for the last axes
+    return apply(op, (batching.widened(arrays[0], ndim),), params)
+
+
 _tile = position_map(
     "tile",
     params=("repetitions",),
+    batch=_tile_examples,
     compute=lambda xp, x, repetitions: xp.tile(x, repetitions),
     samples=[sample((2, 3), repetitions=(2, 1)), sample((2,), repetitions=(3, 2))],
 )
@@ -317,6 +346,7 @@ def tile(x: Any, repetitions: Any, /) -> Any:
 _repeat = position_map(
     "repeat",
     params=("repeats", "axis"),
+    batch=batching.along_axes,
     compute=lambda xp, x, repeats, axis: xp.repeat(
         x, repeats if isinstance(repeats, int) else xp.asarray(repeats, dtype=xp.int64), axis=axis
     ),
@@ -361,6 +391,7 @@ _flip = position_map(
         range(n - r.stop, n - r.start) if a in axis else r
         for a, (r, n) in enumerate(zip(region, shape, strict=True))
     ),
+    batch=batching.along_axes,
     samples=[sample((2, 3), axis=(1,)), sample((2, 3), axis=(0, 1)), sample((3,), axis=(0,))],
 )
 
@@ -400,6 +431,7 @@ _roll = position_map(
         range(n) if a in axis else r for a, (r, n) in enumerate(zip(region, shape, strict=True))
     ),
     takes_rows=True,
+    batch=batching.along_axes,
     compute=lambda xp, x, shift, axis: xp.roll(x, shift, axis=axis),
     samples=[sample((5,), shift=(2,), axis=(0,)), sample((2, 3), shift=(1, -1), axis=(0, 1))],
 )
@@ -408,6 +440,8 @@ _roll = position_map(
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     """Return x with elements moved by `shift` along `axis`, the last ones coming first again."""
     x = tensor(x, "roll")
+    if type(shift) is Tensor and type(shift._raw) is Batched:
+        return _rolled_apart(x, shift, axis)
     if axis is None:
         return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
     where = tuple(
@@ -419,6 +453,20 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     if len(shifts) != len(where):
         raise ValueError(f"roll: shift {shift} and axis {axis} differ in length")
     return _roll(x, shift=shifts, axis=where)
+
+
+def _rolled_apart(x: Tensor, shift: Tensor, axis: Any) -> Any:
+    """Return x moved along one axis by a number that differs between examples."""
+    if axis is None:
+        return reshape(_rolled_apart(reshape(x, (-1,)), shift, 0), x.shape)
+    if shift.ndim or isinstance(axis, (tuple, list)):
+        raise ShapeError(
+            f"roll: shift of shape {shift.shape} for axis {axis} inside of vmap; expected one "
+            "number for one axis. Write wg.roll once for each axis"
+        )
+    axis = one_axis(axis, x.ndim, "roll")
+    places = (wrap(np.arange(x.shape[axis])) - shift) % max(x.shape[axis], 1)
+    return Tensor._namespace.take(x, places, axis=axis)
 
 
 def _unpad(xp: Any, g: Any, x_shape: Any, widths: Any, mode: str) -> Any:
@@ -452,6 +500,10 @@ def _pad_array(xp: Any, x: Any, widths: Any, mode: str, value: Any) -> Any:
     return xp.pad(x, widths, mode, constant_values=value)
 
 
+def _pad_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    return apply(op, arrays, {**params, "widths": ((0, 0), *params["widths"])})
+
+
 _pad = position_map(
     "pad",
     _unpad,
@@ -459,6 +511,7 @@ _pad = position_map(
     compute=_pad_array,
     block=_unpad_block,
     reached=_pad_reached,
+    batch=_pad_examples,
     samples=[
         sample((2, 3), widths=((1, 0), (0, 2)), mode="constant", value=1.5),
         sample((4,), widths=((2, 1),), mode="reflect", value=0),
@@ -490,9 +543,15 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     return _pad(x, widths=tuple(map(tuple, widths)), mode=mode, value=constant_values)
 
 
+def _diagonal_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    axes = {name: params[name] + 1 for name in ("axis1", "axis2")}
+    return apply(op, arrays, {**params, **axes})
+
+
 _diagonal = position_map(
     "diagonal",
     params=("offset", "axis1", "axis2"),
+    batch=_diagonal_examples,
     compute=lambda xp, x, offset, axis1, axis2: xp.diagonal(
         x, offset=offset, axis1=axis1, axis2=axis2
     ),
@@ -537,6 +596,7 @@ def _triangle(name: str) -> Any:
         reached=lambda region, shape, k: region,
         takes_rows=True,
         compute=lambda xp, x, k: getattr(xp, name)(x, k=k),
+        batch=batching.as_it_is,
         samples=[sample((3, 3), k=0), sample((2, 3, 4), k=1), sample((3, 2), k=-1)],
     )
 
@@ -546,12 +606,19 @@ _tril, _triu = _triangle("tril"), _triangle("triu")
 
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """Return matrices with zeros above the k-th diagonal."""
-    return _tril(x, k=k)
+    return _tril(_matrices(x, "tril"), k=k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """Return matrices with zeros below the k-th diagonal."""
-    return _triu(x, k=k)
+    return _triu(_matrices(x, "triu"), k=k)
+
+
+def _matrices(x: Any, name: str) -> Tensor:
+    x = tensor(x, name)
+    if not x.ndim:
+        raise ShapeError(f"{name}: got an array without axes; expected matrices")
+    return broadcast_to(x, (x.shape[0], x.shape[0])) if x.ndim == 1 else x  # as NumPy has it
 
 
 # -- joining and parting ----------------------------------------------------------------------
@@ -596,6 +663,11 @@ def _part_reached(region: Region, node: Any, parent: Any, argument: int, values:
     return (*region[:axis], moved, *region[axis + 1 :])
 
 
+def _concat_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    full = [batching.full(x, m, level) for x, m in zip(arrays, mapped, strict=True)]
+    return apply(op, tuple(full), {"axis": params["axis"] + 1})
+
+
 _concat = special(
     "concat",
     _part,
@@ -603,7 +675,9 @@ _concat = special(
     params=("axis",),
     variadic=True,
     block=_part_block,
+    batch=_concat_examples,
     compute=lambda xp, *arrays, axis: xp.concat(arrays, axis=axis),
+    linear=True,
     samples=[
         sample((2, 3), (1, 3), axis=0),
         sample((2, 1), (2, 2), (2, 0), axis=1),
@@ -642,21 +716,56 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
 
 # -- what the sweep itself needs --------------------------------------------------------------
 
+
+def _embed_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    key = (slice(None), *params["key"])
+    return apply(op, arrays, {"shape": (level.size, *params["shape"]), "key": key})
+
+
 embed = linear(
     "embed",
     lambda xp, g, key: g[key],
     args=("values",),
     params=("shape", "key"),
     compute=lambda xp, values, shape, key: xp.embed(values, shape, key),
+    batch=_embed_examples,
     samples=[sample((1, 2), shape=(3, 4), key=(slice(1, 2), slice(0, 4, 2)))],
     reference=lambda values, shape, key: backends.NUMPY.embed(values, shape, key),
     doc="Return zeros of `shape` with `values` at the slices `key`.",
 )
+
+
+def _flat_positions(level: Level, size: int, positions: Any) -> Any:
+    """Return flat positions in the arrays of all examples, each of which has `size` elements."""
+    xp = Tensor._namespace
+    places = wrap(batching.full_parameter(positions, level))
+    firsts = wrap(size * np.arange(level.size).reshape(-1, *(1,) * (places.ndim - 1)))
+    return xp.where(places < 0, -1, places + firsts)._raw
+
+
+def _scatter_flat_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    shape = params["shape"]
+    positions = _flat_positions(level, math.prod(shape), params["positions"])
+    values = batching.full(arrays[0], mapped[0], level)
+    return apply(op, (values,), {"shape": (level.size, *shape), "positions": positions})
+
+
+def _gather_flat_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    (x,), positions = arrays, params["positions"]
+    if not mapped[0]:
+        positions = positions.values._raw
+    else:
+        positions = _flat_positions(level, math.prod(x.shape[1:]), positions)
+    shape = (level.size, *params["shape"])
+    return apply(op, (x,), {"shape": shape, "positions": positions})
+
+
 scatter_flat = linear(
     "scatter_flat",
-    lambda xp, g, values_shape, positions: xp.gather_flat(
-        g, shape=values_shape, positions=positions
+    lambda xp, g, values_shape, positions: batching.call(
+        xp, "gather_flat", g, shape=values_shape, positions=positions
     ),
+    batch=_scatter_flat_examples,
     args=("values",),
     params=("shape", "positions"),
     compute=lambda xp, values, shape, positions: xp.scatter_flat(values, shape, positions),
@@ -671,7 +780,10 @@ scatter_flat = linear(
 )
 gather_flat = linear(
     "gather_flat",
-    lambda xp, g, x_shape, positions: xp.scatter_flat(g, shape=x_shape, positions=positions),
+    lambda xp, g, x_shape, positions: batching.call(
+        xp, "scatter_flat", g, shape=x_shape, positions=positions
+    ),
+    batch=_gather_flat_examples,
     params=("shape", "positions"),
     compute=lambda xp, x, shape, positions: xp.gather_flat(x, shape, positions),
     samples=[
@@ -694,6 +806,7 @@ def _moved(x: Any, device: Any) -> Any:
 to_device = linear(
     "to_device",
     lambda xp, g, back: _moved(g, back),
+    batch=batching.as_it_is,
     params=("device", "back"),
     compute=lambda xp, x, device, back: _moved(x, device),
     samples=[sample((2,), device=None, back=None)],

@@ -6,16 +6,21 @@ and first in descending order.
 
 from __future__ import annotations
 
+import math
 import operator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched, Level
 from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.node import Op
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import batching, reductions, shapes
 from wengert.ops import elementwise as ew
-from wengert.ops import shapes
 from wengert.ops.families import axes, composite, one_axis, sample, special, zero
 from wengert.ops.indexing import getitem, take, take_along_axis
 from wengert.ops.segments import attains, floating, integers, like, ordered
@@ -168,6 +173,7 @@ _ordered = special(
     _order_rule,
     params=("places",),
     compute=_order_statistics,
+    batch=batching.as_it_is,
     samples=[sample((5,), places=(2,)), sample((2, 4), places=(0, 3))],
     kinds="f",
     reference=lambda x, places: np.sort(x, axis=-1)[..., list(places)],
@@ -228,30 +234,31 @@ def _quantile(
     return shapes.reshape(y, (*q.shape, *(1 if i in reduced else m for i, m in enumerate(x.shape))))
 
 
-def _levels(name: str, q: Any, percent: float) -> Any:
-    """Return levels as fractions: a tensor if they are one, which may have a derivative."""
+def _levels(name: str, q: Any, percent: float) -> Tensor:
+    """Return levels as fractions, which may have a derivative, or differ between examples."""
     given = shapes.tensor(q, name)
     if backends.kind_of(given.dtype) == "c":
         raise DtypeError(f"{name}: q of {given.dtype}; expected real numbers")
-    values = given.numpy()
+    values = batching.all_values(given._raw)
     if not ((values >= 0) & (values <= percent)).all():
         raise ValueError(f"{name}: q={values.tolist()}; expected numbers from 0 to {percent:g}")
-    if given._node is not None:
+    if batching.is_recorded(given):
         return given if percent == 1 else given / percent
-    return np.asarray(values, dtype=float) / percent
+    return wrap(batching.rebatched(np.asarray(values, dtype=float) / percent, given._raw))
 
 
-def _between(rows: Tensor, q: Any, method: str) -> Any:
+def _between(rows: Tensor, q: Tensor, method: str) -> Any:
     """Return the levels q of each row: elements, or points between two that are neighbours."""
     n = rows.shape[-1]
-    follows = type(q) is Tensor and method in _CONTINUOUS
-    levels = q.numpy().astype(float) if type(q) is Tensor else q
+    follows = batching.is_recorded(q) and method in _CONTINUOUS
+    levels = batching.all_values(q._raw).astype(float)
     if method in _CONTINUOUS:
         a, b = _CONTINUOUS[method]
         place = n * levels + (a + levels * (1 - a - b)) - 1
     else:
         place = np.asarray(_STEPS[method](n, levels))
     inside = np.clip(place, 0, n - 1)
+    each = partial(batching.rebatched, like=q._raw)
     low = np.floor(inside).astype(int)
     # where q has a derivative, the neighbour matters also at an element itself
     high = np.minimum(low + 1, n - 1) if follows else np.ceil(inside).astype(int)
@@ -259,15 +266,17 @@ def _between(rows: Tensor, q: Any, method: str) -> Any:
     places, where = np.unique(np.stack([low, high, np.full_like(low, n - 1)]), return_inverse=True)
     where = where.reshape(3, *low.shape)
     found = _ordered(rows, places=tuple(places.tolist()))
-    below, above, last = (take(found, part, axis=-1) for part in where)
+    below, above, last = (take(found, wrap(each(part)), axis=-1) for part in where)
     usual = type(found._raw) is np.ndarray and _differences_are_finite(found._raw)
     if follows:
         moves = (place >= 0) & (place <= n - 1)
-        slope = like(np.where(moves, n + 1 - a - b, 0.0), below)
-        change = ew.astype(q - wrap(q._raw), below.dtype, copy=False)  # 0, with q's derivative
-        below = _interpolated(below, above, like(inside - low, below) + slope * change, usual)
+        slope = like(each(np.where(moves, n + 1 - a - b, 0.0)), below)
+        # 0, with q's derivative
+        change = ew.astype(q - batching.constant(q), below.dtype, copy=False)
+        share = like(each(inside - low), below) + slope * change
+        below = _interpolated(below, above, share, usual)
     elif (inside != low).any():
-        below = _interpolated(below, above, like(inside - low, below), usual)
+        below = _interpolated(below, above, like(each(inside - low), below), usual)
     if usual or backends.kind_of(rows.dtype) != "f":
         return below
     return ew.where(ew.isnan(last), last, below)  # NaN sorts last
@@ -323,8 +332,29 @@ def median(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 # -- searching ----------------------------------------------------------------------------
 
+
+def _search_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    """Return the places in the array of each example, or in one for all."""
+    x1, x2 = arrays
+    if not mapped[0]:
+        return apply(op, (x1, x2), params)
+    values = batching.full(x2, mapped[1], level)
+    lines = shapes.reshape(values, (level.size, math.prod(values.shape[1:])))
+    # where it is among all numbers, less where it is among those of x2; ties keep their order
+    both, first = ([x1, lines], x1.shape[1]) if params["side"] == "right" else ([lines, x1], 0)
+    mine = (slice(None), slice(first, first + lines.shape[1]))
+    found = getitem(_ranks(shapes.concat(both, axis=1)), mine) - _ranks(lines)
+    return shapes.reshape(found, values.shape)
+
+
+def _ranks(lines: Tensor) -> Tensor:
+    """Return the place of each number in its sorted line."""
+    return argsort(argsort(lines, axis=1), axis=1)
+
+
 _searchsorted = zero(
     "searchsorted",
+    batch=_search_examples,
     args=("x1", "x2"),
     params=("side",),
     compute=lambda xp, x1, x2, side: xp.searchsorted(x1, x2, side=side),
@@ -349,7 +379,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
                 f"searchsorted: sorter of shape {order.shape} for x1 of shape {x1.shape}; expected "
                 "positions that sort x1, as wg.argsort(x1) returns them"
             )
-        x1 = getitem(x1, order)
+        x1 = getitem(x1, wrap(order))
     return _searchsorted(x1, x2, side=side)
 
 
@@ -358,13 +388,22 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
     x = shapes.tensor(x, "nonzero")
     if not x.ndim:
         raise ValueError("nonzero: the array has no axes")
-    xp: Any = backends.namespace_of(x._raw)
+    xp: Any = backends.namespace_of(_settled(x))
     return tuple(map(wrap, xp.nonzero(x._raw)))
+
+
+def _settled(x: Tensor) -> Any:
+    """Return the raw array, or raise if its values differ between examples."""
+    return np.asarray(x._raw) if type(x._raw) is Batched else x._raw
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """Return for each element of x1 whether it is among those of x2."""
     x1, x2 = shapes.tensor(x1, "isin"), shapes.tensor(x2, "isin")
+    if Batched in (type(x1._raw), type(x2._raw)):
+        same = ew.equal(shapes.expand_dims(x1, axis=-1), shapes.reshape(x2, (-1,)))
+        found = reductions.any(same, axis=-1)
+        return ew.logical_not(found) if invert else found
     xp: Any = backends.namespace_of(x1._raw)
     return wrap(xp.isin(x1._raw, x2._raw, invert=invert))
 
@@ -395,7 +434,7 @@ class UniqueInverse(NamedTuple):
 def unique_all(x: Any, /) -> UniqueAll:
     """Return the distinct values, with where they are; each has its first element's derivative."""
     x = shapes.tensor(x, "unique_all")
-    xp: Any = backends.namespace_of(x._raw)
+    xp: Any = backends.namespace_of(_settled(x))
     found = xp.unique_all(x._raw)
     values = getitem(shapes.reshape(x, (-1,)), wrap(found.indices))
     return UniqueAll(values, wrap(found.indices), wrap(found.inverse_indices), wrap(found.counts))

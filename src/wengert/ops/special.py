@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Level
 from wengert.engine.errors import DtypeError
+from wengert.engine.node import Op
 from wengert.engine.tensor import Tensor
-from wengert.ops import creation, shapes
+from wengert.ops import batching, creation, shapes
 from wengert.ops import elementwise as ew
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import elementwise, joint, linewise, reduction, sample
@@ -927,12 +929,18 @@ def _weighted_rule(xp: Any, g: Any, y: Any, x: Any, b: Any, axis: tuple[int, ...
     return part * b, part
 
 
+def _weighted_batch(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    both = [batching.full(a, m, level) for a, m in zip(arrays, mapped, strict=True)]
+    return batching.along_axes(op, level, both, (True, True), params)
+
+
 _weighted = joint(
     "special.weighted_logsumexp",
     _weighted_rule,
     args=("x", "b"),
     params=("axis",),
     compute=_weighted_values,
+    batch=_weighted_batch,
     kinds="f",
     samples=[
         sample((2, 3), (2, 3), axis=(1,)),

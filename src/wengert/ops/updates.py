@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -12,14 +13,26 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched, Level
 from wengert.engine.cotangents import Block, whole
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.record import SCALARS
+from wengert.engine.node import Op
+from wengert.engine.record import SCALARS, apply
 from wengert.engine.tensor import wrap
-from wengert.ops import elementwise, shapes
+from wengert.ops import batching, elementwise, shapes
+from wengert.ops.creation import zeros_like
 from wengert.ops.families import pull_with_mask, sample, special
-from wengert.ops.indexing import Selected, getitem, parse_key
-from wengert.ops.segments import attains, on_host, segment_prod
+from wengert.ops.indexing import (
+    Selected,
+    getitem,
+    has_arrays,
+    index,
+    is_selected,
+    over_examples,
+    parse_key,
+    selected_shape,
+)
+from wengert.ops.segments import apart, attains, like, on_host, segment_prod
 
 _KEYS = [
     sample((3, 4), (4,), key=(1, slice(None)), winners=None),
@@ -33,12 +46,14 @@ def _value_rule(xp: Any, g: Any, key: Any, winners: Any) -> Any:
     part = _read(xp, g, key)
     if winners is None:
         return part
-    won = winners.nonzero()
-    return xp.scatter(xp.index(part, key=won), shape=tuple(part.shape), key=won)
+    shape = tuple(part.shape)
+    places = np.arange(math.prod(shape)).reshape(shape)
+    won = batching.rebatched(np.where(batching.all_values(winners), places, -1), winners)
+    return batching.call(xp, "gather_flat", part, shape=shape, positions=won)
 
 
 def _read(xp: Any, g: Any, key: Any) -> Any:
-    return xp.index(g, key=key) if any(isinstance(p, np.ndarray) for p in key) else g[key]
+    return batching.call(xp, "index", g, key=key) if has_arrays(key) else g[key]
 
 
 def _at_set(xp: Any, x: Any, values: Any, key: Any, winners: Any) -> Any:
@@ -47,15 +62,22 @@ def _at_set(xp: Any, x: Any, values: Any, key: Any, winners: Any) -> Any:
 
 def _rest_rule(xp: Any, g: Any, x_shape: Any, key: Any) -> Block:
     """Return g, and zero by structure where x was replaced."""
+    nothing = xp.zeros_like(_read(xp, g, key))
+    values = batching.call(xp, "put", g, nothing, key=key)
+    return Block(x_shape, whole(x_shape), values, lambda: ~is_selected(key, x_shape, nothing))
 
-    def mask() -> np.ndarray:
-        found = np.ones(x_shape, bool)
-        found[key] = False
-        return found
 
-    return Block(
-        x_shape, whole(x_shape), xp.put(g, xp.zeros_like(_read(xp, g, key)), key=key), mask
-    )
+def _update_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    """Return the update of all examples, each with its own key if there is one that differs."""
+    x, values = (batching.full(a, m, level) for a, m in zip(arrays, mapped, strict=True))
+    layout = over_examples(params["key"], level) if has_arrays(params["key"]) else None
+    if layout is None:
+        return apply(op, (x, values), {**params, "key": (slice(None), *params["key"])})
+    changed = {**params, "key": layout.key}
+    if params.get("winners") is not None:
+        winners = wrap(batching.full_parameter(params["winners"], level))
+        changed["winners"] = layout.numpys(winners)._raw
+    return apply(op, (x, layout.numpys(values)), changed)
 
 
 _set = special(
@@ -65,6 +87,8 @@ _set = special(
     args=("x", "values"),
     params=("key", "winners"),
     compute=_at_set,
+    batch=_update_examples,
+    linear=True,
     samples=_KEYS,
     reference=lambda x, values, key, winners: backends.NUMPY.put(x, values, key),
 )
@@ -75,6 +99,8 @@ _add = special(
     args=("x", "values"),
     params=("key",),
     compute=lambda xp, x, values, key: xp.put_add(x, values, key=key),
+    batch=_update_examples,
+    linear=True,
     samples=[sample(*s.shapes, key=s.params["key"]) for s in _KEYS],
     reference=lambda x, values, key: backends.NUMPY.put_add(x, values, key),
 )
@@ -108,6 +134,7 @@ def _extreme(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
         compute=lambda xp, x, values, key: on_host(
             xp, lambda x, values: on_numpy(x, values, key), x, values
         ),
+        batch=_update_examples,
         samples=[sample(*s.shapes, key=s.params["key"]) for s in _KEYS],
         kinds="f",
         reference=on_numpy,
@@ -133,31 +160,37 @@ def put_add(x: Any, values: Any, *, key: tuple[Any, ...]) -> Any:
     return _add(x, values, key=key)
 
 
-def _rounds(key: tuple[Any, ...], shape: tuple[int, ...]) -> np.ndarray | None:
-    """Return for each selected element how often its place was selected before; None if never."""
-    if not any(isinstance(p, np.ndarray) for p in key):
+def _places(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    """Return the flat place of each selected element, as a raw array; None if no two are one."""
+    if not has_arrays(key):
         return None
-    places = np.arange(int(np.prod(shape))).reshape(shape)[key]
-    flat = places.reshape(-1)
-    order = np.argsort(flat, kind="stable")
-    ranked = flat[order]
-    if ranked.size < 2 or not (ranked[1:] == ranked[:-1]).any():
-        return None
+    places = index(wrap(np.arange(math.prod(shape)).reshape(shape)), key=key)._raw
+    flat = np.sort(apart(places, math.prod(shape)), axis=None)
+    return places if (flat[1:] == flat[:-1]).any() else None
+
+
+def _rounds(places: Any, size: int) -> Any:
+    """Return for each of the places how often it was selected before, as a raw array."""
+    flat = apart(places, size)
+    order = np.argsort(flat, axis=None, kind="stable")
+    ranked = flat.reshape(-1)[order]
     starts = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])
     before = np.arange(ranked.size) - np.repeat(starts, np.diff(np.r_[starts, ranked.size]))
     rounds = np.empty(ranked.size, int)
     rounds[order] = before
-    return rounds.reshape(places.shape)
+    return batching.rebatched(rounds.reshape(flat.shape), places)
 
 
-def _winners(key: tuple[Any, ...], shape: tuple[int, ...]) -> np.ndarray | None:
+def _winners(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     """Return which of the selected elements is the last of its place; None if all are."""
-    if _rounds(key, shape) is None:
+    places = _places(key, shape)
+    if places is None:
         return None
-    places = np.arange(int(np.prod(shape))).reshape(shape)[key]
-    last = np.empty(int(np.prod(shape)), int)
-    last[places.reshape(-1)] = np.arange(places.size)
-    return last[places] == np.arange(places.size).reshape(places.shape)
+    flat = apart(places, math.prod(shape))
+    numbers = np.arange(flat.size).reshape(flat.shape)
+    last = np.empty(int(flat.max()) + 1, int)
+    last[flat.reshape(-1)] = numbers.reshape(-1)
+    return batching.rebatched(last[flat] == numbers, places)
 
 
 class At:
@@ -210,13 +243,13 @@ class Selection:
 
     def _values(self, values: Any) -> Any:
         """Return values with the shape of the selection and the dtype of x."""
-        places = np.broadcast_to(np.empty((), bool), self._x.shape)[self._parts]
+        shape = selected_shape(self._parts, self._x.shape)
         values = self._in_dtype(values)
         try:
-            return shapes.broadcast_to(values, places.shape)
+            return shapes.broadcast_to(values, shape)
         except ShapeError as error:
             raise ShapeError(
-                f"at[...]: values of shape {values.shape} for a selection of shape {places.shape} "
+                f"at[...]: values of shape {values.shape} for a selection of shape {shape} "
                 f"of an array of shape {self._x.shape}"
             ) from error
 
@@ -254,10 +287,11 @@ class Selection:
         The derivative exists also where values are 0.
         """
         x, values = self._x, self._values(values)
-        if _rounds(self._parts, x.shape) is None:
+        places = _places(self._parts, x.shape)
+        if places is None:
             return put(x, elementwise.multiply(self.get(), values), key=self._parts)
-        places = np.arange(x.size).reshape(x.shape)[self._parts].reshape(-1)
-        factors = segment_prod(shapes.reshape(values, (-1,)), places, num_segments=x.size)
+        ids = shapes.reshape(wrap(places), (-1,))
+        factors = segment_prod(shapes.reshape(values, (-1,)), ids, num_segments=x.size)
         return elementwise.multiply(x, shapes.reshape(factors, x.shape))
 
     def divide(self, values: Any) -> Any:
@@ -284,16 +318,31 @@ class Selection:
     def _combine(self, function: Callable[[Any, Any], Any], values: Any) -> Any:
         """Return x with function(element, value) at the key; duplicates take turns."""
         values = self._values(values)
-        rounds = _rounds(self._parts, self._x.shape)
-        if rounds is None:
+        places = _places(self._parts, self._x.shape)
+        if places is None:
             return put(self._x, function(self.get(), values), key=self._parts)
         x = self._x
+        rounds = _rounds(places, x.size)
+        if type(rounds) is Batched:
+            return self._combine_examples(function, values, rounds)
         grids = np.indices(x.shape)
-        places = [grid[self._parts] for grid in grids]
+        axes = [grid[self._parts] for grid in grids]
         for turn in range(int(rounds.max()) + 1):
             now = rounds == turn
-            key = tuple(place[now] for place in places)
+            key = tuple(places[now] for places in axes)
             x = put(x, function(getitem(x, key), getitem(values, now)), key=key)
+        return x
+
+    def _combine_examples(
+        self, function: Callable[[Any, Any], Any], values: Any, rounds: Batched
+    ) -> Any:
+        """Return the same where other elements have their turn in other examples."""
+        x, where = self._x, elementwise.where
+        for turn in range(int(batching.all_values(rounds).max()) + 1):
+            now = like(batching.rebatched(batching.all_values(rounds) == turn, rounds), x)
+            there = put_add(zeros_like(x), now, key=self._parts) != 0
+            mine = put_add(zeros_like(x), where(now != 0, values, 0), key=self._parts)
+            x = where(there, function(x, where(there, mine, 1)), x)
         return x
 
     def __repr__(self) -> str:

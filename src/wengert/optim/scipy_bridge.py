@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import itertools
-import math
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from wengert import backends
-from wengert.engine.errors import DtypeError, ShapeError, UnconnectedWarning, caller_depth
-from wengert.engine.tape import GradientTape
-from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten
-from wengert.optim.leaves import labels, like, matching, raw, tensor
-from wengert.transforms.gradients import value_and_grad
+from wengert.optim.vectors import Objective, Space, VectorFunction, as_tuple, check_sparse
 
 #: What methods make of derivatives; those named nowhere here take gradients.
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 _WITH_PRODUCTS = ("newton-cg", "trust-ncg", "trust-krylov", "trust-constr")
 _WITH_HESSIAN = ("dogleg", "trust-exact")
-_CONSTRAINT = "a constraint does"  # in messages
+_CONSTRAINT = "a constraint"  # in messages
 
 
 def minimize(
@@ -35,6 +26,7 @@ def minimize(
     bounds: Any = None,
     constraints: Any = (),
     hess: str | None = "hvp",
+    sparse: bool | str = "auto",
     tol: float | None = None,
     callback: Callable[..., Any] | None = None,
     options: dict[str, Any] | None = None,
@@ -48,7 +40,8 @@ def minimize(
     x0
         Where to begin: floats, arrays or tensors, in any nest.
     method
-        One of SciPy's, by name. Gradients go to all that take them.
+        One of SciPy's, by name, or "ipopt" for `minimize_ipopt`. Gradients go to all that take
+        them.
     bounds
         As SciPy takes them. If x0 is a nest, it may be a nest of the same form with a pair
         (low, high) for each array; None for no bound.
@@ -58,6 +51,10 @@ def minimize(
     hess
         "hvp" to give exact Hessians, or products with them, to the methods that take them.
         None to leave second derivatives to SciPy.
+    sparse
+        Whether Hessians, and Jacobians of constraints, are computed by a sparse plan: in a few
+        sweeps, and as sparse matrices where the method takes them, which is "trust-constr" alone.
+        "auto" does so from 100 numbers on if at most a tenth of a matrix may differ from zero.
     tol, callback, options
         As SciPy takes them; the callback gets an x of the form of x0.
 
@@ -74,9 +71,12 @@ def minimize(
 
     if hess not in ("hvp", None):
         raise ValueError(f"minimize: hess is {hess!r}; write 'hvp' or None")
-    space = _Space(x0)
-    objective = _Objective(fun, _as_tuple(args), space)
+    check_sparse(sparse, "minimize")
     name = method.lower() if isinstance(method, str) else ""
+    if name == "ipopt":
+        return _by_ipopt(fun, x0, args, bounds, constraints, hess, tol, callback, options)
+    space = Space(x0, "minimize")
+    objective = Objective(fun, as_tuple(args), space, sparse)
     given: dict[str, Any] = {"fun": objective.value}
     if name not in _WITHOUT_GRADIENT:
         given = {"fun": objective.value_and_gradient, "jac": True}
@@ -84,18 +84,43 @@ def minimize(
         given["hessp"] = objective.hessian_times
     if hess and name in _WITH_HESSIAN:
         given["hess"] = objective.hessian
+    made = _constraints(constraints, space, name, hess, sparse)
     found = optimize.minimize(
         **given,
         x0=space.start,
         method=method,
         bounds=space.bounds(bounds),
-        constraints=_constraints(constraints, space, name, hess),
+        constraints=[constraint for constraint, _ in made],
         tol=tol,
         callback=None if callback is None else _callback(callback, space),
-        options=options,
+        options=_options(options, name, any(sparse for _, sparse in made)),
     )
     found.x = space.tree(found.x)
     return found
+
+
+def _options(options: dict[str, Any] | None, method: str, sparse: bool) -> dict[str, Any] | None:
+    """Return options; with them, SciPy takes some constraints sparse and others dense."""
+    if method == "trust-constr" and sparse:
+        return {"sparse_jacobian": True, **(options or {})}
+    return options
+
+
+def _by_ipopt(
+    fun: Any, x0: Any, args: Any, bounds: Any, constraints: Any, hess: Any, tol: Any, callback: Any,
+    options: Any,
+) -> Any:  # fmt: skip
+    from wengert.optim.ipopt import minimize_ipopt
+
+    if callback is not None:
+        raise ValueError(
+            "minimize: IPOPT tells a callback no x, so leave out callback; options={'disp': True} "
+            "prints a line for each step"
+        )
+    return minimize_ipopt(
+        fun, x0, args=args, bounds=bounds, constraints=constraints, hess=hess is not None, tol=tol,
+        options=options,
+    )  # fmt: skip
 
 
 def least_squares(
@@ -106,6 +131,7 @@ def least_squares(
     args: tuple[Any, ...] = (),
     bounds: Any = None,
     loss: Any = "linear",
+    sparse: bool | str = "auto",
     options: dict[str, Any] | None = None,
 ) -> Any:
     """Return what scipy.optimize.least_squares finds with exact Jacobians, x in the form of x0.
@@ -122,6 +148,9 @@ def least_squares(
         (low, high) for each array; None for no bound.
     method, loss
         As SciPy takes them.
+    sparse
+        Whether Jacobians are sparse matrices from a plan, with which SciPy takes LSMR for its
+        steps; for the method "lm" they become dense. "auto" is as for `minimize`.
     options
         Further arguments of SciPy's function by name, such as ftol and max_nfev.
 
@@ -137,13 +166,14 @@ def least_squares(
     """
     from scipy import optimize
 
-    space = _Space(x0, "least_squares")
-    residuals = _VectorFunction(fun, _as_tuple(args), space, "the residuals do")
+    space = Space(x0, "least_squares")
+    residuals = VectorFunction(fun, as_tuple(args), space, "the function", sparse)
+    takes_sparse = method != "lm" and (options or {}).get("tr_solver") != "exact"
     given = {} if bounds is None else {"bounds": space.bounds(bounds)}
     found = optimize.least_squares(
         residuals.value,
         space.start,
-        residuals.jacobian,
+        residuals.any_jacobian if takes_sparse else residuals.jacobian,
         method=method,
         loss=loss,
         **given,
@@ -153,263 +183,36 @@ def least_squares(
     return found
 
 
-def _as_tuple(args: Any) -> tuple[Any, ...]:
-    return args if isinstance(args, tuple) else (args,)
+def _constraints(
+    given: Any, space: Space, method: str, hess: str | None, sparse: bool | str
+) -> list[tuple[Any, bool]]:
+    """Return constraints on vectors with derivatives, and whether their Jacobians are sparse."""
+    from scipy.optimize import LinearConstraint
 
-
-class _Space:
-    """Trees of one form, and vectors of float64 in their place."""
-
-    def __init__(self, x0: Any, caller: str = "minimize") -> None:
-        self.caller = caller
-        self.x0 = x0
-        self.given, self.rebuild = flatten(x0)
-        self.names = labels(x0, "x0")
-        arrays = [self._checked(*pair) for pair in zip(self.given, self.names, strict=True)]
-        self.shapes = [tuple(array.shape) for array in arrays]
-        self.makers = [_maker(array) for array in arrays]
-        ends = list(itertools.accumulate(map(math.prod, self.shapes), initial=0))
-        self.slices = list(itertools.starmap(slice, itertools.pairwise(ends)))
-        self.size = ends[-1]
-        if not self.size:
-            raise ValueError(f"{caller}: x0 has no numbers in it; expected at least one")
-        self.start = self.vector(arrays)
-
-    def _checked(self, value: Any, name: str) -> Any:
-        if value is None:
-            raise TypeError(f"{self.caller}: {name} is None; expected an array or a number")
-        array = raw(value)
-        if backends.kind_of(array.dtype) != "f":
-            raise DtypeError(
-                f"{self.caller}: {name} has dtype {array.dtype}; expected real floating numbers, "
-                "so write 1.0 for 1, and a complex number as two real ones"
-            )
-        return array
-
-    def vector(self, leaves: Sequence[Any]) -> np.ndarray:
-        """Return the numbers of arrays or tensors in one vector; None counts as zeros."""
-        found = np.zeros(self.size)
-        for leaf, part in zip(leaves, self.slices, strict=True):
-            if leaf is not None:
-                found[part] = backends.to_numpy(raw(leaf)).reshape(-1)
-        return found
-
-    def tensors(self, x: np.ndarray) -> list[Tensor]:
-        """Return the arrays whose numbers a vector has, as tensors."""
-        parts = zip(self.slices, self.shapes, self.makers, strict=True)
-        return [wrap(make(np.reshape(x[part], shape))) for part, shape, make in parts]
-
-    def tree(self, x: np.ndarray) -> Any:
-        """Return the tree whose numbers a vector has, with arrays of the kinds in x0."""
-        pairs = zip(self.tensors(x), self.given, strict=True)
-        return self.rebuild([like(array._raw, given) for array, given in pairs])
-
-    def bounds(self, given: Any) -> Any:
-        """Return bounds for the vector."""
-        from scipy.optimize import Bounds
-
-        if given is None or isinstance(given, Bounds) or self.x0 is self.given[0]:
-            return given
-        low, high = np.empty((2, self.size))
-        pairs = matching(self.x0, given, ("x0", "bounds"))
-        for pair, name, part, shape in zip(
-            pairs, self.names, self.slices, self.shapes, strict=True
-        ):
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise ValueError(
-                    f"{self.caller}: the bounds of {name} are {pair!r}; expected a pair (low, high)"
-                )
-            below, above = pair
-            low[part] = self._bound(-np.inf if below is None else below, shape, name)
-            high[part] = self._bound(np.inf if above is None else above, shape, name)
-        return Bounds(low, high)
-
-    def _bound(self, value: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
-        bound = backends.to_numpy(raw(value))
-        try:
-            return np.broadcast_to(bound, shape).reshape(-1)
-        except ValueError:
-            raise ShapeError(
-                f"{self.caller}: a bound of {name} has shape {bound.shape}; expected a number, or "
-                f"shape {shape}"
-            ) from None
-
-
-def _maker(array: Any) -> Callable[[np.ndarray], Any]:
-    """Return a function that makes arrays of one library, dtype and device."""
-    xp, dtype = backends.namespace_of(array), array.dtype
-    if xp is backends.NUMPY:
-        return lambda part: np.array(part, dtype)
-    return lambda part: xp.asarray(part.copy(), dtype=dtype, device=array.device)
-
-
-class _Objective:
-    """The function to minimize, on vectors."""
-
-    def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...], space: _Space) -> None:
-        self.fun = fun
-        self.args = args
-        self.space = space
-        self.__name__ = getattr(fun, "__name__", "fun")  # for errors
-        self.both = value_and_grad(self)
-        self.begun = False
-        self.place: np.ndarray | None = None
-
-    def __call__(self, leaves: list[Tensor]) -> Any:
-        """Return the function's own answer."""
-        return self.fun(self.space.rebuild(leaves), *self.args)
-
-    def value(self, x: np.ndarray) -> float:
-        """Return the value, for methods that want no gradient."""
-        result = self(self.space.tensors(x))
-        if not hasattr(type(result), "__float__") or getattr(result, "shape", ()) != ():
-            given = getattr(result, "shape", type(result).__name__)
-            raise ShapeError(f"minimize: the function returned {given}; expected one number")
-        return self._first_checked(result, None)
-
-    def value_and_gradient(self, x: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the value and the gradient, of one sweep."""
-        result, gradient = self.both(self.space.tensors(x))
-        slope = self.space.vector(gradient)
-        return self._first_checked(result, slope), slope
-
-    def _first_checked(self, result: Any, slope: np.ndarray | None) -> float:
-        """Return the value as a float; where SciPy begins, it and the gradient must be finite."""
-        dtype = getattr(result, "dtype", np.float64)
-        if backends.kind_of(dtype) == "c":
-            raise DtypeError(
-                f"minimize: the function returned {dtype}; expected a real number, for example "
-                "wg.real(z) or wg.abs(z)"
-            )
-        value = float(raw(result))
-        if not self.begun:
-            self.begun = True
-            self._check_finite(value, slope)
-        return value
-
-    def _check_finite(self, value: float, slope: np.ndarray | None) -> None:
-        if not math.isfinite(value):
-            raise ValueError(f"minimize: the function of x0 is {value}; begin where it is finite")
-        if slope is not None and not np.all(np.isfinite(slope)):
-            place = int(np.argmin(np.isfinite(slope)))
-            which = next(i for i, part in enumerate(self.space.slices) if place < part.stop)
-            raise ValueError(
-                f"minimize: the function of x0 is {value}, but its derivative with respect to "
-                f"{self.space.names[which]} is {slope[place]}; begin elsewhere, or look for a "
-                "square root or a division of 0"
-            )
-
-    def hessian_times(self, x: np.ndarray, direction: np.ndarray) -> np.ndarray:
-        """Return the Hessian at x times a vector."""
-        if self.place is None or not np.array_equal(self.place, x):
-            self.place = x.copy()
-            self.product = _hessian_product(self, x, self.space)
-        return self.product(direction)
-
-    def hessian(self, x: np.ndarray) -> np.ndarray:
-        """Return the Hessian, a row for each number."""
-        return np.stack([self.hessian_times(x, unit) for unit in np.eye(self.space.size)])
-
-
-def _hessian_product(
-    function: Callable[[list[Tensor]], Any], x: np.ndarray, space: _Space
-) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the map from a vector to the Hessian times it: a gradient recorded once."""
-    leaves = space.tensors(x)
-    with GradientTape(persistent=True, watch_accessed_variables=False) as outer:
-        outer.watch(leaves)
-        with GradientTape(watch_accessed_variables=False) as inner:
-            inner.watch(leaves)
-            value = tensor(function(leaves))
-        slopes = inner.gradient(value, leaves, unconnected_gradients="zero")
-
-    def product(direction: np.ndarray) -> np.ndarray:
-        weights = space.tensors(direction)
-        return space.vector(outer.gradient(slopes, leaves, output_gradients=weights))
-
-    return product
-
-
-class _VectorFunction:
-    """A function of many values: on vectors, with its Jacobian and its Hessian."""
-
-    def __init__(
-        self, fun: Callable[..., Any], args: tuple[Any, ...], space: _Space, what: str
-    ) -> None:
-        self.fun = fun
-        self.args = args
-        self.space = space
-        self.what = what
-
-    def __call__(self, leaves: list[Tensor]) -> Tensor:
-        """Return the function's answer, one number or a nest of arrays, as a vector."""
-        xp = Tensor._namespace
-        parts = flatten(self.fun(self.space.rebuild(leaves), *self.args))[0]
-        return xp.concat([xp.reshape(tensor(part), (-1,)) for part in parts])
-
-    def value(self, x: np.ndarray) -> np.ndarray:
-        """Return the values."""
-        return self(self.space.tensors(x)).numpy().astype(float)
-
-    def jacobian(self, x: np.ndarray) -> np.ndarray:
-        """Return the derivatives: a row for each value, a column for each number of x."""
-        leaves = self.space.tensors(x)
-        with GradientTape(persistent=True, watch_accessed_variables=False) as outer:
-            with GradientTape(persistent=True, watch_accessed_variables=False) as inner:
-                inner.watch(leaves)
-                values = self(leaves)
-                few = values.size <= self.space.size
-                elements = [values[i] for i in range(values.size)] if few else []
-            # The gradient of a weighted sum is linear in the weights. Its own gradient, with
-            # respect to the weights, is a column.
-            weights = Tensor._namespace.zeros_like(values)
-            outer.watch(weights)
-            slopes = inner.gradient(values, leaves, weights)
-        linked = [i for i, slope in enumerate(slopes) if slope is not None]
-        if not linked:
-            warnings.warn(
-                f"{self.space.caller}: {self.what} not depend on x, so all derivatives are zero; "
-                "if that is not meant, look for float(x), .numpy() or stop_gradient on the way",
-                UnconnectedWarning,
-                stacklevel=caller_depth(),
-            )
-            return np.zeros((values.size, self.space.size))
-        if few:
-            return np.stack([self.space.vector(inner.gradient(e, leaves)) for e in elements])
-        slopes = [slopes[i] for i in linked]
-        units = map(self.space.tensors, np.eye(self.space.size))
-        columns = [outer.gradient(slopes, weights, [u[i] for i in linked]) for u in units]
-        return np.stack([backends.to_numpy(raw(column)) for column in columns], axis=1)
-
-    def hessian(self, x: np.ndarray, weights: np.ndarray) -> Any:
-        """Return the Hessian of the weighted sum of values, as a linear operator."""
-        from scipy.sparse.linalg import LinearOperator
-
-        xp = Tensor._namespace
-        product = _hessian_product(lambda leaves: xp.sum(self(leaves) * weights), x, self.space)
-        size = self.space.size
-        return LinearOperator((size, size), matvec=product, dtype=np.float64)
-
-
-def _constraints(given: Any, space: _Space, method: str, hess: str | None) -> list[Any]:
-    """Return constraints on vectors, with the derivatives that the method takes."""
-    from scipy.optimize import LinearConstraint, NonlinearConstraint
-
-    single = isinstance(given, (dict, LinearConstraint, NonlinearConstraint))
-    found: list[Any] = []
-    for one in [given] if single else list(given or ()):
+    found: list[tuple[Any, bool]] = []
+    for one in as_list(given):
         if isinstance(one, LinearConstraint):
-            found.append(one)
+            found.append((one, False))
         elif isinstance(one, dict) and method != "trust-constr":
-            found.append(_old_constraint(one, space, method))
+            found.append((_old_constraint(one, space, method, sparse), False))
         else:
-            found.append(_new_constraint(one, space, method, hess))
+            found.append(_new_constraint(one, space, method, hess, sparse))
     return found
 
 
-def _old_constraint(one: dict[str, Any], space: _Space, method: str) -> dict[str, Any]:
+def as_list(given: Any) -> list[Any]:
+    """Return constraints in a list, of which SciPy also takes one alone."""
+    from scipy.optimize import LinearConstraint, NonlinearConstraint
+
+    single = isinstance(given, (dict, LinearConstraint, NonlinearConstraint))
+    return [given] if single else list(given or ())
+
+
+def _old_constraint(
+    one: dict[str, Any], space: Space, method: str, sparse: bool | str
+) -> dict[str, Any]:
     args = tuple(one.get("args", ()))
-    constraint = _VectorFunction(one["fun"], args, space, _CONSTRAINT)
+    constraint = VectorFunction(one["fun"], args, space, _CONSTRAINT, sparse)
     made = {"type": one["type"], "fun": constraint.value}
     if callable(one.get("jac")):
         made["jac"] = lambda x: one["jac"](space.tree(x), *args)
@@ -418,28 +221,41 @@ def _old_constraint(one: dict[str, Any], space: _Space, method: str) -> dict[str
     return made
 
 
-def _new_constraint(one: Any, space: _Space, method: str, hess: str | None) -> Any:
+def as_new(one: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return a constraint as a NonlinearConstraint, and further arguments of its function."""
     from scipy.optimize import NonlinearConstraint
 
-    args: tuple[Any, ...] = ()
-    if isinstance(one, dict):
-        args = tuple(one.get("args", ()))
-        high = {"eq": 0.0, "ineq": np.inf}[one["type"]]
-        one = NonlinearConstraint(one["fun"], 0.0, high, jac=one.get("jac", "2-point"))
-    constraint = _VectorFunction(one.fun, args, space, _CONSTRAINT)
+    if not isinstance(one, dict):
+        return one, ()
+    high = {"eq": 0.0, "ineq": np.inf}[one["type"]]
+    made = NonlinearConstraint(one["fun"], 0.0, high, jac=one.get("jac", "2-point"))
+    return made, tuple(one.get("args", ()))
+
+
+def _new_constraint(
+    one: Any, space: Space, method: str, hess: str | None, sparse: bool | str
+) -> tuple[Any, bool]:
+    from scipy.optimize import NonlinearConstraint
+
+    one, args = as_new(one)
+    constraint = VectorFunction(one.fun, args, space, _CONSTRAINT, sparse)
     options = {"jac": one.jac, "hess": one.hess, "keep_feasible": one.keep_feasible}
+    is_sparse = False
     if callable(one.jac):
         options["jac"] = lambda x: one.jac(space.tree(x), *args)
+    elif method == "trust-constr":
+        is_sparse = constraint.is_sparse_at(space.start)
+        options["jac"] = constraint.any_jacobian
     elif method not in _WITHOUT_GRADIENT:
         options["jac"] = constraint.jacobian
     if callable(one.hess):
         options["hess"] = lambda x, weights: one.hess(space.tree(x), weights)
     elif hess and method == "trust-constr":
         options["hess"] = constraint.hessian
-    return NonlinearConstraint(constraint.value, one.lb, one.ub, **options)
+    return NonlinearConstraint(constraint.value, one.lb, one.ub, **options), is_sparse
 
 
-def _callback(callback: Callable[..., Any], space: _Space) -> Callable[..., Any]:
+def _callback(callback: Callable[..., Any], space: Space) -> Callable[..., Any]:
     """Return a callback on vectors, of the form that SciPy sees in the names of parameters."""
     if set(inspect.signature(callback).parameters) == {"intermediate_result"}:
 

@@ -11,69 +11,12 @@ from wengert import backends
 from wengert.engine.batching import levels
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import DtypeError, ShapeError, TapeError
-from wengert.engine.forward import forward
-from wengert.engine.node import NOBODY, active
+from wengert.engine.forward import push
 from wengert.engine.record import lift
-from wengert.engine.sweep import ancestors
-from wengert.engine.tape import GradientTape, Part, on_tensors, part_of_tape
+from wengert.engine.tape import GradientTape, Part, part_of_tape
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten, paths
 from wengert.transforms.gradients import Call, is_traced, like_given
-
-
-def push(
-    tape: GradientTape,
-    places: Sequence[Part],
-    tangents: Sequence[Any],
-    targets: Sequence[Tensor],
-    dense: bool = True,
-) -> list[Any]:
-    """Return the tangent of each target, as a tensor; None if it does not depend on the places.
-
-    A tangent of a place that is a selection is one for its elements.
-    """
-    before = active.get()
-    recording = before - {tape._token}
-    nodes = [t._node for t in targets if t._node is not None and tape._token in t._node.tokens]
-    entries = ancestors(nodes, tape._token)
-    moving = [t for t in tangents if t is not None]
-    recorded = on_tensors(entries, [_values(t) for t in moving], recording)
-    xp: Any = Tensor._namespace
-    if not recorded and moving:
-        xp = backends.namespace_of(_values(moving[0])._raw)
-    seeds: dict[Any, Any] = {}
-    for place, tangent in zip(places, tangents, strict=True):
-        if tangent is None or place.node is None:
-            continue
-        t = tangent if recorded else _lowered(tangent)
-        seeds[place.node] = t if place.selection is None else place.selection.embed(xp, t)
-    active.set(recording or NOBODY)
-    try:
-        found = forward(xp, entries, seeds, set(nodes), recorded)
-    finally:
-        active.set(before)
-    answers = [None if t._node is None else found.get(t._node) for t in targets]
-    return [a if a is None else _raised(a, recorded, dense) for a in answers]
-
-
-def _values(tangent: Any) -> Tensor:
-    values: Tensor = tangent.values if type(tangent) is Block else tangent
-    return values
-
-
-def _lowered(tangent: Any) -> Any:
-    if type(tangent) is Block:
-        return Block(tangent.shape, tangent.region, tangent.values._raw)
-    return tangent._raw
-
-
-def _raised(tangent: Any, recorded: bool, dense: bool) -> Any:
-    if not recorded:
-        if type(tangent) is Block:
-            tangent = Block(tangent.shape, tangent.region, wrap(tangent.values))
-        else:
-            tangent = wrap(tangent)
-    return tangent.todense(Tensor._namespace) if dense and type(tangent) is Block else tangent
 
 
 def as_tangent(value: Any, place: Part, what: str) -> Any:
@@ -222,7 +165,10 @@ class _Linear:
         first = next(iter(flatten(self.call.given)[0]), None)
         answers = [_zeros(t) if f is None else f for f, t in zip(found, self.targets, strict=True)]
         return self.rebuild(
-            [a if is_traced(a) or levels.get() else like_given(a, first) for a in answers]
+            [
+                a if is_traced(a) or levels.get() else like_given(a, first, fresh=True)
+                for a in answers
+            ]
         )
 
 

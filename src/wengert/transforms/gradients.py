@@ -1,9 +1,8 @@
-"""Functions to functions: grad, value_and_grad, vjp, stop_gradient, custom_gradient."""
+"""Functions to functions: grad, value_and_grad, vjp, stop_gradient."""
 
 from __future__ import annotations
 
 import functools
-import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,20 +13,21 @@ from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.errors import (
     DtypeError,
-    RuleError,
     ShapeError,
     UnconnectedWarning,
     caller_depth,
 )
-from wengert.engine.node import ALIAS, NOBODY, Node, Op, active, leaf, meet
-from wengert.engine.record import interested, lift, record
-from wengert.engine.tape import GradientTape
-from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.node import ALIAS, NOBODY, Node, active, meet
+from wengert.engine.record import lift
+from wengert.engine.tape import GradientTape, Part, part_of_tape
+from wengert.engine.tensor import Tensor, is_alone, wrap
 from wengert.engine.trees import flatten, map_leaves
 from wengert.engine.variable import Variable
+from wengert.ops.batching import constant
 
 
 def name_of(fun: Callable[..., Any]) -> str:
+    """Return what messages call a function."""
     return getattr(fun, "__name__", repr(fun))
 
 
@@ -55,8 +55,12 @@ def _argument(value: Any, what: str) -> Tensor:
     return wrap(given._raw, Node(ALIAS, node, 0, (), (), tokens, given.shape, given.dtype))
 
 
-def like_given(result: Any, given: Any) -> Any:
-    """Return a tensor as the kind of array that was given."""
+def like_given(result: Any, given: Any, fresh: bool = False) -> Any:
+    """Return a tensor as the kind of array that was given.
+
+    `fresh` says that no user's function has seen the tensor: if nothing else refers to its array
+    either, that is handed out itself.
+    """
     if type(given) is Tensor or isinstance(given, Variable) or not isinstance(result, Tensor):
         return result
     raw = result._raw
@@ -64,8 +68,10 @@ def like_given(result: Any, given: Any) -> Any:
         return result
     if backends.namespace_of(given) is None:  # a Python number
         return raw[()] if type(raw) is np.ndarray and not raw.shape else result.numpy().copy()
+    del raw
     # what is handed out may be written to, so it must stand alone
-    own = backends.namespace_of(raw).copy(raw)
+    alone = fresh and is_alone(result)
+    own = result._raw if alone else backends.namespace_of(result._raw).copy(result._raw)
     return own[()] if isinstance(given, np.generic) else own
 
 
@@ -122,6 +128,11 @@ class Call:
             result, self.aux = result
         self.result = result
 
+    @property
+    def places(self) -> list[Part]:
+        """The arrays of the arguments, as places of the tape."""
+        return [part_of_tape(leaf, self.what) for leaf in flatten(self.sources)[0]]
+
     def gradients(self, weights: Any) -> Any:
         """Return the derivatives in the places and kinds of the arguments."""
         found = self.tape.gradient(
@@ -136,7 +147,7 @@ class Call:
         originals = flatten(given)[0]
         return rebuild(
             [
-                leaf if is_traced(leaf) else like_given(leaf, original)
+                leaf if is_traced(leaf) else like_given(leaf, original, fresh=True)
                 for leaf, original in zip(leaves, originals, strict=True)
             ]
         )
@@ -275,115 +286,5 @@ def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
 def stop_gradient(x: Any) -> Any:
     """Return the same values as constants: no derivative flows through them."""
     return map_leaves(
-        lambda v: wrap(t._raw) if type(t := lift(v, "stop_gradient")) is Tensor else t, x
+        lambda v: constant(t) if type(t := lift(v, "stop_gradient")) is Tensor else t, x
     )
-
-
-class _Custom(Op):
-    """One call of a function that brings its own gradient; `pull` calls the user's."""
-
-    family = "custom"
-    captures = True  # its pullback may read tensors that are not arguments
-
-    def __init__(self, name: str, count: int, pullback: Callable[..., Any], several: bool) -> None:
-        names = [f"x{i}" for i in range(count)]
-        super().__init__(name, names, lambda xp: None, [lambda xp, g: g] * count)
-        self.pullback = pullback
-        self.several = several
-        self.asked: tuple[Any, Any, list[Any]] | None = None
-
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
-        recording = active.get()
-        if self.asked is None or self.asked[0] is not g or self.asked[1] != recording:
-            self.asked = (g, recording, self._ask(g))  # once for all arguments
-        raw = self.asked[2][argument]
-        return raw if raw is None or xp is Tensor._namespace else raw._raw
-
-    def _ask(self, g: Any) -> list[Any]:
-        if isinstance(g, list) and not self.several:
-            (g,) = g
-        weights = [
-            w if w is None or type(w) is Tensor else wrap(w) for w in (g if self.several else [g])
-        ]
-        answer = self.pullback(*weights)
-        answers = list(answer) if isinstance(answer, (tuple, list)) else [answer]
-        if len(answers) != len(self.args):
-            raise RuleError(
-                f"{self.name}: its gradient function returned {len(answers)} values for "
-                f"{len(self.args)} arguments; return one for each, None for zero"
-            )
-        return [a if a is None else _as_tensor(a) for a in answers]
-
-
-def _as_tensor(value: Any) -> Tensor:
-    value = lift(value, "custom_gradient")
-    return value if type(value) is Tensor else wrap(np.asarray(value))
-
-
-def _refuse_captured(name: str, results: list[Any], arguments: list[Any], before: int) -> None:
-    """Raise if results depend on a recorded tensor that is no argument: its path would end here."""
-    recording = active.get()
-    pending = [r._node for r in results if type(r) is Tensor and r._node is not None]
-    seen = set(pending)
-    while pending:
-        node = pending.pop()
-        if node in arguments:
-            continue
-        if node.order < before and node.tokens & recording:
-            raise RuleError(
-                f"custom_gradient: {name} also depends on a recorded tensor of shape {node.shape} "
-                "that is not a positional argument, so no derivative would reach it; pass it as "
-                "an argument, or use wg.stop_gradient(tensor)"
-            )
-        if node.order > before:
-            fresh = [parent for parent, _, _ in node.edges if parent not in seen]
-            seen.update(fresh)
-            pending.extend(fresh)
-
-
-def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function with a gradient of its own.
-
-    `fun` returns (result, pull), where pull(*weights of the results) returns the gradient
-    of each positional argument, None for zero. `pull` may use the arguments and what was
-    computed from them; derivatives of any order go through it.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> @wg.custom_gradient
-    ... def log1pexp(x):
-    ...     e = wg.exp(x)
-    ...     return wg.log(1 + e), lambda g: g * (1 - 1 / (1 + e))
-    >>> wg.grad(log1pexp)(100.0)
-    np.float64(1.0)
-    """
-    signature = inspect.signature(fun)
-
-    @functools.wraps(fun)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        signature.bind(*args, **kwargs)
-        tensors = [_as_tensor(a) for a in args]
-        before = leaf((), None).order
-        answer = fun(*tensors, **kwargs)
-        if not isinstance(answer, tuple) or len(answer) != 2 or not callable(answer[1]):
-            raise TypeError(
-                f"custom_gradient: {name_of(fun)} returned {type(answer).__name__}; expected "
-                "(result, function from weights to gradients)"
-            )
-        result, pullback = answer
-        leaves, rebuild = flatten(result)
-        raws = [_as_tensor(leaf)._raw for leaf in leaves]
-        nodes = [t._node for t in tensors]
-        tokens = interested(nodes)
-        _refuse_captured(name_of(fun), leaves, nodes, before)
-        if not tokens:
-            return rebuild([wrap(raw) for raw in raws])
-        several = len(leaves) != 1
-        op = _Custom(name_of(fun), len(tensors), pullback, several)
-        parts = record(
-            op, raws if several else raws[0], [t._raw for t in tensors], nodes, {}, tokens
-        )
-        return rebuild(parts if several else [parts])
-
-    return call

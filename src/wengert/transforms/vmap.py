@@ -23,6 +23,7 @@ def vmap(
     in_axes: Any = 0,
     out_axes: Any = 0,
     chunk_size: int | None = None,
+    randomness: str = "error",
 ) -> Callable[..., Any]:
     """Return a function that calls `fun` with each example of its arguments, all at once.
 
@@ -38,6 +39,11 @@ def vmap(
         Where to have the axis of examples in each result, in the same way.
     chunk_size
         How many examples to compute at once, to bound memory; None for all.
+    randomness
+        What a function of `wengert.random` does inside of `fun`: "different" draws numbers for
+        each example, "same" draws them once for all, and "error" raises one, since nothing says
+        which of the two is meant. NumPy's own generators know nothing of examples: what they
+        draw is the same for all.
 
     Examples
     --------
@@ -50,6 +56,10 @@ def vmap(
     what = f"vmap({name_of(fun)})"
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
         raise ValueError(f"{what}: chunk_size is {chunk_size!r}; write a positive number or None")
+    if randomness not in ("error", "same", "different"):
+        raise ValueError(
+            f"{what}: randomness is {randomness!r}; expected 'error', 'same' or 'different'"
+        )
 
     @functools.wraps(fun)
     def on_examples(*args: Any, **kwargs: Any) -> Any:
@@ -61,19 +71,24 @@ def vmap(
         size = _size(mapped, axes, paths(args), what)
         first = next(leaf for leaf, axis in zip(leaves, axes, strict=True) if axis is not None)
         if not chunk_size or size <= chunk_size:
-            found, form = _run(fun, mapped, axes, rebuild, kwargs, size, what)
+            found, form = _run(fun, mapped, axes, rebuild, kwargs, size, what, randomness)
         else:
             chunks = []
             for start in range(0, size, chunk_size):
                 here = slice(start, min(start + chunk_size, size))
                 part = [m if a is None else m[here] for m, a in zip(mapped, axes, strict=True)]
-                results, form = _run(fun, part, axes, rebuild, kwargs, here.stop - start, what)
+                results, form = _run(
+                    fun, part, axes, rebuild, kwargs, here.stop - start, what, randomness
+                )
                 chunks.append(results)
             found = [Tensor._namespace.concat(parts) for parts in zip(*chunks, strict=True)]
         answer = form(found)
         ends = _axes_of(out_axes, answer, f"{what}: out_axes", "result")
         placed = [_placed(y, end, what) for y, end in zip(found, ends, strict=True)]
-        return form([y if is_traced(y) else like_given(y, first) for y in placed])
+        given = {id(leaf) for leaf in mapped}  # a function may return what it was given
+        return form(
+            [y if is_traced(y) else like_given(y, first, id(y) not in given) for y in placed]
+        )
 
     return on_examples
 
@@ -86,9 +101,10 @@ def _run(
     kwargs: dict[str, Any],
     size: int,
     what: str,
+    randomness: str,
 ) -> tuple[list[Tensor], Callable[[list[Any]], Any]]:
     """Return the results of one call for `size` examples, the first axis counting them."""
-    with opened(size) as level:
+    with opened(size, randomness) as level:
         inner = [
             leaf if axis is None else wrap(Batched(level, leaf))
             for leaf, axis in zip(leaves, axes, strict=True)

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched
 from wengert.engine.errors import NoRuleError
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import elementwise
+from wengert.ops import batching, elementwise
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import sample, special
 from wengert.ops.linalg.safeguards import (
@@ -136,6 +137,7 @@ _eigh = special(
     "linalg.eigh",
     _eigh_rule,
     compute=lambda xp, x: tuple(xp.linalg.eigh(hermitian(xp, x))),
+    batch=batching.as_it_is,
     samples=[sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2)), sample((0, 0))],
     inputs=lambda x: [x + np.diag(3.0 * np.arange(x.shape[-1]))],
     reference=_hermitian_reference(np.linalg.eigh),
@@ -161,6 +163,8 @@ def eigvalsh(x: Any, /) -> Any:
     x = matrices(x, "eigvalsh", square=True)
     if is_watched(x):
         return _eigh(x)[0]
+    if type(x._raw) is Batched:
+        return batching.on_examples(eigvalsh, x)
     xp: Any = backends.namespace_of(x._raw)
     return wrap(xp.linalg.eigvalsh(hermitian(xp, x._raw)))
 
@@ -259,6 +263,7 @@ _eig = special(
     "linalg.eig",
     _eig_rule,
     compute=_eigen,
+    batch=batching.as_it_is,
     samples=[sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2))],
     inputs=lambda x: [x + np.diag(2.0 * np.arange(x.shape[-1]))],
     reference=_eig_reference,
@@ -280,6 +285,8 @@ def eigvals(x: Any, /) -> Any:
     x = matrices(x, "eigvals", square=True)
     if is_watched(x):
         return _eig(x)[0]
+    if type(x._raw) is Batched:
+        return batching.on_examples(eigvals, x)
     xp: Any = backends.namespace_of(x._raw)
     return wrap(_complex(xp, xp.linalg.eigvals(x._raw)))
 
@@ -373,6 +380,7 @@ _svd = special(
     lambda xp, g, y: _svd_rule(xp, g, y),
     params=("full_matrices",),
     compute=lambda xp, x, full_matrices: tuple(xp.linalg.svd(x, full_matrices=full_matrices)),
+    batch=batching.as_it_is,
     samples=[
         sample((2, 2), full_matrices=True),
         sample((3, 2), full_matrices=False),
@@ -401,6 +409,8 @@ def svdvals(x: Any, /) -> Any:
     x = matrices(x, "svdvals")
     if is_watched(x):
         return _svd(x, full_matrices=False)[1]
+    if type(x._raw) is Batched:
+        return batching.on_examples(svdvals, x)
     xp: Any = backends.namespace_of(x._raw)
     return wrap(xp.linalg.svdvals(x._raw))
 
@@ -474,6 +484,7 @@ _qr = special(
     _qr_rule,
     params=("mode",),
     compute=lambda xp, x, mode: tuple(xp.linalg.qr(x, mode=mode)),
+    batch=batching.as_it_is,
     samples=[
         sample((3, 3), mode="reduced"),
         sample((3, 2), mode="reduced"),

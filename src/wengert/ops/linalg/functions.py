@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ops import batching
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import sample, special
 from wengert.ops.linalg.safeguards import checked, matrices
@@ -32,6 +33,7 @@ def _expm_reference(x: Any) -> Any:
 _expm = special(
     "linalg.expm",
     _expm_rule,
+    batch=batching.as_it_is,
     samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1)), sample((0, 2, 2))],
     domain=(-1.0, 1.0),
     reference=_expm_reference,
@@ -72,6 +74,7 @@ _sqrtm = special(
     "linalg.sqrtm",
     _sqrtm_rule,
     compute=_root,
+    batch=batching.as_it_is,
     samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1))],
     inputs=lambda x: [x + 5 * np.eye(x.shape[-1])],
     domain=(-1.0, 1.0),

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.errors import ShapeError
-from wengert.engine.tensor import wrap
+from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise, reductions, shapes
 from wengert.ops.contractions import adjoint, matmul
 from wengert.ops.families import sample, special
@@ -21,6 +21,8 @@ from wengert.ops.linalg.safeguards import (
     largest,
     matrices,
     promoted,
+    tolerance,
+    with_tolerance,
 )
 
 __all__ = ["lstsq", "pinv"]
@@ -50,6 +52,7 @@ _pinv = special(
     _pinv_rule,
     params=("rtol",),
     compute=_pseudo_inverse,
+    batch=with_tolerance,
     samples=[
         sample((3, 2), rtol=None),
         sample((2, 2, 3), rtol=1e-10),
@@ -70,9 +73,7 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Any:
     matrices of the same rank; a matrix that is not of full rank has no other.
     """
     x = matrices(x, "pinv")
-    if rtol is not None and not isinstance(rtol, (int, float)):
-        rtol = known(shapes.tensor(rtol, "linalg.pinv"))
-    return _pinv(x, rtol=rtol)
+    return _pinv(x, rtol=tolerance(rtol, "pinv"))
 
 
 class LstsqResult(NamedTuple):
@@ -105,8 +106,7 @@ def lstsq(a: Any, b: Any, /, *, rcond: float | None = None) -> LstsqResult:
         rcond = max(rows, columns) * eps(a.dtype)
     x = matmul(pinv(a, rtol=rcond), right)
     s = svdvals(a)
-    xp: Any = backends.namespace_of(s._raw)
-    rank = xp.sum(xp.astype(s._raw > rcond * largest(xp, s._raw), xp.int64), axis=-1)
+    rank = reductions.count_nonzero(s > rcond * largest(Tensor._namespace, s), axis=-1)
     ranks = known(rank)  # None while a compiler traces
     if rows > columns and ranks is not None and np.all(ranks == columns):
         left = elementwise.abs_(right - matmul(a, x))
@@ -114,4 +114,4 @@ def lstsq(a: Any, b: Any, /, *, rcond: float | None = None) -> LstsqResult:
     else:
         residuals = constant(np.zeros(0), s)
     x = shapes.squeeze(x, axis=-1) if b.ndim == 1 else x
-    return LstsqResult(x, residuals, wrap(rank), s)
+    return LstsqResult(x, residuals, rank, s)

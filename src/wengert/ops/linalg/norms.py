@@ -8,12 +8,19 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import elementwise, reductions, shapes
+from wengert.engine.tensor import Tensor
+from wengert.ops import batching, elementwise, reductions, shapes
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import reduction, sample, zero
 from wengert.ops.linalg.decompositions import svdvals
-from wengert.ops.linalg.safeguards import floating, known, largest, matrices, rounding
+from wengert.ops.linalg.safeguards import (
+    floating,
+    largest,
+    matrices,
+    rounding,
+    tolerance,
+    with_tolerance,
+)
 from wengert.ops.linalg.solving import inverse
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
@@ -120,9 +127,8 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 def _without_zeros(s: Tensor) -> Any:
     """Return singular values, those that are 0 but for rounding without a derivative."""
-    xp: Any = backends.namespace_of(s._raw)
-    limit = largest(xp, s._raw) * rounding(s.shape[-1], s.dtype)
-    return elementwise.where(wrap(s._raw > limit), s, wrap(s._raw))
+    limit = largest(Tensor._namespace, s) * rounding(s.shape[-1], s.dtype)
+    return elementwise.where(s > limit, s, batching.constant(s))
 
 
 def norm(x: Any, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -159,6 +165,7 @@ _rank = zero(
     "linalg.matrix_rank",
     params=("rtol",),
     compute=lambda xp, x, rtol: _counted(xp, x, rtol),
+    batch=with_tolerance,
     samples=[
         sample((3, 3), rtol=None),
         sample((2, 3, 2), rtol=0.1),
@@ -184,6 +191,4 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
     By default `rtol` is the larger side of the matrix times the rounding error.
     """
     x = matrices(x, "matrix_rank")
-    if rtol is not None and not isinstance(rtol, (int, float)):
-        rtol = known(shapes.tensor(rtol, "linalg.matrix_rank"))
-    return _rank(x, rtol=rtol)
+    return _rank(x, rtol=tolerance(rtol, "matrix_rank"))

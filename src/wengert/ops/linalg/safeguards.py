@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched, Level, plain_namespace
 from wengert.engine.errors import DegenerateWarning, ShapeError, caller_depth
-from wengert.engine.record import interested
+from wengert.engine.node import Op
+from wengert.engine.record import apply, interested
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import dtypes, elementwise, shapes
+from wengert.ops import batching, dtypes, elementwise, shapes
 from wengert.ops.contractions import adjoint
 
 __all__: list[str] = []
@@ -50,6 +52,23 @@ def promoted(*arrays: Tensor) -> list[Tensor]:
     return [elementwise.astype(x, dtype, copy=False) for x in arrays]
 
 
+def tolerance(rtol: Any, name: str) -> Any:
+    """Return what singular values are compared with, as a parameter: None, a number or an array."""
+    if rtol is None or isinstance(rtol, (int, float)):
+        return rtol
+    raw = shapes.tensor(rtol, f"linalg.{name}")._raw
+    return raw if type(raw) in (np.ndarray, Batched) else backends.to_numpy(raw)
+
+
+def with_tolerance(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    """Return an operation of matrices that has `rtol`, one number or one for each matrix."""
+    (x,), rtol = arrays, params["rtol"]
+    if type(rtol) is Batched and rtol.level is level:
+        x = batching.full(x, mapped[0], level)
+        rtol = batching.widened(rtol.values, x.ndim - 3)._raw
+    return apply(op, (x,), {"rtol": rtol})
+
+
 def is_watched(*arrays: Tensor) -> bool:
     """Return whether a tape that records now would record an operation on these."""
     return bool(interested([x._node for x in arrays]))
@@ -59,10 +78,14 @@ def is_watched(*arrays: Tensor) -> bool:
 
 
 def known(x: Any) -> np.ndarray | None:
-    """Return values as a NumPy array; None while a compiler traces the computation."""
+    """Return values as a NumPy array; None while a compiler traces the computation.
+
+    Inside of vmap they are those of all examples, on an axis in front for each vmap that runs:
+    of length 1 where the values are the same for all, so that several arrays broadcast.
+    """
     raw = x._raw if type(x) is Tensor else x
     try:
-        return backends.to_numpy(raw)
+        return batching.values_in_line(raw)
     except Exception as error:  # JAX says it by several classes
         if "Tracer" in type(error).__name__:
             return None
@@ -72,7 +95,7 @@ def known(x: Any) -> np.ndarray | None:
 def constant(array: Any, like: Any, dtype: Any = None) -> Any:
     """Return a NumPy array in the library, the dtype and on the device of `like`."""
     raw = like._raw if type(like) is Tensor else like
-    xp: Any = backends.namespace_of(raw)
+    xp: Any = plain_namespace(raw)
     if xp is backends.NUMPY:
         made = np.asarray(array, dtype=dtype or raw.dtype)
     else:

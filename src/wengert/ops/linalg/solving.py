@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert import backends
 from wengert.backends.numpy_linalg import inside_out
+from wengert.engine.batching import Level, plain_namespace
 from wengert.engine.cotangents import unbroadcast
 from wengert.engine.errors import ShapeError
+from wengert.engine.node import Op
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
-from wengert.ops import elementwise, shapes
+from wengert.ops import batching, elementwise, shapes
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import joint, sample, special
 from wengert.ops.linalg.safeguards import (
@@ -88,11 +92,31 @@ def _like(xp: Any, a: Any, g: Any) -> Any:
     return a if a.dtype == g.dtype else xp.astype(a, g.dtype)
 
 
+def _columns_together(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    """Return the solutions for all examples: of one equation, if the matrix is the same for all."""
+    a, b = arrays
+    if mapped[0] or a.ndim > 2:
+        return batching.as_it_is(op, level, arrays, mapped, params)
+    first = shapes.moveaxis(b, -2, 0)
+    columns = shapes.reshape(first, (b.shape[-2], math.prod(first.shape[1:])))
+    found = apply(op, (a, columns), params)
+    x = found[0] if type(found) is tuple else found
+    return shapes.moveaxis(shapes.reshape(x, first.shape), 0, -2)
+
+
+def _solve_batch(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    x = _columns_together(op, level, arrays, mapped, params)
+    x = x[0] if type(x) is tuple else x
+    factors, pivots = np.zeros((level.size, 0, 0)), np.zeros((level.size, 0))  # none for the rule
+    return x, constant(factors, x), constant(pivots, x, plain_namespace(x._raw).int64)
+
+
 _solve = joint(
     "linalg.solve",
     _solve_rule,
     args=("a", "b"),
     compute=_solved,
+    batch=_solve_batch,
     samples=[
         sample((3, 3), (3, 2)),
         sample((2, 2, 2), (2, 1)),
@@ -138,6 +162,7 @@ inverse = special(
     "linalg.inv",
     lambda xp, g, y: -xp.matmul(xp.matmul(adjoint(xp, y), g), adjoint(xp, y)),
     compute=lambda xp, x: checked(xp, "inv", SINGULAR, np.linalg.inv, xp.linalg.inv, x),
+    batch=batching.as_it_is,
     samples=_SQUARE,
     inputs=lambda x: [_regular(x)],
     rounding=10,
@@ -188,6 +213,7 @@ _solve_triangular = joint(
     args=("a", "b"),
     params=("lower", "unit"),
     compute=_triangular_solved,
+    batch=_columns_together,
     samples=[
         sample((3, 3), (3, 2), lower=True, unit=False),
         sample((2, 2, 2), (2, 1), lower=False, unit=True),
@@ -269,6 +295,7 @@ _cholesky = special(
     "linalg.cholesky",
     _cholesky_rule,
     compute=_factored,
+    batch=batching.as_it_is,
     samples=_SQUARE,
     inputs=_positive,
     reference=_cholesky_reference,
@@ -320,8 +347,7 @@ def _others(xp: Any, s: Any) -> Any:
 
 
 def _int64(xp: Any, like: Any) -> Any:
-    raw = like._raw if type(like) is Tensor else like
-    return backends.namespace_of(raw).int64
+    return plain_namespace(like._raw if type(like) is Tensor else like).int64
 
 
 def _phase(xp: Any, u: Any, vh: Any) -> Any:
@@ -370,6 +396,7 @@ cofactor = special(
     "linalg.cofactor",
     _cofactor_rule,
     compute=_cofactors,
+    batch=batching.as_it_is,
     samples=[sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2))],
     inputs=lambda x: [_regular(x)],
     reference=_cofactor_reference,
@@ -386,6 +413,7 @@ def _det_rule(xp: Any, g: Any, x: Any) -> Any:
 _det = special(
     "linalg.det",
     _det_rule,
+    batch=batching.as_it_is,
     samples=_SQUARE,
     inputs=lambda x: [_regular(x)],
     rounding=10,
@@ -422,6 +450,7 @@ _slogdet = special(
     "linalg.slogdet",
     _slogdet_rule,
     compute=lambda xp, x: tuple(xp.linalg.slogdet(x)),
+    batch=batching.as_it_is,
     samples=_SQUARE,
     inputs=lambda x: [_regular(x)],
     rounding=10,
@@ -477,6 +506,7 @@ sylvester = joint(
     _sylvester_rule,
     args=("a", "b", "q"),
     compute=_sylvester_solved,
+    batch=batching.as_it_is,
     samples=[sample((2, 2), (3, 3), (2, 3)), sample((2, 2, 2), (2, 2, 2), (2, 2, 2))],
     inputs=lambda a, b, q: [_regular(a), _regular(b), q],
     reference=_sylvester_reference,

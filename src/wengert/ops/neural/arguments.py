@@ -12,6 +12,7 @@ from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes
+from wengert.ops.batching import all_values, rebatched
 
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -28,14 +29,17 @@ def real(x: Any, name: str, what: str = "x") -> Tensor:
     return ew.astype(x, xp.float64)
 
 
-def integers(indices: Any, name: str, what: str) -> np.ndarray:
-    """Return indices as a NumPy array of integers that nobody else can write to."""
-    where = indices if type(indices) is np.ndarray else shapes.tensor(indices, what).numpy()
-    if where.dtype.kind not in "iu":
+def integers(indices: Any, name: str, what: str) -> Any:
+    """Return indices as a NumPy array of integers that nobody else can write to.
+
+    Those that differ between the examples of a vmap are a `Batched` of such an array.
+    """
+    where = indices if type(indices) is np.ndarray else shapes.tensor(indices, what)._raw
+    if backends.kind_of(where.dtype) not in "iu":
         raise DtypeError(
             f"{name}: {what} of {where.dtype}; expected integers (astype makes them, or argmax)"
         )
-    return where.astype(np.intp)
+    return rebatched(all_values(where).astype(np.intp), where)
 
 
 def number(value: Any, name: str, what: str, low: float, high: float = math.inf) -> float:

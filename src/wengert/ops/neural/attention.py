@@ -9,8 +9,13 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import numpy_fused as fused
+from wengert.engine.batching import Batched, Level
 from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.node import Op
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
+from wengert.ops.batching import all_values, full, rebatched, widened
 from wengert.ops.contractions import matmul
 from wengert.ops.families import linewise, sample
 from wengert.ops.neural.arguments import number, real
@@ -52,6 +57,16 @@ def _weights_reference(scores: Any, scale: float, bias: Any) -> Any:
     return (e / np.where(total == 0, 1, total)).astype(scores.dtype)
 
 
+def _weights_of_examples(
+    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
+) -> Any:
+    """Return the weights of all examples; a bias that differs is in line from the right."""
+    scores, bias = full(arrays[0], mapped[0], level), params["bias"]
+    if type(bias) is Batched and bias.level is level:
+        bias = widened(bias.values, scores.ndim - 1)._raw
+    return apply(op, (scores,), params | {"bias": bias})
+
+
 #: One operation for scale, mask and softmax, which are then one pass over the scores.
 _weights = linewise(
     "nn.attention_weights",
@@ -59,6 +74,7 @@ _weights = linewise(
     args=("scores",),
     params=("scale", "bias"),
     compute=_weights_values,
+    batch=_weights_of_examples,
     samples=[
         sample((2, 3), scale=0.5, bias=None),
         sample((2, 2, 3), scale=2.0, bias=np.array([[0, -np.inf, 0.5], [-np.inf] * 3])),
@@ -104,15 +120,19 @@ def scaled_dot_product_attention(
         mask = shapes.tensor(mask, name)
         _check_mask(mask, scores.shape)
         if backends.kind_of(mask.dtype) == "b":
-            given = mask.numpy()
-            seen = given if seen is None else seen & given
+            given = rebatched(all_values(mask._raw), mask._raw)
+            seen = given if seen is None else given & seen
         else:
             scores, scale = scores * scale + mask, 1.0
-    bias = None if seen is None else np.where(seen, 0.0, -np.inf)
-    weights = _weights(scores, scale=scale, bias=bias)
+    weights = _weights(scores, scale=scale, bias=None if seen is None else _bias(seen))
     if rate:
         weights = dropout(weights, rate, generator=generator)
     return matmul(weights, value)
+
+
+def _bias(seen: Any) -> Any:
+    """Return what to add to scores so that only keys that are seen have a weight."""
+    return rebatched(np.where(all_values(seen), 0.0, -np.inf), seen)
 
 
 def _causal(shape: tuple[int, ...]) -> np.ndarray:

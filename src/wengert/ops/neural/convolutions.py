@@ -20,8 +20,9 @@ from wengert import backends
 from wengert.engine.cotangents import Block, Region, slices
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.node import Node
+from wengert.engine.record import apply, one_by_one
 from wengert.engine.tensor import Tensor
-from wengert.ops import elementwise, shapes
+from wengert.ops import batching, elementwise, shapes
 from wengert.ops.families import Contraction, Rule, Sample, _declared, sample
 
 __all__ = [
@@ -155,6 +156,21 @@ def _parts(
     return {r: (*lead[r], *ranges) for r, ranges in zip("xwz", by_role, strict=True)}, touched
 
 
+def _inside(roles: set[str], groups: int) -> dict[str, tuple[int, int]]:
+    """Return in which axis the examples of a vmap go, and in how many parts of it, for each role.
+
+    Of x, w and z two that have examples share an axis of the sum, which gets longer. If all have
+    examples, these are groups.
+    """
+    if roles == {"x", "z"}:
+        return {"x": (0, 1), "z": (0, 1)}
+    if roles == {"w", "z"}:
+        return {"w": (0, groups), "z": (1, groups)}
+    if roles == {"x", "w"}:
+        return {"x": (1, groups), "w": (1, 1)}
+    return {"x": (1, 1), "w": (0, 1), "z": (1, 1)}
+
+
 class Convolution(Contraction):
     """One of the three; `result` is the factor it gives, and its arguments are the others."""
 
@@ -214,6 +230,33 @@ class Convolution(Contraction):
         role = self.args[argument]
         parts, _ = self._related(role, region, node, parent, argument, values)
         return parts[self.result]
+
+    def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
+        """Return the operation on all examples, as images, channels or groups of one call."""
+        if not level.size:
+            return one_by_one(self, level, arrays, mapped, params)
+        if self.args[-1] == "bias" and any(mapped[1:]):
+            return self._plus_bias(level, arrays, mapped, params)
+        groups = params["groups"]
+        roles = {role for role, m in zip(self.args, mapped, strict=True) if m} | {self.result}
+        inside = _inside(roles, groups)
+        merged = tuple(
+            batching.merged(a, *inside[role]) if m else a
+            for role, a, m in zip(self.args, arrays, mapped, strict=True)
+        )
+        if len(roles) == 3:
+            params = params | {"groups": groups * level.size}
+        return batching.parted(apply(self, merged, params), level.size, *inside[self.result])
+
+    def _plus_bias(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
+        """Return a convolution and its bias one after the other, for all examples."""
+        x, w, bias = arrays
+        if any(mapped[:2]):
+            y = convolve.op.batch(level, [x, w], mapped[:2], params)
+        else:
+            y = convolve(x, w, **params)
+        wide = (*bias.shape[:-1], 1, bias.shape[-1], *(1 for _ in params["size"]))
+        return elementwise.add(y, shapes.reshape(bias, wide))
 
     def work(self, region: Region, part: Region, node: Node, argument: int, values: Any) -> int:
         """Return the number of terms of the sum over z, w and x that have to do with a part."""

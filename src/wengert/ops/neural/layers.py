@@ -12,15 +12,21 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched, Level, plain_namespace
 from wengert.engine.cotangents import Block, Region
 from wengert.engine.errors import ShapeError
-from wengert.engine.tensor import wrap
+from wengert.engine.node import Op
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import shapes
+from wengert.ops.batching import all_values, constant, drawn, full_parameter, merged, rebatched
 from wengert.ops.contractions import adjoint, matmul
 from wengert.ops.families import contraction, sample
 from wengert.ops.families import linear as declare_linear
+from wengert.ops.indexing import scatter
 from wengert.ops.neural.arguments import integers, number, real
+from wengert.ops.segments import like
 
 # -- x @ weight + bias ------------------------------------------------------------------------
 
@@ -49,8 +55,26 @@ def _bias_rule(xp: Any, g: Any, shapes: Any) -> Any:
     """Return the sum over all but the last axis, as a product, which BLAS does faster."""
     if not g.shape[-1]:
         return xp.sum(g, axis=tuple(range(len(g.shape) - 1)))
-    rows = xp.reshape(g, (math.prod(g.shape[:-1]), g.shape[-1]))
+    count = math.prod(g.shape[:-1])
+    if count == 1:
+        return xp.reshape(g, (g.shape[-1],))
+    rows = xp.reshape(g, (count, g.shape[-1]))
     return xp.matmul(xp.ones_like(rows[:, 0]), rows)
+
+
+def _linear_of_examples(
+    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
+) -> Any:
+    """Return the affine map of the rows of all examples, in one product if they share a weight."""
+    x, weight, bias = arrays
+    lead = x.shape[mapped[0] : -1]
+    rows, shape = math.prod(lead), (level.size, *lead, weight.shape[-1])
+    if mapped == [True, False, False]:
+        x = shapes.reshape(x, (level.size * rows, x.shape[-1]))
+        return shapes.reshape(apply(op, (x, weight, bias), params), shape)
+    x = shapes.reshape(x, (*x.shape[: mapped[0]], rows, x.shape[-1]))
+    bias = shapes.expand_dims(bias, axis=-2)
+    return shapes.reshape(matmul(x, weight) + bias, shape)
 
 
 _linear = contraction(
@@ -61,6 +85,7 @@ _linear = contraction(
     regions=_affine_regions,
     args=("x", "weight", "bias"),
     compute=_affine,
+    batch=_linear_of_examples,
     samples=[
         sample((2, 3), (3, 4), (4,)),
         sample((2, 2, 3), (3, 2), (2,)),
@@ -96,12 +121,44 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def _embedding_rule(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_idx: Any) -> Any:
+    if type(indices) is Batched:  # each example has rows of its own: no Block is for all
+        return _rows_of_examples(g, weight_shape, indices, padding_idx)
     places, rows = indices.reshape(-1), xp.reshape(g, (indices.size, weight_shape[1]))
     if padding_idx is not None:
         kept = np.flatnonzero(places != padding_idx)
         places, rows = places[kept], xp.index(rows, key=(kept,))
     block = Block(weight_shape, (places, range(weight_shape[1])), rows)
     return block if len(places) < weight_shape[0] else block.ranged(xp)
+
+
+def _rows_of_examples(g: Any, shape: Any, indices: Batched, padding_idx: Any) -> Any:
+    rows = g if type(g) is Tensor else wrap(g)
+    if padding_idx is not None:
+        rows = ew.keep(rows, _mask_like(rows, indices, all_values(indices) != padding_idx))
+    total = scatter(rows, shape=shape, key=(indices,))
+    return total if type(g) is Tensor else total._raw
+
+
+def _mask_like(rows: Tensor, indices: Any, mask: np.ndarray) -> Tensor:
+    """Return a mask of indices for the rows there, in their library."""
+    return shapes.expand_dims(like(rebatched(mask, indices), rows), axis=-1)
+
+
+def _embedding_of_examples(
+    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
+) -> Any:
+    """Return rows at all examples' indices; those of several tables are counted through."""
+    (weight,), padding = arrays, params["padding_idx"]
+    if not mapped[0]:
+        return apply(op, (weight,), params | {"indices": params["indices"].values._raw})
+    indices = full_parameter(params["indices"], level)
+    first = np.arange(level.size).reshape(-1, *(1,) * (len(indices.shape) - 1)) * weight.shape[1]
+    further = {"indices": (wrap(indices) + wrap(first))._raw, "padding_idx": None}
+    rows = apply(op, (merged(weight, 0),), further)
+    if padding is None:
+        return rows
+    padded = _mask_like(rows, indices, all_values(indices) == padding)
+    return ew.where(padded, constant(rows), rows)
 
 
 _embedding = declare_linear(
@@ -111,6 +168,7 @@ _embedding = declare_linear(
     args=("weight",),
     params=("indices", "padding_idx"),
     compute=lambda xp, weight, indices, padding_idx: xp.index(weight, (indices,)),
+    batch=_embedding_of_examples,
     samples=[
         sample((4, 3), indices=np.array([[1, 3], [1, 0]]), padding_idx=None),
         sample((2, 2), indices=np.array(1), padding_idx=None),
@@ -138,10 +196,11 @@ def embedding(indices: Any, weight: Any, *, padding_idx: int | None = None) -> A
     return _embedding(weight, indices=where, padding_idx=padding_idx)
 
 
-def _check_range(where: np.ndarray, count: int, what: str, of: str) -> None:
+def _check_range(where: Any, count: int, what: str, of: str) -> None:
     """Raise unless all indices are from 0 up to and without `count`."""
-    if where.size:
-        low, high = where.min(), where.max()
+    values = all_values(where)
+    if values.size:
+        low, high = values.min(), values.max()
         if low < 0 or high >= count:
             raise IndexError(f"{what} from {low} to {high} of {count} {of}")
 
@@ -153,8 +212,8 @@ def one_hot(indices: Any, num_classes: int, *, dtype: Any = None) -> Any:
     """
     where = integers(indices, "one_hot", "indices")
     _check_range(where, int(num_classes), "one_hot: indices", "classes")
-    kind = np.float64 if dtype is None else dtype
-    return wrap(np.asarray(where[..., None] == np.arange(int(num_classes))).astype(kind))
+    hot = all_values(where)[..., None] == np.arange(int(num_classes))
+    return wrap(rebatched(hot.astype(np.float64 if dtype is None else dtype), where))
 
 
 # -- dropout ----------------------------------------------------------------------------------
@@ -174,10 +233,13 @@ def dropout(x: Any, rate: float, *, generator: Any, training: bool = True) -> An
             f"dropout: generator is {type(generator).__name__}; expected a np.random.Generator, "
             "such as np.random.default_rng(0)"
         )
-    kept = generator.random(x.shape, dtype=np.float32) >= rate
-    xp: Any = backends.namespace_of(x._raw)
-    mask = kept if xp is backends.NUMPY else xp.asarray(kept, device=x._raw.device)
-    return ew.keep(x * (1 / (1 - rate)), wrap(mask))
+    xp: Any = plain_namespace(x._raw)
+
+    def draw(size: tuple[int, ...]) -> Any:
+        kept = generator.random(size, dtype=np.float32) >= rate
+        return kept if xp is backends.NUMPY else xp.asarray(kept, device=x.device)
+
+    return ew.keep(x * (1 / (1 - rate)), drawn("dropout", draw, x.shape))
 
 
 __all__ = ["dropout", "embedding", "linear", "one_hot"]

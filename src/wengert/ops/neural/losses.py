@@ -9,11 +9,15 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import numpy_fused as fused
+from wengert.engine.batching import Batched, Level, plain_namespace
 from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.node import Op
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes, special
-from wengert.ops.families import elementwise, one_axis, sample
+from wengert.ops.batching import all_values, full, full_parameter, merged, rebatched
+from wengert.ops.families import _run, elementwise, one_axis, sample
 from wengert.ops.families import special as declare
 from wengert.ops.indexing import index, scatter
 from wengert.ops.neural.activations import relu, softplus
@@ -27,12 +31,13 @@ from wengert.ops.neural.arguments import (
     same_shapes,
 )
 from wengert.ops.neural.normalisation import length, normalize
+from wengert.ops.segments import like
 
 # -- softmax cross-entropy --------------------------------------------------------------------
 
 
-def _places(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.arange(len(labels)), labels
+def _places(labels: Any) -> tuple[Any, Any]:
+    return np.arange(labels.shape[0]), labels
 
 
 def _rows_values(xp: Any, logits: Any, labels: Any) -> Any:
@@ -43,12 +48,25 @@ def _rows_values(xp: Any, logits: Any, labels: Any) -> Any:
     return xp.log(sums) + (top[:, 0] - xp.index(logits, key=_places(labels)))
 
 
+def _rows_of_examples(
+    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
+) -> Any:
+    """Return an operation on rows and labels, of which all examples' are just more."""
+    each = [full(a, m, level) for a, m in zip(arrays, mapped, strict=True)]
+    labels = merged(wrap(full_parameter(params["labels"], level)), 0)
+    y = apply(op, tuple(merged(a, 0) for a in each), {"labels": labels._raw})
+    return shapes.reshape(y, (level.size, each[0].shape[1], *y.shape[1:]))
+
+
+_LABELLED = [
+    sample((3, 4), labels=np.array([1, 3, 1])),
+    sample((2, 1), labels=np.array([0, 0])),
+    sample((0, 3), labels=np.zeros(0, int)),
+]
+
+
 def _rows_rule(xp: Any, g: Any, logits: Any, labels: Any) -> Any:
-    if xp is backends.NUMPY and fused.suits(logits, g):
-        return fused.cross_entropy_pull(logits, labels, g)
-    weights = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
-    shares = weights * (g[:, None] / xp.sum(weights, axis=1, keepdims=True))
-    return xp.put_add(shares, -g, key=_places(labels))
+    return _run(_pull.op, xp, (logits, g), {"labels": labels})  # type: ignore[attr-defined]
 
 
 _rows_cross_entropy = declare(
@@ -57,15 +75,57 @@ _rows_cross_entropy = declare(
     args=("logits",),
     params=("labels",),
     compute=_rows_values,
-    samples=[
-        sample((3, 4), labels=np.array([1, 3, 1])),
-        sample((2, 1), labels=np.array([0, 0])),
-        sample((0, 3), labels=np.zeros(0, int)),
-    ],
+    batch=_rows_of_examples,
+    samples=_LABELLED,
     kinds="f",
     reference=lambda logits, labels: (
         np.log(np.sum(np.exp(logits), axis=1)) - logits[np.arange(len(labels)), labels]
     ),
+)
+
+
+def _shares(xp: Any, logits: Any) -> Any:
+    weights = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
+    return weights / xp.sum(weights, axis=1, keepdims=True)
+
+
+def _pull_values(xp: Any, logits: Any, factors: Any, labels: Any) -> Any:
+    if xp is backends.NUMPY and fused.suits(logits, factors):
+        return fused.cross_entropy_pull(logits, labels, factors)
+    weights = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
+    shares = weights * (factors[:, None] / xp.sum(weights, axis=1, keepdims=True))
+    return xp.put_add(shares, -factors, key=_places(labels))
+
+
+def _pull_logits_rule(xp: Any, g: Any, logits: Any, factors: Any) -> Any:
+    shares = _shares(xp, logits)
+    g = g * factors[:, None]
+    return shares * (g - xp.sum(g * shares, axis=1, keepdims=True))
+
+
+def _pull_factors_rule(xp: Any, g: Any, logits: Any, labels: Any) -> Any:
+    return xp.sum(g * _shares(xp, logits), axis=1) - xp.index(g, key=_places(labels))
+
+
+#: The rule of the one above, which is an operation so that it can be one for all examples.
+_pull = declare(
+    "nn.cross_entropy_pull",
+    _pull_logits_rule,
+    _pull_factors_rule,
+    args=("logits", "factors"),
+    params=("labels",),
+    compute=_pull_values,
+    batch=_rows_of_examples,
+    samples=[sample(*s.shapes, s.shapes[0][:1], **s.params) for s in _LABELLED],
+    kinds="f",
+    reference=lambda logits, factors, labels: (
+        factors[:, None]
+        * (
+            np.exp(logits) / np.sum(np.exp(logits), axis=1, keepdims=True)
+            - (labels[:, None] == np.arange(logits.shape[1]))
+        )
+    ).astype(logits.dtype),
+    doc="Return (softmax(row) - 1 at its label) * factor, for each row.",
 )
 
 
@@ -74,11 +134,15 @@ def _total(xp: Any, logits: Any, labels: Any, scale: float) -> Any:
 
 
 def _total_rule(xp: Any, g: Any, logits: Any, labels: Any, scale: float) -> Any:
-    if xp is backends.NUMPY and fused.suits(logits, g):
-        return fused.cross_entropy_pull(logits, labels, np.full(len(labels), g * scale, g.dtype))
-    weights = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
-    shares = weights * (g * scale / xp.sum(weights, axis=1, keepdims=True))
-    return xp.put_add(shares, xp.broadcast_to(-g * scale, (len(labels),)), key=_places(labels))
+    return _rows_rule(xp, xp.broadcast_to(g * scale, logits.shape[:1]), logits, labels)
+
+
+def _total_of_examples(
+    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
+) -> Any:
+    rows, labels = _rows_cross_entropy.op, {"labels": params["labels"]}  # type: ignore[attr-defined]
+    losses = _rows_of_examples(rows, level, arrays, mapped, labels)
+    return reductions.sum(losses, axis=1) * params["scale"]
 
 
 _total_cross_entropy = declare(
@@ -87,6 +151,7 @@ _total_cross_entropy = declare(
     args=("logits",),
     params=("labels", "scale"),
     compute=_total,
+    batch=_total_of_examples,
     samples=[
         sample((3, 4), labels=np.array([1, 3, 1]), scale=1.0),
         sample((2, 5), labels=np.array([0, 4]), scale=0.5),
@@ -134,28 +199,39 @@ def cross_entropy(
     if backends.kind_of(where.dtype) == "f" and where.shape == logits.shape:
         smoothing = number(label_smoothing, "cross_entropy", "label_smoothing", 0, 1 + 1e-12)
         return _of_probabilities(logits, where, weight, smoothing, reduction)
-    labels = where if type(where) is np.ndarray else where.numpy()
+    labels = where
+    if type(where) is Tensor:
+        labels = where._raw if type(where._raw) is Batched else where.numpy()
     _check_labels(labels, logits.shape, "cross_entropy")
-    places = labels.reshape(-1).astype(np.intp)  # a copy, which nobody else can write to
+    size, values = math.prod(labels.shape), all_values(labels)
     plain = weight is None and not label_smoothing and not 0 <= ignore_index < count
-    if plain and places.size:
-        low, high = np.minimum.reduce(places), np.maximum.reduce(places)
+    if plain and values.size:
+        low, high = np.minimum.reduce(values, axis=None), np.maximum.reduce(values, axis=None)
         plain = low >= 0 and high < count
     if not plain:
         smoothing = number(label_smoothing, "cross_entropy", "label_smoothing", 0, 1 + 1e-12)
         return _of_indices(
             logits, labels, "cross_entropy", weight, ignore_index, smoothing, reduction
         )
-    flat = logits if logits.ndim == 2 else shapes.reshape(logits, (labels.size, count))
+    places = _flat_places(labels)
+    flat = logits if logits.ndim == 2 else shapes.reshape(logits, (size, count))
     if reduction == "none":
         losses = _rows_cross_entropy(flat, labels=places)
         return losses if losses.shape == labels.shape else shapes.reshape(losses, labels.shape)
-    scale = 1.0 if reduction == "sum" else 1 / labels.size if labels.size else np.nan
+    scale = 1.0 if reduction == "sum" else 1 / size if size else np.nan
     return _total_cross_entropy(flat, labels=places, scale=scale)
 
 
-def _check_labels(labels: np.ndarray, shape: tuple[int, ...], name: str) -> None:
-    if labels.dtype.kind not in "iu":
+def _flat_places(labels: Any) -> Any:
+    """Return labels on one axis, as integers that nobody else can write to."""
+    if type(labels) is np.ndarray:
+        return labels.reshape(-1).astype(np.intp)
+    flat = shapes.reshape(wrap(labels), (math.prod(labels.shape),))
+    return integers(flat, "cross_entropy", "target")
+
+
+def _check_labels(labels: Any, shape: tuple[int, ...], name: str) -> None:
+    if backends.kind_of(labels.dtype) not in "iu":
         raise DtypeError(
             f"{name}: target of {labels.dtype} and shape {labels.shape} for shape {shape}; "
             f"expected indices of classes in shape {shape[:-1]}"
@@ -192,7 +268,7 @@ def _of_probabilities(
 
 def _of_indices(
     scores: Tensor,
-    labels: np.ndarray,
+    labels: Any,
     name: str,
     weight: Any,
     ignore_index: int,
@@ -202,17 +278,45 @@ def _of_indices(
     """Return the loss for indices with everything that can be asked for.
 
     `scores` are logits for cross_entropy, and logarithms of probabilities for nll_loss. Rows to
-    ignore are left out from the start, so that what they hold does not matter.
+    ignore are left out from the start, so that what they hold does not matter; or, if they
+    differ between examples of a vmap, masked.
     """
     count = scores.shape[-1]
-    places = labels.reshape(-1).astype(np.intp)
+    places = _flat_places(labels)
+    rows = shapes.reshape(scores, (*places.shape, count))
+    values = all_values(places)
+    values = values[values != ignore_index]
+    if values.size and (values.min() < 0 or values.max() >= count):
+        raise IndexError(f"{name}: labels from {values.min()} to {values.max()} of {count} classes")
+    factors = None if weight is None else _class_weights(weight, count, name)
+    how = (name, factors, smoothing)
+    if type(places) is Batched:
+        losses, share, some = _masked_losses(rows, places, ignore_index, *how)
+        if reduction == "none":
+            return shapes.reshape(losses, labels.shape)
+        total = reductions.sum(losses)
+        if reduction == "sum":
+            return total
+        return ew.where(some, total / ew.where(some, reductions.sum(share), 1.0), math.nan)
     kept = np.flatnonzero(places != ignore_index)
-    rows = shapes.reshape(scores, (places.size, count))
     if kept.size < places.size:
         rows, places = index(rows, key=(kept,)), places[kept]
-    if places.size and (places.min() < 0 or places.max() >= count):
-        raise IndexError(f"{name}: labels from {places.min()} to {places.max()} of {count} classes")
-    factors = None if weight is None else _class_weights(weight, count, name)
+    losses, share = _losses_of_rows(rows, places, *how)
+    if reduction == "none":
+        flat = scatter(losses, shape=(labels.size,), key=(kept,))
+        return shapes.reshape(flat, labels.shape)
+    total = reductions.sum(losses)
+    if reduction == "sum":
+        return total
+    if share is not None:
+        return total / reductions.sum(share) if kept.size else total * math.nan
+    return total * (1 / kept.size if kept.size else math.nan)
+
+
+def _losses_of_rows(
+    rows: Tensor, places: Any, name: str, factors: Tensor | None, smoothing: float
+) -> tuple[Any, Any]:
+    """Return the loss of each row, and the factor of its class, if there are such."""
     if name == "nll_loss":
         losses = -index(rows, key=_places(places))
     elif not smoothing:
@@ -225,16 +329,22 @@ def _of_indices(
         losses = losses * share
     if smoothing:
         even = -reductions.sum(logs if factors is None else logs * factors, axis=-1)
-        losses = losses * (1 - smoothing) + even * (smoothing / count)
-    if reduction == "none":
-        flat = scatter(losses, shape=(labels.size,), key=(kept,))
-        return shapes.reshape(flat, labels.shape)
-    total = reductions.sum(losses)
-    if reduction == "sum":
-        return total
-    if share is not None:
-        return total / reductions.sum(share) if kept.size else total * math.nan
-    return total * (1 / kept.size if kept.size else math.nan)
+        losses = losses * (1 - smoothing) + even * (smoothing / rows.shape[-1])
+    return losses, share
+
+
+def _masked_losses(rows: Tensor, places: Any, ignore_index: int, *how: Any) -> tuple[Any, Any, Any]:
+    """Return losses and shares in the mean that are 0 for rows to ignore, and if there are others.
+
+    For labels that differ between the examples of a vmap.
+    """
+    values = all_values(places)
+    mask = like(rebatched(values != ignore_index, places), rows)
+    places = rebatched(np.where(values != ignore_index, values, 0), places)
+    rows = ew.keep(rows, shapes.expand_dims(mask, axis=1))
+    losses, share = _losses_of_rows(rows, places, *how)
+    share = mask if share is None else ew.keep(share, mask)
+    return ew.keep(losses, mask), share, reductions.any(mask)
 
 
 def nll_loss(
@@ -438,12 +548,12 @@ def cosine_embedding_loss(
 def _signs(target: Any, shape: tuple[int, ...], name: str) -> Tensor:
     """Return where a target of 1 and -1 is 1, as a tensor of booleans."""
     target = shapes.tensor(target, name)
-    values = target.numpy()
-    if not np.isin(values, (-1, 1)).all():
+    if not np.isin(all_values(target._raw), (-1, 1)).all():
         raise ValueError(f"{name}: target has other values than 1 and -1")
     if target.shape != shape:
         raise ShapeError(f"{name}: target of shape {target.shape}; expected {shape}")
-    return wrap(target._raw > 0)
+    zero = wrap(plain_namespace(target._raw).asarray(0, dtype=target.dtype))
+    return ew.greater(target, zero)
 
 
 def hinge_embedding_loss(

@@ -9,10 +9,14 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import numpy_fused as fused
+from wengert.engine.batching import Level
 from wengert.engine.errors import ShapeError
+from wengert.engine.node import Op
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes
+from wengert.ops.batching import constant, widened
 from wengert.ops.families import axes, joint, linewise, one_axis, reduction, sample
 from wengert.ops.neural.arguments import number, positive, real
 
@@ -79,6 +83,16 @@ def _layer_rule(xp: Any, g: Any, x: Any, weight: Any, eps: float) -> Any:
     return _pulled(xp, g * weight, y, scale, (-1,)), by_weight, by_bias
 
 
+def _layer_of_examples(
+    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
+) -> Any:
+    if mapped == [True, False, False]:
+        return apply(op, tuple(arrays), params)
+    (x, *each), ndim = arrays, arrays[0].ndim - mapped[0]
+    weight, bias = (widened(v, ndim) if m else v for v, m in zip(each, mapped[1:], strict=True))
+    return _standard(x, axis=(x.ndim - 1,), **params) * weight + bias
+
+
 _layer_norm = joint(
     "nn.layer_norm",
     _layer_rule,
@@ -86,6 +100,7 @@ _layer_norm = joint(
     params=("eps",),
     lines=True,
     compute=_layer_values,
+    batch=_layer_of_examples,
     samples=[
         sample((2, 4), (4,), (4,), eps=1e-2),
         sample((2, 2, 3), (3,), (3,), eps=1e-1),
@@ -205,13 +220,13 @@ def batch_norm(
             "train with"
         )
     y = _affine(_standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
-    constant = wrap(x._raw)
+    numbers = constant(x)
     own = (
-        reductions.mean(constant, axis=others),
-        reductions.var(constant, axis=others, correction=1.0),
+        reductions.mean(numbers, axis=others),
+        reductions.var(numbers, axis=others, correction=1.0),
     )
     moved = [
-        new if before is None else wrap((before + momentum * (new - before))._raw)
+        new if before is None else constant(before + momentum * (new - before))
         for before, new in zip(old, own, strict=True)
     ]
     return y, *moved

@@ -13,10 +13,14 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block, Region, slices
 from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.node import Op
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise, shapes
+from wengert.ops.batching import as_it_is, full, full_parameter, in_first_axis
 from wengert.ops.families import linear, position_map, sample, special, zero
 from wengert.ops.neural.convolutions import (
     Ints,
@@ -185,6 +189,7 @@ max_pool = special(
     _max_pool_rule,
     params=("kernel", "size", *_GEOMETRY),
     block=_max_pool_block,
+    batch=as_it_is,
     samples=_POOLED,
     kinds="f",
     reference=_reduced(np.max, -np.inf),
@@ -224,12 +229,21 @@ def _shared(xp: Any, name: str, *arrays: Any) -> Any:
     )
 
 
+def _shared_by_examples(
+    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
+) -> Any:
+    """Return one of the two operations below on the images of all examples."""
+    images = {name: full_parameter(params[name], level) for name in ("inputs", "largest")}
+    return apply(op, (full(arrays[0], mapped[0], level),), params | images)
+
+
 max_pool_spread = linear(
     "nn.max_pool_spread",
     lambda xp, g, inputs, largest, kernel, stride, offset, dilation: _shared(
         xp, "max_pool_gather", g, inputs, largest, kernel, stride, offset, dilation
     ),
     params=("inputs", "largest", "kernel", *_GEOMETRY),
+    batch=_shared_by_examples,
     samples=[sample((2, 2), **_TIED)],
     reference=lambda x, **params: np.einsum("rp,rpi->ri", x, _SHARES).astype(x.dtype),
     doc="Return x shared evenly by the inputs that are the largest of each window.",
@@ -240,6 +254,7 @@ max_pool_gather = linear(
         xp, "max_pool_spread", g, inputs, largest, kernel, stride, offset, dilation
     ),
     params=("inputs", "largest", "kernel", *_GEOMETRY),
+    batch=_shared_by_examples,
     samples=[sample((2, 5), **_TIED)],
     reference=lambda x, **params: np.einsum("ri,rpi->rp", x, _SHARES).astype(x.dtype),
     doc="Return the mean of x where the inputs are the largest of each window.",
@@ -331,6 +346,7 @@ window_sum = linear(
     _sum_transpose,
     params=("kernel", "size", *_GEOMETRY),
     block=_sum_block,
+    batch=as_it_is,
     samples=_POOLED,
     reference=_reduced(np.sum, 0),
     doc="Return the sums of windows.",
@@ -340,6 +356,7 @@ window_spread = linear(
     _spread_transpose,
     params=("kernel", "size", *_GEOMETRY),
     block=_spread_block,
+    batch=as_it_is,
     samples=[
         _sample((2, 1, 2, 2), (2, 2), (4, 5), (2, 2), (0, 0), (1, 1)),
         _sample((1, 2, 4), (3,), (5,), (1,), (1,), (1,)),
@@ -406,6 +423,7 @@ unfold_windows = position_map(
     _unfold_transpose,
     params=("kernel", "size", *_GEOMETRY),
     block=_unfold_block,
+    batch=in_first_axis,
     samples=[s for s in _POOLED if len(s.shapes[0]) == 2 + len(s.params["size"])],
     reference=_by_definition,
     doc="Return windows of x as (batch, channels, *kernel, *size), with 0 outside of x.",
@@ -428,6 +446,7 @@ fold_windows = linear(
     _fold_transpose,
     params=("size", *_GEOMETRY),
     block=_fold_block,
+    batch=in_first_axis,
     samples=[
         sample((2, 1, 2, 2, 2, 2), size=(4, 5), stride=(2, 2), offset=(0, 0), dilation=(1, 1)),
         sample((1, 2, 3, 4), size=(5,), stride=(1,), offset=(1,), dilation=(1,)),

@@ -12,6 +12,7 @@ from wengert.engine.cotangents import Block
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
+from wengert.ops.batching import along_axes
 from wengert.ops.families import linear, sample
 from wengert.ops.neural.convolutions import per_axis
 
@@ -74,6 +75,7 @@ combine = linear(
     _combine_transpose,
     params=("axis", "index", "weight"),
     block=_combine_block,
+    batch=along_axes,
     samples=[
         sample((2, 3), axis=1, index=_INDEX, weight=_WEIGHT),
         sample((4, 1, 2), axis=0, index=_INDEX, weight=_WEIGHT),

@@ -1,9 +1,9 @@
 """Colourings: which columns or rows of a sparse matrix one sweep can serve together.
 
-A forward sweep with tangent v gives J @ v, a reverse sweep with cotangent w gives w @ J. Columns that
-share no row can be seeded in one sweep, and their elements still be told apart; so can rows that share no
-column. A colouring says which ones go together, and where each element of the matrix is found in the
-results. The fewer colours, the fewer sweeps.
+A forward sweep with tangent v gives J @ v, a reverse sweep with cotangent w gives w @ J. Columns
+that share no row can be seeded in one sweep, and their elements still be told apart; so can rows
+that share no column. A colouring says which ones go together, and where each element of the matrix
+is found in the results. The fewer colours, the fewer sweeps.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import islice
 from operator import attrgetter, itemgetter
 from typing import Any, Literal, get_args
 
@@ -27,17 +26,17 @@ SymmetricMode = Literal["star", "acyclic"]
 
 #: Up to so many elements a loop in Python is done before SciPy's optimisers are imported.
 SMALL = 10_000
-#: How much work, in elements looked at, may go into the search for fewer colours.
-EFFORT = 20_000_000
-#: So many passes at most in that search.
+#: How much work, in elements looked at, may go into the search for fewer colours ...
+EFFORT = 10_000_000
+#: ... and how many passes.
 PASSES = 24
-#: The search for a star colouring is a loop in Python, and is left out for more elements than this ...
-MANY = 2_000_000
-#: ... if columns that share no row can do with this many colours or about as many.
-FEW = 64
-#: Substitution adds up rounding errors from step to step, so there are only so many.
+#: The most elements in a row for which a regular grid is looked for.
+WIDE = 32
+#: The search for a star colouring is a loop in Python; for more elements than this it is left out.
+MANY = 1_000_000
+#: Substitution adds up rounding errors from step to step, so there are at most so many.
 STEPS = 32
-#: Sweeps in both directions need both machineries, so they must save a quarter of the colours.
+#: Sweeps in both directions have a price of their own, so they must save a quarter of the colours.
 WORTH = 0.75
 
 
@@ -49,28 +48,28 @@ class Colouring:
     ----------
     mode : {"forward", "reverse", "both", "star", "acyclic"}
         "forward": groups of columns, seeded with tangents. "reverse": groups of rows, seeded with
-        cotangents. "both": some elements by columns, the others by rows. "star" and "acyclic": groups of
-        columns of a symmetric matrix, where an element may be found as its mirror image ("star"), or
-        after others are subtracted ("acyclic").
+        cotangents. "both": some elements by columns, the others by rows. "star" and "acyclic":
+        groups of columns of a symmetric matrix, where an element may be found as its mirror image
+        ("star"), or after others are subtracted ("acyclic").
     shape : tuple of int
         The shape of the matrix.
-    columns : array of int, or None
-        The colour of each column; -1 for a column that is never seeded. None in mode "reverse".
-    rows : array of int, or None
-        The same for rows, in modes "reverse" and "both".
+    columns, rows : arrays of int
+        The colour of each column and of each row; -1 for one that is never seeded.
     column_colours, row_colours : int
         How many colours there are of each.
     index : array of int
-        For each element, in the order of the pattern, its place in the results: those for columns, of shape
-        `(column_colours, shape[0])`, then those for rows, of shape `(row_colours, shape[1])`, as one flat array.
+        For each element, in the order of the pattern, its place in the results. These are, as one
+        flat array: those for columns, of shape `(column_colours, shape[0])`, then those for rows,
+        of shape `(row_colours, shape[1])`.
     steps : tuple of pairs of arrays
-        In mode "acyclic", what to subtract from what in the flat array, step by step, before looking.
+        In mode "acyclic", which places of the flat array to subtract from which, step by step,
+        before elements are read.
     """
 
     mode: str
     shape: tuple[int, int]
-    columns: Ints | None
-    rows: Ints | None
+    columns: Ints
+    rows: Ints
     column_colours: int
     row_colours: int
     index: Ints
@@ -88,7 +87,8 @@ class Colouring:
 
         The product of the matrix and row k is row k of what `recover` takes first.
         """
-        return _seeds(self.columns, self.column_colours, self.shape[1], dtype, start, stop)
+        wanted = np.arange(self.column_colours)[start:stop, None]
+        return (self.columns == wanted).astype(dtype)
 
     def row_seeds(
         self, dtype: DTypeLike = np.float64, start: int = 0, stop: int | None = None
@@ -97,7 +97,8 @@ class Colouring:
 
         The product of row k and the matrix is row k of what `recover` takes second.
         """
-        return _seeds(self.rows, self.row_colours, self.shape[0], dtype, start, stop)
+        wanted = np.arange(self.row_colours)[start:stop, None]
+        return (self.rows == wanted).astype(dtype)
 
     def recover(
         self, forward: NDArray[Any] | None = None, reverse: NDArray[Any] | None = None
@@ -107,22 +108,17 @@ class Colouring:
         Parameters
         ----------
         forward : array of shape (column_colours, shape[0]), optional
-            Row k is the matrix times row k of `column_seeds()`. Left out if there are no such colours.
+            Row k is the matrix times row k of `column_seeds()`; needed if there is one.
         reverse : array of shape (row_colours, shape[1]), optional
-            Row k is row k of `row_seeds()` times the matrix. Left out if there are no such colours.
+            Row k is row k of `row_seeds()` times the matrix; needed if there is one.
         """
         m, n = self.shape
-        parts = [
-            part
-            for part in (
-                _checked(forward, (self.column_colours, m), "forward"),
-                _checked(reverse, (self.row_colours, n), "reverse"),
-            )
-            if part is not None
-        ]
-        if not parts:
-            return np.zeros(len(self.index))
-        flat = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        first = _flat(forward, (self.column_colours, m), "forward")
+        second = _flat(reverse, (self.row_colours, n), "reverse")
+        if first.size and second.size:
+            flat = np.concatenate([first, second])
+        else:
+            flat = first if first.size else second
         if self.steps:
             flat = flat.copy()
             for take, place in self.steps:
@@ -130,25 +126,15 @@ class Colouring:
         return flat.take(self.index)
 
 
-def _seeds(
-    groups: Ints | None, count: int, size: int, dtype: DTypeLike, start: int, stop: int | None
-) -> NDArray[Any]:
-    wanted = np.arange(count)[start:stop, None]
-    if groups is None:
-        return np.zeros((0, size), dtype)
-    return (groups == wanted).astype(dtype)
-
-
-def _checked(part: NDArray[Any] | None, shape: tuple[int, int], name: str) -> NDArray[Any] | None:
-    """Return one of the two results as a flat array, None if there is none to be had."""
+def _flat(part: NDArray[Any] | None, shape: tuple[int, int], name: str) -> NDArray[Any]:
+    """Return one of the two results as a flat array."""
+    if part is None and not shape[0]:
+        return np.zeros(0)
     if part is None:
-        if shape[0]:
-            raise ShapeError(f"recover: got no `{name}`; this colouring needs it, of shape {shape}")
-        return None
-    part = np.asarray(part)
+        raise ShapeError(f"recover: got no `{name}`; this colouring needs it, of shape {shape}")
     if part.shape != shape:
         raise ShapeError(f"recover: got `{name}` of shape {part.shape}; expected {shape}")
-    return part.ravel() if shape[0] else None
+    return part.ravel()
 
 
 def jacobian_colouring(pattern: csr_array, mode: JacobianMode = "auto") -> Colouring:
@@ -159,8 +145,8 @@ def jacobian_colouring(pattern: csr_array, mode: JacobianMode = "auto") -> Colou
     pattern : csr_array
         The stored elements are those that may differ from zero; their values do not matter.
     mode : {"auto", "forward", "reverse", "both"}
-        "auto" takes the one with the fewest colours; forward if equal. It takes both directions only if
-        that saves a quarter of the colours.
+        "auto" takes the direction with fewer colours, forward if equal; or both directions, if that
+        saves a quarter of the colours. "both" takes both if that saves any.
 
     Examples
     --------
@@ -176,18 +162,20 @@ def jacobian_colouring(pattern: csr_array, mode: JacobianMode = "auto") -> Colou
     if mode not in get_args(JacobianMode):
         raise ValueError(f"mode: got {mode!r}; expected one of {get_args(JacobianMode)}")
     _check_pattern(pattern)
+    m, n = pattern.shape
     if mode == "forward":
-        return _direct(pattern, "forward", _groups(pattern.tocsc()), None)
+        return _direct(pattern, "forward", _groups(pattern.tocsc()), _none(m))
     if mode == "reverse":
-        return _direct(pattern, "reverse", None, _groups(pattern.T))
+        return _direct(pattern, "reverse", _none(n), _groups(pattern.T))
     worth = WORTH if mode == "auto" else 1.0
     best: Colouring | None = None
-    best_score = np.inf
+    best_score = above = np.inf
     for bound, trial in _candidates(pattern, worth):
-        if bound >= best_score:
+        if best is not None and bound * above >= best_score:
             break
         colouring = trial()
         score = colouring.colours / (worth if colouring.mode == "both" else 1.0)
+        above = min(above, max(1.0, score / max(bound, 1.0)))  # the next will be as far off
         if score < best_score:
             best, best_score = colouring, score
     assert best is not None  # the first bound is finite
@@ -202,10 +190,11 @@ def symmetric_colouring(pattern: csr_array, mode: SymmetricMode = "star") -> Col
     pattern : csr_array
         The stored elements, on both sides of the diagonal, are those that may differ from zero.
     mode : {"star", "acyclic"}
-        "star": each element, or its mirror image, can be read directly. "acyclic": some are found by
-        subtracting others. That can take fewer colours, and costs accuracy: the error of an element is
-        of the order of rounding in the largest of those it was found with. Where the colours saved would
-        take more than a few dozen steps of subtraction, or none are saved, the answer is a star colouring.
+        "star": each element, or its mirror image, can be read directly. "acyclic": some are found
+        by subtracting others. That can take fewer colours but costs accuracy: the error of an
+        element is a rounding error of the largest of those it was found with. The answer is a
+        star colouring where that has three colours or fewer, where subtraction would not save any,
+        and where it would take more than a few dozen steps.
 
     Examples
     --------
@@ -221,17 +210,31 @@ def symmetric_colouring(pattern: csr_array, mode: SymmetricMode = "star") -> Col
         raise ValueError(f"mode: got {mode!r}; expected one of {get_args(SymmetricMode)}")
     _check_pattern(pattern)
     _check_symmetric(pattern)
-    star = _star_colouring(pattern)
-    if mode == "star" or star.colours <= 3:  # one sweep less is not worth the rounding
-        return star
+    n = pattern.shape[0]
+    best = _direct(pattern, "star", _peeled(pattern), _none(n))
+    if best.colours <= 3:  # to save the third takes a long loop, or a long chain of subtractions
+        return best
     graph = _Graph(pattern)
-    best = star
-    for order in graph.orders():
-        groups = graph.acyclic(order)
-        count = _count(groups)
-        if count < best.colours and (plan := _substitution(pattern, groups)) is not None:
-            best = Colouring("acyclic", pattern.shape, groups, None, count, 0, *plan)
+    if best.colours <= graph.least():
+        return best
+    if len(pattern.indices) <= MANY:
+        # without elements on the diagonal some colours may turn out not to be needed
+        slack = 1 if len(graph.ends) + n == len(pattern.indices) else 2
+        for order in graph.orders():
+            groups = graph.star(order, slack * best.colours)
+            if groups is not None:
+                best = min(best, _direct(pattern, "star", groups, _none(n)), key=_colours)
+    if mode == "acyclic":
+        for order in graph.orders():
+            groups = graph.acyclic(order, best.colours)
+            plan = None if groups is None else _substitution(pattern, groups)
+            if groups is not None and plan is not None:
+                count = _count(groups)
+                best = Colouring("acyclic", (n, n), groups, _none(n), count, 0, *plan)
     return best
+
+
+_colours = attrgetter("colours")
 
 
 def verify(pattern: csr_array, colouring: Colouring) -> bool:
@@ -292,55 +295,51 @@ def _positions(pattern: csr_array) -> tuple[Ints, Ints]:
     return rows, pattern.indices.astype(np.intp)
 
 
-def _count(groups: Ints | None) -> int:
-    return 0 if groups is None else int(groups.max(initial=-1)) + 1
+def _none(size: int) -> Ints:
+    """Return groups of which no member is ever seeded."""
+    return np.full(size, -1)
+
+
+def _count(groups: Ints) -> int:
+    return int(groups.max(initial=-1)) + 1
 
 
 # --- where each element is found ---------------------------------------------------------
 
 
-def _direct(pattern: csr_array, mode: str, columns: Ints | None, rows: Ints | None) -> Colouring:
+def _direct(pattern: csr_array, mode: str, columns: Ints, rows: Ints) -> Colouring:
     """Return the colouring with these groups; an error if an element cannot be read.
 
-    An element is in up to two places of the results: by its column, and by its row, or in mode "star" as
-    its mirror image. It can be read where it is the only one. Colours that no element needs are dropped.
+    An element is in up to two places of the results: by its column and by its row. In mode "star"
+    its mirror image takes the place of the latter. It can be read where it is the only one. Colours
+    that no element needs are dropped.
     """
     m, n = pattern.shape
     i, j = _positions(pattern)
     forward, reverse = _count(columns), _count(rows)
-    nowhere = forward * m + reverse * n
-    summed = np.zeros(nowhere + 1, np.intp)  # how many elements are in each place
-
-    def places(groups: Ints, of: Ints, start: int, size: int, other: Ints) -> Ints:
-        colour = groups[of]
-        return np.where(colour >= 0, start + colour * size + other, nowhere)
-
-    by_column = by_row = None
-    if columns is not None:
-        by_column = places(columns, j, 0, m, i)
-        summed += np.bincount(by_column, minlength=nowhere + 1)
-    if rows is not None:
-        by_row = places(rows, i, forward * m, n, j)
-        summed += np.bincount(by_row, minlength=nowhere + 1)
+    total = forward * m + reverse * n
+    first = columns[j]
+    by_column = np.where(first >= 0, first * m + i, total)
     if mode == "star":
-        assert columns is not None
-        by_row = places(columns, i, 0, m, j)
-    summed[nowhere] = 0
-    at_column = by_column is not None and summed[by_column] == 1
-    at_row = by_row is not None and summed[by_row] == 1
+        second = columns[i]
+        by_row = np.where(second >= 0, second * m + j, total)
+        there = by_column
+    else:
+        second = np.where(rows[i] >= 0, rows[i] + forward, -1)
+        by_row = np.where(second >= 0, forward * m + rows[i] * n + j, total)
+        there = np.concatenate([by_column, by_row])
+    alone = np.bincount(there, minlength=total + 1) == 1
+    alone[total] = False
+    at_column, at_row = alone[by_column], alone[by_row]
     if not np.all(at_column | at_row):
         raise ValueError("these groups do not fit the pattern: some elements cannot be told apart")
-    if by_column is None or by_row is None:
-        index = by_row if by_column is None else by_column
-    else:
-        second = columns[i] if mode == "star" else np.where(rows[i] < 0, -1, rows[i] + forward)
-        needed = _needed(columns[j], second, at_column, at_row, forward + reverse)
-        if not needed.all():
-            kept = _kept(columns, needed[:forward]), _kept(rows, needed[forward:])
-            return _direct(pattern, mode, *kept)
-        index = np.where(at_column, by_column, by_row)
+    needed = _needed(first, second, at_column, at_row, forward + reverse)
+    if not needed.all():
+        columns, rows = _kept(columns, needed[:forward]), _kept(rows, needed[forward:])
+        return _direct(pattern, mode, columns, rows)
     if mode == "both" and not (forward and reverse):
         mode = "forward" if forward else "reverse"
+    index = np.where(at_column, by_column, by_row)
     return Colouring(mode, (m, n), columns, rows, forward, reverse, index)
 
 
@@ -361,10 +360,8 @@ def _needed(
     return needed
 
 
-def _kept(groups: Ints | None, needed: NDArray[np.bool_]) -> Ints | None:
+def _kept(groups: Ints, needed: NDArray[np.bool_]) -> Ints:
     """Return the groups with only the needed colours, numbered anew."""
-    if groups is None:
-        return None
     number = np.append(np.where(needed, np.cumsum(needed) - 1, -1), -1)
     return number[groups]
 
@@ -374,9 +371,9 @@ def _substitution(
 ) -> tuple[Ints, tuple[tuple[Ints, Ints], ...]] | None:
     """Return index and steps of an acyclic colouring; None if it takes too many steps.
 
-    An element (i, j) is in two places: at i among those of j's colour, and at j among those of i's. Let
-    these places be vertices and elements edges: then an acyclic colouring makes this graph a forest. An
-    element at a leaf can be read there, and is then subtracted at its other end; and so on inwards.
+    An element is in two places: by its column, and by its mirror image. Let places be vertices
+    and elements edges: if the colouring is acyclic, this graph is a forest. An element at a leaf
+    can be read there, and is then subtracted at its other end; and so on inwards.
     """
     n = pattern.shape[0]
     i, j = _positions(pattern)
@@ -393,9 +390,7 @@ def _substitution(
         leaf = degree[ends] == 1
         now = leaf.any(axis=0)
         if not now.any():
-            raise ValueError(
-                "these groups do not fit the pattern: some elements cannot be told apart"
-            )
+            raise ValueError("these groups do not fit the pattern: it has a cycle of two colours")
         outer = np.where(leaf[0], ends[0], ends[1])[now]
         inner = np.where(leaf[0], ends[1], ends[0])[now]
         index[edges[now]] = index[mirrored[edges[now]]] = outer
@@ -411,24 +406,72 @@ def _substitution(
 
 
 def _groups(matrix: csc_array) -> Ints:
-    """Return a colour for each column such that no two of a colour share a row; -1 for an empty one.
-
-    Each column in turn gets the first colour that is free. How many colours that takes depends on the order,
-    so several are tried, until there are no more colours than elements in some row: that is the least.
-    """
-    m, n = matrix.shape
-    widths = np.bincount(matrix.indices, minlength=m)
-    bound = int(widths.max(initial=0))
+    """Return colours of the columns such that no two of a colour share a row; -1 for empty ones."""
+    n = matrix.shape[1]
+    widths = np.bincount(matrix.indices, minlength=matrix.shape[0])
+    bound = int(widths.max(initial=0))  # there cannot be fewer colours than elements in a row
+    if bound == 0:
+        return _none(n)
     if bound == n:
         return np.arange(n)
-    best = _first_fit(matrix, np.arange(n))
-    passes = min(PASSES, EFFORT // (matrix.nnz + n * bound + 1))
-    for hoped_for, order in islice(_orders(matrix, widths), passes):
-        if hoped_for >= _count(best):
-            break
-        trial = _first_fit(matrix, order)
-        if _count(trial) < _count(best):
+    colours, nearly = _grid(matrix, widths, bound)
+    if colours is None or _count(colours) > bound:
+        colours = _search(matrix, widths, bound, colours, nearly)
+    return np.where(np.diff(matrix.indptr) > 0, colours, -1)
+
+
+def _grid(matrix: csc_array, widths: Ints, bound: int) -> tuple[Ints | None, list[Ints]]:
+    """Return colours for the columns of a regular grid, or None, and some that nearly fit.
+
+    A column's colour is a sum of multiples of its coordinates, modulo the number of colours. The
+    strides of the grid are the distances from the diagonal that occur often. Of random multiples
+    those are tried that tell most elements of some rows apart.
+    """
+    n = matrix.shape[1]
+    column = np.repeat(np.arange(n), np.diff(matrix.indptr))
+    often = np.bincount(np.abs(matrix.indices - column))
+    often[0] = 0
+    strides = [s for s in np.argsort(-often, kind="stable")[:4] if often[s] > n // 4]
+    nearly: list[Ints] = []
+    if not strides or bound > WIDE:
+        return None, nearly
+    coordinates = np.stack([np.arange(n) // s for s in sorted({1, *strides})])
+    random = np.random.default_rng(0)
+    widest = random.permutation(np.flatnonzero(widths == bound))[:64]
+    rows = matrix.tocsr()
+    row = np.repeat(np.arange(len(widths)), widths)
+    sample = coordinates[:, rows.indices[rows.indptr[widest][:, None] + np.arange(bound)]]
+    for count in range(bound, 2 * bound):
+        multiples = random.integers(0, count, (256, len(coordinates)))
+        colours = np.sort(np.tensordot(multiples, sample, 1) % count, axis=-1)
+        clashes = np.sum(colours[..., 1:] == colours[..., :-1], axis=(1, 2))
+        trial = multiples[clashes.argmin()] @ coordinates % count
+        if clashes.min() == 0 and np.bincount(row * count + trial[rows.indices]).max() == 1:
+            return trial, nearly
+        nearly.append(trial)
+    return None, nearly
+
+
+def _search(
+    matrix: csc_array, widths: Ints, bound: int, best: Ints | None, nearly: list[Ints]
+) -> Ints:
+    """Return the fewest colours that several orders of the columns give.
+
+    Each column in turn gets the first colour that is free; how many that takes depends on the
+    order. Tried are the order as it is, those that share rows with most others first, and those of
+    one colour after the other, for colours that nearly fit. Only two if there is a result already.
+    """
+    n = matrix.shape[1]
+    column = np.repeat(np.arange(n), np.diff(matrix.indptr))
+    others = np.bincount(column, widths[matrix.indices], n)
+    passes = 2 if best is not None else min(PASSES, 2 + EFFORT // (matrix.nnz + n * bound))
+    for key in [np.zeros(n), -others, *nearly][:passes]:
+        trial = _first_fit(matrix, np.argsort(key, kind="stable"))
+        if best is None or _count(trial) < _count(best):
             best = trial
+        if _count(best) == bound:
+            return best
+    assert best is not None  # there are two passes or more
     for turn in range(passes):
         if _count(best) == bound:
             break
@@ -436,7 +479,6 @@ def _groups(matrix: csc_array) -> Ints:
         sizes = np.bincount(best)
         rank = np.arange(len(sizes))[::-1] if turn % 2 else np.argsort(np.argsort(-sizes))
         best = _first_fit(matrix, np.argsort(rank[best], kind="stable"))
-    best[np.diff(matrix.indptr) == 0] = -1
     return best
 
 
@@ -472,55 +514,25 @@ def _compiled() -> Callable[[csc_array, Ints], NDArray[Any]] | None:
     return group_columns
 
 
-def _orders(matrix: csc_array, widths: Ints) -> Iterator[tuple[int, Ints]]:
-    """Yield orders of the columns to try, with the number of colours that is hoped for.
-
-    First those that share rows with the most others. Then orders for regular grids, where a column's
-    colour is a sum of multiples of its coordinates, modulo the number of colours. The strides of the grid
-    are the distances from the diagonal that occur often. The multiples are chosen at random, and
-    the choice that tells most elements apart in some of the widest rows is taken.
-    """
-    m, n = matrix.shape
-    bound = int(widths.max())
-    column = np.repeat(np.arange(n), np.diff(matrix.indptr))
-    others = np.bincount(column, widths[matrix.indices], n)
-    yield bound, np.argsort(-others, kind="stable")
-    often = np.bincount(np.abs(matrix.indices - column))
-    often[0] = 0
-    strides = [s for s in np.argsort(-often, kind="stable")[:4] if often[s] > n // 4]
-    if not strides or bound > 32:
-        return
-    coordinates = np.stack([np.arange(n) // s for s in {1, *strides}])
-    random = np.random.default_rng(0)
-    widest = np.flatnonzero(widths == bound)
-    widest = random.permutation(widest)[:64]
-    rows = matrix.tocsr()
-    sample = coordinates[:, rows.indices[rows.indptr[widest][:, None] + np.arange(bound)]]
-    for count in range(bound, n):
-        multiples = random.integers(0, count, (256, len(coordinates)))
-        colours = np.sort(np.tensordot(multiples, sample, 1) % count, axis=-1)
-        clashes = np.sum(colours[..., 1:] == colours[..., :-1], axis=(1, 2))
-        yield count, np.argsort(multiples[clashes.argmin()] @ coordinates % count, kind="stable")
-
-
 # --- columns for some elements, rows for the others --------------------------------------
 
 
-def _candidates(pattern: csr_array, worth: float) -> list[tuple[float, Callable[[], Colouring]]]:
+Candidate = tuple[float, Callable[[], Colouring]]
+
+
+def _candidates(pattern: csr_array, worth: float) -> list[Candidate]:
     """Return ways to colour a pattern, with the least number of colours each can take.
 
-    Besides columns only and rows only these are: long rows by reverse sweeps and the rest by forward sweeps;
-    long columns by forward sweeps and the rest by reverse sweeps. What is long is a matter of trying.
+    Besides columns only and rows only these are: long rows by reverse sweeps and the rest by
+    forward sweeps; long columns by forward sweeps and the rest by reverse sweeps. What is long
+    is a matter of trying.
     """
-    widths, heights = (
-        np.diff(pattern.indptr),
-        np.bincount(pattern.indices, minlength=pattern.shape[1]),
-    )
-    found: list[tuple[float, Callable[[], Colouring]]] = [
-        (float(widths.max(initial=0)), lambda: jacobian_colouring(pattern, "forward")),
-        (float(heights.max(initial=0)), lambda: jacobian_colouring(pattern, "reverse")),
+    widths, heights = np.diff(pattern.indptr), np.bincount(pattern.indices)
+    found: list[Candidate] = [
+        (float(widths.max(initial=0)), partial(jacobian_colouring, pattern, "forward")),
+        (float(heights.max(initial=0)), partial(jacobian_colouring, pattern, "reverse")),
     ]
-    splits = [
+    splits: list[Candidate] = [
         (bound / worth, partial(_split, pattern, long, transposed))
         for transposed in (False, True)
         for bound, long in _long_rows(pattern.T.tocsr() if transposed else pattern)
@@ -530,7 +542,7 @@ def _candidates(pattern: csr_array, worth: float) -> list[tuple[float, Callable[
 
 
 def _long_rows(pattern: csr_array) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-    """Yield sets of long rows, with a bound for the colours of these rows and of the other columns."""
+    """Yield sets of long rows, with the least colours of these and of the columns of the rest."""
     widths = np.diff(pattern.indptr)
     limits = np.unique(widths[widths > 0])[:-1]
     if len(limits) > 16:
@@ -541,7 +553,7 @@ def _long_rows(pattern: csr_array) -> Iterator[tuple[int, NDArray[np.bool_]]]:
 
 
 def _split(pattern: csr_array, long: NDArray[np.bool_], transposed: bool) -> Colouring:
-    """Return the colouring with long rows by rows and the rest by columns; transposed, the other way."""
+    """Return the colouring that takes long rows by rows and the rest by columns."""
     matrix = pattern.T.tocsr() if transposed else pattern
     rows = np.full(matrix.shape[0], -1)
     rows[long] = _groups(matrix[long].T)
@@ -552,58 +564,65 @@ def _split(pattern: csr_array, long: NDArray[np.bool_], transposed: bool) -> Col
 # --- symmetric matrices ------------------------------------------------------------------
 
 
-def _star_colouring(pattern: csr_array) -> Colouring:
-    """Return the best of the groups of columns that share no row, and of two star colourings."""
-    bound = int(np.diff(pattern.indptr).max(initial=0))
-    plain = None
-    if bound <= 3 or (bound <= FEW and len(pattern.indices) > MANY):
-        plain = _direct(pattern, "star", _groups(pattern.tocsc()), None)
-        if plain.colours <= 3 or len(pattern.indices) > MANY:
-            return plain
-    graph = _Graph(pattern)
-    found = [_direct(pattern, "star", graph.star(order), None) for order in graph.orders()]
-    best = min(found, key=_colours)
-    if plain is None and bound < best.colours:
-        plain = _direct(pattern, "star", _groups(pattern.tocsc()), None)
-    return best if plain is None else min(best, plain, key=_colours)
-
-
-_colours = attrgetter("colours")
+def _peeled(pattern: csr_array) -> Ints:
+    """Return colours where some long rows have one each, and the others share no row but these."""
+    widths = np.diff(pattern.indptr)
+    longest = np.argsort(-widths, kind="stable")
+    number = int(np.argmin(np.arange(len(widths) + 1) + np.append(widths[longest], 0)))
+    others = np.sort(longest[number:])
+    colours = np.empty(len(widths), np.intp)
+    colours[longest[:number]] = np.arange(number)
+    groups = _groups(pattern[others][:, others].tocsc())
+    colours[others] = np.where(groups >= 0, groups + number, -1)
+    return colours
 
 
 class _Graph:
-    """The graph of a symmetric pattern: a vertex for each column, an edge for each element off the diagonal.
+    """The graph of a symmetric pattern: vertices are columns, edges elements off the diagonal.
 
-    Colours are single bits of a number and sets of colours are numbers, so a set is looked at in one go.
+    While it is coloured, a colour is a number with one bit and a set of colours one with many,
+    so that a set is looked at in one go.
     """
 
     def __init__(self, pattern: csr_array) -> None:
         i, j = _positions(pattern)
-        edges = i != j
-        self.degrees = np.bincount(i[edges], minlength=pattern.shape[0])
+        off_diagonal = i != j
+        self.degrees = np.bincount(i[off_diagonal], minlength=pattern.shape[0])
         self.starts = [0, *np.cumsum(self.degrees).tolist()]
-        self.ends = j[edges].tolist()
+        self.ends = j[off_diagonal].tolist()
 
     def orders(self) -> list[Ints]:
         """Return the orders to try: as it is, and the vertices with most neighbours first."""
-        natural = np.arange(len(self.degrees))
-        largest_first = np.argsort(-self.degrees, kind="stable")
-        return (
-            [largest_first] if np.array_equal(natural, largest_first) else [natural, largest_first]
-        )
+        return [np.arange(len(self.degrees)), np.argsort(-self.degrees, kind="stable")]
+
+    def least(self) -> int:
+        """Return a number of colours that a star or an acyclic colouring cannot do without.
+
+        The vertices of two colours have fewer edges than vertices. Summed over all pairs, k colours
+        of n vertices have at most (k - 1) * n - k * (k - 1) / 2 edges.
+        """
+        n = len(self.degrees)
+        k = np.arange(1, n + 1)
+        return 1 + int(np.searchsorted((k - 1) * (2 * n - k), len(self.ends)))
 
     def neighbours(self, vertex: int) -> list[int]:
+        """Return the vertices next to this one."""
         return self.ends[self.starts[vertex] : self.starts[vertex + 1]]
 
-    def star(self, order: Ints) -> Ints:
-        """Return colours such that neighbours differ and a path of four vertices has at least three.
+    def star(self, order: Ints, limit: int) -> Ints | None:
+        """Return colours such that neighbours differ and a path of four vertices has three or more.
 
         Each vertex gets the first colour that keeps this true of the vertices coloured so far.
+        None if there would be as many colours as the limit.
         """
         colour = [0] * len(order)
         near = [0] * len(order)  # the colours of a vertex's neighbours,
         twice = [0] * len(order)  # those that two or more of them have,
         hubs = [0] * len(order)  # and those of neighbours with another neighbour of its own colour
+        # which neighbour had a colour first; where there are few of them, they are searched instead
+        first: dict[int, dict[int, int]] = {
+            w: {} for w in np.flatnonzero(self.degrees > 32).tolist()
+        }
         for v in order.tolist():
             around = self.neighbours(v)
             taken, pairs = near[v], twice[v]
@@ -612,25 +631,34 @@ class _Graph:
                     # a path from w through v to w's twin, or from v through w and a hub to w's twin
                     taken |= near[w] if colour[w] & pairs else hubs[w]
             c = colour[v] = ~taken & (taken + 1)
+            if c >> limit - 1:
+                return None
             for w in around:
                 if not near[w] & c:
                     near[w] |= c
+                    if w in first:
+                        first[w][c] = v
                 else:
                     if not twice[w] & c:
                         twice[w] |= c
-                        for x in self.neighbours(w):
-                            if colour[x] == c:
-                                hubs[x] |= colour[w]
+                        if w in first:
+                            hubs[first[w][c]] |= colour[w]
+                        else:
+                            for x in self.neighbours(w):
+                                if colour[x] == c:
+                                    hubs[x] |= colour[w]
                     hubs[v] |= colour[w]
                 if colour[w] & pairs:
                     hubs[w] |= c
         return _numbers(colour)
 
-    def acyclic(self, order: Ints) -> Ints:
-        """Return colours such that neighbours differ and each cycle has at least three.
+    def acyclic(self, order: Ints, limit: int) -> Ints | None:
+        """Return colours such that neighbours differ and each cycle has three or more.
 
-        The vertices of any two colours are then trees. The tree of v and another colour c has the name
-        (v, c); `above` leads from a tree's names to one that stands for them all.
+        None if there would be as many colours as the limit.
+
+        The vertices of any two colours are then trees. The tree of v and another colour c has
+        the name (v, c); `above` leads from a tree's names to one that stands for them all.
         """
         colour = [0] * len(order)
         near = [0] * len(order)
@@ -639,7 +667,8 @@ class _Graph:
 
         def tree(name: tuple[int, int]) -> tuple[int, int]:
             while (up := above.get(name, name)) != name:
-                name = above[name] = above.get(up, up)
+                above[name] = above.get(up, up)  # half the way for those who come later
+                name = above[name]
             return name
 
         def closes_a_cycle(vertices: list[int], c: int) -> bool:
@@ -652,6 +681,8 @@ class _Graph:
             taken = near[v]
             while closes_a_cycle(twins, c := ~taken & (taken + 1)):
                 taken |= c
+            if c >> limit - 1:
+                return None
             colour[v] = c
             for w in around:
                 twice[w] |= near[w] & c

@@ -1,0 +1,208 @@
+"""Jacobians: many sweeps in one, with an axis that counts them.
+
+The gradients of all elements of a target are one reverse sweep whose cotangents have an axis of
+examples (`engine.batching`), one example for each element; the tangents for all elements of a
+source are one forward sweep. Memory bounds how many go at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.batching import Batched, Level, opened
+from wengert.engine.cotangents import Block
+from wengert.engine.errors import DtypeError, ShapeError, caller_line
+from wengert.engine.forward import push
+from wengert.engine.node import Node
+from wengert.engine.sweep import ancestors
+from wengert.engine.tape import GradientTape, Part, part_of_tape
+from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.trees import flatten
+
+#: About how many bytes the cotangents of one sweep may take, if `chunk_size` is "auto".
+BUDGET = 2**29
+log = logging.getLogger("wengert")
+
+
+def chunks(count: int, chunk_size: int | str | None, nodes: list[Any], token: Any) -> list[range]:
+    """Return ranges of rows to compute at once, so that a sweep keeps to the budget."""
+    if chunk_size is None:
+        size = count
+    elif chunk_size == "auto":
+        entries = ancestors([n for n in nodes if n is not None], token)
+        largest = max(map(_bytes, entries), default=8)
+        size = max(1, BUDGET // (4 * max(largest, 8)))  # a few of the largest at a time
+        if size < count:
+            log.info(
+                "jacobian: %d rows in chunks of %d, so that a sweep takes about %d MiB",
+                count, size, BUDGET >> 20,
+            )  # fmt: skip
+    elif type(chunk_size) is int and chunk_size > 0:
+        size = chunk_size
+    else:
+        raise ValueError(
+            f"chunk_size is {chunk_size!r}; write a positive number, 'auto', or None for all"
+        )
+    return [range(i, min(i + size, count)) for i in range(0, count, max(size, 1))]
+
+
+def _bytes(node: Node) -> int:
+    shapes = node.shape if type(node.shape) is list else [node.shape]
+    return 8 * sum(math.prod(shape) for shape in shapes)
+
+
+def shape_of(part: Part) -> tuple[int, ...]:
+    """Return the shape of a tensor, or of a selection of its elements."""
+    shape: tuple[int, ...] = part.tensor.shape
+    return shape if part.selection is None else part.selection.shape
+
+
+def _one_hot(level: Level, rows: range, part: Part) -> Tensor:
+    """Return for each row a tensor that is 1 at that element, and 0 elsewhere."""
+    shape = shape_of(part)
+    xp: Any = backends.namespace_of(part.tensor._raw)
+    eye = np.zeros((len(rows), math.prod(shape)))
+    eye[np.arange(len(rows)), np.asarray(rows)] = 1
+    ones = xp.asarray(eye.reshape((len(rows), *shape)), dtype=part.tensor.dtype)
+    return wrap(Batched(level, wrap(ones)))
+
+
+def all_examples(value: Any, level: Level) -> Tensor:
+    """Return a tensor, or a Block, with its axis of examples."""
+    if type(value) is Block:
+        value = value.todense(Tensor._namespace)
+    raw = value._raw
+    if type(raw) is Batched and raw.level is level:
+        return raw.values
+    return Tensor._namespace.broadcast_to(value, (level.size, *value.shape))
+
+
+def pulled(
+    tape: GradientTape, target: Part, places: list[Part], pieces: list[range], last: bool
+) -> list[list[Tensor] | None]:
+    """Return for each place the rows of the Jacobian, in pieces; None where there is no path."""
+    found: list[list[Tensor] | None] = [None] * len(places)
+    if target.node is None or tape._token not in target.node.tokens:
+        return found
+    for number, rows in enumerate(pieces):
+        with opened(len(rows)) as level:
+            seed = _one_hot(level, rows, target)
+            final = last and number == len(pieces) - 1
+            cotangents = tape._sweep([(target, seed)], places, final)
+            for i, place in enumerate(places):
+                g = None if place.node is None else cotangents.get(place.node)
+                if g is not None:
+                    if place.selection is not None:
+                        g = place.selection.pick(Tensor._namespace, g)
+                    found[i] = [*(found[i] or []), all_examples(g, level)]
+    return found
+
+
+def pushed(
+    tape: GradientTape, targets: list[Part], place: Part, pieces: list[range]
+) -> list[list[Tensor] | None]:
+    """Return for each target the columns of the Jacobian, in pieces, each as a row."""
+    found: list[list[Tensor] | None] = [None] * len(targets)
+    tensors = [wrap(t.tensor._raw, t.node) for t in targets]
+    for columns in pieces:
+        with opened(len(columns)) as level:
+            seed = _one_hot(level, columns, place)
+            tangents = push(tape, [place], [seed], tensors)
+            for i, (t, target) in enumerate(zip(tangents, targets, strict=True)):
+                if t is not None:
+                    if target.selection is not None:
+                        t = target.selection.pick(Tensor._namespace, t)
+                    found[i] = [*(found[i] or []), all_examples(t, level)]
+    return found
+
+
+def joined(parts: list[Tensor]) -> Tensor:
+    """Return pieces as one tensor."""
+    return parts[0] if len(parts) == 1 else Tensor._namespace.concat(parts)
+
+
+def zeros_like(part: Part, shape: tuple[int, ...]) -> Tensor:
+    """Return zeros for a derivative that no path leads to."""
+    xp: Any = backends.namespace_of(part.tensor._raw)
+    return wrap(xp.zeros(shape, dtype=part.tensor.dtype))
+
+
+def _checked_target(target: Any, method: str) -> Part:
+    if isinstance(target, (list, tuple, dict)):
+        raise TypeError(
+            f"{method}: the target is a {type(target).__name__}; give one tensor, and ask for each "
+            "of several on a tape with persistent=True"
+        )
+    part = part_of_tape(target, f"{method}: target")
+    if not backends.is_inexact(part.tensor.dtype):
+        raise DtypeError(
+            f"{method}: the target has dtype {part.tensor.dtype}, which has no derivative; compute "
+            "it in floating point, for example with wg.astype(x, wg.float64)"
+        )
+    return part
+
+
+def tape_jacobian(
+    tape: GradientTape, target: Any, sources: Any, zero: bool, chunk_size: int | str | None
+) -> Any:
+    """Return what `GradientTape.jacobian` does."""
+    part = _checked_target(target, "jacobian")
+    given, rebuild = flatten(sources)
+    places = [part_of_tape(s, "jacobian: source") for s in given]
+    shape = shape_of(part)
+    pieces = chunks(math.prod(shape), chunk_size, [part.node], tape._token)
+    if not tape._persistent:
+        tape._spent = caller_line()
+    answers: list[Any] = []
+    for place, found in zip(places, pulled(tape, part, places, pieces, True), strict=True):
+        full = (*shape, *shape_of(place))
+        if found is not None:
+            answers.append(Tensor._namespace.reshape(joined(found), full))
+        else:
+            answers.append(zeros_like(place, full) if zero or not math.prod(shape) else None)
+    return rebuild(answers)
+
+
+def tape_batch_jacobian(
+    tape: GradientTape, target: Any, source: Any, zero: bool, chunk_size: int | str | None
+) -> Any:
+    """Return what `GradientTape.batch_jacobian` does."""
+    part = _checked_target(target, "batch_jacobian")
+    place = part_of_tape(source, "batch_jacobian: source")
+    shape, inner = shape_of(part), shape_of(place)
+    if not shape or not inner or shape[0] != inner[0]:
+        raise ShapeError(
+            f"batch_jacobian: the target has shape {shape} and the source {inner}; both need a "
+            "first axis of the same length, that of the examples"
+        )
+    if part.selection is not None or place.selection is not None:
+        raise TypeError("batch_jacobian: takes whole tensors; write tape.jacobian for selections")
+    rest = math.prod(shape[1:])
+    pieces = chunks(rest, chunk_size, [part.node], tape._token)
+    if not tape._persistent:
+        tape._spent = caller_line()
+    if part.node is None or tape._token not in part.node.tokens:
+        return zeros_like(place, (*shape, *inner[1:])) if zero else None
+    rows: list[Tensor] = []
+    xp = Tensor._namespace
+    raw_xp: Any = backends.namespace_of(part.tensor._raw)
+    for number, piece in enumerate(pieces):
+        with opened(len(piece)) as level:
+            eye = np.zeros((len(piece), 1, rest))
+            eye[np.arange(len(piece)), 0, np.asarray(piece)] = 1
+            seed = np.broadcast_to(eye, (len(piece), shape[0], rest))
+            ones = raw_xp.asarray(seed.reshape((len(piece), *shape)), dtype=part.tensor.dtype)
+            found = tape._sweep(
+                [(part, wrap(Batched(level, wrap(ones))))], [place], number == len(pieces) - 1
+            ).get(place.node)  # type: ignore[arg-type]
+            if found is None:
+                return zeros_like(place, (*shape, *inner[1:])) if zero else None
+            rows.append(all_examples(found, level))
+    if not rows:
+        return zeros_like(place, (*shape, *inner[1:]))
+    return xp.reshape(xp.moveaxis(joined(rows), 0, 1), (*shape, *inner[1:]))

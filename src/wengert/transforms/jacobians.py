@@ -1,0 +1,322 @@
+"""Derivatives with two sets of axes: Jacobians, Hessians, products with them, diagonals."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.jacobians import chunks, joined, pulled, pushed, shape_of, zeros_like
+from wengert.engine.record import lift
+from wengert.engine.tape import Part, part_of_tape
+from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.trees import flatten
+from wengert.ops.indexing import Selected
+from wengert.transforms.forward import jvp
+from wengert.transforms.gradients import Call, grad, is_traced, like_given, vjp
+
+Chunk = int | str | None
+MODES = ("auto", "forward", "reverse")
+
+
+def jacobian(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    mode: str = "auto",
+    of: Any = None,
+    wrt: Any = None,
+    chunk_size: Chunk = "auto",
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
+    """Return a function that gives the Jacobian of `fun`: its axes are the result's, then x's.
+
+    Parameters
+    ----------
+    fun
+        Returns an array, or a nest of them; with `has_aux`, (result, aux).
+    argnums
+        Which positional arguments to differentiate with respect to. For several, or for an
+        argument that is a nest, there is a Jacobian for each array, in the same nest.
+    mode
+        "reverse" takes a sweep for each element of the result, "forward" one for each element of
+        the arguments; "auto" whichever are fewer.
+    of, wrt
+        An index expression, such as ``np.s_[0, :]``: only this part of the result, or of the
+        argument, is differentiated, and what does not lie between them is not computed.
+    chunk_size
+        How many sweeps to do at once. "auto" keeps to a memory budget of about half a GiB, and says
+        so to the logger "wengert" where that takes several chunks; None for all at once.
+    holomorphic
+        Whether `fun` is a complex function with a complex derivative.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> wg.jacobian(lambda x: x[::-1] ** 2)(np.array([1.0, 2.0]))
+    array([[0., 4.],
+           [2., 0.]])
+    >>> wg.jacobian(lambda x: x[::-1] ** 2, of=np.s_[0])(np.array([1.0, 2.0]))
+    array([0., 4.])
+    """
+    if mode not in MODES:
+        raise ValueError(f"jacobian: mode is {mode!r}; expected one of {', '.join(MODES)}")
+
+    @functools.wraps(fun)
+    def of_function(*args: Any, **kwargs: Any) -> Any:
+        call = Call(fun, argnums, has_aux, args, kwargs, "jacobian", persistent=True)
+        targets, rebuild_result = _targets(call, of)
+        places, rebuild_sources = _places(call, wrt)
+        _check_complex(call.what, [*targets, *places], holomorphic)
+        call.check_connected([t.tensor for t in targets])
+        table = _table(call, targets, places, mode, chunk_size, holomorphic)
+        given = flatten(call.given)[0]
+        rows = []
+        for row in table:
+            made = [
+                y if is_traced(y) else like_given(y, g, fresh=True)
+                for y, g in zip(row, given, strict=True)
+            ]
+            nests = rebuild_sources(made)
+            rows.append(nests[0] if call.single else tuple(nests))
+        answer = rebuild_result(rows)
+        return (answer, call.outward(call.aux)) if has_aux else answer
+
+    return of_function
+
+
+def _targets(call: Call, of: Any) -> tuple[list[Part], Callable[[list[Any]], Any]]:
+    leaves, rebuild = flatten(call.result)
+    targets = []
+    for leaf in leaves:
+        if leaf is None or isinstance(leaf, (str, bytes)):
+            raise TypeError(
+                f"{call.what}: the function returned {leaf!r}; expected arrays, in any nest. For "
+                "(value, more) write has_aux=True"
+            )
+        tensor = lift(leaf, f"{call.what}: the function's result")
+        tensor = tensor if type(tensor) is Tensor else wrap(np.asarray(tensor))
+        if not backends.is_inexact(tensor.dtype):
+            raise DtypeError(
+                f"{call.what}: the function returned {tensor.dtype}, which has no derivative; "
+                "expected floating or complex numbers"
+            )
+        chosen = None if of is None else Selected(of, tensor.shape)
+        targets.append(Part(tensor, tensor._node, chosen))
+    return targets, rebuild
+
+
+def _places(call: Call, wrt: Any) -> tuple[list[Part], Callable[[list[Any]], Any]]:
+    leaves, rebuild = flatten(call.sources)
+    places = [part_of_tape(leaf, call.what) for leaf in leaves]
+    if wrt is not None:
+        places = [Part(p.tensor, p.node, Selected(wrt, p.tensor.shape)) for p in places]
+    return places, rebuild
+
+
+def _check_complex(what: str, parts: list[Part], holomorphic: bool) -> None:
+    kinds = {backends.kind_of(p.tensor.dtype) for p in parts}
+    if holomorphic and kinds != {"c"}:
+        raise DtypeError(f"{what}: holomorphic=True needs a complex argument and a complex result")
+    if not holomorphic and "c" in kinds:
+        raise DtypeError(
+            f"{what}: numbers are complex, and a real Jacobian has no place for that; write "
+            "holomorphic=True if there is a complex derivative, else differentiate real and "
+            "imaginary parts: stack wg.real(y) and wg.imag(y), and take x from its two parts"
+        )
+
+
+def _table(
+    call: Call,
+    targets: list[Part],
+    places: list[Part],
+    mode: str,
+    chunk_size: Chunk,
+    holomorphic: bool,
+) -> list[list[Tensor]]:
+    """Return the Jacobian of each target with respect to each place."""
+    heights = [math.prod(shape_of(t)) for t in targets]
+    widths = [math.prod(shape_of(p)) for p in places]
+    if mode == "auto":
+        mode = "forward" if sum(widths) < sum(heights) else "reverse"
+    token = call.tape._token
+    nodes = [t.node for t in targets]
+    xp = Tensor._namespace
+    if mode == "reverse":
+        rows = []
+        for target, height in zip(targets, heights, strict=True):
+            pieces = chunks(height, chunk_size, [target.node], token)
+            row = pulled(call.tape, target, places, pieces, last=False)
+            rows.append([None if r is None else joined(r) for r in row])
+        if holomorphic:  # a gradient is the conjugate of the derivative
+            rows = [[None if y is None else xp.conj(y) for y in row] for row in rows]
+    else:
+        columns = []
+        for place, width in zip(places, widths, strict=True):
+            found = pushed(call.tape, targets, place, chunks(width, chunk_size, nodes, token))
+            columns.append([None if c is None else _last_axis(joined(c)) for c in found])
+        rows = [list(row) for row in zip(*columns, strict=True)]
+    return [
+        [
+            zeros_like(t, (*shape_of(t), *shape_of(p)))
+            if y is None
+            else xp.reshape(y, (*shape_of(t), *shape_of(p)))
+            for y, p in zip(row, places, strict=True)
+        ]
+        for row, t in zip(rows, targets, strict=True)
+    ]
+
+
+def _last_axis(y: Tensor) -> Tensor:
+    moved: Tensor = Tensor._namespace.moveaxis(y, 0, -1)
+    return moved
+
+
+def hessian(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    of: Any = None,
+    wrt: Any = None,
+    chunk_size: Chunk = "auto",
+    has_aux: bool = False,
+) -> Callable[..., Any]:
+    """Return a function that gives the Hessian of `fun`, which returns one number.
+
+    Parameters are those of `jacobian`; `of` and `wrt` select its rows and its columns.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> wg.hessian(lambda x: np.prod(x))(np.array([2.0, 3.0]))
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    return jacobian(
+        grad(fun, argnums, has_aux), argnums, "auto", of, wrt, chunk_size, has_aux=has_aux
+    )
+
+
+def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """Return the product of the Hessian of `fun` with `tangents`, at `primals`.
+
+    `primals` is a tuple of arguments and `tangents` one of the same form, as for `jvp`; so is the
+    result. For many products at one point write ``wg.linearize(wg.grad(fun), x)``.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> wg.hvp(lambda x: np.prod(x), (np.array([2.0, 3.0]),), (np.array([1.0, 0.0]),))
+    (array([0., 1.]),)
+    """
+    return jvp(grad(fun, tuple(range(len(primals)))), primals, tangents)[1]
+
+
+def gnvp(
+    model: Callable[..., Any],
+    loss: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+) -> Any:
+    """Return the product of the Gauss-Newton matrix of loss(model(*primals)) with `tangents`.
+
+    That matrix is Jᵀ H J, with J the Jacobian of `model` and H the Hessian of `loss` at the model's
+    result; it is the Hessian but for the curvature of the model, and is never indefinite where
+    `loss` is convex.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> x, v = np.array([1.0, 2.0]), np.array([1.0, 0.0])
+    >>> wg.gnvp(lambda x: x**2, lambda y: np.sum(y**2), (x,), (v,))
+    (array([8., 0.]),)
+    """
+    result, moved = jvp(model, primals, tangents)
+    curved = jvp(grad(loss), (result,), (moved,))[1]
+    return vjp(model, *primals)[1](curved)
+
+
+# -- diagonals ------------------------------------------------------------------------------------
+
+
+def jac_diagonal(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[..., Any]:
+    """Return a function that gives the derivative of each element of fun(x) by the same one of x.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> wg.jac_diagonal(lambda x: x**2 + np.sum(x))(np.array([1.0, 2.0]))
+    array([3., 5.])
+    """
+
+    @functools.wraps(fun)
+    def diagonal(x: Any) -> Any:
+        return _diagonal(fun, x, chunk_size, "jac_diagonal")
+
+    return diagonal
+
+
+def _diagonal(fun: Callable[..., Any], x: Any, chunk_size: Chunk, what: str) -> Any:
+    call = Call(fun, 0, False, (x,), {}, what, persistent=True)
+    targets, _ = _targets(call, None)
+    places, _ = _places(call, None)
+    if len(targets) != 1 or len(places) != 1 or shape_of(targets[0]) != shape_of(places[0]):
+        told = " and ".join(str(shape_of(t)) for t in targets)
+        raise ShapeError(
+            f"{call.what}: the function takes {' and '.join(str(shape_of(p)) for p in places)} and "
+            f"returns {told}; a diagonal needs one array of the same shape in and out"
+        )
+    _check_complex(call.what, [*targets, *places], False)
+    call.check_connected([targets[0].tensor])
+    shape = shape_of(places[0])
+    pieces = chunks(math.prod(shape), chunk_size, [targets[0].node], call.tape._token)
+    xp = Tensor._namespace
+    parts = []
+    for piece in pieces:
+        (found,) = pulled(call.tape, targets[0], places, [piece], last=False)
+        if found is not None:
+            rows = xp.reshape(found[0], (len(piece), -1))
+            parts.append(rows[np.arange(len(piece)), np.asarray(piece)])
+    answer = xp.reshape(joined(parts), shape) if parts else zeros_like(places[0], shape)
+    return answer if is_traced(answer) else like_given(answer, x, fresh=True)
+
+
+def hessian_diagonal(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[..., Any]:
+    """Return a function that gives the second derivative of `fun` by each element of x.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> wg.hessian_diagonal(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
+    array([ 6., 12.])
+    """
+    gradient = grad(fun)
+
+    @functools.wraps(fun)
+    def diagonal(x: Any) -> Any:
+        return _diagonal(gradient, x, chunk_size, "hessian_diagonal")
+
+    return diagonal
+
+
+def laplacian(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[..., Any]:
+    """Return a function that gives the sum of the second derivatives by each element of x.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> wg.laplacian(lambda x: np.sum(x**2))(np.zeros(3))
+    np.float64(6.0)
+    """
+    diagonal = hessian_diagonal(fun, chunk_size)
+
+    @functools.wraps(fun)
+    def total(x: Any) -> Any:
+        parts = diagonal(x)
+        return Tensor._namespace.sum(parts) if type(parts) is Tensor else parts.sum()
+
+    return total

@@ -1,0 +1,393 @@
+"""Which elements of a result depend on which elements of the argument, from recorded entries.
+
+A pattern is a sparse matrix of booleans: a row for each element of an entry, a column for each
+element it may depend on. What an operation does to a pattern follows from its family:
+
+    elementwise     rows are those of the operands at the same place, joined
+    position maps   run on an array of positions, they tell which row each element has
+    reductions      rows of all elements that are reduced to one are joined
+    other linear    the matrix of the operation, if its other operands are constants
+    the rest        what `Op.depends` says along each axis, which may be more than is needed
+
+"Global" patterns hold for every argument: both branches of `where`, every element for `max`. A
+"local" pattern leaves out what has a derivative of 0 at this argument.
+
+Many programs use copies of their argument: slices, rolled or padded arrays. An element of a
+copy reaches far fewer elements of the result than the element it is a copy of, often just one. So
+patterns are found with respect to the copies (the `Cut`), and derivatives, too: copies are
+position maps, and take no arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from wengert import backends
+from wengert.engine.batching import Batched, opened
+from wengert.engine.cotangents import Block, whole
+from wengert.engine.errors import WengertError
+from wengert.engine.forward import pushed_through
+from wengert.engine.jacobians import all_examples
+from wengert.engine.node import ALIAS, OUTPUT, Node
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops.families import Elementwise, Linewise, Reduction
+
+Positions = NDArray[np.intp]
+#: The most elements of the matrix of one operation that is computed to look for zeros ...
+LARGEST = 4_000_000
+#: ... and the most that a pattern may have.
+MOST = 200_000_000
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Entries that are copies of an argument's elements, and are used as more than a copy.
+
+    `nodes` are their places in the list of entries, oldest first. Entries that copy the same
+    elements in the same order are one `part` of the cut: so many there are, from `starts` on, the
+    last of which is the size of the cut. `sources` are, for all elements of all parts in turn, the
+    flat positions in the argument; -1 for elements that come from nowhere.
+    """
+
+    nodes: tuple[int, ...]
+    parts: tuple[int, ...]
+    starts: tuple[int, ...]
+    sources: Positions
+
+
+def find_cut(xp: Any, entries: Sequence[Node], source: Node, target: Node) -> Cut:
+    """Return the copies of `source` among entries (oldest first) that `target` is computed from."""
+    copies: dict[Node, Positions] = {source: np.arange(math.prod(source.shape))}
+    used: set[Node] = {target}
+    for node in entries:
+        if node is source:
+            continue
+        edges = [edge for edge in node.edges if edge[0] in copies]
+        found = None
+        if len(edges) == len(node.edges) and node.dtype == source.dtype:
+            found = _copied(xp, node, [(edge, copies[edge[0]]) for edge in edges])
+        if found is None:
+            used.update(parent for parent, _, _ in edges)
+        else:
+            copies[node] = found
+    places = [i for i, node in enumerate(entries) if node in copies and node in used]
+    distinct: list[Positions] = []
+    parts = []
+    for i in places:
+        mine = copies[entries[i]]
+        known = (k for k, other in enumerate(distinct) if np.array_equal(mine, other))
+        part = next(known, len(distinct))
+        if part == len(distinct):
+            distinct.append(mine)
+        parts.append(part)
+    starts = np.cumsum([0, *map(len, distinct)]).tolist()
+    sources = np.concatenate(distinct) if distinct else np.zeros(0, np.intp)
+    return Cut(tuple(places), tuple(parts), tuple(starts), sources)
+
+
+def _copied(xp: Any, node: Node, edges: list[tuple[Any, Positions]]) -> Positions | None:
+    """Return where in the argument the elements of a position map of copies are from."""
+    total: Positions | None = None
+    for edge, source in edges:
+        places = _gathered(xp, node, edge)
+        if places is None:
+            return None
+        here = np.where(places < 0, -1, source[places]) if source.size else places
+        total = here if total is None else np.maximum(total, here)
+    return total
+
+
+def find_pattern(
+    xp: Any, entries: Sequence[Node], cut: Cut, target: Node, local: bool = False
+) -> csr_array:
+    """Return the pattern of `target` with respect to the elements of a cut.
+
+    Elements that come from nowhere have no elements in it.
+    """
+    columns = np.where(cut.sources < 0, -1, np.arange(len(cut.sources)))
+    width = len(columns)
+    known = [_selection(columns[i:j], width) for i, j in pairwise(cut.starts)]
+    patterns = {entries[i]: known[part] for i, part in zip(cut.nodes, cut.parts, strict=True)}
+    for node in entries:
+        if node in patterns:
+            continue
+        parts = [
+            _through(xp, node, edge, patterns[edge[0]], local)
+            for edge in node.edges
+            if edge[0] in patterns
+        ]
+        if parts:
+            patterns[node] = _joined(parts)
+            if patterns[node].nnz > MOST:
+                raise WengertError(
+                    f"the pattern has more than {MOST:,} elements at {node!r}, so it is not "
+                    "sparse; write wg.jacobian, or wg.hvp for products"
+                )
+    height = math.prod(target.shape)
+    return patterns.get(target, csr_array((height, width), dtype=bool))
+
+
+def _selection(columns: Positions, width: int) -> csr_array:
+    """Return the matrix with one element in each row, at a column; none where that is -1."""
+    kept = columns >= 0
+    starts = np.zeros(len(columns) + 1, np.intp)
+    np.cumsum(kept, out=starts[1:])
+    inner = columns if kept.all() else columns[kept]
+    return csr_array((np.ones(len(inner), bool), inner, starts), shape=(len(columns), width))
+
+
+def _joined(parts: list[csr_array]) -> csr_array:
+    total = parts[0]
+    for part in parts[1:]:
+        if part is not total:
+            total = total + part
+    return total
+
+
+def _rows(pattern: csr_array, places: Positions) -> csr_array:
+    """Return rows of a pattern, and empty ones for places of -1."""
+    count = pattern.shape[0]
+    if len(places) == count and np.array_equal(places, np.arange(count)):
+        return pattern
+    if places.size and places.min() < 0:
+        starts = np.append(pattern.indptr, pattern.indptr[-1])
+        pattern = csr_array(
+            (pattern.data, pattern.indices, starts), shape=(count + 1, pattern.shape[1])
+        )
+        places = np.where(places < 0, count, places)
+    return pattern[places]
+
+
+def _gathered_into(pattern: csr_array, places: Positions, size: int) -> csr_array:
+    """Return the pattern whose row i joins all rows of another with places[row] == i."""
+    if len(places) == size and np.array_equal(places, np.arange(size)):
+        return pattern
+    if not len(places):
+        return csr_array((size, pattern.shape[1]), dtype=bool)
+    return _selection(places, size).T.tocsr() @ pattern
+
+
+# -- one operation ------------------------------------------------------------------------------
+
+
+def _through(xp: Any, node: Node, edge: Any, pattern: csr_array, local: bool) -> csr_array:
+    """Return the part of an entry's pattern that comes by one edge from a parent's pattern."""
+    parent, argument, values = edge
+    op = node.op
+    if op is ALIAS:
+        return pattern
+    if op is OUTPUT or type(node.shape) is list:
+        return _all_of(node, pattern)
+    if local and isinstance(op, (Elementwise, Reduction)):
+        pattern = _without_zeros(xp, node, edge, pattern)
+        if isinstance(op, Elementwise) and parent.shape != node.shape:
+            return _through_elementwise_locally(xp, node, edge, pattern)
+    if isinstance(op, Elementwise):
+        return _rows(pattern, _broadcast_places(parent.shape, node.shape))
+    if isinstance(op, Reduction):
+        axis = values[-1]
+        kept = tuple(1 if i in axis else n for i, n in enumerate(parent.shape))
+        return _gathered_into(pattern, _broadcast_places(kept, parent.shape), math.prod(node.shape))
+    if isinstance(op, Linewise) and argument == 0:
+        axis = op.axes_of(node, values)
+        kept = tuple(1 if i in axis else n for i, n in enumerate(node.shape))
+        lines = _broadcast_places(kept, node.shape)
+        return _rows(_gathered_into(pattern, lines, math.prod(kept)), lines)
+    if op.linear:
+        places = _gathered(xp, node, edge)
+        if places is not None:
+            return _rows(pattern, places)
+        places = _scattered(xp, node, edge)
+        if places is not None:
+            return _gathered_into(pattern, places, math.prod(node.shape))
+        matrix = _matrix(xp, node, edge)
+        if matrix is not None:
+            return matrix @ pattern
+    return _by_axes(node, edge) @ pattern
+
+
+def _broadcast_places(shape: tuple[int, ...], to: tuple[int, ...]) -> Positions:
+    places = np.arange(math.prod(shape)).reshape(shape)
+    return np.broadcast_to(places, to).ravel()
+
+
+def _all_of(node: Node, pattern: csr_array) -> csr_array:
+    """Return a pattern in which everything depends on all that a parent depends on."""
+    shapes = node.shape if type(node.shape) is list else [node.shape]
+    size = max(math.prod(shape) for shape in shapes)
+    if node.op is OUTPUT:
+        size = math.prod(node.shape)
+    columns = np.unique(pattern.indices)
+    if size * len(columns) > MOST:
+        raise WengertError(f"{node!r} depends on all of its argument, so the pattern is not sparse")
+    starts = np.arange(size + 1) * len(columns)
+    every = np.tile(columns, size)
+    return csr_array((np.ones(len(every), bool), every, starts), shape=(size, pattern.shape[1]))
+
+
+def _labels(node: Node) -> tuple[np.ndarray, np.ndarray]:
+    """Return two arrays of distinct numbers for the elements of an entry."""
+    size = math.prod(node.shape)
+    random = np.random.default_rng(0)
+    numbers = random.uniform(1.0, 2.0, size)
+    if backends.kind_of(node.dtype) == "c":
+        numbers = numbers + 1j * random.uniform(1.0, 2.0, size)
+    return np.arange(1.0, size + 1), numbers
+
+
+def _as_places(one: np.ndarray, two: np.ndarray, numbers: np.ndarray) -> Positions | None:
+    """Return which labels are where, if nothing was done to them but moving."""
+    found, other = np.real(one).ravel(), two.ravel()
+    places = np.rint(found).astype(np.intp) - 1
+    if not (one.ravel() == places + 1.0).all():
+        return None
+    if (places < -1).any() or (places >= len(numbers)).any():
+        return None
+    if np.iscomplexobj(numbers) and not np.iscomplexobj(other):
+        return None
+    exact = np.append(numbers, 0.0).astype(other.dtype)  # the last is for places of -1
+    return places if (exact[places] == other).all() else None
+
+
+def _gathered(xp: Any, node: Node, edge: Any) -> Positions | None:
+    """Return which element of a parent each element of a position map is; -1 for none."""
+    parent, argument, values = edge
+    if node.op is ALIAS:
+        return np.arange(math.prod(parent.shape))
+    if not node.op.linear or type(node.shape) is list:
+        return None
+    results: list[Any] = []
+    labels = _labels(parent)
+    for numbers in labels:
+        t = xp.asarray(numbers.reshape(parent.shape), dtype=parent.dtype)
+        moved = pushed_through(xp, node, [(parent, argument, values, t)])
+        results.append(None if moved is None else _numpy(moved))
+    if results[0] is None:
+        return np.full(math.prod(node.shape), -1)
+    return _as_places(results[0], results[1], labels[1])
+
+
+def _scattered(xp: Any, node: Node, edge: Any) -> Positions | None:
+    """Return to which element of the result each element of an argument goes; -1 for none."""
+    parent, argument, values = edge
+    results = []
+    labels = _labels(node)
+    for numbers in labels:
+        g = xp.asarray(numbers.reshape(node.shape), dtype=node.dtype)
+        part = node.op.pull(xp, g, node, argument, values)
+        if part is None:
+            return np.full(math.prod(parent.shape), -1)
+        results.append(_numpy(part))
+    if results[0].shape != parent.shape:
+        return None
+    return _as_places(results[0], results[1], labels[1])
+
+
+def _numpy(value: Any) -> np.ndarray:
+    if type(value) is Block:
+        value = value.todense()
+    return backends.to_numpy(value)
+
+
+def _matrix(xp: Any, node: Node, edge: Any) -> csr_array | None:
+    """Return where the matrix of an operation is not zero, if its other operands are constants."""
+    parent, argument, values = edge
+    width, height = math.prod(parent.shape), math.prod(node.shape)
+    if len(node.edges) > 1 or width * height > LARGEST or not width * height:
+        return None
+    found = np.zeros((height, width), bool)
+    for unit in (1.0, 1j) if backends.kind_of(parent.dtype) == "c" else (1.0,):
+        eye = unit * np.eye(width).reshape((width, *parent.shape))
+        with opened(width) as level:
+            t = wrap(Batched(level, wrap(xp.asarray(eye, dtype=parent.dtype))))
+            moved = pushed_through(Tensor._namespace, node, [(parent, argument, values, t)])
+            if moved is not None:
+                columns = all_examples(moved, level).numpy()
+                found |= columns.reshape(width, height).T != 0
+    return csr_array(found)
+
+
+def _without_zeros(xp: Any, node: Node, edge: Any, pattern: csr_array) -> csr_array:
+    """Return a parent's pattern without the rows that have a partial derivative of 0."""
+    parent, argument, values = edge
+    if isinstance(node.op, Elementwise) and parent.shape != node.shape:
+        return pattern
+    kept = _alive(xp, node, argument, values).ravel()
+    if kept.all() or len(kept) != pattern.shape[0]:
+        return pattern
+    return _rows(pattern, np.where(kept, np.arange(len(kept)), -1))
+
+
+def _through_elementwise_locally(xp: Any, node: Node, edge: Any, pattern: csr_array) -> csr_array:
+    parent, argument, values = edge
+    kept = np.broadcast_to(_alive(xp, node, argument, values), node.shape).ravel()
+    return _rows(pattern, np.where(kept, _broadcast_places(parent.shape, node.shape), -1))
+
+
+def _alive(xp: Any, node: Node, argument: int, values: Any) -> np.ndarray:
+    """Return where the partial derivatives of an operation, at its argument, are not 0."""
+    alive: Any = None
+    for unit in (1.0, 1j) if backends.kind_of(node.dtype) == "c" else (1.0,):
+        weights = xp.asarray(np.full(node.shape, unit), dtype=node.dtype)
+        with np.errstate(all="ignore"):
+            part = node.op.pull(xp, weights, node, argument, values)
+        if part is not None:
+            here = _numpy(part.kept(xp) if type(part) is Block else part) != 0
+            alive = here if alive is None else alive | here
+    return np.zeros(node.shape, bool) if alive is None else np.asarray(alive)
+
+
+def _by_axes(node: Node, edge: Any) -> csr_array:
+    """Return the pattern of an operation from what it says of single places along each axis.
+
+    An element depends on what lies in the regions of all its places, which is all of the truth for
+    products, convolutions and windows, and may be more than that for other operations.
+    """
+    shape, inner = node.shape, edge[0].shape
+    size = math.prod(shape)
+    low = [np.zeros(shape, np.intp) for _ in inner]
+    high = [np.full(shape, n, np.intp) for n in inner]
+    for axis, length in enumerate(shape):
+        bounds = np.array([_bounds(node, edge, axis, i) for i in range(length)])
+        if bounds.size:
+            bounds = bounds.reshape(length, len(inner), 2)
+            column = (-1, *(1,) * (len(shape) - axis - 1))
+            for b in range(len(inner)):
+                np.maximum(low[b], bounds[:, b, 0].reshape(column), out=low[b])
+                np.minimum(high[b], bounds[:, b, 1].reshape(column), out=high[b])
+    rows = np.arange(size)
+    places = np.zeros(size, np.intp)
+    total = np.ones(size, np.intp)
+    for b in range(len(inner)):
+        total *= np.maximum(high[b] - low[b], 0).ravel()
+    if total.sum() > MOST:
+        raise WengertError(f"{node!r} depends on too much of its argument to be sparse")
+    for b, length in enumerate(inner):
+        first, last = low[b].ravel()[rows], high[b].ravel()[rows]
+        counts = np.maximum(last - first, 0)
+        starts = np.cumsum(counts) - counts
+        along = np.arange(counts.sum()) - np.repeat(starts, counts) + np.repeat(first, counts)
+        places = np.repeat(places, counts) * length + along
+        rows = np.repeat(rows, counts)
+    matrix = csr_array((np.ones(len(rows), bool), (rows, places)), shape=(size, math.prod(inner)))
+    matrix.sum_duplicates()
+    return matrix
+
+
+def _bounds(node: Node, edge: Any, axis: int, place: int) -> list[tuple[int, int]]:
+    """Return along each axis of an argument the places that one place of the result depends on."""
+    parent, argument, values = edge
+    region = [*whole(node.shape)]
+    region[axis] = range(place, place + 1)
+    found = node.op.depends(tuple(region), node, parent, argument, values)
+    if found is None:
+        return [(0, n) for n in parent.shape]
+    return [(int(min(r)), int(max(r)) + 1) if len(r) else (0, 0) for r in found]

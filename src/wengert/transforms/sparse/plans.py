@@ -1,0 +1,502 @@
+"""Sparse Jacobians and Hessians: a plan is made once, and then gives a matrix in a few sweeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from wengert import backends
+from wengert.engine.cotangents import Block
+from wengert.engine.errors import DtypeError, ShapeError, WengertError
+from wengert.engine.forward import push
+from wengert.engine.node import NOBODY, Node, active
+from wengert.engine.sweep import ancestors, reverse
+from wengert.engine.tensor import Tensor, wrap
+from wengert.transforms.gradients import Call, grad, name_of
+from wengert.transforms.sparse.colouring import (
+    Colouring,
+    jacobian_colouring,
+    symmetric_colouring,
+)
+from wengert.transforms.sparse.pattern import Cut, find_cut, find_pattern
+
+PATTERNS = ("global", "local")
+JACOBIAN_MODES = ("auto", "forward", "reverse", "both")
+HESSIAN_MODES = ("auto", "star", "acyclic", "reverse")
+#: Up to so many numbers, the seeds of a plan are made once.
+KEPT = 4_000_000
+
+
+class PatternError(WengertError):
+    """A derivative has an element that the plan's pattern does not have."""
+
+
+class _Run:
+    """One recorded call of the function of a plan."""
+
+    def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...], argnum: int, what: str):
+        if type(args[argnum]) is np.ndarray and args[argnum].dtype.kind == "f":
+            # the tape lives for this call only, so nobody writes to the array meanwhile
+            args = (*args[:argnum], wrap(args[argnum]), *args[argnum + 1 :])
+        self.call = call = Call(fun, argnum, False, args, {}, what, persistent=True)
+        self.source = _one_array(call.sources[0], call.what, "takes")
+        self.target = _one_array(call.result, call.what, "returns")
+        for tensor in (self.source, self.target):
+            if backends.kind_of(tensor.dtype) != "f":
+                raise DtypeError(
+                    f"{call.what}: numbers are {tensor.dtype}; a sparse derivative is of real "
+                    "numbers, so differentiate real and imaginary parts"
+                )
+        self.token = call.tape._token
+        node = self.target._node
+        self.depends = node is not None and self.token in node.tokens
+        newest_first = ancestors([node], self.token) if self.depends else []  # type: ignore[list-item]
+        self.newest_first = newest_first
+        self.entries = newest_first[::-1]
+        self.xp: Any = backends.namespace_of(self.target._raw)
+
+    @property
+    def program(self) -> tuple[Any, ...]:
+        """What a plan holds for: operations and shapes, in the order they were recorded."""
+        return tuple((node.op.name, *_flat_shape(node.shape)) for node in self.entries)
+
+    def pull(self, weights: Any, nodes: Sequence[Node]) -> list[np.ndarray]:
+        """Return the cotangents of some entries for weights of the result, paths ending there."""
+        seed = self.xp.asarray(weights.reshape(self.target.shape), dtype=self.target.dtype)
+        before = active.get()
+        active.set(NOBODY)
+        try:
+            found = reverse(
+                self.xp,
+                self.newest_first,
+                {self.target._node: seed},  # type: ignore[dict-item]
+                set(nodes),
+                False,
+                None,
+                stop=True,
+            )
+        finally:
+            active.set(before)
+        return [_host(found.get(node), node) for node in nodes]
+
+    def push(self, tangent: Any) -> np.ndarray:
+        """Return the tangent of the result for one of the argument."""
+        source: Any = self.source
+        t = self.xp.asarray(tangent.reshape(source.shape), dtype=source.dtype)
+        place = self.call.places[0]
+        (moved,) = push(self.call.tape, [place], [wrap(t)], [self.target])
+        if moved is None:
+            return np.zeros(math.prod(self.target.shape))
+        return backends.to_numpy(moved._raw).ravel()
+
+
+def _flat_shape(shape: Any) -> tuple[Any, ...]:
+    return tuple(map(tuple, shape)) if type(shape) is list else tuple(shape)
+
+
+def _host(g: Any, node: Node) -> np.ndarray:
+    if g is None:
+        return np.zeros(math.prod(node.shape))
+    return backends.to_numpy(g.todense() if type(g) is Block else g).ravel()
+
+
+def _one_array(value: Any, what: str, verb: str) -> Tensor:
+    if isinstance(value, np.ndarray):
+        value = wrap(value)
+    if type(value) is not Tensor:
+        raise TypeError(
+            f"{what}: the function {verb} {type(value).__name__}; a sparse derivative is of one "
+            "array with respect to one array, so join several with wg.concat"
+        )
+    return value
+
+
+class _Assembly:
+    """Where the cotangents of a cut go in the data of the matrix.
+
+    `moves` are (colour, part of the cut, places in it, places in the data), `sums` the same for
+    what is added to what is there already. Places are slices where they can be, as for stencils,
+    because these cost a third of an index array.
+    """
+
+    def __init__(
+        self, cut: Cut, flat: NDArray[np.intp], order: NDArray[np.intp], size: int
+    ) -> None:
+        """Element k of the data is the sum of results at flat[i] for all i with order[i] == k."""
+        self.size = size
+        first = np.zeros(len(order), bool)
+        first[np.unique(order, return_index=True)[1]] = True
+        self.moves = _moves(cut, flat[first], order[first])
+        self.sums = _moves(cut, flat[~first], order[~first])
+
+    def __call__(self, results: list[list[np.ndarray]], dtype: Any) -> np.ndarray:
+        data = np.empty(self.size, dtype)
+        for colour, part, take, put in self.moves:
+            data[put] = results[colour][part][take]
+        for colour, part, take, put in self.sums:
+            np.add.at(data, put, results[colour][part][take])
+        return data
+
+
+def _moves(cut: Cut, flat: NDArray[np.intp], order: NDArray[np.intp]) -> list[tuple[Any, ...]]:
+    width = max(len(cut.sources), 1)
+    colours, columns = flat // width, flat % width
+    parts = np.searchsorted(cut.starts, columns, side="right") - 1
+    keys = colours * len(cut.starts) + parts
+    by_key = np.argsort(keys, kind="stable")
+    ends = np.flatnonzero(np.diff(keys[by_key], append=-1)) + 1
+    moves = []
+    for here in np.split(by_key, ends[:-1]) if len(ends) else []:
+        colour, part = int(colours[here[0]]), int(parts[here[0]])
+        take = _progression(columns[here] - cut.starts[part])
+        moves.append((colour, part, take, _progression(order[here])))
+    return moves
+
+
+def _progression(places: NDArray[np.intp]) -> Any:
+    """Return places as a slice, if they are at equal distances."""
+    step = int(places[1] - places[0]) if len(places) > 1 else 1
+    if step < 1 or (np.diff(places) != step).any():
+        return places
+    return slice(int(places[0]), int(places[-1]) + 1, step)
+
+
+class Plan:
+    """The sparse derivative of a function: call it with an argument to get a matrix.
+
+    Attributes
+    ----------
+    pattern
+        Where elements may differ from zero, as a matrix of booleans.
+    colors
+        A colour for each row or column that a sweep is seeded with; rows in `mode` "reverse".
+    sweeps
+        How many sweeps a value takes.
+    """
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        example: tuple[Any, ...],
+        argnum: int,
+        pattern: str,
+        mode: str,
+        check: bool | None,
+        symmetric: bool,
+    ) -> None:
+        self._fun, self._argnum, self._symmetric = fun, argnum, symmetric
+        self.kind = "hessian" if symmetric else "jacobian"
+        self._name = f"sparse.{self.kind}"
+        self._local = pattern == "local"
+        self._check = self._local if check is None else check
+        run = _Run(self._function, example, argnum, self._name)
+        self.shape = (math.prod(run.target.shape), math.prod(run.source.shape))
+        self._argument = run.source.shape
+        self._program = run.program
+        inner, self._cut = self._patterns(run)
+        columns = self._cut.sources[inner.indices]
+        whole = csr_array(
+            (np.ones(len(columns), bool), columns, inner.indptr), self.shape, copy=True
+        )
+        whole.sum_duplicates()
+        if symmetric:
+            whole = (whole + whole.T).tocsr()
+            whole.sort_indices()
+        self.pattern = whole
+        self._set_colouring(inner, columns, mode)
+        self._template = csr_array(whole, dtype=run.target.numpy().dtype)
+        self._template.indices.flags.writeable = False
+        self._template.indptr.flags.writeable = False
+
+    @property
+    def _function(self) -> Callable[..., Any]:
+        return grad(self._fun, self._argnum) if self._symmetric else self._fun
+
+    def _patterns(self, run: _Run) -> tuple[csr_array, Cut]:
+        if not run.depends:
+            return csr_array((self.shape[0], 0), dtype=bool), Cut(
+                (), (), (0,), np.zeros(0, np.intp)
+            )
+        source, target = run.call.places[0].node, run.target._node
+        cut = find_cut(run.xp, run.entries, source, target)  # type: ignore[arg-type]
+        inner = find_pattern(run.xp, run.entries, cut, target, self._local)  # type: ignore[arg-type]
+        inner.sort_indices()
+        return inner, cut
+
+    def _set_colouring(self, inner: csr_array, columns: Any, mode: str) -> None:
+        """Choose which sweeps to do: rows with respect to the cut, or columns, or both."""
+        choices: list[Colouring] = []
+        if mode in ("auto", "reverse"):
+            choices.append(jacobian_colouring(inner, "reverse"))
+        least = int(np.max(np.diff(self.pattern.indptr), initial=0))
+        if mode in ("star", "acyclic"):
+            choices.append(symmetric_colouring(self.pattern, mode))  # type: ignore[arg-type]
+        elif mode in ("forward", "both"):
+            choices.append(jacobian_colouring(self.pattern, mode))  # type: ignore[arg-type]
+        elif mode == "auto" and self._symmetric and choices[0].colours > 2:
+            choices.append(symmetric_colouring(self.pattern))
+        elif mode == "auto" and least < choices[0].colours:
+            choices.append(jacobian_colouring(self.pattern, "auto"))
+        best = min(choices, key=lambda c: c.colours)
+        self._colouring = best
+        self._on_cut = mode in ("auto", "reverse") and best is choices[0]
+        self._assembly = None
+        self._kept_seeds: np.ndarray | None = None
+        if self._on_cut:
+            order = self._order(inner, columns)
+            self._assembly = _Assembly(self._cut, best.index, order, self.pattern.nnz)
+        self.mode = best.mode
+        self.sweeps = best.colours
+
+    def _order(self, inner: csr_array, columns: Any) -> NDArray[np.intp]:
+        """Return for each element of the cut's pattern the place of its column in the matrix's."""
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(inner.indptr))
+        keys = rows * np.intp(self.shape[1]) + columns
+        outer = np.repeat(np.arange(self.shape[0]), np.diff(self.pattern.indptr))
+        known = outer * np.intp(self.shape[1]) + self.pattern.indices
+        return np.searchsorted(known, keys)
+
+    @property
+    def colors(self) -> NDArray[np.intp]:
+        """A colour for each row (mode "reverse") or column; for "both", those of columns first."""
+        c = self._colouring
+        if self.mode == "both":
+            return np.concatenate([c.columns, c.rows])
+        return c.rows if self.mode == "reverse" else c.columns
+
+    # -- values ---------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any) -> csr_array:
+        """Return the derivative at an argument."""
+        run = _Run(self._function, args, self._argnum, self._name)
+        self._check_program(run)
+        data = self._data(run) if run.depends else np.zeros(0)
+        matrix = csr_array(
+            (data, self._template.indices, self._template.indptr), shape=self.shape, copy=False
+        )
+        if self._check and run.depends:
+            self._probe(run, matrix)
+        return matrix
+
+    def _check_program(self, run: _Run) -> None:
+        if run.source.shape != self._argument:
+            raise ShapeError(
+                f"{self._name}: the plan is for an argument of shape {self._argument}, and was "
+                f"called with {run.source.shape}; make another plan"
+            )
+        mine, now = self._program, run.program
+        if mine != now:
+            at = next(
+                (i for i, (a, b) in enumerate(zip(mine, now, strict=False)) if a != b),
+                min(len(mine), len(now)),
+            )
+            was, is_now = (repr(p[at]) if at < len(p) else "nothing" for p in (mine, now))
+            raise PatternError(
+                f"{self._name}: {name_of(self._fun)} did not do the same operations as when the "
+                f"plan was made: operation {at} was {was} and is {is_now}. A plan holds for one "
+                "sequence of operations, so write wg.where in place of `if`, or make a plan for "
+                "each case"
+            )
+
+    def _data(self, run: _Run) -> np.ndarray:
+        colouring = self._colouring
+        dtype = self._template.dtype
+        if self._on_cut:
+            nodes = [run.entries[i] for i in self._cut.nodes]
+            results = [self._sums(run.pull(seed, nodes)) for seed in self._seeds(dtype)]
+            return self._assembly(results, dtype)  # type: ignore[misc]
+        source = run.call.places[0].node
+        forward = reverse = None
+        if colouring.column_colours:
+            rows = colouring.column_seeds(dtype)
+            if self._symmetric:  # a column is a row, and reverse sweeps are cheaper
+                forward = np.stack([run.pull(seed, [source])[0] for seed in rows])  # type: ignore[list-item]
+            else:
+                forward = np.stack([run.push(seed) for seed in rows])
+        if colouring.row_colours:
+            rows = colouring.row_seeds(dtype)
+            reverse = np.stack([run.pull(seed, [source])[0] for seed in rows])  # type: ignore[list-item]
+        return colouring.recover(forward, reverse)
+
+    def _seeds(self, dtype: Any) -> Any:
+        """Return the weights of the result for each colour; they are kept if they are not large."""
+        if self._kept_seeds is not None:
+            return self._kept_seeds
+        colouring = self._colouring
+        if colouring.row_colours * self.shape[0] > KEPT:
+            return (colouring.row_seeds(dtype, k, k + 1) for k in range(colouring.row_colours))
+        self._kept_seeds = colouring.row_seeds(dtype)
+        return self._kept_seeds
+
+    def _sums(self, cotangents: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the cotangent of each part of the cut: the sum of those of its entries."""
+        sums: list[Any] = [None] * (len(self._cut.starts) - 1)
+        for part, g in zip(self._cut.parts, cotangents, strict=True):
+            sums[part] = g if sums[part] is None else sums[part] + g
+        return sums
+
+    def _probe(self, run: _Run, matrix: csr_array) -> None:
+        """Raise if a product with the matrix is not what a sweep says."""
+        random = np.random.default_rng()
+        weights = random.uniform(0.5, 1.5, self.shape[0]).astype(matrix.dtype)
+        source: Any = run.call.places[0].node
+        expected = run.pull(weights, [source])[0]
+        got = matrix.T @ weights
+        size = np.max(abs(matrix).T @ weights + np.abs(expected), initial=0.0)
+        wrong = np.abs(expected - got) > 1e3 * np.finfo(matrix.dtype).eps * size
+        if not wrong.any():
+            return
+        column = int(np.argmax(np.where(wrong, np.abs(expected - got), 0)))
+        seed = np.zeros(self.shape[1], matrix.dtype)
+        seed[column] = 1
+        values = run.push(seed)
+        known = self.pattern[:, [column]].toarray().ravel()
+        missing = np.flatnonzero((values != 0) & ~known)
+        where = f"({missing[0]}, {column})" if len(missing) else f"in column {column}"
+        value = f" of value {values[missing[0]]:.6g}" if len(missing) else ""
+        raise PatternError(
+            f"{self._name}: the derivative has an element at {where}{value} that the plan's "
+            f"pattern does not have. The pattern of {name_of(self._fun)} changes with its "
+            'argument: make the plan with pattern="global", or another one for this argument'
+        )
+
+    # -- looks ----------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        m, n = self.shape
+        share = self.pattern.nnz / max(m * n, 1)
+        sweeps = "sweep" if self.sweeps == 1 else "sweeps"
+        head = (
+            f"<{self._name} of {name_of(self._fun)}: {m} x {n}, {self.pattern.nnz} elements "
+            f"({share:.2%}), {self.sweeps} {sweeps} ({self.mode})>"
+        )
+        return f"{head}\n{self.draw()}"
+
+    def draw(self, width: int = 40) -> str:
+        """Return the pattern as text: a character for each block of elements."""
+        return draw(self.pattern, width)
+
+    def spy(self, ax: Any = None, **options: Any) -> Any:
+        """Plot the pattern with Matplotlib, which must be installed, and return the axes."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError(
+                "plan.spy() plots with Matplotlib, which is not installed: pip install matplotlib; "
+                "print(plan) draws the pattern as text"
+            ) from error
+        if ax is None:
+            _, ax = plt.subplots()
+        options.setdefault("markersize", max(0.5, min(5.0, 250 / max(self.shape))))
+        ax.spy(self.pattern, **options)
+        return ax
+
+
+_DOTS = " .:+*#"
+
+
+def draw(pattern: csr_array, width: int = 40) -> str:
+    """Return a pattern as lines of characters, darker for more elements; two rows in one line."""
+    m, n = pattern.shape
+    if not m or not n:
+        return ""
+    across = min(n, width)
+    down = min(m, max(1, round(m * across / n / 2) if n > width or m > width // 2 else m))
+    down = min(down, width)
+    rows = np.repeat(np.arange(m), np.diff(pattern.indptr)) * down // m
+    columns = pattern.indices.astype(np.intp) * across // n
+    counts = np.zeros((down, across))
+    np.add.at(counts, (rows, columns), 1)
+    heights = np.bincount(np.arange(m) * down // m, minlength=down)
+    widths = np.bincount(np.arange(n) * across // n, minlength=across)
+    shade = counts / np.outer(heights, widths)
+    level = np.ceil(shade * (len(_DOTS) - 1)).astype(int)
+    return "\n".join("|" + "".join(_DOTS[k] for k in line) + "|" for line in level)
+
+
+def jacobian(
+    fun: Callable[..., Any],
+    *example: Any,
+    argnum: int = 0,
+    pattern: str = "global",
+    mode: str = "auto",
+    check: bool | None = None,
+) -> Plan:
+    """Return a plan for the sparse Jacobian of `fun`: ``plan(x)`` is a scipy.sparse.csr_array.
+
+    Its rows are the elements of fun(x), its columns those of x, both in C order.
+
+    Parameters
+    ----------
+    fun
+        Takes an array x, and perhaps more arguments, and returns an array.
+    example
+        The arguments to make the plan with; the plan is for their shapes.
+    argnum
+        Which argument is x.
+    pattern
+        "global" for a pattern that holds for every x: both branches of `where`, every element for
+        `max`. "local" for one that leaves out what has a derivative of 0 at the example. Indices
+        that are computed from x, as by `argsort`, count as constants.
+    mode
+        "reverse" seeds groups of rows, "forward" groups of columns, "both" some of each; "auto"
+        takes the fewest sweeps.
+    check
+        Whether to compare each matrix with one more sweep, and raise `PatternError` if an element
+        is missing. By default for local patterns.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> plan = wg.sparse.jacobian(lambda x: x[1:] * x[:-1], np.ones(4))
+    >>> plan(np.array([1.0, 2.0, 3.0, 4.0])).toarray()
+    array([[2., 1., 0., 0.],
+           [0., 3., 2., 0.],
+           [0., 0., 4., 3.]])
+    >>> print(plan)
+    <sparse.jacobian of <lambda>: 3 x 4, 6 elements (50.00%), 1 sweep (reverse)>
+    |##  |
+    | ## |
+    |  ##|
+    """
+    _check_choice("pattern", pattern, PATTERNS)
+    _check_choice("mode", mode, JACOBIAN_MODES)
+    return Plan(fun, example, argnum, pattern, mode, check, symmetric=False)
+
+
+def hessian(
+    fun: Callable[..., Any],
+    *example: Any,
+    argnum: int = 0,
+    pattern: str = "global",
+    mode: str = "auto",
+    check: bool | None = None,
+) -> Plan:
+    """Return a plan for the sparse Hessian of `fun`, which returns one number.
+
+    Parameters are those of `jacobian`, but for `mode`: "star" and "acyclic" colour the symmetric
+    pattern, to read elements directly or by substitution; "reverse" seeds groups of rows; "auto"
+    takes the fewest sweeps without substitution.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> plan = wg.sparse.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2), np.ones(3))
+    >>> plan(np.array([1.0, 2.0, 3.0])).toarray()
+    array([[4., 2., 0.],
+           [2., 6., 4.],
+           [0., 4., 0.]])
+    """
+    _check_choice("pattern", pattern, PATTERNS)
+    _check_choice("mode", mode, HESSIAN_MODES)
+    return Plan(fun, example, argnum, pattern, mode, check, symmetric=True)
+
+
+def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ValueError(f"sparse: {name} is {value!r}; expected one of {', '.join(choices)}")

@@ -1,0 +1,250 @@
+"""Sparse Jacobians and Hessians: patterns in closed form, values, and what bad input gets."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import wengert as wg
+
+rng = np.random.default_rng(0)
+
+
+def same_pattern(plan: Any, expected: Any) -> bool:
+    return np.array_equal(plan.pattern.toarray(), np.asarray(expected, bool))
+
+
+def burgers(u: Any, nu: float = 0.01, h: float = 0.1) -> Any:
+    p = wg.pad(u, 1)
+    return -u * (p[2:] - p[:-2]) / (2 * h) + nu * (p[2:] - 2 * u + p[:-2]) / h**2
+
+
+def brusselator(y: Any, n: int = 6) -> Any:
+    u, v = wg.unstack(wg.reshape(y, (2, n, n)))
+
+    def laplacian(a: Any) -> Any:
+        rolled = [wg.roll(a, s, axis=axis) for s in (1, -1) for axis in (0, 1)]
+        return rolled[0] + rolled[1] + rolled[2] + rolled[3] - 4 * a
+
+    du = 1 + u * u * v - 4.4 * u + laplacian(u)
+    dv = 3.4 * u - u * u * v + laplacian(v)
+    return wg.reshape(wg.stack([du, dv]), (-1,))
+
+
+def rosenbrock(x: Any) -> Any:
+    return wg.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def chain_of_squares(x: Any) -> Any:
+    """A program with most kinds of operations, 8 to 6."""
+    a = wg.reshape(x, (2, 4))
+    b = wg.where(a > 0, a**2, wg.sin(a))
+    c = wg.concat([wg.sum(b, axis=0), wg.max(b, axis=1)])
+    return c * wg.asarray(np.arange(1.0, 7.0))
+
+
+def test_burgers_is_tridiagonal_and_takes_one_sweep() -> None:
+    n = 30
+    u = rng.normal(size=n)
+    plan = wg.sparse.jacobian(burgers, u)
+    assert same_pattern(
+        plan, sp.diags_array([1.0, 1.0, 1.0], offsets=[-1, 0, 1], shape=(n, n)).toarray()
+    )
+    assert plan.sweeps == 1
+    np.testing.assert_allclose(plan(u).toarray(), wg.jacobian(burgers)(u), rtol=1e-13, atol=1e-12)
+
+
+def test_the_brusselators_pattern_is_exact() -> None:
+    n = 6
+    y = rng.uniform(0.5, 2.0, 2 * n * n)
+    plan = wg.sparse.jacobian(brusselator, y)
+    dense = wg.jacobian(brusselator)(y)
+    assert plan.pattern.nnz == 2 * n * n * 6
+    assert same_pattern(plan, dense != 0)
+    assert plan.sweeps == 2
+    np.testing.assert_allclose(plan(y).toarray(), dense, rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["auto", "star", "acyclic", "reverse"])
+def test_rosenbrocks_hessian_is_tridiagonal(mode: str) -> None:
+    x = rng.normal(size=12)
+    plan = wg.sparse.hessian(rosenbrock, x, mode=mode)
+    assert same_pattern(plan, np.abs(np.subtract.outer(np.arange(12), np.arange(12))) <= 1)
+    np.testing.assert_allclose(plan(x).toarray(), wg.hessian(rosenbrock)(x), rtol=1e-11)
+    assert plan.sweeps <= 3
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse", "both"])
+@pytest.mark.parametrize("pattern", ["global", "local"])
+def test_all_modes_give_the_dense_jacobian(mode: str, pattern: str) -> None:
+    x = rng.normal(size=8)
+    plan = wg.sparse.jacobian(chain_of_squares, x, mode=mode, pattern=pattern)
+    np.testing.assert_allclose(plan(x).toarray(), wg.jacobian(chain_of_squares)(x), rtol=1e-13)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_random_programs(data: Any) -> None:
+    """Programs of random slices, products and sums: the plan at one point holds at others."""
+    n = data.draw(st.integers(3, 9))
+    steps = data.draw(
+        st.lists(st.tuples(st.integers(0, 6), st.integers(0, n - 1)), min_size=1, max_size=6)
+    )
+
+    def program(x: Any) -> Any:
+        y = x
+        for kind, k in steps:
+            if kind == 0:
+                y = y * wg.roll(x, k, axis=0)
+            elif kind == 1:
+                y = y + wg.flip(y) * 0.5
+            elif kind == 2:
+                y = wg.where(y > x[k], y, wg.sin(x))
+            elif kind == 3:
+                y = wg.maximum(y, x) - x[k]
+            elif kind == 4:
+                y = y.at[k].set(x[0] ** 2)
+            elif kind == 5:
+                y = wg.cumulative_sum(y) / n
+            else:
+                y = wg.matmul(wg.tril(wg.ones((n, n)), k=-1), y) / n
+        return y
+
+    plan = wg.sparse.jacobian(program, rng.normal(size=n), check=True)
+    for _ in range(3):
+        x = rng.normal(size=n)
+        np.testing.assert_allclose(
+            plan(x).toarray(), wg.jacobian(program)(x), rtol=1e-10, atol=1e-12
+        )
+
+
+def test_a_constant_matrix_has_the_pattern_of_its_elements() -> None:
+    a = sp.random_array((20, 15), density=0.1, rng=rng).toarray()
+    plan = wg.sparse.jacobian(lambda x: wg.sin(wg.asarray(a) @ x), np.ones(15))
+    assert same_pattern(plan, a != 0)
+
+
+def test_global_patterns_take_both_branches_and_local_ones_what_is_there() -> None:
+    def f(x: Any) -> Any:
+        return wg.where(x > 0, wg.roll(x, 1, axis=0), x) + 0 * wg.max(x)
+
+    x = np.array([1.0, -2.0, 3.0])
+    assert same_pattern(wg.sparse.jacobian(f, x), np.ones((3, 3)))
+    assert same_pattern(
+        wg.sparse.jacobian(f, x, pattern="local"), [[0, 0, 1], [0, 1, 0], [0, 1, 0]]
+    )
+
+
+def test_a_local_pattern_that_no_longer_holds_is_noticed() -> None:
+    def f(x: Any) -> Any:
+        return wg.where(x > 0, x**2, wg.roll(x, 1, axis=0))
+
+    plan = wg.sparse.jacobian(f, np.array([1.0, 2.0, 3.0]), pattern="local")
+    plan(np.array([3.0, 1.0, 2.0]))
+    with pytest.raises(wg.sparse.PatternError, match=r"element at \(1, 0\) of value 1 .*global"):
+        plan(np.array([3.0, -1.0, 2.0]))
+    unchecked = wg.sparse.jacobian(f, np.array([1.0, 2.0, 3.0]), pattern="local", check=False)
+    unchecked(np.array([3.0, -1.0, 2.0]))
+
+
+def test_another_sequence_of_operations_is_noticed() -> None:
+    def f(x: Any) -> Any:
+        return wg.sin(x) if x[0] > 0 else wg.cos(wg.exp(x))
+
+    plan = wg.sparse.jacobian(f, np.ones(2))
+    with pytest.raises(wg.sparse.PatternError, match=r"'sin'.*'exp'.*wg.where"):
+        plan(-np.ones(2))
+
+
+def test_further_arguments_and_argnum() -> None:
+    def f(t: float, y: Any) -> Any:
+        return t * y * wg.roll(y, 1, axis=0)
+
+    y = np.array([1.0, 2.0, 3.0])
+    plan = wg.sparse.jacobian(f, 0.0, y, argnum=1)
+    np.testing.assert_allclose(plan(2.0, y).toarray(), [[6, 0, 2], [4, 2, 0], [0, 6, 4]])
+
+
+def test_shapes_are_flat_and_dtype_is_the_functions() -> None:
+    x = np.ones((2, 3), np.float32)
+    plan = wg.sparse.jacobian(lambda x: wg.sum(x**2, axis=1), x)
+    got = plan(x)
+    assert got.shape == (2, 6)
+    assert got.dtype == np.float32
+    assert isinstance(got, sp.csr_array)
+    scalar = wg.sparse.jacobian(lambda x: x**2, np.float64(3.0))
+    assert scalar(3.0).toarray().tolist() == [[6.0]]
+
+
+def test_what_does_not_depend_on_the_argument() -> None:
+    with pytest.warns(wg.UnconnectedWarning):
+        wg.grad(lambda x: wg.asarray(2.0))(1.0)
+    plan = wg.sparse.jacobian(lambda x: wg.ones(3), np.ones(2))
+    assert plan.pattern.nnz == 0
+    assert plan(np.ones(2)).toarray().tolist() == [[0, 0]] * 3
+    linear = wg.sparse.hessian(lambda x: wg.sum(x), np.ones(2))
+    assert linear(np.ones(2)).toarray().tolist() == [[0, 0]] * 2
+
+
+def test_plans_pickle_and_are_used_again() -> None:
+    x = rng.normal(size=9)
+    plan = pickle.loads(pickle.dumps(wg.sparse.jacobian(burgers, x)))
+    np.testing.assert_allclose(plan(x).toarray(), wg.jacobian(burgers)(x), rtol=1e-13, atol=1e-12)
+
+
+def test_results_do_not_share_what_they_hold() -> None:
+    x = rng.normal(size=5)
+    plan = wg.sparse.jacobian(burgers, x)
+    one = plan(x)
+    kept = one.toarray()
+    two = plan(2 * x)
+    two.data[:] = 0
+    np.testing.assert_array_equal(one.toarray(), kept)
+    with pytest.raises(ValueError, match="read-only"):
+        one.indices[0] = 3
+
+
+def test_other_array_libraries() -> None:
+    x = rng.normal(size=7)
+    plan = wg.sparse.jacobian(burgers, array_api_strict.asarray(x))
+    got = plan(array_api_strict.asarray(x))
+    np.testing.assert_allclose(got.toarray(), wg.jacobian(burgers)(x), rtol=1e-13, atol=1e-12)
+
+
+def test_the_pattern_is_drawn() -> None:
+    plan = wg.sparse.jacobian(lambda x: x[1:] * x[:-1], np.ones(4))
+    assert plan.draw() == "|##  |\n| ## |\n|  ##|"
+    assert "3 x 4, 6 elements (50.00%), 1 sweep (reverse)" in repr(plan)
+    large = wg.sparse.jacobian(lambda x: x**2, np.ones(1000))
+    assert len(large.draw().splitlines()) <= 40
+    assert plan.colors.tolist() == [0, 0, 0]
+
+
+def test_the_pattern_is_plotted() -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    ax = wg.sparse.jacobian(burgers, np.ones(5)).spy()
+    assert ax.get_xlim()[1] == 4.5
+
+
+def test_bad_input() -> None:
+    x = np.ones(3)
+    with pytest.raises(TypeError, match=r"returns tuple.*wg.concat"):
+        wg.sparse.jacobian(lambda x: (x, x), x)
+    with pytest.raises(wg.DtypeError, match="complex128.*real and imaginary"):
+        wg.sparse.jacobian(lambda x: x * 1j, x)
+    with pytest.raises(ValueError, match="'sideways'; expected one of auto"):
+        wg.sparse.jacobian(burgers, x, mode="sideways")
+    with pytest.raises(ValueError, match="'some'; expected one of global, local"):
+        wg.sparse.hessian(rosenbrock, x, pattern="some")
+    with pytest.raises(wg.ShapeError, match=r"shape \(3,\), and was called with \(4,\)"):
+        wg.sparse.jacobian(burgers, x)(np.ones(4))
+    with pytest.raises(wg.ShapeError, match="expected one number"):
+        wg.sparse.hessian(burgers, x)

@@ -19,7 +19,7 @@ from benchmarks.harness import Case, Effort, Run, Sampler, check_agreement
 
 
 def brusselator(n: int) -> tuple[Callable[..., Any], np.ndarray]:
-    """Return the two substances of the Brusselator on n x n periodic places, and where they start."""
+    """Return the Brusselator on n x n periodic places: the rate of its two substances, a start."""
     spread = 0.02 * n * n
 
     def around(u: Any) -> Any:
@@ -29,9 +29,7 @@ def brusselator(n: int) -> tuple[Callable[..., Any], np.ndarray]:
     def rate(t: float, y: Any) -> Any:
         u, v = np.reshape(y, (2, n, n))
         made = u * u * v
-        return np.reshape(
-            np.stack([1 + made - 4 * u + around(u), 3 * u - made + around(v)]), (-1,)
-        )
+        return np.reshape(np.stack([1 + made - 4 * u + around(u), 3 * u - made + around(v)]), (-1,))
 
     x = np.arange(n) / n
     across, down = np.meshgrid(x, x, indexing="ij")

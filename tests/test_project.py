@@ -38,12 +38,12 @@ UPWARD = {("ops/operators.py", "wengert")}
 #: cotangents are made of.
 STRUCTURAL = {
     "any", "asarray", "astype", "broadcast_to", "complex64", "complex128", "concat", "copy",
-    "embed", "flip", "float32", "keep", "ones", "put", "real", "reshape", "scatter", "sum", "take",
-    "zeros", "zeros_like",
+    "embed", "flip", "float32", "keep", "moveaxis", "ones", "put", "real", "reshape", "scatter",
+    "stack", "sum", "take", "zeros", "zeros_like",
 }  # fmt: skip
 #: What is read in one sitting, and how many lines of code that may be.
 ENGINE = ("node", "tensor", "record", "cotangents", "sweep", "tape")
-ENGINE_LIMIT = 1340
+ENGINE_LIMIT = 1370
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 MODULES = sorted(

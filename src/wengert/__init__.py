@@ -35,7 +35,8 @@ from wengert.ops import operators as _operators
 from wengert.ops.namespace import *  # noqa: F403
 from wengert.ops.namespace import __all__ as _names
 from wengert.transforms.check import GradientCheckError, check_grads
-from wengert.transforms.checkpoint import checkpoint, checkpoint_loop
+from wengert.transforms.checkpoint import checkpoint
+from wengert.transforms.checkpoint_loop import checkpoint_loop
 from wengert.transforms.custom import custom_gradient, custom_jvp, custom_vjp
 from wengert.transforms.elements import influence
 from wengert.transforms.forward import ForwardAccumulator, jvp, linearize

@@ -11,7 +11,7 @@ import pytest
 
 import wengert as wg
 from wengert import fft, linalg, random, special
-from wengert.engine import record
+from wengert.engine import examples
 from wengert.ops.families import REGISTRY
 
 RNG = np.random.default_rng(11)
@@ -45,7 +45,7 @@ def no_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(op: Any, *args: Any) -> Any:
         raise AssertionError(f"{op.name} was done one by one")
 
-    monkeypatch.setattr(record, "one_by_one", refuse)
+    monkeypatch.setattr(examples, "one_by_one", refuse)
 
 
 def size(y: Any) -> Any:

@@ -18,7 +18,7 @@ import pytest
 
 import wengert as wg
 from wengert import nn
-from wengert.engine import record
+from wengert.engine import examples
 from wengert.ops.families import REGISTRY
 
 SIZE = 3
@@ -30,7 +30,7 @@ def all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(op: Any, *args: Any) -> Any:
         raise AssertionError(f"{op.name} was done one by one")
 
-    monkeypatch.setattr(record, "one_by_one", refuse)
+    monkeypatch.setattr(examples, "one_by_one", refuse)
 
 
 def numbers(*shape: int) -> np.ndarray:

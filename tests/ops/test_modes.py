@@ -14,7 +14,7 @@ import pytest
 from op_cases import CASES, SMOOTH, Case, as_numpy, assert_near, inexact, leaves, with_kinds
 
 import wengert as wg
-from wengert.engine import record
+from wengert.engine import examples
 
 EXAMPLES = 3
 
@@ -181,13 +181,13 @@ ONE_BY_ONE: dict[str, str] = {}
 
 def test_only_a_few_operations_are_done_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     found = set()
-    kept = record.one_by_one
+    kept = examples.one_by_one
 
     def noted(op: Any, *args: Any) -> Any:
         found.add(op.name)
         return kept(op, *args)
 
-    monkeypatch.setattr(record, "one_by_one", noted)
+    monkeypatch.setattr(examples, "one_by_one", noted)
     for case in CASES:
         stacks = several(case, case.kinds[0])
         for mapped in masks(len(stacks)):

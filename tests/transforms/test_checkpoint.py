@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import wengert as wg
 from wengert.engine.record import apply
-from wengert.transforms.checkpoint import ROWS, advance, checkpoint, checkpoint_loop
+from wengert.transforms.checkpoint import checkpoint
+from wengert.transforms.checkpoint_loop import ROWS, advance, checkpoint_loop
 
 jax.config.update("jax_enable_x64", True)
 global_rng = np.random.default_rng(5)

@@ -100,11 +100,11 @@ def test_float32_stays_float32():
 
 @pytest.mark.parametrize("method", ["dense", "gmres"])
 def test_arrays_of_another_library(method):
-    jax = pytest.importorskip("jax")
-    a = jax.numpy.asarray([4.0, 9.0])
+    strict = pytest.importorskip("array_api_strict")
+    a = strict.asarray([4.0, 9.0])
     gradient = wg.grad(lambda a: wg.sum(square_root(method)(a)))(a)
-    assert isinstance(gradient, jax.Array)
-    close(gradient, [0.25, 1 / 6], rtol=1e-4)
+    assert type(gradient) is type(a)
+    close(gradient, [0.25, 1 / 6])
 
 
 # -- systems of equations ---------------------------------------------------------------------

@@ -40,9 +40,11 @@ class Arguments:
         for argnum, arg in enumerate(args):
             leaves, rebuild = flatten(arg)
             places = [i for i, leaf in enumerate(leaves) if type(_tensor(leaf)) is Tensor]
-            self.parts.append((arg, (leaves, rebuild, places) if places else None))
             self.tensors += [_tensor(leaves[i]) for i in places]
             self.argnums += [argnum] * len(places)
+            for i in places:  # an entry must not hold tensors, which lead to entries
+                leaves[i] = None
+            self.parts.append((None, (leaves, rebuild, places)) if places else (arg, None))
 
     def filled(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """Return the arguments with arrays in the tensors' places."""
@@ -133,7 +135,8 @@ class Primitive(Op):
             raise NoRuleError(
                 f"{self.name}: this primitive has no derivative; write defvjp({self.name}, ...)"
             )
-        result = apply(self, tuple(given.tensors), {"given": given})
+        tensors, given.tensors = tuple(given.tensors), []
+        result = apply(self, tensors, {"given": given})
         return given.rebuild(result if type(result) is tuple else [result])
 
     def _compute(self, xp: Any, *raws: Any, given: Arguments) -> Any:
@@ -190,8 +193,8 @@ class Primitive(Op):
         self, level: Level, g: Any, y: Any, arrays: Any, given: Arguments, positions: list[int]
     ) -> dict[int, Any]:
         """Return the cotangents for all examples of a vmap; the rule is asked for each."""
-        if (active.get() - level.outer) and any(
-            type(t) is Tensor and is_traced(t) and t._node.tokens - level.outer  # type: ignore[union-attr]
+        if (active.get() - level.tapes) and any(
+            type(t) is Tensor and is_traced(t) and t._node.tokens - level.tapes  # type: ignore[union-attr]
             for t in arrays
         ):
             raise NoRuleError(

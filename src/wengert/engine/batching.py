@@ -28,12 +28,12 @@ class Level:
     each ("different"), or an error.
     """
 
-    __slots__ = ("outer", "randomness", "size")
+    __slots__ = ("randomness", "size", "tapes")
 
     def __init__(self, size: int, randomness: str) -> None:
         self.size = size
         self.randomness = randomness
-        self.outer: Tokens = active.get()
+        self.tapes: Tokens = active.get()
 
 
 #: The levels that are open in this thread or async task, the innermost last.
@@ -66,7 +66,7 @@ class outside:
     def __enter__(self) -> None:
         self.before, self.recording = levels.get(), active.get()
         levels.set(self.before[: self.before.index(self.level)])
-        active.set(meet(self.recording, self.level.outer) or NOBODY)
+        active.set(meet(self.recording, self.level.tapes) or NOBODY)
 
     def __exit__(self, *error: object) -> None:
         levels.set(self.before)
@@ -178,8 +178,17 @@ def _by_tensor(name: str) -> Callable[..., Any]:
     return operator
 
 
-for _name in ("and", "or", "invert", "add", "sub", "mul", "ne", "eq", "getitem"):
-    setattr(Batched, f"__{_name}__", _by_tensor(f"__{_name}__"))
+for _name in (
+    "__and__",
+    "__or__",
+    "__invert__",
+    "__add__",
+    "__sub__",
+    "__mul__",
+    "__ne__",
+    "__getitem__",
+):
+    setattr(Batched, _name, _by_tensor(_name))
 
 
 def highest(raws: Any, params: Any) -> Level | None:

@@ -27,6 +27,11 @@ def _floats(*arguments: Any) -> list[Any]:
     return [t if backends.is_inexact(t.dtype) else wg.multiply(t, 1.0) for t in tensors]
 
 
+def _without_single_axes(y: Any) -> Any:
+    """Return y as SciPy does for vectors: without axes of length 1."""
+    return wg.reshape(y, tuple(n for n in y.shape if n != 1))
+
+
 def _inside(condition: Any, x: Any, elsewhere: float) -> Any:
     """Return x where it is in the support, and a harmless number elsewhere."""
     return wg.where(condition, x, elsewhere)
@@ -217,7 +222,7 @@ def dirichlet_logpdf(x: Any, alpha: Any) -> Any:
         raise ValueError("dirichlet: x must lie in the simplex: no part negative, sums of 1")
     weights = wg.reshape(alpha - 1, (-1,) + (1,) * (x.ndim - 1))
     constant = special.gammaln(wg.sum(alpha)) - wg.sum(special.gammaln(alpha))
-    return wg.sum(special.xlogy(weights, x), axis=0) + constant
+    return _without_single_axes(wg.sum(special.xlogy(weights, x), axis=0) + constant)
 
 
 def dirichlet_pdf(x: Any, alpha: Any) -> Any:
@@ -258,7 +263,7 @@ def multivariate_normal_logpdf(
     z = linalg.solve_triangular(factor, wg.matrix_transpose(rows), lower=True)
     squares = wg.reshape(wg.sum(z * z, axis=0), offset.shape[:-1])
     half_logdet = wg.sum(wg.log(linalg.diagonal(factor)))
-    return -0.5 * (mean.size * _LOG_2PI + squares) - half_logdet
+    return _without_single_axes(-0.5 * (mean.size * _LOG_2PI + squares) - half_logdet)
 
 
 def _of_singular(offset: Any, cov: Any) -> Any:
@@ -273,7 +278,7 @@ def _of_singular(offset: Any, cov: Any) -> Any:
     constant = kept.sum() * _LOG_2PI + np.log(values[kept]).sum()
     outside = np.linalg.norm(offset.numpy() @ vectors[:, ~kept], axis=-1)
     y = -0.5 * (wg.sum(z * z, axis=-1) + constant)
-    return wg.where(outside < 1e3 * small, y, -math.inf)
+    return _without_single_axes(wg.where(outside < 1e3 * small, y, -math.inf))
 
 
 def multivariate_normal_pdf(

@@ -18,7 +18,7 @@ _NEWTON = ("newton", "krylov")
 _IMPLICIT = ("Radau", "BDF", "LSODA")
 #: What Newton's methods take as options, with SciPy's default for the size of the residuals.
 _DEFAULTS = {"fatol": float(np.finfo(float).eps ** (1 / 3)), "maxiter": 100, "jac_options": None}
-_INNER = {"method": "lgmres", "inner_maxiter": None, "inner_M": None}
+_INNER = {"method": "lgmres", "inner_maxiter": 20, "inner_M": None}
 
 
 def root(
@@ -52,8 +52,8 @@ def root(
     options
         As SciPy takes them. For "newton" and "krylov": `fatol`, the largest residual to accept;
         `maxiter`; and for "krylov" `jac_options`, a dict of `method` ("lgmres", "gmres",
-        "bicgstab", ...), `inner_maxiter`, and `inner_M`, a preconditioner: a linear operator, or
-        a function of x that returns one.
+        "bicgstab", ...), `inner_maxiter` (20), and `inner_M`, a preconditioner: a matrix or linear
+        operator, or a function of x that returns one.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def _newton(
         before = np.linalg.norm(f)
         x, f, tried = _search(function, x, f, direction)
         nfev += tried
-        if not tried or np.linalg.norm(f) >= before:
+        if not tried:
             message = "no step along Newton's direction makes the residuals smaller"
             break
         steps += 1

@@ -86,6 +86,7 @@ class Space:
         libraries = [backends.namespace_of(array) for array in arrays]
         #: Whether all arrays are of one library, so that one array can have all their numbers.
         self.one_library = all(xp is libraries[0] for xp in libraries)
+        self._widest = max(arrays, key=lambda a: backends.namespace_of(a).finfo(a.dtype).bits)
 
     def _checked(self, value: Any, name: str) -> Any:
         if value is None:
@@ -144,11 +145,10 @@ class Space:
         return self.rebuild(leaves)
 
     def as_one(self, x: np.ndarray) -> Any:
-        """Return a vector as one array, of the library and dtype of the arrays in x0."""
-        same = all(dtype == self.dtypes[0] for dtype in self.dtypes)
-        if backends.namespace_of(raw(self.given[0])) is backends.NUMPY:
-            return np.asarray(x, self.dtypes[0] if same else np.float64)
-        return wrap(self.makers[0](x))
+        """Return a vector as one array, of the library and the widest dtype of those in x0."""
+        if backends.namespace_of(self._widest) is backends.NUMPY:
+            return np.asarray(x, self._widest.dtype)
+        return wrap(_maker(self._widest)(x))
 
     def parts(self, vector: Tensor) -> list[Tensor]:
         """Return the arrays whose numbers one array has; derivatives go through this."""

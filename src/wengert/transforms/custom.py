@@ -14,7 +14,8 @@ import inspect
 import threading
 import types
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -135,7 +136,7 @@ def recorded_as_one(
             whole = [collected(r, level, name) for r in results]
             found = recorded_as_one(name, physical, whole, *rules, reads_results)
         ys = [Batched(level, y) for y in found]
-        tokens = interested(nodes) - level.outer
+        tokens = interested(nodes) - level.tapes
     if not tokens:
         return [*map(wrap, ys)]
     op = copy.copy(_template(len(arguments), reads_results))
@@ -219,12 +220,12 @@ def _reopened(level: Level) -> Iterator[None]:
     """
     before = levels.get()
     with _reopening:  # threads may sweep over the same entries
-        outer, level.outer = level.outer, active.get()
+        outer, level.tapes = level.tapes, active.get()
         levels.set((*(other for other in before if other is not level), level))
         try:
             yield
         finally:
-            level.outer = outer
+            level.tapes = outer
             levels.set(before)
 
 
@@ -268,13 +269,7 @@ def _for_all_examples(
 
 def as_tensors(leaves: Sequence[Any], name: str) -> list[Any]:
     """Return arrays as tensors, and numbers as tensors of the arrays' dtype; integers stay."""
-    try:
-        lifted = [lift(v, name) for v in leaves]
-    except TypeError as error:
-        raise TypeError(
-            f"{error}. An argument that is no array, or has no derivative, is named by its "
-            "position: nondiff_argnums=(1,)"
-        ) from None
+    lifted = [lift(v, name) for v in leaves]
     like = next(
         (t._raw for t in lifted if type(t) is Tensor and backends.is_inexact(t.dtype)), None
     )
@@ -349,6 +344,10 @@ class CustomFunction:
             )
         self.static = frozenset(given)
         self._hint = hint
+        try:
+            self._signature: inspect.Signature | None = inspect.signature(fun)
+        except ValueError:  # a builtin that does not tell
+            self._signature = None
         self._fwd: Callable[..., Any] | None = None
         self._bwd: Callable[..., Any] | None = None
         self._rule: Callable[..., Any] | None = None
@@ -432,14 +431,14 @@ class CustomFunction:
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return all arguments by position, as rules get them."""
-        try:
-            bound = inspect.signature(self.fun).bind(*args, **kwargs)
-        except ValueError:  # a builtin that does not tell
+        if self._signature is None:
             if kwargs:
                 raise TypeError(
                     f"{self.name}: got {', '.join(kwargs)} by name; write them by position"
-                ) from None
+                )
             return args
+        try:
+            bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{self.name}: {error}") from None
         bound.apply_defaults()
@@ -481,6 +480,26 @@ class CustomFunction:
 
 #: Stands where a residual is a result.
 _RESULT = object()
+#: The functions whose `fwd` runs in this thread or task.
+_in_fwd: ContextVar[frozenset[CustomFunction]] = ContextVar("wengert_fwd", default=frozenset())
+
+
+class _Kept(NamedTuple):
+    """What `fwd` returned: the result's leaves and form, residuals, which of them are results."""
+
+    leaves: list[Any]
+    rebuild: Rebuild
+    residuals: Any
+    among: dict[int, int]
+
+    def filled(self, results: list[Any]) -> Any:
+        """Return the residuals, with the results where they are among them."""
+        if not self.among:
+            return self.residuals
+        leaves, rebuild = flatten(self.residuals)
+        return rebuild(
+            [results[self.among[k]] if k in self.among else v for k, v in enumerate(leaves)]
+        )
 
 
 def _check_callable(name: str, method: str, *functions: Any) -> None:
@@ -503,14 +522,17 @@ class _Invocation:
             )
         moving = [a for i, a in enumerate(args) if i not in function.static]
         leaves, self.rebuild = flatten(moving)
-        self.sizes = [len(flatten(a)[0]) for a in moving]
-        self.forms = [paths(a) for a in moving]
-        self.tensors = as_tensors(leaves, self.name)
+        self.count = len(moving)
+        try:
+            self.tensors = as_tensors(leaves, self.name)
+        except TypeError as error:
+            raise TypeError(
+                f"{error}. An argument that is no array, or has no derivative, is named by its "
+                "position: nondiff_argnums=(1,)"
+            ) from None
         self.rebuild_result: Rebuild = list
         self.results: list[Tensor] = []
-        self.residuals: Any = None
-        #: where residuals are results: their positions in both
-        self.among: dict[int, int] = {}
+        self.kept: _Kept | None = None  # None also if `fwd` is to run when it is asked for
 
     def arguments(self, tensors: Sequence[Any]) -> list[Any]:
         """Return all arguments by position, the differentiable ones made of `tensors`."""
@@ -526,34 +548,44 @@ class _Invocation:
     def recordable(self) -> list[Tensor]:
         """Return the results, having kept what the rules need."""
         function = self.function
-        if function._fwd is None:
+        if function._fwd is None or function in _in_fwd.get():
             constants = [*map(detached, self.tensors)]
             self.results, self.rebuild_result = self.run(function.fun, constants)
             return self.results
-        answer = function._fwd(*self.arguments(self.tensors))
+        kept = self.run_fwd()
+        self.rebuild_result = kept.rebuild
+        self.results = [as_tensor(r, f"{self.name}: its result") for r in kept.leaves]
+        # an entry must not hold its own result
+        self.kept = kept._replace(leaves=[], residuals=kept.filled([_RESULT] * len(self.results)))
+        return self.results
+
+    def run_fwd(self) -> _Kept:
+        """Return what `fwd` does; a call of the function in it has its `fwd` run when asked for."""
+        before = _in_fwd.get()
+        _in_fwd.set(before | {self.function})
+        try:
+            answer = self.function._fwd(*self.arguments(self.tensors))  # type: ignore[misc]
+        finally:
+            _in_fwd.set(before)
         if not isinstance(answer, tuple) or len(answer) != 2:
             raise TypeError(
                 f"{self.name}: the first function of defvjp returned {type(answer).__name__}; "
                 "expected (result, residuals)"
             )
-        result, self.residuals = answer
-        leaves, self.rebuild_result = flatten(result)
-        kept = flatten(self.residuals)[0]
+        leaves, rebuild = flatten(answer[0])
         places = {id(leaf): i for i, leaf in enumerate(leaves)}
-        self.among = {k: places[id(leaf)] for k, leaf in enumerate(kept) if id(leaf) in places}
-        if self.among:  # an entry would hold its own result
-            self.residuals = self._residuals([_RESULT] * len(leaves))
-        self.results = [as_tensor(r, f"{self.name}: its result") for r in leaves]
-        return self.results
+        residuals = enumerate(flatten(answer[1])[0])
+        among = {k: places[id(leaf)] for k, leaf in residuals if id(leaf) in places}
+        return _Kept(leaves, rebuild, answer[1], among)
 
     @property
     def reads_results(self) -> bool:
-        return bool(self.among) or self.function._rules is not None
+        for_rules = self.function._rules is not None
+        return for_rules or self.kept is None or bool(self.kept.among)
 
     def rules(self) -> tuple[Rule, Rule | None]:
         function = self.function
         self.kinds = [(r.shape, r.dtype) for r in self.results]
-        self.result_paths = paths(self.rebuild_result(range(len(self.results))))
         self.results = []  # an entry must not hold its own result
         has_forward = function._rule is not None or function._rules is not None
         forward = self.forward if has_forward else None
@@ -562,37 +594,24 @@ class _Invocation:
         assert forward is not None
         return transposed(forward, self.tensors), forward
 
-    def _residuals(self, results: list[Any]) -> Any:
-        """Return the residuals, with the results where they are among them."""
-        if not self.among:
-            return self.residuals
-        leaves, rebuild = flatten(self.residuals)
-        return rebuild(
-            [results[self.among[k]] if k in self.among else v for k, v in enumerate(leaves)]
-        )
-
     def backward(self, results: list[Any], weights: list[Any]) -> list[Any]:
         """Return the cotangents that `bwd` gives, one for each array of the arguments."""
         bwd: Any = self.function._bwd
-        residuals = self._residuals(results)
+        residuals = (self.kept or self.run_fwd()).filled(results)
         answer = bwd(*self.static.values(), residuals, self.rebuild_result(weights))
-        if not isinstance(answer, tuple) or len(answer) != len(self.forms):
+        if not isinstance(answer, tuple) or len(answer) != self.count:
             given = f"{len(answer)} values" if isinstance(answer, tuple) else type(answer).__name__
             raise RuleError(
                 f"{self.name}: the second function of defvjp returned {given} for "
-                f"{len(self.forms)} arguments; return a tuple with one for each, None for zero"
+                f"{self.count} arguments; return a tuple with one for each, None for zero"
             )
         found: list[Any] = []
-        for i, (part, form, size) in enumerate(zip(answer, self.forms, self.sizes, strict=True)):
+        numbers = self.rebuild(range(len(self.tensors)))
+        for i, (part, argument) in enumerate(zip(answer, numbers, strict=True)):
             if part is None:
-                found += [None] * size
-                continue
-            if paths(part) != form:
-                raise RuleError(
-                    f"{self.name}: the cotangent of argument {i} has parts at {paths(part)} and "
-                    f"the argument at {form}; return it in the same nest"
-                )
-            found += flatten(part)[0]
+                found += [None] * len(flatten(argument)[0])
+            else:
+                found += self._in_form(part, argument, f"the cotangent of argument {i}")
         what = f"{self.name}: a cotangent"
         return [
             None if c is None or not is_inexact(t) else self._fitting(c, t.shape, what, "argument")
@@ -605,10 +624,7 @@ class _Invocation:
         primals = tuple(self.rebuild(self.tensors))
         if function._rules is not None:
             return self._added(function._rules, results, primals, tangents)
-        full = [
-            zeros_like(p) if t is None and is_inexact(p) else t
-            for p, t in zip(self.tensors, tangents, strict=True)
-        ]
+        full = [self._full(t, k) for k, t in enumerate(tangents)]
         rule: Any = function._rule
         answer = rule(*self.static.values(), primals, tuple(self.rebuild(full)))
         if not isinstance(answer, (tuple, list)) or len(answer) != 2:
@@ -632,17 +648,12 @@ class _Invocation:
             )
         totals: list[Any] = [None] * len(results)
         value = self.rebuild_result(results)
-        start = 0
-        for i, (rule, size) in enumerate(zip(rules, self.sizes, strict=True)):
-            mine = tangents[start : start + size]
-            start += size
-            if rule is None or all(t is None for t in mine):
+        numbers = self.rebuild(range(len(self.tensors)))
+        for rule, argument in zip(rules, numbers, strict=True):
+            places, rebuild = flatten(argument)
+            if rule is None or all(tangents[k] is None for k in places):
                 continue
-            full = [
-                zeros_like(p) if t is None and is_inexact(p) else t
-                for p, t in zip(self.tensors[start - size : start], mine, strict=True)
-            ]
-            tangent = self.rebuild([*self.tensors[: start - size], *full, *self.tensors[start:]])[i]
+            tangent = rebuild([self._full(tangents[k], k) for k in places])
             answer = rule(*self.static.values(), tangent, value, *primals)
             for k, t in enumerate(self._result_tangents(answer)):
                 if t is not None:
@@ -652,16 +663,28 @@ class _Invocation:
     def _result_tangents(self, tangent: Any) -> list[Any]:
         if tangent is None:
             return [None] * len(self.kinds)
-        if paths(tangent) != self.result_paths:
-            raise RuleError(
-                f"{self.name}: the tangent has parts at {paths(tangent)} and the result at "
-                f"{self.result_paths}; return it in the same nest"
-            )
-        parts = zip(flatten(tangent)[0], self.kinds, strict=True)
+        result = self.rebuild_result(range(len(self.kinds)))
+        parts = zip(self._in_form(tangent, result, "the tangent"), self.kinds, strict=True)
         return [
             None if t is None or not backends.is_inexact(dtype) else self._tangent(t, shape, dtype)
             for t, (shape, dtype) in parts
         ]
+
+    def _full(self, tangent: Any, k: int) -> Any:
+        """Return a tangent of the k-th array of the arguments, zeros for None."""
+        missing = tangent is None and is_inexact(self.tensors[k])
+        return zeros_like(self.tensors[k]) if missing else tangent
+
+    def _in_form(self, part: Any, like: Any, what: str) -> list[Any]:
+        """Return the leaves of a nest that has the form of another."""
+        if type(part) is Tensor and type(like) is int:
+            return [part]
+        if paths(part) != paths(like):
+            raise RuleError(
+                f"{self.name}: {what} has parts at {paths(part)}, and {paths(like)} are expected; "
+                "return it in the same nest"
+            )
+        return flatten(part)[0]
 
     def _tangent(self, value: Any, shape: tuple[int, ...], dtype: Any) -> Tensor:
         tensor = self._fitting(value, shape, f"{self.name}: a tangent", "result")

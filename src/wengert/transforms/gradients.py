@@ -18,9 +18,10 @@ from wengert.engine.errors import (
     caller_depth,
 )
 from wengert.engine.node import ALIAS, NOBODY, Node, active, meet
+from wengert.engine.ownership import is_alone
 from wengert.engine.record import lift
 from wengert.engine.tape import GradientTape, Part, part_of_tape
-from wengert.engine.tensor import Tensor, is_alone, wrap
+from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten, map_leaves
 from wengert.engine.variable import Variable
 from wengert.ops.batching import constant

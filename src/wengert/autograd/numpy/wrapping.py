@@ -46,7 +46,7 @@ def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def found(module: ModuleType, name: str, here: str, names: dict[str, Any]) -> Any:
     """Return a name of one of NumPy's modules, its functions wrapped, and keep it for next time."""
-    if name.startswith("__") or not hasattr(module, name):
+    if not hasattr(module, name) or (name.startswith("__") and name not in module.__all__):
         raise missing(here, name, (*dir(module), *names))
     value = getattr(module, name)
     is_function = callable(value) and not isinstance(value, type) and hasattr(value, "__name__")

@@ -19,8 +19,9 @@ import numpy as np
 from wengert import backends
 from wengert.engine.cotangents import Block, Region, slices
 from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.examples import one_by_one
 from wengert.engine.node import Node
-from wengert.engine.record import apply, one_by_one
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching, elementwise, shapes
 from wengert.ops.families import Contraction, Rule, Sample, _declared, sample

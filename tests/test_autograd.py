@@ -317,16 +317,19 @@ def test_tails_of_student() -> None:
 def test_normal_vectors() -> None:
     ours, theirs = stats.multivariate_normal, scipy.stats.multivariate_normal
     points = onp.stack([X, X**2])[None]
-    for mean, cov in [(X, SPD), (None, SPD), (X, 2.0), (None, onp.array([1.0, 2.0, 3.0]))]:
+    for mean, cov in [(X, SPD), (None, SPD), (X, 2.0), (X, onp.array([1.0, 2.0, 3.0]))]:
         t = [points, mean, cov]
         assert_allclose(ours.logpdf(wg.asarray(t[0]), *t[1:]), theirs.logpdf(*t))
         assert_allclose(ours.pdf(wg.asarray(t[0]), *t[1:]), theirs.pdf(*t))
     for x in (0.5, X, X[:, None]):
         assert_allclose(ours.logpdf(wg.asarray(x), 0.2, 1.5), theirs.logpdf(x, 0.2, 1.5))
+    assert_allclose(ours.logpdf(wg.asarray(X)), theirs.logpdf(X))
     assert_allclose(ours.entropy(X, wg.asarray(SPD)), theirs.entropy(X, SPD))
     wg.check_grads(lambda x, m, c: ours.logpdf(x, m, c + c.T), [points[0], X, SPD])
     with pytest.raises(wg.ShapeError):
         ours.logpdf(wg.asarray(X), X, onp.eye(2))
+    with pytest.raises(wg.ShapeError, match="last axis"):
+        ours.logpdf(wg.asarray(X[:2]), X, SPD)
 
 
 def test_normal_vectors_of_singular_covariance() -> None:

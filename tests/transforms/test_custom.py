@@ -345,6 +345,14 @@ def test_a_result_among_the_residuals_has_the_derivative_of_the_result():
         close(f(0.5), np.exp(0.5))
 
 
+def test_an_argument_that_is_returned_is_still_the_argument():
+    f = wg.custom_vjp(lambda x: x)
+    f.defvjp(lambda x: (x, x), lambda x, g: (5 * g * x,))
+    assert wg.grad(f)(3.0) == 15
+    assert wg.grad(wg.grad(f))(3.0) == 5  # not 5 times the derivative of f
+    close(wg.vmap(wg.grad(wg.grad(f)))(X), 5 * ONES)
+
+
 @pytest.mark.parametrize("also", [False, True])
 def test_fwd_may_call_the_function_itself(also):
     """What it returns has the function's derivative, also where a residual is made of it."""

@@ -22,13 +22,20 @@ from wengert.ops.creation import asarray
 from wengert.ops.numpy_ufuncs import is_tensor
 from wengert.transforms.gradients import is_traced
 
+#: What needs no search for arrays inside.
+_LEAVES = frozenset({Tensor, np.ndarray, np.float64, float, complex})
+
+
+def _each(function: Callable[[Any], Any], tree: Any) -> Any:
+    return function(tree) if type(tree) in _LEAVES else map_leaves(function, tree)
+
 
 def settled(tree: Any) -> Any:
     """Return results as `autograd` returns them: NumPy's arrays, and scalars where no axes are.
 
     Tensors that a tape around this one cares about stay what they are.
     """
-    return map_leaves(_settled, tree)
+    return _each(_settled, tree)
 
 
 def _settled(leaf: Any) -> Any:
@@ -41,7 +48,7 @@ def _settled(leaf: Any) -> Any:
 
 def values(tree: Any) -> Any:
     """Return what recorded numbers are, as NumPy arrays and scalars."""
-    return map_leaves(_value, tree)
+    return _each(_value, tree)
 
 
 def _value(leaf: Any) -> Any:
@@ -64,7 +71,7 @@ def conjugated(tree: Any) -> Any:
     dL/da + i dL/db. For a holomorphic step w = f(z), g becomes g f'(z) there and g conj(f'(z))
     here.
     """
-    return map_leaves(lambda leaf: np.conj(leaf) if is_complex(leaf) else leaf, tree)
+    return _each(lambda leaf: np.conj(leaf) if is_complex(leaf) else leaf, tree)
 
 
 def joined(value: Any) -> Any:

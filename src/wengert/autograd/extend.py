@@ -266,12 +266,10 @@ class Primitive(Op):
         moving = {
             position: _seen(t.todense(xp) if type(t) is Block else t) for _, position, _, t in edges
         }
-        still = [
-            moving.get(p, np.zeros(a.shape, dtype=a.dtype) if p not in moving else None)
-            for p, a in enumerate(arrays)
-        ]
         argnums = tuple(dict.fromkeys(given.argnums[p] for p in sorted(moving)))
-        tangents = given.filled(still)
+        tangents = given.filled(
+            [moving[p] if p in moving else np.zeros(a.shape, a.dtype) for p, a in enumerate(arrays)]
+        )
         found = self.jvps(argnums, [tangents[n] for n in argnums], answer, args, given.kwargs)
         on_tensors = xp is Tensor._namespace
         parts = [_as_array(part, on_tensors) for part in flatten(found)[0]]

@@ -211,18 +211,29 @@ def _explain_shapes(op: Op, raws: list[Any], error: ValueError) -> NoReturn:
     raise error
 
 
-def unary(op: Op) -> Callable[[Any], Any]:
-    """Return the function that calls an operation of one array and no parameters."""
+def unary(
+    op: Op,
+    otherwise: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any] = apply,
+    kind: type[Any] = Tensor,
+    one_dtype: bool = False,
+) -> Callable[[Any], Any]:
+    """Return the function that calls an operation of one array and no parameters.
+
+    `kind` is the class of tensors that it takes and makes; `otherwise` is called for others, and
+    with `one_dtype` where the result has another dtype than the argument.
+    """
     ndarray, current, asarray = np.ndarray, active.get, np.asarray
     on_numpy, pick = numpy_function(op), op.picks[0]
 
     def call(x: Any, /) -> Any:
-        if type(x) is not Tensor or type(raw := x._raw) is not ndarray:
-            return apply(op, (x,), {})
+        if type(x) is not kind or type(raw := x._raw) is not ndarray:
+            return otherwise(op, (x,), {})
         y = on_numpy(raw)
         if type(y) is not ndarray:  # NumPy makes scalars of arrays without axes
             y = asarray(y)
-        result = Tensor()
+        if one_dtype and y.dtype is not raw.dtype:
+            return otherwise(op, (x,), {})
+        result = kind()
         result._raw = y
         result._node = None
         node = x._node
@@ -239,9 +250,16 @@ def unary(op: Op) -> Callable[[Any], Any]:
 
 
 def binary(
-    op: Op, otherwise: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any] = apply
+    op: Op,
+    otherwise: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any] = apply,
+    kind: type[Any] = Tensor,
+    one_dtype: bool = False,
 ) -> Callable[[Any, Any], Any]:
-    """Return the function that calls an operation of two arrays and no parameters."""
+    """Return the function that calls an operation of two arrays and no parameters.
+
+    `kind` and `otherwise` are as for `unary`. `one_dtype` leaves arrays of two dtypes to
+    `otherwise`, which is also called for shapes that do not fit if `kind` is of a dialect.
+    """
     ndarray, current, array = np.ndarray, active.get, np.array
     on_numpy = numpy_function(op)
     pick1: Any
@@ -251,10 +269,12 @@ def binary(
     def call(x1: Any, x2: Any, /) -> Any:
         node1: Any
         node2: Any
-        if type(x1) is Tensor and type(raw1 := x1._raw) is ndarray:
+        if type(x1) is kind and type(raw1 := x1._raw) is ndarray:
             node1 = x1._node
-            if type(x2) is Tensor and type(raw2 := x2._raw) is ndarray:
+            if type(x2) is kind and type(raw2 := x2._raw) is ndarray:
                 node2 = x2._node
+                if one_dtype and raw1.dtype is not raw2.dtype:
+                    return otherwise(op, (x1, x2), {})
             elif type(x2) is float or type(x2) is int:
                 constants = _CONSTANTS.get(raw1.dtype)
                 if constants is None:
@@ -265,7 +285,7 @@ def binary(
                 node2 = None
             else:
                 return otherwise(op, (x1, x2), {})
-        elif type(x2) is Tensor and (type(x1) is float or type(x1) is int):
+        elif type(x2) is kind and (type(x1) is float or type(x1) is int):
             raw2, node1, node2 = x2._raw, None, x2._node
             constants = _CONSTANTS.get(raw2.dtype) if type(raw2) is ndarray else None
             if constants is None:
@@ -278,10 +298,12 @@ def binary(
         try:
             y = on_numpy(raw1, raw2)
         except ValueError as error:
+            if kind is not Tensor:
+                return otherwise(op, (x1, x2), {})
             _explain_shapes(op, [raw1, raw2], error)
         if type(y) is not ndarray:
             y = array(y)
-        result = Tensor()
+        result = kind()
         result._raw = y
         result._node = None
         if (node1 is not None or node2 is not None) and (recording := current()):

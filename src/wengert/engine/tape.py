@@ -90,14 +90,15 @@ class GradientTape:
         self._check_thread("asked to watch")
         for leaf in flatten(tensors)[0]:
             if isinstance(leaf, Variable):
-                _check_inexact(leaf.dtype, leaf.shape)
+                _check_inexact(leaf._value.dtype, leaf._value.shape)
                 leaf._watched_by(self._token)
                 continue
-            if type(leaf) is not Tensor:
+            if not hasattr(leaf, "_node"):  # tensors of a dialect have one as well
                 leaf = _converted(leaf, "watch")
-            _check_inexact(leaf.dtype, leaf.shape)
+            shape, dtype = tuple(leaf._raw.shape), leaf._raw.dtype
+            _check_inexact(dtype, shape)
             if leaf._node is None:
-                leaf._node = leaf_node(leaf.shape, leaf.dtype)
+                leaf._node = leaf_node(shape, dtype)
             watch(leaf._node, self._token)
 
     def watched_variables(self) -> tuple[Variable, ...]:

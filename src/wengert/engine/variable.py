@@ -57,7 +57,7 @@ class Variable(Operand):
         recording = active.get()
         if recording and self._leaf.tokens is not recording:
             for token in recording - self._leaf.tokens:
-                if token.watches_read and self.trainable and backends.is_inexact(self.dtype):
+                if token.watches_read and self.trainable and backends.is_inexact(self._value.dtype):
                     self._watched_by(token)
         return self._value
 
@@ -87,12 +87,12 @@ class Variable(Operand):
     def assign(self, value: Any) -> Variable:
         """Replace the value. Derivatives do not follow it: the old value's history ends here."""
         raw = _owned_raw(value)
-        if tuple(raw.shape) != self.shape:
+        if tuple(raw.shape) != self._value.shape:
             raise ShapeError(
                 f"assign: variable {self.name!r} has shape {self.shape}, the value {raw.shape}; "
                 "write wg.Variable(value) for one of another shape"
             )
-        self._value = self._holding(_in_dtype(raw, self.dtype, self.name))
+        self._value = self._holding(_in_dtype(raw, self._value.dtype, self.name))
         return self
 
     def _is_sole_owner(self) -> bool:
@@ -115,7 +115,7 @@ class Variable(Operand):
         raw = self._value._raw
         xp = backends.namespace_of(raw)
         key = tuple(map(_raw, key)) if isinstance(key, tuple) else _raw(key)
-        value = _in_dtype(_owned_raw(value), self.dtype, self.name)
+        value = _in_dtype(_owned_raw(value), self._value.dtype, self.name)
         self._value = self._holding(xp.put(raw, value, key))
 
     def __getattr__(self, name: str) -> Any:
@@ -124,7 +124,7 @@ class Variable(Operand):
         return getattr(self.value(), name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Variable, (self._value._raw, self.trainable, None, self.name)
+        return type(self), (self._value._raw, self.trainable, None, self.name)
 
     def __repr__(self) -> str:
         values = repr(self._value).removeprefix("Tensor(").removesuffix(")")
@@ -147,7 +147,7 @@ def _references(tensor: Tensor) -> int:
 def _raw(value: Any) -> Any:
     if type(value) is Tensor:
         return value._raw
-    return value._value._raw if type(value) is Variable else value
+    return value._value._raw if isinstance(value, Variable) else value
 
 
 def _in_dtype(raw: Any, dtype: Any, name: str) -> Any:
@@ -161,7 +161,7 @@ def _in_dtype(raw: Any, dtype: Any, name: str) -> Any:
 
 def _owned_raw(value: Any) -> Any:
     """Return the raw array of a value, copied if somebody else could write to it."""
-    if type(value) is Tensor or type(value) is Variable:
+    if type(value) is Tensor or isinstance(value, Variable):
         return _raw(value)
     lifted = lift(value, "Variable")
     return lifted._raw if type(lifted) is Tensor else np.asarray(lifted)

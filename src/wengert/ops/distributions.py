@@ -230,20 +230,20 @@ def dirichlet_pdf(x: Any, alpha: Any) -> Any:
     return wg.exp(dirichlet_logpdf(x, alpha))
 
 
-def _moments(mean: Any, cov: Any, length: int | None) -> tuple[Any, Any]:
-    """Return the mean as a vector and the covariance as a matrix."""
+def _moments(mean: Any, cov: Any) -> tuple[Any, Any]:
+    """Return the mean as a vector and the covariance as a matrix; without a mean, it is 0."""
     (cov,) = _floats(cov)
-    if mean is None:
-        size = cov.shape[0] if cov.ndim else (length or 1)
-        mean = np.zeros(size)
-    (mean,) = _floats(mean)
+    (mean,) = _floats(np.zeros(cov.shape[0] if cov.ndim == 2 else 1) if mean is None else mean)
     mean = wg.reshape(mean, (-1,))
     if cov.ndim == 0:
         cov = cov * np.eye(mean.size)
     elif cov.ndim == 1:
         cov = wg.expand_dims(cov, axis=0) * np.eye(cov.size)
     if cov.shape != (mean.size, mean.size):
-        raise ShapeError(f"multivariate_normal: mean of {mean.size} and cov of shape {cov.shape}")
+        raise ShapeError(
+            f"multivariate_normal: a mean of {mean.size} numbers and a covariance of shape "
+            f"{cov.shape}; expected a square matrix of that size"
+        )
     return mean, cov
 
 
@@ -252,9 +252,14 @@ def multivariate_normal_logpdf(
 ) -> Any:
     """Return the logarithm of the normal density of vectors along the last axis of x."""
     (x,) = _floats(x)
-    mean, cov = _moments(mean, cov, x.shape[-1] if x.ndim else None)
-    if mean.size == 1 and (x.ndim == 0 or x.shape[-1] != 1 or x.ndim == 1):
+    mean, cov = _moments(mean, cov)
+    if mean.size == 1 and x.ndim < 2:
         x = wg.expand_dims(x, axis=-1)
+    if not x.ndim or x.shape[-1] != mean.size:
+        raise ShapeError(
+            f"multivariate_normal: x of shape {x.shape} and a mean of {mean.size} numbers; the "
+            "last axis of x must have that length"
+        )
     offset = x - mean
     if allow_singular:
         return _of_singular(offset, cov)
@@ -290,6 +295,6 @@ def multivariate_normal_pdf(
 
 def multivariate_normal_entropy(mean: Any = None, cov: Any = 1.0) -> Any:
     """Return the entropy of normal vectors."""
-    mean, cov = _moments(mean, cov, None)
+    mean, cov = _moments(mean, cov)
     half_logdet = wg.sum(wg.log(linalg.diagonal(linalg.cholesky(cov))))
     return 0.5 * mean.size * (1 + _LOG_2PI) + half_logdet

@@ -171,8 +171,7 @@ class IpoptProblem:
         plan, lower, _, _ = self._lower()
         weights = np.array(lagrange[: self._nonlinear], np.float64)
         matrix = plan(self._space.as_one(x), weights, float(obj_factor))
-        found: np.ndarray = matrix.data[lower]
-        return found
+        return np.asarray(matrix.data[lower], np.float64)
 
     def intermediate(self, mode: int, step: int, *more: Any) -> bool:
         """Count the steps; IPOPT calls this after each."""

@@ -98,7 +98,8 @@ def implicit_function(
 
     @functools.wraps(solver)
     def solve(*theta: Any, **options: Any) -> Any:
-        return _Solution(solver, residual, fixed_point, linear_solve, theta, options)(tolerance)
+        solution = _Solution(solver, residual, fixed_point, linear_solve, theta)
+        return solution(options, tolerance)
 
     return solve
 
@@ -113,7 +114,6 @@ class _Solution:
         fixed_point: Callable[..., Any] | None,
         linear_solve: Any,
         theta: tuple[Any, ...],
-        options: dict[str, Any],
     ) -> None:
         self.name = f"implicit_function({name_of(solver)})"
         self.solver, self.residual, self.fixed_point = solver, residual, fixed_point
@@ -122,13 +122,12 @@ class _Solution:
         self.theta = as_tensors(leaves, self.name)
         #: those arrays of theta that have derivatives, and where they are
         self.places = [i for i, t in enumerate(self.theta) if is_inexact(t)]
-        self.options = options
         like = next((t._raw for t in self.theta if type(t) is Tensor), None)
         self.library: Any = backends.NUMPY if like is None else plain_namespace(like)
 
-    def __call__(self, tolerance: float | None) -> Any:
-        options, rebuild = flatten(self.options)
-        constants = [*map(detached, self.theta), *map(_option, options)]
+    def __call__(self, options: dict[str, Any], tolerance: float | None) -> Any:
+        leaves, rebuild = flatten(options)
+        constants = [*map(detached, self.theta), *map(_option, leaves)]
         count = len(self.theta)
 
         def on_numpy(values: list[Any]) -> tuple[list[Tensor], Rebuild]:
@@ -181,6 +180,14 @@ class _Solution:
                 "unknowns; as many equations as unknowns determine a derivative"
             )
         return found if self.residual else found - x
+
+    def at(self, x: Tensor) -> Callable[..., Tensor]:
+        """Return the equation as a function of the arrays that have derivatives."""
+
+        def equation(*moving: Any) -> Tensor:
+            return self.equation(x, moving)
+
+        return equation
 
     def unpacked(self, x: Tensor) -> list[Tensor]:
         """Return the arrays that a vector of real numbers stands for."""
@@ -243,7 +250,7 @@ class _Solution:
         """Return the cotangents of theta: -(dF/dtheta)ᵀ u, where Aᵀ u are the weights."""
         x, theta = packed(results, self.name), self.thetas()
         u = self.solve(x, theta, packed(weights, self.name), transpose=True)
-        _, pull = vjp(lambda *moving: self.equation(x, moving), *theta)
+        _, pull = vjp(self.at(x), *theta)
         found: list[Any] = [None] * len(self.theta)
         for place, cotangent in zip(self.places, pull(-u), strict=True):
             found[place] = cotangent
@@ -253,7 +260,7 @@ class _Solution:
         """Return the tangents of x: -A⁻¹ dF/dtheta dtheta."""
         x, theta = packed(results, self.name), self.thetas()
         directions = [tangents[place] for place in self.places]
-        _, b = jvp(lambda *moving: self.equation(x, moving), theta, directions)
+        _, b = jvp(self.at(x), theta, directions)
         return self.unpacked(self.solve(x, theta, -b, transpose=False))
 
     def solve(self, x: Tensor, theta: list[Tensor], b: Tensor, transpose: bool) -> Tensor:
@@ -273,8 +280,7 @@ class _Solution:
             return self.iterate(method, x, theta, b, transpose)
 
         iterate.__name__ = str(method)
-        equation = _Solution(iterate, product, None, self.linear_solve, (x, b, *theta), {})
-        return equation(None)
+        return _Solution(iterate, product, None, self.linear_solve, (x, b, *theta))({}, None)
 
     def solve_dense(self, x: Tensor, theta: list[Tensor], b: Tensor, transpose: bool) -> Tensor:
         from wengert.ops.linalg.solving import solve

@@ -1,0 +1,1 @@
+"""TensorFlow's names and habits; `wengert.tensorflow` is the module that users import."""

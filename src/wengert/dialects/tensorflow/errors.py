@@ -1,0 +1,81 @@
+"""The classes of TensorFlow's errors, and how errors of operations become them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class OpError(Exception):
+    """An operation cannot be done."""
+
+    error_code = 2
+
+    def __init__(self, node_def: Any = None, op: Any = None, message: str = "", *_: Any) -> None:
+        if isinstance(node_def, str) and op is None and not message:
+            node_def, message = None, node_def
+        super().__init__(message)
+        self.node_def, self.op, self.message = node_def, op, message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def _kind(name: str, code: int, doc: str) -> type[OpError]:
+    return type(name, (OpError,), {"error_code": code, "__doc__": doc, "__module__": __name__})
+
+
+CancelledError = _kind("CancelledError", 1, "An operation was cancelled.")
+UnknownError = _kind("UnknownError", 2, "An error without a better name.")
+InvalidArgumentError = _kind("InvalidArgumentError", 3, "An argument does not fit.")
+DeadlineExceededError = _kind("DeadlineExceededError", 4, "Something took too long.")
+NotFoundError = _kind("NotFoundError", 5, "Something was not found.")
+AlreadyExistsError = _kind("AlreadyExistsError", 6, "Something is there already.")
+PermissionDeniedError = _kind("PermissionDeniedError", 7, "Something is not allowed.")
+ResourceExhaustedError = _kind("ResourceExhaustedError", 8, "Memory or the like ran out.")
+FailedPreconditionError = _kind("FailedPreconditionError", 9, "The state does not allow it.")
+AbortedError = _kind("AbortedError", 10, "An operation was aborted.")
+OutOfRangeError = _kind("OutOfRangeError", 11, "An iteration is past its end.")
+UnimplementedError = _kind("UnimplementedError", 12, "An operation is not offered.")
+InternalError = _kind("InternalError", 13, "A defect.")
+UnavailableError = _kind("UnavailableError", 14, "Something is not available now.")
+DataLossError = _kind("DataLossError", 15, "Data was lost.")
+UnauthenticatedError = _kind("UnauthenticatedError", 16, "Somebody is not known.")
+
+#: What operations raise, and TensorFlow calls an invalid argument.
+INVALID = (ValueError, IndexError, TypeError, ArithmeticError, np.linalg.LinAlgError)
+
+
+def invalid(message: str) -> OpError:
+    """Return an InvalidArgumentError."""
+    return InvalidArgumentError(None, None, message)
+
+
+def translated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose errors about shapes, dtypes and indices are TensorFlow's.
+
+    A function that raises one of `errors` itself, or a ValueError or TypeError that is meant to
+    come through, raises it as `Raised`.
+    """
+
+    def call(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except OpError:
+            raise
+        except Raised as error:
+            raise error.error from None
+        except INVALID as error:
+            raise invalid(str(error)) from error
+
+    return call
+
+
+class Raised(Exception):
+    """An error that goes to the user as it is."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error

@@ -1,0 +1,75 @@
+"""How a name is offered: TensorFlow's dotted names for one function, and what is different.
+
+`@offered("math.reduce_sum", "reduce_sum")` puts a function under `tf.math.reduce_sum` and
+`tf.reduce_sum`. It takes TensorFlow's arguments, converts them with `tensors.convert`, calls
+Wengert's operations, and returns Wengert's tensors: the decorator makes them TensorFlow's, and makes
+errors of operations `InvalidArgumentError`. `differs` says in a sentence what is not as in TensorFlow,
+for the table in the docs. There is no mathematics here: that belongs in Wengert's operations.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
+from wengert.dialects.tensorflow.tensors import outward
+
+#: Every name that is offered, with what it is.
+NAMES: dict[str, Any] = {}
+#: What is not as in TensorFlow, by name.
+DIFFERENCES: dict[str, str] = {}
+_HERE = "wengert.dialects.tensorflow"
+#: The modules that offer names, and those that do so once a name of theirs is looked up.
+PARTS = tuple(
+    f"{_HERE}.{part}" for part in ("values", "tensors", "operators", "slices", "variables", "tapes")
+)
+LATE: dict[str, tuple[str, ...]] = {}
+
+
+def put(names: tuple[str, ...], value: Any, differs: str = "") -> None:
+    """Offer a value under some names."""
+    for name in names:
+        if name in NAMES:
+            raise ValueError(f"tf.{name} is offered twice")
+        NAMES[name] = value
+        if differs:
+            DIFFERENCES[name] = differs
+
+
+def offered(
+    *names: str, differs: str = "", raises: tuple[type[Exception], ...] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that offers a function under some names.
+
+    Errors of the classes in `raises` come through as they are; TensorFlow checks some arguments in
+    Python, and raises ValueError or TypeError.
+    """
+
+    passed: tuple[type[Exception], ...] = (OpError, *raises)
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any, **options: Any) -> Any:
+            try:
+                return outward(function(*args, **options))
+            except passed:
+                raise
+            except INVALID as error:
+                raise invalid(f"{error} [Op:{names[0]}]") from error
+
+        put(names, call, differs)
+        return call
+
+    return declare
+
+
+def plain(*names: str, differs: str = "") -> Callable[[Any], Any]:
+    """Return a decorator that offers a function or a class as it is."""
+
+    def declare(value: Any) -> Any:
+        put(names, value, differs)
+        return value
+
+    return declare

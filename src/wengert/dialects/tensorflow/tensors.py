@@ -1,0 +1,442 @@
+"""Tensors as TensorFlow has them: what becomes of Python values, operators, and how they print.
+
+A tensor is a raw array and at most one entry of the list, like Wengert's own, so that operations
+on it are recorded by the same tapes; the class differs in what users see.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.dialects.tensorflow import dtypes
+from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
+from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
+from wengert.dialects.tensorflow.shapes import TensorShape
+from wengert.engine.node import Node, Op
+from wengert.engine.record import apply, binary, unary
+from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap as wrap_native
+from wengert.engine.variable import Variable as NativeVariable
+
+#: NumPy's limits for what a list of Python's whole numbers becomes.
+_INT32 = np.iinfo(np.int32)
+
+
+class Tensor:
+    """An array of numbers. Make one with `tf.constant`."""
+
+    __slots__ = ("__weakref__", "_node", "_part", "_raw")
+    _raw: Any
+    _node: Node | None
+    #: of a part of a variable, the variable and the key
+    _part: tuple[Any, Any]
+    __hash__ = None  # type: ignore[assignment]
+    __array_priority__ = 100
+
+    def __wengert_tensor__(self) -> Native:
+        return wrap_native(self._raw, self._node)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The length of each axis."""
+        return TensorShape(self._raw.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """The kind of numbers."""
+        return of_numpy(self._raw.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._raw.shape)
+
+    @property
+    def device(self) -> str:
+        """Where the numbers are."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    @property
+    def name(self) -> str:
+        """An error: eager tensors have no names."""
+        raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
+
+    def get_shape(self) -> TensorShape:
+        """Return the length of each axis."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Raise unless the tensor has this shape."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}."
+            )
+
+    def numpy(self) -> Any:
+        """Return a copy as a NumPy array; of one number, a NumPy scalar."""
+        array = np.array(backends.to_numpy(self._raw))
+        return array[()] if not array.shape else array
+
+    def ref(self) -> Reference:
+        """Return something that can be a key of a dict."""
+        return Reference(self)
+
+    def _rank(self) -> int:
+        return self.ndim
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(backends.to_numpy(self._raw), dtype=dtype)
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("Scalar tensor has no `len()`")
+        return int(self._raw.shape[0])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.ndim:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        part: Any = type(self).__getitem__  # type: ignore[attr-defined]
+        return (part(self, i) for i in range(len(self)))
+
+    def __bool__(self) -> bool:
+        return bool(np.asarray(self))
+
+    def __float__(self) -> float:
+        return float(np.asarray(self))
+
+    def __int__(self) -> int:
+        return int(np.asarray(self))
+
+    def __complex__(self) -> complex:
+        return complex(np.asarray(self))
+
+    def __index__(self) -> int:
+        return operator.index(self.numpy())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.numpy(), spec) if not self.ndim else format(str(self), spec)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.numpy(), digits or 0)
+
+    def __repr__(self) -> str:
+        values = repr(self.numpy()) if self.ndim else number_text(self.numpy())
+        gap = "\n" if self.ndim > 1 and "\n" in values else ""
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={gap}{values}>"
+
+    def __str__(self) -> str:
+        return f"tf.Tensor({self.numpy()}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __copy__(self) -> Tensor:
+        return made(self._raw, self._node)
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return made(self._raw, self._node)
+
+    def __reduce__(self) -> Any:
+        return made, (self._raw,)
+
+    def assign(self, value: Any, name: str | None = None, read_value: bool = True) -> Any:
+        """Replace this part of a variable, if it is one: ``v[0].assign(1.0)``."""
+        return self._owner_of_part("assign")._assign_part(self._part[1], value, "set")
+
+    def assign_add(self, value: Any, name: str | None = None, read_value: bool = True) -> Any:
+        """Add to this part of a variable, if it is one."""
+        return self._owner_of_part("assign_add")._assign_part(self._part[1], value, "add")
+
+    def assign_sub(self, value: Any, name: str | None = None, read_value: bool = True) -> Any:
+        """Subtract from this part of a variable, if it is one."""
+        owner = self._owner_of_part("assign_sub")
+        return owner._assign_part(self._part[1], -owner._taken(value), "add")
+
+    def _owner_of_part(self, method: str) -> Any:
+        try:
+            return self._part[0]
+        except AttributeError:
+            raise AttributeError(
+                f"'Tensor' object has no attribute {method!r}: only variables, and parts v[key] of "
+                "them, are assigned to; write tf.Variable(x), or tf.tensor_scatter_nd_update"
+            ) from None
+
+    def __getattr__(self, name: str) -> Any:
+        if name in NUMPYS:
+            raise AttributeError(
+                f"a tensor has no attribute {name!r}, which is NumPy's; write tf.{NUMPYS[name]}"
+            )
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+
+
+#: What NumPy's methods are in TensorFlow, for messages.
+NUMPYS = {
+    "T": "transpose(x)", "astype": "cast(x, dtype)", "reshape": "reshape(x, shape)",
+    "sum": "reduce_sum(x)", "mean": "reduce_mean(x)", "max": "reduce_max(x)",
+    "min": "reduce_min(x)", "ravel": "reshape(x, [-1])", "tolist": "constant(x).numpy().tolist()",
+    "size": "size(x)", "data": "constant(x).numpy()", "item": "constant(x).numpy().item()",
+}  # fmt: skip
+
+
+class Reference:
+    """A key for a tensor or a variable, equal to itself only."""
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+
+    def deref(self) -> Any:
+        """Return what this refers to."""
+        return self._of
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._of is other._of
+
+    def __hash__(self) -> int:
+        return id(self._of)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._of!r}>"
+
+
+def number_text(value: Any) -> str:
+    """Return a NumPy scalar as TensorFlow prints it, without its type."""
+    text = repr(value)
+    return text.partition("(")[2][:-1] if text.startswith("np.") and "(" in text else text
+
+
+def made(raw: Any, node: Node | None = None) -> Tensor:
+    """Return a tensor around a raw array and an entry."""
+    tensor = Tensor()
+    tensor._raw = (
+        raw if type(raw) is np.ndarray or not isinstance(raw, np.generic) else np.array(raw)
+    )
+    tensor._node = node
+    return tensor
+
+
+def outward(value: Any) -> Any:
+    """Return Wengert's tensors, in tuples and lists too, as TensorFlow's."""
+    if type(value) is Native:
+        return made(value._raw, value._node)
+    if type(value) in (tuple, list):
+        return type(value)(outward(v) for v in value)
+    return value
+
+
+# -- what values become ---------------------------------------------------------------------------
+
+
+def convert(value: Any, dtype: Any = None, like: Any = None) -> Native:
+    """Return a value as Wengert's tensor, of the dtype that TensorFlow gives it.
+
+    `dtype` is required; `like`, NumPy's dtype of another operand, is what Python's numbers and
+    NumPy's arrays take if they can. Nested lists of tensors are packed.
+    """
+    kind = type(value)
+    if kind is Tensor:
+        tensor = wrap_native(value._raw, value._node)
+    elif kind is Native:
+        tensor = value
+    elif hasattr(kind, "__wengert_tensor__"):
+        tensor = value.__wengert_tensor__()
+    elif isinstance(value, (list, tuple)) and _holds_tensor(value):
+        tensor = _packed(value, dtype)
+    else:
+        return wrap_native(array_of(value, dtype, like))
+    if dtype is not None and of_numpy(tensor.dtype) != dtype:
+        raise ValueError(
+            f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype "
+            f"{of_numpy(tensor.dtype).name}: {outward(tensor)!r}; write tf.cast(x, dtype)"
+        )
+    return tensor
+
+
+def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
+    """Return Python's numbers, lists of them, or an array of any library, as a NumPy array."""
+    if value is None:
+        raise ValueError(
+            "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a "
+            "Tensor."
+        )
+    wanted = None if dtype is None else as_dtype(dtype)._numpy
+    given = isinstance(value, (np.ndarray, np.generic)) or backends.namespace_of(value) is not None
+    try:
+        array = backends.to_numpy(value) if given else np.array(value)
+    except (ValueError, TypeError) as error:
+        if isinstance(value, (list, tuple)):
+            raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from error
+        raise
+    if array.dtype.kind not in "biufc":
+        raise ValueError(
+            f"Attempt to convert a value ({value!r:.60}) with an unsupported type ({type(value)}) to "
+            "a Tensor; tensors here hold numbers and booleans"
+        )
+    if given:
+        hint = wanted if wanted is not None else like
+        if hint is not None and (array.dtype.kind != "c" or hint.kind == "c"):
+            array = array.astype(hint)
+        return np.array(array)
+    usual = _usual(array)
+    if wanted is not None:
+        if not _fits(array.dtype.kind, wanted.kind):
+            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {wanted.name}")
+        return array.astype(wanted)
+    if like is not None and _fits(array.dtype.kind, like.kind):
+        return array.astype(like)
+    return array.astype(usual)
+
+
+def _usual(array: np.ndarray) -> np.dtype:
+    """Return the dtype that Python's numbers have by default."""
+    if array.dtype.kind == "f":
+        return dtypes.float32._numpy
+    if array.dtype.kind in "iu":
+        small = not array.size or (array.min() >= _INT32.min and array.max() <= _INT32.max)
+        return dtypes.int32._numpy if small else dtypes.int64._numpy
+    return array.dtype
+
+
+def _fits(given: str, wanted: str) -> bool:
+    """Return whether Python's numbers of one kind can be of another kind."""
+    if "b" in (given, wanted):
+        return given == wanted
+    order = "iufc".index
+    return (given in "iu" and wanted in "iufc") or order(given) <= order(wanted)
+
+
+def _holds_tensor(value: Any) -> bool:
+    return any(
+        hasattr(type(v), "__wengert_tensor__")
+        or (isinstance(v, (list, tuple)) and _holds_tensor(v))
+        for v in value
+    )
+
+
+def _packed(values: Any, dtype: Any = None) -> Native:
+    """Return nested lists of tensors and numbers as one tensor; derivatives follow."""
+    found = next(v for v in _flat(values) if hasattr(type(v), "__wengert_tensor__"))
+    dtype = as_dtype(dtype) if dtype is not None else convert(found).dtype
+    dtype = dtype._numpy if isinstance(dtype, DType) else dtype
+
+    def pack(value: Any) -> Native:
+        if isinstance(value, (list, tuple)):
+            return Native._namespace.stack([pack(v) for v in value])
+        return convert(
+            value, None if hasattr(type(value), "__wengert_tensor__") else of_numpy(dtype)
+        )
+
+    return pack(values)
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from _flat(value)
+        else:
+            yield value
+
+
+def pair(x: Any, y: Any, name: str) -> tuple[Native, Native]:
+    """Return two operands as tensors of one dtype, which the first tensor of them decides."""
+    if (
+        type(x) is not Tensor
+        and not hasattr(type(x), "__wengert_tensor__")
+        and (type(y) is Tensor or hasattr(type(y), "__wengert_tensor__"))
+    ):
+        second = convert(y)
+        first = (
+            convert(x, of_numpy(second.dtype))
+            if not _is_array(x)
+            else convert(x, None, second.dtype)
+        )
+    else:
+        first = convert(x)
+        second = convert(y, None, first.dtype)
+    check_dtypes(name, first, second)
+    return first, second
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+_SHORT = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+def check_dtypes(name: str, *tensors: Native) -> None:
+    """Raise unless all tensors have the dtype of the first."""
+    first = tensors[0].dtype
+    for position, other in enumerate(tensors[1:], 1):
+        if other.dtype != first:
+            want, got = (_SHORT.get(d.name, d.name) for d in (first, other.dtype))
+            raise invalid(
+                f"cannot compute {name} as input #{position}(zero-based) was expected to be a {want} "
+                f"tensor but is a {got} tensor [Op:{name}]; write tf.cast(x, tf.{first.name})"
+            )
+
+
+# -- operations of one and two tensors -------------------------------------------------------------
+
+
+def of_one(op_function: Any, name: str, kinds: str = "fc") -> Callable[..., Any]:
+    """Return the function of one tensor that does an operation, for numbers of some kinds."""
+    op: Op = op_function.op
+
+    def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        x = convert(args[0])
+        if x.dtype.kind not in kinds:
+            raise invalid(
+                f"Value for attr 'T' of {of_numpy(x.dtype).name} is not in the list of allowed "
+                f"values of {name}; write tf.cast(x, tf.float32)"
+            )
+        return outward(apply(op, (x,), params))
+
+    fast = unary(op, otherwise, Tensor, one_dtype=True)
+
+    def call(x: Any, name: str | None = None) -> Any:
+        return fast(x)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def of_two(op_function: Any, name: str) -> Callable[[Any, Any], Any]:
+    """Return the function of two tensors of one dtype that does an operation."""
+
+    def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        x, y = args
+        first, second = pair(x, y, name)
+        try:
+            return outward(apply(op, (first, second), params))
+        except OpError:
+            raise
+        except INVALID as error:
+            shapes = [list(t.shape) for t in (first, second)]
+            raise invalid(
+                f"Incompatible shapes: {shapes[0]} vs. {shapes[1]} [Op:{name}]: {error}"
+            ) from error
+
+    return binary(op_function.op, otherwise, Tensor, one_dtype=True)
+
+
+def is_variable(value: Any) -> bool:
+    """Return whether a value is a variable."""
+    return isinstance(value, NativeVariable)
+
+
+def is_tensor(x: Any) -> bool:
+    """Return whether a value is a tensor or a variable."""
+    return type(x) is Tensor or is_variable(x)
+
+
+def static(value: Any) -> Any:
+    """Return a shape, an axis or the like, which may be given as tensors, as Python's integers."""
+    if isinstance(value, TensorShape):
+        return [int(n) for n in value.as_list()]  # type: ignore[arg-type]
+    if is_tensor(value) or isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value).tolist()
+    if isinstance(value, (list, tuple)):
+        return [static(v) for v in value]
+    return value

@@ -1,0 +1,57 @@
+"""Dtypes, shapes, errors and constants by TensorFlow's names."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.dialects.tensorflow import dtypes, errors
+from wengert.dialects.tensorflow.shapes import TensorShape
+from wengert.dialects.tensorflow.table import offered, plain, put
+from wengert.dialects.tensorflow.tensors import Tensor, convert, is_tensor, static
+from wengert.engine.tensor import Tensor as Native
+
+ns = Native._namespace
+for _name in (
+    "float16", "half", "float32", "float64", "double", "int8", "int16", "int32", "int64", "uint8",
+    "uint16", "uint32", "uint64", "complex64", "complex128",
+):  # fmt: skip
+    put((_name, f"dtypes.{_name}"), getattr(dtypes, _name))
+put(("bool", "dtypes.bool"), dtypes.bool_)
+put(("DType", "dtypes.DType"), dtypes.DType)
+put(("as_dtype", "dtypes.as_dtype"), dtypes.as_dtype)
+put(("TensorShape",), TensorShape)
+put(("Tensor",), Tensor)
+put(("is_tensor",), is_tensor)
+put(("newaxis",), None)
+put(("__version__", "version.VERSION"), "2.21.0")
+for _name, _value in vars(errors).items():
+    if isinstance(_value, type) and issubclass(_value, errors.OpError):
+        put((f"errors.{_name}",), _value)
+
+
+@offered("constant", raises=(ValueError, TypeError))
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const") -> Any:
+    """Return a tensor of numbers, filled up with the last one if `shape` says so."""
+    tensor = convert(value) if is_tensor(value) else convert(value, dtype)
+    if dtype is not None and dtypes.of_numpy(tensor.dtype) != dtype:
+        tensor = ns.astype(tensor, dtypes.as_dtype(dtype)._numpy)
+    if shape is None:
+        return tensor
+    wanted = tuple(static(shape))
+    if tensor.size == 1 and tensor.shape != wanted:
+        return ns.broadcast_to(ns.reshape(tensor, ()), wanted)
+    if tensor.shape != wanted:
+        if tensor.size != math.prod(wanted):
+            raise TypeError(
+                f"Eager execution of tf.constant with unsupported shape. Tensor {tensor.numpy()} "
+                f"(converted from {value}) has {tensor.size:d} elements, but got `shape` {shape}"
+            )
+        return ns.reshape(tensor, wanted)
+    return tensor
+
+
+@plain("executing_eagerly")
+def executing_eagerly() -> bool:
+    """Return True: operations are done when they are called."""
+    return True

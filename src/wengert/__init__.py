@@ -110,10 +110,12 @@ __all__ = [
 __all__ += _names
 
 #: Modules that are imported when they are first used.
-_LATE = ("fft", "linalg", "nn", "optim", "random", "sparse", "special")
+_LATE = ("autograd", "fft", "linalg", "nn", "optim", "random", "sparse", "special", "tensorflow")
 
 if _TYPE_CHECKING:
+    from wengert import autograd as autograd
     from wengert import fft, linalg, nn, optim, random, sparse, special
+    from wengert import tensorflow as tensorflow
 else:  # a type checker is to know that other names are mistakes
 
     def __getattr__(name: str) -> object:

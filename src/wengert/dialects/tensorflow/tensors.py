@@ -100,8 +100,8 @@ class Tensor:
     def __iter__(self) -> Iterator[Tensor]:
         if not self.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
-        part: Any = type(self).__getitem__  # type: ignore[attr-defined]
-        return (part(self, i) for i in range(len(self)))
+        tensor: Any = self
+        return (tensor[i] for i in range(len(tensor)))
 
     def __bool__(self) -> bool:
         return bool(np.asarray(self))

@@ -1,7 +1,14 @@
-"""IndexedSlices: the gradient of a table of which some rows were read."""
+"""IndexedSlices: the gradient of a table of which some rows were read.
+
+In TensorFlow the gradient of a table is IndexedSlices if any of it comes right from a `tf.gather`
+of its rows. While a tape of this dialect is asked for gradients, such parts are put aside here, and
+joined once the sweep is over.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -12,7 +19,12 @@ from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.table import offered, plain
 from wengert.dialects.tensorflow.tensors import Tensor, convert, made, outward
 from wengert.engine.cotangents import Block
+from wengert.engine.node import Node, Op
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap
+from wengert.ops.indexing import _index_examples, _index_transpose
+from wengert.ops.indexing import index as index_native
 
 
 @plain("IndexedSlices")
@@ -84,17 +96,85 @@ def densified(slices: IndexedSlices) -> Native:
     return Native._namespace.scatter(convert(slices.values), shape=shape, key=(where,))
 
 
-def of_block(block: Block) -> Any:
-    """Return a cotangent that is rows of an array as IndexedSlices; another one as it is."""
-    rows = block.region[0] if block.region else None
-    whole = all(
-        type(r) is range and r == range(n)
-        for r, n in zip(block.region[1:], block.shape[1:], strict=True)
-    )
-    if rows is None or type(rows) is range or not whole:
-        return outward(block.todense(Native._namespace))
-    indices = made(np.asarray(rows, np.int32))
-    return IndexedSlices(outward(block.values), indices, np.asarray(block.shape, np.int32))
+# -- gradients of rows that were read -----------------------------------------------------------
+
+
+class Aside:
+    """The parts of gradients that come right from rows that were read, by the table's entry."""
+
+    def __init__(self, sources: Sequence[Any]) -> None:
+        nodes = [getattr(s, "_leaf", None) or getattr(s, "_node", None) for s in sources]
+        alone = len(sources) == 1
+        # what is put aside goes no further, so nothing that is asked for may lie behind it
+        self.parts: dict[Node, list[Any]] = {
+            node: [] for node in nodes if node is not None and (alone or node.parent is None)
+        }
+
+    def __enter__(self) -> Aside:
+        self._before = _aside.set(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _aside.reset(self._before)
+
+    def shown(self, g: Any, source: Any) -> Any:
+        """Return a gradient with what was put aside: IndexedSlices, if there is any."""
+        parts = self.parts.get(getattr(source, "_leaf", None) or getattr(source, "_node", None))
+        dense = g
+        if type(g) is Block:
+            dense = g.todense(Native._namespace) if all(map(len, g.region)) else None
+        if not parts:
+            return None if g is None else outward(g.todense(Native._namespace) if dense is None else dense)
+        shape = np.asarray(source.shape, np.int32)
+        if dense is None and len(parts) == 1:
+            ((indices, values),) = parts
+            return IndexedSlices(values, indices, shape)
+        if dense is not None:
+            parts = [*parts, (np.arange(shape[0]), dense)]
+        indices = np.concatenate([i.astype(np.int64) for i, _ in parts])
+        values = Native._namespace.concat([_native(v) for _, v in parts])
+        return IndexedSlices(values, indices, shape)
+
+
+def _native(values: Any) -> Native:
+    return values if type(values) is Native else wrap(values)
+
+
+_aside: ContextVar[Aside | None] = ContextVar("wengert_tensorflow_aside", default=None)
+
+
+class _Rows(Op):
+    """x[indices]: rows of a table."""
+
+    linear = True
+
+    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
+        shape, indices = values
+        rows = xp.reshape(g, (indices.size, *shape[1:]))
+        flat = indices.reshape(-1)
+        aside = _aside.get()
+        if aside is not None and node.parent in aside.parts:
+            aside.parts[node.parent].append((flat, rows))
+            return None
+        return _index_transpose(xp, rows, shape, (flat.astype(np.intp),))
+
+
+_rows = _Rows(
+    "tf.gather",
+    ("x",),
+    lambda xp, x, indices: xp.index(x, (indices,)),
+    [lambda xp, g, x_shape, indices: None],  # `pull` has the rule
+    ("indices",),
+)
+_rows.batch = lambda level, arrays, mapped, params: _index_examples(  # type: ignore[method-assign]
+    index_native.op, level, arrays, mapped, {"key": (params["indices"],)}  # type: ignore[attr-defined]
+)
+
+
+def rows_of(table: Native, indices: Any) -> Native:
+    """Return rows of a table, whose gradient is IndexedSlices; indices are inside of it."""
+    found: Native = apply(_rows, (table,), {"indices": indices})
+    return found
 
 
 @offered("convert_to_tensor", raises=(ValueError, TypeError))

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from wengert.dialects.tensorflow.errors import invalid
-from wengert.dialects.tensorflow.slices import of_block
+from wengert.dialects.tensorflow.slices import Aside
 from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tensors import convert, is_tensor, outward
-from wengert.engine.cotangents import Block
 from wengert.engine.errors import RuleError, ShapeError, TapeError
 from wengert.engine.tape import GradientTape as NativeTape
 from wengert.engine.tensor import Tensor as Native
@@ -128,7 +127,8 @@ class GradientTape:
         asked = [s if _is_number(s) else None for s in given]
         self._used = not self._persistent
         try:
-            found = self._tape.gradient(targets, asked, weights, "none", dense=False)
+            with Aside(asked) as aside:
+                found = self._tape.gradient(targets, asked, weights, "none", dense=False)
         except ShapeError as error:
             raise invalid(str(error)) from error
         if unconnected == "zero":
@@ -136,7 +136,7 @@ class GradientTape:
                 _zeros(s) if g is None and s is not None else g
                 for g, s in zip(found, asked, strict=True)
             ]
-        return rebuild([_shown(g, s) for g, s in zip(found, given, strict=True)])
+        return rebuild([aside.shown(g, s) for g, s in zip(found, given, strict=True)])
 
     def _targets(self, target: Any, output_gradients: Any) -> tuple[list[Any], Any]:
         leaves = flatten(target)[0]
@@ -198,10 +198,6 @@ class GradientTape:
 def _zeros(source: Any) -> Native:
     tensor = convert(source)
     return Native._namespace.zeros(tensor.shape, dtype=tensor.dtype)
-
-
-def _shown(g: Any, source: Any) -> Any:
-    return of_block(g) if type(g) is Block else outward(g)
 
 
 @plain("autodiff.ForwardAccumulator")

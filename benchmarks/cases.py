@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks import (
     chains,
+    checkpointing,
     elements,
     elementwise,
     importing,
@@ -11,6 +12,7 @@ from benchmarks import (
     memory,
     networks,
     operations,
+    solvers,
 )
 
 CASES = {
@@ -21,6 +23,8 @@ CASES = {
         operations,
         elements,
         jacobians,
+        checkpointing,
+        solvers,
         elementwise,
         memory,
         importing,

@@ -202,8 +202,8 @@ def named(prefix: str) -> list[str]:
     return [m[1] for span in spans if (m := re.match(re.escape(prefix) + r"(\w+)", span))]
 
 
-def public(cls: type) -> list[str]:
-    return [name for name in dir(cls) if not name.startswith("_")]
+def public(thing: object) -> list[str]:
+    return [name for name in dir(thing) if not name.startswith("_")]
 
 
 @pytest.mark.parametrize(
@@ -217,10 +217,13 @@ def public(cls: type) -> list[str]:
         ("special.", wg.special.__all__),
         ("random.", wg.random.__all__),
         ("optim.", wg.optim.__all__),
+        ("sparse.", wg.sparse.__all__),
         ("x.", public(wg.Tensor)),
         ("s.", public(type(wg.ones(1).at[0]))),
         ("v.", public(wg.Variable)),
         ("tape.", public(wg.GradientTape)),
+        ("forward.", public(wg.ForwardAccumulator)),
+        ("plan.", public(wg.sparse.jacobian(wg.sin, 1.0))),
         ("block.", public(wg.Block)),
     ],
 )
@@ -234,7 +237,7 @@ def test_reference_signatures_are_the_real_ones() -> None:
     for cell, _ in reference_rows():
         for span in re.findall(r"`(.*?)`", cell):
             match = re.fullmatch(
-                r"(?:wg\.)?((?:linalg|fft|special|nn|random|optim)\.)?(\w+)\((.*)\)", span
+                r"(?:wg\.)?((?:linalg|fft|special|nn|random|optim|sparse)\.)?(\w+)\((.*)\)", span
             )
             if match is None or not (span.startswith("wg.") or match[1]):
                 continue

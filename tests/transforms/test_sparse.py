@@ -248,3 +248,53 @@ def test_bad_input() -> None:
         wg.sparse.jacobian(burgers, x)(np.ones(4))
     with pytest.raises(wg.ShapeError, match="expected one number"):
         wg.sparse.hessian(burgers, x)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, shift, a: wg.sort(x),
+        lambda x, shift, a: x[wg.argmax(x)] * x,
+        lambda x, shift, a: wg.take_along_axis(x, wg.argsort(x), axis=0),
+        lambda x, shift, a: x[x > 0.5],
+        lambda x, shift, a: wg.roll(x, shift, axis=0),
+        lambda x, shift, a: a @ x,
+        lambda x, shift, a: wg.stop_gradient(wg.where(x[:, None] > x[None], 1.0, 0.0)) @ x,
+        lambda x, shift, a: wg.sum(wg.reshape(x, (2, 2)), axis=shift % 2),
+    ],
+)
+def test_a_pattern_that_no_longer_holds_is_never_silently_wrong(f: Any) -> None:
+    """By default, also for global patterns: indices and zeros of constants are compared."""
+    one, two = np.array([1.0, 0.2, 0.8, 0.4]), np.array([0.3, 0.9, 0.1, 1.5])
+    eye, ones = wg.asarray(np.eye(4)), wg.ones((4, 4))
+    plan = wg.sparse.jacobian(f, one, 1, eye)
+    np.testing.assert_allclose(
+        plan(one, 1, eye).toarray(), wg.jacobian(lambda x: f(x, 1, eye))(one).reshape(plan.shape)
+    )
+    with pytest.raises(wg.sparse.PatternError, match="than when the plan was made"):
+        plan(two, 2, ones)
+
+
+def test_a_constant_with_more_zeros_is_no_other_pattern() -> None:
+    plan = wg.sparse.jacobian(lambda x, a: a @ x, np.ones(3), wg.ones((3, 3)))
+    assert plan(np.ones(3), wg.asarray(np.eye(3))).toarray().tolist() == np.eye(3).tolist()
+
+
+def test_arrow_matrices_take_both_directions() -> None:
+    def f(x: Any) -> Any:
+        return wg.concat([wg.sum(x, axis=0, keepdims=True) ** 2, x[1:] * x[0]])
+
+    x = rng.normal(size=50)
+    plan = wg.sparse.jacobian(f, x)
+    assert plan.sweeps <= 3
+    np.testing.assert_allclose(plan(x).toarray(), wg.jacobian(f)(x))
+
+
+def test_a_tape_is_told_that_it_ends_at_a_plan() -> None:
+    plan = wg.sparse.jacobian(lambda x: x**2, np.ones(2))
+    x = wg.asarray([1.0, 2.0])
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        with pytest.warns(wg.CutPathWarning, match="a sparse plan"):
+            got = plan(x)
+    assert got.toarray().tolist() == [[2.0, 0.0], [0.0, 4.0]]

@@ -253,12 +253,13 @@ def binary(
     op: Op,
     otherwise: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any] = apply,
     kind: type[Any] = Tensor,
-    one_dtype: bool = False,
+    one_of: str = "",
 ) -> Callable[[Any, Any], Any]:
     """Return the function that calls an operation of two arrays and no parameters.
 
-    `kind` and `otherwise` are as for `unary`. `one_dtype` leaves arrays of two dtypes to
-    `otherwise`, which is also called for shapes that do not fit if `kind` is of a dialect.
+    `kind` and `otherwise` are as for `unary`. `one_of` leaves arrays of two dtypes, or of a kind
+    that is not in it, to `otherwise`, which is also called for shapes that do not fit if `kind` is
+    of a dialect.
     """
     ndarray, current, array = np.ndarray, active.get, np.array
     on_numpy = numpy_function(op)
@@ -273,7 +274,7 @@ def binary(
             node1 = x1._node
             if type(x2) is kind and type(raw2 := x2._raw) is ndarray:
                 node2 = x2._node
-                if one_dtype and raw1.dtype is not raw2.dtype:
+                if one_of and ((dtype := raw1.dtype) is not raw2.dtype or dtype.kind not in one_of):
                     return otherwise(op, (x1, x2), {})
             elif type(x2) is float or type(x2) is int:
                 constants = _CONSTANTS.get(raw1.dtype)

@@ -85,6 +85,7 @@ class ForwardAccumulator:
             as_tangent(t, place, what) for t, place in zip(given, self._places, strict=True)
         ]
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        self._entered = False
         self._owners = [
             p.__wengert_selection__()[0] if hasattr(type(p), "__wengert_selection__") else p
             for p in flatten(primals)[0]
@@ -92,6 +93,7 @@ class ForwardAccumulator:
 
     def __enter__(self) -> ForwardAccumulator:
         self._tape.__enter__()
+        self._entered = True
         self._tape.watch(self._owners)
         self._places = [
             Part(place.tensor, part_of_tape(owner, "primal").node, place.selection)
@@ -123,7 +125,7 @@ class ForwardAccumulator:
         tensors = [part_of_tape(leaf, "jvp: target") for leaf in leaves]
         if any(part.selection is not None for part in tensors):
             raise TypeError("jvp: a target is a selection z.at[key]; write z[key] in the context")
-        if any(p.node is None for p in self._places):
+        if not self._entered:
             raise TapeError("jvp: the accumulator was not entered; write `with accumulator:`")
         targets = [Tensor.__copy__(p.tensor) for p in tensors]
         for tensor, part in zip(targets, tensors, strict=True):

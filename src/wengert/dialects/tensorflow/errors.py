@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -53,29 +52,7 @@ def invalid(message: str) -> OpError:
     return InvalidArgumentError(None, None, message)
 
 
-def translated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function whose errors about shapes, dtypes and indices are TensorFlow's.
-
-    A function that raises one of `errors` itself, or a ValueError or TypeError that is meant to
-    come through, raises it as `Raised`.
-    """
-
-    def call(*args: Any, **options: Any) -> Any:
-        try:
-            return function(*args, **options)
-        except OpError:
-            raise
-        except Raised as error:
-            raise error.error from None
-        except INVALID as error:
-            raise invalid(str(error)) from error
-
-    return call
-
-
-class Raised(Exception):
-    """An error that goes to the user as it is."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        self.error = error
+def as_is(error: Exception) -> Exception:
+    """Return an error about a value that cannot be a tensor; it goes to the user as it is."""
+    error.as_is = True  # type: ignore[attr-defined]
+    return error

@@ -6,60 +6,124 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.errors import INVALID, invalid
-from wengert.dialects.tensorflow.tensors import Tensor, convert, of_one, of_two, outward, pair
+from wengert.dialects.tensorflow.conventions import with_rules
+from wengert.dialects.tensorflow.errors import INVALID, InvalidArgumentError, as_is, invalid
+from wengert.dialects.tensorflow.tensors import (
+    Tensor,
+    check_dtypes,
+    check_kind,
+    convert,
+    is_like_tensor,
+    made,
+    of_one,
+    of_two,
+    outward,
+    pair,
+)
+from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops import elementwise
 from wengert.ops.indexing import getitem
 
 ns = Native._namespace
 
-add = of_two(elementwise.add, "AddV2")
+
+def _lenient(x: Any, y: Any, name: str) -> tuple[Any, Any]:
+    """Return the operands of a sum: Python's numbers that do not fit are of another dtype."""
+    if is_like_tensor(x):
+        first = convert(x)
+        second = convert(y, None, first.dtype)
+        check_dtypes(name, first, second)
+        return first, second
+    return pair(x, y, name)
+
+
+def _same(x: Any, y: Any, name: str) -> tuple[Any, Any]:
+    """Return the operands of a quotient."""
+    first, second = pair(x, y, name, "`x` and `y` must have the same dtype, got {!r} != {!r}.")
+    if first.dtype.kind == "b":
+        raise as_is(TypeError("Invalid dtype tf.bool in __truediv__; write tf.cast(x, tf.float32)"))
+    return first, second
+
+
+def _floating(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return whole numbers as floating ones, as Python divides."""
+    to = np.float32 if x.dtype.itemsize < 4 else np.float64
+    return ns.astype(x, to), ns.astype(y, to)
+
+
+def _no_zero(x: Any, y: Any) -> tuple[Any, Any]:
+    if not y._raw.all():
+        raise invalid("Integer division by zero; write tf.math.divide_no_nan(x, y)")
+    return x, y
+
+
+def _no_negative(x: Any, y: Any) -> tuple[Any, Any]:
+    if (y._raw < 0).any():
+        raise invalid("Integers to negative integer powers are not allowed [Op:Pow]")
+    return x, y
+
+
+#: x ** y, whose derivative in x is y * x ** (y - 1) also at 0 ** 0, where that is not a number,
+#: and in y that of a constant where x is not positive.
+_pow = with_rules(
+    elementwise.pow_,
+    lambda xp, g, x1, x2: g * (x2 * xp.pow(x1, x2 - 1)),
+    lambda xp, g, y, x1: g * y * xp.log(_where_positive(xp, x1)),
+)
+
+
+def _where_positive(xp: Any, x: Any) -> Any:
+    """Return x, and 1 where it is not positive; where complex, where it is 0."""
+    flat = x == 0 if elementwise.is_complex(x) else xp.logical_not(x > 0)
+    return xp.where(flat, xp.ones_like(x), x)
+
+
+add = of_two(elementwise.add, "AddV2", paired=_lenient)
 subtract = of_two(elementwise.subtract, "Sub")
-multiply = of_two(elementwise.multiply, "Mul")
+multiply = of_two(elementwise.multiply, "Mul", "biufc")
 negative = of_one(elementwise.negative, "Neg", "iufc")
-less = of_two(elementwise.less, "Less")
-less_equal = of_two(elementwise.less_equal, "LessEqual")
-greater = of_two(elementwise.greater, "Greater")
-greater_equal = of_two(elementwise.greater_equal, "GreaterEqual")
-_floats = of_two(elementwise.divide, "RealDiv")
-_equal = of_two(elementwise.equal, "Equal")
-_not_equal = of_two(elementwise.not_equal, "NotEqual")
-floor_divide = of_two(elementwise.floor_divide, "FloorDiv")
-remainder = of_two(elementwise.remainder, "FloorMod")
-_power = of_two(elementwise.pow_, "Pow")
+less = of_two(elementwise.less, "Less", "iuf")
+less_equal = of_two(elementwise.less_equal, "LessEqual", "iuf")
+greater = of_two(elementwise.greater, "Greater", "iuf")
+greater_equal = of_two(elementwise.greater_equal, "GreaterEqual", "iuf")
+equal_to = of_two(elementwise.equal, "Equal", "biufc")
+not_equal_to = of_two(elementwise.not_equal, "NotEqual", "biufc")
+divide = of_two(elementwise.divide, "RealDiv", whole=_floating, paired=_same)
+floor_divide = of_two(elementwise.floor_divide, "FloorDiv", "iuf", whole=_no_zero)
+remainder = of_two(elementwise.remainder, "FloorMod", "iuf", whole=_no_zero)
+_power = of_two(_pow, "Pow", "ifc", whole=_no_negative)
 _abs = of_one(elementwise.abs_, "Abs", "iufc")
-
-
-def divide(x: Any, y: Any) -> Any:
-    """Return x / y; whole numbers are made floating, as Python does."""
-    if type(x) is Tensor and x._raw.dtype.kind in "fc":
-        return _floats(x, y)
-    first, second = pair(x, y, "RealDiv")
-    if first.dtype.kind in "iu":
-        to = np.float32 if first.dtype.itemsize < 4 else np.float64
-        first, second = ns.astype(first, to), ns.astype(second, to)
-    return _floats(outward(first), outward(second))
 
 
 def power(x: Any, y: Any) -> Any:
     """Return x ** y."""
-    if type(x) is Tensor and type(y) in (int, float) and x._raw.dtype.kind in "fc":
+    if type(x) is Tensor and type(y) in (int, float) and y and x._raw.dtype.kind in "fc":
         return outward(elementwise.power(x.__wengert_tensor__(), y))
-    first, second = pair(x, y, "Pow")
-    if second.dtype.kind == "i" and (second._raw < 0).any():
-        raise invalid("Integers to negative integer powers are not allowed [Op:Pow]")
-    return _power(outward(first), outward(second))
+    return _power(x, y)
 
 
 def equal(x: Any, y: Any) -> Any:
-    """Return where x and y are equal."""
-    return False if y is None or x is None else _equal(x, y)
+    """Return where x and y are equal; of shapes that do not fit, False."""
+    return _compared(equal_to, x, y, False)
 
 
 def not_equal(x: Any, y: Any) -> Any:
-    """Return where x and y differ."""
-    return True if y is None or x is None else _not_equal(x, y)
+    """Return where x and y differ; of shapes that do not fit, True."""
+    return _compared(not_equal_to, x, y, True)
+
+
+def _compared(function: Any, x: Any, y: Any, without: bool) -> Any:
+    if y is None or x is None:
+        return without
+    try:
+        return function(x, y)
+    except InvalidArgumentError:
+        try:
+            np.broadcast_shapes(np.shape(x), np.shape(y))
+        except ValueError:
+            return made(np.array(without))
+        raise
 
 
 def matmul(x: Any, y: Any) -> Any:
@@ -74,7 +138,11 @@ def logical(name: str, on_bool: Any, on_int: Any) -> Any:
 
     def call(x: Any, y: Any) -> Any:
         first, second = pair(x, y, name)
-        return outward((on_bool if first.dtype.kind == "b" else on_int)(first, second))
+        check_kind(first, "biu", name)
+        try:
+            return outward((on_bool if first.dtype.kind == "b" else on_int)(first, second))
+        except ShapeError as error:
+            raise invalid(str(error)) from error
 
     return call
 

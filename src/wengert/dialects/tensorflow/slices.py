@@ -124,7 +124,11 @@ class Aside:
         if type(g) is Block:
             dense = g.todense(Native._namespace) if all(map(len, g.region)) else None
         if not parts:
-            return None if g is None else outward(g.todense(Native._namespace) if dense is None else dense)
+            return (
+                None
+                if g is None
+                else outward(g.todense(Native._namespace) if dense is None else dense)
+            )
         shape = np.asarray(source.shape, np.int32)
         if dense is None and len(parts) == 1:
             ((indices, values),) = parts
@@ -167,7 +171,11 @@ _rows = _Rows(
     ("indices",),
 )
 _rows.batch = lambda level, arrays, mapped, params: _index_examples(  # type: ignore[method-assign]
-    index_native.op, level, arrays, mapped, {"key": (params["indices"],)}  # type: ignore[attr-defined]
+    index_native.op,
+    level,
+    arrays,
+    mapped,
+    {"key": (params["indices"],)},  # type: ignore[attr-defined]
 )
 
 

@@ -44,7 +44,7 @@ def offered(
     """Return a decorator that offers a function under some names.
 
     Errors of the classes in `raises` come through as they are; TensorFlow checks some arguments in
-    Python, and raises ValueError or TypeError.
+    Python, and raises ValueError or TypeError. So does one that is raised `as_is`.
     """
 
     passed: tuple[type[Exception], ...] = (OpError, *raises)
@@ -57,6 +57,10 @@ def offered(
             except passed:
                 raise
             except INVALID as error:
+                if hasattr(error, "as_is"):
+                    raise
+                if error.__traceback__ is None or error.__traceback__.tb_next is None:
+                    raise  # the call itself: a missing argument, or one of another name
                 raise invalid(f"{error} [Op:{names[0]}]") from error
 
         put(names, call, differs)

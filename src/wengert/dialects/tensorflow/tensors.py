@@ -15,7 +15,7 @@ import numpy as np
 from wengert import backends
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
+from wengert.dialects.tensorflow.errors import INVALID, OpError, as_is, invalid
 from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.engine.node import Node, Op
 from wengert.engine.record import apply, binary, unary
@@ -246,9 +246,11 @@ def convert(value: Any, dtype: Any = None, like: Any = None) -> Native:
     else:
         return wrap_native(array_of(value, dtype, like))
     if dtype is not None and of_numpy(tensor.dtype) != dtype:
-        raise ValueError(
-            f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype "
-            f"{of_numpy(tensor.dtype).name}: {outward(tensor)!r}; write tf.cast(x, dtype)"
+        raise as_is(
+            ValueError(
+                f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype "
+                f"{of_numpy(tensor.dtype).name}: {outward(tensor)!r}; write tf.cast(x, dtype)"
+            )
         )
     return tensor
 
@@ -256,9 +258,11 @@ def convert(value: Any, dtype: Any = None, like: Any = None) -> Native:
 def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
     """Return Python's numbers, lists of them, or an array of any library, as a NumPy array."""
     if value is None:
-        raise ValueError(
-            "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a "
-            "Tensor."
+        raise as_is(
+            ValueError(
+                "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to "
+                "a Tensor."
+            )
         )
     wanted = None if dtype is None else as_dtype(dtype)._numpy
     given = isinstance(value, (np.ndarray, np.generic)) or backends.namespace_of(value) is not None
@@ -266,12 +270,16 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
         array = backends.to_numpy(value) if given else np.array(value)
     except (ValueError, TypeError) as error:
         if isinstance(value, (list, tuple)):
-            raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from error
-        raise
+            message = "Can't convert non-rectangular Python sequence to Tensor."
+            raise as_is(ValueError(message)) from error
+        raise as_is(error) from None
     if array.dtype.kind not in "biufc":
-        raise ValueError(
-            f"Attempt to convert a value ({value!r:.60}) with an unsupported type ({type(value)}) to "
-            "a Tensor; tensors here hold numbers and booleans"
+        kind: Any = ValueError if wanted is None else TypeError
+        raise as_is(
+            kind(
+                f"Attempt to convert a value ({value!r:.60}) with an unsupported type "
+                f"({type(value)}) to a Tensor; tensors here hold numbers and booleans"
+            )
         )
     if given:
         hint = wanted if wanted is not None else like
@@ -281,7 +289,9 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
     usual = _usual(array)
     if wanted is not None:
         if not _fits(array.dtype.kind, wanted.kind):
-            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {wanted.name}")
+            raise as_is(
+                TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {wanted.name}")
+            )
         return array.astype(wanted)
     if like is not None and _fits(array.dtype.kind, like.kind):
         return array.astype(like)
@@ -301,7 +311,7 @@ def _usual(array: np.ndarray) -> np.dtype:
 def _fits(given: str, wanted: str) -> bool:
     """Return whether Python's numbers of one kind can be of another kind."""
     if "b" in (given, wanted):
-        return given == wanted
+        return given == "b"
     order = "iufc".index
     return (given in "iu" and wanted in "iufc") or order(given) <= order(wanted)
 
@@ -338,24 +348,33 @@ def _flat(values: Any) -> Iterator[Any]:
             yield value
 
 
-def pair(x: Any, y: Any, name: str) -> tuple[Native, Native]:
-    """Return two operands as tensors of one dtype, which the first tensor of them decides."""
-    if (
-        type(x) is not Tensor
-        and not hasattr(type(x), "__wengert_tensor__")
-        and (type(y) is Tensor or hasattr(type(y), "__wengert_tensor__"))
-    ):
+def is_like_tensor(value: Any) -> bool:
+    """Return whether a value is a tensor or takes the place of one."""
+    return type(value) is Tensor or hasattr(type(value), "__wengert_tensor__")
+
+
+def pair(x: Any, y: Any, name: str, mismatch: str = "") -> tuple[Native, Native]:
+    """Return two operands as tensors of one dtype, which the first tensor of them decides.
+
+    What is said of two dtypes is an InvalidArgumentError, or a TypeError that says `mismatch`.
+    """
+    if not is_like_tensor(x) and is_like_tensor(y):
         second = convert(y)
-        first = (
-            convert(x, of_numpy(second.dtype))
-            if not _is_array(x)
-            else convert(x, None, second.dtype)
-        )
+        first = converted_like(x, second)
     else:
         first = convert(x)
-        second = convert(y, None, first.dtype)
+        second = converted_like(y, first)
+    if mismatch and first.dtype != second.dtype:
+        raise as_is(TypeError(mismatch.format(of_numpy(first.dtype), of_numpy(second.dtype))))
     check_dtypes(name, first, second)
     return first, second
+
+
+def converted_like(value: Any, other: Native) -> Native:
+    """Return an operand; Python's numbers must, and NumPy's arrays do, take another's dtype."""
+    if is_like_tensor(value):
+        return convert(value)
+    return convert(value, None if _is_array(value) else of_numpy(other.dtype), other.dtype)
 
 
 def _is_array(value: Any) -> bool:
@@ -386,28 +405,39 @@ def of_one(op_function: Any, name: str, kinds: str = "fc") -> Callable[..., Any]
 
     def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         x = convert(args[0])
-        if x.dtype.kind not in kinds:
-            raise invalid(
-                f"Value for attr 'T' of {of_numpy(x.dtype).name} is not in the list of allowed "
-                f"values of {name}; write tf.cast(x, tf.float32)"
-            )
+        check_kind(x, kinds, name)
         return outward(apply(op, (x,), params))
 
     fast = unary(op, otherwise, Tensor, one_dtype=True)
 
     def call(x: Any, name: str | None = None) -> Any:
-        return fast(x)
+        try:
+            return fast(x)
+        except TypeError:  # NumPy's, for a kind that it does not take
+            return otherwise(op, (x,), {})
 
     call.__name__ = call.__qualname__ = name
     return call
 
 
-def of_two(op_function: Any, name: str) -> Callable[[Any, Any], Any]:
-    """Return the function of two tensors of one dtype that does an operation."""
+def of_two(
+    op_function: Any,
+    name: str,
+    kinds: str = "iufc",
+    whole: Callable[[Native, Native], Any] | None = None,
+    paired: Callable[[Any, Any, str], tuple[Native, Native]] = pair,
+) -> Callable[[Any, Any], Any]:
+    """Return the function of two tensors of one dtype that does an operation.
+
+    It takes numbers of some kinds. Whole numbers are first shown to `whole`, which returns what the
+    operation is done on, or raises. `paired` converts the operands.
+    """
 
     def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        x, y = args
-        first, second = pair(x, y, name)
+        first, second = paired(*args, name)
+        check_kind(first, kinds, name)
+        if whole is not None and first.dtype.kind in "iu":
+            first, second = whole(first, second)
         try:
             return outward(apply(op, (first, second), params))
         except OpError:
@@ -418,7 +448,21 @@ def of_two(op_function: Any, name: str) -> Callable[[Any, Any], Any]:
                 f"Incompatible shapes: {shapes[0]} vs. {shapes[1]} [Op:{name}]: {error}"
             ) from error
 
-    return binary(op_function.op, otherwise, Tensor, one_dtype=True)
+    quick = kinds if whole is None else "".join(k for k in kinds if k not in "iu")
+    return binary(op_function.op, otherwise, Tensor, quick)
+
+
+def check_kind(x: Native, kinds: str, name: str) -> None:
+    """Raise unless a tensor holds numbers of a kind that an operation takes."""
+    if x.dtype.kind not in kinds:
+        wanted = ", ".join(v for k, v in _KINDS.items() if k in kinds)
+        raise invalid(
+            f"Value for attr 'T' of {of_numpy(x.dtype).name} is not in the list of allowed values: "
+            f"{wanted} [Op:{name}]; write tf.cast(x, dtype)"
+        )
+
+
+_KINDS = {"f": "float32, float64", "i": "int32, int64", "c": "complex64, complex128", "b": "bool"}
 
 
 def is_variable(value: Any) -> bool:

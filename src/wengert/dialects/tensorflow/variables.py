@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from wengert.dialects.tensorflow.tensors import Reference, convert, number_text,
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.engine.variable import Variable as NativeVariable
+
+#: What names of variables made now begin with, see `tf.name_scope`.
+scope: ContextVar[str] = ContextVar("scope", default="")
 
 
 @plain("Variable")
@@ -44,7 +48,7 @@ class Variable(NativeVariable):
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified.")
         value = convert(initial_value, None if dtype is None else as_dtype(dtype))
-        name = f"{name or 'Variable'}:0"
+        name = f"{scope.get()}{name or 'Variable'}:0"
         super().__init__(value, trainable is None or bool(trainable), name=name)
         self.constraint = constraint
 

@@ -110,7 +110,8 @@ def find_pattern(
 ) -> csr_array:
     """Return the pattern of `target` with respect to the elements of a cut.
 
-    Elements that come from nowhere have no elements in it.
+    Elements that come from nowhere have no elements in it. What it relies on, beside shapes, is
+    what `structure` tells of each entry.
     """
     columns = np.where(cut.sources < 0, -1, np.arange(len(cut.sources)))
     width = len(columns)
@@ -133,6 +134,61 @@ def find_pattern(
                 )
     height = math.prod(target.shape)
     return patterns.get(target, csr_array((height, width), dtype=bool))
+
+
+def structure(node: Node) -> tuple[Any, ...]:
+    """Return what a pattern relies on at an entry: parameters, and where constants are zero.
+
+    An operation on each element has none of it.
+    """
+    op = node.op
+    if isinstance(op, Elementwise):
+        return ()
+    arrays = {"y", "arrays", *op.args}
+    found: list[Any] = []
+    for _, argument, values in node.edges:
+        reads = op.reads[0 if op.variadic else argument] or ()
+        found += [v for name, v in zip(reads, values, strict=True) if name not in arrays]
+        if _matters(node):
+            known = [v for name, v in zip(reads, values, strict=True) if name in arrays]
+            found += [Zeros(v) for v in _flat(known)]
+    return tuple(found)
+
+
+class Zeros:
+    """Where a constant operand is not zero, which an operand of another call may not exceed."""
+
+    def __init__(self, operand: Any) -> None:
+        self.alive = _numpy(operand) != 0
+
+    def covers(self, other: Zeros) -> bool:
+        """Return whether another operand is zero wherever this one is."""
+        return self.alive.shape == other.alive.shape and not (other.alive & ~self.alive).any()
+
+
+def holds(then: Any, now: Any) -> bool:
+    """Return whether a pattern that was found with one structure holds for another."""
+    if then is now:
+        return True
+    if type(then) is Zeros:
+        return type(now) is Zeros and then.covers(now)
+    if type(then) is tuple:
+        return type(now) is tuple and len(then) == len(now) and all(map(holds, then, now))
+    if isinstance(then, np.ndarray) or isinstance(now, np.ndarray):
+        return np.array_equal(then, now)
+    return bool(then == now)
+
+
+def _flat(values: Any) -> list[Any]:
+    return [x for v in values for x in (v if type(v) is tuple else (v,))]
+
+
+def _matters(node: Node) -> bool:
+    """Return whether the zeros of an entry's other operands are looked at."""
+    if not node.op.linear or len(node.edges) != 1:
+        return False
+    size = math.prod(node.shape) * math.prod(node.edges[0][0].shape)
+    return 0 < size <= LARGEST
 
 
 def _selection(columns: Positions, width: int) -> csr_array:
@@ -301,7 +357,7 @@ def _matrix(xp: Any, node: Node, edge: Any) -> csr_array | None:
     """Return where the matrix of an operation is not zero, if its other operands are constants."""
     parent, argument, values = edge
     width, height = math.prod(parent.shape), math.prod(node.shape)
-    if len(node.edges) > 1 or width * height > LARGEST or not width * height:
+    if not _matters(node):
         return None
     found = np.zeros((height, width), bool)
     for unit in (1.0, 1j) if backends.kind_of(parent.dtype) == "c" else (1.0,):

@@ -17,13 +17,19 @@ from wengert.engine.forward import push
 from wengert.engine.node import NOBODY, Node, active
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.gradients import Call, grad, name_of
+from wengert.transforms.gradients import Call, grad, is_traced, name_of
 from wengert.transforms.sparse.colouring import (
     Colouring,
     jacobian_colouring,
     symmetric_colouring,
 )
-from wengert.transforms.sparse.pattern import Cut, find_cut, find_pattern
+from wengert.transforms.sparse.pattern import (
+    Cut,
+    find_cut,
+    find_pattern,
+    holds,
+    structure,
+)
 
 PATTERNS = ("global", "local")
 JACOBIAN_MODES = ("auto", "forward", "reverse", "both")
@@ -40,7 +46,9 @@ class _Run:
     """One recorded call of the function of a plan."""
 
     def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...], argnum: int, what: str):
-        if type(args[argnum]) is np.ndarray and args[argnum].dtype.kind == "f":
+        if type(args[argnum]) is Tensor:
+            args = (*args[:argnum], wrap(_cut(args[argnum])), *args[argnum + 1 :])
+        elif type(args[argnum]) is np.ndarray and args[argnum].dtype.kind == "f":
             # the tape lives for this call only, so nobody writes to the array meanwhile
             args = (*args[:argnum], wrap(args[argnum]), *args[argnum + 1 :])
         self.call = call = Call(fun, argnum, False, args, {}, what, persistent=True)
@@ -63,7 +71,16 @@ class _Run:
     @property
     def program(self) -> tuple[Any, ...]:
         """What a plan holds for: operations and shapes, in the order they were recorded."""
-        return tuple((node.op.name, *_flat_shape(node.shape)) for node in self.entries)
+        source = self.call.places[0].node
+        return tuple(
+            ("argument" if node is source else node.op.name, *_flat_shape(node.shape))
+            for node in self.entries
+        )
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What else a plan's pattern relies on, for each operation."""
+        return tuple(map(structure, self.entries))
 
     def pull(self, weights: Any, nodes: Sequence[Node]) -> list[np.ndarray]:
         """Return the cotangents of some entries for weights of the result, paths ending there."""
@@ -93,6 +110,13 @@ class _Run:
         if moved is None:
             return np.zeros(math.prod(self.target.shape))
         return backends.to_numpy(moved._raw).ravel()
+
+
+def _cut(tensor: Tensor) -> Any:
+    """Return the raw array of a tensor; a tape that records it is told that it ends here."""
+    if is_traced(tensor):
+        tensor._cut("a sparse plan")
+    return tensor._raw
 
 
 def _flat_shape(shape: Any) -> tuple[Any, ...]:
@@ -197,7 +221,7 @@ class Plan:
         run = _Run(self._function, example, argnum, self._name)
         self.shape = (math.prod(run.target.shape), math.prod(run.source.shape))
         self._argument = run.source.shape
-        self._program = run.program
+        self._program, self._structure = run.program, run.structure
         inner, self._cut = self._patterns(run)
         columns = self._cut.sources[inner.indices]
         whole = csr_array(
@@ -233,14 +257,13 @@ class Plan:
         choices: list[Colouring] = []
         if mode in ("auto", "reverse"):
             choices.append(jacobian_colouring(inner, "reverse"))
-        least = int(np.max(np.diff(self.pattern.indptr), initial=0))
         if mode in ("star", "acyclic"):
             choices.append(symmetric_colouring(self.pattern, mode))  # type: ignore[arg-type]
         elif mode in ("forward", "both"):
             choices.append(jacobian_colouring(self.pattern, mode))  # type: ignore[arg-type]
         elif mode == "auto" and self._symmetric and choices[0].colours > 2:
             choices.append(symmetric_colouring(self.pattern))
-        elif mode == "auto" and least < choices[0].colours:
+        elif mode == "auto" and choices[0].colours > 3:
             choices.append(jacobian_colouring(self.pattern, "auto"))
         best = min(choices, key=lambda c: c.colours)
         self._colouring = best
@@ -302,6 +325,15 @@ class Plan:
                 "sequence of operations, so write wg.where in place of `if`, or make a plan for "
                 "each case"
             )
+        for node, then, now in zip(run.entries, self._structure, run.structure, strict=True):
+            if not holds(then, now):
+                raise PatternError(
+                    f"{self._name}: {node.op.name!r} of {name_of(self._fun)} has other indices, "
+                    "parameters or zeros of a constant operand than when the plan was made, so its "
+                    "pattern may be another. Indices that are computed from the argument (argsort, "
+                    "argmax) change with it: use wg.jacobian, or make a plan for each case. Give a "
+                    "constant operand without zeros as an example"
+                )
 
     def _data(self, run: _Run) -> np.ndarray:
         colouring = self._colouring
@@ -359,10 +391,13 @@ class Plan:
         missing = np.flatnonzero((values != 0) & ~known)
         where = f"({missing[0]}, {column})" if len(missing) else f"in column {column}"
         value = f" of value {values[missing[0]]:.6g}" if len(missing) else ""
+        advice = 'make the plan with pattern="global", or another one for this argument'
+        if not self._local:
+            advice = "make another plan for this argument"
         raise PatternError(
             f"{self._name}: the derivative has an element at {where}{value} that the plan's "
             f"pattern does not have. The pattern of {name_of(self._fun)} changes with its "
-            'argument: make the plan with pattern="global", or another one for this argument'
+            f"argument: {advice}"
         )
 
     # -- looks ----------------------------------------------------------------------------------

@@ -1,0 +1,326 @@
+"""Nests of lists, tuples and dicts (tf.nest), tf.Module, name scopes and TensorSpec."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping, MappingView
+from types import TracebackType
+from typing import Any
+
+from wengert.dialects.tensorflow.dtypes import DType, as_dtype, float32
+from wengert.dialects.tensorflow.shapes import TensorShape
+from wengert.dialects.tensorflow.table import plain
+from wengert.dialects.tensorflow.tensors import is_tensor
+from wengert.dialects.tensorflow.variables import Variable, scope
+
+# -- nests ----------------------------------------------------------------------------------------
+
+
+@plain("nest.is_nested")
+def is_nested(structure: Any) -> bool:
+    """Return whether a value is a list, a tuple, a dict or a view of one."""
+    if isinstance(structure, (str, bytes)) or is_tensor(structure):
+        return False
+    return isinstance(structure, (list, tuple, Mapping, MappingView, collections.deque))
+
+
+def _children(structure: Any) -> list[Any]:
+    """Return the parts of a nest, those of a dict in the order of its keys."""
+    if isinstance(structure, Mapping):
+        return [structure[key] for key in _sorted(structure)]
+    return list(structure)
+
+
+def _sorted(mapping: Mapping[Any, Any]) -> list[Any]:
+    try:
+        return sorted(mapping)
+    except TypeError:
+        raise TypeError("nest only supports dicts with sortable keys.") from None
+
+
+@plain("nest.flatten")
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """Return the values of a nest as a list; dicts are gone through in the order of their keys."""
+    if not is_nested(structure):
+        return [structure]
+    return [leaf for child in _children(structure) for leaf in flatten(child)]
+
+
+@plain("nest.pack_sequence_as")
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+    """Return a nest like `structure` with the values of a list."""
+    if not isinstance(flat_sequence, (list, tuple)):
+        raise TypeError(
+            f"Attempted to pack value: {flat_sequence!r} into a structure, but found incompatible "
+            f"type `{type(flat_sequence)}` instead; give a list of values"
+        )
+    wanted = len(flatten(structure))
+    if wanted != len(flat_sequence):
+        raise ValueError(
+            f"Could not pack sequence. Structure had {wanted} atoms, but flat_sequence had "
+            f"{len(flat_sequence)} items. Structure: {structure!r}"
+        )
+    return _packed(structure, iter(flat_sequence))
+
+
+def _packed(structure: Any, supply: Iterator[Any]) -> Any:
+    if not is_nested(structure):
+        return next(supply)
+    return _like(structure, [_packed(child, supply) for child in _children(structure)])
+
+
+def _like(structure: Any, parts: list[Any]) -> Any:
+    """Return a nest of the kind of another, with these parts."""
+    if isinstance(structure, Mapping):
+        found = dict(zip(_sorted(structure), parts, strict=True))
+        ordered = [(key, found[key]) for key in structure]
+        if isinstance(structure, collections.defaultdict):
+            return collections.defaultdict(structure.default_factory, ordered)
+        return type(structure)(ordered)  # type: ignore[call-arg]
+    if hasattr(structure, "_fields"):
+        return type(structure)(*parts)
+    return parts if isinstance(structure, MappingView) else type(structure)(parts)
+
+
+@plain("nest.assert_same_structure")
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raise ValueError unless two nests have the same form, TypeError for other kinds of nests."""
+    wrong = _difference(nest1, nest2, check_types)
+    if wrong is not None:
+        raise wrong(
+            "The two structures don't have the same nested structure. First structure: "
+            f"type={type(nest1).__name__} str={nest1!s:.200} Second structure: "
+            f"type={type(nest2).__name__} str={nest2!s:.200}"
+        )
+
+
+def _difference(one: Any, other: Any, check_types: bool) -> type[Exception] | None:
+    if not is_nested(one) or not is_nested(other):
+        return ValueError if is_nested(one) or is_nested(other) else None
+    both_mappings = isinstance(one, Mapping) and isinstance(other, Mapping)
+    if check_types and type(one) is not type(other) and not both_mappings:
+        return TypeError
+    if len(one) != len(other) or (both_mappings and one.keys() != other.keys()):
+        return ValueError
+    pairs = zip(_children(one), _children(other), strict=True)
+    return next(filter(None, (_difference(a, b, check_types) for a, b in pairs)), None)
+
+
+@plain("nest.map_structure")
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """Return a nest of what a function returns for the values at each place of some nests."""
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    check_types = kwargs.pop("check_types", True)
+    kwargs.pop("expand_composites", None)
+    if kwargs:
+        raise ValueError(
+            "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
+            f"`{'`, `'.join(kwargs)}`"
+        )
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types)
+    leaves = zip(*map(flatten, structure), strict=True)
+    return pack_sequence_as(structure[0], [func(*values) for values in leaves])
+
+
+# -- name scopes ----------------------------------------------------------------------------------
+
+
+@plain("name_scope")
+class name_scope:  # noqa: N801 - TensorFlow's name
+    """A context in which names of variables begin with a name."""
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        self._name = name
+        self._outside: list[str] = []
+
+    @property
+    def name(self) -> str:
+        """The name, as given."""
+        return self._name
+
+    def __enter__(self) -> str:
+        before = scope.get()
+        self._outside.append(before)
+        if self._name.endswith("/"):  # a whole path, as another scope gave it
+            scope.set(self._name)
+        else:
+            scope.set(f"{before}{self._name}/" if self._name else "")
+        return scope.get()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        scope.set(self._outside.pop())
+
+
+# -- modules --------------------------------------------------------------------------------------
+
+
+def _snake(name: str) -> str:
+    parted = re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))", r"_\1", name)
+    return parted.lower()
+
+
+@plain("Module")
+class Module:
+    """A container of variables and other modules, found wherever its attributes hold them."""
+
+    def __init__(self, name: str | None = None) -> None:
+        if name is not None and not name.isidentifier():
+            raise ValueError(
+                f"{name!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a valid class name)."
+            )
+        self._name = name or _snake(type(self).__name__)
+        self._scope_name = f"{scope.get()}{self._name}/"
+
+    @property
+    def name(self) -> str:
+        """The name that was given, or that of the class in lower case."""
+        return self._own("_name")
+
+    @property
+    def name_scope(self) -> name_scope:
+        """A context for names of variables."""
+        return name_scope(self._own("_scope_name"))
+
+    def _own(self, attribute: str) -> str:
+        try:
+            return str(vars(self)[attribute])
+        except KeyError:
+            raise AttributeError(
+                f"{type(self).__name__} has no {attribute[1:]} yet: call super().__init__() in its "
+                "__init__"
+            ) from None
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """All variables: those of this module, attribute by attribute, then those of its modules."""
+        return tuple(self._flatten(predicate=lambda v: isinstance(v, Variable)))
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """The variables that are trained."""
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def non_trainable_variables(self) -> tuple[Any, ...]:
+        """The variables that are not trained."""
+        return tuple(v for v in self.variables if not v.trainable)
+
+    @property
+    def submodules(self) -> tuple[Any, ...]:
+        """All modules inside of this one."""
+        return tuple(self._flatten(predicate=lambda v: isinstance(v, Module)))
+
+    def _flatten(
+        self,
+        recursive: bool = True,
+        predicate: Callable[[Any], bool] | None = None,
+        attribute_traversal_key: Any = None,
+        with_path: bool = False,
+        expand_composites: bool = False,
+    ) -> Iterator[Any]:
+        """Return the leaves of all attributes that a predicate holds for, each once."""
+        return _leaves(self, predicate or (lambda v: True), recursive, {id(self)})
+
+    @classmethod
+    def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a method that runs in the module's name scope."""
+
+        @functools.wraps(method)
+        def scoped(self: Module, *args: Any, **kwargs: Any) -> Any:
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        return scoped
+
+
+def _leaves(
+    module: Any, predicate: Callable[[Any], bool], recursive: bool, seen: set[int]
+) -> Iterator[Any]:
+    inner = []
+    for _, attribute in sorted(vars(module).items()):
+        try:
+            leaves = flatten(attribute)
+        except TypeError:  # a dict whose keys have no order holds no variables of the module
+            continue
+        for leaf in leaves:
+            if id(leaf) in seen:
+                continue
+            seen.add(id(leaf))
+            if predicate(leaf):
+                yield leaf
+            if recursive and isinstance(leaf, Module):
+                inner.append(leaf)
+    for part in inner:
+        yield from _leaves(part, predicate, recursive, seen)
+
+
+# -- what tensors a function takes ----------------------------------------------------------------
+
+
+@plain("TensorSpec")
+class TensorSpec:
+    """A shape, of which not all need be known, and a dtype."""
+
+    def __init__(self, shape: Any, dtype: Any = float32, name: str | None = None) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype = as_dtype(dtype)
+        self._name = name
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape, with None for what may be any."""
+        return self._shape
+
+    @property
+    def dtype(self) -> DType:
+        """The kind of numbers."""
+        return self._dtype
+
+    @property
+    def name(self) -> str | None:
+        """The name."""
+        return self._name
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        """Return the specification that a tensor fits exactly."""
+        return cls(tensor.shape, tensor.dtype, name)
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+        """Return a specification like another."""
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+        """Return whether a tensor fits."""
+        return self._dtype == spec_or_tensor.dtype and self._shape.is_compatible_with(
+            spec_or_tensor.shape
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, TensorSpec)
+            and (self._shape, self._dtype) == (other._shape, other._dtype)
+            and self._name == other._name
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._shape, self._dtype))
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"

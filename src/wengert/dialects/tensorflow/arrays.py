@@ -247,7 +247,7 @@ def identity_n(input: Any, name: str | None = None) -> Any:
 @offered("reshape")
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     """Return the elements in another shape; one length may be -1, for what is left."""
-    x = _given(tensor)
+    x = convert(tensor)
     wanted = integers(shape, "shape")
     if not isinstance(wanted, list) or any(isinstance(n, list) for n in wanted):
         raise invalid(f"sizes input must be 1-D, not {shape!r}")
@@ -256,14 +256,6 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     if -1 in wanted and 0 in wanted:
         raise invalid(f"reshape cannot infer the missing input size of {wanted}")
     return ns.reshape(x, tuple(wanted))
-
-
-def _given(value: Any) -> Native:
-    """Return the tensor of an argument; what cannot be one raises as it does in TensorFlow."""
-    try:
-        return convert(value)
-    except (ValueError, TypeError) as error:
-        raise as_is(error) from error
 
 
 @offered("expand_dims", raises=(ValueError,))
@@ -276,7 +268,7 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
 @offered("squeeze")
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     """Return the tensor without axes of length 1: those in `axis`, or all of them."""
-    x = _given(input)
+    x = convert(input)
     if axis is not None:
         found = integers(axis, "axis")
         axis = tuple(found) if isinstance(found, list) else (found,)
@@ -334,7 +326,7 @@ def stack(values: Any, axis: int = 0, name: str | None = "stack") -> Any:
 @offered("unstack", raises=(TypeError,))
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = "unstack") -> Any:
     """Return a list of the parts along an axis."""
-    x = _given(value)
+    x = convert(value)
     if not -x.ndim <= axis < x.ndim:
         raise as_is(ValueError(f"Argument `axis` = {axis} not in range [{-x.ndim}, {x.ndim})"))
     if num is not None and num != x.shape[axis]:
@@ -347,7 +339,7 @@ def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str | None = "split"
 ) -> Any:
     """Return a list of parts: as many as a number says, or of the lengths in a list."""
-    x = _given(value)
+    x = convert(value)
     sizes = integers(num_or_size_splits, "num_or_size_splits")
     where = _in_range(one_integer(axis, "axis"), x.ndim)
     total = x.shape[where]
@@ -376,7 +368,7 @@ def split(
 @offered("tile", raises=(TypeError,))
 def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     """Return the tensor repeated as a whole along each axis."""
-    x, counts = _given(input), lengths(multiples, "multiples")
+    x, counts = convert(input), lengths(multiples, "multiples")
     if len(counts) != x.ndim:
         raise invalid(f"Expected multiples argument to be a vector of length {x.ndim}: {counts}")
     return ns.tile(x, counts) if counts else x
@@ -385,7 +377,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
 @offered("repeat")
 def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Any:
     """Return the tensor with each element repeated, a number of times or its own number."""
-    x, counts = _given(input), integers(repeats, "repeats")
+    x, counts = convert(input), integers(repeats, "repeats")
     if axis is None:
         x, where = ns.reshape(x, (-1,)), 0
     elif not -x.ndim <= axis < x.ndim:
@@ -417,7 +409,7 @@ def pad(
                 f"'SYMMETRIC'. Received `mode` = {mode}"
             )
         )
-    x, widths = _given(tensor), integers(paddings, "paddings")
+    x, widths = convert(tensor), integers(paddings, "paddings")
     if np.shape(widths) != (x.ndim, 2) and not (x.ndim == 0 and np.size(widths) == 0):
         raise invalid(f"paddings must be a matrix with {x.ndim} rows and 2 columns: {widths}")
     most = {"REFLECT": -1, "SYMMETRIC": 0}.get(kind)
@@ -436,7 +428,7 @@ def pad(
 @offered("reverse")
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     """Return the tensor with elements along some axes in reverse order."""
-    x, where = _given(tensor), integers(axis, "axis")
+    x, where = convert(tensor), integers(axis, "axis")
     if not isinstance(where, list):
         raise invalid(f"'dims' must be 1-dimensional, not {axis!r}")
     axes = [_in_range(a, x.ndim) for a in where]
@@ -448,7 +440,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
 @offered("roll")
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
     """Return the tensor with elements moved along axes, the last ones coming first again."""
-    x = _given(input)
+    x = convert(input)
     shifts, where = integers(shift, "shift"), integers(axis, "axis")
     shifts = shifts if isinstance(shifts, list) else [shifts]
     where = where if isinstance(where, list) else [where]
@@ -462,7 +454,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
 @offered("broadcast_to")
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
     """Return the tensor repeated along new axes and axes of length 1 until it has a shape."""
-    return ns.broadcast_to(_given(input), lengths(shape))
+    return ns.broadcast_to(convert(input), lengths(shape))
 
 
 @offered("reverse_sequence", raises=(TypeError, ValueError))
@@ -500,7 +492,7 @@ def reverse_sequence(
 @offered("space_to_batch", "space_to_batch_nd", "nn.space_to_batch")
 def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Any:
     """Return blocks of the axes after the first, moved into the first."""
-    x, blocks = _given(input), _blocks(block_shape, input)
+    x, blocks = convert(input), _blocks(block_shape, input)
     widths = np.asarray(integers(paddings, "paddings"))
     if widths.shape != (len(blocks), 2) or (widths < 0).any() or x.ndim <= len(blocks):
         raise invalid(f"paddings {widths.tolist()} for blocks {blocks} of shape {x.shape}")
@@ -523,7 +515,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
 @offered("batch_to_space", "nn.batch_to_space")
 def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Any:
     """Return what `space_to_batch` was given: parts of the first axis, moved into blocks."""
-    x, blocks = _given(input), _blocks(block_shape, input)
+    x, blocks = convert(input), _blocks(block_shape, input)
     ends, count = np.asarray(integers(crops, "crops")), len(blocks)
     if ends.shape != (count, 2) or (ends < 0).any() or x.ndim <= count:
         raise invalid(f"crops {ends.tolist()} for blocks {blocks} of shape {x.shape}")
@@ -563,7 +555,7 @@ def depth_to_space(
     input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
 ) -> Any:
     """Return images with blocks made of their channels."""
-    x = _given(input)
+    x = convert(input)
     _channels_last(x, data_format)
     n, h, w, c = x.shape
     b = block_size
@@ -578,7 +570,7 @@ def space_to_depth(
     input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
 ) -> Any:
     """Return images with channels made of their blocks."""
-    x = _given(input)
+    x = convert(input)
     _channels_last(x, data_format)
     n, h, w, c = x.shape
     b = block_size
@@ -640,7 +632,7 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
 @offered("fill", raises=(TypeError,))
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Any:
     """Return a tensor filled with one number, whose derivative it takes."""
-    x = _given(value)
+    x = convert(value)
     if x.ndim:
         raise invalid(f"value must be a scalar, got shape {x.shape}")
     return ns.broadcast_to(x, lengths(dims, "dims"))
@@ -747,7 +739,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = "meshgrid") ->
 @offered("slice", raises=(TypeError,))
 def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     """Return the part that starts at `begin` and has some size; -1 is for all that is left."""
-    x = _given(input_)
+    x = convert(input_)
     starts, counts = integers(begin, "begin"), integers(size, "size")
     if np.shape(starts) != (x.ndim,) or np.shape(counts) != (x.ndim,):
         raise invalid(f"Expected begin and size arguments to be 1-D tensors of size {x.ndim}")
@@ -792,7 +784,7 @@ def strided_slice(
             key.append(
                 slice(None if begin_mask & bit else start, None if end_mask & bit else stop, step)
             )
-    return index(_given(input_), tuple(key))
+    return index(convert(input_), tuple(key))
 
 
 def lengths_or_places(value: Any, what: str) -> list[int]:

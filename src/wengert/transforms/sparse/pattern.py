@@ -144,6 +144,8 @@ def structure(node: Node) -> tuple[Any, ...]:
     op = node.op
     if isinstance(op, Elementwise):
         return ()
+    if op is OUTPUT:
+        return (node.argument,)
     arrays = {"y", "arrays", *op.args}
     found: list[Any] = []
     for _, argument, values in node.edges:

@@ -53,11 +53,11 @@ def _plain(step: Callable[..., Any], x: Any, layers: int) -> Any:
 
 
 def _in_segments(step: Callable[..., Any], x: Any, layers: int) -> Any:
-    return peers.load("wengert.transforms.checkpoint").checkpoint_loop(step, x, layers)
+    return peers.load("wengert").checkpoint_loop(step, x, layers)
 
 
 def _with_snapshots(step: Callable[..., Any], x: Any, layers: int) -> Any:
-    loop = peers.load("wengert.transforms.checkpoint").checkpoint_loop
+    loop = peers.load("wengert").checkpoint_loop
     return loop(step, x, layers, snapshots=20)
 
 

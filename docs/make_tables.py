@@ -1,7 +1,7 @@
-"""Write the table of operations into reference.md, from the registry.
+"""Write the tables of operations and of TensorFlow's names, from what the package declares.
 
-python docs/make_tables.py            rewrite the table
-python docs/make_tables.py --check    fail if the table is not up to date
+python docs/make_tables.py            rewrite the tables
+python docs/make_tables.py --check    fail if a table is not up to date
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 import wengert as wg
 import wengert.ops
+from wengert.dialects.tensorflow.table import DIFFERENCES, NAMES
 from wengert.engine.node import Op
 from wengert.extend import REGISTRY
 
-REFERENCE = Path(__file__).parent / "reference.md"
-BEGIN, END = "<!-- operations -->", "<!-- end of operations -->"
+DOCS = Path(__file__).parent
 HEADER = """\
 | operation | family | arguments | keeps in memory | complex | a Block goes through |
 |---|---|---|---|---|---|
@@ -97,23 +97,66 @@ def _block(op: Op | None) -> str:
     return "stays a block" if has_rule else "becomes dense"
 
 
-def rewritten(text: str) -> str:
-    """Return the reference with the table between its markers."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+def tensorflow_names() -> str:
+    """Return a table for each module of names, a row for what is offered under some names."""
+    import wengert.tensorflow as tf
+
+    tf._facade.load_all()
+    by_value: dict[int, list[str]] = {}
+    for name, value in NAMES.items():
+        by_value.setdefault(id(value), []).append(name)
+    rows = [sorted(names, key=_first_name) for names in by_value.values()]
+    rows = [part for names in rows for part in _kept_together(names)]
+    sections: dict[str, list[list[str]]] = {}
+    for names in sorted(rows, key=lambda names: names[0].lower()):
+        sections.setdefault(names[0].rpartition(".")[0], []).append(names)
+    return "\n".join(_section(module, sections[module]) for module in sorted(sections))
+
+
+def _first_name(name: str) -> tuple[int, int, str]:
+    """Return what names of one thing are ordered by: the shortest, and not one with a _."""
+    return name.count("."), len(name), name
+
+
+def _kept_together(names: list[str]) -> list[list[str]]:
+    """Return names of one function; constants such as None or -1 are one thing by chance."""
+    value = NAMES[names[0]]
+    alike = callable(value) or hasattr(value, "name")
+    return [names] if alike else [[name] for name in names]
+
+
+def _section(module: str, rows: list[list[str]]) -> str:
+    title = f"## tf.{module}" if module else "## tf"
+    lines = [title, "", "| name | also | what differs |", "|---|---|---|"]
+    for first, *others in rows:
+        differs = next((DIFFERENCES[n] for n in (first, *others) if n in DIFFERENCES), "")
+        cells = f"`tf.{first}`", ", ".join(f"`tf.{n}`" for n in others), differs
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def rewritten(text: str, name: str, made: str) -> str:
+    """Return a document with something made between the markers of a name."""
+    first, last = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, begin, rest = text.partition(first)
+    _, end, after = rest.partition(last)
     if not begin or not end:
-        raise SystemExit(f"{REFERENCE.name} has no markers {BEGIN} and {END}")
-    return f"{before}{begin}\n\n{table()}\n{end}{after}"
+        raise SystemExit(f"no markers {first} and {last}")
+    return f"{before}{begin}\n\n{made}\n{end}{after}"
 
 
 def main() -> None:
-    """Rewrite the reference, or check it."""
-    old = REFERENCE.read_text(encoding="utf-8")
-    new = rewritten(old)
-    if sys.argv[1:] != ["--check"]:
-        REFERENCE.write_text(new, encoding="utf-8")
-    elif new != old:
-        raise SystemExit("reference.md is out of date; run: python docs/make_tables.py")
+    """Rewrite the documents, or check them."""
+    for document, name, make in (
+        ("reference.md", "operations", table),
+        ("tensorflow-names.md", "names", tensorflow_names),
+    ):
+        old = (DOCS / document).read_text(encoding="utf-8")
+        new = rewritten(old, name, make())
+        if sys.argv[1:] != ["--check"]:
+            (DOCS / document).write_text(new, encoding="utf-8")
+        elif new != old:
+            raise SystemExit(f"{document} is out of date; run: python docs/make_tables.py")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The command `wengert`: a version to print and programs to run."""
+"""The command `wengert`: a version to print, and programs to run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 import wengert
-from wengert import demo
+from wengert import demo, running
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -26,6 +26,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument(
         "names", nargs="*", type=_program, metavar="NAME", help="which; all by default"
+    )
+    commands.add_parser(
+        "run",
+        help="run a program written for TensorFlow, as it stands",
+        usage=running.USAGE.removeprefix("usage: "),
+        add_help=False,
     )
     return parser
 
@@ -48,7 +54,10 @@ def _width_and_bold() -> tuple[int, bool]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line, and return the exit status."""
-    options = _parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["run"]:
+        return running.run(given[1:])  # what follows is the program's, options and all
+    options = _parser().parse_args(given)
     width, bold = _width_and_bold()
     try:
         for position, name in enumerate(options.names or demo.PROGRAMS):

@@ -158,3 +158,19 @@ def test_bad_input() -> None:
         forward.jvp(wg.asarray(x))
     with pytest.raises(ValueError, match="'nothing'; write 'none' or 'zero'"):
         forward.jvp(wg.asarray(x), unconnected_gradients="nothing")
+
+
+def test_several_primals_may_be_parts_of_one_tensor() -> None:
+    a = wg.asarray([1.0, 2.0, 3.0])
+    with wg.ForwardAccumulator((a.at[0], a.at[1:]), (1.0, np.ones(2))) as forward:
+        y = a**2
+    np.testing.assert_allclose(forward.jvp(y).numpy(), [2.0, 4.0, 6.0])
+
+
+def test_arguments_that_do_not_move_may_be_anything() -> None:
+    def f(x: Any, i: int, name: str) -> Any:
+        return x[i] ** 2
+
+    value, tangent = wg.jvp(f, (x, 2, "text"), (v, None, None))
+    np.testing.assert_allclose(tangent, 2 * x[2] * v[2])
+    assert isinstance(value, np.float64)

@@ -238,3 +238,33 @@ def test_bad_input() -> None:
     tape = wg.GradientTape()
     with pytest.raises(TypeError, match="target is a list; give one tensor"):
         tape.jacobian([wg.asarray(x)], wg.asarray(x))
+
+
+def test_diagonals_take_further_arguments() -> None:
+    def f(x: Any, a: Any, *, b: float) -> Any:
+        return wg.sum(x**3 * a) * b
+
+    a = rng.normal(size=5)
+    np.testing.assert_allclose(wg.laplacian(f)(x, a, b=2.0), np.sum(12 * x * a))
+    np.testing.assert_allclose(wg.hessian_diagonal(f)(x, a, b=2.0), 12 * x * a)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_the_dtype_is_the_arguments_in_both_modes(mode: str) -> None:
+    got = wg.jacobian(lambda x: x * np.arange(3.0), mode=mode)(np.ones(3, np.float32))
+    assert got.dtype == np.float32
+
+
+def test_a_jacobian_begins_with_rows_of_the_unit_matrix() -> None:
+    """The first product of a reverse sweep is skipped, and must be what it would be."""
+    a, b = rng.normal(size=(4, 5)), rng.normal(size=(5, 5))
+    for f in (
+        lambda x: wg.asarray(a) @ wg.tanh(wg.asarray(b) @ x),
+        lambda x: wg.flip(wg.asarray(a) @ x),
+        lambda x: wg.reshape(wg.asarray(a) @ x, (2, 2)) @ wg.asarray(b[:2, :3]),
+        lambda x: wg.tanh(x) @ wg.asarray(b),
+        lambda x: (wg.asarray(b) @ x)[::-1] @ wg.asarray(b),
+    ):
+        for chunk_size in (None, 2):
+            got = wg.jacobian(f, mode="reverse", chunk_size=chunk_size)(x)
+            np.testing.assert_allclose(got, wg.jacobian(f, mode="forward")(x), rtol=1e-12)

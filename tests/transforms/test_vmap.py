@@ -185,3 +185,39 @@ def test_bad_input() -> None:
     wg.vmap(lambda a: kept.append(a) or a)(xs)
     with pytest.raises(TypeError, match="used after its function returned"):
         wg.vmap(lambda a: a * kept[0])(xs)
+
+
+def test_masks_of_numpy_beside_masks_that_differ() -> None:
+    mask = np.array([True, False, True, True])
+
+    def f(x: Any) -> Any:
+        return wg.sum(wg.where(x > 0, wg.where(mask, wg.sqrt(wg.abs(x)), 1.0), 0.0))
+
+    got = wg.vmap(wg.grad(f))(xs)
+    np.testing.assert_allclose(got, [wg.grad(f)(x) for x in xs])
+
+
+def test_tables_that_are_the_same_for_all_are_indexed_by_what_differs() -> None:
+    table = rng.normal(size=(5, 2))
+    got = wg.vmap(lambda t, i: t[i], in_axes=(None, 0))(table, np.array([4, 0, 4]))
+    np.testing.assert_array_equal(got, table[[4, 0, 4]])
+
+
+def test_random_numbers_of_bounds_that_differ_at_two_levels() -> None:
+    low, high = np.array([-1.0, -0.5, 0.0]), np.array([1.0, 2.0])
+
+    def sample(low: Any, high: Any) -> Any:
+        return wg.random.truncated_normal(np.random.default_rng(0), low, high)
+
+    inner = lambda h: wg.vmap(lambda x: sample(x, h), randomness="same")(low)  # noqa: E731
+    got = wg.vmap(inner, randomness="same")(high)
+    expected = [[sample(a, b).item() for a in low] for b in high]
+    np.testing.assert_allclose(got, expected)
+    with pytest.raises(ValueError, match="each chunk would draw again"):
+        wg.vmap(inner, randomness="same", chunk_size=1)
+
+
+def test_variables_do_not_hold_what_differs_between_examples() -> None:
+    w = wg.Variable([0.0, 0.0, 0.0, 0.0])
+    with pytest.raises(TypeError, match="a variable cannot hold a tensor from inside of vmap"):
+        wg.vmap(lambda x: w.assign(x))(xs)

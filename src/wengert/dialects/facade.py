@@ -4,10 +4,39 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.abc
+import importlib.machinery
 import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """What `import` asks for modules that are made elsewhere.
+
+    Parameters
+    ----------
+    look_up
+        Takes a module's name. Returns the module, or None if the name is none of this finder's.
+    """
+
+    def __init__(self, look_up: Callable[[str], types.ModuleType | None]) -> None:
+        self._look_up = look_up
+
+    def find_spec(
+        self, fullname: str, path: Any, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Return how to load a module; None for one of somebody else's."""
+        if self._look_up(fullname) is None:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Put the module that was made elsewhere in the place of a new one."""
+        found = self._look_up(module.__name__)
+        assert found is not None
+        sys.modules[module.__name__] = found
 
 
 class Facade:
@@ -22,10 +51,12 @@ class Facade:
     names
         Returns the table: dotted names and what they are.
     parts
-        Modules whose import fills in the table. Those in `late`, a dict from the first part of a name
-        to modules, are imported when such a name is looked up.
+        Modules whose import fills in the table. Those in `late`, a dict from the first part of a
+        name to modules, are imported when such a name is looked up.
     where
         The page that lists all names.
+    absent
+        What is said of names that are not offered on purpose, and of those under them.
     """
 
     def __init__(
@@ -36,11 +67,15 @@ class Facade:
         parts: Sequence[str],
         late: Mapping[str, Sequence[str]],
         where: str,
+        absent: Mapping[str, str] | None = None,
     ) -> None:
         self.module, self.short, self.names = module, short, names
+        self.absent = {} if absent is None else absent
         self.where, self.late = where, dict(late)  # what is loaded is dropped
+        self._submodules: dict[str, types.ModuleType] = {}
         for part in parts:
             importlib.import_module(part)
+        sys.meta_path.append(Finder(self._submodule_named))
 
     def look_up(self, path: str) -> Any:
         """Return what a dotted name is: a function, a class, a value or a module."""
@@ -51,6 +86,16 @@ class Facade:
         if any(name.startswith(f"{path}.") for name in self.names):
             return self._submodule(path)
         raise AttributeError(self._missing(path))
+
+    def _submodule_named(self, name: str) -> types.ModuleType | None:
+        """Return a submodule for `import`, which may be asked for before it is looked up."""
+        if not name.startswith(f"{self.module}."):
+            return None
+        try:
+            found = self.look_up(name.removeprefix(f"{self.module}."))
+        except AttributeError as error:
+            raise ImportError(str(error), name=name) from None
+        return found if isinstance(found, types.ModuleType) else None
 
     def _load(self, path: str) -> None:
         for first in (path, path.partition(".")[0]):
@@ -63,25 +108,27 @@ class Facade:
             self._load(first)
 
     def _submodule(self, path: str) -> types.ModuleType:
-        name = f"{self.module}.{path}"
-        if name not in sys.modules:
+        if path not in self._submodules:
+            name = f"{self.module}.{path}"
             made = types.ModuleType(name, f"The names {self.short}.{path}.*")
             self.give(made, path)
-            sys.modules[name] = made
-        return sys.modules[name]
+            self._submodules[path] = sys.modules[name] = made
+        return self._submodules[path]
 
     def give(self, module: types.ModuleType, path: str = "") -> None:
         """Have a module answer for the names under a path."""
         start = f"{path}." if path else ""
-        module.__getattr__ = self._getter(start)  # type: ignore[method-assign]
+        module.__getattr__ = self._getter(module, start)  # type: ignore[method-assign]
         module.__dir__ = lambda: self._children(start)  # type: ignore[method-assign]
         module.__path__ = []
 
-    def _getter(self, start: str) -> Callable[[str], Any]:
+    def _getter(self, module: types.ModuleType, start: str) -> Callable[[str], Any]:
         def get(name: str) -> Any:
             if name.startswith("__"):
                 raise AttributeError(name)
-            return self.look_up(start + name)
+            found = self.look_up(start + name)
+            setattr(module, name, found)  # from now on Python finds it by itself
+            return found
 
         return get
 
@@ -91,6 +138,9 @@ class Facade:
         return sorted(found)
 
     def _missing(self, path: str) -> str:
+        for name, why in self.absent.items():
+            if f"{path}.".startswith(f"{name}."):
+                return why
         self.load_all()
         near = difflib.get_close_matches(path, self.names, 3, 0.6)
         last = path.rpartition(".")[2]
@@ -98,4 +148,7 @@ class Facade:
         hint = (
             f"; did you mean {' or '.join(f'{self.short}.{n}' for n in near[:4])}?" if near else ""
         )
-        return f"{self.short}.{path} is not offered by {self.module}{hint} All names are in {self.where}"
+        return (
+            f"{self.short}.{path} is not offered by {self.module}{hint} All names are in "
+            f"{self.where}"
+        )

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
 from wengert import backends
 from wengert.engine.node import NOBODY, Tokens, active, meet
 from wengert.engine.tensor import Tensor, wrap
@@ -28,11 +30,13 @@ class Level:
     each ("different"), or an error.
     """
 
-    __slots__ = ("randomness", "size", "tapes")
+    __slots__ = ("randomness", "size", "tapes", "units")
 
     def __init__(self, size: int, randomness: str) -> None:
         self.size = size
         self.randomness = randomness
+        #: an array whose rows are some of those of the unit matrix, and which: those of a Jacobian
+        self.units: tuple[Any, range] | None = None
         self.tapes: Tokens = active.get()
 
 
@@ -71,6 +75,21 @@ class outside:
     def __exit__(self, *error: object) -> None:
         levels.set(self.before)
         active.set(self.recording)
+
+
+def unit_rows(x: Tensor, level: Level) -> range | None:
+    """Return which rows of the unit matrix a matrix is, if it is the one that a level knows."""
+    if level.units is None:
+        return None
+    units, rows = level.units
+    raw = x._raw
+    if type(raw) is not np.ndarray or not raw.flags.c_contiguous or raw.dtype != units.dtype:
+        return None
+    same = raw.ctypes.data == units.ctypes.data and raw.shape == (
+        len(rows),
+        units.size // len(rows),
+    )
+    return rows if same else None
 
 
 class Batched:
@@ -179,16 +198,13 @@ def _by_tensor(name: str) -> Callable[..., Any]:
 
 
 for _name in (
-    "__and__",
-    "__or__",
-    "__invert__",
-    "__add__",
-    "__sub__",
-    "__mul__",
-    "__ne__",
-    "__getitem__",
-):
+    "__and__", "__or__", "__invert__", "__add__", "__sub__", "__mul__", "__ne__", "__getitem__",
+):  # fmt: skip
     setattr(Batched, _name, _by_tensor(_name))
+#: NumPy's masks come first in some sums, and leave the answer to these.
+Batched.__array_ufunc__ = None  # type: ignore[attr-defined]
+Batched.__rand__ = _by_tensor("__and__")  # type: ignore[attr-defined]
+Batched.__ror__ = _by_tensor("__or__")  # type: ignore[attr-defined]
 
 
 def highest(raws: Any, params: Any) -> Level | None:

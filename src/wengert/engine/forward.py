@@ -56,8 +56,11 @@ def push(
     for place, tangent in zip(places, tangents, strict=True):
         if tangent is None or place.node is None:
             continue
-        t = tangent if recorded else _lowered(tangent)
-        seeds[place.node] = t if place.selection is None else place.selection.embed(xp, t)
+        t = tangent if recorded else _raw(tangent)
+        if place.selection is not None:
+            t = place.selection.embed(xp, t)
+        node = place.node  # several primals may be parts of one tensor
+        seeds[node] = add(xp, seeds[node], t) if node in seeds else t
     active.set(recording or NOBODY)
     try:
         # what `where` drops at the end may be infinite on the way there
@@ -67,12 +70,6 @@ def push(
         active.set(before)
     answers = [None if t._node is None else found.get(t._node) for t in targets]
     return [a if a is None else _raised(a, recorded, dense) for a in answers]
-
-
-def _lowered(tangent: Any) -> Any:
-    if type(tangent) is Block:
-        return Block(tangent.shape, tangent.region, tangent.values._raw)
-    return tangent._raw
 
 
 def _raised(tangent: Any, recorded: bool, dense: bool) -> Any:

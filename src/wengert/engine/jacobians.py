@@ -69,6 +69,8 @@ def _one_hot(level: Level, rows: range, part: Part) -> Tensor:
     eye = np.zeros((len(rows), math.prod(shape)))
     eye[np.arange(len(rows)), np.asarray(rows)] = 1
     ones = xp.asarray(eye.reshape((len(rows), *shape)), dtype=part.tensor.dtype)
+    if len(rows) and type(ones) is np.ndarray:
+        level.units = (ones, rows)
     return wrap(Batched(level, wrap(ones)))
 
 

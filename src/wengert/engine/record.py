@@ -215,12 +215,12 @@ def unary(
     op: Op,
     otherwise: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any] = apply,
     kind: type[Any] = Tensor,
-    one_dtype: bool = False,
+    one_of: str = "",
 ) -> Callable[[Any], Any]:
     """Return the function that calls an operation of one array and no parameters.
 
     `kind` is the class of tensors that it takes and makes; `otherwise` is called for others, and
-    with `one_dtype` where the result has another dtype than the argument.
+    with `one_of` where the result has another dtype than the argument or that is of another kind.
     """
     ndarray, current, asarray = np.ndarray, active.get, np.asarray
     on_numpy, pick = numpy_function(op), op.picks[0]
@@ -231,7 +231,7 @@ def unary(
         y = on_numpy(raw)
         if type(y) is not ndarray:  # NumPy makes scalars of arrays without axes
             y = asarray(y)
-        if one_dtype and y.dtype is not raw.dtype:
+        if one_of and ((dtype := raw.dtype) is not y.dtype or dtype.kind not in one_of):
             return otherwise(op, (x,), {})
         result = kind()
         result._raw = y

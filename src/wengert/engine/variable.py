@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import Batched
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.node import Op, Token, active, leaf, watch
 from wengert.engine.operand import Operand
@@ -161,6 +162,11 @@ def _in_dtype(raw: Any, dtype: Any, name: str) -> Any:
 
 def _owned_raw(value: Any) -> Any:
     """Return the raw array of a value, copied if somebody else could write to it."""
+    if type(getattr(value, "_raw", None)) is Batched:
+        raise TypeError(
+            "a variable cannot hold a tensor from inside of vmap, which has a value for each "
+            "example; return it from the function, and assign what is made of all examples"
+        )
     if type(value) is Tensor or isinstance(value, Variable):
         return _raw(value)
     lifted = lift(value, "Variable")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import Level
+from wengert.engine.batching import Level, unit_rows
 from wengert.engine.cotangents import Region
 from wengert.engine.errors import ShapeError
 from wengert.engine.node import Op
@@ -67,13 +67,21 @@ def _matmul_batch(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -
     if not mapped[1] and x2.ndim == 2:  # the rows of all examples are rows of one matrix
         *lead, k = x1.shape
         rows = shapes.reshape(x1, (math.prod(lead), k))
-        return shapes.reshape(apply(op, (rows, x2), {}), (*lead, x2.shape[1]))
+        return shapes.reshape(_product(op, level, rows, x2), (*lead, x2.shape[1]))
     if not mapped[0] and x1.ndim == 2 and x2.shape[-1] == 1:  # and so are columns, if single
         *lead, k, _ = x2.shape
         rows = shapes.reshape(x2, (math.prod(lead), k))
-        product = apply(op, (rows, shapes.matrix_transpose(x1)), {})
+        product = _product(op, level, rows, shapes.matrix_transpose(x1))
         return shapes.reshape(product, (*lead, x1.shape[0], 1))
     return batching.as_it_is(op, level, arrays, mapped, params)
+
+
+def _product(op: Op, level: Level, rows: Tensor, matrix: Tensor) -> Any:
+    """Return the product of two matrices; a Jacobian begins with rows of the unit matrix."""
+    units = unit_rows(rows, level)
+    if units is None:
+        return apply(op, (rows, matrix), {})
+    return matrix[units.start : units.stop]
 
 
 _matmul = contraction(

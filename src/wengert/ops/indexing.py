@@ -210,12 +210,32 @@ def _slice_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any)
 
 
 _ALL = slice(None)
+
+
+def _sliced(xp: Any, x: Any, parts: Any) -> Any:
+    """Return x[parts], also by a library without slices that go back."""
+    if xp is backends.NUMPY or not any(isinstance(p, slice) and (p.step or 1) < 0 for p in parts):
+        return x[parts]
+    ahead: list[Any] = []
+    flipped: list[int] = []
+    axis, lengths = 0, iter(x.shape)
+    for part in parts:
+        n = 0 if part is None else next(lengths)
+        if isinstance(part, slice) and (part.step or 1) < 0:
+            r = range(n)[part][::-1]
+            part = slice(r.start, r[-1] + 1, r.step) if r else slice(0, 0)
+            flipped.append(axis)
+        ahead.append(part)
+        axis += not isinstance(part, int)
+    return xp.flip(x[tuple(ahead)], axis=tuple(flipped))
+
+
 _slice = position_map(
     "slice",
     _slice_transpose,
     batch=_slice_examples,
     params=("parts",),
-    compute=lambda xp, x, parts: x[parts],
+    compute=lambda xp, x, parts: _sliced(xp, x, parts),
     block=_slice_block,
     reached=_slice_reached,
     takes_rows=True,

@@ -271,12 +271,17 @@ def _constant(array: Any, model: Any) -> Any:
 
 
 def _with_noise(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    """Return samples for all examples; noise and arrays have the same number of axes."""
+    """Return samples for all examples, with axes of noise and arrays in line from the right."""
+    arrays = batching.aligned(arrays, mapped)
+    ndim = max(a.ndim for a in arrays) - 1
 
     def of_all(raw: Any) -> Any:
-        return raw.values._raw if raw.level is level else raw
+        if raw.level is not level:
+            return raw
+        values = raw.values
+        return values._raw if values.ndim > ndim else batching.widened(values, ndim)._raw
 
-    return apply(op, tuple(arrays), substituted(params, of_all))
+    return apply(op, arrays, substituted(params, of_all))
 
 
 _truncated_sample = elementwise(

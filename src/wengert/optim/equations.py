@@ -115,7 +115,13 @@ def _newton(
         if steps == settings["maxiter"]:
             message = f"the residuals are above {limit:.3g} after {steps} steps"
             break
-        direction = _direction(function, method, x, f, forcing, inner)
+        try:
+            direction = _direction(function, method, x, f, forcing, inner)
+        except (np.linalg.LinAlgError, RuntimeError) as error:  # the latter is SuperLU's
+            if "singular" not in str(error).lower():
+                raise
+            message = "the Jacobian is singular; begin elsewhere, or use method='lm'"
+            break
         before = np.linalg.norm(f)
         x, f, tried = _search(function, x, f, direction)
         nfev += tried

@@ -29,6 +29,7 @@ from wengert.engine.record import interested, lift, record, weak
 from wengert.engine.tape import GradientTape
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import Rebuild, flatten, paths
+from wengert.ops.batching import constant
 from wengert.transforms.check import (
     TOLERANCE,
     GradientCheckError,
@@ -154,12 +155,9 @@ def is_recorded(tensor: Any) -> bool:
     return type(tensor._raw) is Batched and is_recorded(tensor._raw.values)
 
 
-def detached(tensor: Any) -> Any:
-    """Return a tensor that no tape cares about, on any side of vmap."""
-    if type(tensor) is not Tensor:
-        return tensor
-    raw = tensor._raw
-    return wrap(Batched(raw.level, detached(raw.values)) if type(raw) is Batched else raw)
+def detached(value: Any) -> Any:
+    """Return a tensor that no tape cares about, on any side of vmap; other values as they are."""
+    return constant(value) if type(value) is Tensor else value
 
 
 def _level_of(arguments: list[Any], results: list[Tensor]) -> Level | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -194,11 +195,31 @@ def jvp(
     >>> wg.jvp(np.sin, (np.zeros(2),), (np.array([1.0, 2.0]),))
     (array([0., 0.]), array([1., 2.]))
     """
+    if isinstance(primals, (tuple, list)) and len(primals) == len(tangents):
+        fun, primals, tangents = _without_still(fun, primals, tangents)
     line = _Linear(fun, primals, has_aux, "jvp")
     tangent = line(tangents)
     if has_aux:
         return line.value(), tangent, line.call.outward(line.call.aux)
     return line.value(), tangent
+
+
+def _without_still(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
+    """Return a function of the arguments that move; others may be anything."""
+    moving = [i for i, t in enumerate(tangents) if t is not None]
+    if len(moving) == len(primals) or not moving:
+        return fun, tuple(primals), tuple(tangents)
+
+    @functools.wraps(fun)
+    def of_moving(*given: Any) -> Any:
+        full = list(primals)
+        for i, x in zip(moving, given, strict=True):
+            full[i] = x
+        return fun(*full)
+
+    return of_moving, tuple(primals[i] for i in moving), tuple(tangents[i] for i in moving)
 
 
 def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:

@@ -73,7 +73,7 @@ def like_given(result: Any, given: Any, fresh: bool = False) -> Any:
     # what is handed out may be written to, so it must stand alone
     alone = fresh and is_alone(result)
     own = result._raw if alone else backends.namespace_of(result._raw).copy(result._raw)
-    return own[()] if isinstance(given, np.generic) else own
+    return own[()] if type(own) is np.ndarray and not own.shape else own  # as NumPy does
 
 
 def is_traced(tensor: Tensor) -> bool:

@@ -159,7 +159,9 @@ def _table(
         columns = []
         for place, width in zip(places, widths, strict=True):
             found = pushed(call.tape, targets, place, chunks(width, chunk_size, nodes, token))
-            columns.append([None if c is None else _last_axis(joined(c)) for c in found])
+            columns.append(
+                [None if c is None else _last_axis(joined(c), place.tensor.dtype) for c in found]
+            )
         rows = [list(row) for row in zip(*columns, strict=True)]
     return [
         [
@@ -172,9 +174,10 @@ def _table(
     ]
 
 
-def _last_axis(y: Tensor) -> Tensor:
+def _last_axis(y: Tensor, dtype: Any) -> Tensor:
+    """Return columns, which came as rows, in the dtype of the argument, as gradients are."""
     moved: Tensor = Tensor._namespace.moveaxis(y, 0, -1)
-    return moved
+    return moved if moved.dtype == dtype else Tensor._namespace.astype(moved, dtype)
 
 
 def hessian(
@@ -254,14 +257,20 @@ def jac_diagonal(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callabl
     """
 
     @functools.wraps(fun)
-    def diagonal(x: Any) -> Any:
-        return _diagonal(fun, x, chunk_size, "jac_diagonal")
+    def diagonal(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return _diagonal(fun, (x, *args), kwargs, chunk_size, "jac_diagonal")
 
     return diagonal
 
 
-def _diagonal(fun: Callable[..., Any], x: Any, chunk_size: Chunk, what: str) -> Any:
-    call = Call(fun, 0, False, (x,), {}, what, persistent=True)
+def _diagonal(
+    fun: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    chunk_size: Chunk,
+    what: str,
+) -> Any:
+    call = Call(fun, 0, False, args, kwargs, what, persistent=True)
     targets, _ = _targets(call, None)
     places, _ = _places(call, None)
     if len(targets) != 1 or len(places) != 1 or shape_of(targets[0]) != shape_of(places[0]):
@@ -282,7 +291,7 @@ def _diagonal(fun: Callable[..., Any], x: Any, chunk_size: Chunk, what: str) -> 
             rows = xp.reshape(found[0], (len(piece), -1))
             parts.append(rows[np.arange(len(piece)), np.asarray(piece)])
     answer = xp.reshape(joined(parts), shape) if parts else zeros_like(places[0], shape)
-    return answer if is_traced(answer) else like_given(answer, x, fresh=True)
+    return answer if is_traced(answer) else like_given(answer, args[0], fresh=True)
 
 
 def hessian_diagonal(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[..., Any]:
@@ -297,8 +306,8 @@ def hessian_diagonal(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Cal
     gradient = grad(fun)
 
     @functools.wraps(fun)
-    def diagonal(x: Any) -> Any:
-        return _diagonal(gradient, x, chunk_size, "hessian_diagonal")
+    def diagonal(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return _diagonal(gradient, (x, *args), kwargs, chunk_size, "hessian_diagonal")
 
     return diagonal
 
@@ -312,11 +321,12 @@ def laplacian(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[.
     >>> wg.laplacian(lambda x: np.sum(x**2))(np.zeros(3))
     np.float64(6.0)
     """
-    diagonal = hessian_diagonal(fun, chunk_size)
+    gradient = grad(fun)
 
     @functools.wraps(fun)
-    def total(x: Any) -> Any:
-        parts = diagonal(x)
-        return Tensor._namespace.sum(parts) if type(parts) is Tensor else parts.sum()
+    def total(x: Any, *args: Any, **kwargs: Any) -> Any:
+        parts = _diagonal(gradient, (x, *args), kwargs, chunk_size, "laplacian")
+        answer = Tensor._namespace.sum(parts)
+        return answer if is_traced(answer) else like_given(answer, x, fresh=True)
 
     return total

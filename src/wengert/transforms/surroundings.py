@@ -17,38 +17,48 @@ from wengert.engine.variable import VARIABLE, Variable
 
 
 class Surroundings:
-    """What a function reads beside its arguments, and how that was at a time."""
+    """What a function reads beside its arguments, and how that was at a time.
+
+    Attributes
+    ----------
+    variables
+        Each variable with its value then, by its entry: variables of a dialect may have no hash.
+    assigned
+        The entries of variables that the call has assigned to.
+    """
 
     def __init__(
-        self, generators: list[np.random.Generator], variables: list[Variable] | dict[Variable, Any]
+        self, generators: list[np.random.Generator], variables: Iterable[Variable]
     ) -> None:
         self.generators = generators
         self.states = [generator.bit_generator.state for generator in generators]
-        self.variables = {v: v._value for v in variables}
-        self.assigned: set[Variable] = set()
+        self.variables = {v._leaf: (v, v._value) for v in variables}
+        self.assigned: set[Node] = set()
 
     def later(self) -> Surroundings:
         """Return the same at another time, which is now."""
-        twin = Surroundings(self.generators, self.variables)
-        if all(twin.variables[v] is value for v, value in self.variables.items()):
+        twin = Surroundings(self.generators, (v for v, _ in self.variables.values()))
+        if all(twin.variables[leaf][1] is value for leaf, (_, value) in self.variables.items()):
             twin.variables = self.variables  # one for all times, as long as nothing is assigned
         return twin
 
     def note_call(self, ends: Iterable[Node]) -> None:
         """Note which variables a call has assigned to, and values of further ones it depends on."""
-        self.assigned = {v for v, value in self.variables.items() if v._value is not value}
+        self.assigned = {
+            leaf for leaf, (v, value) in self.variables.items() if v._value is not value
+        }
         leaves = {end for end in ends if end.op is VARIABLE}
-        leaves.difference_update(v._leaf for v in self.variables)
+        leaves.difference_update(self.variables)
         if leaves:
             watched = [v for token in active.get() for v in token.variables.values()]
-            more = {v: v._value for v in watched if v._leaf in leaves}
+            more = {v._leaf: (v, v._value) for v in watched if v._leaf in leaves}
             self.variables = {**self.variables, **more}
 
     def bring_back(self) -> None:
         """Make all as it was."""
         for generator, state in zip(self.generators, self.states, strict=True):
             generator.bit_generator.state = state
-        for variable, value in self.variables.items():
+        for variable, value in self.variables.values():
             if variable._value is not value:
                 variable._value = value
 
@@ -60,9 +70,9 @@ class Surroundings:
         """
         present = self.later()
         present.variables = {
-            v: value
-            for v, value in present.variables.items()
-            if v in self.assigned or value is not self.variables[v]
+            leaf: (v, value)
+            for leaf, (v, value) in present.variables.items()
+            if leaf in self.assigned or value is not self.variables[leaf][1]
         }
         try:
             self.bring_back()

@@ -61,13 +61,23 @@ def vmap(
             f"{what}: randomness is {randomness!r}; expected 'error', 'same' or 'different'"
         )
 
+    if chunk_size is not None and randomness == "same":
+        raise ValueError(
+            f"{what}: randomness='same' draws once for all examples, and with chunk_size each chunk "
+            "would draw again; leave chunk_size out, or draw the numbers before"
+        )
+
     @functools.wraps(fun)
     def on_examples(*args: Any, **kwargs: Any) -> Any:
         leaves, rebuild = flatten(args)
         axes = _axes_of_arguments(in_axes, args, what)
         mapped: list[Any] = []
         for leaf, axis, path in zip(leaves, axes, paths(args), strict=True):
-            mapped.append(leaf if axis is None else _front(leaf, axis, f"{what}: argument{path}"))
+            if axis is not None:
+                leaf = _front(leaf, axis, f"{what}: argument{path}")
+            elif isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biufc":
+                leaf = lift(leaf, what)  # so that it can be indexed by what differs
+            mapped.append(leaf)
         size = _size(mapped, axes, paths(args), what)
         first = next(leaf for leaf, axis in zip(leaves, axes, strict=True) if axis is not None)
         if not chunk_size or size <= chunk_size:

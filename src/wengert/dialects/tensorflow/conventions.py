@@ -1,6 +1,6 @@
 """Operations with TensorFlow's choices where mathematics leaves one: at kinks, ties and zeros.
 
-`with_rules` takes an operation of Wengert and gives it other rules. The values are the same.
+`with_rules` takes an operation of Wengert and gives it other rules.
 """
 
 from __future__ import annotations
@@ -9,15 +9,126 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.ops.families import Elementwise
+from wengert.engine.record import apply
+from wengert.ops import elementwise, special
+from wengert.ops.families import Elementwise, _run
 
 Rule = Callable[..., Any]
 
 
-def with_rules(function: Any, *rules: Rule | None, chosen: Sequence[Rule] = ()) -> Any:
-    """Return an elementwise function's operation with these rules, as the attribute `op`."""
+def with_rules(
+    function: Any,
+    *rules: Rule | None,
+    chosen: Sequence[Rule] = (),
+    compute: Callable[..., Any] | None = None,
+) -> Any:
+    """Return an elementwise function's operation with these rules, as the attribute `op`.
+
+    The values are the same, unless `compute` says otherwise.
+    """
     base = function.op
-    op = Elementwise(base.name, base.args, base.compute, rules, base.params)
-    op.numpy_function, op.aliases = base.numpy_function, base.aliases
+    op = Elementwise(base.name, base.args, compute or base.compute, rules, base.params)
+    if compute is None:
+        op.numpy_function, op.aliases = base.numpy_function, base.aliases
     op.chosen, op.direct = tuple(chosen), not chosen
     return types.SimpleNamespace(op=op)
+
+
+def _where_positive(xp: Any, x: Any) -> Any:
+    """Return x, and 1 where it is not positive; where complex, where it is 0."""
+    flat = x == 0 if elementwise.is_complex(x) else xp.logical_not(x > 0)
+    return xp.where(flat, xp.ones_like(x), x)
+
+
+#: x ** y: its derivative in x is y * x ** (y - 1) also at 0 ** 0, where that is not a number, and
+#: in y that of a constant where x is not positive.
+power = with_rules(
+    elementwise.pow_,
+    lambda xp, g, x1, x2: g * (x2 * xp.pow(x1, x2 - 1)),
+    lambda xp, g, y, x1: g * y * xp.log(_where_positive(xp, x1)),
+)
+#: The larger of two, the first of equal ones.
+maximum = with_rules(
+    elementwise.maximum,
+    lambda xp, g, x1, x2: xp.keep(g, x1 >= x2),
+    lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(x1 >= x2)),
+    chosen=(
+        lambda xp, x1, x2: x1 >= x2,
+        lambda xp, x1, x2: xp.logical_not(x1 >= x2),
+    ),
+)
+#: The smaller of two, the first of equal ones.
+minimum = with_rules(
+    elementwise.minimum,
+    lambda xp, g, x1, x2: xp.keep(g, x1 <= x2),
+    lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(x1 <= x2)),
+    chosen=(
+        lambda xp, x1, x2: x1 <= x2,
+        lambda xp, x1, x2: xp.logical_not(x1 <= x2),
+    ),
+)
+#: At 0, where the derivative is infinite, 0 times it is 0.
+sqrt = with_rules(
+    elementwise.sqrt,
+    lambda xp, g, y: g / (2 * xp.where((g == 0) & (y == 0), xp.ones_like(y), y)),
+)
+#: The derivative is the number 0 where a value was not chosen, so NaN where it meets an infinite
+#: derivative further on.
+where: Any = with_rules(
+    elementwise.where,
+    None,
+    lambda xp, g, condition: _run(where.op, xp, (condition, g, xp.zeros_like(g)), {}),
+    lambda xp, g, condition: _run(where.op, xp, (condition, xp.zeros_like(g), g), {}),
+)
+#: Derivatives are not numbers at the origin.
+atan2 = with_rules(
+    elementwise.atan2,
+    lambda xp, g, x1, x2: x2 * (g / (x1 * x1 + x2 * x2)),
+    lambda xp, g, x1, x2: -x1 * (g / (x1 * x1 + x2 * x2)),
+)
+#: The derivative is zero, and not None.
+sign = with_rules(elementwise._real_sign, lambda xp, g: xp.zeros_like(g))
+absolute = with_rules(elementwise.abs_, lambda xp, g, x: _abs_rule(xp, g, x))
+nextafter = with_rules(elementwise.nextafter, lambda xp, g: g, lambda xp, g: xp.zeros_like(g))
+#: Flat in the first where that is 0.
+xlogy = with_rules(
+    special.xlogy,
+    lambda xp, g, x1, x2: g * xp.special.xlogy(xp.astype(x1 != 0, x2.dtype), x2),
+    lambda xp, g, x1, x2: g * _ratio_or_zero(xp, x1, x2),
+)
+xlog1py = with_rules(
+    special.xlog1py,
+    lambda xp, g, x1, x2: g * xp.special.xlog1py(xp.astype(x1 != 0, x2.dtype), x2),
+    lambda xp, g, x1, x2: g * _ratio_or_zero(xp, x1, 1 + x2),
+)
+#: No derivative with respect to x.
+zeta = with_rules(special._zeta, None, lambda xp, g, x, q: -g * (x * xp.special.zeta(x + 1, q)))
+#: The product, and 0 where the second is 0, also of an infinite first.
+multiply_no_nan = with_rules(
+    elementwise.multiply,
+    lambda xp, g, x2: _product_or_zero(xp, g, x2),
+    lambda xp, g, x1: _product_or_zero(xp, x1, g),
+    compute=lambda xp, x1, x2: _product_or_zero(xp, x1, x2),
+)
+
+
+def _product_or_zero(xp: Any, x: Any, y: Any) -> Any:
+    nothing = y == 0
+    return xp.where(nothing, xp.zeros_like(y), xp.where(nothing, xp.ones_like(y), x) * y)
+
+
+def _ratio_or_zero(xp: Any, x: Any, y: Any) -> Any:
+    """Return x / y, and 0 where x is 0."""
+    nothing = x == 0
+    return xp.where(nothing, xp.zeros_like(y), x / xp.where(nothing, xp.ones_like(y), y))
+
+
+def _abs_rule(xp: Any, g: Any, x: Any) -> Any:
+    if elementwise.is_complex(x):
+        return elementwise._abs_rule(xp, g, x)
+    return g * _run(sign.op, xp, (x,), {})
+
+
+def select(condition: Any, x: Any, y: Any) -> Any:
+    """Return x where a condition holds and y elsewhere."""
+    return apply(where.op, (condition, x, y), {})

@@ -58,6 +58,16 @@ class DType:
         return self._numpy.kind == "b"
 
     @property
+    def is_numeric(self) -> bool:
+        """Whether values are numbers."""
+        return not self.is_bool
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether numbers stand for others by a table: never."""
+        return False
+
+    @property
     def is_numpy_compatible(self) -> bool:
         """Whether NumPy has it."""
         return True
@@ -69,18 +79,16 @@ class DType:
 
     @property
     def min(self) -> Any:
-        """The least number; an error for complex ones."""
-        return self._limit("min", False)
+        """The least number; an error for booleans and complex ones."""
+        return self._limit("min")
 
     @property
     def max(self) -> Any:
-        """The greatest number; an error for complex ones."""
-        return self._limit("max", True)
+        """The greatest number; an error for booleans and complex ones."""
+        return self._limit("max")
 
-    def _limit(self, which: str, of_bool: bool) -> Any:
-        if self.is_bool:
-            return of_bool
-        if self.is_complex:
+    def _limit(self, which: str) -> Any:
+        if self.is_bool or self.is_complex:
             raise TypeError(f"Cannot find {which}imum value of {self}.")
         info: Any = np.finfo(self._numpy) if self.is_floating else np.iinfo(self._numpy)
         value = getattr(info, which)
@@ -88,8 +96,10 @@ class DType:
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """The least and the greatest number."""
-        return self.min, self.max
+        """What numbers range over in images: 0 to the greatest, or to 1 if they have fractions."""
+        if self.is_complex or self == float16:
+            raise ValueError(f"{self} does not have defined limits.")
+        return 0, 1 if self.is_floating else True if self.is_bool else self.max
 
     def is_compatible_with(self, other: Any) -> bool:
         """Return whether another dtype is the same."""
@@ -152,9 +162,9 @@ def as_dtype(type_value: Any) -> DType:
         given = _OTHER_NAMES.get(given, given)
     elif given is float:
         return float32
-    elif given is int:
-        return int32
     try:
+        if given is None or given in (int, complex):
+            raise TypeError
         return _BY_NUMPY[np.dtype(given)]
     except (TypeError, KeyError):
         raise TypeError(

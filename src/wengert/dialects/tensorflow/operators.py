@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.conventions import with_rules
+from wengert.dialects.tensorflow import conventions
 from wengert.dialects.tensorflow.errors import INVALID, InvalidArgumentError, as_is, invalid
 from wengert.dialects.tensorflow.tensors import (
     Tensor,
@@ -38,7 +38,7 @@ def _lenient(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     return pair(x, y, name)
 
 
-def _same(x: Any, y: Any, name: str) -> tuple[Any, Any]:
+def same(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     """Return the operands of a quotient."""
     first, second = pair(x, y, name, "`x` and `y` must have the same dtype, got {!r} != {!r}.")
     if first.dtype.kind == "b":
@@ -46,7 +46,7 @@ def _same(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     return first, second
 
 
-def _floating(x: Any, y: Any) -> tuple[Any, Any]:
+def floating(x: Any, y: Any) -> tuple[Any, Any]:
     """Return whole numbers as floating ones, as Python divides."""
     to = np.float32 if x.dtype.itemsize < 4 else np.float64
     return ns.astype(x, to), ns.astype(y, to)
@@ -64,21 +64,6 @@ def _no_negative(x: Any, y: Any) -> tuple[Any, Any]:
     return x, y
 
 
-#: x ** y, whose derivative in x is y * x ** (y - 1) also at 0 ** 0, where that is not a number,
-#: and in y that of a constant where x is not positive.
-_pow = with_rules(
-    elementwise.pow_,
-    lambda xp, g, x1, x2: g * (x2 * xp.pow(x1, x2 - 1)),
-    lambda xp, g, y, x1: g * y * xp.log(_where_positive(xp, x1)),
-)
-
-
-def _where_positive(xp: Any, x: Any) -> Any:
-    """Return x, and 1 where it is not positive; where complex, where it is 0."""
-    flat = x == 0 if elementwise.is_complex(x) else xp.logical_not(x > 0)
-    return xp.where(flat, xp.ones_like(x), x)
-
-
 add = of_two(elementwise.add, "AddV2", paired=_lenient)
 subtract = of_two(elementwise.subtract, "Sub")
 multiply = of_two(elementwise.multiply, "Mul", "biufc")
@@ -89,16 +74,17 @@ greater = of_two(elementwise.greater, "Greater", "iuf")
 greater_equal = of_two(elementwise.greater_equal, "GreaterEqual", "iuf")
 equal_to = of_two(elementwise.equal, "Equal", "biufc")
 not_equal_to = of_two(elementwise.not_equal, "NotEqual", "biufc")
-divide = of_two(elementwise.divide, "RealDiv", whole=_floating, paired=_same)
+divide = of_two(elementwise.divide, "RealDiv", whole=floating, paired=same)
 floor_divide = of_two(elementwise.floor_divide, "FloorDiv", "iuf", whole=_no_zero)
 remainder = of_two(elementwise.remainder, "FloorMod", "iuf", whole=_no_zero)
-_power = of_two(_pow, "Pow", "ifc", whole=_no_negative)
-_abs = of_one(elementwise.abs_, "Abs", "iufc")
+_power = of_two(conventions.power, "Pow", "ifc", whole=_no_negative)
+_abs = of_one(conventions.absolute, "Abs", "iufc")
 
 
 def power(x: Any, y: Any) -> Any:
     """Return x ** y."""
-    if type(x) is Tensor and type(y) in (int, float) and y and x._raw.dtype.kind in "fc":
+    quick = type(x) is Tensor and type(y) in (int, float) and x._raw.dtype.kind in "fc"
+    if quick and y not in (0, 1):  # for which TensorFlow has further derivatives, of 0 and NaN
         return outward(elementwise.power(x.__wengert_tensor__(), y))
     return _power(x, y)
 
@@ -168,8 +154,8 @@ _VALID = (
 def _index(x: Any, key: Any) -> Any:
     """Return x[key], for keys of integers, slices, ... and None, or a mask."""
     tensor = convert(x)
-    if isinstance(key, (Tensor, np.ndarray)) and np.asarray(key).dtype == bool:
-        return outward(getitem(tensor, np.asarray(key)))
+    if isinstance(key, (Tensor, np.ndarray, bool)) and np.asarray(key).dtype == bool:
+        return _masked(tensor, np.asarray(key))
     parts = key if isinstance(key, tuple) else tuple(key) if isinstance(key, list) else (key,)
     try:
         return outward(getitem(tensor, tuple(map(_part, parts))))
@@ -177,6 +163,14 @@ def _index(x: Any, key: Any) -> Any:
         if isinstance(error, TypeError):
             raise
         raise invalid(f"{error} [Op:StridedSlice]") from error
+
+
+def _masked(x: Native, mask: np.ndarray) -> Any:
+    if not mask.ndim:
+        raise ValueError("mask cannot be scalar.")
+    if x.shape[: mask.ndim] != mask.shape:
+        raise ValueError(f"Shapes {x.shape} and {mask.shape} are incompatible")
+    return outward(getitem(x, mask))
 
 
 def _part(part: Any) -> Any:

@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any
+
+
+def _length(value: Any) -> int:
+    """Return one length, which is whole and not negative."""
+    try:
+        length = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            "Dimension value must be integer or None or have an __index__ method, got value "
+            f"'{value!r}' with type '{type(value)!r}'"
+        ) from None
+    if length < 0:
+        raise ValueError(f"Dimension {length} must be >= 0")
+    return length
 
 
 class TensorShape:
@@ -16,10 +31,10 @@ class TensorShape:
             self._dims: tuple[int | None, ...] | None = dims._dims
         elif dims is None:
             self._dims = None
-        elif isinstance(dims, int):
-            self._dims = (dims,)
+        elif hasattr(dims, "__index__") and not hasattr(dims, "__iter__"):
+            self._dims = (_length(dims),)
         else:
-            self._dims = tuple(None if d is None or d == -1 else int(d) for d in dims)
+            self._dims = tuple(None if d is None else _length(d) for d in dims)
 
     @property
     def rank(self) -> int | None:
@@ -81,6 +96,41 @@ class TensorShape:
         """Return the shape, which must have `rank` axes."""
         self.assert_has_rank(rank)
         return TensorShape([None] * rank) if self._dims is None else self
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """Return the shape, which must have `rank` axes or more."""
+        if self.rank is not None and self.rank < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """Return the shape, which must have `rank` axes or fewer."""
+        if self.rank is not None and self.rank > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def assert_same_rank(self, other: Any) -> None:
+        """Raise unless another shape has as many axes."""
+        other = TensorShape(other)
+        if None not in (self.rank, other.rank) and self.rank != other.rank:
+            raise ValueError(f"Shapes {self} and {other} must have the same rank")
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Return whether every tensor of this shape has another one, too."""
+        if not isinstance(other, TensorShape):
+            return False
+        if other._dims is None:
+            return True
+        return self._dims is not None and self.most_specific_compatible_shape(other) == other
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        """Return the shape with None where two differ."""
+        other = TensorShape(other)
+        if self._dims is None or other._dims is None or self.rank != other.rank:
+            return TensorShape(None)
+        return TensorShape(
+            [a if a == b else None for a, b in zip(self._dims, other._dims, strict=True)]
+        )
 
     def merge_with(self, other: Any) -> TensorShape:
         """Return the shape with what either of two knows."""

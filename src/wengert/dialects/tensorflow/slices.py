@@ -17,9 +17,10 @@ from wengert.dialects.tensorflow.dtypes import DType
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.table import offered, plain
-from wengert.dialects.tensorflow.tensors import Tensor, convert, made, outward
+from wengert.dialects.tensorflow.tensors import Tensor, convert, outward
+from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block
-from wengert.engine.node import Node, Op
+from wengert.engine.node import ALIAS, Node, Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
@@ -78,8 +79,8 @@ class IndexedSlices:
         return np.asarray(densified(self)._raw, dtype=dtype)
 
     def __repr__(self) -> str:
-        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
 
 
 def densified(slices: IndexedSlices) -> Native:
@@ -102,13 +103,16 @@ def densified(slices: IndexedSlices) -> Native:
 class Aside:
     """The parts of gradients that come right from rows that were read, by the table's entry."""
 
-    def __init__(self, sources: Sequence[Any]) -> None:
+    def __init__(self, sources: Sequence[Any], targets: Sequence[Any] = ()) -> None:
         nodes = [getattr(s, "_leaf", None) or getattr(s, "_node", None) for s in sources]
         alone = len(sources) == 1
         # what is put aside goes no further, so nothing that is asked for may lie behind it
         self.parts: dict[Node, list[Any]] = {
             node: [] for node in nodes if node is not None and (alone or node.parent is None)
         }
+        self._turns: dict[Node, int] = {}
+        if _rows.recorded and self.parts:
+            self._turns = _turns([n for t in targets if (n := getattr(t, "_node", None))])
 
     def __enter__(self) -> Aside:
         self._before = _aside.set(self)
@@ -119,25 +123,50 @@ class Aside:
 
     def shown(self, g: Any, source: Any) -> Any:
         """Return a gradient with what was put aside: IndexedSlices, if there is any."""
-        parts = self.parts.get(getattr(source, "_leaf", None) or getattr(source, "_node", None))
-        dense = g
-        if type(g) is Block:
-            dense = g.todense(Native._namespace) if all(map(len, g.region)) else None
-        if not parts:
-            return (
-                None
-                if g is None
-                else outward(g.todense(Native._namespace) if dense is None else dense)
-            )
-        shape = np.asarray(source.shape, np.int32)
-        if dense is None and len(parts) == 1:
-            ((indices, values),) = parts
-            return IndexedSlices(values, indices, shape)
-        if dense is not None:
-            parts = [*parts, (np.arange(shape[0]), dense)]
-        indices = np.concatenate([i.astype(np.int64) for i, _ in parts])
-        values = Native._namespace.concat([_native(v) for _, v in parts])
-        return IndexedSlices(values, indices, shape)
+        node: Any = getattr(source, "_leaf", None) or getattr(source, "_node", None)
+        parts = self.parts.get(node)
+        empty = g is None or (type(g) is Block and not all(map(len, g.region)))
+        if parts:
+            parts = sorted(parts, key=lambda part: self._turns.get(part[0], 0))
+            found = _joined(parts, np.asarray(convert(source).shape, np.int32))
+            return found if empty else outward(_dense(g) + densified(found))
+        return None if g is None else outward(_dense(g))
+
+
+def _turns(targets: list[Node]) -> dict[Node, int]:
+    """Return when TensorFlow's sweep comes to each entry: first come, first served.
+
+    The turn of an entry comes once all that was computed from it had theirs. Rows are joined so.
+    """
+    waiting: dict[Node, int] = dict.fromkeys(targets, 0)
+    entries = list(waiting)
+    for node in entries:  # grows while it is read
+        for parent, _, _ in node.edges:
+            if parent not in waiting:
+                waiting[parent] = 0
+                entries.append(parent)
+            waiting[parent] += 1
+    queue = [node for node in dict.fromkeys(targets) if not waiting[node]]
+    for node in queue:
+        for parent, _, _ in node.edges:
+            waiting[parent] -= 1
+            if not waiting[parent]:
+                queue.append(parent)
+    return {node: turn for turn, node in enumerate(queue)}
+
+
+def _dense(g: Any) -> Native:
+    found: Native = g.todense(Native._namespace) if type(g) is Block else g
+    return found
+
+
+def _joined(parts: list[Any], shape: np.ndarray) -> IndexedSlices:
+    """Return the sum of some slices: all of their rows."""
+    indices = [i for _, i, _ in parts]
+    if len({i.dtype for i in indices}) > 1:
+        indices = [i.astype(np.int64) for i in indices]
+    values = Native._namespace.concat([_native(v) for _, _, v in parts])
+    return IndexedSlices(values, np.concatenate(indices), shape)
 
 
 def _native(values: Any) -> Native:
@@ -151,15 +180,20 @@ class _Rows(Op):
     """x[indices]: rows of a table."""
 
     linear = True
+    #: whether there is an entry of this operation anywhere
+    recorded = False
 
     def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
         shape, indices = values
         rows = xp.reshape(g, (indices.size, *shape[1:]))
         flat = indices.reshape(-1)
-        aside = _aside.get()
-        if aside is not None and node.parent in aside.parts:
-            aside.parts[node.parent].append((flat, rows))
-            return None
+        aside, table = _aside.get(), node.parent
+        if aside is not None:
+            while table is not None and table not in aside.parts and table.op is ALIAS:
+                table = table.parent
+            if table in aside.parts:
+                aside.parts[table].append((node, flat, rows))
+                return None
         return _index_transpose(xp, rows, shape, (flat.astype(np.intp),))
 
 
@@ -170,18 +204,20 @@ _rows = _Rows(
     [lambda xp, g, x_shape, indices: None],  # `pull` has the rule
     ("indices",),
 )
-_rows.batch = lambda level, arrays, mapped, params: _index_examples(  # type: ignore[method-assign]
-    index_native.op,
-    level,
-    arrays,
-    mapped,
-    {"key": (params["indices"],)},  # type: ignore[attr-defined]
-)
+
+
+def _rows_of_examples(level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    op: Op = index_native.op  # type: ignore[attr-defined]
+    return _index_examples(op, level, arrays, mapped, {"key": (params["indices"],)})
+
+
+_rows.batch = _rows_of_examples
 
 
 def rows_of(table: Native, indices: Any) -> Native:
     """Return rows of a table, whose gradient is IndexedSlices; indices are inside of it."""
     found: Native = apply(_rows, (table,), {"indices": indices})
+    _rows.recorded = _rows.recorded or found._node is not None
     return found
 
 

@@ -134,7 +134,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
 
 @plain("name_scope")
-class name_scope:  # noqa: N801 - TensorFlow's name
+class name_scope:
     """A context in which names of variables begin with a name."""
 
     def __init__(self, name: str) -> None:
@@ -170,8 +170,8 @@ class name_scope:  # noqa: N801 - TensorFlow's name
 
 
 def _snake(name: str) -> str:
-    parted = re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))", r"_\1", name)
-    return parted.lower()
+    """Return a name like MyHTTPNet as my_http_net."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 @plain("Module")
@@ -181,7 +181,8 @@ class Module:
     def __init__(self, name: str | None = None) -> None:
         if name is not None and not name.isidentifier():
             raise ValueError(
-                f"{name!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a valid class name)."
+                f"{name!r} is not a valid module name. Module names must be valid Python "
+                "identifiers (e.g. a valid class name)."
             )
         self._name = name or _snake(type(self).__name__)
         self._scope_name = f"{scope.get()}{self._name}/"
@@ -207,7 +208,7 @@ class Module:
 
     @property
     def variables(self) -> tuple[Any, ...]:
-        """All variables: those of this module, attribute by attribute, then those of its modules."""
+        """All variables: those of its own attributes, in order of names, then of its modules."""
         return tuple(self._flatten(predicate=lambda v: isinstance(v, Variable)))
 
     @property

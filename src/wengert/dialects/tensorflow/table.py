@@ -15,17 +15,62 @@ from typing import Any
 
 from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
 from wengert.dialects.tensorflow.tensors import outward
+from wengert.engine.errors import DtypeError, ShapeError
 
 #: Every name that is offered, with what it is.
 NAMES: dict[str, Any] = {}
 #: What is not as in TensorFlow, by name.
 DIFFERENCES: dict[str, str] = {}
+#: What is said of names that are not offered on purpose.
+ABSENT: dict[str, str] = {}
 _HERE = "wengert.dialects.tensorflow"
 #: The modules that offer names, and those that do so once a name of theirs is looked up.
 PARTS = tuple(
-    f"{_HERE}.{part}" for part in ("values", "tensors", "operators", "slices", "variables", "tapes")
+    f"{_HERE}.{part}"
+    for part in (
+        "values",
+        "tensors",
+        "operators",
+        "slices",
+        "variables",
+        "structures",
+        "tapes",
+        "math",
+        "reductions",
+        "products",
+        "control",
+        "debugging",
+        "arrays",
+        "layout",
+        "places",
+        "clipping",
+    )
 )
-LATE: dict[str, tuple[str, ...]] = {}
+#: What is in tf.math, and in `nn` here.
+_FROM_NN = ("softmax", "log_softmax", "softplus", "softsign", "zero_fraction", "l2_normalize")
+_INITIALIZERS = tuple(
+    f"{name}_initializer"
+    for name in ("zeros", "ones", "constant", "random_normal", "random_uniform")
+)
+LATE: dict[str, tuple[str, ...]] = {
+    "data": (f"{_HERE}.datasets",),
+    "nn": (f"{_HERE}.nn", f"{_HERE}.windows"),
+    "image": (f"{_HERE}.image",),
+    "random": (f"{_HERE}.random",),
+    **dict.fromkeys(
+        ("keras", "losses", "metrics", "optimizers", "initializers", *_INITIALIZERS),
+        tuple(
+            f"{_HERE}.keras.{part}"
+            for part in ("optimizers", "losses", "activations", "initializers", "metrics", "utils")
+        ),
+    ),
+    **dict.fromkeys(
+        ("linalg", "norm", "eig", "eigvals", "matrix_square_root"), (f"{_HERE}.linalg",)
+    ),
+    "signal": (f"{_HERE}.signal",),
+    **{f"math.{name}": (f"{_HERE}.nn",) for name in _FROM_NN},
+    "linalg.l2_normalize": (f"{_HERE}.nn",),
+}
 
 
 def put(names: tuple[str, ...], value: Any, differs: str = "") -> None:
@@ -38,15 +83,14 @@ def put(names: tuple[str, ...], value: Any, differs: str = "") -> None:
             DIFFERENCES[name] = differs
 
 
-def offered(
-    *names: str, differs: str = "", raises: tuple[type[Exception], ...] = ()
+def guarded(
+    name: str, *raises: type[Exception]
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that offers a function under some names.
+    """Return a decorator that makes a function's tensors and errors TensorFlow's.
 
     Errors of the classes in `raises` come through as they are; TensorFlow checks some arguments in
     Python, and raises ValueError or TypeError. So does one that is raised `as_is`.
     """
-
     passed: tuple[type[Exception], ...] = (OpError, *raises)
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,6 +98,8 @@ def offered(
         def call(*args: Any, **options: Any) -> Any:
             try:
                 return outward(function(*args, **options))
+            except (ShapeError, DtypeError) as error:  # of an operation of ours
+                raise invalid(f"{error} [Op:{name}]") from error
             except passed:
                 raise
             except INVALID as error:
@@ -61,8 +107,20 @@ def offered(
                     raise
                 if error.__traceback__ is None or error.__traceback__.tb_next is None:
                     raise  # the call itself: a missing argument, or one of another name
-                raise invalid(f"{error} [Op:{names[0]}]") from error
+                raise invalid(f"{error} [Op:{name}]") from error
 
+        return call
+
+    return declare
+
+
+def offered(
+    *names: str, differs: str = "", raises: tuple[type[Exception], ...] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that offers a function under some names, guarded by `guarded`."""
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        call = guarded(names[0], *raises)(function)
         put(names, call, differs)
         return call
 

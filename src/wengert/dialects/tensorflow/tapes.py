@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import functools
+import inspect
 import logging
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.slices import Aside
+from wengert.dialects.tensorflow.structures import (
+    assert_same_structure,
+    flatten,
+    map_structure,
+    pack_sequence_as,
+)
 from wengert.dialects.tensorflow.table import plain
-from wengert.dialects.tensorflow.tensors import convert, is_tensor, outward
-from wengert.engine.errors import RuleError, ShapeError, TapeError
+from wengert.dialects.tensorflow.tensors import Tensor, convert, is_tensor, outward
+from wengert.engine.cotangents import Block
+from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.tape import GradientTape as NativeTape
 from wengert.engine.tensor import Tensor as Native
-from wengert.engine.trees import flatten, map_leaves
 from wengert.engine.variable import Variable as NativeVariable
 from wengert.transforms.checkpoint import checkpoint
-from wengert.transforms.custom import custom_gradient as native_custom_gradient
+from wengert.transforms.custom import recorded_as_one
 from wengert.transforms.forward import ForwardAccumulator as NativeAccumulator
 from wengert.transforms.gradients import stop_gradient as native_stop_gradient
 
@@ -26,11 +35,22 @@ log = logging.getLogger("wengert.tensorflow")
 
 
 @plain("UnconnectedGradients")
-class UnconnectedGradients:
+class UnconnectedGradients(enum.Enum):
     """What the gradient is where no path leads to a source."""
 
     NONE = "none"
     ZERO = "zero"
+
+
+def _wants_zeros(unconnected_gradients: Any) -> bool:
+    """Return whether to answer zeros where there is no path."""
+    try:
+        return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}; write "
+            "tf.UnconnectedGradients.NONE or tf.UnconnectedGradients.ZERO"
+        ) from None
 
 
 def _is_number(tensor: Any) -> bool:
@@ -38,71 +58,119 @@ def _is_number(tensor: Any) -> bool:
     return dtype.is_floating or dtype.is_complex
 
 
-@plain("GradientTape", "autodiff.GradientTape")
+def _check_recorded(value: Any, what: str) -> None:
+    """Raise what TensorFlow raises for a target or source that is no tensor."""
+    if not is_tensor(value):
+        wrong = TypeError if value is None or isinstance(value, str) else AttributeError
+        raise wrong(
+            f"{what} is {value!r:.80} of type {type(value).__name__!r}, not tf.Tensor or "
+            "tf.Variable; a tape knows what was computed from those"
+        )
+
+
+# -- reverse mode ---------------------------------------------------------------------------------
+
+
+@plain(
+    "GradientTape",
+    "autodiff.GradientTape",
+    differs="`output_gradients` of another shape than the target are an InvalidArgumentError",
+)
 class GradientTape:
     """Records operations on what it watches, to differentiate them."""
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
-        self._tape = NativeTape(persistent, watch_accessed_variables)
-        self._used = False
+        self._watches_read = watch_accessed_variables
+        #: none before the first entry, and after the one use of a tape that is not persistent
+        self._tape: NativeTape | None = None
+        self._watched: tuple[Any, ...] = ()
 
     def __enter__(self) -> GradientTape:
-        if self._tape._thread is not None:
+        if self._is_recording():
             raise ValueError(
-                "Tape is still recording, This can happen if you try to re-enter an already-active tape."
+                "Tape is still recording, This can happen if you try to re-enter an already-active "
+                "tape."
             )
+        if self._tape is None:
+            self._tape = NativeTape(self._persistent, self._watches_read)
         self._tape.__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._tape._thread is not None:
-            self._tape.__exit__(*exception)
+        if self._is_recording():
+            self._stop()
+
+    def _is_recording(self) -> bool:
+        return self._tape is not None and self._tape._thread is not None
+
+    def _stop(self) -> None:
+        if self._tape is None or not self._is_recording():
+            raise ValueError("Tape is not recording.")
+        self._tape.__exit__(None, None, None)
 
     def watch(self, tensor: Any) -> None:
         """Record what is computed from these tensors or variables from now on."""
-        for leaf in flatten(tensor)[0]:
+        for leaf in flatten(tensor):
             if not is_tensor(leaf):
                 raise ValueError(
-                    f"Passed in object {leaf!r} of type {type(leaf).__name__!r}, not tf.Tensor or tf.Variable or ExtensionType."
+                    f"Passed in object {leaf!r} of type {type(leaf).__name__!r}, not tf.Tensor or "
+                    "tf.Variable or ExtensionType."
                 )
-            if not _is_number(leaf):
+            if self._tape is None:
+                raise AttributeError(
+                    "watch() on a tape that has not been entered, or has been used up; write "
+                    "`with tape:` first"
+                )
+            if _is_number(leaf):
+                self._tape.watch(leaf)
+            else:
                 log.warning(
                     "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
                     leaf.dtype,
                 )
-                continue
-            self._tape.watch(leaf)
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
         """Return a context in which this tape records nothing."""
-        if self._tape._thread is None:
-            raise ValueError("Tape is not recording.")
-        with self._tape.stop_recording():
+        if self._tape is None:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        self._stop()
+        try:
             yield
+        finally:
+            self.__enter__()
 
     def reset(self) -> None:
-        """Forget all that was recorded and watched."""
-        self._used = False
-        self._tape.reset()
+        """Forget all that was recorded and watched, and go on recording."""
+        self._stop()
+        self._tape = None
+        self.__enter__()
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """Return the variables that are watched."""
-        return self._tape.watched_variables()
+        """Return the variables that are watched, in the order in which they were made."""
+        if self._tape is not None:
+            found = self._tape.watched_variables()
+            self._watched = tuple(sorted(found, key=lambda v: v._leaf.order))
+        return self._watched
 
-    def _check(self, unconnected_gradients: Any) -> str:
-        if self._used:
+    def _asked(self, method: str) -> NativeTape:
+        """Return the tape to ask; one that is not persistent stops recording."""
+        tape = self._tape
+        if tape is None:
             raise RuntimeError(
-                "A non-persistent GradientTape can only be used to compute one set of gradients (or "
-                "jacobians); write tf.GradientTape(persistent=True) to ask more than once"
+                "A non-persistent GradientTape can only be used to compute one set of gradients "
+                f"(or jacobians), and {method}() was called again, or before the tape was entered; "
+                "write tf.GradientTape(persistent=True) to ask more than once"
             )
-        if unconnected_gradients not in ("none", "zero"):
-            raise ValueError(
-                f"Unknown value for unconnected_gradients: {unconnected_gradients!r}; write "
-                "tf.UnconnectedGradients.NONE or tf.UnconnectedGradients.ZERO"
-            )
-        return str(unconnected_gradients)
+        if self._is_recording() and not self._persistent:
+            self._stop()
+        return tape
+
+    def _used(self) -> None:
+        if not self._persistent:
+            self.watched_variables()
+            self._tape = None
 
     def gradient(
         self,
@@ -112,57 +180,39 @@ class GradientTape:
         unconnected_gradients: Any = UnconnectedGradients.NONE,
     ) -> Any:
         """Return the derivative of the target's sum with respect to each source."""
-        unconnected = self._check(unconnected_gradients)
+        tape = self._asked("gradient")
         if target is None:
             raise TypeError(
-                "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to be differentiated, but received None."
+                "Argument `target` should be a list or nested structure of Tensors, Variables or "
+                "CompositeTensors to be differentiated, but received None."
             )
-        targets, weights = self._targets(target, output_gradients)
-        given, rebuild = flatten(sources)
+        targets, weights = _targets(target, output_gradients)
+        given = flatten(sources)
         for source in given:
-            if not is_tensor(source):
-                raise ValueError(
-                    f"Passed in object {source!r} of type {type(source).__name__!r}, not tf.Tensor or tf.Variable or ExtensionType."
-                )
+            _check_recorded(source, "a source")
+        zeros = _wants_zeros(unconnected_gradients)
         asked = [s if _is_number(s) else None for s in given]
-        self._used = not self._persistent
+        cut: set[Any] = set()
+        before = _cut.set(cut)
         try:
-            with Aside(asked) as aside:
-                found = self._tape.gradient(targets, asked, weights, "none", dense=False)
-        except ShapeError as error:
+            with Aside(asked, targets) as aside:
+                found = tape.gradient(list(map(_source, targets)), asked, weights, dense=False)
+        except (ShapeError, DtypeError) as error:
             raise invalid(str(error)) from error
-        if unconnected == "zero":
-            found = [
-                _zeros(s) if g is None and s is not None else g
-                for g, s in zip(found, asked, strict=True)
-            ]
-        return rebuild([aside.shown(g, s) for g, s in zip(found, given, strict=True)])
-
-    def _targets(self, target: Any, output_gradients: Any) -> tuple[list[Any], Any]:
-        leaves = flatten(target)[0]
-        given = [None] * len(leaves) if output_gradients is None else flatten(output_gradients)[0]
-        if len(given) != len(leaves):
-            raise ValueError(
-                f"{len(leaves)} targets and {len(given)} output_gradients; give one for each target"
-            )
-        targets, weights = [], []
-        for leaf, weight in zip(leaves, given, strict=True):
-            if not is_tensor(leaf):
-                raise ValueError(
-                    f"Passed in object {leaf!r} of type {type(leaf).__name__!r}, not tf.Tensor or tf.Variable or ExtensionType."
-                )
-            if not _is_number(leaf):
-                log.warning(
-                    "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
-                    "GradientTape.gradient, got %r",
-                    leaf.dtype,
-                )
-                continue
-            tensor = convert(leaf)
-            targets.append(leaf if isinstance(leaf, NativeVariable) else tensor)
-            ones = Native._namespace.ones(tensor.shape, dtype=tensor.dtype)
-            weights.append(ones if weight is None else convert(weight, leaf.dtype))
-        return targets, weights if output_gradients is not None else None
+        finally:
+            _cut.reset(before)
+        found = [
+            None if _is_empty(g) and _node_of(s) in cut else g
+            for g, s in zip(found, given, strict=True)
+        ]
+        answers = [aside.shown(g, s) for g, s in zip(found, given, strict=True)]
+        for i, source in enumerate(given):
+            answers[i] = _with_itself(tape, answers[i], source, targets, weights)
+        self._used()
+        if zeros:
+            pairs = zip(answers, given, strict=True)
+            answers = [outward(_zeros(convert(s))) if g is None else g for g, s in pairs]
+        return pack_sequence_as(sources, answers)
 
     def jacobian(
         self,
@@ -173,9 +223,26 @@ class GradientTape:
         experimental_use_pfor: bool = True,
     ) -> Any:
         """Return the gradient of every element of the target with respect to each source."""
-        unconnected = self._check(unconnected_gradients)
-        self._used = not self._persistent
-        return map_leaves(outward, self._tape.jacobian(convert(target), sources, unconnected))
+        tape = self._asked_for_rows("jacobian", experimental_use_pfor)
+        if not is_tensor(target):
+            raise AttributeError(f"{type(target).__name__!r} object has no attribute 'shape'")
+        given = flatten(sources)
+        for source in given:
+            _check_recorded(source, "a source")
+        zeros = _wants_zeros(unconnected_gradients)
+        if isinstance(target, NativeVariable) and target.trainable:
+            self.watch(target)  # asking for its rows reads it
+        differentiable = [s for s in given if _is_number(s)]
+        found: Iterator[Any] = iter(())
+        if _is_number(target):
+            found = iter(tape.jacobian(_source(target), list(map(_source, differentiable))))
+        self._used()
+        answers = [next(found, None) if _is_number(s) else None for s in given]
+        if zeros:
+            shape = convert(target).shape
+            pairs = zip(answers, given, strict=True)
+            answers = [_zeros(convert(s), shape) if g is None else g for g, s in pairs]
+        return pack_sequence_as(sources, [outward(g) for g in answers])
 
     def batch_jacobian(
         self,
@@ -186,47 +253,171 @@ class GradientTape:
         experimental_use_pfor: bool = True,
     ) -> Any:
         """Return the Jacobian of each example: of target[i] with respect to source[i]."""
-        unconnected = self._check(unconnected_gradients)
-        try:
-            found = self._tape.batch_jacobian(convert(target), source, unconnected)
-        except ShapeError as error:
-            raise ValueError(str(error)) from error
-        self._used = not self._persistent
-        return outward(found)
+        tape = self._asked_for_rows("batch_jacobian", experimental_use_pfor)
+        for tensor in (target, source):
+            if not is_tensor(tensor):
+                raise AttributeError(f"{type(tensor).__name__!r} object has no attribute 'shape'")
+            if len(tensor.shape) < 2:
+                raise ValueError(f"Shape {tensor.shape} must have rank at least 2")
+        if target.shape[0] != source.shape[0]:
+            raise ValueError(
+                f"Need first dimension of target shape ({target.shape}) and source shape "
+                f"({source.shape}) to match."
+            )
+        _wants_zeros(unconnected_gradients)
+        found = None
+        if _is_number(target) and _is_number(source):
+            found = tape.batch_jacobian(_source(target), _source(source))
+        self._used()
+        # TensorFlow answers zeros here, whatever is asked for
+        return outward(found if found is not None else _batch_zeros(target, source))
+
+    def _asked_for_rows(self, method: str, vectorised: bool) -> NativeTape:
+        if not vectorised and not self._persistent and self._tape is not None:
+            raise RuntimeError(
+                f"GradientTape must be created with persistent=True to compute the {method} with "
+                "eager execution enabled and with experimental_use_pfor set to False."
+            )
+        return self._asked(method)
 
 
-def _zeros(source: Any) -> Native:
-    tensor = convert(source)
-    return Native._namespace.zeros(tensor.shape, dtype=tensor.dtype)
+def _targets(target: Any, output_gradients: Any) -> tuple[list[Any], list[Any] | None]:
+    """Return the targets that have a derivative, and their weights, if any are given."""
+    leaves = flatten(target)
+    for leaf in leaves:
+        _check_recorded(leaf, "a target")
+    weights = None
+    if output_gradients is not None:
+        # as TensorFlow has it, weights that are missing are ones, and further ones have no effect
+        weights = [convert(w) for w in flatten(output_gradients)][: len(leaves)]
+        missing = leaves[len(weights) :]
+        weights += [Native._namespace.ones_like(convert(leaf)) for leaf in missing]
+    kept = [i for i, leaf in enumerate(leaves) if _is_number(leaf)]
+    if weights is not None:
+        weights = [weights[i] for i in kept]
+        for i, weight in zip(kept, weights, strict=True):
+            if weight.dtype != convert(leaves[i]).dtype:
+                raise invalid(
+                    f"output_gradients have dtype {weight.dtype} and the target "
+                    f"{leaves[i].dtype.name}; write tf.cast(weights, tf.{leaves[i].dtype.name})"
+                )
+    return [leaves[i] for i in kept], weights
 
 
-@plain("autodiff.ForwardAccumulator")
+def _with_itself(
+    tape: NativeTape, answer: Any, source: Any, targets: list[Any], weights: list[Any] | None
+) -> Any:
+    """Return a gradient with the part of targets that are the source itself, if unrecorded."""
+    node = _node_of(source)
+    if node is not None and tape._token in node.tokens:
+        return answer
+    for i, target in enumerate(targets):
+        if target is source:
+            one = Native._namespace.ones_like(convert(source)) if weights is None else weights[i]
+            answer = outward(one if answer is None else convert(answer) + one)
+    return answer
+
+
+def _node_of(value: Any) -> Any:
+    return value._leaf if isinstance(value, NativeVariable) else value._node
+
+
+#: The entries of arguments for which the gradient of a `custom_gradient` said None.
+_cut: ContextVar[set[Any] | None] = ContextVar("wengert_tensorflow_cut", default=None)
+
+
+def _is_empty(g: Any) -> bool:
+    return type(g) is Block and not all(map(len, g.region))
+
+
+def _source(value: Any) -> Any:
+    """Return what Wengert's tape is asked about: a variable itself, or Wengert's tensor."""
+    return value if isinstance(value, NativeVariable) else convert(value)
+
+
+def _zeros(tensor: Native, before: tuple[int, ...] = ()) -> Native:
+    return Native._namespace.zeros((*before, *tensor.shape), dtype=tensor.dtype)
+
+
+def _batch_zeros(target: Any, source: Any) -> Native:
+    shape = (*convert(target).shape, *convert(source).shape[1:])
+    return Native._namespace.zeros(shape, dtype=convert(target).dtype)
+
+
+# -- forward mode ---------------------------------------------------------------------------------
+
+
+@plain(
+    "autodiff.ForwardAccumulator",
+    differs="a tangent must have its primal's shape; a function with a gradient of its own "
+    "(tf.custom_gradient) has the tangents that its gradient says",
+)
 class ForwardAccumulator:
     """Computes derivatives in one direction along with values."""
 
     def __init__(self, primals: Any, tangents: Any) -> None:
-        for primal in flatten(primals)[0]:
+        assert_same_structure(primals, tangents)
+        moved: list[tuple[Any, Native]] = []
+        for primal, tangent in zip(flatten(primals), flatten(tangents), strict=True):
+            if not is_tensor(primal):
+                raise AttributeError(f"{type(primal).__name__!r} object has no attribute 'dtype'")
             if not _is_number(primal):
-                raise ValueError("ForwardAccumulator: primals must be floating or complex tensors")
-        moved = map_leaves(lambda t: t if t is None else convert(t), tangents)
+                log.warning(
+                    "The dtype of the watched primal must be floating (e.g. tf.float32), got %r",
+                    primal.dtype,
+                )
+                continue
+            if any(primal is other for other, _ in moved):
+                raise ValueError(
+                    "Tensor was specified as a primal multiple times. This may indicate an error. "
+                    "If it was intended, please sum the corresponding tangents."
+                )
+            moved.append((primal, convert(tangent, primal.dtype)))
+        self._primals, self._tangents = [p for p, _ in moved], [t for _, t in moved]
+        self._is_open = False
         try:
-            self._accumulator = NativeAccumulator(primals, moved)
+            self._accumulator = NativeAccumulator(self._primals, self._tangents)
         except ShapeError as error:
             raise ValueError(str(error)) from error
 
     def __enter__(self) -> ForwardAccumulator:
+        if self._is_open:
+            raise ValueError("Accumulator is already recording.")
+        self._is_open = True
         self._accumulator.__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._is_open = False
         self._accumulator.__exit__(*exception)
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """Return the tangent of a tensor, or of each in a nest."""
-        try:
-            return map_leaves(outward, self._accumulator.jvp(primals, str(unconnected_gradients)))
-        except TapeError as error:
-            raise ValueError(str(error)) from error
+        zeros = _wants_zeros(unconnected_gradients)
+        return map_structure(lambda leaf: self._tangent(leaf, zeros), primals)
+
+    def _tangent(self, value: Any, zeros: bool) -> Any:
+        if not is_tensor(value):
+            raise AttributeError(
+                f"jvp: got {value!r:.80} of type {type(value).__name__!r}, not tf.Tensor or "
+                "tf.Variable"
+            )
+        found = None
+        for primal, tangent in zip(self._primals, self._tangents, strict=True):
+            if value is primal:
+                found = tangent
+        if found is None and _is_number(value) and self._was_entered():
+            found = self._accumulator.jvp(_source(value))
+        if found is None and zeros:
+            found = _zeros(convert(value))
+        return outward(found)
+
+    def _was_entered(self) -> bool:
+        places = self._accumulator._places
+        return bool(places) and all(place.node is not None for place in places)
+
+
+# -- functions with gradients of their own --------------------------------------------------------
 
 
 @plain("stop_gradient")
@@ -235,47 +426,132 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     return outward(native_stop_gradient(convert(input)))
 
 
-@plain("recompute_grad")
-def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that keeps only its inputs, and runs again for a gradient."""
-    return checkpoint(f)
-
-
-@plain("custom_gradient")
-def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
-    """Return a function with a gradient of its own: `f` returns (result, function of weights)."""
-    if f is None:
-        return custom_gradient
+@plain("grad_pass_through")
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose gradient is that of its first argument passed on."""
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
-        def on_native(*tensors: Any) -> Any:
-            result, pull = f(*(outward(t) for t in tensors), **kwargs)
-
-            def weighted(*weights: Any) -> Any:
-                return _as_natives(pull(*(outward(w) for w in weights)))
-
-            return map_leaves(convert, result), weighted
-
-        on_native.__name__ = getattr(f, "__name__", "custom_gradient")
-        try:
-            return map_leaves(outward, native_custom_gradient(on_native)(*map(convert, args)))
-        except RuleError as error:
-            raise ValueError(str(error)) from error
+        x = convert(args[0])
+        value = native_stop_gradient(convert(f(*args, **kwargs)))
+        return outward(recorded_as_one("grad_pass_through", [x], [value], lambda _, w: w)[0])
 
     return call
 
 
-def _as_natives(answers: Any) -> Any:
-    if isinstance(answers, (list, tuple)):
-        return tuple(None if a is None else convert(a) for a in answers)
-    return None if answers is None else convert(answers)
+@plain("recompute_grad")
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that keeps only its inputs, and runs again for a gradient."""
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        def on_native(function: Callable[..., Any], *given: Any, **options: Any) -> Any:
+            result = function(*_outward_in(given), **_outward_in(options))
+            return map_structure(_inward, result)
+
+        again = checkpoint(functools.partial(on_native, f))
+        result = again(*map_structure(_inward, args), **map_structure(_inward, kwargs))
+        return _outward_in(result)
+
+    return call
 
 
-@plain("gradients")
-def gradients(ys: Any, xs: Any, *args: Any, **kwargs: Any) -> Any:
+def _inward(value: Any) -> Any:
+    return convert(value) if type(value) is Tensor else value
+
+
+def _outward_in(nest: Any) -> Any:
+    return map_structure(outward, nest)
+
+
+@plain(
+    "custom_gradient",
+    differs="where its gradient is None, what the argument was computed from gets zeros, not None",
+)
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+    """Return a function with a gradient of its own: `f` returns (result, function of weights).
+
+    If `f` reads variables that are no arguments, the function of weights is called with
+    ``variables=...`` and returns (gradients of arguments, gradients of variables).
+    """
+    return custom_gradient if f is None else _Custom(f)
+
+
+class _Custom:
+    """A function that brings its gradient; as an attribute of a class, a method."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self._f = f
+        functools.update_wrapper(self, f)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else _Custom(self._f.__get__(instance, owner))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        name = getattr(self._f, "__name__", "custom_gradient")
+        watcher = NativeTape()  # which variables are read
+        with watcher:
+            result, pull = self._f(*args, **kwargs)
+        given = [*flatten(args), *flatten(kwargs)]
+        read = [v for v in watcher.watched_variables() if all(v is not g for g in given)]
+        if read and not _takes_variables(pull):
+            raise TypeError(
+                f"@tf.custom_gradient grad_fn must accept keyword argument 'variables', since "
+                f"function uses variables: {read}"
+            )
+        arguments = [convert(a) for a in flatten(args)]
+        results = [convert(r) for r in flatten(result)]
+        kinds = [(r.shape, r.dtype) for r in results]
+
+        def backward(_: list[Any], weights: list[Any]) -> list[Any]:
+            zeros = Native._namespace.zeros
+            whole = [
+                outward(zeros(shape, dtype=dtype) if w is None else w)
+                for w, (shape, dtype) in zip(weights, kinds, strict=True)
+            ]
+            answers = _pulled(pull, whole, len(arguments), read)
+            cut = _cut.get()
+            if cut is not None:
+                pairs = zip(answers, sources, strict=True)
+                cut.update(s._node for a, s in pairs if a is None)
+            return answers
+
+        sources = [*arguments, *map(convert, read)]
+        recorded = recorded_as_one(name, sources, results, backward)
+        return pack_sequence_as(result, [outward(r) for r in recorded])
+
+
+def _takes_variables(pull: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(pull).parameters.values()
+    return any(p.name == "variables" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def _pulled(
+    pull: Callable[..., Any], weights: list[Any], count: int, variables: list[Any]
+) -> list[Any]:
+    """Return the gradient of each argument and of each variable, as a function says."""
+    by_variable: Any = []
+    if variables:
+        by_argument, by_variable = pull(*weights, variables=variables)
+        if len(flatten(by_variable)) != len(variables):
+            raise ValueError(
+                "Must return gradient for each variable from @custom_gradient grad_fn."
+            )
+    else:
+        by_argument = pull(*weights)
+    answers = flatten(by_argument)
+    if len(answers) != count:
+        raise ValueError(
+            f"custom_gradient function expected to return {count} gradients, but returned "
+            f"{len(answers)} instead."
+        )
+    return [None if g is None else convert(g) for g in [*answers, *flatten(by_variable)]]
+
+
+@plain("gradients", "hessians")
+def gradients(*args: Any, **kwargs: Any) -> Any:
     """Raise: gradients come from a tape."""
     raise RuntimeError(
-        "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape: "
-        "with tf.GradientTape() as tape: y = f(x); then tape.gradient(y, x)"
+        "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
+        "instead: with tf.GradientTape() as tape: y = f(x); then tape.gradient(y, x)"
     )

@@ -6,7 +6,6 @@ on it are recorded by the same tapes; the class differs in what users see.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -86,6 +85,19 @@ class Tensor:
         """Return something that can be a key of a dict."""
         return Reference(self)
 
+    experimental_ref = ref
+
+    def cpu(self) -> Tensor:
+        """Return the tensor, which is there already."""
+        return self
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Raise: values are there already."""
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're "
+            "looking for?"
+        )
+
     def _rank(self) -> int:
         return self.ndim
 
@@ -116,21 +128,23 @@ class Tensor:
         return complex(np.asarray(self))
 
     def __index__(self) -> int:
-        return operator.index(self.numpy())
+        return int(self.numpy().__index__())
 
     def __format__(self, spec: str) -> str:
-        return format(self.numpy(), spec) if not self.ndim else format(str(self), spec)
+        return format(self.numpy() if self.ndim else self.numpy().item(), spec)
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self.numpy(), digits or 0)
 
     def __repr__(self) -> str:
-        values = repr(self.numpy()) if self.ndim else number_text(self.numpy())
-        gap = "\n" if self.ndim > 1 and "\n" in values else ""
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={gap}{values}>"
+        return (
+            f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {numpy_text(self.numpy())}>"
+        )
 
     def __str__(self) -> str:
-        return f"tf.Tensor({self.numpy()}, shape={self.shape}, dtype={self.dtype.name})"
+        values = str(self.numpy())
+        gap = "\n" if "\n" in values else ""
+        return f"tf.Tensor({gap}{values}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __copy__(self) -> Tensor:
         return made(self._raw, self._node)
@@ -141,34 +155,29 @@ class Tensor:
     def __reduce__(self) -> Any:
         return made, (self._raw,)
 
-    def assign(self, value: Any, name: str | None = None, read_value: bool = True) -> Any:
-        """Replace this part of a variable, if it is one: ``v[0].assign(1.0)``."""
-        return self._owner_of_part("assign")._assign_part(self._part[1], value, "set")
-
-    def assign_add(self, value: Any, name: str | None = None, read_value: bool = True) -> Any:
-        """Add to this part of a variable, if it is one."""
-        return self._owner_of_part("assign_add")._assign_part(self._part[1], value, "add")
-
-    def assign_sub(self, value: Any, name: str | None = None, read_value: bool = True) -> Any:
-        """Subtract from this part of a variable, if it is one."""
-        owner = self._owner_of_part("assign_sub")
-        return owner._assign_part(self._part[1], -owner._taken(value), "add")
-
-    def _owner_of_part(self, method: str) -> Any:
-        try:
-            return self._part[0]
-        except AttributeError:
-            raise AttributeError(
-                f"'Tensor' object has no attribute {method!r}: only variables, and parts v[key] of "
-                "them, are assigned to; write tf.Variable(x), or tf.tensor_scatter_nd_update"
-            ) from None
-
     def __getattr__(self, name: str) -> Any:
+        if name == "assign":
+            return self._assign_part()
         if name in NUMPYS:
             raise AttributeError(
                 f"a tensor has no attribute {name!r}, which is NumPy's; write tf.{NUMPYS[name]}"
             )
         raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+
+    def _assign_part(self) -> Callable[..., Any]:
+        """Return the function that replaces this part of a variable: ``v[0].assign(1.0)``."""
+        try:
+            owner, key = object.__getattribute__(self, "_part")
+        except AttributeError:
+            raise AttributeError(
+                "'Tensor' object has no attribute 'assign': only variables, and parts v[key] of "
+                "them, are assigned to; write tf.Variable(x), or tf.tensor_scatter_nd_update"
+            ) from None
+
+        def assign(value: Any, name: str | None = None, read_value: bool = True) -> Any:
+            return owner._assign_part(key, value)
+
+        return assign
 
 
 #: What NumPy's methods are in TensorFlow, for messages.
@@ -200,10 +209,11 @@ class Reference:
         return f"<Reference wrapping {self._of!r}>"
 
 
-def number_text(value: Any) -> str:
-    """Return a NumPy scalar as TensorFlow prints it, without its type."""
-    text = repr(value)
-    return text.partition("(")[2][:-1] if text.startswith("np.") and "(" in text else text
+def numpy_text(value: Any) -> str:
+    """Return how TensorFlow prints values: an array as NumPy does, a number as Python does."""
+    text = repr(value) if isinstance(value, np.ndarray) else repr(value.item())
+    gap = "\n" if "\n" in text else ""
+    return f"numpy={gap}{text}"
 
 
 def made(raw: Any, node: Node | None = None) -> Tensor:
@@ -282,11 +292,17 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
             )
         )
     if given:
+        if wanted is not None and array.dtype.kind == "c" and wanted.kind != "c":
+            array = array.real
         hint = wanted if wanted is not None else like
         if hint is not None and (array.dtype.kind != "c" or hint.kind == "c"):
             array = array.astype(hint)
         return np.array(array)
-    usual = _usual(array)
+    if wanted is None:
+        _check_mixture(value, array)
+    usual = _usual(value, array)
+    if not array.size and (wanted is not None or like is not None):
+        return array.astype(like if wanted is None else wanted)
     if wanted is not None:
         if not _fits(array.dtype.kind, wanted.kind):
             raise as_is(
@@ -298,9 +314,33 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
     return array.astype(usual)
 
 
-def _usual(array: np.ndarray) -> np.dtype:
-    """Return the dtype that Python's numbers have by default."""
+def _first(value: Any) -> Any:
+    """Return the first value in nested lists."""
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return value
+
+
+def _check_mixture(value: Any, array: np.ndarray) -> None:
+    """Raise if the first number of a list does not say what the others are."""
+    first = _first(value)
+    mixed = array.dtype.kind == "c" and not isinstance(first, (complex, np.complexfloating))
+    if isinstance(first, (bool, np.bool_)) and array.dtype.kind != "b":
+        mixed = True
+    if mixed and not isinstance(first, (np.ndarray, list, tuple)):
+        raise as_is(ValueError("Can't convert Python sequence with mixed types to Tensor."))
+    if array.dtype.kind == "u" and array.dtype.itemsize == 8 and not isinstance(first, np.uint64):
+        raise as_is(
+            ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
+        )
+
+
+def _usual(value: Any, array: np.ndarray) -> np.dtype:
+    """Return the dtype that Python's numbers have by default; NumPy's first one keeps its own."""
     if array.dtype.kind == "f":
+        first = _first(value)
+        if isinstance(first, (np.floating, np.ndarray)) and first.dtype.kind == "f":
+            return first.dtype
         return dtypes.float32._numpy
     if array.dtype.kind in "iu":
         small = not array.size or (array.min() >= _INT32.min and array.max() <= _INT32.max)
@@ -327,15 +367,20 @@ def _holds_tensor(value: Any) -> bool:
 def _packed(values: Any, dtype: Any = None) -> Native:
     """Return nested lists of tensors and numbers as one tensor; derivatives follow."""
     found = next(v for v in _flat(values) if hasattr(type(v), "__wengert_tensor__"))
-    dtype = as_dtype(dtype) if dtype is not None else convert(found).dtype
-    dtype = dtype._numpy if isinstance(dtype, DType) else dtype
+    wanted = convert(found).dtype if dtype is None else as_dtype(dtype)._numpy
 
     def pack(value: Any) -> Native:
         if isinstance(value, (list, tuple)):
-            return Native._namespace.stack([pack(v) for v in value])
-        return convert(
-            value, None if hasattr(type(value), "__wengert_tensor__") else of_numpy(dtype)
-        )
+            parts = [pack(v) for v in value]
+            check_dtypes("Pack", *parts)
+            if len({p.shape for p in parts}) > 1:
+                raise invalid(f"Shapes of all inputs must match: {[p.shape for p in parts]}")
+            stacked: Native = Native._namespace.stack(parts)
+            return stacked
+        if not is_like_tensor(value):
+            return convert(value, of_numpy(wanted))
+        tensor = convert(value)
+        return tensor if dtype is None else Native._namespace.astype(tensor, wanted)
 
     return pack(values)
 
@@ -408,7 +453,7 @@ def of_one(op_function: Any, name: str, kinds: str = "fc") -> Callable[..., Any]
         check_kind(x, kinds, name)
         return outward(apply(op, (x,), params))
 
-    fast = unary(op, otherwise, Tensor, one_dtype=True)
+    fast = unary(op, otherwise, Tensor, kinds)
 
     def call(x: Any, name: str | None = None) -> Any:
         try:

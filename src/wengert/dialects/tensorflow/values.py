@@ -8,7 +8,14 @@ from typing import Any
 from wengert.dialects.tensorflow import dtypes, errors
 from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.table import offered, plain, put
-from wengert.dialects.tensorflow.tensors import Tensor, convert, is_tensor, static
+from wengert.dialects.tensorflow.tensors import (
+    Tensor,
+    _holds_tensor,
+    convert,
+    is_tensor,
+    outward,
+    static,
+)
 from wengert.engine.tensor import Tensor as Native
 
 ns = Native._namespace
@@ -33,9 +40,18 @@ for _name, _value in vars(errors).items():
 @offered("constant", raises=(ValueError, TypeError))
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const") -> Any:
     """Return a tensor of numbers, filled up with the last one if `shape` says so."""
-    tensor = convert(value) if is_tensor(value) else convert(value, dtype)
-    if dtype is not None and dtypes.of_numpy(tensor.dtype) != dtype:
-        tensor = ns.astype(tensor, dtypes.as_dtype(dtype)._numpy)
+    kind = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(value, (list, tuple)) and _holds_tensor(value):
+        raise ValueError(
+            "tf.constant: got a list with tensors inside; write tf.stack(values), which "
+            "derivatives go through"
+        )
+    tensor = convert(value) if is_tensor(value) else convert(value, kind)
+    if kind is not None and dtypes.of_numpy(tensor.dtype) != kind:
+        raise TypeError(
+            f"Expected tensor {outward(tensor)} with dtype {kind!r}, but got dtype "
+            f"{dtypes.of_numpy(tensor.dtype)!r}; write tf.cast(x, dtype)."
+        )
     if shape is None:
         return tensor
     wanted = tuple(static(shape))

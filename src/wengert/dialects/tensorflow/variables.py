@@ -9,12 +9,16 @@ import numpy as np
 
 from wengert.dialects.tensorflow import operators
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
+from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.slices import IndexedSlices
-from wengert.dialects.tensorflow.table import plain
-from wengert.dialects.tensorflow.tensors import Reference, convert, number_text, outward
+from wengert.dialects.tensorflow.table import NAMES, plain
+from wengert.dialects.tensorflow.tensors import Reference, convert, numpy_text, outward
+from wengert.engine.errors import ShapeError
+from wengert.engine.node import leaf
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
+from wengert.engine.variable import VARIABLE
 from wengert.engine.variable import Variable as NativeVariable
 
 #: What names of variables made now begin with, see `tf.name_scope`.
@@ -25,7 +29,9 @@ scope: ContextVar[str] = ContextVar("scope", default="")
 class Variable(NativeVariable):
     """A tensor that can be assigned to, and that tapes watch when it is read."""
 
-    __slots__ = ("constraint",)
+    __slots__ = ("_declared", "constraint")
+    synchronization = aggregation = 0
+    initializer = None
     __array_priority__ = 100
 
     def __init__(
@@ -48,14 +54,21 @@ class Variable(NativeVariable):
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified.")
         value = convert(initial_value, None if dtype is None else as_dtype(dtype))
+        declared = TensorShape(value.shape if shape is None else shape)
+        if not declared.is_compatible_with(value.shape):
+            raise ValueError(
+                f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not "
+                f"compatible with the explicitly supplied `shape` argument ({shape})."
+            )
+        self._declared = declared
         name = f"{scope.get()}{name or 'Variable'}:0"
         super().__init__(value, trainable is None or bool(trainable), name=name)
         self.constraint = constraint
 
     @property
     def shape(self) -> TensorShape:  # type: ignore[override]
-        """The length of each axis."""
-        return TensorShape(self._value.shape)
+        """The length of each axis; None where `shape` left it open."""
+        return self._declared
 
     @property
     def dtype(self) -> DType:
@@ -70,6 +83,19 @@ class Variable(NativeVariable):
     def get_shape(self) -> TensorShape:
         """Return the length of each axis."""
         return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Raise unless the variable has this shape."""
+        self._declared = self._declared.merge_with(shape)
+
+    @property
+    def initial_value(self) -> Any:
+        """An error: values are not kept once they are replaced."""
+        raise RuntimeError("This property is not supported when eager execution is enabled.")
+
+    def is_initialized(self, name: str | None = None) -> Any:
+        """Return True, as a tensor."""
+        return outward(wrap(np.array(True)))
 
     def numpy(self) -> Any:
         """Return a copy as a NumPy array; of one number, a NumPy scalar."""
@@ -93,6 +119,16 @@ class Variable(NativeVariable):
         """Return what is to be assigned, which must have the variable's dtype."""
         return convert(value, self.dtype)
 
+    def _change(self, delta: Any) -> Native:
+        """Return what is to be added, which must have the variable's shape."""
+        change = _plain(self._taken(delta))
+        if change.shape != self._value.shape:
+            raise invalid(
+                f"Cannot update variable with shape {list(self._value.shape)} using a Tensor with "
+                f"shape {list(change.shape)}, shapes must be equal."
+            )
+        return change
+
     def assign(
         self,
         value: Any,
@@ -102,11 +138,15 @@ class Variable(NativeVariable):
     ) -> Any:
         """Replace the value."""
         tensor = self._taken(value)
-        if tensor.shape != self._value.shape:
+        if not self._declared.is_compatible_with(tensor.shape):
             raise ValueError(
-                f"Cannot assign value to variable ' {self.name}': Shape mismatch. The variable shape "
-                f"{self.shape}, and the assigned value shape {tensor.shape} are incompatible."
+                f"Cannot assign value to variable ' {self.name}': Shape mismatch. The variable "
+                f"shape {self.shape}, and the assigned value shape {tensor.shape} are incompatible."
             )
+        if tensor.shape != self._value.shape:
+            self._leaf = leaf(tensor.shape, tensor.dtype)
+            self._leaf.op = VARIABLE
+            self._value = self._holding(tensor._raw)
         super().assign(tensor)
         return self if read_value else None
 
@@ -118,7 +158,7 @@ class Variable(NativeVariable):
         read_value: bool = True,
     ) -> Any:
         """Add to the value."""
-        return self.assign(_plain(self._value) + _plain(self._taken(delta)), read_value=read_value)
+        return self.assign(_plain(self._value) + self._change(delta), read_value=read_value)
 
     def assign_sub(
         self,
@@ -128,15 +168,25 @@ class Variable(NativeVariable):
         read_value: bool = True,
     ) -> Any:
         """Subtract from the value."""
-        return self.assign(_plain(self._value) - _plain(self._taken(delta)), read_value=read_value)
+        return self.assign(_plain(self._value) - self._change(delta), read_value=read_value)
 
     def _scattered(self, slices: IndexedSlices, how: str) -> Any:
         if not isinstance(slices, IndexedSlices):
             raise TypeError(f"sparse_delta is not IndexedSlices: {slices!r}")
         where = np.asarray(slices.indices)
-        values = _plain(convert(slices.values, self.dtype))
-        place = _plain(self._value).at[where]
-        return self.assign(getattr(place, how)(values))
+        return self._updated((where,), convert(slices.values, self.dtype), how)
+
+    def _updated(self, key: tuple[Any, ...], values: Native, how: str) -> Any:
+        """Change elements at index arrays, having checked that they fit."""
+        shape = self._value.shape
+        for where, n in zip(key, shape, strict=False):
+            if where.size and (where.min() < 0 or where.max() >= n):
+                raise invalid(f"indices {where.tolist()} are not in [0, {n})")
+        expected = (*key[0].shape, *shape[len(key) :]) if key else shape
+        if values.shape not in ((), expected):
+            raise invalid(f"updates of shape {values.shape}; expected {expected}")
+        place = _plain(self._value).at[key]
+        return self.assign(getattr(place, how)(_plain(values)))
 
     def scatter_add(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
@@ -148,7 +198,7 @@ class Variable(NativeVariable):
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Subtract IndexedSlices from the value."""
-        return self._scattered(-sparse_delta, "add")
+        return self._scattered(sparse_delta, "subtract")
 
     def scatter_update(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
@@ -181,9 +231,9 @@ class Variable(NativeVariable):
         return self._scattered(sparse_delta, "min")
 
     def _scattered_nd(self, indices: Any, updates: Any, how: str) -> Any:
-        where = tuple(np.moveaxis(np.asarray(indices), -1, 0))
-        values = _plain(convert(updates, self.dtype))
-        return self.assign(getattr(_plain(self._value).at[where], how)(values))
+        where = np.asarray(convert(indices)._raw)
+        key = tuple(where[..., k] for k in range(where.shape[-1]))
+        return self._updated(key, convert(updates, self.dtype), how)
 
     def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Add to elements of the value."""
@@ -191,21 +241,55 @@ class Variable(NativeVariable):
 
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Subtract from elements of the value."""
-        return self._scattered_nd(indices, outward(-_plain(convert(updates, self.dtype))), "add")
+        return self._scattered_nd(indices, updates, "subtract")
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Replace elements of the value by the larger numbers."""
+        return self._scattered_nd(indices, updates, "max")
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Replace elements of the value by the smaller numbers."""
+        return self._scattered_nd(indices, updates, "min")
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Replace elements of the value."""
         return self._scattered_nd(indices, updates, "set")
 
+    def batch_scatter_update(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Replace elements along the last axis of the indices, for each example."""
+        where = np.asarray(sparse_delta.indices)
+        lead = np.ogrid[tuple(map(slice, where.shape))][:-1]
+        key = tuple(np.broadcast_arrays(*lead, where))
+        return self._updated(key, convert(sparse_delta.values, self.dtype), "set")
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+        """Return rows of the value."""
+        return NAMES["gather"](self, indices)
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """Return the elements at index tuples along the last axis of `indices`."""
+        return NAMES["gather_nd"](self, indices)
+
     def __getitem__(self, key: Any) -> Any:
         part = operators.index(self.value(), key)
-        part._part = (self, key)
+        if getattr(key, "dtype", None) != "bool":
+            part._part = (self, key)
         return part
 
-    def _assign_part(self, key: Any, value: Any, how: str) -> Any:
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError(
+            "'tf.Variable' object does not support item assignment; write v[key].assign(value)"
+        )
+
+    def _assign_part(self, key: Any, value: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
         place = _plain(self._value).at[tuple(operators._part(p) for p in parts)]
-        return self.assign(getattr(place, how)(_plain(self._taken(value))))
+        try:
+            return self.assign(place.set(_plain(self._taken(value))))
+        except ShapeError as error:
+            raise invalid(str(error)) from error
 
     def __iter__(self) -> Any:
         return iter(self.value())
@@ -217,15 +301,11 @@ class Variable(NativeVariable):
         raise AttributeError(f"'tf.Variable' object has no attribute {name!r}")
 
     def __repr__(self) -> str:
-        value = self.numpy()
-        text = repr(value) if self._value.ndim else number_text(value)
-        gap = "\n" if self._value.ndim > 1 and "\n" in text else ""
-        return (
-            f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, "
-            f"numpy={gap}{text}>"
-        )
+        values = numpy_text(self.numpy())
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, {values}>"
 
     __str__ = __repr__
+    __format__ = object.__format__
 
     def __reduce__(self) -> Any:
         return _rebuilt, (self._value._raw, self.trainable, self.name.removesuffix(":0"))
@@ -243,9 +323,22 @@ def _plain(tensor: Native) -> Native:
     return wrap(tensor._raw)
 
 
-_hash = Variable.__hash__
+def _no_hash(self: Variable) -> int:
+    raise TypeError(f"Variable is unhashable. Instead, use variable.ref() as the key. ({self!r})")
+
+
+def _not_in_place(self: Variable, other: Any) -> Any:
+    raise RuntimeError(
+        "`variable += value` with `tf.Variable`s is not supported. Use "
+        "`variable.assign_add(value)` to modify the variable, or `out = variable + value` if you "
+        "need to get a new output Tensor."
+    )
+
+
 operators.install(Variable, index=False)
-Variable.__hash__ = _hash  # type: ignore[method-assign]
+Variable.__hash__ = _no_hash  # type: ignore[method-assign, assignment]
+for _name in ("__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__"):
+    setattr(Variable, _name, _not_in_place)
 
 
 def _first_read(name: str) -> Any:
@@ -259,6 +352,5 @@ for _name in (
     "__index__",
     "__bool__",
     "__array__",
-    "__format__",
 ):
     setattr(Variable, _name, _first_read(_name))

@@ -249,9 +249,7 @@ def _depthwise(x: Native, w: Native, strides: Any, padding: Any, first: bool, ga
     inputs = x.shape[1 if first else -1] if x.ndim == 4 else -1
     if w.ndim == 4 and inputs != w.shape[2]:
         raise invalid(f"input and filter must have the same depth: {inputs} vs {w.shape[2]}")
-    return _convolved(
-        2, x, _depthwise_kernel(w), strides, padding, first, gaps, groups=int(inputs)
-    )
+    return _convolved(2, x, _depthwise_kernel(w), strides, padding, first, gaps, groups=int(inputs))
 
 
 @offered("nn.depthwise_conv2d", raises=_CHECKS)

@@ -36,7 +36,7 @@ from wengert.engine.cotangents import Block, whole
 from wengert.engine.errors import WengertError
 from wengert.engine.forward import pushed_through
 from wengert.engine.jacobians import all_examples
-from wengert.engine.node import ALIAS, OUTPUT, Node
+from wengert.engine.node import ALIAS, OUTPUT, Node, Op
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops.families import Elementwise, Linewise, Reduction
 
@@ -146,15 +146,20 @@ def structure(node: Node) -> tuple[Any, ...]:
         return ()
     if op is OUTPUT:
         return (node.argument,)
-    arrays = {"y", "arrays", *op.args}
+    arrays = _arrays(op)
     found: list[Any] = []
     for _, argument, values in node.edges:
         reads = op.reads[0 if op.variadic else argument] or ()
-        found += [v for name, v in zip(reads, values, strict=True) if name not in arrays]
+        named = zip(reads, values, strict=True)
+        found += [v for name, v in named if name not in arrays and isinstance(v, _COMPARED)]
         if _matters(node):
             known = [v for name, v in zip(reads, values, strict=True) if name in arrays]
             found += [Zeros(v) for v in _flat(known)]
     return tuple(found)
+
+
+#: Parameters of other types, such as the function of a checkpoint, say nothing of a pattern.
+_COMPARED = (int, float, str, slice, range, tuple, np.ndarray, type(None))
 
 
 class Zeros:
@@ -179,6 +184,19 @@ def holds(then: Any, now: Any) -> bool:
     if isinstance(then, np.ndarray) or isinstance(now, np.ndarray):
         return np.array_equal(then, now)
     return bool(then == now)
+
+
+def _arrays(op: Op) -> set[str]:
+    """Return the names by which a rule reads arrays of numbers."""
+    return {"y", "arrays", *op.args}
+
+
+def _only_moves(node: Node, argument: int) -> bool:
+    """Return whether an operation may be one that moves elements: its rule reads no numbers."""
+    op = node.op
+    if not op.linear or type(node.shape) is list:
+        return False
+    return not _arrays(op).intersection(op.reads[0 if op.variadic else argument] or ())
 
 
 def _flat(values: Any) -> list[Any]:
@@ -263,7 +281,7 @@ def _through(xp: Any, node: Node, edge: Any, pattern: csr_array, local: bool) ->
         places = _gathered(xp, node, edge)
         if places is not None:
             return _rows(pattern, places)
-        places = _scattered(xp, node, edge)
+        places = _scattered(xp, node, edge) if _only_moves(node, argument) else None
         if places is not None:
             return _gathered_into(pattern, places, math.prod(node.shape))
         matrix = _matrix(xp, node, edge)
@@ -320,7 +338,7 @@ def _gathered(xp: Any, node: Node, edge: Any) -> Positions | None:
     parent, argument, values = edge
     if node.op is ALIAS:
         return np.arange(math.prod(parent.shape))
-    if not node.op.linear or type(node.shape) is list:
+    if not _only_moves(node, argument):
         return None
     results: list[Any] = []
     labels = _labels(parent)

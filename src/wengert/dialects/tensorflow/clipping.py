@@ -1,0 +1,115 @@
+"""Numbers and norms kept within limits, by TensorFlow's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.tensorflow.arrays import integers
+from wengert.dialects.tensorflow.conventions import select
+from wengert.dialects.tensorflow.dtypes import of_numpy
+from wengert.dialects.tensorflow.errors import as_is
+from wengert.dialects.tensorflow.slices import IndexedSlices
+from wengert.dialects.tensorflow.table import offered
+from wengert.dialects.tensorflow.tensors import (
+    check_dtypes,
+    check_kind,
+    convert,
+    is_tensor,
+    outward,
+    pair,
+)
+from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap
+
+ns = Native._namespace
+
+
+@offered("clip_by_value", raises=(TypeError,))
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+    """Return values no less than one limit and no greater than another, which may be arrays."""
+    if isinstance(t, IndexedSlices):
+        values = outward(_clipped(convert(t.values), clip_value_min, clip_value_max))
+        return IndexedSlices(values, t.indices, t.dense_shape)
+    return _clipped(convert(t), clip_value_min, clip_value_max)
+
+
+def _clipped(x: Native, low: Any, high: Any) -> Native:
+    shown = outward(x)
+    _, most = pair(shown, high, "Minimum")
+    _, least = pair(shown, low, "Maximum")
+    for limit in (most, least):
+        if ns.broadcast_shapes(x.shape, limit.shape) != x.shape:
+            raise as_is(ValueError(f"Shapes {x.shape} and {limit.shape} are incompatible"))
+    below = select(x > most, most, x)  # a tie, and NaN, is x
+    clipped: Native = select(below < least, least, below)
+    return clipped
+
+
+@offered("clip_by_norm", raises=(TypeError,))
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+    """Return values scaled down, if need be, to a norm of at most `clip_norm`."""
+    x = convert(t.values if isinstance(t, IndexedSlices) else t)
+    most = convert(clip_norm, None if is_tensor(clip_norm) else of_numpy(x.dtype))
+    check_dtypes("Mul", x, most)
+    check_kind(x, "fc", "Sqrt")
+    along = None if axes is None else integers(axes, "axes")
+    along = tuple(along) if isinstance(along, list) else along
+    squares = ns.sum(x * ns.conj(x), axis=along, keepdims=True)
+    some = ns.real(squares) > 0
+    length = ns.where(some, ns.sqrt(ns.where(some, squares, 1)), squares)
+    scaled = x * most
+    if scaled.shape != x.shape:
+        raise as_is(ValueError(f"Shapes {x.shape} and {scaled.shape} are incompatible"))
+    clipped = scaled / ns.where(length < most, most, length)
+    if isinstance(t, IndexedSlices):
+        return IndexedSlices(outward(clipped), t.indices, t.dense_shape)
+    return clipped
+
+
+def _listed(t_list: Any) -> list[Any]:
+    if not isinstance(t_list, (list, tuple)):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+    return list(t_list)
+
+
+def _values(t: Any) -> Native:
+    return convert(t.values if isinstance(t, IndexedSlices) else t)
+
+
+@offered("linalg.global_norm", raises=(TypeError,))
+def global_norm(t_list: Any, name: str | None = None) -> Any:
+    """Return the norm of all tensors of a list together; None is none."""
+    squares = [ns.sum(ns.square(_values(t))) for t in _listed(t_list) if t is not None]
+    if not squares:
+        return wrap(np.zeros((), np.float32))
+    check_dtypes("Pack", *squares)
+    return ns.sqrt(ns.sum(ns.stack(squares)))
+
+
+@offered("clip_by_global_norm", raises=(TypeError,))
+def clip_by_global_norm(
+    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
+) -> Any:
+    """Return tensors scaled down, if need be, to a norm together of at most `clip_norm`, and it."""
+    given = _listed(t_list)
+    total = convert(global_norm(t_list) if use_norm is None else use_norm)
+    most = convert(clip_norm, None if is_tensor(clip_norm) else of_numpy(total.dtype))
+    check_dtypes("RealDiv", total, most)
+    by = 1.0 / total
+    scale = most * ns.where(by > 1.0 / most, 1.0 / most, by)
+    # a norm that is not finite makes all values NaN
+    scale = ns.where(ns.isfinite(total), scale, np.asarray(np.nan, total.dtype))
+    clipped: list[Any] = []
+    for t in given:
+        if t is None:
+            clipped.append(None)
+            continue
+        values = _values(t)
+        check_dtypes("Mul", values, scale)
+        made = outward(values * scale)
+        if isinstance(t, IndexedSlices):
+            made = IndexedSlices(made, t.indices, t.dense_shape)
+        clipped.append(made)
+    return clipped, outward(total)

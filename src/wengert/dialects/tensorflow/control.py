@@ -1,0 +1,617 @@
+"""Loops, branches and tf.function, all of which run as Python; settings without effect."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
+from wengert.dialects.tensorflow.errors import OpError, OutOfRangeError, invalid
+from wengert.dialects.tensorflow.structures import (
+    TensorSpec,
+    assert_same_structure,
+    flatten,
+    map_structure,
+    pack_sequence_as,
+)
+from wengert.dialects.tensorflow.table import plain, put
+from wengert.dialects.tensorflow.tensors import (
+    convert,
+    is_tensor,
+    is_variable,
+    made,
+    outward,
+)
+from wengert.engine.tensor import Tensor as Native
+from wengert.transforms.vmap import vmap
+
+ns = Native._namespace
+
+# -- branches -------------------------------------------------------------------------------------
+
+
+def _check_callable(value: Any, name: str) -> None:
+    if not callable(value):
+        raise TypeError(f"{name!r} must be callable.")
+
+
+@plain("cond")
+def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
+    """Return true_fn() if a condition holds, else false_fn()."""
+    if true_fn is None or false_fn is None:
+        missing = "true_fn" if true_fn is None else "false_fn"
+        raise TypeError(f"cond(): {missing!r} argument required")
+    _check_callable(true_fn, "true_fn")
+    _check_callable(false_fn, "false_fn")
+    return true_fn() if pred else false_fn()
+
+
+@plain("case")
+def case(
+    pred_fn_pairs: Any,
+    default: Any = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """Return what the function of the first condition that holds returns."""
+    if isinstance(pred_fn_pairs, dict):
+        if not exclusive:
+            raise ValueError(
+                "Unordered dictionaries are not supported for the 'pred_fn_pairs' argument when "
+                "`exclusive=False` and eager mode is enabled; give a list of pairs"
+            )
+        pred_fn_pairs = [(key.deref(), fn) for key, fn in pred_fn_pairs.items()]
+    if not isinstance(pred_fn_pairs, (list, tuple)):
+        raise TypeError("'pred_fn_pairs' must be a list, tuple, or dict.")
+    if not pred_fn_pairs:
+        raise ValueError("'pred_fn_pairs' is empty; give at least one pair (condition, function)")
+    for pair in pred_fn_pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair!r}.")
+        if not is_tensor(pair[0]):
+            raise TypeError(f"pred must be a Tensor, got: {pair[0]!r}")
+        _check_callable(pair[1], "fn")
+    for pred, fn in pred_fn_pairs:
+        if pred:
+            return fn()
+    if default is None:
+        raise invalid("tf.case: None of conditions evaluated as True, and there is no default")
+    _check_callable(default, "default")
+    return default()
+
+
+@plain("switch_case")
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
+) -> Any:
+    """Return what the function of a number returns; outside of them, the default or the last."""
+    if not is_tensor(branch_index):
+        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+    if not branch_index.dtype.is_integer:
+        raise TypeError(f"'branch_index' must be an integer Tensor, got {branch_index.dtype}")
+    functions = _numbered(branch_fns)
+    at = int(branch_index)
+    if 0 <= at < len(functions):
+        return functions[at]()
+    return functions[-1]() if default is None else default()
+
+
+def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
+    """Return functions given as a list, a dict or pairs, in the order of their numbers."""
+    if isinstance(branch_fns, dict):
+        pairs = list(branch_fns.items())
+    elif branch_fns and all(isinstance(fn, tuple) for fn in branch_fns):
+        pairs = list(branch_fns)
+    else:
+        pairs = list(enumerate(branch_fns))
+    if sorted(key for key, _ in pairs) != list(range(len(pairs))):
+        found = ",".join(str(key) for key, _ in pairs)
+        raise ValueError(
+            f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found "
+            f"{{{found}}}"
+        )
+    for _, fn in pairs:
+        _check_callable(fn, "branch function")
+    return [fn for _, fn in sorted(pairs, key=lambda pair: pair[0])]
+
+
+# -- loops ----------------------------------------------------------------------------------------
+
+
+@plain("while_loop")
+def while_loop(
+    cond: Any,
+    body: Any,
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Return what `body`, called again and again while `cond` holds, makes of some values."""
+    _check_callable(cond, "cond")
+    _check_callable(body, "body")
+    if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
+        raise ValueError("'loop_vars' must be provided: a list or tuple of tensors, or nests")
+    values: Any = loop_vars
+    rounds = math.inf if maximum_iterations is None else int(maximum_iterations)
+    done = 0
+    while done < rounds and cond(*values):
+        answer = body(*values)
+        if len(loop_vars) == 1 and not isinstance(answer, (list, tuple)):
+            answer = [answer]
+        if len(answer) != len(loop_vars):
+            raise ValueError(
+                f"The two structures don't have the same nested structure: {len(loop_vars)} "
+                f"loop_vars, and body returned {len(answer)} values"
+            )
+        assert_same_structure(list(loop_vars), list(answer))
+        values, done = answer, done + 1
+    return map_structure(lambda v: outward(convert(v)), values)
+
+
+def _elements(elems: Any, what: str) -> tuple[list[Native], int]:
+    """Return the tensors of a nest, and the number of elements that all have."""
+    tensors = [convert(e) for e in flatten(elems)]
+    if not tensors:
+        raise ValueError(f"{what}: elems holds no tensor")
+    if any(not t.ndim for t in tensors):
+        raise ValueError(
+            "Elements in elems must be 1+ dimensional Tensors, not scalars; for a list of numbers "
+            "write tf.constant(elems)"
+        )
+    count: int = tensors[0].shape[0]
+    for tensor in tensors[1:]:
+        if tensor.shape[0] != count:
+            raise ValueError(f"Dimensions {count} and {tensor.shape[0]} are not compatible")
+    return tensors, count
+
+
+def _element(tensors: list[Native], elems: Any, i: int) -> Any:
+    return pack_sequence_as(elems, [outward(t[i]) for t in tensors])
+
+
+def _stacked(rows: list[Native], dtype: Any) -> Any:
+    """Return the results of a loop as one tensor."""
+    if not rows:
+        return outward(ns.zeros((0,), dtype=dtype))
+    for row in rows:
+        if row.dtype != dtype:
+            raise invalid(
+                f"TensorArray dtype is {of_numpy(np.dtype(dtype)).name} but Op is trying to write "
+                f"dtype {of_numpy(row.dtype).name}; say what the function returns with "
+                "fn_output_signature"
+            )
+        if row.shape != rows[0].shape:
+            raise ValueError(
+                f"Incompatible shape for value ({row.shape}), expected ({rows[0].shape})"
+            )
+    return outward(ns.stack(rows))
+
+
+def _check_function(fn: Any, what: str) -> None:
+    if not callable(fn):  # TensorFlow's class of error
+        raise AttributeError(f"{what}: {fn!r} is no function")
+
+
+@plain("map_fn")
+def map_fn(
+    fn: Any,
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """Return what a function returns for each element along the first axis, stacked."""
+    _check_function(fn, "map_fn")
+    tensors, count = _elements(elems, "map_fn")
+    signature = dtype if fn_output_signature is None else fn_output_signature
+    form = elems if signature is None else signature
+    wanted = [t.dtype for t in tensors] if signature is None else map(_dtype_of, flatten(signature))
+    wanted = list(wanted)
+    rows: list[list[Native]] = []
+    for i in range(count):
+        answer = fn(_element(tensors, elems, i))
+        assert_same_structure(form, answer)
+        rows.append([_converted(a, d) for a, d in zip(flatten(answer), wanted, strict=True)])
+    stacks = [_stacked([row[k] for row in rows], wanted[k]) for k in range(len(wanted))]
+    return pack_sequence_as(form, stacks)
+
+
+def _dtype_of(signature: Any) -> Any:
+    dtype = signature.dtype if isinstance(signature, TensorSpec) else as_dtype(signature)
+    return dtype._numpy
+
+
+def _converted(value: Any, dtype: Any) -> Native:
+    return convert(value) if is_tensor(value) else convert(value, of_numpy(np.dtype(dtype)))
+
+
+@plain(
+    "vectorized_map",
+    differs="a function that looks at the values of its argument is called for each element",
+)
+def vectorized_map(
+    fn: Any, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
+    """Return what a function returns for each element along the first axis, computed at once."""
+    tensors = [convert(e) for e in flatten(elems)]
+    if not tensors or any(not t.ndim for t in tensors):
+        raise IndexError("vectorized_map: each of elems must have a first axis, of its elements")
+    sizes = {t.shape[0] for t in tensors}
+    count = max(sizes) if 0 not in sizes else 0
+    if sizes - {1, count}:
+        raise invalid(f"vectorized_map: elems have {sorted(sizes)} elements; give all the same")
+    axes = tuple(0 if t.shape[0] == count else None for t in tensors)
+    given = [t if axis == 0 else t[0] for t, axis in zip(tensors, axes, strict=True)]
+    form: list[Any] = []
+
+    def on_natives(*parts: Native) -> Any:
+        answer = fn(pack_sequence_as(elems, [outward(p) for p in parts]))
+        form[:] = [answer]
+        return [convert(a) for a in flatten(answer)]
+
+    try:
+        found = vmap(on_natives, axes, randomness="different")(*given)
+    except (TypeError, OpError) as error:
+        if not fallback_to_while_loop or "inside of vmap" not in str(error):
+            raise
+        rows = [fn(_element_at(given, axes, elems, i)) for i in range(count)]
+        form[:] = rows[:1]
+        parts = zip(*(map(convert, flatten(row)) for row in rows), strict=True)
+        found = [ns.stack(list(part)) for part in parts]
+    return pack_sequence_as(form[0], [outward(convert(f)) for f in found])
+
+
+def _element_at(given: list[Native], axes: Sequence[int | None], elems: Any, i: int) -> Any:
+    parts = [t if axis is None else t[i] for t, axis in zip(given, axes, strict=True)]
+    return pack_sequence_as(elems, [outward(p) for p in parts])
+
+
+def _fold(
+    fn: Any, elems: Any, initializer: Any, backwards: bool, what: str
+) -> tuple[Any, list[list[Native]]]:
+    """Return the last value of a fold, and the leaves of its value at each element."""
+    _check_function(fn, what)
+    tensors, count = _elements(elems, what)
+    order = range(count)[::-1] if backwards else range(count)
+    steps = iter(order)
+    rows: list[list[Native]] = []
+    if initializer is None:
+        first = next(steps, None)
+        if first is None:
+            raise OutOfRangeError(None, None, "Tried to read from index 0 but array size is: 0")
+        value = _element(tensors, elems, first)
+        rows.append([convert(v) for v in flatten(value)])
+    else:
+        value = map_structure(lambda v: outward(convert(v)), initializer)
+    form = elems if initializer is None else initializer
+    kinds = [convert(v).dtype for v in flatten(value)]
+    for i in steps:
+        answer = fn(value, _element(tensors, elems, i))
+        assert_same_structure(form, answer)
+        leaves = [_converted(a, d) for a, d in zip(flatten(answer), kinds, strict=True)]
+        rows.append(leaves)
+        value = pack_sequence_as(form, [outward(leaf) for leaf in leaves])
+    return value, rows[::-1] if backwards else rows
+
+
+@plain("foldl")
+def foldl(
+    fn: Any,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return fn(... fn(fn(initializer, elems[0]), elems[1]) ..., elems[-1])."""
+    return _fold(fn, elems, initializer, False, "foldl")[0]
+
+
+@plain("foldr")
+def foldr(
+    fn: Any,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return fn(... fn(fn(initializer, elems[-1]), elems[-2]) ..., elems[0])."""
+    return _fold(fn, elems, initializer, True, "foldr")[0]
+
+
+@plain("scan")
+def scan(
+    fn: Any,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return the values of `foldl` at each element, stacked."""
+    value, rows = _fold(fn, elems, initializer, reverse, "scan")
+    kinds = [convert(v).dtype for v in flatten(value)]
+    stacks = [_stacked([row[k] for row in rows], kind) for k, kind in enumerate(kinds)]
+    return pack_sequence_as(elems if initializer is None else initializer, stacks)
+
+
+# -- tf.function ----------------------------------------------------------------------------------
+
+
+class Function:
+    """A function that takes and returns tensors; as an attribute of a class, a method."""
+
+    def __init__(self, function: Callable[..., Any], input_signature: Any = None) -> None:
+        self._function = function
+        self._signature = None if input_signature is None else tuple(input_signature)
+        functools.update_wrapper(self, function)
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The function as it was written."""
+        return self._function
+
+    @property
+    def input_signature(self) -> tuple[Any, ...] | None:
+        """What the arguments are, if that was said."""
+        return self._signature
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        return Function(self._function.__get__(instance, owner), self._signature)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what the function returns, as tensors."""
+        try:
+            bound = inspect.signature(self._function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(
+                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and "
+                f"kwargs: {kwargs} for {getattr(self._function, '__name__', self._function)}"
+            ) from None
+        if self._signature is not None:
+            args, kwargs = self._fitted(bound), {}
+        result = self._function(
+            *map_structure(_as_tensor, args), **map_structure(_as_tensor, kwargs)
+        )
+        return map_structure(_returned, result)
+
+    def _fitted(self, bound: inspect.BoundArguments) -> tuple[Any, ...]:
+        """Return the arguments as tensors that fit the signature."""
+        specs: tuple[Any, ...] = self._signature or ()
+        bound.apply_defaults()
+        given = (*bound.args, *bound.kwargs.values())
+        pairs = zip(given, specs, strict=False)
+        return tuple(_of_spec(value, spec) for value, spec in pairs) + given[len(specs) :]
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Function:
+        """Return the same function, for arguments like these tensors or TensorSpecs."""
+        specs = [_spec_of(value) for value in args]
+        return self if kwargs or None in specs else Function(self._function, specs)
+
+    def experimental_get_tracing_count(self) -> int:
+        """Return 1: there is nothing to trace twice."""
+        return 1
+
+
+def _spec_of(value: Any) -> TensorSpec | None:
+    if isinstance(value, TensorSpec):
+        return value
+    return TensorSpec.from_tensor(value) if is_tensor(value) else None
+
+
+def _of_spec(value: Any, spec: Any) -> Any:
+    """Return an argument as a tensor, or a nest of them, that fits a specification."""
+    if not isinstance(spec, TensorSpec):
+        if not isinstance(spec, (list, tuple, dict)):
+            return value
+        assert_same_structure(spec, value, check_types=False)
+        leaves = zip(flatten(value), flatten(spec), strict=True)
+        return pack_sequence_as(value, [_of_spec(v, s) for v, s in leaves])
+    try:
+        tensor = outward(convert(value, spec.dtype))
+    except (ValueError, TypeError) as error:
+        raise TypeError(f"Binding inputs to tf.function failed due to `{error}`") from error
+    if not spec.shape.is_compatible_with(tensor.shape):
+        raise TypeError(
+            "Binding inputs to tf.function failed due to `Can not cast "
+            f"{TensorSpec.from_tensor(tensor)!r} to {spec!r}`"
+        )
+    return tensor
+
+
+def _as_tensor(value: Any) -> Any:
+    return outward(convert(value)) if isinstance(value, np.ndarray) else value
+
+
+def _returned(value: Any) -> Any:
+    """Return a result as a tensor, if it is numbers."""
+    numbers = (bool, int, float, complex, np.ndarray, np.generic)
+    return outward(convert(value)) if isinstance(value, numbers) or is_variable(value) else value
+
+
+@plain(
+    "function",
+    differs="runs as Python each time: what it prints is printed at each call, and errors about "
+    "shapes and dtypes are those of eager operations; there is no graph",
+)
+def function(
+    func: Any = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: Any = None,
+    reduce_retracing: bool = False,
+    experimental_implements: Any = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: Any = None,
+    experimental_compile: Any = None,
+    experimental_follow_type_hints: Any = None,
+) -> Any:
+    """Return a function that takes and returns tensors, or a decorator that makes one."""
+    if func is None:
+        return lambda given: Function(given, input_signature)
+    if not callable(func):
+        raise TypeError(f"{func!r} is not a callable object")
+    return Function(func, input_signature)
+
+
+@plain("py_function", "numpy_function")
+def py_function(func: Any = None, inp: Any = (), Tout: Any = None, name: str | None = None) -> Any:
+    """Return func(*inp), as tensors of given dtypes."""
+    answer = func(*[outward(convert(x)) for x in inp])
+    if isinstance(Tout, (list, tuple)):
+        answers = answer if isinstance(answer, (list, tuple)) else [answer]
+        return [_cast(a, d) for a, d in zip(answers, Tout, strict=True)]
+    return None if Tout is None else _cast(answer, Tout)
+
+
+def _cast(value: Any, dtype: Any) -> Any:
+    return outward(convert(value) if is_tensor(value) else convert(value, as_dtype(dtype)))
+
+
+def _itself(value: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """Return a function as it is, or a decorator that does so."""
+    return value if callable(value) else lambda function: function
+
+
+put(("autograph.experimental.do_not_convert",), _itself)
+put(("autograph.to_graph",), _itself)
+
+
+# -- contexts and settings without effect ---------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _nothing(*args: Any, **kwargs: Any) -> Iterator[None]:
+    """Return a context that changes nothing."""
+    yield
+
+
+def _no_effect(*args: Any, **kwargs: Any) -> None:
+    """Do nothing: there is nothing to set."""
+
+
+_EAGER = "has no effect: operations are done when they are called"
+put(("device",), _nothing, "has no effect: arrays are in memory")
+put(("init_scope", "control_dependencies"), _nothing, _EAGER)
+put(
+    (
+        "autograph.set_verbosity", "autograph.experimental.set_loop_options",
+        "config.set_visible_devices", "config.set_soft_device_placement",
+        "config.set_logical_device_configuration", "config.experimental.set_memory_growth",
+        "config.experimental.set_visible_devices", "config.experimental.enable_op_determinism",
+        "config.experimental.enable_tensor_float_32_execution", "config.optimizer.set_jit",
+        "config.optimizer.set_experimental_options",
+        "config.threading.set_inter_op_parallelism_threads",
+        "config.threading.set_intra_op_parallelism_threads",
+        "debugging.set_log_device_placement", "debugging.enable_traceback_filtering",
+        "debugging.disable_traceback_filtering",
+    ),
+    _no_effect,
+    "has no effect",
+)  # fmt: skip
+
+
+@plain("group")
+def group(*inputs: Any, **kwargs: Any) -> None:
+    """Return None: the operations have been done."""
+
+
+@plain("no_op")
+def no_op(name: str | None = None) -> None:
+    """Return None."""
+
+
+@plain("timestamp")
+def timestamp(name: str | None = None) -> Any:
+    """Return the seconds since 1970."""
+    return made(np.asarray(time.time()))
+
+
+class PhysicalDevice(NamedTuple):
+    """A place where operations are done."""
+
+    name: str
+    device_type: str
+
+
+class LogicalDevice(NamedTuple):
+    """A place where operations are done."""
+
+    name: str
+    device_type: str
+
+
+put(("config.PhysicalDevice",), PhysicalDevice)
+put(("config.LogicalDevice",), LogicalDevice)
+
+
+def _devices(kind: Callable[[str, str], Any], place: str) -> Callable[..., list[Any]]:
+    def devices(device_type: str | None = None) -> list[Any]:
+        """Return the one processor, if it is of the type asked for."""
+        return [kind(place, "CPU")] if device_type in (None, "CPU") else []
+
+    return devices
+
+
+_physical = _devices(PhysicalDevice, "/physical_device:CPU:0")
+_ONE = "one processor, whatever there is"
+put(
+    (
+        "config.list_physical_devices", "config.experimental.list_physical_devices",
+        "config.get_visible_devices", "config.experimental.get_visible_devices",
+    ),
+    _physical,
+    _ONE,
+)  # fmt: skip
+put(
+    ("config.list_logical_devices", "config.experimental.list_logical_devices"),
+    _devices(LogicalDevice, "/device:CPU:0"),
+    _ONE,
+)
+put(("test.is_gpu_available", "test.is_built_with_cuda"), lambda *args, **kwargs: False)
+put(("test.gpu_device_name",), lambda: "")
+put(
+    (
+        "config.threading.get_inter_op_parallelism_threads",
+        "config.threading.get_intra_op_parallelism_threads",
+    ),
+    lambda: 0,
+)
+_eagerly = [False]
+
+
+@plain("config.run_functions_eagerly", differs="has no effect: functions always run as Python")
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Remember what was asked for."""
+    _eagerly[0] = bool(run_eagerly)
+
+
+@plain("config.functions_run_eagerly")
+def functions_run_eagerly() -> bool:
+    """Return what `run_functions_eagerly` was given."""
+    return _eagerly[0]

@@ -1,0 +1,63 @@
+"""Names in tf.keras, and what is said of those that are not offered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.dialects.tensorflow.table import ABSENT, put
+
+#: Parts of tf.keras that are parts of tf as well.
+_TOP = ("losses", "metrics", "optimizers", "initializers")
+EPSILON = 1e-7
+_MODULE = (
+    "tf.keras.{} is not offered: layers and models are not part of this dialect. Keep parameters as "
+    "tf.Variable in a tf.Module, and write what a layer does as a method: "
+    "tf.nn.relu(x @ self.w + self.b)"
+)
+for _name in ("layers", "Layer", "models", "Model", "Sequential", "Input", "applications"):
+    ABSENT[f"keras.{_name}"] = _MODULE.format(_name)
+ABSENT["keras.ops"] = "tf.keras.ops is not offered; write tf.math, tf.nn, tf.linalg and tf itself"
+
+
+def keras(part: str, *names: str) -> Callable[[Any], Any]:
+    """Return a decorator that offers something as `tf.keras.<part>.<name>`."""
+
+    def declare(value: Any) -> Any:
+        for name in names:
+            put((f"keras.{part}.{name}",), value)
+            if part.partition(".")[0] in _TOP:
+                put((f"{part}.{name}",), value)
+        return value
+
+    return declare
+
+
+def looked_up(identifier: Any, known: dict[str, Any], what: str) -> Any:
+    """Return what a name stands for; a class is called, and a function or an object is itself."""
+    if isinstance(identifier, str):
+        if identifier not in known:
+            raise ValueError(
+                f"Could not interpret {what} identifier: {identifier}; known are "
+                f"{', '.join(sorted(known))}"
+            )
+        found = known[identifier]
+        return found() if isinstance(found, type) else found
+    if isinstance(identifier, type):
+        return identifier()
+    if callable(identifier) or identifier is None:
+        return identifier
+    if hasattr(identifier, "apply_gradients"):
+        return identifier
+    raise ValueError(f"Could not interpret {what} identifier: {identifier}")
+
+
+def snake(name: str) -> str:
+    """Return a class's name as Keras writes that of an object."""
+    words = "".join(
+        f"_{c}"
+        if c.isupper() and i and (name[i - 1].islower() or name[i + 1 : i + 2].islower())
+        else c
+        for i, c in enumerate(name)
+    )
+    return words.lower()

@@ -1,0 +1,608 @@
+"""Optimisers as Keras 3 has them: objects with state, which step variables."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.keras.names import keras, looked_up, snake
+from wengert.dialects.tensorflow.keras.schedules import LearningRateSchedule
+from wengert.dialects.tensorflow.slices import IndexedSlices
+from wengert.dialects.tensorflow.tensors import Tensor, convert, made
+from wengert.dialects.tensorflow.variables import Variable
+from wengert.optim import keras_rules
+from wengert.optim.keras_rules import Gradient
+
+
+def _state(value: Any, dtype: Any, name: str) -> Variable:
+    return Variable(np.asarray(value, dtype), trainable=False, name=name)
+
+
+def _raw(variable: Variable) -> np.ndarray:
+    return np.asarray(variable._value._raw)
+
+
+@keras("optimizers", "Optimizer")
+class Optimizer:
+    """What optimisers share. A subclass defines `update_step(gradient, variable, learning_rate)`."""
+
+    _rule = keras_rules.Rule()
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        weight_decay: float | None = None,
+        clipnorm: float | None = None,
+        clipvalue: float | None = None,
+        global_clipnorm: float | None = None,
+        use_ema: bool = False,
+        ema_momentum: float = 0.99,
+        ema_overwrite_frequency: int | None = None,
+        loss_scale_factor: float | None = None,
+        gradient_accumulation_steps: int | None = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if kwargs.pop("decay", None) is not None:
+            warnings.warn(
+                "Argument `decay` is no longer supported and will be ignored.", stacklevel=3
+            )
+        if kwargs:
+            raise ValueError(f"Argument(s) not recognized: {kwargs}")
+        if sum(limit is not None for limit in (clipnorm, clipvalue, global_clipnorm)) > 1:
+            raise ValueError(
+                "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
+                f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}"
+            )
+        if gradient_accumulation_steps and not gradient_accumulation_steps >= 2:
+            raise ValueError(
+                "`gradient_accumulation_steps` must be an integer >= 2. Received: "
+                f"gradient_accumulation_steps={gradient_accumulation_steps}"
+            )
+        if use_ema and not 0 <= ema_momentum <= 1:
+            raise ValueError(
+                f"`ema_momentum` must be in the range [0, 1]. Received: ema_momentum={ema_momentum}"
+            )
+        self.name = name or snake(type(self).__name__)
+        self.weight_decay = weight_decay
+        self.clipnorm, self.clipvalue, self.global_clipnorm = clipnorm, clipvalue, global_clipnorm
+        self.use_ema, self.ema_momentum = use_ema, ema_momentum
+        self.ema_overwrite_frequency = ema_overwrite_frequency
+        self.loss_scale_factor = loss_scale_factor
+        self.gradient_accumulation_steps = gradient_accumulation_steps
+        self.built = False
+        self._undecayed: tuple[set[int], str] = (set(), "")
+        self._iterations = _state(0, np.int64, "iteration")
+        self._variables: list[Variable] = [self._iterations]
+        self._trainable_variables: list[Variable] = []
+        self._index: dict[int, int] = {}
+        self._learning_rate = self._as_rate(learning_rate)
+        if isinstance(self._learning_rate, Variable):
+            self._variables.append(self._learning_rate)
+
+    def _as_rate(self, rate: Any) -> Any:
+        if callable(rate):
+            return rate
+        if not isinstance(rate, float):
+            raise ValueError(
+                "Argument `learning_rate` should be float, or an instance of LearningRateSchedule, or a "
+                "callable (that takes in the current iteration value and returns the corresponding "
+                f"learning rate value). Received instead: learning_rate={rate}; write float(rate)"
+            )
+        return _state(rate, np.float32, "learning_rate")
+
+    # -- what users see ---------------------------------------------------------------------------
+
+    @property
+    def iterations(self) -> Any:
+        """The number of steps so far."""
+        if self.gradient_accumulation_steps:
+            return self._iterations // self.gradient_accumulation_steps
+        return self._iterations
+
+    @property
+    def variables(self) -> list[Variable]:
+        """The number of steps, the learning rate, and what is kept for each parameter."""
+        return list(self._variables)
+
+    @property
+    def learning_rate(self) -> Any:
+        """The learning rate now; assign to it to change it."""
+        if isinstance(self._learning_rate, LearningRateSchedule):
+            return self._learning_rate(self._iterations)
+        if callable(self._learning_rate):
+            return self._learning_rate()
+        return self._learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, learning_rate: Any) -> None:
+        before = self._learning_rate
+        if callable(learning_rate):
+            self._learning_rate = learning_rate
+            self._variables = [v for v in self._variables if v is not before]
+        elif isinstance(before, LearningRateSchedule):
+            raise TypeError(
+                "This optimizer was created with a `LearningRateSchedule` object as its "
+                "`learning_rate` constructor argument, hence its learning rate is not settable. If you "
+                "need the learning rate to be settable, you should instantiate the optimizer with a "
+                "float `learning_rate` argument."
+            )
+        else:
+            self._learning_rate.assign(np.asarray(convert(learning_rate).numpy(), np.float32))
+
+    def build(self, var_list: Iterable[Any]) -> None:
+        """Make what is kept for each of some variables."""
+        if self.built:
+            return
+        parameters = list(var_list)
+        self._averages: list[Variable] = []
+        if self.use_ema:
+            self._averages = [self.add_variable_from_reference(v, "average") for v in parameters]
+        self._accumulated: list[Variable] = []
+        self._index = {id(v): place for place, v in enumerate(parameters)}
+        if self.gradient_accumulation_steps:
+            name = "gradient_accumulator"
+            self._accumulated = [self.add_variable_from_reference(v, name) for v in parameters]
+        self._trainable_variables = parameters
+        self._slots: list[list[Variable]] = [[] for _ in parameters]
+        for group in self._rule.slots():
+            for variable, slots in zip(parameters, self._slots, strict=True):
+                slots += [
+                    self.add_variable_from_reference(variable, name, float(value))
+                    for name, value in group.items()
+                ]
+        self._shared = [_state(v, np.float64, n) for n, v in self._rule.shared().items()]
+        self._variables += self._shared
+        self.built = True
+
+    def add_variable(
+        self, shape: Any, initializer: Any = "zeros", dtype: Any = None, name: str | None = None,
+        **options: Any,
+    ) -> Variable:  # fmt: skip
+        """Return a new variable of the optimiser."""
+        from wengert.dialects.tensorflow.keras import initializers
+
+        value = initializers.get(initializer)(shape, dtype=dtype or "float32")
+        variable = Variable(value, trainable=False, name=name or "variable")
+        self._variables.append(variable)
+        return variable
+
+    def add_variable_from_reference(
+        self, reference_variable: Any, name: str | None = None, initializer: Any = "zeros"
+    ) -> Variable:
+        """Return a new variable of the shape and dtype of another."""
+        reference = f"{reference_variable.name}".replace("/", "_").replace(":", "_")
+        full = f"{reference}_{name or 'var'}"
+        if isinstance(initializer, float):
+            array = np.full_like(_raw(reference_variable), initializer)
+            variable = Variable(array, trainable=False, name=full)
+            self._variables.append(variable)
+            return variable
+        shape, dtype = reference_variable.shape, reference_variable.dtype
+        return self.add_variable(shape, initializer, dtype, full)
+
+    def assign(self, variable: Any, value: Any) -> None:
+        """Replace the value of a variable."""
+        variable.assign(_in_dtype(value, variable))
+
+    def assign_add(self, variable: Any, value: Any) -> None:
+        """Add to the value of a variable."""
+        variable.assign_add(_in_dtype(value, variable))
+
+    def assign_sub(self, variable: Any, value: Any) -> None:
+        """Subtract from the value of a variable."""
+        variable.assign_sub(_in_dtype(value, variable))
+
+    def _get_variable_index(self, variable: Any) -> int:
+        return self._index[id(variable)]
+
+    def exclude_from_weight_decay(
+        self, var_list: Iterable[Any] | None = None, var_names: Iterable[str] | None = None
+    ) -> None:
+        """Have weight decay spare some variables, or those with one of some words in their name."""
+        self._undecayed = ({id(v) for v in var_list or ()}, "|".join(set(var_names or ())))
+
+    def scale_loss(self, loss: Any) -> Any:
+        """Return a loss times `loss_scale_factor`, if there is one."""
+        return loss if self.loss_scale_factor is None else loss * self.loss_scale_factor
+
+    def finalize_variable_values(self, var_list: Any) -> None:
+        """Give variables the averages of their values, with `use_ema`."""
+        if self.use_ema:
+            for variable, average in zip(var_list, self._averages, strict=True):
+                variable.assign(_raw(average))
+
+    def set_weights(self, weights: Iterable[Any]) -> None:
+        """Give the optimiser's variables values."""
+        if not self.built:
+            raise ValueError(
+                "You are calling `set_weights()` on an optimizer that has not yet been built. Please "
+                "call `optimizer.build(trainable_variables)` first."
+            )
+        for variable, weight in zip(self._variables, weights, strict=False):
+            variable.assign(_in_dtype(weight, variable))
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that make this optimiser."""
+        rate = self._learning_rate
+        names = ("weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema",
+                 "ema_momentum", "ema_overwrite_frequency", "loss_scale_factor",
+                 "gradient_accumulation_steps")  # fmt: skip
+        return {
+            "name": self.name,
+            "learning_rate": float(rate) if isinstance(rate, Variable) else rate,
+            **{name: getattr(self, name) for name in names},
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """Return an optimiser from its arguments."""
+        return cls(**config)
+
+    # -- a step -----------------------------------------------------------------------------------
+
+    def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Any]]) -> Any:
+        """Step variables against their gradients: pairs (gradient, variable)."""
+        pairs = list(grads_and_vars)
+        if not pairs:
+            raise ValueError("not enough values to unpack (expected 2, got 0): no gradients given")
+        grads, variables = zip(*pairs, strict=True)
+        self.apply(grads, variables)
+        return self._iterations
+
+    def apply(self, grads: Any, trainable_variables: Any = None) -> None:
+        """Step variables against their gradients; without variables, those of `build`."""
+        if not len(grads):
+            return
+        if trainable_variables is None:
+            if not self.built:
+                raise ValueError(
+                    "When passing `grads` without `variables`, the optimizer must already be built on "
+                    "a list of variables. Call `optimizer.build(trainable_variables)` first. "
+                )
+            if len(grads) != len(self._trainable_variables):
+                raise ValueError(
+                    f"Received a list of {len(grads)} gradients, but the optimizer is tracking "
+                    f"{len(self._trainable_variables)} trainable variables."
+                )
+            trainable_variables = self._trainable_variables
+        variables = list(trainable_variables)
+        self.build(variables)
+        for v in variables:
+            if id(v) not in self._index:
+                raise ValueError(
+                    f"Unknown variable: {v}. This optimizer can only be called for the variables it was "
+                    "originally built with. When working with a new set of variables, you should "
+                    "recreate a new optimizer instance."
+                )
+        found = [(g, v) for g, v in zip(grads, variables, strict=True) if g is not None]
+        self._check_missing(grads, variables, found)
+        scale = self.loss_scale_factor
+        taken = [(_gradient(g, v, scale), v) for g, v in found]
+        self._apply_or_accumulate(taken)
+        if self.use_ema:
+            self._update_averages()
+        for _, variable in taken:
+            if getattr(variable, "constraint", None) is not None:
+                variable.assign(variable.constraint(variable))
+        self._iterations.assign_add(1)
+
+    def _check_missing(self, grads: Any, variables: list[Any], found: list[Any]) -> None:
+        if not found:
+            raise ValueError("No gradients provided for any variable.")
+        if len(found) < len(variables):
+            names = [v.name for g, v in zip(grads, variables, strict=True) if g is None]
+            warnings.warn(
+                f"Gradients do not exist for variables {names} when minimizing the loss. If using "
+                "`model.compile()`, did you forget to provide a `loss` argument?",
+                stacklevel=4,
+            )
+
+    def _apply_or_accumulate(self, pairs: list[tuple[Gradient, Any]]) -> None:
+        every = self.gradient_accumulation_steps
+        if every:
+            sums = [self._accumulated[self._index[id(v)]] for _, v in pairs]
+            totals = [g.total + _raw(s) for (g, _), s in zip(pairs, sums, strict=True)]
+            if (int(_raw(self._iterations)) + 1) % every:
+                for s, total in zip(sums, totals, strict=True):
+                    s.assign(total)
+                return
+            pairs = [
+                (Gradient(total / every, None, total.shape), v)
+                for total, (_, v) in zip(totals, pairs, strict=True)
+            ]
+        self._decay([v for _, v in pairs])
+        self._update(self._clipped(pairs))
+        for s in self._accumulated:
+            s.assign(np.zeros_like(_raw(s)))
+
+    def _clipped(self, pairs: list[tuple[Gradient, Any]]) -> list[tuple[Gradient, Any]]:
+        """Return gradients made smaller, as `clipnorm` and the like say."""
+        if self.clipvalue:
+            limit = self.clipvalue
+            return [(g.replaced(np.clip(g.values, -limit, limit)), v) for g, v in pairs]
+        limit = self.clipnorm or self.global_clipnorm or 0.0
+        if not limit:
+            return pairs
+        norms = [np.sqrt(np.sum(np.square(g.values))) for g, _ in pairs]
+        if self.global_clipnorm:
+            norms = [np.sqrt(np.sum(np.square(norms)))] * len(norms)
+        return [
+            (g.replaced(g.values * (limit / np.maximum(norm, limit)).astype(g.values.dtype)), v)
+            for (g, v), norm in zip(pairs, norms, strict=True)
+        ]
+
+    def _rate_now(self) -> float:
+        rate = self.learning_rate
+        return float(_raw(rate) if isinstance(rate, Variable) else np.asarray(rate))
+
+    def _decay(self, variables: list[Any]) -> None:
+        if self.weight_decay is None:
+            return
+        spared, words = self._undecayed
+        factor = self.weight_decay * self._rate_now()
+        for v in variables:
+            if id(v) not in spared and not (words and re.search(words, v.name)):
+                v.assign(_raw(v) - _raw(v) * factor)
+
+    def _update(self, pairs: list[tuple[Gradient, Any]]) -> None:
+        if type(self).update_step is not Optimizer.update_step:
+            for g, v in pairs:
+                self.update_step(made(g.total), v, self.learning_rate)
+            return
+        rate, step = self._rate_now(), int(np.asarray(self.iterations)) + 1
+        shared = self._rule.next_shared(step, *(float(_raw(s)) for s in self._shared))
+        for state, number in zip(self._shared, shared, strict=True):
+            state.assign(number)
+        for g, v in pairs:
+            slots = self._slots[self._index[id(v)]]
+            p = _raw(v)
+            # small numbers are of the variable's dtype, as in Keras
+            new, *kept = self._rule.step(rate, step, shared, p, g, *map(_raw, slots))
+            v.assign(np.asarray(new, p.dtype))
+            for slot, value in zip(slots, kept, strict=True):
+                slot.assign(np.asarray(value, p.dtype))
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Step one variable; what optimisers of your own define."""
+        raise NotImplementedError
+
+    def _update_averages(self) -> None:
+        first = not int(np.asarray(self.iterations))
+        kept = 0.0 if first else self.ema_momentum
+        for variable, average in zip(self._trainable_variables, self._averages, strict=True):
+            average.assign(kept * _raw(average) + (1 - kept) * _raw(variable))
+        every = self.ema_overwrite_frequency
+        if every and (int(np.asarray(self.iterations)) + 1) % every == 0:
+            self.finalize_variable_values(self._trainable_variables)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "minimize":
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute 'minimize', as in Keras 3; write "
+                "grads = tape.gradient(loss, variables) and "
+                "optimizer.apply_gradients(zip(grads, variables))"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def _in_dtype(value: Any, variable: Any) -> Any:
+    array = np.asarray(value._value._raw if isinstance(value, Variable) else value)
+    return array.astype(_raw(variable).dtype)
+
+
+def _gradient(g: Any, variable: Any, scale: float | None) -> Gradient:
+    """Return a gradient, which must have the shape of its variable, in its dtype."""
+    p = _raw(variable)
+    rows = None
+    if isinstance(g, IndexedSlices):
+        rows, g = np.asarray(g.indices), g.values
+    values = np.asarray(g._raw if type(g) is Tensor else convert(g)._raw).astype(p.dtype)
+    values = values if scale is None else values / scale
+    shape = values.shape if rows is None else (*p.shape[:1], *values.shape[1:])
+    if shape != p.shape:
+        raise invalid(
+            f"Cannot update variable with shape {list(p.shape)} using a Tensor with shape "
+            f"{list(values.shape)}, shapes must be equal."
+        )
+    return Gradient(values, rows, p.shape)
+
+
+# -- the optimisers -------------------------------------------------------------------------------
+
+_BY_NAME: dict[str, type[Optimizer]] = {}
+
+
+def _offered(kind: type[Optimizer]) -> type[Optimizer]:
+    _BY_NAME[kind.__name__] = _BY_NAME[kind.__name__.lower()] = kind
+    keras("optimizers", kind.__name__)(kind)
+    return kind
+
+
+class _OfRule(Optimizer):
+    """An optimiser with a rule, whose hyperparameters are attributes."""
+
+    def _with(self, make: Callable[..., keras_rules.Rule], **given: Any) -> None:
+        self.__dict__.update(given)
+        self._hyperparameters = given
+        self._rule = make(**given)
+
+    def get_config(self) -> dict[str, Any]:
+        return super().get_config() | self._hyperparameters
+
+
+@_offered
+class SGD(_OfRule):
+    """Steps against the gradient, with `momentum` and perhaps Nesterov's look ahead."""
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.01,
+        momentum: float = 0.0,
+        nesterov: bool = False,
+        **common: Any,
+    ) -> None:
+        super().__init__(learning_rate, **common)
+        if not isinstance(momentum, float) or not 0 <= momentum <= 1:
+            raise ValueError("`momentum` must be a float between [0, 1].")
+        self._with(keras_rules.SGD, momentum=momentum, nesterov=nesterov)
+
+
+@_offered
+class Adam(_OfRule):
+    """The gradient's mean over its root mean square."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
+        epsilon: float = 1e-7, amsgrad: bool = False, **common: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, **common)
+        self._with(keras_rules.Adam, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon, amsgrad=amsgrad)
+
+
+@_offered
+class AdamW(Adam):
+    """Adam with weight decay."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, weight_decay: float = 0.004, beta_1: float = 0.9,
+        beta_2: float = 0.999, epsilon: float = 1e-7, amsgrad: bool = False, **common: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            learning_rate, beta_1, beta_2, epsilon, amsgrad, weight_decay=weight_decay, **common
+        )
+        if weight_decay is None:
+            raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
+
+
+@_offered
+class RMSprop(_OfRule):
+    """The gradient over its root mean square."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0,
+        epsilon: float = 1e-7, centered: bool = False, **common: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, **common)
+        self._with(
+            keras_rules.RMSprop, rho=rho, momentum=momentum, epsilon=epsilon, centered=centered
+        )
+
+
+@_offered
+class Adagrad(_OfRule):
+    """The gradient over the root of the sum of its squares."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1,
+        epsilon: float = 1e-7, **common: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, **common)
+        self._with(
+            keras_rules.Adagrad,
+            initial_accumulator_value=initial_accumulator_value, epsilon=epsilon,
+        )  # fmt: skip
+
+
+@_offered
+class Adadelta(_OfRule):
+    """The gradient times the root mean square of steps over that of gradients."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, rho: float = 0.95, epsilon: float = 1e-7, **common: Any
+    ) -> None:
+        super().__init__(learning_rate, **common)
+        self._with(keras_rules.Adadelta, rho=rho, epsilon=epsilon)
+
+
+@_offered
+class Adamax(_OfRule):
+    """The gradient's mean over the largest gradient."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
+        epsilon: float = 1e-7, **common: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, **common)
+        self._with(keras_rules.Adamax, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon)
+
+
+@_offered
+class Nadam(_OfRule):
+    """Adam with Nesterov's look ahead."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
+        epsilon: float = 1e-7, **common: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, **common)
+        self._with(keras_rules.Nadam, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon)
+
+
+@_offered
+class Lamb(_OfRule):
+    """Adam with steps as long as the parameter is large."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
+        epsilon: float = 1e-7, **common: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, **common)
+        self._with(keras_rules.Lamb, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon)
+
+
+@_offered
+class Lion(_OfRule):
+    """Steps along the signs of a mean."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.99, **common: Any
+    ) -> None:
+        super().__init__(learning_rate, **common)
+        if not 0 < beta_1 <= 1:
+            raise ValueError(
+                "Argument `beta_1` must be in the [0, 1] range. Otherwise, the optimizer degenerates to "
+                f"SignSGD. Received: beta_1={beta_1}."
+            )
+        self._with(keras_rules.Lion, beta_1=beta_1, beta_2=beta_2)
+
+
+@_offered
+class Ftrl(_OfRule):
+    """Follow the regularised leader."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, learning_rate_power: float = -0.5,
+        initial_accumulator_value: float = 0.1, l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0, l2_shrinkage_regularization_strength: float = 0.0,
+        beta: float = 0.0, **common: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, **common)
+        given = {
+            "initial_accumulator_value": initial_accumulator_value,
+            "l1_regularization_strength": l1_regularization_strength,
+            "l2_regularization_strength": l2_regularization_strength,
+            "l2_shrinkage_regularization_strength": l2_shrinkage_regularization_strength,
+        }
+        for name, value in given.items():
+            if value < 0:
+                raise ValueError(
+                    f"`{name}` needs to be positive or zero. Received: {name}={value}."
+                )
+        if learning_rate_power > 0:
+            raise ValueError(
+                "`learning_rate_power` needs to be negative or zero. Received: "
+                f"learning_rate_power={learning_rate_power}."
+            )
+        self._with(keras_rules.Ftrl, learning_rate_power=learning_rate_power, beta=beta, **given)
+
+
+@keras("optimizers", "get")
+def get(identifier: Any) -> Any:
+    """Return an optimiser by its name, or as it is."""
+    return looked_up(identifier, _BY_NAME, "optimizer")

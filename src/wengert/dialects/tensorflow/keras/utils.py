@@ -1,0 +1,108 @@
+"""The rest of tf.keras: utilities, settings and penalties on parameters."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.tensorflow.keras.names import EPSILON, keras
+from wengert.dialects.tensorflow.random import set_seed
+from wengert.dialects.tensorflow.table import guarded, put
+from wengert.dialects.tensorflow.tensors import convert, is_tensor, made
+from wengert.engine.tensor import Tensor as Native
+
+ns = Native._namespace
+
+
+@keras("utils", "to_categorical")
+def to_categorical(x: Any, num_classes: int | None = None) -> Any:
+    """Return 1 at each index along a new last axis, else 0."""
+    where = np.asarray(x, np.int64)
+    shape = where.shape
+    if len(shape) > 1 and shape[-1] == 1:
+        shape = shape[:-1]
+    where = where.reshape(shape)
+    count = int(where.max()) + 1 if num_classes is None else int(num_classes)
+    hot = (where[..., None] == np.arange(count)).astype(np.float32 if is_tensor(x) else np.float64)
+    return made(hot) if is_tensor(x) else hot
+
+
+@keras("utils", "normalize")
+def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
+    """Return an array over its norm along an axis."""
+    array = np.asarray(x)
+    norm = np.atleast_1d(np.linalg.norm(array, order, axis))
+    norm[norm == 0] = 1
+    result = array / np.expand_dims(norm, axis)
+    return made(np.asarray(result, array.dtype)) if is_tensor(x) else result
+
+
+@keras("utils", "set_random_seed")
+def set_random_seed(seed: int) -> None:
+    """Set the seeds of Python, of NumPy and of this program."""
+    if not isinstance(seed, int):
+        raise ValueError(f"Expected `seed` argument to be an integer. Received: seed={seed}")
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - NumPy's own, as Keras does
+    set_seed(seed)
+
+
+def epsilon() -> float:
+    """Return the small number that keeps losses from dividing by 0."""
+    return EPSILON
+
+
+def floatx() -> str:
+    """Return the name of the usual dtype."""
+    return "float32"
+
+
+for _part in ("backend", "config"):
+    put((f"keras.{_part}.epsilon",), epsilon)
+    put((f"keras.{_part}.floatx",), floatx)
+
+
+class L1L2:
+    """A penalty on parameters: l1 times their absolute values plus l2 times their squares."""
+
+    def __init__(self, l1: float | None = 0.0, l2: float | None = 0.0) -> None:
+        self.l1, self.l2 = float(l1 or 0.0), float(l2 or 0.0)
+
+    def __call__(self, x: Any) -> Any:
+        """Return the penalty."""
+        return self._penalty(x)
+
+    @guarded("regularizer", ValueError, TypeError)
+    def _penalty(self, x: Any) -> Native:
+        tensor = convert(x)
+        total = ns.zeros((), dtype=tensor.dtype)
+        if self.l1:
+            total = total + self.l1 * ns.sum(ns.abs(tensor))
+        if self.l2:
+            total = total + self.l2 * ns.sum(tensor * tensor)
+        return total
+
+    def get_config(self) -> dict[str, float]:
+        """Return the arguments that make this penalty."""
+        return {"l1": self.l1, "l2": self.l2}
+
+
+class L1(L1L2):
+    """A penalty on absolute values."""
+
+    def __init__(self, l1: float = 0.01) -> None:
+        super().__init__(l1, 0.0)
+
+
+class L2(L1L2):
+    """A penalty on squares."""
+
+    def __init__(self, l2: float = 0.01) -> None:
+        super().__init__(0.0, l2)
+
+
+keras("regularizers", "L1L2", "l1_l2")(L1L2)
+keras("regularizers", "L1", "l1")(L1)
+keras("regularizers", "L2", "l2")(L2)

@@ -1,0 +1,496 @@
+"""tf.nn without its windows: activations, losses, normalisation, dropout and embeddings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.tensorflow.dtypes import of_numpy
+from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.random import global_generator
+from wengert.dialects.tensorflow.table import NAMES, offered, put
+from wengert.dialects.tensorflow.tensors import check_dtypes, convert, of_one, pair, static
+from wengert.engine.tensor import Tensor as Native
+from wengert.ops import elementwise, special
+from wengert.ops.neural import activations, losses, pooling
+from wengert.transforms.gradients import stop_gradient
+
+ns = Native._namespace
+_CHECKS: Any = (ValueError, TypeError)
+
+
+def _real(value: Any, name: str, like: Any = None) -> Native:
+    """Return a tensor of floating-point numbers; others are an error."""
+    x = convert(value, None, like)
+    if x.dtype.kind != "f":
+        raise invalid(
+            f"Value for attr 'T' of {of_numpy(x.dtype).name} is not in the list of allowed values: "
+            f"half, bfloat16, float, double [Op:{name}]; write tf.cast(x, tf.float32)"
+        )
+    return x
+
+
+# -- activations --------------------------------------------------------------------------------
+
+_relu = of_one(activations.relu, "Relu", kinds="f")
+
+
+@offered("nn.relu")
+def relu(features: Any, name: str | None = None) -> Any:
+    """Return x where it is positive, else 0."""
+    x = convert(features)
+    return ns.maximum(x, 0) if x.dtype.kind in "iu" else _relu(x)
+
+
+@offered("nn.relu6")
+def relu6(features: Any, name: str | None = None) -> Any:
+    """Return x clipped to the interval from 0 to 6."""
+    x = convert(features)
+    if x.dtype.kind in "iu":
+        return ns.clip(x, 0, 6)
+    return activations.relu6(_real(x, "Relu6"))
+
+
+@offered("nn.leaky_relu")
+def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Any:
+    """Return x where it is positive, else alpha * x."""
+    x = convert(features)
+    x = ns.astype(x, np.float32) if x.dtype.kind in "iu" else _real(x, "LeakyRelu")
+    return activations.leaky_relu(x, float(np.float32(alpha)))  # an attribute of single precision
+
+
+@offered("nn.elu")
+def elu(features: Any, name: str | None = None) -> Any:
+    """Return x where it is positive, else exp(x) - 1."""
+    return activations.elu(_real(features, "Elu"))
+
+
+@offered("nn.selu")
+def selu(features: Any, name: str | None = None) -> Any:
+    """Return elu with a slope and a scale that keep the mean 0 and the variance 1."""
+    x = _real(features, "Selu")
+    # at 0 the slope is that of the straight line in TensorFlow, and the other one in Wengert
+    return ns.where(x >= 0, x * activations._SELU["scale"], activations.selu(x))
+
+
+@offered("nn.gelu", raises=_CHECKS)
+def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Any:
+    """Return x times the chance that a normal number is smaller than x."""
+    x = convert(features)
+    if x.dtype.kind != "f":
+        raise ValueError(
+            "`features.dtype` must be a floating point tensor."
+            f"Received:features.dtype={of_numpy(x.dtype)}"
+        )
+    return activations.gelu(x, approximate="tanh" if approximate else "none")
+
+
+@offered("nn.silu", "nn.swish")
+def silu(features: Any, beta: Any = 1.0, name: str | None = None) -> Any:
+    """Return x * sigmoid(beta * x)."""
+    x = _real(features, "Sigmoid")
+    if type(beta) in (int, float) and beta == 1:
+        return activations.silu(x)
+    beta = convert(beta, None, x.dtype)
+    check_dtypes("Mul", x, beta)
+    return x * activations.sigmoid(beta * x)
+
+
+@offered("nn.crelu", raises=_CHECKS)
+def crelu(features: Any, axis: int = -1, name: str | None = None) -> Any:
+    """Return relu of x and of -x, side by side."""
+    x = convert(features)
+    return relu(ns.concat([x, -x], axis=static(axis)))
+
+
+def _checked_axis(x: Native, axis: Any) -> int:
+    axis = -1 if axis is None else static(axis)
+    if not isinstance(axis, int):
+        raise TypeError(f"axis is {axis!r}; expected an integer")
+    if not -x.ndim <= axis < x.ndim:
+        raise invalid(
+            f"`dim` must be in the range [{-x.ndim}, {x.ndim}) where {x.ndim} is the number of "
+            f"dimensions in the input. Received: dim={axis}"
+        )
+    return axis
+
+
+def _softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
+    """Return exp(x) over its sum along an axis."""
+    x = _real(logits, "Softmax")
+    return activations.softmax(x, axis=_checked_axis(x, axis))
+
+
+def _log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
+    """Return the logarithm of softmax."""
+    x = _real(logits, "LogSoftmax")
+    return activations.log_softmax(x, axis=_checked_axis(x, axis))
+
+
+def _softplus(features: Any, name: str | None = None) -> Any:
+    """Return log(1 + exp(x))."""
+    return activations.softplus(_real(features, "Softplus"))
+
+
+def _softsign(features: Any, name: str | None = None) -> Any:
+    """Return x / (1 + abs(x))."""
+    return activations.softsign(_real(features, "Softsign"))
+
+
+def _zero_fraction(value: Any, name: str | None = None) -> Any:
+    """Return how much of x is 0."""
+    x = np.asarray(convert(value)._raw)
+    part = np.count_nonzero(x == 0) / x.size if x.size else np.nan
+    return ns.asarray(np.asarray(part, np.float32))
+
+
+def _l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: Any = None) -> Any:
+    """Return x over its Euclidean norm along some axes, or over sqrt(epsilon) if that is more."""
+    x = convert(x)
+    if x.dtype.kind == "b":
+        raise invalid("Value for attr 'T' of bool is not in the list of allowed values [Op:Square]")
+    if x.dtype.kind not in "fc":
+        raise TypeError(f"Cannot convert {epsilon} to EagerTensor of dtype {x.dtype.name}")
+    where = static(axis)
+    where = tuple(where) if isinstance(where, list) else where
+    squares = ns.sum(ns.real(x * ns.conj(x)) if x.dtype.kind == "c" else x * x,
+                     axis=where, keepdims=True)  # fmt: skip
+    # of equal numbers tf.maximum takes the derivative of the first
+    floor = ns.where(squares >= epsilon, squares, epsilon)
+    return x * ns.astype(1.0 / ns.sqrt(floor), x.dtype)
+
+
+# -- losses -------------------------------------------------------------------------------------
+
+
+@offered("nn.softmax_cross_entropy_with_logits", raises=_CHECKS)
+def softmax_cross_entropy_with_logits(
+    labels: Any, logits: Any, axis: int = -1, name: str | None = None
+) -> Any:
+    """Return -sum(labels * log_softmax(logits)) along an axis; labels are probabilities."""
+    x = _real(logits, "SoftmaxCrossEntropyWithLogits")
+    p = convert(labels, None, x.dtype)
+    p = p if p.dtype == x.dtype else ns.astype(p, x.dtype)
+    axis = _checked_axis(x, axis)
+    if p.ndim != x.ndim or any(n not in (1, m) and m != 1 for n, m in zip(p.shape, x.shape)):
+        raise invalid(
+            f"logits and labels must be broadcastable: logits_size={list(x.shape)} "
+            f"labels_size={list(p.shape)}"
+        )
+    loss = -ns.sum(p * activations.log_softmax(x, axis=axis), axis=axis)
+    excess = stop_gradient(ns.sum(p, axis=axis)) - 1.0
+    if not np.any(excess._raw):
+        return loss
+    # TensorFlow's derivative is softmax(logits) - labels also where labels do not add up to 1
+    total = special.logsumexp(x, axis=axis)
+    return loss - excess * (total - stop_gradient(total))
+
+
+@offered("nn.sparse_softmax_cross_entropy_with_logits", raises=_CHECKS)
+def sparse_softmax_cross_entropy_with_logits(
+    labels: Any, logits: Any, name: str | None = None
+) -> Any:
+    """Return -log_softmax(logits)[label] for each row; labels are indices of classes."""
+    x = _real(logits, "SparseSoftmaxCrossEntropyWithLogits")
+    where = np.asarray(convert(labels).numpy())
+    if where.ndim != x.ndim - 1:
+        raise ValueError(
+            "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
+            f"labels.shape={where.shape} and logits.shape={x.shape}"
+        )
+    if where.shape != x.shape[:-1]:
+        raise ValueError(
+            "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
+            f"labels.shape={where.shape} and logits.shape={x.shape}"
+        )
+    if where.dtype.kind not in "iu":
+        raise invalid(
+            f"Value for attr 'Tlabels' of {where.dtype} is not in the list of allowed values: "
+            "int32, int64"
+        )
+    if where.size and (where.min() < 0 or where.max() >= x.shape[-1]):
+        raise invalid(
+            f"Received a label value of {where.max() if where.min() >= 0 else where.min()} which is "
+            f"outside the valid range of [0, {x.shape[-1]})."
+        )
+    return losses.cross_entropy(x, where, reduction="none")
+
+
+def _same_shapes(x: Native, labels: Native, what: str = "`logits` and `labels`") -> None:
+    if x.shape != labels.shape:
+        raise ValueError(
+            f"{what} must have the same shape, received ({x.shape} vs {labels.shape})."
+        )
+
+
+@offered("nn.sigmoid_cross_entropy_with_logits", raises=_CHECKS)
+def sigmoid_cross_entropy_with_logits(
+    labels: Any = None, logits: Any = None, name: str | None = None
+) -> Any:
+    """Return the cross-entropy of the probabilities sigmoid(logits) and the labels."""
+    if labels is None or logits is None:
+        raise ValueError(
+            "Both `labels` and `logits` must be provided for sigmoid_cross_entropy_with_logits. "
+            f"Received: labels={labels} and logits={logits}"
+        )
+    x, z = convert(logits), convert(labels)
+    _same_shapes(x, z)
+    check_dtypes("Mul", _real(x, "Sigmoid"), z)
+    return activations.softplus(x) - x * z
+
+
+@offered("nn.weighted_cross_entropy_with_logits", raises=_CHECKS)
+def weighted_cross_entropy_with_logits(
+    labels: Any, logits: Any, pos_weight: Any, name: str | None = None
+) -> Any:
+    """Return the cross-entropy with a factor on the part for positive labels."""
+    x, z = convert(logits), convert(labels)
+    _same_shapes(x, z)
+    check_dtypes("Mul", _real(x, "Sigmoid"), z)
+    weight = convert(pos_weight, None, x.dtype)
+    check_dtypes("Mul", x, weight)
+    # in these terms, so that the derivative at 0 is TensorFlow's
+    rest = ns.log1p(ns.exp(-ns.abs(x))) + activations.relu(-x)
+    return (1 - z) * x + (1 + (weight - 1) * z) * rest
+
+
+@offered("nn.log_poisson_loss", raises=_CHECKS)
+def log_poisson_loss(
+    targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
+) -> Any:
+    """Return exp(log_input) - targets * log_input, perhaps with Stirling's term of the targets."""
+    x, z = convert(log_input), convert(targets)
+    _same_shapes(x, z, "`log_input` and `targets`")
+    check_dtypes("Mul", x, z)
+    loss = ns.exp(x) - x * z
+    if not compute_full_loss:
+        return loss
+    inside = ns.where(z > 0, z, 1.0)
+    term = z * ns.log(inside) - z + 0.5 * ns.log(2.0 * np.pi * inside)
+    return loss + ns.where((z >= 0) & (z <= 1), 0.0, term)
+
+
+@offered("nn.l2_loss")
+def l2_loss(t: Any, name: str | None = None) -> Any:
+    """Return half the sum of squares."""
+    x = _real(t, "L2Loss")
+    return ns.sum(x * x) / 2.0
+
+
+@offered("nn.compute_average_loss", raises=_CHECKS)
+def compute_average_loss(
+    per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
+) -> Any:
+    """Return the sum of losses, perhaps weighted, over the number of examples."""
+    x = convert(per_example_loss)
+    count = (
+        (x.shape[0] if x.ndim else 1) if global_batch_size is None else static(global_batch_size)
+    )
+    if sample_weight is not None:
+        x = x * convert(sample_weight, None, x.dtype)
+    return ns.sum(x) / count
+
+
+@offered("nn.scale_regularization_loss")
+def scale_regularization_loss(regularization_loss: Any) -> Any:
+    """Return the sum of a loss; there is one replica."""
+    return ns.sum(convert(regularization_loss))
+
+
+# -- normalisation ------------------------------------------------------------------------------
+
+
+def _moments_axes(axes: Any) -> tuple[int, ...]:
+    axes = static(axes)
+    return tuple(axes) if isinstance(axes, (list, tuple)) else (axes,)
+
+
+def _mean(x: Native, axes: tuple[int, ...], keepdims: bool) -> Native:
+    """Return the mean, of whole numbers rounded towards 0."""
+    if x.dtype.kind == "f":
+        return ns.mean(x, axis=axes, keepdims=keepdims)
+    return ns.astype(ns.mean(ns.astype(x, np.float64), axis=axes, keepdims=keepdims), x.dtype)
+
+
+@offered("nn.moments", raises=_CHECKS)
+def moments(
+    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """Return the mean and the variance along some axes."""
+    x = convert(x)
+    over = _moments_axes(axes)
+    values = ns.astype(x, np.float32) if x.dtype == np.float16 else x
+    mean = _mean(values, over, True)
+    difference = values - stop_gradient(mean)
+    variance = _mean(difference * difference, over, keepdims)
+    mean = mean if keepdims else ns.squeeze(mean, axis=over)
+    if x.dtype == np.float16:
+        return ns.astype(mean, np.float16), ns.astype(variance, np.float16)
+    return mean, variance
+
+
+@offered("nn.weighted_moments", raises=_CHECKS)
+def weighted_moments(
+    x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """Return the weighted mean and variance along some axes."""
+    x, over = convert(x), _moments_axes(axes)
+    weights = convert(frequency_weights, None, x.dtype)
+    weights = weights if weights.dtype == x.dtype else ns.astype(weights, x.dtype)
+    weights = ns.broadcast_to(weights, ns.broadcast_shapes(x.shape, weights.shape))
+    total = ns.sum(weights, axis=over, keepdims=True)
+    mean = ns.sum(weights * x, axis=over, keepdims=True) / total
+    difference = x - mean
+    variance = ns.sum(weights * difference * difference, axis=over, keepdims=True) / total
+    if keepdims:
+        return mean, variance
+    return ns.squeeze(mean, axis=over), ns.squeeze(variance, axis=over)
+
+
+@offered("nn.sufficient_statistics", raises=_CHECKS)
+def sufficient_statistics(
+    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """Return the number of elements, their sum, that of their squares, and the shift."""
+    x = convert(x)
+    over = tuple(sorted({a % x.ndim for a in _moments_axes(axes)}))
+    count = ns.asarray(np.asarray(np.prod([x.shape[a] for a in over]), x.dtype))
+    if shift is not None:
+        shift = convert(shift, None, x.dtype)
+        x = x - shift
+    total = ns.sum(x, axis=over, keepdims=keepdims)
+    return count, total, ns.sum(x * x, axis=over, keepdims=keepdims), shift
+
+
+@offered("nn.normalize_moments", raises=_CHECKS)
+def normalize_moments(
+    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+) -> Any:
+    """Return the mean and the variance from sums."""
+    mean_sum, square_sum = pair(mean_ss, variance_ss, "Mul")
+    part = 1.0 / convert(counts, None, mean_sum.dtype)
+    around = mean_sum * part
+    mean = around if shift is None else around + convert(shift, None, mean_sum.dtype)
+    return mean, square_sum * part - around * around
+
+
+@offered("nn.batch_normalization", raises=_CHECKS)
+def batch_normalization(
+    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return x with a mean and a variance taken away, and others put in their place."""
+    x = convert(x)
+    given = {"mean": mean, "variance": variance, "offset": offset, "scale": scale}
+    parts = {
+        key: None if value is None else convert(value, None, x.dtype)
+        for key, value in given.items()
+    }
+    check_dtypes("Mul", x, *(part for part in parts.values() if part is not None))
+    inverse = 1.0 / ns.sqrt(parts["variance"] + convert(variance_epsilon, None, x.dtype))
+    if parts["scale"] is not None:
+        inverse = inverse * parts["scale"]
+    shift = -parts["mean"] * inverse
+    return x * inverse + (shift if parts["offset"] is None else parts["offset"] + shift)
+
+
+@offered("nn.local_response_normalization", "nn.lrn")
+def local_response_normalization(
+    input: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return x over a power of the sum of squares of neighbouring channels."""
+    x = _real(input, "LRN")
+    if x.dtype == np.float64:
+        raise invalid("Value for attr 'T' of double is not in the list of allowed values: float")
+    if x.ndim != 4:
+        raise invalid(f"in must be 4-dimensional, got shape {list(x.shape)}")
+    radius = int(depth_radius)
+    around = pooling.window_sum(
+        x * x, kernel=(2 * radius + 1,), size=x.shape[-1:], stride=(1,), offset=(radius,),
+        dilation=(1,),
+    )  # fmt: skip
+    return x * (bias + alpha * around) ** -float(beta)
+
+
+@offered("nn.bias_add", raises=_CHECKS)
+def bias_add(value: Any, bias: Any, data_format: Any = None, name: str | None = None) -> Any:
+    """Return a number for each channel added to x."""
+    first = data_format is not None and data_format.startswith("NC")
+    if data_format is not None and not first and not (
+        data_format.startswith("N") and data_format.endswith("C")
+    ):  # fmt: skip
+        raise ValueError(
+            "`data_format` must be of the form `N...C` or `NC...`. Received: "
+            f"data_format={data_format}"
+        )
+    x, b = convert(value), None
+    b = convert(bias, None, x.dtype)
+    check_dtypes("BiasAdd", x, b)
+    axis = 1 if first else x.ndim - 1
+    if x.ndim < 2:
+        raise invalid(f"Input tensor must be at least 2D: {list(x.shape)}")
+    if b.ndim != 1 or b.shape[0] != x.shape[axis]:
+        raise invalid(
+            f"Must provide as many biases as the last dimension of the input tensor: {b.shape} vs. "
+            f"{x.shape}"
+        )
+    return x + (ns.reshape(b, (-1, *(1,) * (x.ndim - 2))) if first else b)
+
+
+# -- chance and tables --------------------------------------------------------------------------
+
+
+@offered("nn.dropout", raises=_CHECKS, differs="other random numbers than TensorFlow's")
+def dropout(
+    x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None
+) -> Any:
+    """Return x with each element 0 by chance `rate`, and the others divided by 1 - rate."""
+    x = convert(x)
+    if x.dtype.kind not in "fc":
+        raise ValueError(
+            "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
+            f"x_dtype={of_numpy(x.dtype)}"
+        )
+    rate = float(static(rate))
+    if not 0 <= rate < 1:
+        raise ValueError(
+            f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
+        )
+    if not rate:
+        return x
+    lengths = x.shape if noise_shape is None else tuple(static(noise_shape))
+    lengths = tuple(m if n is None else n for n, m in zip(lengths, x.shape, strict=True))
+    kept = global_generator(seed).random(lengths, dtype=np.float32) >= rate
+    return ns.where(ns.asarray(kept), x * (1 / (1 - rate)), 0.0)
+
+
+@offered("nn.embedding_lookup", raises=_CHECKS)
+def embedding_lookup(
+    params: Any, ids: Any, max_norm: float | None = None, name: str | None = None
+) -> Any:
+    """Return rows of a table; the gradient is `tf.IndexedSlices`."""
+    if params is None:
+        raise ValueError("params must be specified")
+    whole = params
+    if isinstance(params, (list, tuple)) and params and hasattr(type(params[0]), "dtype"):
+        whole = params[0] if len(params) == 1 else ns.concat([convert(p) for p in params], axis=0)
+    where = convert(ids)
+    rows = NAMES["gather"](whole, where)
+    if max_norm is None:
+        return rows
+    return NAMES["clip_by_norm"](rows, max_norm, list(range(where.ndim, rows.ndim)))
+
+
+#: What is in `tf.math` or `tf.linalg` as well.
+_SHARED = {
+    "softmax": _softmax, "log_softmax": _log_softmax, "softplus": _softplus, "softsign": _softsign,
+    "zero_fraction": _zero_fraction, "l2_normalize": _l2_normalize,
+}  # fmt: skip
+for _name, _function in _SHARED.items():
+    _others = ("math", "linalg") if _name == "l2_normalize" else ("math",)
+    offered(f"nn.{_name}", *(f"{_other}.{_name}" for _other in _others), raises=_CHECKS)(_function)
+for _name, _op in (("sigmoid", special.expit), ("tanh", elementwise.tanh)):
+    if f"nn.{_name}" not in NAMES:
+        put((f"nn.{_name}",), of_one(_op, _name.capitalize()))

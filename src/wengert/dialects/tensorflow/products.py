@@ -1,0 +1,202 @@
+"""Products of tensors summed over axes: matmul, einsum and tensordot."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.tensorflow.dtypes import as_dtype
+from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.table import offered
+from wengert.dialects.tensorflow.tensors import check_dtypes, check_kind, convert, static
+from wengert.engine.tensor import Tensor as Native
+from wengert.ops import contractions
+
+ns = Native._namespace
+
+
+def adjoint_of(x: Native) -> Native:
+    """Return matrices with rows and columns exchanged, and conjugated."""
+    flipped = ns.matrix_transpose(x)
+    return ns.conj(flipped) if x.dtype.kind == "c" else flipped
+
+
+def _operands(a: Any, b: Any, name: str) -> tuple[Native, Native]:
+    first = convert(a)
+    second = convert(b, None, first.dtype)
+    check_dtypes(name, first, second)
+    check_kind(first, "iufc", name)
+    return first, second
+
+
+def _flipped(x: Native, transpose: bool, adjoint: bool, name: str) -> Native:
+    if transpose and adjoint:
+        raise as_is(
+            ValueError(
+                f"Only one of `transpose_{name}` and `adjoint_{name}` can be True. Received "
+                f"`transpose_{name}`=True, `adjoint_{name}`=True."
+            )
+        )
+    if adjoint:
+        return adjoint_of(x)
+    return ns.matrix_transpose(x) if transpose else x
+
+
+@offered("matmul", "linalg.matmul")
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    output_type: Any = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return the matrix product over the last two axes."""
+    first, second = _operands(a, b, "MatMul")
+    for place, x in enumerate((first, second)):
+        if x.ndim < 2:
+            raise invalid(
+                f"In[{place}] ndims must be >= 2, got shape {list(x.shape)}; write "
+                "tf.linalg.matvec(a, b) or tf.tensordot(a, b, 1) for a vector"
+            )
+    if output_type is not None:
+        kind = as_dtype(output_type)._numpy
+        first, second = ns.astype(first, kind), ns.astype(second, kind)
+    first = _flipped(first, transpose_a, adjoint_a, "a")
+    second = _flipped(second, transpose_b, adjoint_b, "b")
+    if first.shape[-1] != second.shape[-2]:
+        raise invalid(
+            f"Matrix size-incompatible: In[0]: {list(first.shape)}, In[1]: {list(second.shape)}"
+        )
+    return contractions._matmul(first, second)
+
+
+@offered("linalg.matvec")
+def matvec(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return the product of a matrix and a vector, over the last axes."""
+    first, second = _operands(a, b, "MatMul")
+    if first.ndim < 2 or second.ndim < 1:
+        raise invalid(
+            f"expected matrices and vectors, got shapes {list(first.shape)} and "
+            f"{list(second.shape)}"
+        )
+    first = _flipped(first, transpose_a, adjoint_a, "a")
+    if first.shape[-1] != second.shape[-1]:
+        raise invalid(
+            f"Matrix size-incompatible: In[0]: {list(first.shape)}, In[1]: {list(second.shape)}"
+        )
+    product = contractions._matmul(first, ns.expand_dims(second, axis=-1))
+    return ns.squeeze(product, axis=-1)
+
+
+_EQUATION = re.compile(r"^[a-zA-Z.]*(,[a-zA-Z.]*)*(->[a-zA-Z.]*)?$")
+
+
+@offered("einsum", "linalg.einsum", raises=(AttributeError,))
+def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+    """Return the sum of products that the equation describes."""
+    unknown = [k for k in kwargs if k not in ("optimize", "name")]
+    if unknown:
+        raise as_is(TypeError(f"Invalid keyword arguments for einsum: {', '.join(unknown)}"))
+    text = equation.replace(" ", "")
+    if not _EQUATION.match(text):
+        raise as_is(ValueError(f"Subscripts have incorrect format: {equation}"))
+    for x in inputs:
+        if not hasattr(x, "shape"):
+            raise AttributeError(f"{type(x).__name__!r} object has no attribute 'shape'")
+    left, arrow, output = text.partition("->")
+    _check_labels(equation, left, output, len(inputs))
+    tensors = [convert(inputs[0])]
+    tensors += [convert(x, None, tensors[0].dtype) for x in inputs[1:]]
+    check_dtypes("Einsum", *tensors)
+    check_kind(tensors[0], "iufc", "Einsum")
+    _check_lengths(equation, left.split(","), tensors)
+    return contractions.einsum(text, *tensors)
+
+
+def _check_labels(equation: str, left: str, output: str, count: int) -> None:
+    labels = output.replace(".", "")
+    if len(set(labels)) < len(labels):
+        raise as_is(
+            ValueError(f"Output subscripts contain a label appearing more than once: {equation}")
+        )
+    for label in labels:
+        if label not in left:
+            raise as_is(
+                ValueError(
+                    f"Output subscripts contain the label {label} not present in the input subscripts."
+                )
+            )
+    if left.count(",") + 1 != count:
+        expected = left.count(",") + 1
+        raise as_is(
+            ValueError(f'Got {count} inputs for equation "{equation}", expecting {expected}')
+        )
+
+
+def _check_lengths(equation: str, parts: list[str], tensors: list[Native]) -> None:
+    """Raise unless axes of one label have one length: only those of an ellipsis broadcast."""
+    sizes: dict[str, int] = {}
+    for labels, x in zip(parts, tensors, strict=True):
+        before, dots, after = labels.partition("...")
+        named = [*zip(before, x.shape, strict=False)]
+        if dots and after:
+            named += zip(after, x.shape[-len(after) :], strict=False)
+        for label, n in named:
+            if sizes.setdefault(label, n) != n:
+                raise invalid(f"einsum {equation!r}: {label!r} has lengths {sizes[label]} and {n}")
+
+
+@offered("tensordot", "linalg.tensordot")
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+    """Return sums of products over `axes`: a number of them, or those of a and those of b."""
+    first, second = _operands(a, b, "MatMul")
+    mine, theirs = _contracted(static(axes), first, second)
+    if [first.shape[i] for i in mine] != [second.shape[i] for i in theirs]:
+        raise invalid(
+            f"Matrix size-incompatible: axes {axes} of shapes {list(first.shape)} and "
+            f"{list(second.shape)}"
+        )
+    return contractions.tensordot(first, second, axes=(tuple(mine), tuple(theirs)))
+
+
+def _contracted(axes: Any, first: Native, second: Native) -> tuple[list[int], list[int]]:
+    if isinstance(axes, str):
+        raise as_is(TypeError(f"Cannot convert {axes!r} to EagerTensor of dtype int32"))
+    if isinstance(axes, (int, np.integer)):
+        if axes < 0:
+            raise as_is(ValueError(f"`axes` must be at least 0. Received: {axes}."))
+        if axes > min(first.ndim, second.ndim):
+            raise as_is(
+                ValueError(
+                    "`axes` must not be larger than the number of dimensions of tensors of shapes "
+                    f"{first.shape} and {second.shape}. Received {axes}."
+                )
+            )
+        return list(range(first.ndim - axes, first.ndim)), list(range(axes))
+    if len(axes) != 2:
+        raise as_is(ValueError(f"`axes` must be an integer or have length 2. Received {axes}."))
+    mine, theirs = ([v] if isinstance(v, int) else list(v) for v in axes)
+    if len(mine) != len(theirs):
+        raise as_is(
+            ValueError(
+                f"Different number of contraction axes `a` and `b`, {len(mine)} != {len(theirs)}."
+            )
+        )
+    return [i % first.ndim for i in mine], [i % second.ndim for i in theirs]

@@ -1,0 +1,569 @@
+"""tf.math along axes: reductions, running sums, segments and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.tensorflow import dtypes
+from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
+from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.math import whole_quotient
+from wengert.dialects.tensorflow.table import offered
+from wengert.dialects.tensorflow.tensors import check_kind, convert, is_like_tensor, static
+from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap
+from wengert.ops import reductions, segments, special
+from wengert.transforms.gradients import stop_gradient
+
+ns = Native._namespace
+
+
+# -- reductions ---------------------------------------------------------------------------------
+
+
+def axes_of(axis: Any, x: Native) -> tuple[int, ...]:
+    """Return the axes that are meant, from 0; None is all of them."""
+    if axis is None:
+        return tuple(range(x.ndim))
+    given = static(axis)
+    found = []
+    for a in given if isinstance(given, list) else [given]:
+        if type(a) is not int:
+            raise as_is(
+                TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32, as an axis")
+            )
+        if not -x.ndim <= a < x.ndim:
+            raise invalid(f"Invalid reduction dimension ({a} for input with {x.ndim} dimension(s))")
+        found.append(a % x.ndim)
+    if len(set(found)) < len(found):
+        raise invalid(f"Invalid reduction arguments: Axes contains duplicate dimension: {given}")
+    return tuple(found)
+
+
+def _sum(x: Native, axis: Any, keepdims: bool) -> Native:
+    return reductions._sum(x, axis=axis, keepdims=keepdims)
+
+
+def _prod(x: Native, axis: Any, keepdims: bool) -> Native:
+    return reductions._prod(x, axis=axis, keepdims=keepdims)
+
+
+def _mean(x: Native, axis: Any, keepdims: bool) -> Native:
+    count = int(np.prod([x.shape[a] for a in axis], dtype=int))
+    if x.dtype.kind in "iu":
+        total = _sum(x, axis, keepdims)._raw
+        return wrap(whole_quotient(total, np.asarray(max(count, 1), x.dtype)).astype(x.dtype))
+    if not count:
+        return _sum(x, axis, keepdims) * np.asarray(np.nan, x.dtype)
+    return reductions._mean(x, axis=axis, keepdims=keepdims)
+
+
+def _extreme(name: str) -> Callable[[Native, Any, bool], Native]:
+    op = getattr(reductions, f"_{name}")
+
+    def call(x: Native, axis: Any, keepdims: bool) -> Native:
+        if any(x.shape[a] == 0 for a in axis):  # of nothing, the other end
+            shape = ns.sum(x, axis=axis, keepdims=keepdims).shape
+            if x.dtype.kind == "f":
+                end: Any = -np.inf if name == "max" else np.inf
+            else:
+                limits = np.iinfo(x.dtype)
+                end = limits.min if name == "max" else limits.max
+            return ns.full(shape, end, dtype=x.dtype)
+        return op(x, axis=axis, keepdims=keepdims)
+
+    return call
+
+
+def _euclidean_norm(x: Native, axis: Any, keepdims: bool) -> Native:
+    squares = x * ns.conj(x) if x.dtype.kind == "c" else ns.square(x)
+    total = _sum(squares, axis, keepdims)
+    if x.dtype.kind in "iu":
+        return wrap(np.sqrt(total._raw.astype(np.float64)).astype(x.dtype))
+    return ns.sqrt(total)
+
+
+def _logsumexp(x: Native, axis: Any, keepdims: bool) -> Native:
+    return special._logsumexp(x, axis=axis, keepdims=keepdims)
+
+
+def _variance(x: Native, axis: Any, keepdims: bool) -> Native:
+    if any(x.shape[a] == 0 for a in axis):
+        return _mean(ns.real(x) if x.dtype.kind == "c" else x, axis, keepdims)
+    if x.dtype.kind == "c":
+        away = x - _mean(x, axis, True)
+        return _mean(ns.square(ns.real(away)) + ns.square(ns.imag(away)), axis, keepdims)
+    return reductions._var(x, axis=axis, keepdims=keepdims, correction=0)
+
+
+def _std(x: Native, axis: Any, keepdims: bool) -> Native:
+    return ns.sqrt(_variance(x, axis, keepdims))  # where all are equal, not differentiable
+
+
+def _reduction(
+    names: tuple[str, ...],
+    op: str,
+    kinds: str,
+    function: Callable[[Native, Any, bool], Native],
+    doc: str,
+    **options: Any,
+) -> None:
+    """Offer a reduction; `options` are for `offered`."""
+
+    @offered(*names, **options)
+    def reduce(
+        input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None
+    ) -> Any:
+        x = convert(input_tensor)
+        if "i" not in kinds and op in ("Std", "Variance") and x.dtype.kind in "iu":
+            raise as_is(
+                TypeError(
+                    "Input must be either real or complex. Received integer type "
+                    f"{of_numpy(x.dtype)}; write tf.cast(x, tf.float32)"
+                )
+            )
+        check_kind(x, kinds, op)
+        return function(x, axes_of(axis, x), bool(keepdims))
+
+    reduce.__doc__ = doc
+    reduce.__name__ = reduce.__qualname__ = names[0].rpartition(".")[2]
+
+
+def _both(name: str) -> tuple[str, ...]:
+    return f"math.{name}", name
+
+
+_reduction(_both("reduce_sum"), "Sum", "iufc", _sum, "Return the sum over some axes.")
+_reduction(_both("reduce_prod"), "Prod", "iufc", _prod, "Return the product over some axes.")
+_reduction(_both("reduce_mean"), "Mean", "iufc", _mean, "Return the mean; of whole numbers, whole.")
+_reduction(_both("reduce_max"), "Max", "iuf", _extreme("max"), "Return the largest; ties share.")
+_reduction(_both("reduce_min"), "Min", "iuf", _extreme("min"), "Return the smallest; ties share.")
+_reduction(
+    _both("reduce_logsumexp"),
+    "Exp",
+    "f",
+    _logsumexp,
+    "Return log(sum(exp(x))) over some axes.",
+    differs="the gradient where all elements are -inf is shared evenly, and not NaN",
+)
+_reduction(("math.reduce_std",), "Std", "fc", _std, "Return the standard deviation.")
+_reduction(("math.reduce_variance",), "Variance", "fc", _variance, "Return the variance.")
+_reduction(
+    ("math.reduce_euclidean_norm",), "EuclideanNorm", "iufc", _euclidean_norm, "Return the norm."
+)
+
+
+def _booleans(x: Any, name: str) -> Native:
+    tensor = convert(x) if is_like_tensor(x) else convert(x, dtypes.bool_)
+    check_kind(tensor, "b", name)
+    return tensor
+
+
+@offered("math.reduce_all", "reduce_all")
+def reduce_all(
+    input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None
+) -> Any:
+    """Return whether all hold."""
+    x = _booleans(input_tensor, "All")
+    return ns.all(x, axis=axes_of(axis, x), keepdims=bool(keepdims))
+
+
+@offered("math.reduce_any", "reduce_any")
+def reduce_any(
+    input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None
+) -> Any:
+    """Return whether any holds."""
+    x = _booleans(input_tensor, "Any")
+    return ns.any(x, axis=axes_of(axis, x), keepdims=bool(keepdims))
+
+
+@offered("math.count_nonzero")
+def count_nonzero(
+    input: Any,
+    axis: Any = None,
+    keepdims: Any = None,
+    dtype: Any = dtypes.int64,
+    name: str | None = None,
+) -> Any:
+    """Return how many elements are not 0."""
+    x = convert(input)
+    found = ns.count_nonzero(x, axis=axes_of(axis, x), keepdims=bool(keepdims))
+    return ns.astype(found, as_dtype(dtype)._numpy)
+
+
+def _position(ufunc: Any, input: Any, axis: Any, output_type: Any, name: str) -> Native:
+    x = convert(input)
+    check_kind(x, "biuf", name)
+    where = 0 if axis is None else static(axis)
+    if type(where) is not int or not -x.ndim <= where < x.ndim:
+        raise invalid(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}")
+    if as_dtype(output_type).name not in ("int64", "int32", "int16", "uint16"):
+        raise invalid(
+            f"Value for attr 'output_type' of {output_type!r}; expected tf.int64 or int32"
+        )
+    if not x.shape[where]:
+        raise invalid(f"Reduction axis {where} is empty in shape {list(x.shape)}")
+    return wrap(np.asarray(ufunc(x._raw, axis=where)).astype(as_dtype(output_type)._numpy))
+
+
+@offered("math.argmax", "argmax")
+def argmax(
+    input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None
+) -> Any:
+    """Return where the first largest element is along an axis, which is the first if None."""
+    return _position(np.argmax, input, axis, output_type, "ArgMax")
+
+
+@offered("math.argmin", "argmin")
+def argmin(
+    input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None
+) -> Any:
+    """Return where the first smallest element is along an axis, which is the first if None."""
+    return _position(np.argmin, input, axis, output_type, "ArgMin")
+
+
+# -- running sums and products --------------------------------------------------------------------
+
+
+def _running(
+    function: Callable[[Native, int], Native],
+    blank: float,
+    x: Native,
+    axis: Any,
+    exclusive: bool,
+    reverse: bool,
+) -> Native:
+    """Return a running total along an axis: without each element itself, or from the end."""
+    where = static(axis)
+    if type(where) is not int or not -x.ndim <= where < x.ndim:
+        raise invalid(
+            f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {axis}"
+        )
+    where %= x.ndim
+    if reverse:
+        x = ns.flip(x, axis=where)
+    if exclusive and x.shape[where]:
+        key = (slice(None),) * where
+        first = ns.full_like(x[(*key, slice(0, 1))], blank)
+        x = ns.concat([first, x[(*key, slice(0, -1))]], axis=where)
+    total = function(x, where)
+    return ns.flip(total, axis=where) if reverse else total
+
+
+@offered("math.cumsum", "cumsum")
+def cumsum(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
+    """Return running sums."""
+    tensor = convert(x)
+    check_kind(tensor, "iufc", "Cumsum")
+    return _running(_sums, 0, tensor, axis, exclusive, reverse)
+
+
+def _sums(x: Native, axis: int) -> Native:
+    return ns.cumulative_sum(x, axis=axis, dtype=x.dtype)
+
+
+@offered(
+    "math.cumprod",
+    differs="where an element is 0 the gradient is that of the products, and not 0",
+)
+def cumprod(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
+    """Return running products."""
+    tensor = convert(x)
+    check_kind(tensor, "iufc", "Cumprod")
+    return _running(_products, 1, tensor, axis, exclusive, reverse)
+
+
+def _products(x: Native, axis: int) -> Native:
+    return ns.cumulative_prod(x, axis=axis, dtype=x.dtype)
+
+
+@offered("math.cumulative_logsumexp")
+def cumulative_logsumexp(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
+    """Return logarithms of running sums of exponentials."""
+    tensor = convert(x)
+    check_kind(tensor, "f", "CumulativeLogsumexp")
+    return _running(_logsumexps, -np.inf, tensor, axis, exclusive, reverse)
+
+
+def _logsumexps(x: Native, axis: int) -> Native:
+    return ns.cumulative_logsumexp(x, axis=axis)
+
+
+# -- segments -----------------------------------------------------------------------------------
+
+
+def _ids(segment_ids: Any) -> np.ndarray:
+    ids = convert(segment_ids)
+    check_kind(ids, "iu", "Segment")
+    return np.asarray(ids._raw)
+
+
+def _sorted(
+    function: Any, data: Any, segment_ids: Any, kinds: str, op: str, of_none: int | None = None
+) -> Native:
+    """Return a function of each segment, of ids in order; `of_none` of those without rows."""
+    x, ids = convert(data), _ids(segment_ids)
+    check_kind(x, kinds, op)
+    if ids.ndim != 1 or not x.ndim or ids.shape[0] != x.shape[0]:
+        raise invalid(
+            f"segment_ids should be the same size as dimension 0 of input: {list(ids.shape)} and "
+            f"{list(x.shape)}"
+        )
+    if (np.diff(ids) < 0).any():
+        raise invalid("segment ids are not increasing; write tf.math.unsorted_" + op.lower())
+    if ids.size and ids[0] < 0:
+        raise invalid(f"Segment id {ids[0]} out of range")
+    found = function(x, ids)
+    if of_none is None:
+        return found
+    return _filled(found, ids, of_none)
+
+
+def _filled(found: Native, ids: np.ndarray, value: Any) -> Native:
+    """Return results of segments with a value for those that have no rows."""
+    empty = np.bincount(ids.reshape(-1), minlength=found.shape[0])[: found.shape[0]] == 0
+    if not empty.any():
+        return found
+    empty = empty.reshape(-1, *[1] * (found.ndim - 1))
+    return ns.where(empty, np.asarray(value, found.dtype), found)
+
+
+def _sum_of(x: Native, ids: Any, count: int | None = None) -> Native:
+    return ns.astype(segments.segment_sum(x, ids, num_segments=count), x.dtype, copy=False)
+
+
+def _prod_of(x: Native, ids: Any, count: int | None = None) -> Native:
+    return ns.astype(segments.segment_prod(x, ids, num_segments=count), x.dtype, copy=False)
+
+
+def _mean_of(x: Native, ids: Any, count: int | None = None) -> Native:
+    if x.dtype.kind not in "iu":
+        return segments.segment_mean(x, ids, num_segments=count)
+    total = _sum_of(x, ids, count)._raw
+    sizes = np.maximum(np.bincount(ids, minlength=total.shape[0]), 1)
+    return wrap(whole_quotient(total, sizes.reshape(-1, *[1] * (x.ndim - 1))).astype(x.dtype))
+
+
+def _max_of(x: Native, ids: Any, count: int | None = None) -> Native:
+    return segments.segment_max(x, ids, num_segments=count)
+
+
+def _min_of(x: Native, ids: Any, count: int | None = None) -> Native:
+    return segments.segment_min(x, ids, num_segments=count)
+
+
+@offered("math.segment_sum")
+def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    """Return the sum of the rows of each segment."""
+    return _sorted(_sum_of, data, segment_ids, "iufc", "Segment_sum")
+
+
+@offered("math.segment_prod")
+def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    """Return the product of the rows of each segment."""
+    return _sorted(_prod_of, data, segment_ids, "iufc", "Segment_prod")
+
+
+@offered("math.segment_mean")
+def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    """Return the mean of the rows of each segment."""
+    return _sorted(_mean_of, data, segment_ids, "iufc", "Segment_mean")
+
+
+@offered("math.segment_max")
+def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    """Return the largest of the rows of each segment; 0 of one without rows."""
+    return _sorted(_max_of, data, segment_ids, "iuf", "Segment_max", 0)
+
+
+@offered("math.segment_min")
+def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+    """Return the smallest of the rows of each segment; 0 of one without rows."""
+    return _sorted(_min_of, data, segment_ids, "iuf", "Segment_min", 0)
+
+
+def _unsorted(
+    function: Any, data: Any, segment_ids: Any, num_segments: Any, kinds: str, op: str
+) -> tuple[Native, np.ndarray]:
+    """Return a function of each segment, of ids in any order, and the ids; negative ones drop."""
+    x, ids, count = convert(data), _ids(segment_ids), static(num_segments)
+    check_kind(x, kinds, op)
+    if type(count) is not int or count < 0:
+        raise invalid(f"num_segments is {num_segments!r}; expected a whole number from 0")
+    if x.shape[: ids.ndim] != ids.shape:
+        raise invalid(
+            f"data.shape = {list(x.shape)} does not start with segment_ids.shape = "
+            f"{list(ids.shape)}"
+        )
+    rest = x.shape[ids.ndim :]
+    flat = ids.reshape(-1)
+    if flat.size and flat.max() >= count:
+        place = int(np.argmax(flat >= count))
+        raise invalid(f"segment_ids[{place}] = {flat[place]} is out of range [0, {count})")
+    rows = ns.reshape(x, (flat.size, *rest))
+    if flat.size and flat.min() < 0:  # dropped: a segment more, and then not
+        flat = np.where(flat < 0, count, flat)
+        return function(rows, flat, count + 1)[:count], flat
+    return function(rows, flat, count), flat
+
+
+@offered("math.unsorted_segment_sum")
+def unsorted_segment_sum(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """Return the sum of the rows of each segment."""
+    return _unsorted(_sum_of, data, segment_ids, num_segments, "iufc", "UnsortedSegmentSum")[0]
+
+
+@offered("math.unsorted_segment_prod")
+def unsorted_segment_prod(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """Return the product of the rows of each segment."""
+    return _unsorted(_prod_of, data, segment_ids, num_segments, "iufc", "UnsortedSegmentProd")[0]
+
+
+@offered("math.unsorted_segment_mean")
+def unsorted_segment_mean(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """Return the mean of the rows of each segment; 0 of one without rows."""
+    found, sizes = _sum_and_sizes(data, segment_ids, num_segments)
+    return found / sizes.astype(found.dtype)
+
+
+@offered("math.unsorted_segment_sqrt_n")
+def unsorted_segment_sqrt_n(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """Return the sum of the rows of each segment over the square root of how many there are."""
+    check_kind(convert(data), "fc", "Sqrt")
+    found, sizes = _sum_and_sizes(data, segment_ids, num_segments)
+    return found / np.sqrt(sizes).astype(found.dtype)
+
+
+def _sum_and_sizes(data: Any, segment_ids: Any, num_segments: Any) -> tuple[Native, np.ndarray]:
+    found, ids = _unsorted(_sum_of, data, segment_ids, num_segments, "iufc", "UnsortedSegmentSum")
+    if found.dtype.kind in "iu":
+        found = ns.astype(found, np.float64)
+    sizes = np.maximum(np.bincount(ids, minlength=found.shape[0])[: found.shape[0]], 1)
+    return found, sizes.reshape(-1, *[1] * (found.ndim - 1))
+
+
+def _limit(dtype: Any, which: str) -> Any:
+    return getattr(np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype), which)
+
+
+@offered("math.unsorted_segment_max")
+def unsorted_segment_max(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """Return the largest of the rows of each segment; the least number of one without rows."""
+    found, ids = _unsorted(_max_of, data, segment_ids, num_segments, "iuf", "UnsortedSegmentMax")
+    return _filled(found, ids, _limit(found.dtype, "min"))
+
+
+@offered("math.unsorted_segment_min")
+def unsorted_segment_min(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """Return the smallest of the rows of each segment; the greatest number of one without rows."""
+    found, ids = _unsorted(_min_of, data, segment_ids, num_segments, "iuf", "UnsortedSegmentMin")
+    return _filled(found, ids, _limit(found.dtype, "max"))
+
+
+# -- counts -------------------------------------------------------------------------------------
+
+
+@offered("math.bincount", raises=(ValueError,))
+def bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+    axis: Any = None,
+    binary_output: bool = False,
+) -> Any:
+    """Return how often there is each of 0, 1, 2, ..., or the sum of its weights.
+
+    With axis=-1, for each row of a matrix.
+    """
+    values = np.asarray(stop_gradient(convert(arr))._raw).astype(np.int64)
+    if axis not in (None, 0, -1):
+        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported")
+    if values.size and values.min() < 0:
+        raise invalid("Input arr must be non-negative!")
+    count = int(values.max()) + 1 if values.size else 0
+    if minlength is not None:
+        count = max(count, int(static(minlength)))
+    if maxlength is not None:
+        count = min(count, int(static(maxlength)))
+    weighed = None if weights is None else convert(weights)
+    if weighed is not None and weighed.shape != values.shape:
+        raise invalid(f"weights of shape {weighed.shape} for arr of shape {values.shape}")
+    by_row = axis == -1 and values.ndim == 2
+    rows = len(values) if by_row else 1
+    ids = np.where(values < count, values, count)
+    if by_row:
+        ids = ids + np.arange(rows)[:, None] * (count + 1)
+    if weighed is None or binary_output:
+        found: Any = np.bincount(ids.reshape(-1), minlength=rows * (count + 1))
+        found = np.minimum(found, 1) if binary_output else found
+        kind = as_dtype(dtype)._numpy if weighed is None else weighed.dtype
+        found = wrap(found.astype(kind))
+    else:
+        flat = ns.reshape(weighed, (-1,))
+        found = _sum_of(flat, ids.reshape(-1), rows * (count + 1))
+    found = ns.reshape(found, (rows, count + 1))[:, :count]
+    return found if by_row else found[0]
+
+
+@offered("math.confusion_matrix")
+def confusion_matrix(
+    labels: Any,
+    predictions: Any,
+    num_classes: Any = None,
+    weights: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Any:
+    """Return how often each class, by rows, was taken for each class, by columns."""
+    rows, columns = (np.asarray(convert(v)._raw).astype(np.int64) for v in (labels, predictions))
+    rows, columns = _squeezed(rows, columns)
+    for what, values in (("labels", rows), ("predictions", columns)):
+        if values.size and values.min() < 0:
+            raise invalid(f"`{what}` contains negative values.")
+    highest = max((int(v.max()) for v in (rows, columns) if v.size), default=-1)
+    count = highest + 1 if num_classes is None else int(static(num_classes))
+    for what, values in (("labels", rows), ("predictions", columns)):
+        if values.size and values.max() >= count:
+            raise invalid(f"`{what}` out of bound: {values.max()} of {count} classes")
+    kind = as_dtype(dtype)._numpy
+    if rows.shape != columns.shape:
+        raise invalid(f"Shapes {rows.shape} and {columns.shape} are incompatible")
+    weighed = ns.ones(rows.shape, dtype=kind) if weights is None else convert(weights)
+    if weighed.shape != rows.shape:
+        raise invalid(f"weights of shape {weighed.shape} for labels of shape {rows.shape}")
+    weighed = ns.astype(weighed, kind, copy=False)
+    flat = _sum_of(weighed, (rows * count + columns).reshape(-1), count * count)
+    return ns.reshape(flat, (count, count))
+
+
+def _squeezed(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return two arrays, one without a last axis of length 1 that the other does not have."""
+    if rows.ndim - columns.ndim == 1 and rows.shape[-1] == 1:
+        rows = rows[..., 0]
+    elif columns.ndim - rows.ndim == 1 and columns.shape[-1] == 1:
+        columns = columns[..., 0]
+    return rows, columns

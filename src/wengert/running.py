@@ -1,0 +1,146 @@
+"""`wengert run`: a program written for another library, on Wengert, as it stands."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import runpy
+import sys
+import types
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from wengert.dialects import facade
+
+#: What a program imports, and what it gets.
+ANSWERS = {"tensorflow": "wengert.tensorflow", "keras": "wengert.tensorflow.keras"}
+
+USAGE = f"""\
+usage: wengert run script.py [argument ...]
+       wengert run -m module [argument ...]
+       wengert run -c code [argument ...]
+
+Run a Python program as `python` does, but have Wengert answer where it imports
+{", ".join(ANSWERS)}.
+"""
+
+
+def _answer(name: str) -> types.ModuleType | None:
+    """Return the module that answers for a name; None if that is nobody of ours."""
+    first, dot, rest = name.partition(".")
+    return importlib.import_module(ANSWERS[first] + dot + rest) if first in ANSWERS else None
+
+
+@contextlib.contextmanager
+def answering() -> Iterator[None]:
+    """Return a context in which `import tensorflow` and the like import Wengert's dialects."""
+    finder = facade.Finder(_answer)
+    before = {name: sys.modules.pop(name) for name in _aliases()}
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name in _aliases():
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def _aliases() -> list[str]:
+    return [name for name in sys.modules if name.partition(".")[0] in ANSWERS]
+
+
+@contextlib.contextmanager
+def _as_main(arguments: Sequence[str], place: str) -> Iterator[types.ModuleType]:
+    """Return a context with the arguments, the search path and the module of a program."""
+    main = types.ModuleType("__main__")
+    before = sys.argv, sys.path, sys.modules["__main__"]
+    sys.argv, sys.path, sys.modules["__main__"] = [*arguments], [place, *sys.path], main
+    try:
+        yield main
+    finally:
+        sys.argv, sys.path, sys.modules["__main__"] = before
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run what the arguments of `wengert run` say, and return the exit status."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(USAGE, end="", file=sys.stdout if arguments else sys.stderr)
+        return 0 if arguments else 2
+    first, *rest = arguments
+    if first in ("-m", "-c"):
+        if not rest:
+            return _refuse(f"{first} needs {'a module' if first == '-m' else 'code'}")
+        text, *rest = rest
+        if first == "-c":
+            return _guarded(lambda main: _execute(text, "<string>", main), ["-c", *rest], "")
+        return _guarded(lambda main: _execute_module(text), [text, *rest], os.getcwd())
+    if first.startswith("-"):
+        return _refuse(f"there is no option {first}")
+    if not os.path.isfile(first):
+        kind = "a directory" if os.path.isdir(first) else "no file"
+        return _refuse(f"{first} is {kind}, seen from {os.getcwd()}; give the path of a script")
+    place = os.path.dirname(os.path.realpath(first))
+    return _guarded(lambda main: _execute_file(first, main), [first, *rest], place)
+
+
+def _refuse(problem: str) -> int:
+    print(f"wengert run: {problem}\n{USAGE}", end="", file=sys.stderr)
+    return 2
+
+
+def _execute_file(path: str, main: types.ModuleType) -> None:
+    main.__file__ = path
+    with open(path, "rb") as file:
+        _execute(file.read(), path, main)
+
+
+def _execute(source: str | bytes, name: str, main: types.ModuleType) -> None:
+    main.__dict__["__builtins__"] = __builtins__
+    exec(compile(source, name, "exec"), main.__dict__)
+
+
+def _execute_module(name: str) -> None:
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _guarded(
+    program: Callable[[types.ModuleType], None], arguments: Sequence[str], place: str
+) -> int:
+    """Run a program; for an error, print the traceback from its first line on, and return 1."""
+    quiet = np.errstate(all="ignore")  # the libraries answered for say nothing of overflows
+    with answering(), _as_main(arguments, place) as main, quiet:
+        try:
+            program(main)
+        except Exception as error:
+            trace = _from_the_program(error)
+            sys.excepthook(type(error), error.with_traceback(trace), trace)
+            return 1
+        finally:
+            with contextlib.suppress(BrokenPipeError, ValueError):
+                sys.stdout.flush()
+    return 0
+
+
+#: Modules on the way from a program to what it imports, and on the way to the program.
+_BETWEEN = (__file__, facade.__file__, importlib.__file__, runpy.__file__, "<frozen runpy>")
+
+
+def _from_the_program(error: Exception) -> types.TracebackType | None:
+    """Return the traceback without what ran the program, and what looked for a module."""
+    trace = error.__traceback__
+    while trace is not None and _is_between(trace):
+        trace = trace.tb_next
+    if isinstance(error, ImportError):
+        last = trace
+        while last is not None and last.tb_next is not None and not _is_between(last.tb_next):
+            last = last.tb_next
+        if last is not None:
+            last.tb_next = None
+    return trace
+
+
+def _is_between(trace: types.TracebackType) -> bool:
+    return trace.tb_frame.f_code.co_filename in _BETWEEN

@@ -1,0 +1,1095 @@
+"""Tapes, accumulators and functions with gradients of their own, against real TensorFlow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from tensorflow_parity import compare
+
+pytestmark = [
+    pytest.mark.peers,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of TensorFlow
+]
+
+PROGRAMS: dict[str, Callable[[Any], Any]] = {}
+
+
+def program(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    PROGRAMS[function.__name__] = function
+    return function
+
+
+def vector(tf: Any) -> Any:
+    return tf.constant([1.0, 2.0, 3.0])
+
+
+def table(tf: Any, kind: str = "Variable") -> Any:
+    return getattr(tf, kind)([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+
+
+def asked(target: Callable[..., Any], **options: Any) -> Callable[[Any], Any]:
+    """Return a program: the gradient of a target with respect to a variable."""
+
+    def run(tf: Any) -> Any:
+        v = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = target(tf, v)
+        given = {k: o(tf, v) if callable(o) else o for k, o in options.items()}
+        return tape.gradient(y, given.pop("sources", v), **given)
+
+    return run
+
+
+def twice(tf: Any, v: Any) -> Any:
+    return v * 2.0
+
+
+PROGRAMS |= {
+    # targets
+    "target_number": asked(lambda tf, v: 3.0),
+    "target_numbers": asked(lambda tf, v: [3.0, v * 2.0]),
+    "target_array": asked(lambda tf, v: np.array(3.0)),
+    "target_none": asked(lambda tf, v: None),
+    "target_with_none": asked(lambda tf, v: [v * 2.0, None]),
+    "target_empty": asked(lambda tf, v: []),
+    "target_string": asked(lambda tf, v: "a"),
+    "target_variable": asked(lambda tf, v: v),
+    "target_variable_and_more": asked(lambda tf, v: [v, v * 2.0]),
+    "target_constant": asked(lambda tf, v: tf.constant(1.0)),
+    "target_whole_numbers": asked(lambda tf, v: tf.cast(v, tf.int32)),
+    "target_whole_numbers_zero": asked(
+        lambda tf, v: tf.cast(v, tf.int32), unconnected_gradients="zero"
+    ),
+    "target_mixed": asked(lambda tf, v: [v * 2.0, tf.cast(v, tf.int32)]),
+    "target_repeated": asked(lambda tf, v: [v * 2.0] * 2),
+    "target_same_twice": asked(lambda tf, v: (lambda y: [y, y])(v * 3.0)),
+    "target_dict": asked(lambda tf, v: {"b": v * 2.0, "a": (v * 3.0, [v])}),
+    "target_vector_sums": asked(lambda tf, v: v**3),
+    "target_cast_and_back": asked(lambda tf, v: tf.cast(tf.cast(v, tf.int32), tf.float32) * 2.0),
+    "target_cast_wider": asked(lambda tf, v: tf.cast(v, tf.float64) * 3.0),
+    "target_comparison": asked(lambda tf, v: v > 1.0),
+    # sources
+    "source_none": asked(twice, sources=lambda tf, v: None),
+    "source_with_none": asked(twice, sources=lambda tf, v: [v, None]),
+    "source_number": asked(twice, sources=lambda tf, v: 1.0),
+    "source_array": asked(twice, sources=lambda tf, v: np.ones(2)),
+    "source_empty": asked(twice, sources=lambda tf, v: []),
+    "source_empty_dict": asked(twice, sources=lambda tf, v: {}),
+    "source_twice": asked(twice, sources=lambda tf, v: [v, v]),
+    "source_nest": asked(twice, sources=lambda tf, v: {"b": [v, (v,)], "a": v}),
+    "source_whole_numbers": asked(twice, sources=lambda tf, v: tf.constant(1)),
+    "source_whole_numbers_zero": asked(
+        twice, sources=lambda tf, v: tf.constant([1, 2]), unconnected_gradients="zero"
+    ),
+    "source_unwatched": asked(twice, sources=lambda tf, v: tf.constant(1.0)),
+    "source_unwatched_zero": asked(
+        twice,
+        sources=lambda tf, v: [v, tf.constant([1.0]), tf.Variable([[2.0]], dtype=tf.float64)],
+        unconnected_gradients=lambda tf, v: tf.UnconnectedGradients.ZERO,
+    ),
+    "unconnected_bad": asked(twice, unconnected_gradients="nil"),
+    "unconnected_not_given": asked(twice, unconnected_gradients=None),
+    "unconnected_enum": asked(
+        lambda tf, v: v * 2.0, unconnected_gradients=lambda tf, v: tf.UnconnectedGradients.NONE
+    ),
+    # weights
+    "weights_tensor": asked(twice, output_gradients=lambda tf, v: tf.constant([1.0, 10.0])),
+    "weights_array": asked(twice, output_gradients=lambda tf, v: np.array([1, 10], np.float32)),
+    "weights_variable": asked(twice, output_gradients=lambda tf, v: tf.Variable([1.0, 10.0])),
+    "weights_wider": asked(twice, output_gradients=lambda tf, v: np.array([1.0, 10.0])),
+    "weights_whole_numbers": asked(twice, output_gradients=lambda tf, v: tf.constant([1, 1])),
+    "weights_list": asked(
+        lambda tf, v: [v * 2.0, v * 3.0],
+        output_gradients=lambda tf, v: [tf.constant([1.0, 0.0]), tf.constant([0.0, 1.0])],
+    ),
+    "weights_with_none": asked(
+        lambda tf, v: [v * 2.0, v * 3.0],
+        output_gradients=lambda tf, v: [tf.constant([1.0, 0.0]), None],
+    ),
+    "weights_few": asked(
+        lambda tf, v: [v * 2.0, v * 3.0], output_gradients=lambda tf, v: [tf.constant([1.0, 1.0])]
+    ),
+    "weights_many": asked(
+        twice, output_gradients=lambda tf, v: [tf.constant([1.0, 2.0]), tf.constant([3.0, 1.0])]
+    ),
+    "weights_dict": asked(
+        lambda tf, v: {"b": v * 2.0, "a": v * 3.0},
+        output_gradients=lambda tf, v: {"a": tf.constant([1.0, 0.0]), "b": v * 0.5},
+    ),
+}  # fmt: skip
+
+
+# -- watching -------------------------------------------------------------------------------------
+
+
+def watched(what: Callable[..., Any]) -> Callable[[Any], Any]:
+    def run(tf: Any) -> Any:
+        x = vector(tf)
+        with tf.GradientTape() as tape:
+            tape.watch(what(tf, x))
+            y = x * x
+        return tape.gradient(y, x)
+
+    return run
+
+
+PROGRAMS |= {
+    "watch_tensor": watched(lambda tf, x: x),
+    "watch_nest": watched(lambda tf, x: {"a": [x, tf.constant(1.0)], "b": (x,)}),
+    "watch_whole_numbers": watched(lambda tf, x: [tf.constant(1), x]),
+    "watch_number": watched(lambda tf, x: 1.0),
+    "watch_array": watched(lambda tf, x: np.ones(2)),
+    "watch_none": watched(lambda tf, x: [None]),
+    "watch_other": watched(lambda tf, x: tf.constant([1.0, 2.0, 3.0])),
+    "watch_empty": watched(lambda tf, x: []),
+}
+
+
+@program
+def watch_late(tf: Any) -> Any:
+    x = vector(tf)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * x
+        tape.watch(x)
+        z = y * x
+    return tape.gradient(y, x), tape.gradient(z, x), tape.gradient(z, y)
+
+
+@program
+def watch_intermediate(tf: Any) -> Any:
+    x = vector(tf)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * x
+        tape.watch(y)
+        z = y * y
+    return tape.gradient(z, y), tape.gradient(z, x)
+
+
+@program
+def targets_that_are_sources(tf: Any) -> Any:
+    x, v = vector(tf), tf.Variable([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        w = tf.Variable(2.0)
+        y = w * w
+    return (
+        tape.gradient(x, x), tape.gradient(v, v), tape.gradient([x, v, x], [v, x]),
+        tape.gradient(y, y), tape.gradient([y, w], [w, y]),
+        tape.gradient(x, x, output_gradients=tf.constant([1.0, 5.0, 7.0])), tape.gradient(x, v),
+    )  # fmt: skip
+
+
+@program
+def watch_on_a_new_tape(tf: Any) -> Any:
+    tf.GradientTape().watch(vector(tf))
+
+
+@program
+def accessed_variables_not_watched(tf: Any) -> Any:
+    a, b = tf.Variable(1.0), tf.Variable(2.0)
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(a)
+        y = a * b
+    return tape.gradient(y, [a, b]), len(tape.watched_variables())
+
+
+@program
+def variables_not_trained(tf: Any) -> Any:
+    a, b = tf.Variable(1.0, trainable=False), tf.Variable(2.0, trainable=False)
+    with tf.GradientTape() as tape:
+        tape.watch(b)
+        y = a * b
+    return tape.gradient(y, [a, b])
+
+
+@program
+def variables_of_whole_numbers(tf: Any) -> Any:
+    a, b = tf.Variable(3), tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = tf.cast(a, tf.float32) * b
+    return tape.gradient(y, [a, b])
+
+
+@program
+def watched_variables(tf: Any) -> Any:
+    a, b = tf.Variable(1.0, name="a"), tf.Variable(2.0, name="b")
+    n = tf.Variable(3.0, trainable=False, name="n")
+    with tf.GradientTape() as tape:
+        y = b * a * n * b
+    first = [v.name for v in tape.watched_variables()]
+    tape.gradient(y, a)
+    return first, [v.name for v in tape.watched_variables()]
+
+
+@program
+def watched_variables_of_a_new_tape(tf: Any) -> Any:
+    return tf.GradientTape().watched_variables()
+
+
+# -- when a tape may be asked ---------------------------------------------------------------------
+
+
+@program
+def never_entered(tf: Any) -> Any:
+    v = tf.Variable(1.0)
+    return tf.GradientTape().gradient(v * 2, v)
+
+
+@program
+def asked_twice(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = v * v
+    tape.gradient(y, v)
+    return tape.gradient(y, v)
+
+
+@program
+def asked_after_an_error(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = v * v
+    with pytest.raises(TypeError):
+        tape.gradient(y, None)
+    return tape.gradient(y, v)
+
+
+@program
+def asked_inside(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        first = tape.gradient(v * v, v)
+        y = v * 3
+    with pytest.raises(RuntimeError):
+        tape.gradient(y, v)
+    return first
+
+
+@program
+def asked_inside_persistent(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        first = tape.gradient(v * v * v, v)
+        second = tape.gradient(first, v)
+    return first, second, tape.gradient(second, v), tape.gradient(first, v)
+
+
+@program
+def persistent(tf: Any) -> Any:
+    x = vector(tf)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+        z = y * y
+    return tape.gradient(z, x), tape.gradient(y, x), tape.gradient(z, y), tape.gradient(y, z)
+
+
+@program
+def stopped(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        y = v * v
+        with tape.stop_recording():
+            z = v * 3
+        w = z * v
+    return tape.gradient(y, v), tape.gradient(z, v), tape.gradient(w, v)
+
+
+@program
+def asked_while_stopped(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = v * v
+        with tape.stop_recording():
+            first = tape.gradient(y, v)
+        z = v * 3
+    return first, tape.gradient(z, v)
+
+
+@program
+def stopped_after_closing(tf: Any) -> Any:
+    with tf.GradientTape() as tape:
+        pass
+    with tape.stop_recording():
+        pass
+
+
+@program
+def stopped_new(tf: Any) -> Any:
+    with tf.GradientTape().stop_recording():
+        pass
+
+
+@program
+def stop_with_an_error_inside(tf: Any) -> Any:
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        with pytest.raises(KeyError), tape.stop_recording():
+            raise KeyError
+        y = v * v
+    return tape.gradient(y, v)
+
+
+@program
+def reset(tf: Any) -> Any:
+    v, x = tf.Variable([1.0, 2.0]), vector(tf)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = v * v
+        tape.reset()
+        z = v * 3 + 0 * y
+        w = tf.reduce_sum(x * x)
+    return tape.gradient([z, w], [v, x])
+
+
+@program
+def reset_after_closing(tf: Any) -> Any:
+    with tf.GradientTape() as tape:
+        pass
+    tape.reset()
+
+
+@program
+def entered_again(tf: Any) -> Any:
+    v, tape = tf.Variable([1.0, 2.0]), tf.GradientTape()
+    with tape:
+        a = v * 2
+    with tape:
+        b = a * v
+    return tape.gradient(b, v)
+
+
+@program
+def entered_again_after_use(tf: Any) -> Any:
+    v, tape = tf.Variable([1.0, 2.0]), tf.GradientTape()
+    with tape:
+        a = v * 2
+    first = tape.gradient(a, v)
+    with tape:
+        b = v * v
+    return first, tape.gradient(b, v)
+
+
+@program
+def entered_while_open(tf: Any) -> Any:
+    tape = tf.GradientTape()
+    with tape, tape:
+        pass
+
+
+@program
+def an_error_inside_closes_the_tape(tf: Any) -> Any:
+    v, tape = tf.Variable([1.0, 2.0]), tf.GradientTape()
+    with pytest.raises(KeyError), tape:
+        y = v * v
+        raise KeyError
+    return tape.gradient(y, v)
+
+
+@program
+def two_tapes_at_once(tf: Any) -> Any:
+    v, w = tf.Variable(2.0), tf.Variable(3.0)
+    with tf.GradientTape() as one, tf.GradientTape() as other:
+        y = v * w
+        z = y * w
+    return one.gradient(y, [v, w]), other.gradient(z, [v, w])
+
+
+# -- higher orders --------------------------------------------------------------------------------
+
+
+@program
+def third_order(tf: Any) -> Any:
+    x = tf.constant(2.0)
+    with tf.GradientTape() as a:
+        a.watch(x)
+        with tf.GradientTape() as b:
+            b.watch(x)
+            with tf.GradientTape() as c:
+                c.watch(x)
+                y = x**4
+            first = c.gradient(y, x)
+        second = b.gradient(first, x)
+    return first, second, a.gradient(second, x)
+
+
+@program
+def second_order_outside_of_the_outer_tape(tf: Any) -> Any:
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as a, tf.GradientTape() as b:
+        y = x**3
+    first = b.gradient(y, x)
+    return first, a.gradient(first, x)
+
+
+@program
+def penalty_on_a_gradient(tf: Any) -> Any:
+    w, x = tf.Variable([1.0, -2.0]), tf.constant([0.5, 3.0])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.reduce_sum(tf.sin(w * x))
+        g = inner.gradient(y, x)
+        loss = y + tf.reduce_sum(g * g)
+    return outer.gradient(loss, [w, x])
+
+
+@program
+def hessian_by_jacobian(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = tf.reduce_sum(x**3) * x[0]
+        g = inner.gradient(y, x)
+    return outer.jacobian(g, x)
+
+
+@program
+def second_derivative_of_a_line(tf: Any) -> Any:
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = 3.0 * x
+        first = inner.gradient(y, x)
+    return first, outer.gradient(first, x)
+
+
+# -- variables that are assigned to ---------------------------------------------------------------
+
+
+@program
+def assigned(tf: Any) -> Any:
+    a = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = a * a
+        a.assign(5.0)
+        z = y + a * a
+    return tape.gradient(z, a)
+
+
+@program
+def assigned_from_itself(tf: Any) -> Any:
+    a = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        a.assign_add(a * 2)
+        y = a * a
+    return tape.gradient(y, a), a.numpy()
+
+
+@program
+def assigned_value(tf: Any) -> Any:
+    a = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = a.assign(a * 2) * 1.0
+    return tape.gradient(y, a)
+
+
+@program
+def steps_of_descent(tf: Any) -> Any:
+    w, b = tf.Variable([1.0, -1.0]), tf.Variable(0.5)
+    x, y = tf.constant([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]]), tf.constant([1.0, 0.0, 2.0])
+    losses = []
+    for _ in range(5):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((tf.linalg.matvec(x, w) + b - y) ** 2)
+        for v, g in zip([w, b], tape.gradient(loss, [w, b]), strict=True):
+            v.assign_sub(0.1 * g)
+        losses.append(loss)
+    return losses, w.value(), b.value()
+
+
+# -- rows and indices -----------------------------------------------------------------------------
+
+
+def gathered(indices: Any, kind: str = "Variable", **options: Any) -> Callable[[Any], Any]:
+    def run(tf: Any) -> Any:
+        m = table(tf, kind)
+        with tf.GradientTape() as tape:
+            tape.watch(m)
+            y = tf.reduce_sum(tf.gather(m, indices, **options) ** 2)
+        return tape.gradient(y, m)
+
+    return run
+
+
+PROGRAMS |= {
+    "gather_variable": gathered([0, 2]),
+    "gather_tensor": gathered([0, 2], "constant"),
+    "gather_repeated": gathered([0, 2, 0]),
+    "gather_repeated_tensor": gathered([2, 2, 2], "constant"),
+    "gather_matrix_of_indices": gathered([[0, 1], [2, 0]]),
+    "gather_one": gathered(1),
+    "gather_nothing": gathered(np.zeros((0,), np.int32)),
+    "gather_long_indices": gathered(np.array([1, 1, 0])),
+    "gather_columns": gathered([0, 0], axis=1),
+}
+
+
+@program
+def gathered_twice(tf: Any) -> Any:
+    m = table(tf)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.gather(m, [0, 2]) ** 2) + tf.reduce_sum(tf.gather(m, [1, 0]) ** 3)
+    return tf.convert_to_tensor(tape.gradient(y, m))
+
+
+@program
+def gathered_and_read(tf: Any) -> Any:
+    m = table(tf)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.gather(m, [0, 2]) ** 2) + tf.reduce_sum(m)
+    return tf.convert_to_tensor(tape.gradient(y, m))
+
+
+@program
+def gathered_from_a_result(tf: Any) -> Any:
+    m = table(tf)
+    with tf.GradientTape() as tape:
+        z = m * 2
+        y = tf.reduce_sum(tf.gather(z, [0, 2]) ** 2)
+    return tape.gradient(y, m)
+
+
+@program
+def gathered_second_order(tf: Any) -> Any:
+    m = table(tf)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = tf.reduce_sum(tf.gather(m, [0, 2, 0]) ** 3)
+        g = tf.convert_to_tensor(inner.gradient(y, m))
+        z = tf.reduce_sum(g**2)
+    return tf.convert_to_tensor(outer.gradient(z, m))
+
+
+@program
+def rows_added_to_a_variable(tf: Any) -> Any:
+    m = table(tf)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.gather(m, [0, 2, 0]) ** 2)
+    g = tape.gradient(y, m)
+    m.scatter_sub(tf.IndexedSlices(g.values * 0.1, g.indices))
+    return m.value()
+
+
+@program
+def indexed(tf: Any) -> Any:
+    m = table(tf)
+    with tf.GradientTape(persistent=True) as tape:
+        parts = [m[1], m[1, 0], m[:, 1], m[::2], m[-1:], m[..., 0], m[tf.newaxis, 1], m[0:0]]
+        squares = [tf.reduce_sum(p * p) for p in parts]
+    return [tape.gradient(s, m) for s in squares]
+
+
+@program
+def element_of_a_constant(tf: Any) -> Any:
+    x = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x[1, 2]
+    return tape.gradient(y, x)
+
+
+# -- jacobians ------------------------------------------------------------------------------------
+
+
+def jacobian(
+    target: Callable[..., Any],
+    sources: Callable[..., Any] = lambda tf, x, v, m: x,
+    persistent: bool = False,
+    method: str = "jacobian",
+    **options: Any,
+) -> Callable[[Any], Any]:
+    def run(tf: Any) -> Any:
+        x, v, m = vector(tf), tf.Variable([1.0, 2.0]), table(tf, "constant")
+        with tf.GradientTape(persistent=persistent) as tape:
+            tape.watch([x, m])
+            y = target(tf, x, v, m)
+        return getattr(tape, method)(y, sources(tf, x, v, m), **options)
+
+    return run
+
+
+PROGRAMS |= {
+    "jacobian": jacobian(lambda tf, x, v, m: x * x),
+    "jacobian_nest": jacobian(
+        lambda tf, x, v, m: x * v[0], lambda tf, x, v, m: {"b": v, "a": [x, m]}
+    ),
+    "jacobian_zero": jacobian(
+        lambda tf, x, v, m: x * v[0], lambda tf, x, v, m: [m, v], unconnected_gradients="zero"
+    ),
+    "jacobian_loop": jacobian(lambda tf, x, v, m: x * x, experimental_use_pfor=False),
+    "jacobian_loop_persistent": jacobian(
+        lambda tf, x, v, m: x * x, persistent=True, experimental_use_pfor=False
+    ),
+    "jacobian_of_a_number": jacobian(lambda tf, x, v, m: tf.reduce_sum(x * x)),
+    "jacobian_of_a_constant": jacobian(lambda tf, x, v, m: tf.constant([1.0, 2.0])),
+    "jacobian_of_a_constant_zero": jacobian(
+        lambda tf, x, v, m: tf.constant([1.0, 2.0]), unconnected_gradients="zero"
+    ),
+    "jacobian_of_a_list": jacobian(lambda tf, x, v, m: [x * x]),
+    "jacobian_of_none": jacobian(lambda tf, x, v, m: None),
+    "jacobian_of_whole_numbers": jacobian(lambda tf, x, v, m: tf.cast(x, tf.int32)),
+    "jacobian_of_nothing": jacobian(lambda tf, x, v, m: x[:0] * 2.0),
+    "jacobian_of_itself": jacobian(lambda tf, x, v, m: x),
+    "jacobian_of_a_variable": jacobian(lambda tf, x, v, m: v, lambda tf, x, v, m: v),
+    "jacobian_of_a_matrix": jacobian(lambda tf, x, v, m: m * m, lambda tf, x, v, m: m),
+    "jacobian_of_a_product": jacobian(
+        lambda tf, x, v, m: tf.linalg.matvec(m, v), lambda tf, x, v, m: [m, v]
+    ),
+    "jacobian_of_rows": jacobian(lambda tf, x, v, m: tf.gather(m, [0, 0]), lambda tf, x, v, m: m),
+}
+PROGRAMS |= {
+    f"batch_{name}": jacobian(target, lambda tf, x, v, m: m, method="batch_jacobian", **options)
+    for name, target, options in (
+        ("jacobian", lambda tf, x, v, m: m * m, {}),
+        ("jacobian_of_products", lambda tf, x, v, m: m[:, :, None] * m[:, None, :], {}),
+        ("jacobian_unconnected", lambda tf, x, v, m: tf.ones([3, 2]), {}),
+        ("jacobian_zero", lambda tf, x, v, m: tf.ones([3, 2]), {"unconnected_gradients": "zero"}),
+        ("jacobian_of_vectors", lambda tf, x, v, m: x * x, {}),
+        ("jacobian_of_other_length", lambda tf, x, v, m: tf.ones([2, 2]), {}),
+        ("jacobian_loop", lambda tf, x, v, m: m * m, {"experimental_use_pfor": False}),
+        ("jacobian_loop_persistent", lambda tf, x, v, m: m * m,
+         {"experimental_use_pfor": False, "persistent": True}),
+    )
+}  # fmt: skip
+
+
+@program
+def jacobian_then_gradient(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = v * v
+    tape.jacobian(y, v)
+    return tape.gradient(y, v)
+
+
+# -- forward mode ---------------------------------------------------------------------------------
+
+
+def forward(
+    function: Callable[..., Any],
+    primals: Callable[..., Any] = lambda tf, x, v: x,
+    tangents: Callable[..., Any] = lambda tf, x, v: tf.ones_like(x),
+    **options: Any,
+) -> Callable[[Any], Any]:
+    def run(tf: Any) -> Any:
+        x, v = vector(tf), tf.Variable([1.0, 2.0])
+        accumulator = tf.autodiff.ForwardAccumulator(primals(tf, x, v), tangents(tf, x, v))
+        with accumulator:
+            y = function(tf, x, v)
+        return accumulator.jvp(y, **options)
+
+    return run
+
+
+PROGRAMS |= {
+    "forward": forward(lambda tf, x, v: x * x),
+    "forward_nest": forward(
+        lambda tf, x, v: {"q": [x * x, v * v], "p": x[0] * v[1]},
+        lambda tf, x, v: {"a": x, "b": v},
+        lambda tf, x, v: {"a": tf.ones_like(x), "b": tf.constant([1.0, 0.0])},
+    ),
+    "forward_none": forward(lambda tf, x, v: v * v),
+    "forward_zero": forward(lambda tf, x, v: v * v, unconnected_gradients="zero"),
+    "forward_bad_option": forward(lambda tf, x, v: v * v, unconnected_gradients="q"),
+    "forward_array": forward(
+        lambda tf, x, v: x * x, tangents=lambda tf, x, v: np.array([1, 0, 2], np.float32)
+    ),
+    "forward_wider": forward(
+        lambda tf, x, v: x * x, tangents=lambda tf, x, v: tf.ones([3], tf.float64)
+    ),
+    "forward_whole_numbers": forward(
+        lambda tf, x, v: x * x,
+        lambda tf, x, v: tf.constant([1, 2]),
+        lambda tf, x, v: tf.constant([1, 2]),
+    ),
+    "forward_other_nest": forward(
+        lambda tf, x, v: x, lambda tf, x, v: [x], lambda tf, x, v: [x, x]
+    ),
+    "forward_list_for_tensor": forward(
+        lambda tf, x, v: x, tangents=lambda tf, x, v: [1.0, 1.0, 1.0]
+    ),
+    "forward_no_tangent": forward(
+        lambda tf, x, v: x, lambda tf, x, v: [x, v], lambda tf, x, v: [None, v]
+    ),
+    "forward_of_a_number": forward(lambda tf, x, v: x, lambda tf, x, v: 1.0, lambda tf, x, v: 1.0),
+    "forward_to_a_number": forward(lambda tf, x, v: 3.0),
+    "forward_to_none": forward(lambda tf, x, v: None),
+    "forward_to_the_primal": forward(lambda tf, x, v: x),
+    "forward_to_a_variable": forward(
+        lambda tf, x, v: v, lambda tf, x, v: v, lambda tf, x, v: tf.constant([3.0, 4.0])
+    ),
+    "forward_to_whole_numbers": forward(lambda tf, x, v: tf.cast(x, tf.int32)),
+    "forward_twice_the_same": forward(
+        lambda tf, x, v: x, lambda tf, x, v: [x, x], lambda tf, x, v: [x, x]
+    ),
+    "forward_product": forward(lambda tf, x, v: tf.reduce_sum(tf.sin(x) * tf.exp(-x))),
+}
+
+
+@program
+def forward_not_entered(tf: Any) -> Any:
+    x = vector(tf)
+    accumulator = tf.autodiff.ForwardAccumulator(x, tf.ones_like(x))
+    return accumulator.jvp(x * x), accumulator.jvp(x)
+
+
+@program
+def forward_entered_again(tf: Any) -> Any:
+    x = vector(tf)
+    accumulator = tf.autodiff.ForwardAccumulator(x, tf.ones_like(x))
+    with accumulator:
+        y = x * x
+    with accumulator:
+        z = y * x
+    return accumulator.jvp(z)
+
+
+@program
+def forward_entered_while_open(tf: Any) -> Any:
+    x = vector(tf)
+    accumulator = tf.autodiff.ForwardAccumulator(x, tf.ones_like(x))
+    with accumulator, accumulator:
+        pass
+
+
+@program
+def forward_over_reverse(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0])
+    with tf.autodiff.ForwardAccumulator(v, tf.constant([1.0, 0.5])) as accumulator:
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(v**3) * v[0]
+        g = tape.gradient(y, v)
+    return accumulator.jvp(g), accumulator.jvp(y), g
+
+
+@program
+def reverse_over_forward(tf: Any) -> Any:
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        with tf.autodiff.ForwardAccumulator(v, tf.constant([1.0, 0.5])) as accumulator:
+            y = tf.reduce_sum(v**3) * v[0]
+        j = accumulator.jvp(y)
+    return j, tape.gradient(j, v)
+
+
+@program
+def forward_over_forward(tf: Any) -> Any:
+    x = vector(tf)
+    with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0, 2.0])) as a:
+        with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 1.0, 0.0])) as b:
+            y = tf.reduce_sum(x**3)
+        j = b.jvp(y)
+    return a.jvp(j), a.jvp(y)
+
+
+@program
+def forward_through_an_assignment(tf: Any) -> Any:
+    a = tf.Variable(2.0)
+    with tf.autodiff.ForwardAccumulator(a, tf.constant(1.0)) as accumulator:
+        a.assign(a * 3)
+        y = a * a
+    return accumulator.jvp(y), accumulator.jvp(a)
+
+
+# -- functions with gradients of their own --------------------------------------------------------
+
+
+def custom(function: Callable[..., Any], count: int = 1, **options: Any) -> Callable[[Any], Any]:
+    """Return a program: a function of vectors with its own gradient, and that gradient."""
+
+    def run(tf: Any) -> Any:
+        xs = [vector(tf) + float(i) for i in range(count)]
+        own = tf.custom_gradient(lambda *args, **kwargs: function(tf, *args, **kwargs))
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            y = own(*xs, **options)
+        return y, tape.gradient(y, xs)
+
+    return run
+
+
+PROGRAMS |= {
+    "custom": custom(lambda tf, x: (x * 2, lambda up: up * 100.0)),
+    "custom_two_results": custom(
+        lambda tf, x, y: ((x * y, x + y), lambda a, b: (a * 10.0, b * 20.0)), 2
+    ),
+    "custom_too_few": custom(lambda tf, x, y: (x * y, lambda up: up), 2),
+    "custom_too_many": custom(lambda tf, x: (x, lambda up: (up, up))),
+    "custom_none": custom(lambda tf, x, y: (x * y, lambda up: (up, None)), 2),
+    "custom_option": custom(
+        lambda tf, x, scale=1.0: (x * scale, lambda up: up * scale * 7.0), scale=3.0
+    ),
+    "custom_without_gradient": custom(lambda tf, x: x),
+    "custom_dict": custom(lambda tf, x: ({"a": x * 2, "b": x * 3}, lambda a, b: a * 2 + b * 30)),
+    "custom_any_number": custom(lambda tf, *xs: (tf.add_n(xs), lambda up: [up] * len(xs)), 3),
+    "custom_list": custom(lambda tf, x: ([x, x * 2], lambda a, b: [a + 5.0 * b])),
+    "custom_clipped": custom(
+        lambda tf, x: (tf.identity(x), lambda up: tf.clip_by_value(up * x, 0.0, 2.0))
+    ),
+    "custom_log1pexp": custom(
+        lambda tf, x: (
+            tf.math.log(1 + tf.exp(x)),
+            lambda up: up * (1 - 1 / (1 + tf.exp(x))),
+        )
+    ),
+}
+
+
+@program
+def custom_one_result_of_two(tf: Any) -> Any:
+    x = vector(tf)
+    both = tf.custom_gradient(lambda x: ((x * 2, x * 3), lambda a, b: a * 10.0 + b))
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        a, b = both(x)
+    return tape.gradient(a, x), tape.gradient(b, x), tape.gradient([a, b], x)
+
+
+@program
+def custom_of_a_nest(tf: Any) -> Any:
+    x = vector(tf)
+    total = tf.custom_gradient(lambda xs: (tf.add_n(xs), lambda up: [up * 2.0, up * 3.0]))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = total([x, x * 2])
+    return tape.gradient(y, x)
+
+
+@program
+def custom_of_a_variable(tf: Any) -> Any:
+    w = tf.Variable(3.0)
+    own = tf.custom_gradient(lambda u: (u * 2.0, lambda up: up * 5.0))
+    with tf.GradientTape() as tape:
+        y = own(w)
+    return tape.gradient(y, w)
+
+
+def reading(tf: Any, w: Any, gradient: Any) -> Any:
+    x = vector(tf)
+    own = tf.custom_gradient(lambda x: (x * w, gradient(x)))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = own(x)
+    return y, tape.gradient(y, [x, w])
+
+
+@program
+def custom_that_reads_a_variable(tf: Any) -> Any:
+    w = tf.Variable(3.0)
+
+    def gradient(x: Any) -> Any:
+        def pull(up: Any, variables: Any = None) -> Any:
+            return up * w * 10.0, [tf.reduce_sum(up * x) * 100.0 for _ in variables]
+
+        return pull
+
+    return reading(tf, w, gradient)
+
+
+@program
+def custom_that_reads_a_variable_any_keyword(tf: Any) -> Any:
+    w = tf.Variable(3.0)
+    return reading(tf, w, lambda x: lambda up, **kwargs: (up, [up[0] for _ in kwargs["variables"]]))
+
+
+@program
+def custom_that_reads_a_variable_in_secret(tf: Any) -> Any:
+    return reading(tf, tf.Variable(3.0), lambda x: lambda up: up)
+
+
+@program
+def custom_that_forgets_a_variable(tf: Any) -> Any:
+    return reading(tf, tf.Variable(3.0), lambda x: lambda up, variables=None: (up, []))
+
+
+@program
+def custom_that_reads_a_constant_variable(tf: Any) -> Any:
+    return reading(tf, tf.Variable(3.0, trainable=False), lambda x: lambda up: up * 4.0)
+
+
+@program
+def custom_that_reads_a_tensor(tf: Any) -> Any:
+    x, z = vector(tf), tf.constant(2.0)
+    own = tf.custom_gradient(lambda x: (x * z, lambda up: up * 9.0))
+    with tf.GradientTape() as tape:
+        tape.watch([x, z])
+        y = own(x)
+    return tape.gradient(y, [x, z])
+
+
+@program
+def custom_second_order(tf: Any) -> Any:
+    x = vector(tf)
+    cube = tf.custom_gradient(lambda x: (x**3, lambda up: up * 3 * x**2))
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = cube(x)
+        g = inner.gradient(y, x)
+    return g, outer.gradient(g, x)
+
+
+@program
+def custom_in_custom(tf: Any) -> Any:
+    x = vector(tf)
+
+    @tf.custom_gradient
+    def cube(x: Any) -> Any:
+        def pull(up: Any) -> Any:
+            @tf.custom_gradient
+            def slope(x: Any) -> Any:
+                return 3 * x**2 * up, lambda u: u * 1000.0
+
+            return slope(x)
+
+        return x**3, pull
+
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = cube(x)
+        g = inner.gradient(y, x)
+    return g, outer.gradient(g, x)
+
+
+@program
+def custom_method(tf: Any) -> Any:
+    class Layer:
+        @tf.custom_gradient
+        def scaled(self, x: Any) -> Any:
+            """Its text."""
+            return x * 2, lambda up: up * 50.0
+
+    x = vector(tf)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = Layer().scaled(x)
+    return tape.gradient(y, x), Layer.scaled.__name__, Layer.scaled.__doc__
+
+
+@program
+def custom_without_a_tape(tf: Any) -> Any:
+    return tf.custom_gradient(lambda x: (x * 2, lambda up: up))(vector(tf))
+
+
+@program
+def custom_of_a_python_number(tf: Any) -> Any:
+    x = vector(tf)
+    power = tf.custom_gradient(lambda x, n: (x**n, lambda up: (up * n * x ** (n - 1), None)))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = power(x, 3.0)
+    return tape.gradient(y, x)
+
+
+@program
+def custom_decorator_with_parentheses(tf: Any) -> Any:
+    return tf.custom_gradient()(lambda x: (x * 2, lambda up: up))(vector(tf))
+
+
+@program
+def custom_missing_argument(tf: Any) -> Any:
+    return tf.custom_gradient(lambda x: (x * 2, lambda up: up))()
+
+
+@program
+def recomputed(tf: Any) -> Any:
+    x, w = vector(tf), tf.Variable(3.0)
+    calls = []
+
+    def layer(x: Any, scale: float = 1.0) -> Any:
+        calls.append(1)
+        return tf.sin(x) * w * scale
+
+    again = tf.recompute_grad(layer)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = again(again(x, scale=2.0))
+    return y, tape.gradient(y, [x, w]), len(calls), again.__name__
+
+
+@program
+def recomputed_two_results(tf: Any) -> Any:
+    x = vector(tf)
+    again = tf.recompute_grad(lambda x: (tf.exp(x), x * x))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        a, b = again(x)
+        y = tf.reduce_sum(a * b)
+    return tape.gradient(y, x)
+
+
+@program
+def gradient_stopped(tf: Any) -> Any:
+    x, v = vector(tf), tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(x * tf.stop_gradient(x)) + tf.reduce_sum(tf.stop_gradient(v))
+    return tape.gradient(y, [x, v]), tf.stop_gradient(1), tf.stop_gradient([x, x])
+
+
+@program
+def gradient_passed_through(tf: Any) -> Any:
+    x = vector(tf) * 1.3
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.grad_pass_through(tf.round)(x) * 2.0
+    return y, tape.gradient(y, x)
+
+
+@program
+def graph_gradients(tf: Any) -> Any:
+    return tf.gradients(vector(tf), vector(tf))
+
+
+@program
+def choices(tf: Any) -> Any:
+    return [c.value for c in tf.UnconnectedGradients], tf.UnconnectedGradients("zero").name
+
+
+@program
+def of_a_module(tf: Any) -> Any:
+    class Line(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w, self.b = tf.Variable([2.0, 1.0]), tf.Variable(0.5)
+            self.frozen = tf.Variable(4.0, trainable=False)
+
+        def __call__(self, x: Any) -> Any:
+            return tf.reduce_sum(self.w * x) * self.frozen + self.b
+
+    line = Line()
+    with tf.GradientTape() as tape:
+        y = line(tf.constant([1.0, 2.0])) ** 2
+    return tape.gradient(y, line.trainable_variables), tape.gradient.__name__
+
+
+@program
+def complex_numbers(tf: Any) -> Any:
+    z = tf.constant([1 + 2j, 3 - 1j])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(z)
+        y = tf.math.real(z * z)
+        w = z * z
+    return tape.gradient(y, z), tape.gradient(w, z)
+
+
+@program
+def dtypes_of_gradients(tf: Any) -> Any:
+    answers = []
+    for dtype in (tf.float16, tf.float32, tf.float64):
+        v = tf.Variable([1.0, 2.0], dtype=dtype)
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(v * v * 3)
+        answers.append(tape.gradient(y, v))
+    return answers
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_same_as_tensorflow(name: str) -> None:
+    compare(PROGRAMS[name])

@@ -115,14 +115,16 @@ def _with(build: Any, *more: Any) -> Any:
     return lambda **sizes: build(sizes["n"], *more)
 
 
-# -- dense: a perceptron of 1000 to 1000 -------------------------------------------------------------
+# -- dense: perceptrons of 1000 to 1000 -------------------------------------------------------------
 
 
-def _weights(n: int, layers: int = 3) -> tuple[np.ndarray, list[np.ndarray]]:
+def _weights(widths: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
     rng = np.random.default_rng(0)
-    scale = n**-0.5
-    weights = [(rng.standard_normal((n, n)) * scale).astype(np.float32) for _ in range(layers)]
-    return rng.standard_normal(n).astype(np.float32), weights
+    weights = [
+        (rng.standard_normal((after, before)) * before**-0.5).astype(np.float32)
+        for before, after in itertools.pairwise(widths)
+    ]
+    return rng.standard_normal(widths[0]).astype(np.float32), weights
 
 
 def _perceptron(np: Any, matmul: Any, x: Any, weights: list[Any]) -> Any:
@@ -131,25 +133,25 @@ def _perceptron(np: Any, matmul: Any, x: Any, weights: list[Any]) -> Any:
     return matmul(weights[-1], x)
 
 
-def _wengert_dense(n: int) -> Run:
+def _wengert_dense(widths: tuple[int, ...]) -> Run:
     wg = peers.load("wengert")
-    x, arrays = _weights(n)
+    x, arrays = _weights(widths)
     weights = [wg.asarray(w) for w in arrays]
     jacobian = wg.jacobian(lambda x: _perceptron(wg, wg.matmul, x, weights))
     return lambda: jacobian(x)
 
 
-def _jax_dense(n: int) -> Run:
+def _jax_dense(widths: tuple[int, ...]) -> Run:
     jax = peers.load("jax")
-    x, arrays = _weights(n)
+    x, arrays = _weights(widths)
     weights = [jax.numpy.asarray(w) for w in arrays]
     compiled = jax.jit(jax.jacrev(lambda x: _perceptron(jax.numpy, jax.numpy.matmul, x, weights)))
     return lambda: jax.block_until_ready(compiled(x))
 
 
-def _tensorflow_dense(n: int) -> Run:
+def _tensorflow_dense(widths: tuple[int, ...]) -> Run:
     tf = peers.load("tensorflow")
-    x, arrays = _weights(n)
+    x, arrays = _weights(widths)
     source = tf.constant(x)
     weights = [tf.constant(w) for w in arrays]
 
@@ -263,15 +265,27 @@ CASES = [
     ),
     Case(
         name="jacobian-mlp",
-        about="dense Jacobian of a perceptron with three layers of 1000, by reverse mode",
+        about="dense Jacobian of a perceptron 1000-256-256-1000, by reverse mode",
         competitors={
             "wengert": _wengert_dense,
             "jax jit": _jax_dense,
             "tensorflow": _tensorflow_dense,
         },
         must={"jax jit": 1.2, "tensorflow": 0.2},
-        sizes={"n": 1000},
-        small={"n": 5},
+        sizes={"widths": (1000, 256, 256, 1000)},
+        small={"widths": (5, 3, 4, 5)},
+    ),
+    Case(
+        name="jacobian-mlp-wide",
+        about="the same with three layers of 1000: little but matrix products",
+        competitors={
+            "wengert": _wengert_dense,
+            "jax jit": _jax_dense,
+            "tensorflow": _tensorflow_dense,
+        },
+        must={"jax jit": 1.2},
+        sizes={"widths": (1000, 1000, 1000, 1000)},
+        small={"widths": (5, 5, 5, 5)},
     ),
     Case(
         name="vmap-grad",

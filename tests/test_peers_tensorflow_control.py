@@ -167,6 +167,42 @@ on_vector(
     ),
 )
 
+
+@program
+def array_of_tensors(tf: Any) -> Any:
+    x = tf.constant([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        array = tf.TensorArray(tf.float32, size=3)
+        for i in range(3):
+            array = array.write(i, x[i] * x[0])
+        y = array.stack()
+    return y, tape.gradient(y, x), array.size()
+
+
+@program
+def array_of_tensors_in_a_loop(tf: Any) -> Any:
+    array = tf.TensorArray(tf.int32, size=0, dynamic_size=True)
+    _, array = tf.while_loop(
+        lambda i, a: i < 4, lambda i, a: (i + 1, a.write(i, i * i)), (tf.constant(0), array)
+    )
+    return array.stack()
+
+
+PROGRAMS |= {
+    "array_too_far": lambda tf: tf.TensorArray(tf.float32, size=1).write(3, 1.0),
+    "array_other_dtype": lambda tf: tf.TensorArray(tf.float32, size=1).write(0, tf.constant(1)),
+    "array_read": lambda tf: tf.TensorArray(tf.float32, size=2).unstack([1.0, 2.0]).read(1),
+    "array_read_too_far": lambda tf: tf.TensorArray(tf.float32, size=2).read(4),
+    "array_gather": lambda tf: (
+        tf.TensorArray(tf.float32, size=3).unstack([1.0, 2.0, 3.0]).gather([2, 0])
+    ),
+    "array_concat": lambda tf: (
+        tf.TensorArray(tf.float32, size=2).unstack([[1.0, 2.0], [3.0, 4.0]]).concat()
+    ),
+    "array_with_gaps": lambda tf: tf.TensorArray(tf.float32, size=3).write(1, [5.0, 6.0]).stack(),
+}
+
 # -- branches -------------------------------------------------------------------------------------
 
 on_vector(

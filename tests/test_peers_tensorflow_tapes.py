@@ -456,6 +456,128 @@ def second_derivative_of_a_line(tf: Any) -> Any:
     return first, outer.gradient(first, x)
 
 
+@program
+def jacobian_inside_of_a_tape(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = tf.stack([x[0] ** 2 * x[1], tf.sin(x[1])])
+        j = inner.jacobian(y, x)
+        z = tf.reduce_sum(j**2)
+    return j, outer.gradient(z, x)
+
+
+@program
+def jacobian_of_a_jacobian(tf: Any) -> Any:
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = x**3 * x[0]
+        j = inner.jacobian(y, x)
+    return outer.jacobian(j, x)
+
+
+@program
+def batch_jacobian_inside_of_a_tape(tf: Any) -> Any:
+    m = table(tf, "constant")
+    with tf.GradientTape() as outer:
+        outer.watch(m)
+        with tf.GradientTape() as inner:
+            inner.watch(m)
+            y = m**3
+        j = inner.batch_jacobian(y, m)
+    return outer.gradient(j, m)
+
+
+@program
+def gradients_of_each_example(tf: Any) -> Any:
+    w = tf.Variable([1.0, -2.0])
+    examples = tf.constant([[1.0, 2.0], [3.0, 4.0], [-1.0, 0.5]])
+
+    def of_one(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.tanh(w * x)) ** 2
+        return tape.gradient(loss, w)
+
+    return tf.vectorized_map(of_one, examples), tf.map_fn(of_one, examples)
+
+
+@program
+def gradients_of_each_example_by_input(tf: Any) -> Any:
+    examples = tf.constant([[1.0, 2.0], [3.0, 4.0], [-1.0, 0.5]])
+
+    def of_one(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            loss = tf.reduce_sum(x**3) * x[0]
+        return {"g": tape.gradient(loss, x), "loss": loss}
+
+    with tf.GradientTape() as outer:
+        outer.watch(examples)
+        found = tf.vectorized_map(of_one, examples)
+    return found, outer.gradient(found["g"], examples)
+
+
+@program
+def laplacian_by_a_loop(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape(persistent=True) as outer:
+        with tf.GradientTape() as inner:
+            y = tf.exp(-tf.reduce_sum(x**2) / 10.0)
+        g = inner.gradient(y, x)
+        parts = tf.unstack(g)
+    return tf.add_n([outer.gradient(p, x)[i] for i, p in enumerate(parts)])
+
+
+@program
+def gradient_of_a_network(tf: Any) -> Any:
+    shapes = [(3, 4), (4,), (4, 2), (2,)]
+    values = [tf.Variable(np.sin(np.arange(np.prod(s)) + i).reshape(s).astype("float32"))
+              for i, s in enumerate(shapes)]  # fmt: skip
+    x = tf.constant(np.cos(np.arange(15.0)).reshape(5, 3).astype("float32"))
+    labels = tf.constant([0, 1, 1, 0, 1])
+    with tf.GradientTape() as tape:
+        h = tf.nn.relu(tf.matmul(x, values[0]) + values[1])
+        logits = tf.matmul(h, values[2]) + values[3]
+        loss = tf.reduce_mean(
+            tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+        )
+    return loss, tape.gradient(loss, values)
+
+
+@program
+def gradient_through_loops_and_branches(tf: Any) -> Any:
+    x = tf.Variable(1.5)
+    with tf.GradientTape() as tape:
+        y = x
+        while y < 20.0:
+            y = y * x + 1.0 if y > 3.0 else y * 2.0
+        for i in tf.range(3):
+            y += tf.cast(i, tf.float32) * x
+    return y, tape.gradient(y, x)
+
+
+@program
+def threads(tf: Any) -> Any:
+    import threading
+
+    v, found = tf.Variable(2.0), {}
+
+    def work(k: int) -> None:
+        with tf.GradientTape() as tape:
+            y = v**k
+        found[k] = tape.gradient(y, v)
+
+    workers = [threading.Thread(target=work, args=(k,)) for k in range(1, 4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return found
+
+
 # -- variables that are assigned to ---------------------------------------------------------------
 
 

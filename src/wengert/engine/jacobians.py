@@ -66,9 +66,10 @@ def _one_hot(level: Level, rows: range, part: Part) -> Tensor:
     """Return for each row a tensor that is 1 at that element, and 0 elsewhere."""
     shape = shape_of(part)
     xp: Any = backends.namespace_of(part.tensor._raw)
-    eye = np.zeros((len(rows), math.prod(shape)))
+    dtype = part.tensor.dtype
+    eye = np.zeros((len(rows), math.prod(shape)), dtype if xp is backends.NUMPY else None)
     eye[np.arange(len(rows)), np.asarray(rows)] = 1
-    ones = xp.asarray(eye.reshape((len(rows), *shape)), dtype=part.tensor.dtype)
+    ones = xp.asarray(eye.reshape((len(rows), *shape)), dtype=dtype)
     if len(rows) and type(ones) is np.ndarray:
         level.units = (ones, rows)
     return wrap(Batched(level, wrap(ones)))

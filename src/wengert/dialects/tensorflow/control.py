@@ -21,7 +21,7 @@ from wengert.dialects.tensorflow.structures import (
     map_structure,
     pack_sequence_as,
 )
-from wengert.dialects.tensorflow.table import plain, put
+from wengert.dialects.tensorflow.table import ABSENT, plain, put
 from wengert.dialects.tensorflow.tensors import (
     convert,
     is_tensor,
@@ -157,7 +157,7 @@ def while_loop(
             )
         assert_same_structure(list(loop_vars), list(answer))
         values, done = answer, done + 1
-    return map_structure(lambda v: outward(convert(v)), values)
+    return map_structure(lambda v: v if isinstance(v, TensorArray) else outward(convert(v)), values)
 
 
 def _elements(elems: Any, what: str) -> tuple[list[Native], int]:
@@ -357,6 +357,103 @@ def scan(
     return pack_sequence_as(elems if initializer is None else initializer, stacks)
 
 
+@plain("TensorArray")
+class TensorArray:
+    """A list of tensors that a loop writes to."""
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        self._dtype = as_dtype(dtype)
+        self._grows = bool(dynamic_size)
+        self._values: list[Native | None] = [None] * (0 if size is None else int(size))
+
+    @property
+    def dtype(self) -> Any:
+        """The kind of numbers."""
+        return self._dtype
+
+    def size(self, name: str | None = None) -> Any:
+        """Return the number of elements."""
+        return made(np.asarray(len(self._values), np.int32))
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """Return the array with a tensor at one place."""
+        at = int(index)
+        if at < 0 or (at >= len(self._values) and not self._grows):
+            raise OutOfRangeError(
+                None,
+                None,
+                f"Tried to write to index {at} but array is not resizeable and size is: "
+                f"{len(self._values)}",
+            )
+        self._values += [None] * (at + 1 - len(self._values))
+        tensor = _converted(value, self._dtype._numpy)
+        if tensor.dtype != self._dtype._numpy:
+            raise invalid(
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype "
+                f"{of_numpy(tensor.dtype).name}"
+            )
+        self._values[at] = tensor
+        return self
+
+    def read(self, index: Any, name: str | None = None) -> Any:
+        """Return the tensor at one place."""
+        at = int(index)
+        if not 0 <= at < len(self._values):
+            raise OutOfRangeError(
+                None, None, f"Tried to read from index {at} but array size is: {len(self._values)}"
+            )
+        value = self._values[at]
+        if value is None:
+            raise invalid(f"Could not read index {at}: it has not been written to")
+        return outward(value)
+
+    def stack(self, name: str | None = None) -> Any:
+        """Return all elements as one tensor; what was not written to is zero."""
+        return _stacked(self._filled(self._values), self._dtype._numpy)
+
+    def gather(self, indices: Any, name: str | None = None) -> Any:
+        """Return some elements as one tensor."""
+        chosen = [self._values[int(i)] for i in np.asarray(indices)]
+        return _stacked(self._filled(chosen), self._dtype._numpy)
+
+    def _filled(self, values: list[Native | None]) -> list[Native]:
+        like = next((v for v in self._values if v is not None), None)
+        if like is None and values:
+            raise ValueError("TensorArray: no element has been written to, so shapes are unknown")
+        return [ns.zeros_like(like) if v is None else v for v in values]
+
+    def concat(self, name: str | None = None) -> Any:
+        """Return all elements one after the other along their first axes."""
+        return outward(ns.concat(self._filled(self._values)))
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """Return the array with the elements of a tensor."""
+        tensor = _converted(value, self._dtype._numpy)
+        self._values = [tensor[i] for i in range(tensor.shape[0])]
+        return self
+
+    def identity(self) -> TensorArray:
+        """Return the array itself."""
+        return self
+
+    def close(self, name: str | None = None) -> None:
+        """Forget all elements."""
+        self._values = []
+
+
 # -- tf.function ----------------------------------------------------------------------------------
 
 
@@ -500,6 +597,26 @@ def _itself(value: Any = None, *args: Any, **kwargs: Any) -> Any:
 
 put(("autograph.experimental.do_not_convert",), _itself)
 put(("autograph.to_graph",), _itself)
+
+
+# -- what there is not ----------------------------------------------------------------------------
+
+_EAGERLY = "there are no graphs: operations are done when they are called; write tf.GradientTape"
+_DENSE = "tensors here are dense arrays of numbers"
+for _names, _why in (
+    ("Graph compat Operation graph_util", _EAGERLY),
+    ("RaggedTensor ragged SparseTensor sparse string strings VariantTensor variant", _DENSE),
+    ("saved_model train io", "keep the arrays of variables with np.savez(path, w=w.numpy())"),
+    ("summary profiler", "print, or keep the numbers yourself"),
+    ("distribute tpu xla", "there is one process, and arrays are in memory"),
+    ("estimator feature_column lookup queue lite mlir quantization raw_ops", "no part of this"),
+    ("experimental.numpy", "write tf.math, or wengert itself, which has NumPy's names"),
+):
+    for _name in _names.split():
+        ABSENT[_name] = (
+            f"tf.{_name} is not offered by wengert.tensorflow: {_why}. All names are in "
+            "docs/tensorflow-names.md"
+        )
 
 
 # -- contexts and settings without effect ---------------------------------------------------------

@@ -20,7 +20,7 @@ from wengert.dialects.tensorflow.arrays import (
 )
 from wengert.dialects.tensorflow.errors import as_is, invalid
 from wengert.dialects.tensorflow.operators import index
-from wengert.dialects.tensorflow.table import offered
+from wengert.dialects.tensorflow.table import offered, plain
 from wengert.dialects.tensorflow.tensors import (
     convert,
     is_like_tensor,
@@ -107,7 +107,15 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Any:
     return ns.concat(tensors, axis=where)
 
 
-@offered("stack", "parallel_stack", raises=(TypeError,))
+@plain("parallel_stack")
+def parallel_stack(values: Any, name: str | None = "parallel_stack") -> Any:
+    """Raise: what runs at once is for graphs."""
+    raise RuntimeError(
+        "tf.parallel_stack() is not compatible with eager execution; write tf.stack(values)"
+    )
+
+
+@offered("stack", raises=(TypeError,))
 def stack(values: Any, axis: int = 0, name: str | None = "stack") -> Any:
     """Return tensors of one shape joined along a new axis."""
     if is_tensor(values) or isinstance(values, np.ndarray):

@@ -24,6 +24,7 @@ from wengert.dialects.tensorflow.tensors import (
     check_kind,
     convert,
     is_tensor,
+    is_variable,
     outward,
     pair,
 )
@@ -184,6 +185,8 @@ def one_hot(
                 raise TypeError(f"dtype {mine.name} of {what} does not match dtype {wanted.name}")
             wanted = mine
     kind = (wanted or dtypes.float32)._numpy
+    if kind.kind == "b" and (on_value is None or off_value is None):
+        raise TypeError("tf.one_hot of booleans: give on_value=True and off_value=False")
     on, off = (
         np.asarray(default if v is None else convert(v)._raw, kind)
         for v, default in ((on_value, 1), (off_value, 0))
@@ -332,6 +335,8 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
     """Return the place along each axis of flat places in a shape."""
     where, shape = _indices(indices), lengths(dims, "dims")
+    if where.ndim > 1:
+        raise invalid(f"The indices can only be scalar or vector, got shape {where.shape}")
     _check_inside(where, math.prod(shape), "dims")
     return wrap(np.stack(np.unravel_index(where, shape)).astype(where.dtype))
 
@@ -499,6 +504,6 @@ def sequence_mask(
 @plain("get_static_value")
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """Return the value of a tensor as a NumPy array."""
-    if isinstance(tensor, np.ndarray):
-        return tensor
-    return tensor.numpy() if is_tensor(tensor) else None
+    if is_variable(tensor):
+        return None
+    return tensor.numpy() if is_tensor(tensor) else tensor

@@ -267,11 +267,13 @@ def convert(value: Any, dtype: Any = None, like: Any = None) -> Native:
 
 def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
     """Return Python's numbers, lists of them, or an array of any library, as a NumPy array."""
+    if type(value) is float and dtype is None:  # the most usual of all
+        return np.array(value, like if like is not None and like.kind in "fc" else np.float32)
     if value is None:
         raise as_is(
             ValueError(
-                "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to "
-                "a Tensor."
+                "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) "
+                "to a Tensor."
             )
         )
     wanted = None if dtype is None else as_dtype(dtype)._numpy
@@ -436,8 +438,8 @@ def check_dtypes(name: str, *tensors: Native) -> None:
         if other.dtype != first:
             want, got = (_SHORT.get(d.name, d.name) for d in (first, other.dtype))
             raise invalid(
-                f"cannot compute {name} as input #{position}(zero-based) was expected to be a {want} "
-                f"tensor but is a {got} tensor [Op:{name}]; write tf.cast(x, tf.{first.name})"
+                f"cannot compute {name} as input #{position}(zero-based) was expected to be a "
+                f"{want} tensor but is a {got} tensor [Op:{name}]; write tf.cast(x, tf.{first.name})"
             )
 
 

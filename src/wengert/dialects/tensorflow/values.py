@@ -12,6 +12,7 @@ from wengert.dialects.tensorflow.tensors import (
     Tensor,
     _holds_tensor,
     convert,
+    is_like_tensor,
     is_tensor,
     outward,
     static,
@@ -29,7 +30,7 @@ put(("DType", "dtypes.DType"), dtypes.DType)
 put(("as_dtype", "dtypes.as_dtype"), dtypes.as_dtype)
 put(("TensorShape",), TensorShape)
 put(("Tensor",), Tensor)
-put(("is_tensor",), is_tensor)
+put(("is_tensor",), is_like_tensor)
 put(("newaxis",), None)
 put(("__version__", "version.VERSION"), "2.21.0")
 for _name, _value in vars(errors).items():

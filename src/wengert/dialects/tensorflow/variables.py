@@ -294,8 +294,7 @@ class Variable(NativeVariable):
     def __iter__(self) -> Any:
         return iter(self.value())
 
-    def __len__(self) -> int:
-        return len(self.value())
+    __len__ = __index__ = None  # type: ignore[assignment]
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"'tf.Variable' object has no attribute {name!r}")
@@ -342,14 +341,13 @@ for _name in ("__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__"):
 
 
 def _first_read(name: str) -> Any:
-    return lambda self, *args: getattr(self.value(), name)(*args)
+    return lambda self, *args, **options: getattr(self.value(), name)(*args, **options)
 
 
 for _name in (
     "__float__",
     "__int__",
     "__complex__",
-    "__index__",
     "__bool__",
     "__array__",
 ):

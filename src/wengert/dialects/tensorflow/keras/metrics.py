@@ -210,14 +210,9 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
 def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     """Return where the largest prediction is the target, the index of a class."""
     true, predicted = _array(y_true), _array(y_pred)
-    column = true.ndim == predicted.ndim and true.shape[-1:] == (1,)
-    hits = (true[..., 0] if column else true) == predicted.argmax(-1)
-    return _as_tensor(hits[..., None] if column and false_column(true, predicted) else hits)
-
-
-def false_column(true: np.ndarray, predicted: np.ndarray) -> bool:
-    """Return whether targets kept a last axis of length 1 that the result has, too."""
-    return true.ndim > 1 and predicted.ndim == true.ndim
+    if true.ndim == predicted.ndim and true.shape[-1:] == (1,):
+        true = true[..., 0]
+    return _as_tensor(true == predicted.argmax(-1))
 
 
 def _in_top(true: np.ndarray, predicted: np.ndarray, k: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks import peers
 from benchmarks.harness import Case, Run
 
-# -- sparse: 1-D Burgers, chained Rosenbrock --------------------------------------------------------
+# -- sparse: 1-D Burgers, chained Rosenbrock ------------------------------------------------------
 
 
 def _state(n: int) -> np.ndarray:
@@ -115,7 +115,7 @@ def _with(build: Any, *more: Any) -> Any:
     return lambda **sizes: build(sizes["n"], *more)
 
 
-# -- dense: perceptrons of 1000 to 1000 -------------------------------------------------------------
+# -- dense: perceptrons of 1000 to 1000 -----------------------------------------------------------
 
 
 def _weights(widths: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -164,7 +164,7 @@ def _tensorflow_dense(widths: tuple[int, ...]) -> Run:
     return run
 
 
-# -- gradients of each example -----------------------------------------------------------------------
+# -- gradients of each example --------------------------------------------------------------------
 
 
 def _examples(examples: int, widths: tuple[int, ...]) -> tuple[Any, Any, list[np.ndarray]]:

@@ -102,11 +102,10 @@ def tensorflow_names() -> str:
     import wengert.tensorflow as tf
 
     tf._facade.load_all()
-    by_value: dict[int, list[str]] = {}
+    by_value: dict[Any, list[str]] = {}
     for name, value in NAMES.items():
-        by_value.setdefault(id(value), []).append(name)
+        by_value.setdefault((id(value), name.rpartition(".")[2]), []).append(name)
     rows = [sorted(names, key=_first_name) for names in by_value.values()]
-    rows = [part for names in rows for part in _kept_together(names)]
     sections: dict[str, list[list[str]]] = {}
     for names in sorted(rows, key=lambda names: names[0].lower()):
         sections.setdefault(names[0].rpartition(".")[0], []).append(names)
@@ -114,15 +113,8 @@ def tensorflow_names() -> str:
 
 
 def _first_name(name: str) -> tuple[int, int, str]:
-    """Return what names of one thing are ordered by: the shortest, and not one with a _."""
+    """Return what names of one thing are ordered by: the shortest is first."""
     return name.count("."), len(name), name
-
-
-def _kept_together(names: list[str]) -> list[list[str]]:
-    """Return names of one function; constants such as None or -1 are one thing by chance."""
-    value = NAMES[names[0]]
-    alike = callable(value) or hasattr(value, "name")
-    return [names] if alike else [[name] for name in names]
 
 
 def _section(module: str, rows: list[list[str]]) -> str:

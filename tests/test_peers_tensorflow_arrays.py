@@ -1964,6 +1964,16 @@ tf.as_dtype(int)
 len(tf.Variable([1.0]))
 float(tf.constant([1.5]))
 tf.IndexedSlices(tf.constant([1.]), tf.constant([0]), tf.constant([2])) * 2.0
+tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15], [0.0, 5.0], nbins=5)
+tf.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0, 15], [0.0, 5.0], nbins=5)
+tf.histogram_fixed_width([[1, 2], [3, 4]], [0, 5], 5)
+tf.histogram_fixed_width([1.0], [0.0, 5.0], 3, tf.int64)
+tf.histogram_fixed_width_bins([0.5], [5.0, 0.0])
+tf.histogram_fixed_width([1.0], [0.0, 5.0], 0)
+tf.is_symbolic_tensor(tf.constant(1.0))
+tf.Variable(1.0, aggregation=tf.VariableAggregation.MEAN).aggregation.name
+tf.Variable(1.0, synchronization=tf.VariableSynchronization.ON_READ).trainable
+tf.Variable(1.0).synchronization.name
 """
 
 

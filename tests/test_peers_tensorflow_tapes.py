@@ -941,6 +941,9 @@ PROGRAMS |= {
     "custom_too_few": custom(lambda tf, x, y: (x * y, lambda up: up), 2),
     "custom_too_many": custom(lambda tf, x: (x, lambda up: (up, up))),
     "custom_none": custom(lambda tf, x, y: (x * y, lambda up: (up, None)), 2),
+    "custom_none_of_numbers": lambda tf: custom(
+        lambda tf, x, y: (x[0] * y[1], lambda up: (None, None)), 2
+    )(tf),
     "custom_option": custom(
         lambda tf, x, scale=1.0: (x * scale, lambda up: up * scale * 7.0), scale=3.0
     ),

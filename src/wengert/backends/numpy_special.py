@@ -25,6 +25,16 @@ def __getattr__(name: str) -> Any:
     return getattr(scipy_special, name)
 
 
+def fresnel_sin(x: Any) -> Any:
+    """Return the integral of sin(pi t**2 / 2) from 0 to x."""
+    return scipy_special.fresnel(x)[0]
+
+
+def fresnel_cos(x: Any) -> Any:
+    """Return the integral of cos(pi t**2 / 2) from 0 to x."""
+    return scipy_special.fresnel(x)[1]
+
+
 def _in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Return a kernel of flat double arrays as a function of arrays that broadcast.
 

@@ -555,6 +555,70 @@ i1e = elementwise(
 )
 
 
+def _over_x(xp: Any, y: Any, x: Any, at_zero: float) -> Any:
+    """Return y / x, and its limit where x is 0."""
+    zero = x == 0
+    return xp.where(zero, xp.full_like(x, at_zero), y / _ones_where(xp, zero, x))
+
+
+j0 = elementwise(
+    "special.j0",
+    lambda xp, g, x: -g * xp.special.j1(x),
+    domain=WIDE,
+    kinds="f",
+    doc="Return the Bessel function of the first kind of order 0.",
+)
+j1 = elementwise(
+    "special.j1",
+    lambda xp, g, x, y: g * (xp.special.j0(x) - _over_x(xp, y, x, 0.5)),
+    domain=WIDE,
+    kinds="f",
+    doc="Return the Bessel function of the first kind of order 1.",
+)
+y0 = elementwise(
+    "special.y0",
+    lambda xp, g, x: -g * xp.special.y1(x),
+    domain=POSITIVE,
+    kinds="f",
+    doc="Return the Bessel function of the second kind of order 0.",
+)
+y1 = elementwise(
+    "special.y1",
+    lambda xp, g, x, y: g * (xp.special.y0(x) - y / x),
+    domain=POSITIVE,
+    kinds="f",
+    doc="Return the Bessel function of the second kind of order 1.",
+)
+k0 = elementwise(
+    "special.k0",
+    lambda xp, g, x: -g * xp.special.k1(x),
+    domain=POSITIVE,
+    kinds="f",
+    doc="Return the modified Bessel function of the second kind of order 0.",
+)
+k1 = elementwise(
+    "special.k1",
+    lambda xp, g, x, y: -g * (xp.special.k0(x) + y / x),
+    domain=POSITIVE,
+    kinds="f",
+    doc="Return the modified Bessel function of the second kind of order 1.",
+)
+k0e = elementwise(
+    "special.k0e",
+    lambda xp, g, x, y: g * (y - xp.special.k1e(x)),
+    domain=POSITIVE,
+    kinds="f",
+    doc="Return exp(x) k0(x), which does not underflow.",
+)
+k1e = elementwise(
+    "special.k1e",
+    lambda xp, g, x, y: g * (y - xp.special.k0e(x) - y / x),
+    domain=POSITIVE,
+    kinds="f",
+    doc="Return exp(x) k1(x), which does not underflow.",
+)
+
+
 def _bessel_reference(name: str) -> Any:
     def reference(x: Any, v: float) -> Any:
         import scipy.special
@@ -695,6 +759,22 @@ exp1 = elementwise(
     domain=POSITIVE,
     kinds="f",
     doc="Return the exponential integral E1: of exp(-t) / t from x to infinity.",
+)
+fresnel_sin = elementwise(
+    "special.fresnel_sin",
+    lambda xp, g, x: g * xp.sin(x * x * (math.pi / 2)),
+    domain=WIDE,
+    kinds="f",
+    reference=lambda x: __import__("scipy.special").special.fresnel(x)[0],
+    doc="Return the integral of sin(pi t**2 / 2) from 0 to x.",
+)
+fresnel_cos = elementwise(
+    "special.fresnel_cos",
+    lambda xp, g, x: g * xp.cos(x * x * (math.pi / 2)),
+    domain=WIDE,
+    kinds="f",
+    reference=lambda x: __import__("scipy.special").special.fresnel(x)[1],
+    doc="Return the integral of cos(pi t**2 / 2) from 0 to x.",
 )
 exp2 = elementwise(
     "special.exp2",
@@ -983,8 +1063,9 @@ def logsumexp(
 
 __all__ = [
     "beta", "betainc", "betaln", "cbrt", "dawsn", "digamma", "entr", "erf", "erfc", "erfcinv",
-    "erfcx", "erfinv", "exp1", "exp2", "exp10", "expi", "expit", "exprel", "gamma", "gammainc",
-    "gammaincc", "gammaincinv", "gammaln", "i0", "i0e", "i1", "i1e", "iv", "ive", "kl_div",
+    "erfcx", "erfinv", "exp1", "exp2", "exp10", "expi", "expit", "exprel", "fresnel_cos",
+    "fresnel_sin", "gamma", "gammainc", "gammaincc", "gammaincinv", "gammaln", "i0", "i0e", "i1",
+    "i1e", "iv", "ive", "j0", "j1", "k0", "k0e", "k1", "k1e", "kl_div",
     "log_expit", "log_ndtr", "log_softmax", "logit", "logsumexp", "ndtr", "ndtri", "polygamma",
-    "psi", "rel_entr", "sinc", "softmax", "spence", "xlog1py", "xlogy", "zeta",
+    "psi", "rel_entr", "sinc", "softmax", "spence", "xlog1py", "xlogy", "y0", "y1", "zeta",
 ]  # fmt: skip

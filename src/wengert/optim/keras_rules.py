@@ -71,6 +71,11 @@ class Rule:
         raise NotImplementedError
 
 
+def single(value: float) -> float:
+    """Return a number rounded to single precision, which Keras does whatever the dtype."""
+    return float(np.float32(value))
+
+
 def _towards(average: Any, value: Any, kept: float) -> Any:
     """Return a running average after one more value."""
     return average + (value - average) * (1 - kept)
@@ -91,10 +96,9 @@ class SGD(Rule):
     ) -> list[Any]:
         if not slots:
             return [p - g.total * rate]
-        down = g.total * rate
-        momentum = slots[0] * self.momentum - down
-        ahead = momentum * self.momentum - down if self.nesterov else momentum
-        return [p + ahead, momentum]
+        down, kept = g.total * rate, single(self.momentum)
+        momentum = slots[0] * kept - down
+        return [p + (momentum * kept - down if self.nesterov else momentum), momentum]
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ class Adam(Rule):
     def step(
         self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
-        rate = rate * math.sqrt(1 - self.beta_2**step) / (1 - self.beta_1**step)
+        rate = rate * math.sqrt(1 - single(self.beta_2) ** step) / (1 - single(self.beta_1) ** step)
         mean = _towards(slots[0], g.total, self.beta_1)
         square = _towards(slots[1], g.square, self.beta_2)
         kept = [mean, square]
@@ -226,7 +230,7 @@ class Nadam(Rule):
         return {"u_product": 1.0}
 
     def _weight(self, step: int) -> float:
-        return self.beta_1 * (1 - 0.5 * 0.96**step)
+        return single(self.beta_1) * (1 - 0.5 * single(0.96) ** step)
 
     def next_shared(self, step: int, *numbers: float) -> list[float]:
         return [numbers[0] * self._weight(step)]
@@ -235,10 +239,10 @@ class Nadam(Rule):
         self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
         now, ahead, product = self._weight(step), self._weight(step + 1), shared[0]
-        mean = _towards(slots[0], g.total, self.beta_1)
-        square = _towards(slots[1], g.square, self.beta_2)
+        mean = _towards(slots[0], g.total, single(self.beta_1))
+        square = _towards(slots[1], g.square, single(self.beta_2))
         direction = ahead * mean / (1 - product * ahead) + (1 - now) * g.total / (1 - product)
-        size = np.sqrt(square / (1 - self.beta_2**step)) + self.epsilon
+        size = np.sqrt(square / (1 - single(self.beta_2) ** step)) + self.epsilon
         return [p - direction * rate / size, mean, square]
 
 
@@ -281,9 +285,9 @@ class Lion(Rule):
     def step(
         self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
-        total = g.total
-        sign = np.sign(slots[0] * self.beta_1 + total * (1 - self.beta_1))
-        return [p - rate * sign, slots[0] * self.beta_2 + total * (1 - self.beta_2)]
+        total, keep, long = g.total, single(self.beta_1), single(self.beta_2)
+        sign = np.sign(slots[0] * keep + total * (1 - keep))
+        return [p - rate * sign, slots[0] * long + total * (1 - long)]
 
 
 @dataclass(frozen=True)
@@ -302,8 +306,8 @@ class Lamb(Rule):
     ) -> list[Any]:
         mean = _towards(slots[0], g.total, self.beta_1)
         square = _towards(slots[1], g.square, self.beta_2)
-        size = np.sqrt(square / (1 - self.beta_2**step)) + self.epsilon
-        change = mean / (1 - self.beta_1**step) / size
+        size = np.sqrt(square / (1 - single(self.beta_2) ** step)) + self.epsilon
+        change = mean / (1 - single(self.beta_1) ** step) / size
         lengths = [math.sqrt(float(np.sum(x * x))) for x in (p, change)]
         ratio = lengths[0] / lengths[1] if min(lengths) > 0 else 1.0
         return [p - ratio * rate * change, mean, square]

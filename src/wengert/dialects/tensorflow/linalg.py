@@ -9,7 +9,7 @@ import numpy as np
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.conventions import absolute
 from wengert.dialects.tensorflow.dtypes import as_dtype
-from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.errors import FailedPreconditionError, as_is, invalid
 from wengert.dialects.tensorflow.products import adjoint_of
 from wengert.dialects.tensorflow.table import offered
 from wengert.dialects.tensorflow.tensors import check_dtypes, check_kind, convert, static
@@ -106,7 +106,7 @@ def _band(k: Any) -> tuple[int, int, bool]:
 def _places(
     rows: int, columns: int, low: int, high: int, align: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the row and the column of each element of diagonals laid out as lines, and if it is."""
+    """Return row and column of each element of diagonals laid out as lines, and if it exists."""
     if align not in ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT"):
         raise as_is(ValueError(f"align is {align!r}; expected such as 'RIGHT_LEFT'"))
     offsets = np.arange(high, low - 1, -1)
@@ -134,7 +134,7 @@ def diag_part(
     """Return the k-th diagonal of matrices, or those from k[0] to k[1] as lines."""
     x = matrices(input, "MatrixDiagPartV3", kinds="biufc")
     low, high, single = _band(k)
-    rows, columns, exists = _places(*x.shape[-2:], low, high, align)
+    rows, columns, exists = _places(x.shape[-2], x.shape[-1], low, high, align)
     lines = x[(..., rows, columns)]
     if not exists.all():
         lines = ns.where(exists, lines, np.asarray(padding_value, x.dtype))
@@ -176,7 +176,7 @@ def diag(
     x = convert(diagonal)
     if not x.ndim:
         raise invalid("diagonal must be at least 1-dim, received shape: []")
-    low, high, single = _band(k)
+    low, high, _ = _band(k)
     length = x.shape[-1]
     rows, columns = int(static(num_rows)), int(static(num_cols))
     least_rows, least_columns = length - min(high, 0), length + max(low, 0)
@@ -203,13 +203,13 @@ def set_diag(
     x = matrices(input, "MatrixSetDiagV3", kinds="biufc")
     line = convert(diagonal, None, x.dtype)
     check_dtypes("MatrixSetDiagV3", x, line)
-    low, high, single = _band(k)
+    *_, single = _band(k)
     lead = line.ndim - (1 if single else 2)
     if not line.ndim or line.shape[: max(lead, 0)] != x.shape[:-2]:
         raise invalid(
             f"diagonals of shape {list(line.shape)} for matrices of shape {list(x.shape)}"
         )
-    made, inside = _from_lines(line, k, x.shape[-2:], align)
+    made, inside = _from_lines(line, k, (x.shape[-2], x.shape[-1]), align)
     return ns.where(inside, made, x)
 
 
@@ -250,18 +250,21 @@ def cross(a: Any, b: Any, name: str | None = None) -> Any:
     second = convert(b, None, first.dtype)
     check_dtypes("Cross", first, second)
     check_kind(first, "iuf", "Cross")
-    if first.shape != second.shape or not first.ndim or first.shape[-1] != 3:
-        raise invalid(
-            "Cross-products are of two tensors of one shape with 3 elements last, got "
-            f"{list(first.shape)} and {list(second.shape)}"
-        )
+    shown = f"got {list(first.shape)} and {list(second.shape)}"
+    if first.shape != second.shape:
+        raise invalid(f"Cross-products are of two tensors of one shape, {shown}")
+    if not first.ndim or first.shape[-1] != 3:
+        message = f"Cross-products are only defined for 3-element vectors, {shown}"
+        raise FailedPreconditionError(None, None, message)
     return native.cross(first, second)
 
 
 # -- solving ------------------------------------------------------------------------------------
 
 
-@offered("linalg.cholesky")
+@offered(
+    "linalg.cholesky", differs="a matrix that is not positive definite raises InvalidArgumentError"
+)
 def cholesky(input: Any, name: str | None = None) -> Any:
     """Return the lower triangular L with L L^H the matrix."""
     return _cholesky(matrices(input, "Cholesky", square=True))
@@ -321,7 +324,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
     return native.solve(adjoint_of(a) if adjoint else a, b)
 
 
-@offered("linalg.triangular_solve")
+@offered("linalg.triangular_solve", differs="a singular matrix raises InvalidArgumentError")
 def triangular_solve(
     matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Any:
@@ -463,7 +466,7 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     return q, r
 
 
-@offered("linalg.lu")
+@offered("linalg.lu", differs="has a gradient")
 def lu(input: Any, output_idx_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """Return the factors L, without its ones, and U in one matrix, and the order of the rows."""
     x = matrices(input, "Lu", square=True)
@@ -549,8 +552,6 @@ def _axes_of_norm(axis: Any) -> tuple[Any, bool]:
     """Return axes as a number or a tuple, and whether they are those of matrices."""
     given = static(axis)
     if isinstance(given, list):
-        if len(given) == 1:
-            return given[0], False
         if len(given) != 2 or not all(isinstance(a, int) for a in given) or given[0] == given[1]:
             raise as_is(
                 ValueError(
@@ -567,7 +568,7 @@ def _norm(tensor: Native, ord: Any, axis: Any) -> Native:
     where, of_matrix = _axes_of_norm(axis)
     words = ("euclidean", "fro")
     known = (*words, 1, 2, np.inf) if of_matrix else None
-    if isinstance(ord, str) and ord not in words:
+    if isinstance(ord, str) and ord not in (words if of_matrix else words[:1]):
         raise as_is(ValueError(f"'ord' must be a supported vector norm, got {ord!r}"))
     if known is not None and ord not in known:
         raise as_is(ValueError(f"'ord' must be a supported matrix norm in {known}, got {ord}"))

@@ -59,7 +59,10 @@ _ONE = {
 #: Functions that are in `tf.math.special`, and some of them in `tf.math`.
 _SPECIAL = {
     "bessel_i0": special.i0, "bessel_i0e": special.i0e, "bessel_i1": special.i1,
-    "bessel_i1e": special.i1e, "dawsn": special.dawsn, "expint": special.expi,
+    "bessel_i1e": special.i1e, "bessel_j0": special.j0, "bessel_j1": special.j1,
+    "bessel_k0": special.k0, "bessel_k0e": special.k0e, "bessel_k1": special.k1,
+    "bessel_k1e": special.k1e, "bessel_y0": special.y0, "bessel_y1": special.y1,
+    "fresnel_cos": special.fresnel_cos, "fresnel_sin": special.fresnel_sin, "dawsn": special.dawsn, "expint": special.expi,
     "spence": special.spence,
 }  # fmt: skip
 #: What is also directly in `tf`.
@@ -79,7 +82,7 @@ def _names(name: str) -> tuple[str, ...]:
 for _name, (_op, _kinds) in _ONE.items():
     put(_names(_name), of_one(_op, _name.title(), _kinds))
 for _name, _op in _SPECIAL.items():
-    _both = (f"math.special.{_name}", *((f"math.{_name}",) if _name.startswith("bessel") else ()))
+    _both = (f"math.special.{_name}", *((f"math.{_name}",) if _name.startswith("bessel_i") else ()))
     put(_both, of_one(_op, _name.title(), "f"))
 
 
@@ -394,8 +397,8 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
     listed = list(inputs) if isinstance(inputs, (list, tuple, Tensor)) else [inputs]
     if not listed:
         raise ValueError(
-            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and "
-            "shape."
+            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype "
+            "and shape."
         )
     return _total([convert(t) for t in listed], "AddN")
 

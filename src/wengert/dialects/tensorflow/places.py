@@ -238,7 +238,11 @@ def _scatter(how: str, tensor: Any, indices: Any, updates: Any) -> Any:
     return getattr(x.at[key if key else (...,)], how)(values)
 
 
-@offered("tensor_scatter_nd_update", raises=(TypeError,))
+@offered(
+    "tensor_scatter_nd_update",
+    raises=(TypeError,),
+    differs="of several updates at one place, only the one that stays has a gradient",
+)
 def tensor_scatter_nd_update(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Any:
@@ -489,6 +493,38 @@ def searchsorted(
     return wrap(np.asarray(found, numpy_dtype(out_type)).reshape(x.shape))
 
 
+@offered("histogram_fixed_width_bins", raises=(TypeError,))
+def histogram_fixed_width_bins(
+    values: Any,
+    value_range: Any,
+    nbins: Any = 100,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Any:
+    """Return which of some bins of one width each value is in; the outer ones have all beyond."""
+    x, ends = pair(values, value_range, "Sub")
+    count = one_integer(nbins, "nbins")
+    if count < 1 or ends.shape != (2,):
+        raise invalid(f"nbins is {nbins!r} and value_range {value_range!r}")
+    low, high = ends.numpy().astype(float)
+    places = np.floor((x.numpy().astype(float) - low) / (high - low) * count)
+    return wrap(np.clip(places, 0, count - 1).astype(numpy_dtype(dtype)))
+
+
+@offered("histogram_fixed_width", raises=(TypeError,))
+def histogram_fixed_width(
+    values: Any,
+    value_range: Any,
+    nbins: Any = 100,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+) -> Any:
+    """Return how many values are in each of some bins of one width."""
+    places = histogram_fixed_width_bins(values, value_range, nbins).numpy()
+    counts = np.bincount(np.ravel(places), minlength=one_integer(nbins, "nbins"))
+    return wrap(counts.astype(numpy_dtype(dtype)))
+
+
 @offered("sequence_mask", raises=(TypeError, ValueError))
 def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: str | None = None
@@ -499,6 +535,12 @@ def sequence_mask(
     if most < 0:
         raise invalid(f"maxlen is {most}; expected no negative number")
     return wrap((np.arange(most) < counts[..., None]).astype(numpy_dtype(dtype)))
+
+
+@plain("is_symbolic_tensor")
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Return False: there are no graphs."""
+    return False
 
 
 @plain("get_static_value")

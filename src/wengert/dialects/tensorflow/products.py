@@ -120,7 +120,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
     for x in inputs:
         if not hasattr(x, "shape"):
             raise AttributeError(f"{type(x).__name__!r} object has no attribute 'shape'")
-    left, arrow, output = text.partition("->")
+    left, _, output = text.partition("->")
     _check_labels(equation, left, output, len(inputs))
     tensors = [convert(inputs[0])]
     tensors += [convert(x, None, tensors[0].dtype) for x in inputs[1:]]
@@ -140,7 +140,8 @@ def _check_labels(equation: str, left: str, output: str, count: int) -> None:
         if label not in left:
             raise as_is(
                 ValueError(
-                    f"Output subscripts contain the label {label} not present in the input subscripts."
+                    f"Output subscripts contain the label {label} not present in the input "
+                    "subscripts."
                 )
             )
     if left.count(",") + 1 != count:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -52,7 +53,7 @@ def _prod(x: Native, axis: Any, keepdims: bool) -> Native:
 
 
 def _mean(x: Native, axis: Any, keepdims: bool) -> Native:
-    count = int(np.prod([x.shape[a] for a in axis], dtype=int))
+    count = math.prod(x.shape[a] for a in axis)
     if x.dtype.kind in "iu":
         total = _sum(x, axis, keepdims)._raw
         return wrap(whole_quotient(total, np.asarray(max(count, 1), x.dtype)).astype(x.dtype))

@@ -2,9 +2,10 @@
 
 `@offered("math.reduce_sum", "reduce_sum")` puts a function under `tf.math.reduce_sum` and
 `tf.reduce_sum`. It takes TensorFlow's arguments, converts them with `tensors.convert`, calls
-Wengert's operations, and returns Wengert's tensors: the decorator makes them TensorFlow's, and makes
-errors of operations `InvalidArgumentError`. `differs` says in a sentence what is not as in TensorFlow,
-for the table in the docs. There is no mathematics here: that belongs in Wengert's operations.
+Wengert's operations, and returns Wengert's tensors: the decorator makes them TensorFlow's, and
+makes errors of operations `InvalidArgumentError`. `differs` says in a sentence what is not as in
+TensorFlow, for the table in the docs. There is no mathematics here: that belongs in Wengert's
+operations.
 """
 
 from __future__ import annotations

@@ -192,6 +192,12 @@ class GradientTape:
             _check_recorded(source, "a source")
         zeros = _wants_zeros(unconnected_gradients)
         asked = [s if _is_number(s) else None for s in given]
+        if any(s is None for s in asked):
+            log.warning(
+                "The dtype of the source tensor must be floating (e.g. tf.float32) when calling "
+                "GradientTape.gradient, got %s",
+                [s.dtype for s in given],
+            )
         cut: set[Any] = set()
         before = _cut.set(cut)
         try:
@@ -201,10 +207,9 @@ class GradientTape:
             raise invalid(str(error)) from error
         finally:
             _cut.reset(before)
-        found = [
-            None if _is_empty(g) and _node_of(s) in cut else g
-            for g, s in zip(found, given, strict=True)
-        ]
+        if cut:
+            pairs = zip(found, given, strict=True)
+            found = [None if _node_of(s) in cut and _is_nothing(g) else g for g, s in pairs]
         answers = [aside.shown(g, s) for g, s in zip(found, given, strict=True)]
         for i, source in enumerate(given):
             answers[i] = _with_itself(tape, answers[i], source, targets, weights)
@@ -293,6 +298,12 @@ def _targets(target: Any, output_gradients: Any) -> tuple[list[Any], list[Any] |
         missing = leaves[len(weights) :]
         weights += [Native._namespace.ones_like(convert(leaf)) for leaf in missing]
     kept = [i for i, leaf in enumerate(leaves) if _is_number(leaf)]
+    if len(kept) < len(leaves):
+        log.warning(
+            "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
+            "GradientTape.gradient, got %s",
+            [leaf.dtype for leaf in leaves],
+        )
     if weights is not None:
         weights = [weights[i] for i in kept]
         for i, weight in zip(kept, weights, strict=True):
@@ -326,8 +337,11 @@ def _node_of(value: Any) -> Any:
 _cut: ContextVar[set[Any] | None] = ContextVar("wengert_tensorflow_cut", default=None)
 
 
-def _is_empty(g: Any) -> bool:
-    return type(g) is Block and not all(map(len, g.region))
+def _is_nothing(g: Any) -> bool:
+    """Return whether a cotangent is zero by structure; one number says so by being zero."""
+    if type(g) is Block:
+        return not all(map(len, g.region))
+    return g is not None and g.shape == () and not g._raw
 
 
 def _source(value: Any) -> Any:

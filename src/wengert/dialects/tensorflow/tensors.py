@@ -439,7 +439,8 @@ def check_dtypes(name: str, *tensors: Native) -> None:
             want, got = (_SHORT.get(d.name, d.name) for d in (first, other.dtype))
             raise invalid(
                 f"cannot compute {name} as input #{position}(zero-based) was expected to be a "
-                f"{want} tensor but is a {got} tensor [Op:{name}]; write tf.cast(x, tf.{first.name})"
+                f"{want} tensor but is a {got} tensor [Op:{name}]; write tf.cast(x, "
+                f"tf.{first.name})"
             )
 
 
@@ -481,7 +482,8 @@ def of_two(
     """
 
     def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        first, second = paired(*args, name)
+        x, y = args
+        first, second = paired(x, y, name)
         check_kind(first, kinds, name)
         if whole is not None and first.dtype.kind in "iu":
             first, second = whole(first, second)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from contextvars import ContextVar
 from typing import Any
 
@@ -25,12 +26,31 @@ from wengert.engine.variable import Variable as NativeVariable
 scope: ContextVar[str] = ContextVar("scope", default="")
 
 
+@plain("VariableAggregation")
+class VariableAggregation(enum.Enum):
+    """How values of several replicas are joined; there is one here."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+@plain("VariableSynchronization")
+class VariableSynchronization(enum.Enum):
+    """When values of several replicas are joined; there is one here."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
 @plain("Variable")
 class Variable(NativeVariable):
     """A tensor that can be assigned to, and that tapes watch when it is read."""
 
-    __slots__ = ("_declared", "constraint")
-    synchronization = aggregation = 0
+    __slots__ = ("_declared", "aggregation", "constraint", "synchronization")
     initializer = None
     __array_priority__ = 100
 
@@ -62,8 +82,12 @@ class Variable(NativeVariable):
             )
         self._declared = declared
         name = f"{scope.get()}{name or 'Variable'}:0"
-        super().__init__(value, trainable is None or bool(trainable), name=name)
+        if trainable is None:
+            trainable = synchronization is not VariableSynchronization.ON_READ
+        super().__init__(value, bool(trainable), name=name)
         self.constraint = constraint
+        self.aggregation = aggregation or VariableAggregation.NONE
+        self.synchronization = synchronization or VariableSynchronization.AUTO
 
     @property
     def shape(self) -> TensorShape:  # type: ignore[override]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.dialects.tensorflow import nn
+from wengert.dialects.tensorflow.keras.losses import inside
 from wengert.dialects.tensorflow.keras.names import looked_up
 from wengert.dialects.tensorflow.table import offered, plain, put
 from wengert.dialects.tensorflow.tensors import convert
@@ -143,7 +144,7 @@ for _name, _function in {
     "tanh": ns.tanh, "sigmoid": activations.sigmoid, "hard_sigmoid": activations.hardsigmoid,
     "silu": activations.silu, "swish": activations.silu, "exponential": ns.exp,
     "mish": activations.mish, "relu6": activations.relu6, "log_sigmoid": activations.log_sigmoid,
-    "hard_tanh": lambda x: ns.clip(x, -1.0, 1.0),
+    "hard_tanh": lambda x: inside(x, -1.0, 1.0),
 }.items():  # fmt: skip
     _of_x(_name, _function)
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.dtypes import as_dtype
+from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.keras.names import keras, looked_up, snake
 from wengert.dialects.tensorflow.random import _truncated, global_generator
 from wengert.dialects.tensorflow.table import plain
-from wengert.dialects.tensorflow.tensors import made, static
+from wengert.dialects.tensorflow.tensors import convert, made, static
 
 _OTHERS = "other random numbers than TensorFlow's, of the same distribution"
 _BY_NAME: dict[str, Any] = {}
@@ -264,9 +264,11 @@ def _native(name: str, draw: Callable[..., Any], *parameters: tuple[str, Any]) -
             raise TypeError(f"tf.{name}_initializer got arguments that it does not take: {unknown}")
         self._given = defaults | dict(zip(defaults, args, strict=False)) | given
 
-    def call(self: Any, shape: Any, dtype: Any = "float32", **options: Any) -> Any:
-        kind = as_dtype(dtype)._numpy
-        return made(np.asarray(draw(_lengths(shape), **self._given), kind))
+    def call(self: Any, shape: Any, dtype: Any = None, **options: Any) -> Any:
+        if dtype is None:
+            value = self._given.get("value", 0.0)
+            dtype = of_numpy(convert(value).dtype)
+        return made(np.asarray(draw(_lengths(shape), **self._given), as_dtype(dtype)._numpy))
 
     kind: Any = type(f"{name}_initializer", (Initializer,), {
         "__init__": init, "__call__": call, "__module__": __name__,

@@ -66,7 +66,7 @@ def _at_least(x: Native, least: float) -> Native:
     return ns.where(x >= least, x, least)
 
 
-def _inside(x: Native, low: float, high: float) -> Native:
+def inside(x: Native, low: float, high: float) -> Native:
     """Return x brought between two numbers; there and at them, with the derivative 1."""
     low, high = (float(x.dtype.type(v)) for v in (low, high))
     return ns.where((x >= low) & (x <= high), x, ns.clip(x, low, high))
@@ -157,7 +157,7 @@ def log_cosh(y_true: Any, y_pred: Any) -> Any:
 @_loss("kl_divergence", "kld", "KLD", "kullback_leibler_divergence")
 def kl_divergence(y_true: Any, y_pred: Any) -> Any:
     """Return the sum of t * log(t / p) for probabilities t and p."""
-    true, predicted = (_inside(x, EPSILON, 1.0) for x in _both(y_true, y_pred, one_rank=False))
+    true, predicted = (inside(x, EPSILON, 1.0) for x in _both(y_true, y_pred, one_rank=False))
     return ns.sum(true * ns.log(true / predicted), axis=-1)
 
 
@@ -228,7 +228,7 @@ def categorical_crossentropy(
     if from_logits:
         return convert(nn.softmax_cross_entropy_with_logits(true, predicted, axis=axis))
     shares = predicted / ns.sum(predicted, axis=axis, keepdims=True)
-    return -ns.sum(true * ns.log(_inside(shares, EPSILON, 1.0 - EPSILON)), axis=axis)
+    return -ns.sum(true * ns.log(inside(shares, EPSILON, 1.0 - EPSILON)), axis=axis)
 
 
 @_loss("categorical_focal_crossentropy")
@@ -241,7 +241,7 @@ def categorical_focal_crossentropy(
     true = _smoothed(true, label_smoothing, true.shape[-1])
     if from_logits:
         predicted = activations.softmax(predicted, axis=axis)
-    shares = _inside(predicted / ns.sum(predicted, axis=axis, keepdims=True), EPSILON, 1 - EPSILON)
+    shares = inside(predicted / ns.sum(predicted, axis=axis, keepdims=True), EPSILON, 1 - EPSILON)
     weight = (1.0 - shares) ** gamma * convert(alpha, None, shares.dtype)
     return ns.sum(weight * (-true * ns.log(shares)), axis=axis)
 
@@ -276,7 +276,7 @@ def _sparse(
         true = np.where(valid, true, 0)
         predicted = ns.where(ns.asarray(valid[..., None]), predicted, 0.0)
     if not from_logits:
-        predicted = ns.log(_inside(predicted, EPSILON, 1.0 - EPSILON))
+        predicted = ns.log(inside(predicted, EPSILON, 1.0 - EPSILON))
     labels = outward(ns.asarray(true.astype(np.int64)))
     losses = convert(nn.sparse_softmax_cross_entropy_with_logits(labels, outward(predicted)))
     return (losses if valid is None else ns.where(ns.asarray(valid), losses, 0.0)), valid
@@ -286,7 +286,7 @@ def _binary(true: Native, predicted: Native, from_logits: bool) -> Native:
     _check_shapes(true, predicted, 0)
     if from_logits:
         return convert(nn.sigmoid_cross_entropy_with_logits(outward(true), outward(predicted)))
-    p = _inside(predicted, EPSILON, 1.0 - EPSILON)
+    p = inside(predicted, EPSILON, 1.0 - EPSILON)
     return -(true * ns.log(p) + (1.0 - true) * ns.log(1.0 - p))
 
 

@@ -78,18 +78,22 @@ class Metric:
         return f"<{type(self).__name__} name={self.name}>"
 
 
-def _weighted(values: np.ndarray, weights: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return values times weights, and the weights of all values."""
-    if weights is None:
-        return values, np.ones(values.shape)
-    w = _array(weights).astype(np.float64)
-    while w.ndim < values.ndim and w.ndim:
-        w = w[..., None]
-    try:
-        w = np.broadcast_to(w, values.shape)
-    except ValueError:
-        raise invalid(f"sample_weight of shape {w.shape} for values of {values.shape}") from None
-    return values * w, w
+def _by_example(values: np.ndarray, weights: Any, reduce: Any) -> tuple[np.ndarray, Any]:
+    """Return a value for each example, weighted, and the weights: other axes are reduced."""
+    if weights is not None:
+        pair = losses.of_one_rank(convert(values), convert(_array(weights).astype(np.float64)))
+        values, weights = (np.asarray(x._raw) for x in pair)
+        rank = weights.ndim
+        values = reduce(values, axis=tuple(range(rank, values.ndim)))
+        try:
+            weights = np.broadcast_to(weights, values.shape)
+        except ValueError:
+            raise invalid(
+                f"sample_weight of shape {weights.shape} for values of {values.shape}"
+            ) from None
+        values = values * weights
+        weights = reduce(weights, axis=tuple(range(1, weights.ndim))) if rank > 1 else weights
+    return reduce(values, axis=tuple(range(1, values.ndim))), weights
 
 
 class _Reduced(Metric):
@@ -98,23 +102,22 @@ class _Reduced(Metric):
     def _values(self, *args: Any) -> np.ndarray:
         return _array(args[0]).astype(np.float64)
 
-    def _sums(self, values: np.ndarray, weights: np.ndarray) -> list[float]:
-        return [float(values.sum()), float(weights.sum())]
-
     def __init__(self, name: str | None = None, dtype: Any = None) -> None:
         super().__init__(name, dtype)
         for kept in self._kept:
             self.add_weight(name=kept)
 
     _kept: tuple[str, ...] = ("total", "count")
+    _reduce: Any = staticmethod(np.mean)
 
     @guarded("metric", ValueError, TypeError)
     def update_state(self, *args: Any, sample_weight: Any = None) -> None:
         """Take in some values, perhaps weighted."""
         if len(args) > self._takes:
             *args, sample_weight = args  # type: ignore[assignment]
-        values, weights = _weighted(self._values(*args), sample_weight)
-        for variable, more in zip(self._variables, self._sums(values, weights), strict=False):
+        values, weights = _by_example(self._values(*args), sample_weight, self._reduce)
+        count = np.size(values) if weights is None else np.sum(weights)
+        for variable, more in zip(self._variables, (np.sum(values), count), strict=False):
             variable.assign_add(np.float32(more))
 
     _takes = 1
@@ -135,6 +138,7 @@ class Sum(_Reduced):
     """The sum of all values."""
 
     _kept = ("total",)
+    _reduce = staticmethod(np.sum)
 
     def result(self) -> Any:
         """Return the sum."""
@@ -194,10 +198,9 @@ def _function(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 @_function("binary_accuracy")
 def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
-    """Return how many predictions are on the right side of a threshold, along the last axis."""
+    """Return which predictions are on the right side of a threshold."""
     true, predicted = _two_of_one_rank(y_true, y_pred)
-    hits = true.astype(predicted.dtype) == (predicted > threshold)
-    return _as_tensor(hits.mean(axis=-1))
+    return _as_tensor(true.astype(predicted.dtype) == (predicted > threshold))
 
 
 @_function("categorical_accuracy")
@@ -275,7 +278,14 @@ _class("SparseCategoricalCrossentropy", _of_losses("sparse_categorical_crossentr
 _class("CosineSimilarity",
        lambda true, predicted, axis: -_of_losses("cosine_similarity")(true, predicted, axis),
        axis=-1)  # fmt: skip
-_Squares: Any = _class("RootMeanSquaredError", _of_losses("mean_squared_error"))
+
+
+def _squares(y_true: Any, y_pred: Any) -> Any:
+    true, predicted = _two_of_one_rank(y_true, y_pred)
+    return _as_tensor((predicted - true) ** 2)
+
+
+_Squares: Any = _class("RootMeanSquaredError", _squares)
 
 
 def _root_of_mean(self: Any) -> Any:

@@ -16,7 +16,7 @@ from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.tensors import Tensor, convert, made
 from wengert.dialects.tensorflow.variables import Variable
 from wengert.optim import keras_rules
-from wengert.optim.keras_rules import Gradient
+from wengert.optim.keras_rules import Gradient, single
 
 
 def _state(value: Any, dtype: Any, name: str) -> Variable:
@@ -153,7 +153,7 @@ class Optimizer:
         for group in self._rule.slots():
             for variable, slots in zip(parameters, self._slots, strict=True):
                 slots += [
-                    self.add_variable_from_reference(variable, name, float(value))
+                    self.add_variable_from_reference(variable, name, single(value))
                     for name, value in group.items()
                 ]
         self._shared = [_state(v, np.float64, n) for n, v in self._rule.shared().items()]
@@ -272,7 +272,8 @@ class Optimizer:
                 )
             trainable_variables = self._trainable_variables
         variables = list(trainable_variables)
-        self.build(variables)
+        if not self.built:
+            self.build(variables)
         for v in variables:
             if id(v) not in self._index:
                 raise ValueError(
@@ -345,7 +346,7 @@ class Optimizer:
         if self.weight_decay is None:
             return
         spared, words = self._undecayed
-        factor = self.weight_decay * self._rate_now()
+        factor = single(self.weight_decay) * self._rate_now()
         for v in variables:
             if id(v) not in spared and not (words and re.search(words, v.name)):
                 v.assign(_raw(v) - _raw(v) * factor)
@@ -362,7 +363,6 @@ class Optimizer:
         for g, v in pairs:
             slots = self._slots[self._index[id(v)]]
             p = _raw(v)
-            # small numbers are of the variable's dtype, as in Keras
             new, *kept = self._rule.step(rate, step, shared, p, g, *map(_raw, slots))
             v.assign(np.asarray(new, p.dtype))
             for slot, value in zip(slots, kept, strict=True):

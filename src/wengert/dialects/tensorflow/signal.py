@@ -1,0 +1,368 @@
+"""tf.signal: Fourier and cosine transforms, frames and windows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.tensorflow import dtypes
+from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
+from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.table import offered
+from wengert.dialects.tensorflow.tensors import check_kind, convert, outward, static
+from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap
+from wengert.ops import fft as native
+from wengert.ops import segments, special
+
+ns = Native._namespace
+
+
+# -- Fourier transforms -------------------------------------------------------------------------
+
+
+def _numbers(x: Any, kinds: str, axes: int, name: str, like: Any = None) -> Native:
+    """Return numbers of some kinds; NumPy's arrays become of the dtype `like`."""
+    tensor = convert(x, None, like)
+    check_kind(tensor, kinds, name)
+    if tensor.ndim < axes:
+        raise invalid(f"Input must have rank of at least {axes} but got shape {tensor.shape}")
+    return tensor
+
+
+def _complex_transform(name: str, function: Any, axes: int) -> None:
+    """Offer a transform from complex numbers to complex numbers."""
+
+    def transform(input: Any, name: str | None = None) -> Any:
+        x = _numbers(input, "c", axes, "FFT", np.dtype("complex64"))
+        return function(x, axes=tuple(range(-axes, 0)))
+
+    transform.__doc__ = (
+        f"Return the Fourier transform of complex numbers over the last {axes} axes."
+    )
+    transform.__name__ = transform.__qualname__ = name
+    offered(f"signal.{name}")(transform)
+
+
+def _real_transform(title: str, function: Any, axes: int, kinds: str) -> None:
+    """Offer a transform from real numbers, or to real numbers."""
+
+    def transform(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+        like = np.dtype("float32" if kinds == "f" else "complex64")
+        x = _numbers(input_tensor, "iufc", axes, "RFFT", like)
+        if x.dtype.kind != kinds:
+            raise as_is(
+                ValueError(
+                    f"tf.signal.{title} requires {'real' if kinds == 'f' else 'complex'} floating "
+                    f"numbers as input, got {of_numpy(x.dtype)!r}; write tf.cast(x, dtype)"
+                )
+            )
+        sizes = None if fft_length is None else static(fft_length)
+        if isinstance(sizes, int) or (sizes is not None and len(sizes) != axes):
+            raise as_is(
+                ValueError(f"fft_length is {fft_length!r}; expected a list of {axes} lengths")
+            )
+        return function(x, s=sizes, axes=tuple(range(-axes, 0)))
+
+    transform.__doc__ = f"Return the Fourier transform of real numbers over the last {axes} axes."
+    transform.__name__ = transform.__qualname__ = title
+    offered(f"signal.{title}")(transform)
+
+
+for _axes, _end in ((1, ""), (2, "2d"), (3, "3d")):
+    _complex_transform(f"fft{_end}", native.fftn, _axes)
+    _complex_transform(f"ifft{_end}", native.ifftn, _axes)
+    _real_transform(f"rfft{_end}", native.rfftn, _axes, "f")
+    _real_transform(f"irfft{_end}", native.irfftn, _axes, "c")
+
+
+def _shifted_axes(axes: Any) -> Any:
+    given = static(axes)
+    return tuple(given) if isinstance(given, list) else given
+
+
+@offered("signal.fftshift")
+def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
+    """Return x with the zero frequency moved to the middle."""
+    return native.fftshift(convert(x), axes=_shifted_axes(axes))
+
+
+@offered("signal.ifftshift")
+def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
+    """Return x with the zero frequency moved from the middle to the start."""
+    return native.ifftshift(convert(x), axes=_shifted_axes(axes))
+
+
+# -- cosine transforms --------------------------------------------------------------------------
+
+
+def _check_dct(type: int, norm: Any, axis: int) -> None:
+    if axis != -1:
+        raise as_is(NotImplementedError("axis must be -1. Got: " + str(axis)))
+    if type not in (1, 2, 3, 4):
+        raise as_is(ValueError(f"Types I, II, III and IV (I)DCT are supported, got {type}"))
+    if norm not in (None, "ortho"):
+        raise as_is(ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}"))
+    if type == 1 and norm == "ortho":
+        raise as_is(ValueError("Normalization is not supported for the Type-I DCT."))
+
+
+def _dct(x: Native, type: int, norm: str | None) -> Native:
+    """Return a cosine transform over the last axis, by Fourier's."""
+    n = x.shape[-1]
+    if type == 1:
+        if n < 2:
+            raise as_is(ValueError("Type-I DCT requires a dimension of at least 2"))
+        return ns.real(native.rfft(ns.concat([x, ns.flip(x[..., 1:-1], axis=-1)], axis=-1)))
+    if type == 4:
+        found = _second(x, 2 * n)[..., 1::2]
+        return found * math.sqrt(0.5 / n) if norm else found
+    if type == 2:
+        scale = np.full(n, math.sqrt(0.5 / n), x.dtype)
+        scale[:1] = math.sqrt(0.25 / n)
+        found = _second(x, n)
+        return found * scale if norm else found
+    weights = np.full(n, math.sqrt(0.5 * n), x.dtype)
+    weights[:1] = math.sqrt(n)
+    half = ns.astype(x * weights if norm else x * n, _complex_of(x))
+    turned = half * (2 * np.exp(0.5j * np.pi * np.arange(n) / n)).astype(half.dtype)
+    return native.irfft(turned, n=2 * n)[..., :n]
+
+
+def _complex_of(x: Native) -> Any:
+    return np.complex128 if x.dtype == np.float64 else np.complex64
+
+
+def _second(x: Native, n: int) -> Native:
+    """Return the cosine transform of type II of x with zeros after it, of length n."""
+    waves = native.rfft(x, n=2 * n)[..., :n]
+    return ns.real(waves * (2 * np.exp(-0.5j * np.pi * np.arange(n) / n)).astype(waves.dtype))
+
+
+@offered("signal.dct", raises=(NotImplementedError,))
+def dct(
+    input: Any,
+    type: int = 2,
+    n: Any = None,
+    axis: int = -1,
+    norm: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Return the cosine transform over the last axis, cut or extended by zeros to length n."""
+    _check_dct(type, norm, axis)
+    x = _numbers(input, "f", 1, "DCT")
+    if n is not None:
+        length = int(static(n))
+        if length < 1:
+            raise as_is(ValueError(f"n should be a positive integer, got {n}"))
+        x = x[..., :length]
+        x = ns.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, length - x.shape[-1])])
+    return _dct(x, type, norm)
+
+
+@offered("signal.idct", raises=(NotImplementedError,))
+def idct(
+    input: Any,
+    type: int = 2,
+    n: Any = None,
+    axis: int = -1,
+    norm: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Return the inverse cosine transform; without norm="ortho", times twice the length."""
+    _check_dct(type, norm, axis)
+    return _dct(_numbers(input, "f", 1, "DCT"), {1: 1, 2: 3, 3: 2, 4: 4}[type], norm)
+
+
+# -- frames -------------------------------------------------------------------------------------
+
+
+def _frames(
+    x: Native, length: int, step: int, pad_end: bool = False, pad_value: Any = 0, axis: int = -1
+) -> Native:
+    axis %= x.ndim
+    size = x.shape[axis]
+    if pad_end:
+        count = -(-size // step)
+        missing = max(0, length + step * (count - 1) - size)
+        widths = [(0, missing if a == axis else 0) for a in range(x.ndim)]
+        x = ns.pad(x, widths, constant_values=pad_value)
+    else:
+        count = max(0, 1 + (size - length) // step)
+    places = np.arange(count)[:, None] * step + np.arange(length)
+    return x[(slice(None),) * axis + (places,)]
+
+
+@offered("signal.frame")
+def frame(
+    signal: Any,
+    frame_length: Any,
+    frame_step: Any,
+    pad_end: bool = False,
+    pad_value: Any = 0,
+    axis: Any = -1,
+    name: str | None = None,
+) -> Any:
+    """Return pieces of `frame_length` that begin every `frame_step` places along an axis."""
+    x = convert(signal)
+    if not x.ndim:
+        raise as_is(ValueError("signal must have an axis"))
+    length, step = int(static(frame_length)), int(static(frame_step))
+    return _frames(x, length, step, pad_end, static(pad_value), int(static(axis)))
+
+
+@offered("signal.overlap_and_add")
+def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Any:
+    """Return the sum of frames, each placed `frame_step` after the one before it."""
+    x = convert(signal)
+    if x.ndim < 2:
+        raise as_is(ValueError(f"signal must have rank of at least 2, got shape {x.shape}"))
+    step = int(static(frame_step))
+    return _overlapped(x, step)
+
+
+def _overlapped(x: Native, step: int) -> Native:
+    *lead, count, length = x.shape
+    places = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
+    flat = ns.moveaxis(ns.reshape(x, (*lead, count * length)), -1, 0)
+    total = segments.segment_sum(flat, places, num_segments=(count - 1) * step + length)
+    return ns.moveaxis(ns.astype(total, x.dtype, copy=False), 0, -1)
+
+
+# -- windows ------------------------------------------------------------------------------------
+
+
+def _window(values: np.ndarray, dtype: Any) -> Native:
+    return wrap(values.astype(as_dtype(dtype)._numpy))
+
+
+def _cosines(length: Any, periodic: Any, dtype: Any, a: float) -> Native:
+    n = int(static(length))
+    kind = as_dtype(dtype)
+    if not kind.is_floating:
+        raise as_is(ValueError(f"dtype must be a floating point type. Found {kind}"))
+    if n == 1:
+        return _window(np.ones(1), dtype)
+    even = 1 - n % 2
+    period = n + bool(static(periodic)) * even - 1
+    return _window(a - (1 - a) * np.cos(2 * np.pi * np.arange(n) / period), dtype)
+
+
+@offered("signal.hann_window")
+def hann_window(
+    window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None
+) -> Any:
+    """Return Hann's window."""
+    return _cosines(window_length, periodic, dtype, 0.5)
+
+
+@offered("signal.hamming_window")
+def hamming_window(
+    window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None
+) -> Any:
+    """Return Hamming's window."""
+    return _cosines(window_length, periodic, dtype, 0.54)
+
+
+@offered("signal.kaiser_window")
+def kaiser_window(
+    window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: str | None = None
+) -> Any:
+    """Return Kaiser's window."""
+    return _window(_kaiser(int(static(window_length)), float(static(beta))), dtype)
+
+
+def _kaiser(n: int, beta: float) -> np.ndarray:
+    if n == 1:
+        return np.ones(1)
+    places = np.linspace(-1, 1, n)
+    heights = special.i0(beta * np.sqrt(np.maximum(1 - places**2, 0.0)))
+    return np.asarray(heights._raw / special.i0(np.asarray(beta))._raw)
+
+
+@offered("signal.kaiser_bessel_derived_window")
+def kaiser_bessel_derived_window(
+    window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: str | None = None
+) -> Any:
+    """Return the window whose square is a running sum of Kaiser's."""
+    sums = np.cumsum(_kaiser(int(static(window_length)) // 2 + 1, float(static(beta))))
+    half = np.sqrt(sums[:-1] / sums[-1])
+    return _window(np.concatenate([half, half[::-1]]), dtype)
+
+
+@offered("signal.vorbis_window")
+def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+    """Return the window of the Vorbis format."""
+    n = int(static(window_length))
+    return _window(np.sin(np.pi / 2 * np.sin(np.pi / n * (np.arange(n) + 0.5)) ** 2), dtype)
+
+
+# -- short-time Fourier transforms ----------------------------------------------------------------
+
+
+def _lengths(frame_length: Any, frame_step: Any, fft_length: Any) -> tuple[int, int, int]:
+    """Return three lengths; the last is by default the next power of 2."""
+    length, step = int(static(frame_length)), int(static(frame_step))
+    size = 2 ** math.ceil(math.log2(length)) if fft_length is None else int(static(fft_length))
+    return length, step, size
+
+
+@offered("signal.stft")
+def stft(
+    signals: Any,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
+    window_fn: Callable[..., Any] | None = hann_window,
+    pad_end: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return Fourier transforms of frames of a signal."""
+    x = _numbers(signals, "f", 1, "RFFT")
+    length, step, size = _lengths(frame_length, frame_step, fft_length)
+    frames = _frames(x, length, step, pad_end)
+    if window_fn is not None:
+        frames = frames * convert(window_fn(length, dtype=of_numpy(x.dtype)))
+    return native.rfft(frames, n=size)
+
+
+@offered("signal.inverse_stft")
+def inverse_stft(
+    stfts: Any,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
+    window_fn: Callable[..., Any] | None = hann_window,
+    name: str | None = None,
+) -> Any:
+    """Return a signal of which these are the Fourier transforms of frames."""
+    x = _numbers(stfts, "c", 2, "IRFFT")
+    length, step, size = _lengths(frame_length, frame_step, fft_length)
+    frames = native.irfft(x, n=size)[..., :length]
+    if size < length:
+        frames = ns.pad(frames, [(0, 0)] * (frames.ndim - 1) + [(0, length - size)])
+    if window_fn is not None:
+        frames = frames * convert(window_fn(length, dtype=of_numpy(frames.dtype)))
+    return _overlapped(frames, step)
+
+
+@offered("signal.inverse_stft_window_fn")
+def inverse_stft_window_fn(
+    frame_step: Any, forward_window_fn: Callable[..., Any] = hann_window, name: str | None = None
+) -> Any:
+    """Return a window for `inverse_stft` with which it undoes `stft`."""
+    step = int(static(frame_step))
+
+    def window(frame_length: Any, dtype: Any) -> Any:
+        length = int(static(frame_length))
+        forward = np.asarray(forward_window_fn(length, dtype=dtype))
+        squares = np.square(forward)
+        overlaps = -(-length // step)
+        padded = np.pad(squares, (0, overlaps * step - length)).reshape(overlaps, step)
+        total = np.tile(padded.sum(axis=0), overlaps)[:length]
+        return outward(wrap(np.asarray(forward / total, forward.dtype)))
+
+    return window

@@ -96,8 +96,19 @@ ABOVE_ZERO = [
     "rsqrt",
     "sqrt",
     "special.expint",
-    "special.spence",
     "lbeta",
+    "special.spence",
+    "special.bessel_j0",
+    "special.bessel_j1",
+    "special.bessel_k0",
+    "special.bessel_k0e",
+    "special.bessel_k1",
+    "special.bessel_k1e",
+    "special.bessel_y0",
+    "special.bessel_y1",
+    "special.fresnel_sin",
+    "special.fresnel_cos",
+    "special.bessel_i0",
 ]
 SECOND = {"round", "ceil", "floor", "rint", "special.dawsn", "softsign"}
 ONE = (

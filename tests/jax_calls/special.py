@@ -60,4 +60,11 @@ NOT_IN_JAX: dict[str, str] = {
     "special.iv": "JAX has no such function",
     "special.ive": "JAX has no such function",
     "special.spence": "its derivative there is NaN around 1",
+    **{
+        f"special.{name}": "JAX has no such function"
+        for name in (
+            *("j0", "j1", "y0", "y1", "k0", "k1", "k0e", "k1e"),
+            *("fresnel_sin", "fresnel_cos"),
+        )
+    },
 }

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wengert as wg
-from wengert.engine import record
+from wengert.engine import examples
 
 RANDOM = np.random.default_rng(3)
 
@@ -25,7 +25,7 @@ def _no_operation_is_done_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(op: Any, *args: Any) -> Any:
         raise AssertionError(f"{op.name} was called once for each example")
 
-    monkeypatch.setattr(record, "one_by_one", refused)
+    monkeypatch.setattr(examples, "one_by_one", refused)
 
 
 def looped(function: Callable[..., Any], in_axes: tuple[int | None, ...], *args: Any) -> Any:

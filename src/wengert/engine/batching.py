@@ -96,6 +96,7 @@ class Batched:
     """A raw array: one for each example of a level, in a tensor whose first axis counts them."""
 
     __slots__ = ("level", "values")
+    __array_ufunc__ = None
 
     def __init__(self, level: Level, values: Tensor) -> None:
         self.level = level
@@ -201,10 +202,9 @@ for _name in (
     "__and__", "__or__", "__invert__", "__add__", "__sub__", "__mul__", "__ne__", "__getitem__",
 ):  # fmt: skip
     setattr(Batched, _name, _by_tensor(_name))
-#: NumPy's masks come first in some sums, and leave the answer to these.
-Batched.__array_ufunc__ = None  # type: ignore[attr-defined]
-Batched.__rand__ = _by_tensor("__and__")  # type: ignore[attr-defined]
-Batched.__ror__ = _by_tensor("__or__")  # type: ignore[attr-defined]
+# NumPy's masks come first in some sums, and leave the answer to these
+for _name, _other in (("__rand__", "__and__"), ("__ror__", "__or__")):
+    setattr(Batched, _name, _by_tensor(_other))
 
 
 def highest(raws: Any, params: Any) -> Level | None:

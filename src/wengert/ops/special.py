@@ -1063,9 +1063,8 @@ def logsumexp(
 
 __all__ = [
     "beta", "betainc", "betaln", "cbrt", "dawsn", "digamma", "entr", "erf", "erfc", "erfcinv",
-    "erfcx", "erfinv", "exp1", "exp2", "exp10", "expi", "expit", "exprel", "fresnel_cos",
-    "fresnel_sin", "gamma", "gammainc", "gammaincc", "gammaincinv", "gammaln", "i0", "i0e", "i1",
-    "i1e", "iv", "ive", "j0", "j1", "k0", "k0e", "k1", "k1e", "kl_div",
+    "erfcx", "erfinv", "exp1", "exp2", "exp10", "expi", "expit", "exprel", "gamma", "gammainc",
+    "gammaincc", "gammaincinv", "gammaln", "i0", "i0e", "i1", "i1e", "iv", "ive", "kl_div",
     "log_expit", "log_ndtr", "log_softmax", "logit", "logsumexp", "ndtr", "ndtri", "polygamma",
-    "psi", "rel_entr", "sinc", "softmax", "spence", "xlog1py", "xlogy", "y0", "y1", "zeta",
+    "psi", "rel_entr", "sinc", "softmax", "spence", "xlog1py", "xlogy", "zeta",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """The steps of Keras's optimisers, which differ from `first_order` in where small numbers stand.
 
-A rule is a record of hyperparameters. It names the arrays that are kept for each parameter, and says
-what a step makes of a parameter and of those, on raw NumPy arrays.
+A rule is a record of hyperparameters. It names the arrays that are kept for each parameter, and
+says what a step makes of a parameter and of those, on raw NumPy arrays.
 """
 
 from __future__ import annotations
@@ -54,20 +54,34 @@ class Rule:
 
     def slots(self) -> list[dict[str, float]]:
         """Return the arrays kept for each parameter and what they begin with, in groups."""
-        return []
+        return self._slots()
 
     def shared(self) -> dict[str, float]:
         """Return the numbers kept for all parameters together, and what they begin with."""
-        return {}
+        return self._shared()
 
     def next_shared(self, step: int, *numbers: float) -> list[float]:
         """Return those numbers at a step, the first of which is 1."""
-        return list(numbers)
+        return self._next_shared(step, *numbers)
 
     def step(
         self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
         """Return the new parameter and slots."""
+        return self._step(rate, (step, *shared), p, g, *slots)
+
+    def _slots(self) -> list[dict[str, float]]:
+        return []
+
+    def _shared(self) -> dict[str, float]:
+        return {}
+
+    def _next_shared(self, step: int, *numbers: float) -> list[float]:
+        return list(numbers)
+
+    def _step(
+        self, rate: float, at: tuple[Any, ...], p: Any, g: Gradient, *slots: Any
+    ) -> list[Any]:
         raise NotImplementedError
 
 
@@ -88,11 +102,11 @@ class SGD(Rule):
     momentum: float
     nesterov: bool
 
-    def slots(self) -> list[dict[str, float]]:
+    def _slots(self) -> list[dict[str, float]]:
         return [{"momentum": 0.0}] if self.momentum else []
 
-    def step(
-        self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
+    def _step(
+        self, rate: float, at: tuple[Any, ...], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
         if not slots:
             return [p - g.total * rate]
@@ -110,12 +124,13 @@ class Adam(Rule):
     epsilon: float
     amsgrad: bool
 
-    def slots(self) -> list[dict[str, float]]:
+    def _slots(self) -> list[dict[str, float]]:
         return [{"momentum": 0.0, "velocity": 0.0}] + [{"velocity_hat": 0.0}] * self.amsgrad
 
-    def step(
-        self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
+    def _step(
+        self, rate: float, at: tuple[Any, ...], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
+        step = at[0]
         rate = rate * math.sqrt(1 - single(self.beta_2) ** step) / (1 - single(self.beta_1) ** step)
         mean = _towards(slots[0], g.total, self.beta_1)
         square = _towards(slots[1], g.square, self.beta_2)
@@ -135,12 +150,12 @@ class RMSprop(Rule):
     epsilon: float
     centered: bool
 
-    def slots(self) -> list[dict[str, float]]:
+    def _slots(self) -> list[dict[str, float]]:
         names = ["velocity"] + ["momentum"] * (self.momentum > 0)
         return [{name: 0.0} for name in names + ["average_gradient"] * self.centered]
 
-    def step(
-        self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
+    def _step(
+        self, rate: float, at: tuple[Any, ...], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
         spread = square = self.rho * slots[0] + (1 - self.rho) * g.square
         kept = [square]
@@ -162,11 +177,11 @@ class Adagrad(Rule):
     initial_accumulator_value: float
     epsilon: float
 
-    def slots(self) -> list[dict[str, float]]:
+    def _slots(self) -> list[dict[str, float]]:
         return [{"accumulator": self.initial_accumulator_value}]
 
-    def step(
-        self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
+    def _step(
+        self, rate: float, at: tuple[Any, ...], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
         total = slots[0] + g.square
         return [p - rate * g.total / np.sqrt(total + self.epsilon), total]
@@ -179,11 +194,11 @@ class Adadelta(Rule):
     rho: float
     epsilon: float
 
-    def slots(self) -> list[dict[str, float]]:
+    def _slots(self) -> list[dict[str, float]]:
         return [{"accumulated_grad": 0.0, "accumulated_delta_var": 0.0}]
 
-    def step(
-        self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
+    def _step(
+        self, rate: float, at: tuple[Any, ...], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
         square = g.square
         grads = self.rho * slots[0] + (1 - self.rho) * square
@@ -200,19 +215,17 @@ class Adamax(Rule):
     beta_2: float
     epsilon: float
 
-    def slots(self) -> list[dict[str, float]]:
+    def _slots(self) -> list[dict[str, float]]:
         return [{"momentum": 0.0, "norm": 0.0}]
 
-    def step(
-        self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
+    def _step(
+        self, rate: float, at: tuple[Any, ...], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
+        step = at[0]
         mean = _towards(slots[0], g.total, self.beta_1)
         largest = np.maximum(self.beta_2 * slots[1], g.size)
-        return [
-            p - rate * mean / ((1 - self.beta_1**step) * (largest + self.epsilon)),
-            mean,
-            largest,
-        ]
+        scale = (1 - single(self.beta_1) ** step) * (largest + self.epsilon)
+        return [p - rate * mean / scale, mean, largest]
 
 
 @dataclass(frozen=True)
@@ -223,22 +236,23 @@ class Nadam(Rule):
     beta_2: float
     epsilon: float
 
-    def slots(self) -> list[dict[str, float]]:
+    def _slots(self) -> list[dict[str, float]]:
         return [{"momentum": 0.0, "velocity": 0.0}]
 
-    def shared(self) -> dict[str, float]:
+    def _shared(self) -> dict[str, float]:
         return {"u_product": 1.0}
 
     def _weight(self, step: int) -> float:
         return single(self.beta_1) * (1 - 0.5 * single(0.96) ** step)
 
-    def next_shared(self, step: int, *numbers: float) -> list[float]:
-        return [numbers[0] * self._weight(step)]
+    def _next_shared(self, step: int, *numbers: float) -> list[float]:
+        return [numbers[0] * self.beta_1 * (1 - 0.5 * 0.96**step)]
 
-    def step(
-        self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
+    def _step(
+        self, rate: float, at: tuple[Any, ...], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
-        now, ahead, product = self._weight(step), self._weight(step + 1), shared[0]
+        step, product = at
+        now, ahead = self._weight(step), self._weight(step + 1)
         mean = _towards(slots[0], g.total, single(self.beta_1))
         square = _towards(slots[1], g.square, single(self.beta_2))
         direction = ahead * mean / (1 - product * ahead) + (1 - now) * g.total / (1 - product)
@@ -248,7 +262,7 @@ class Nadam(Rule):
 
 @dataclass(frozen=True)
 class Ftrl(Rule):
-    """Follow the regularised leader: a parameter is a function of sums, and 0 where they are small."""
+    """Follow the regularised leader: a parameter is a function of sums, 0 where they are small."""
 
     learning_rate_power: float
     initial_accumulator_value: float
@@ -257,11 +271,11 @@ class Ftrl(Rule):
     l2_shrinkage_regularization_strength: float
     beta: float
 
-    def slots(self) -> list[dict[str, float]]:
+    def _slots(self) -> list[dict[str, float]]:
         return [{"accumulator": self.initial_accumulator_value, "linear": 0.0}]
 
-    def step(
-        self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
+    def _step(
+        self, rate: float, at: tuple[Any, ...], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
         power, l1 = -self.learning_rate_power, self.l1_regularization_strength
         l2 = self.l2_regularization_strength + self.beta / (2 * rate)
@@ -279,11 +293,11 @@ class Lion(Rule):
     beta_1: float
     beta_2: float
 
-    def slots(self) -> list[dict[str, float]]:
+    def _slots(self) -> list[dict[str, float]]:
         return [{"momentum": 0.0}]
 
-    def step(
-        self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
+    def _step(
+        self, rate: float, at: tuple[Any, ...], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
         total, keep, long = g.total, single(self.beta_1), single(self.beta_2)
         sign = np.sign(slots[0] * keep + total * (1 - keep))
@@ -298,12 +312,13 @@ class Lamb(Rule):
     beta_2: float
     epsilon: float
 
-    def slots(self) -> list[dict[str, float]]:
+    def _slots(self) -> list[dict[str, float]]:
         return [{"momentum": 0.0, "velocity": 0.0}]
 
-    def step(
-        self, rate: float, step: int, shared: list[float], p: Any, g: Gradient, *slots: Any
+    def _step(
+        self, rate: float, at: tuple[Any, ...], p: Any, g: Gradient, *slots: Any
     ) -> list[Any]:
+        step = at[0]
         mean = _towards(slots[0], g.total, self.beta_1)
         square = _towards(slots[1], g.square, self.beta_2)
         size = np.sqrt(square / (1 - single(self.beta_2) ** step)) + self.epsilon

@@ -63,8 +63,8 @@ def vmap(
 
     if chunk_size is not None and randomness == "same":
         raise ValueError(
-            f"{what}: randomness='same' draws once for all examples, and with chunk_size each chunk "
-            "would draw again; leave chunk_size out, or draw the numbers before"
+            f"{what}: randomness='same' draws once for all examples, and with chunk_size "
+            "each chunk would draw again; leave chunk_size out, or draw the numbers before"
         )
 
     @functools.wraps(fun)

@@ -160,9 +160,9 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
     if min(height, width) <= 0:
         raise ValueError("target_height and target_width must be > 0.")
     cut = [max(n - m, 0) // 2 for n, m in zip(x.shape[1:3], (height, width), strict=True)]
-    x = _cropped(x, *cut, min(height, x.shape[1]), min(width, x.shape[2]))
+    x = _cropped(x, cut[0], cut[1], min(height, x.shape[1]), min(width, x.shape[2]))
     add = [max(m - n, 0) // 2 for n, m in zip(x.shape[1:3], (height, width), strict=True)]
-    return _of_batch(_padded(x, *add, height, width), had_batch)
+    return _of_batch(_padded(x, add[0], add[1], height, width), had_batch)
 
 
 @offered("image.resize_with_pad", raises=_CHECKS)
@@ -177,9 +177,12 @@ def resize_with_pad(
         raise ValueError("target_height and target_width must be > 0.")
     ratio = max(x.shape[1] / height, x.shape[2] / width)
     size = [math.floor(n / ratio) for n in x.shape[1:3]]
-    gaps = [max(0, math.floor((m - n / ratio) / 2)) for n, m in zip(x.shape[1:3], (height, width))]
+    gaps = [
+        max(0, math.floor((m - n / ratio) / 2))
+        for n, m in zip(x.shape[1:3], (height, width), strict=False)
+    ]
     small = convert(resize(x, size, method, antialias=antialias))
-    return _of_batch(_padded(small, *gaps, height, width), had_batch)
+    return _of_batch(_padded(small, gaps[0], gaps[1], height, width), had_batch)
 
 
 @offered("image.central_crop", raises=_CHECKS)
@@ -193,7 +196,7 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
     x, had_batch = _batch(image, "image")
     starts = [int((n - n * fraction) / 2) for n in x.shape[1:3]]
     sizes = [n - 2 * start for n, start in zip(x.shape[1:3], starts, strict=True)]
-    return _of_batch(_cropped(x, *starts, *sizes), had_batch)
+    return _of_batch(_cropped(x, starts[0], starts[1], sizes[0], sizes[1]), had_batch)
 
 
 @offered("image.extract_patches", raises=_CHECKS)

@@ -59,7 +59,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Any:
     return adjoint_of(_at_least_matrices(matrix))
 
 
-@offered("linalg.matrix_transpose", "linalg.transpose", raises=(ValueError,))
+@offered("linalg.matrix_transpose", raises=(ValueError,))
 def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: bool = False) -> Any:
     """Return matrices with rows and columns exchanged."""
     x = _at_least_matrices(a)

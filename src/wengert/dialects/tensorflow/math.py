@@ -62,8 +62,8 @@ _SPECIAL = {
     "bessel_i1e": special.i1e, "bessel_j0": special.j0, "bessel_j1": special.j1,
     "bessel_k0": special.k0, "bessel_k0e": special.k0e, "bessel_k1": special.k1,
     "bessel_k1e": special.k1e, "bessel_y0": special.y0, "bessel_y1": special.y1,
-    "fresnel_cos": special.fresnel_cos, "fresnel_sin": special.fresnel_sin, "dawsn": special.dawsn, "expint": special.expi,
-    "spence": special.spence,
+    "dawsn": special.dawsn, "expint": special.expi, "fresnel_cos": special.fresnel_cos,
+    "fresnel_sin": special.fresnel_sin, "spence": special.spence,
 }  # fmt: skip
 #: What is also directly in `tf`.
 _TOP = {
@@ -79,8 +79,10 @@ def _names(name: str) -> tuple[str, ...]:
     return (f"math.{name}", name) if name in _TOP else (f"math.{name}",)
 
 
+_REAL_ONLY = "takes real numbers only"
 for _name, (_op, _kinds) in _ONE.items():
-    put(_names(_name), of_one(_op, _name.title(), _kinds))
+    _differs = _REAL_ONLY if _name == "sigmoid" else ""
+    put(_names(_name), of_one(_op, _name.title(), _kinds), _differs)
 for _name, _op in _SPECIAL.items():
     _both = (f"math.special.{_name}", *((f"math.{_name}",) if _name.startswith("bessel_i") else ()))
     put(_both, of_one(_op, _name.title(), "f"))
@@ -234,7 +236,8 @@ def _of_x_and_y(function: Callable[[Any, Any], Any], title: str) -> Callable[...
 
 
 for _name, _function in _TWO.items():
-    put(_names(_name), _of_x_and_y(_function, _name))
+    _differs = _REAL_ONLY if _name in ("xlogy", "xlog1py") else ""
+    put(_names(_name), _of_x_and_y(_function, _name), _differs)
 for _name, _op in _BITS.items():
     put((f"bitwise.{_name}",), _of_x_and_y(of_two(_op, _name, "iu"), _name))
 put(("bitwise.invert",), of_one(elementwise.bitwise_invert, "Invert", "iu"))

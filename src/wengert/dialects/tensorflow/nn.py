@@ -173,7 +173,9 @@ def softmax_cross_entropy_with_logits(
     p = convert(labels, None, x.dtype)
     p = p if p.dtype == x.dtype else ns.astype(p, x.dtype)
     axis = _checked_axis(x, axis)
-    if p.ndim != x.ndim or any(n not in (1, m) and m != 1 for n, m in zip(p.shape, x.shape)):
+    if p.ndim != x.ndim or any(
+        n not in (1, m) and m != 1 for n, m in zip(p.shape, x.shape, strict=False)
+    ):
         raise invalid(
             f"logits and labels must be broadcastable: logits_size={list(x.shape)} "
             f"labels_size={list(p.shape)}"
@@ -211,8 +213,8 @@ def sparse_softmax_cross_entropy_with_logits(
         )
     if where.size and (where.min() < 0 or where.max() >= x.shape[-1]):
         raise invalid(
-            f"Received a label value of {where.max() if where.min() >= 0 else where.min()} which is "
-            f"outside the valid range of [0, {x.shape[-1]})."
+            f"Received a label value of {where.max() if where.min() >= 0 else where.min()} which "
+            f"is outside the valid range of [0, {x.shape[-1]})."
         )
     return losses.cross_entropy(x, where, reduction="none")
 
@@ -383,12 +385,12 @@ def batch_normalization(
     """Return x with a mean and a variance taken away, and others put in their place."""
     x = convert(x)
     given = {"mean": mean, "variance": variance, "offset": offset, "scale": scale}
-    parts = {
+    parts: dict[str, Any] = {
         key: None if value is None else convert(value, None, x.dtype)
         for key, value in given.items()
     }
     check_dtypes("Mul", x, *(part for part in parts.values() if part is not None))
-    inverse = 1.0 / ns.sqrt(parts["variance"] + convert(variance_epsilon, None, x.dtype))
+    inverse: Any = 1.0 / ns.sqrt(parts["variance"] + convert(variance_epsilon, None, x.dtype))
     if parts["scale"] is not None:
         inverse = inverse * parts["scale"]
     shift = -parts["mean"] * inverse
@@ -466,7 +468,11 @@ def dropout(
     return ns.where(ns.asarray(kept), x * (1 / (1 - rate)), 0.0)
 
 
-@offered("nn.embedding_lookup", raises=_CHECKS)
+@offered(
+    "nn.embedding_lookup",
+    raises=_CHECKS,
+    differs="tables in a list of several have dense gradients",
+)
 def embedding_lookup(
     params: Any, ids: Any, max_norm: float | None = None, name: str | None = None
 ) -> Any:
@@ -484,7 +490,7 @@ def embedding_lookup(
 
 
 #: What is in `tf.math` or `tf.linalg` as well.
-_SHARED = {
+_SHARED: dict[str, Any] = {
     "softmax": _softmax, "log_softmax": _log_softmax, "softplus": _softplus, "softsign": _softsign,
     "zero_fraction": _zero_fraction, "l2_normalize": _l2_normalize,
 }  # fmt: skip

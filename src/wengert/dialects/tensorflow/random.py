@@ -1,4 +1,4 @@
-"""tf.random: Wengert's generators by TensorFlow's names; the numbers are others, their laws the same.
+"""tf.random: Wengert's generators by TensorFlow's names; other numbers, the same laws.
 
 Every function draws from a NumPy generator: that of the program, which `tf.random.set_seed` sets,
 one for a seed given to a function, or one made of the seed of a stateless function.
@@ -25,7 +25,7 @@ _OTHERS = "other random numbers than TensorFlow's, of the same distribution"
 
 
 class _Program:
-    """The generators of a program: one without a seed, and one for each seed given to a function."""
+    """The generators of a program: one without a seed, and one for each seed given."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.seed = seed
@@ -97,10 +97,10 @@ def _truncated(rng: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Nati
 def _uniform(rng: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Native:
     kind = as_dtype(dtype)
     if kind._numpy.kind in "iu":
-        low, high = (np.asarray(convert(v, kind).numpy()) for v in (minval, maxval))
-        if (low >= high).any():
-            raise invalid(f"Need minval < maxval, got {low} >= {high}")
-        return ns.asarray(rng.integers(low, high, _shape(shape), kind._numpy))
+        least, end = (np.asarray(convert(v, kind).numpy()) for v in (minval, maxval))
+        if (least >= end).any():
+            raise invalid(f"Need minval < maxval, got {least} >= {end}")
+        return ns.asarray(rng.integers(least, end, _shape(shape), kind._numpy))
     low, high = convert(minval, kind), convert(1 if maxval is None else maxval, kind)
     draw = lambda size: rng.random(size, np.float32 if kind == float32 else np.float64)  # noqa: E731
     return low + (high - low) * _noise(draw, shape, kind)
@@ -351,7 +351,8 @@ class Generator:
     def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None) -> None:
         if copy_from is None and state is None:
             raise ValueError(
-                "Either `copy_from` or `state` must be given; write tf.random.Generator.from_seed(1)"
+                "Either `copy_from` or `state` must be given; write "
+                "tf.random.Generator.from_seed(1)"
             )
         seed = copy_from._seeds if copy_from is not None else _words(*np.ravel(np.asarray(state)))
         self._begin(seed)
@@ -447,7 +448,9 @@ class Generator:
         return _uniform(self._rng, shape, minval, maxval, kind)
 
     @guarded("Generator.uniform_full_int", *_CHECKS)
-    def uniform_full_int(self: Any, shape: Any, dtype: Any = uint64, name: str | None = None) -> Any:
+    def uniform_full_int(
+        self: Any, shape: Any, dtype: Any = uint64, name: str | None = None
+    ) -> Any:
         """Return whole numbers of the dtype's whole range."""
         return _whole_range(self._rng, shape, dtype)
 

@@ -485,7 +485,7 @@ def unsorted_segment_min(
 # -- counts -------------------------------------------------------------------------------------
 
 
-@offered("math.bincount", raises=(ValueError,))
+@offered("math.bincount", raises=(ValueError,), differs="weights have a gradient")
 def bincount(
     arr: Any,
     weights: Any = None,

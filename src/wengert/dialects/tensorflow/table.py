@@ -40,6 +40,7 @@ PARTS = tuple(
         "reductions",
         "products",
         "control",
+        "settings",
         "debugging",
         "arrays",
         "layout",

@@ -83,8 +83,8 @@ def _pairs(
         raise invalid(f"Stride must be > 0, but got strides {strides} and dilations {dilations}")
     if padding == "EXPLICIT":
         raise ValueError(
-            "'EXPLICIT' is not a valid value for `padding`. To use explicit padding, `padding` must "
-            "be a list."
+            "'EXPLICIT' is not a valid value for `padding`. To use explicit padding, `padding` "
+            "must be a list."
         )
     if isinstance(padding, str):
         if padding not in ("SAME", "VALID"):
@@ -182,7 +182,7 @@ def conv1d(
     return _convolved(1, x, _kernel(w, 1), stride, padding, first, dilations, explicit=False)
 
 
-@offered("nn.conv2d", raises=_CHECKS)
+@offered("nn.conv2d", raises=_CHECKS, differs="not of whole numbers")
 def conv2d(
     input: Any, filters: Any, strides: Any, padding: Any, data_format: Any = "NHWC",
     dilations: Any = None, name: str | None = None,
@@ -462,8 +462,8 @@ def _pooling(how: str, spatial: int, name: str) -> None:
 
 _HOWS = {"MAX": "largest element", "AVG": "mean"}
 _TIES = (
-    "of equal largest elements the first has the derivative; TensorFlow's CPU kernel gives the whole "
-    "derivative to each of them, in three dimensions only"
+    "of equal largest elements the first has the derivative; TensorFlow's CPU kernel gives the "
+    "whole derivative to each of them, in three dimensions only"
 )
 for _spatial in (1, 2, 3):
     _pooling("MAX", _spatial, f"max_pool{_spatial}d")

@@ -18,9 +18,12 @@ _CHECKS: Any = (ValueError, TypeError)
 _BY_NAME: dict[str, Callable[..., Any]] = {}
 
 
-def _activation(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _activation(
+    *names: str, differs: str = ""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        call = offered(*(f"keras.activations.{name}" for name in names), raises=_CHECKS)(function)
+        full = [f"keras.activations.{name}" for name in names]
+        call = offered(*full, raises=_CHECKS, differs=differs)(function)
         _BY_NAME.update(dict.fromkeys(names, call))
         return call
 
@@ -56,7 +59,7 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
     return activations.elu(_real(x), alpha)
 
 
-@_activation("celu")
+@_activation("celu", differs="the derivative at 0 is 1; in Keras it is 2")
 def celu(x: Any, alpha: float = 1.0) -> Any:
     """Return x where it is positive, else alpha * (exp(x / alpha) - 1)."""
     return activations.celu(_real(x), alpha)

@@ -33,7 +33,9 @@ class Initializer:
         return made(np.asarray(self._values(_lengths(shape)), kind))
 
     def _values(self, shape: tuple[int, ...]) -> Any:
-        raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
+        raise NotImplementedError(
+            f"the initializer {type(self).__name__} does not define __call__(self, shape, dtype)"
+        )
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that make this initializer."""
@@ -91,10 +93,7 @@ class Identity(Initializer):
 
     def _values(self, shape: tuple[int, ...]) -> Any:
         if len(shape) != 2:
-            raise ValueError(
-                f"Identity matrix initializer can only be used for 2D matrices. Received: shape={shape} "
-                f"of rank {len(shape)}."
-            )
+            raise ValueError(f"Identity: shape {shape}; expected that of a matrix")
         return self.gain * np.eye(*shape)
 
 
@@ -172,15 +171,13 @@ class VarianceScaling(_Random):
         seed: Any = None,
     ) -> None:  # fmt: skip
         if scale <= 0:
-            raise ValueError(f"Argument `scale` must be positive float. Received: scale={scale}")
+            raise ValueError(f"VarianceScaling: scale={scale}; expected a positive number")
         if mode not in ("fan_in", "fan_out", "fan_avg"):
-            raise ValueError(
-                f"Invalid `mode` argument: {mode}. Please use one of fan_in, fan_out, fan_avg"
-            )
+            raise ValueError(f"VarianceScaling: mode={mode!r}; expected fan_in, fan_out or fan_avg")
         if distribution.lower() not in ("uniform", "truncated_normal", "untruncated_normal"):
             raise ValueError(
-                f"Invalid `distribution` argument: {distribution}. Please use one of uniform, "
-                "truncated_normal, untruncated_normal"
+                f"VarianceScaling: distribution={distribution!r}; expected uniform, "
+                "truncated_normal or untruncated_normal"
             )
         super().__init__(seed, scale=scale, mode=mode, distribution=distribution.lower())
 
@@ -200,7 +197,7 @@ def _scaled(name: str, scale: float, mode: str, distribution: str) -> None:
     """Offer an initializer that is `VarianceScaling` with its arguments chosen."""
 
     def init(self: Any, seed: Any = None) -> None:
-        VarianceScaling.__init__(self, scale, mode, distribution, seed)  # type: ignore[misc]
+        VarianceScaling.__init__(self, scale, mode, distribution, seed)
 
     def get_config(self: Any) -> dict[str, Any]:
         return {"seed": self._given["seed"]}
@@ -230,10 +227,7 @@ class Orthogonal(_Random):
 
     def _values(self, shape: tuple[int, ...]) -> Any:
         if len(shape) < 2:
-            raise ValueError(
-                "The tensor to initialize must be at least two-dimensional. Received: "
-                f"shape={shape} of rank {len(shape)}."
-            )
+            raise ValueError(f"Orthogonal: shape {shape}; expected two axes or more")
         rows, columns = math.prod(shape[:-1]), shape[-1]
         noise = self._rng.standard_normal((max(rows, columns), min(rows, columns)))
         q, r = np.linalg.qr(noise)
@@ -251,7 +245,7 @@ def get(identifier: Any) -> Any:
     return looked_up(identifier, _BY_NAME, "initializer")
 
 
-# -- TensorFlow's own -------------------------------------------------------------------------------
+# -- TensorFlow's own ----------------------------------------------------------------------------
 
 
 def _native(name: str, draw: Callable[..., Any], *parameters: tuple[str, Any]) -> None:

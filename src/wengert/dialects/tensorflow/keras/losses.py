@@ -1,4 +1,4 @@
-"""Losses as Keras 3 has them: functions of targets and predictions, and objects that reduce them."""
+"""Losses as Keras 3 has them: functions of targets and predictions, and objects with them."""
 
 from __future__ import annotations
 
@@ -200,8 +200,8 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
 def _check_shapes(true: Native, predicted: Native, least: int) -> None:
     if true.shape != predicted.shape or true.ndim < least:
         raise ValueError(
-            "Arguments `target` and `output` must have the same shape. Received: "
-            f"target.shape={true.shape}, output.shape={predicted.shape}"
+            f"y_true has shape {true.shape} and y_pred {predicted.shape}; they must agree, with "
+            f"at least {least} axes"
         )
 
 
@@ -219,9 +219,7 @@ def categorical_crossentropy(
 ) -> Any:
     """Return -sum(t * log(p)); targets are a probability for each class."""
     if isinstance(axis, bool):
-        raise ValueError(
-            f"`axis` must be of type `int`. Received: axis={axis} of type {type(axis)}"
-        )
+        raise ValueError(f"axis is {axis}; expected an integer")
     true, predicted = _both(y_true, y_pred, one_rank=False)
     true = _smoothed(true, label_smoothing, true.shape[-1] if true.ndim else 1)
     _check_shapes(true, predicted, 1)
@@ -264,11 +262,11 @@ def _sparse(
     if true.ndim == predicted.ndim and true.ndim and true.shape[-1] == 1:
         true = true[..., 0]
     if axis not in (-1, predicted.ndim - 1):
-        raise ValueError(f"Only axis=-1 is currently supported. Received: axis={axis}")
+        raise ValueError(f"axis is {axis}; expected -1, the last axis")
     if not predicted.ndim or true.shape != predicted.shape[:-1]:
         raise ValueError(
-            "Arguments `target` and `output` must have the same shape up until the last dimension: "
-            f"target.shape={true.shape}, output.shape={predicted.shape}"
+            f"y_true has shape {true.shape} and y_pred {predicted.shape}; they must agree up to "
+            "the axis of classes"
         )
     valid = None
     if ignore_class is not None:
@@ -392,16 +390,13 @@ def _masked(weights: Any, mask: np.ndarray | None, reduction: Any, dtype: Any) -
 
 @keras("losses", "Loss")
 class Loss:
-    """What losses share. A subclass defines `call(y_true, y_pred)`, with a loss for each example."""
+    """What losses share. A subclass defines `call(y_true, y_pred)`: a loss for each example."""
 
     def __init__(
         self, name: str | None = None, reduction: Any = "sum_over_batch_size", dtype: Any = None
     ) -> None:
         if reduction not in _REDUCTIONS:
-            raise ValueError(
-                "Invalid value for argument `reduction`. Expected one of "
-                f"{_REDUCTIONS}. Received: reduction={reduction}"
-            )
+            raise ValueError(f"reduction is {reduction!r}; expected one of {_REDUCTIONS}")
         self.name = name or type(self).__name__.lower()
         self.reduction = reduction
         self._dtype = as_dtype(dtype or "float32")
@@ -487,7 +482,7 @@ def _class(name: str, function: Callable[..., Any], label: str, **defaults: Any)
         "_function": staticmethod(function), "__module__": __name__,
     })  # fmt: skip
     CLASSES[name] = kind
-    return keras("losses", name)(kind)  # type: ignore[no-any-return]
+    return keras("losses", name)(kind)
 
 
 _LOGITS = {"from_logits": False, "label_smoothing": 0.0, "axis": -1}

@@ -241,7 +241,7 @@ def _class(name: str, function: Callable[..., Any], label: str = "", **defaults:
     def init(self: Any, *args: Any, **given: Any) -> None:
         order = (*defaults, "name", "dtype") if name == "BinaryCrossentropy" else (
             "name", "dtype", *defaults)  # fmt: skip
-        if name.startswith("TopK") or name.startswith("SparseTopK"):
+        if name.startswith(("TopK", "SparseTopK")):
             order = ("k", "name", "dtype")
         options = dict(zip(order, args, strict=False)) | given
         unknown = set(options) - set(order)

@@ -11,8 +11,8 @@ from wengert.dialects.tensorflow.table import ABSENT, put
 _TOP = ("losses", "metrics", "optimizers", "initializers")
 EPSILON = 1e-7
 _MODULE = (
-    "tf.keras.{} is not offered: layers and models are not part of this dialect. Keep parameters as "
-    "tf.Variable in a tf.Module, and write what a layer does as a method: "
+    "tf.keras.{} is not offered: layers and models are not part of this dialect. Keep parameters "
+    "as tf.Variable in a tf.Module, and write what a layer does as a method: "
     "tf.nn.relu(x @ self.w + self.b)"
 )
 for _name in ("layers", "Layer", "models", "Model", "Sequential", "Input", "applications"):

@@ -29,7 +29,7 @@ def _raw(variable: Variable) -> np.ndarray:
 
 @keras("optimizers", "Optimizer")
 class Optimizer:
-    """What optimisers share. A subclass defines `update_step(gradient, variable, learning_rate)`."""
+    """What optimisers share; one of your own defines `update_step`."""
 
     _rule = keras_rules.Rule()
 
@@ -50,24 +50,22 @@ class Optimizer:
     ) -> None:
         if kwargs.pop("decay", None) is not None:
             warnings.warn(
-                "Argument `decay` is no longer supported and will be ignored.", stacklevel=3
+                "decay is ignored; write a schedule for learning_rate instead", stacklevel=3
             )
         if kwargs:
             raise ValueError(f"Argument(s) not recognized: {kwargs}")
         if sum(limit is not None for limit in (clipnorm, clipvalue, global_clipnorm)) > 1:
             raise ValueError(
-                "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
-                f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}"
+                f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}; "
+                "give at most one of them"
             )
         if gradient_accumulation_steps and not gradient_accumulation_steps >= 2:
             raise ValueError(
-                "`gradient_accumulation_steps` must be an integer >= 2. Received: "
-                f"gradient_accumulation_steps={gradient_accumulation_steps}"
+                f"gradient_accumulation_steps={gradient_accumulation_steps}; expected None, or 2 "
+                "or more"
             )
         if use_ema and not 0 <= ema_momentum <= 1:
-            raise ValueError(
-                f"`ema_momentum` must be in the range [0, 1]. Received: ema_momentum={ema_momentum}"
-            )
+            raise ValueError(f"ema_momentum={ema_momentum}; expected a number from 0 to 1")
         self.name = name or snake(type(self).__name__)
         self.weight_decay = weight_decay
         self.clipnorm, self.clipvalue, self.global_clipnorm = clipnorm, clipvalue, global_clipnorm
@@ -90,9 +88,8 @@ class Optimizer:
             return rate
         if not isinstance(rate, float):
             raise ValueError(
-                "Argument `learning_rate` should be float, or an instance of LearningRateSchedule, or a "
-                "callable (that takes in the current iteration value and returns the corresponding "
-                f"learning rate value). Received instead: learning_rate={rate}; write float(rate)"
+                f"learning_rate is {rate!r}; expected a Python float, a LearningRateSchedule or a "
+                "function without arguments: write float(learning_rate)"
             )
         return _state(rate, np.float32, "learning_rate")
 
@@ -127,10 +124,8 @@ class Optimizer:
             self._variables = [v for v in self._variables if v is not before]
         elif isinstance(before, LearningRateSchedule):
             raise TypeError(
-                "This optimizer was created with a `LearningRateSchedule` object as its "
-                "`learning_rate` constructor argument, hence its learning rate is not settable. If you "
-                "need the learning rate to be settable, you should instantiate the optimizer with a "
-                "float `learning_rate` argument."
+                "the learning rate of this optimizer follows a schedule, so it cannot be "
+                "assigned to; make the optimizer with a float, or assign a schedule"
             )
         else:
             self._learning_rate.assign(np.asarray(convert(learning_rate).numpy(), np.float32))
@@ -221,8 +216,8 @@ class Optimizer:
         """Give the optimiser's variables values."""
         if not self.built:
             raise ValueError(
-                "You are calling `set_weights()` on an optimizer that has not yet been built. Please "
-                "call `optimizer.build(trainable_variables)` first."
+                "this optimizer has no state yet; call optimizer.build(variables) before "
+                "set_weights"
             )
         for variable, weight in zip(self._variables, weights, strict=False):
             variable.assign(_in_dtype(weight, variable))
@@ -250,7 +245,7 @@ class Optimizer:
         """Step variables against their gradients: pairs (gradient, variable)."""
         pairs = list(grads_and_vars)
         if not pairs:
-            raise ValueError("not enough values to unpack (expected 2, got 0): no gradients given")
+            raise ValueError("apply_gradients was given no pairs (gradient, variable)")
         grads, variables = zip(*pairs, strict=True)
         self.apply(grads, variables)
         return self._iterations
@@ -262,13 +257,13 @@ class Optimizer:
         if trainable_variables is None:
             if not self.built:
                 raise ValueError(
-                    "When passing `grads` without `variables`, the optimizer must already be built on "
-                    "a list of variables. Call `optimizer.build(trainable_variables)` first. "
+                    "the optimizer does not know its variables yet; call "
+                    "optimizer.build(variables), or write optimizer.apply(grads, variables)"
                 )
             if len(grads) != len(self._trainable_variables):
                 raise ValueError(
-                    f"Received a list of {len(grads)} gradients, but the optimizer is tracking "
-                    f"{len(self._trainable_variables)} trainable variables."
+                    f"{len(grads)} gradients for {len(self._trainable_variables)} variables; give "
+                    "one for each"
                 )
             trainable_variables = self._trainable_variables
         variables = list(trainable_variables)
@@ -277,9 +272,8 @@ class Optimizer:
         for v in variables:
             if id(v) not in self._index:
                 raise ValueError(
-                    f"Unknown variable: {v}. This optimizer can only be called for the variables it was "
-                    "originally built with. When working with a new set of variables, you should "
-                    "recreate a new optimizer instance."
+                    f"the optimizer does not know the variable {v}; it steps those of its first "
+                    "call, so make another one for other variables"
                 )
         found = [(g, v) for g, v in zip(grads, variables, strict=True) if g is not None]
         self._check_missing(grads, variables, found)
@@ -295,12 +289,13 @@ class Optimizer:
 
     def _check_missing(self, grads: Any, variables: list[Any], found: list[Any]) -> None:
         if not found:
-            raise ValueError("No gradients provided for any variable.")
+            raise ValueError(
+                "all gradients are None: nothing that was differentiated depends on the variables"
+            )
         if len(found) < len(variables):
             names = [v.name for g, v in zip(grads, variables, strict=True) if g is None]
             warnings.warn(
-                f"Gradients do not exist for variables {names} when minimizing the loss. If using "
-                "`model.compile()`, did you forget to provide a `loss` argument?",
+                f"no gradients for the variables {names}, which stay as they are",
                 stacklevel=4,
             )
 
@@ -449,7 +444,7 @@ class SGD(_OfRule):
     ) -> None:
         super().__init__(learning_rate, **common)
         if not isinstance(momentum, float) or not 0 <= momentum <= 1:
-            raise ValueError("`momentum` must be a float between [0, 1].")
+            raise ValueError(f"momentum={momentum!r}; expected a float from 0 to 1")
         self._with(keras_rules.SGD, momentum=momentum, nesterov=nesterov)
 
 
@@ -477,7 +472,7 @@ class AdamW(Adam):
             learning_rate, beta_1, beta_2, epsilon, amsgrad, weight_decay=weight_decay, **common
         )
         if weight_decay is None:
-            raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
+            raise ValueError("AdamW: weight_decay is None; expected a float, or write Adam")
 
 
 @_offered
@@ -565,10 +560,7 @@ class Lion(_OfRule):
     ) -> None:
         super().__init__(learning_rate, **common)
         if not 0 < beta_1 <= 1:
-            raise ValueError(
-                "Argument `beta_1` must be in the [0, 1] range. Otherwise, the optimizer degenerates to "
-                f"SignSGD. Received: beta_1={beta_1}."
-            )
+            raise ValueError(f"Lion: beta_1={beta_1}; expected a number above 0, up to 1")
         self._with(keras_rules.Lion, beta_1=beta_1, beta_2=beta_2)
 
 
@@ -591,14 +583,9 @@ class Ftrl(_OfRule):
         }
         for name, value in given.items():
             if value < 0:
-                raise ValueError(
-                    f"`{name}` needs to be positive or zero. Received: {name}={value}."
-                )
+                raise ValueError(f"Ftrl: {name}={value}; expected 0 or more")
         if learning_rate_power > 0:
-            raise ValueError(
-                "`learning_rate_power` needs to be negative or zero. Received: "
-                f"learning_rate_power={learning_rate_power}."
-            )
+            raise ValueError(f"Ftrl: learning_rate_power={learning_rate_power}; expected 0 or less")
         self._with(keras_rules.Ftrl, learning_rate_power=learning_rate_power, beta=beta, **given)
 
 

@@ -22,13 +22,13 @@ class LearningRateSchedule:
     def __call__(self, step: Any) -> Any:
         """Return the learning rate of a step."""
         raise NotImplementedError(
-            f"Learning rate schedule '{type(self).__name__}' must override `__call__(self, step)`."
+            f"the schedule {type(self).__name__} does not define __call__(self, step)"
         )
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that make this schedule."""
         raise NotImplementedError(
-            f"Learning rate schedule '{type(self).__name__}' must override `get_config()`."
+            f"the schedule {type(self).__name__} does not define get_config(self)"
         )
 
     @classmethod
@@ -45,7 +45,9 @@ class _Formula(LearningRateSchedule):
         self.__dict__.update(given)
         for name in ("decay_steps", "first_decay_steps"):
             if name in given and given[name] <= 0:
-                raise ValueError(f"Argument `{name}` must be > 0. Received: {name}={given[name]}")
+                raise ValueError(
+                    f"{type(self).__name__}: {name}={given[name]}; expected more than 0"
+                )
 
     def get_config(self) -> dict[str, Any]:
         return dict(self._given)
@@ -67,8 +69,8 @@ class ExponentialDecay(_Formula):
     """initial * decay_rate ** (step / decay_steps)."""
 
     def __init__(
-        self, initial_learning_rate: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
-        name: str = "ExponentialDecay",
+        self, initial_learning_rate: Any, decay_steps: Any, decay_rate: Any,
+        staircase: bool = False, name: str = "ExponentialDecay",
     ) -> None:  # fmt: skip
         super().__init__(
             initial_learning_rate=initial_learning_rate, decay_steps=decay_steps,
@@ -87,8 +89,8 @@ class InverseTimeDecay(_Formula):
     """initial / (1 + decay_rate * step / decay_steps)."""
 
     def __init__(
-        self, initial_learning_rate: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False,
-        name: str = "InverseTimeDecay",
+        self, initial_learning_rate: Any, decay_steps: Any, decay_rate: Any,
+        staircase: bool = False, name: str = "InverseTimeDecay",
     ) -> None:  # fmt: skip
         super().__init__(
             initial_learning_rate=initial_learning_rate, decay_steps=decay_steps,
@@ -183,9 +185,8 @@ class PiecewiseConstantDecay(_Formula):
     def __init__(self, boundaries: Any, values: Any, name: str = "PiecewiseConstant") -> None:
         if len(boundaries) != len(values) - 1:
             raise ValueError(
-                "The length of boundaries should be 1 less than the length of values. Received: "
-                f"boundaries={boundaries} of length {len(boundaries)}, and values={values} of length "
-                f"{len(values)}."
+                f"{len(boundaries)} boundaries and {len(values)} values; expected one value more "
+                "than boundaries"
             )
         super().__init__(boundaries=boundaries, values=values, name=name)
 

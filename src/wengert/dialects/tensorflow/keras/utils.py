@@ -45,7 +45,7 @@ def set_random_seed(seed: int) -> None:
     if not isinstance(seed, int):
         raise ValueError(f"Expected `seed` argument to be an integer. Received: seed={seed}")
     random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 - NumPy's own, as Keras does
+    np.random.seed(seed)
     set_seed(seed)
 
 

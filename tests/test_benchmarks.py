@@ -133,7 +133,9 @@ TIMED = [case for case in CASES.values() if case.small]
 def test_wengert_agrees_with_numpy_or_jax(case):
     own = [n for n in case.competitors if peers.library_of(n) in ("wengert", "numpy", "jax")]
     assert "wengert" in own  # those of elements have no other: tests/engine/test_selections.py
-    harness.check_agreement(case, {n: case.competitors[n](**case.small)() for n in own})
+    results = {n: case.competitors[n](**case.small)() for n in own}
+    if case.agree:  # else competitors do other amounts of work, or answer in other forms
+        harness.check_agreement(case, results)
 
 
 @pytest.mark.parametrize(

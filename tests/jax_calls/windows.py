@@ -82,7 +82,7 @@ def _window_sum(x: Any, **params: Any) -> Any:
     return _pooled(x, np.zeros((), x.dtype), lax.add, **params)
 
 
-def _max_pool(x: Any, **params: Any) -> Any:
+def _max_pool(x: Any, ties: str, **params: Any) -> Any:
     """Return the largest of each window; JAX cannot differentiate a window with gaps."""
     if set(params["dilation"]) == {1} and min(_hi_ends(x, **params)) >= 0:
         return _pooled(x, -np.inf, lax.max, **params)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,11 @@ __all__ = [
 ]
 
 Ints = Sequence[int]
-#: About how many bytes of windows are laid out side by side for one product of matrices.
+Memory = dict[str, np.ndarray]
+#: About how many bytes of windows each core lays out side by side at a time.
 LAID_OUT = 4 * 1024 * 1024
+#: Products of matrices of no more terms than this are computed by one thread in OpenBLAS.
+ONE_THREAD = 1 << 18
 #: Windows of no more bytes than this are laid out in one go.
 SMALL = 1 << 18
 
@@ -94,79 +98,141 @@ def _tap(k: Ints, size: Ints, stride: Ints, dilation: Ints) -> tuple[Any, ...]:
 # -- convolutions -----------------------------------------------------------------------------
 
 
-def _pieces(batch: int, size: Ints, taps: int, itemsize: int) -> Iterator[tuple[slice, slice]]:
-    """Return (images, rows) that cover all windows: several images, or some rows of one."""
-    if not batch or not math.prod(size):
-        return
-    row = max(1, taps * math.prod(size[1:]) * itemsize)
-    parts = min(-(-row * size[0] // LAID_OUT), size[0])
-    rows = -(-size[0] // parts)
-    images = max(1, LAID_OUT // (row * size[0]))
-    for first in range(0, batch, images):
-        for top in range(0, size[0], rows):
-            yield slice(first, min(first + images, batch)), slice(top, min(top + rows, size[0]))
+def _is_channels_last(x: np.ndarray) -> bool:
+    """Return whether the channels of a place lie side by side in memory."""
+    return x.shape[1] > 1 and 0 < x.strides[1] < min(map(abs, x.strides[2:]))
 
 
-def _columns(
-    x: np.ndarray,
-    kernel: tuple[int, ...],
-    size: tuple[int, ...],
-    stride: Ints,
-    offset: Ints,
-    dilation: Ints,
-    groups: int,
-) -> Iterator[tuple[slice, slice, np.ndarray]]:
-    """Return (images, rows, matrices whose columns are the windows there), piece by piece.
+def _empty(
+    shape: Sequence[int], dtype: Any, channels_last: bool, memory: Memory | None = None
+) -> np.ndarray:
+    """Return an array (batch, channels, *spatial) with either order in memory."""
+    ordered = (shape[0], *shape[2:], shape[1]) if channels_last else shape
+    array = np.empty(ordered, dtype) if memory is None else _held(memory, "image", ordered, dtype)
+    return np.moveaxis(array, -1, 1) if channels_last else array
 
-    The matrices (groups, channels and taps of a group, images and places) are valid until
-    the next piece is asked for.
+
+def _held(memory: Memory, what: str, shape: Sequence[int], dtype: Any) -> np.ndarray:
+    """Return an array that the next piece writes over: new memory is slow the first time."""
+    size = math.prod(shape)
+    if what not in memory or memory[what].size < size:
+        memory[what] = np.empty(size, dtype)
+    return memory[what][:size].reshape(shape)
+
+
+def _pieces(batch: int, size: Ints, row: int) -> list[tuple[slice, slice]]:
+    """Return (images, rows) that cover all places: several images, or some rows of one.
+
+    `row` is the number of bytes that the windows of a row take.
     """
-    batch, channels = x.shape[:2]
-    inside, reads, writes = _frame(x.shape[2:], kernel, size, stride, offset, dilation)
-    in_place = math.prod(kernel) == 1 and set(stride) == {1} and not any(offset)
-    if in_place and inside == x.shape[2:] and x[:1].nbytes > PIECE // 8:
-        for i in range(batch):  # an image is such a matrix already, and not too small a one
-            yield slice(i, i + 1), slice(0, size[0]), x[i].reshape(groups, -1, math.prod(size))
+    if not batch or not math.prod(size):
+        return []
+    rows = min(max(1, LAID_OUT // max(1, row)), size[0])
+    rows = -(-size[0] // -(-size[0] // rows))  # pieces of about the same size
+    images = max(1, LAID_OUT // max(1, row * size[0]))
+    return [
+        (slice(first, min(first + images, batch)), slice(top, min(top + rows, size[0])))
+        for first in range(0, batch, images)
+        for top in range(0, size[0], rows)
+    ]
+
+
+def _few_rows(taps: int, channels: int) -> int:
+    """Return how many rows a product with a matrix may have that BLAS computes in one thread."""
+    return ONE_THREAD // max(1, taps * channels)
+
+
+def _each(work: Callable[..., None], pieces: list[Any], taps: int, channels: int) -> None:
+    """Call ``work(memory, *piece)`` for all pieces: over the cores, unless BLAS uses them itself.
+
+    What is in `memory` is that of one thread.
+    """
+
+    def run(first: int, last: int, memory: Memory) -> None:
+        for piece in pieces[first:last]:
+            work(memory, *piece)
+
+    in_pieces(run, len(pieces), 1 if _few_rows(taps, channels) >= 8 else len(pieces), dict)
+
+
+def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """Write the products of matrices (groups, rows, taps) and (groups, taps, channels) to `out`.
+
+    They are computed a few rows at a time, which BLAS is quickest at if it is called by each core.
+    """
+    groups, rows, taps = a.shape
+    few = _few_rows(taps, b.shape[2])
+    if few < 8 or rows <= few:
+        np.matmul(a, b, out=out)
         return
-    taps = channels * math.prod(kernel)
-    pieces = list(_pieces(batch, size, taps, x.itemsize))
-    if not pieces:
-        return
-    most = pieces[0][0].stop
-    padded = math.prod(r.stop - r.start for r in reads) < math.prod(inside)
-    frames = np.zeros((most, channels, *inside), x.dtype) if padded else x
-    widest = pieces[0][1].stop * math.prod(size[1:]) * most
-    buffer = np.empty(taps * widest, x.dtype)
-    spatial = range(2, 2 + len(kernel))
-    order = (1, *spatial, 0, *(a + len(kernel) for a in spatial))
-    for images, rows in pieces:
-        count = images.stop - images.start
-        here = (rows.stop - rows.start, *size[1:])
-        frame = frames[:count] if padded else x[(images, slice(None), *reads)]
-        source = x[(images, slice(None), *reads)]
-        below = frame[:, :, rows.start * stride[0] :]
-        windows = _windows(below, kernel, here, stride, dilation).transpose(order)
-        laid = buffer[: taps * count * math.prod(here)]
-        target = laid.reshape(channels, *kernel, count, *here)
-
-        def lay_out(first: int, last: int) -> None:
-            if padded and not rows.start:  # noqa: B023 - runs within this turn of the loop
-                frame[(slice(None), slice(first, last), *writes)] = source[:, first:last]  # noqa: B023
-            target[first:last] = windows[first:last]  # noqa: B023
-
-        in_pieces(lay_out, channels, PIECE // max(1, laid.nbytes // max(1, channels)))
-        yield images, rows, laid.reshape(groups, -1, count * math.prod(here))
+    whole = rows - rows % few
+    parts = [m[:, :whole].reshape(groups, whole // few, few, -1) for m in (a, out)]
+    np.matmul(parts[0], b[:, None], out=parts[1])
+    if whole < rows:
+        np.matmul(a[:, whole:], b, out=out[:, whole:])
 
 
-def _piece_of(z: np.ndarray, images: slice, rows: slice, groups: int) -> np.ndarray:
-    """Return a piece of the convolved images as matrices (groups, channels, places)."""
-    channels, size = z.shape[1], z.shape[2:]
-    flat = math.prod(size[1:])
-    if images.stop - images.start == 1:  # a view, if z is contiguous
-        image = z[images.start].reshape(groups, channels // groups, math.prod(size))
-        return image[:, :, rows.start * flat : rows.stop * flat]
-    part = z[images].swapaxes(0, 1)
-    return part.reshape(groups, channels // groups, -1)
+def _multiply_transposed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the products of matrices (groups, rows, taps), transposed, and (groups, rows, ...)."""
+    groups, rows, taps = a.shape
+    few = _few_rows(taps, b.shape[2])
+    if few < 8 or rows <= few:
+        return np.matmul(a.swapaxes(1, 2), b)
+    whole = rows - rows % few
+    parts = [m[:, :whole].reshape(groups, whole // few, few, -1) for m in (a, b)]
+    total: np.ndarray = np.matmul(parts[0].swapaxes(2, 3), parts[1]).sum(axis=1)
+    if whole < rows:
+        total += np.matmul(a[:, whole:].swapaxes(1, 2), b[:, whole:])
+    return total
+
+
+def _kernels(w: np.ndarray, groups: int) -> np.ndarray:
+    """Return kernels (out, in, *window) as matrices (groups, window and in, out)."""
+    outputs, channels, *kernel = w.shape
+    parted = w.reshape(groups, outputs // groups, channels, *kernel)
+    moved = np.moveaxis(parted, (1, 2), (-1, -2))
+    return moved.reshape(groups, -1, outputs // groups)
+
+
+def _places(z: np.ndarray, images: slice, rows: slice, groups: int) -> np.ndarray:
+    """Return a piece of z as matrices (groups, places, channels): a view if memory allows."""
+    part = np.moveaxis(z, 1, -1)[images, rows]
+    flat = part.reshape(math.prod(part.shape[:-1]), groups, z.shape[1] // groups)
+    return flat.swapaxes(0, 1)
+
+
+def _long_runs(x: np.ndarray, kernel: Ints, groups: int) -> bool:
+    """Return whether windows are best laid out place by place: their parts are long in memory."""
+    return _is_channels_last(x) and x.shape[1] // groups * kernel[-1] >= 8
+
+
+def _laid_out(
+    memory: Memory, x: np.ndarray, images: slice, rows: slice, kernel: Ints, size: Ints, stride: Ints,
+    offset: Ints, dilation: Ints, groups: int, by_place: bool,
+) -> np.ndarray:  # fmt: skip
+    """Return the windows of a piece as matrices (groups, places, window and channels)."""
+    here = (rows.stop - rows.start, *size[1:])
+    below = (offset[0] - rows.start * stride[0], *offset[1:])
+    extent, inner, outer = _frame(x.shape[2:], kernel, here, stride, below, dilation)
+    part = x[(images, slice(None), *inner)]
+    if part.shape[2:] != extent:  # windows reach over the border
+        frame = _empty((*part.shape[:2], *extent), x.dtype, by_place, memory)
+        frame[...] = 0
+        frame[(..., *outer)] = part
+        part = frame
+    windows = _windows(part, kernel, here, stride, dilation)
+    count, spatial = windows.shape[0], len(kernel)
+    windows = windows.reshape(count, groups, x.shape[1] // groups, *kernel, *here)
+    taps, places = range(3, 3 + spatial), range(3 + spatial, 3 + 2 * spatial)
+    order = (1, 0, *places, *taps, 2) if by_place else (1, *taps, 2, 0, *places)
+    laid = windows.transpose(order)
+    if math.prod(kernel) > 1:  # else the images may be such matrices already
+        held = _held(memory, "windows", laid.shape, x.dtype)
+        held[...] = laid
+        laid = held
+    if by_place:
+        return laid.reshape(groups, count * math.prod(here), -1)
+    return laid.reshape(groups, -1, count * math.prod(here)).swapaxes(1, 2)
 
 
 def _convolve_small(
@@ -223,18 +289,28 @@ def convolve(
         z = _convolve_small(x, w, size, stride, offset, dilation, groups)
         z += bias.reshape(-1, *(1 for _ in size))
         return z.astype(dtype, copy=False)
-    z = np.empty((x.shape[0], w.shape[0], *size), x.dtype)
+    z = _empty((x.shape[0], w.shape[0], *size), x.dtype, _is_channels_last(x))
+    by_place = _long_runs(x, kernel, groups)
+    x = x if by_place else np.ascontiguousarray(x)
+    kernels = _kernels(w, groups)
+    taps, outputs = kernels.shape[1:]
     rises = bool(bias.any())
-    bias = np.broadcast_to(bias, (w.shape[0],)).reshape(groups, -1, 1)
-    rows_of_w = np.ascontiguousarray(w).reshape(groups, w.shape[0] // groups, -1)
-    for images, rows, columns in _columns(x, kernel, size, stride, offset, dilation, groups):
-        out = _piece_of(z, images, rows, groups)
-        np.matmul(rows_of_w, columns, out=out)
+    bias = np.broadcast_to(bias, (w.shape[0],)).reshape(groups, 1, -1)
+
+    def work(memory: Memory, images: slice, rows: slice) -> None:
+        windows = _laid_out(
+            memory, x, images, rows, kernel, size, stride, offset, dilation, groups, by_place
+        )
+        out = _places(z, images, rows, groups)
+        _multiply(windows, kernels, out)
         if rises:
             out += bias
-        if images.stop - images.start > 1:  # then `out` was a copy
-            count = images.stop - images.start
-            z[images] = out.reshape(w.shape[0], count, *size).swapaxes(0, 1)
+        if not np.may_share_memory(out, z):  # then it was a copy
+            part = np.moveaxis(z, 1, -1)[images, rows]
+            part[...] = out.swapaxes(0, 1).reshape(part.shape)
+
+    row = x.shape[1] * math.prod((*kernel, *size[1:])) * x.itemsize
+    _each(work, _pieces(x.shape[0], size, row), taps, outputs)
     return z.astype(dtype, copy=False)
 
 
@@ -250,17 +326,26 @@ def convolve_weight(
 ) -> np.ndarray:
     """Return the sums of x * z over all places, for each tap of kernels of `size`."""
     (x, z), dtype = _with_working_dtype(x, z)
-    channels, outputs = x.shape[1] // groups, z.shape[1]
-    total = np.zeros((groups, channels * math.prod(size), outputs // groups), x.dtype)
+    channels, outputs, places = x.shape[1] // groups, z.shape[1] // groups, z.shape[2:]
+    taps = channels * math.prod(size)
+    total = np.zeros((groups, taps, outputs), x.dtype)
     if x.size and z.size and total.size:
-        z = np.ascontiguousarray(z)
-        term = np.empty_like(total)
-        places = z.shape[2:]
-        for images, rows, columns in _columns(x, size, places, stride, offset, dilation, groups):
-            part = _piece_of(z, images, rows, groups)
-            np.matmul(columns, part.swapaxes(1, 2), out=term)  # BLAS is slower the other way
-            total += term
-    weight = total.swapaxes(1, 2).reshape(outputs, channels, *size)
+        by_place = _long_runs(x, size, groups)
+        x = x if by_place else np.ascontiguousarray(x)
+        lock = Lock()
+
+        def work(memory: Memory, images: slice, rows: slice) -> None:
+            windows = _laid_out(
+                memory, x, images, rows, size, places, stride, offset, dilation, groups, by_place
+            )
+            term = _multiply_transposed(windows, _places(z, images, rows, groups))
+            with lock:
+                np.add(total, term, out=total)
+
+        row = x.shape[1] * math.prod((*size, *places[1:])) * x.itemsize
+        _each(work, _pieces(x.shape[0], places, row), taps, outputs)
+    parted = total.reshape(groups, *size, channels, outputs)
+    weight = np.moveaxis(parted, (-1, -2), (1, 2)).reshape(groups * outputs, channels, *size)
     return weight.astype(dtype, copy=False)
 
 
@@ -309,28 +394,39 @@ def _add_up_windows(
 ) -> np.ndarray:
     """Return `convolve_input` by computing all windows and adding them up where they overlap."""
     batch, kernel, places = z.shape[0], w.shape[2:], z.shape[2:]
-    channels = w.shape[1] * groups
-    x = np.zeros((batch, channels, *size), z.dtype)
+    channels = w.shape[1]
+    by_place = _is_channels_last(z) and channels >= 8
+    x = _empty((batch, groups * channels, *size), z.dtype, by_place)
+    x[...] = 0
     extent, inner, outer = _frame(size, kernel, places, stride, offset, dilation)
-    columns_of_w = w.reshape(groups, w.shape[0] // groups, -1).swapaxes(1, 2)
-    z = np.ascontiguousarray(z)
-    taps = list(np.ndindex(*kernel))
-    for images, rows in _pieces(batch, places, channels * len(taps), z.itemsize):
-        count, here = images.stop - images.start, (rows.stop - rows.start, *places[1:])
-        part = _piece_of(z, images, rows, groups)
-        windows = np.matmul(columns_of_w, part).reshape(channels, *kernel, count, *here)
-        if rows.start == 0:
-            frame = np.zeros((channels, count, *extent), z.dtype)
-        below = frame[:, :, rows.start * stride[0] :]
+    kernels = _kernels(w, groups).swapaxes(1, 2)
+    outputs, taps = kernels.shape[1:]
+    row = groups * taps * math.prod(places[1:]) * z.itemsize
+    pieces = _pieces(batch, places, row)
+    by_images = {images.start: images for images, _ in pieces}
 
-        def add_up(first: int, last: int) -> None:
-            for k in taps:
-                seen = (slice(first, last), slice(None), *_tap(k, here, stride, dilation))  # noqa: B023
-                below[seen] += windows[(slice(first, last), *k)]  # noqa: B023
+    def work(memory: Memory, images: slice) -> None:
+        count = images.stop - images.start
+        frame = _empty((count, groups * channels, *extent), z.dtype, by_place, memory)
+        frame[...] = 0
+        parted = frame.reshape(count, groups, channels, *extent)
+        for _, rows in (piece for piece in pieces if piece[0] == images):
+            here = (rows.stop - rows.start, *places[1:])
+            shape = (groups, count * math.prod(here), taps)
+            if by_place:
+                windows = _held(memory, "windows", shape, z.dtype)
+            else:
+                windows = _held(memory, "windows", (groups, taps, shape[1]), z.dtype)
+                windows = windows.swapaxes(1, 2)
+            _multiply(_places(z, images, rows, groups), kernels, windows)
+            windows = windows.reshape(groups, count, *here, *kernel, channels)
+            below = parted[:, :, :, rows.start * stride[0] :]
+            for k in np.ndindex(*kernel):
+                tap = windows[(..., *k, slice(None))]  # (groups, count, *here, channels)
+                below[(..., *_tap(k, here, stride, dilation))] += np.moveaxis(tap, (0, -1), (1, 2))
+        x[(images, slice(None), *inner)] = frame[(..., *outer)]
 
-        in_pieces(add_up, channels, PIECE // max(1, windows.nbytes // channels))
-        if rows.stop == places[0]:
-            x[(images, slice(None), *inner)] = frame[(..., *outer)].swapaxes(0, 1)
+    _each(work, [(images,) for images in by_images.values()], outputs, taps)
     return x
 
 
@@ -398,10 +494,22 @@ def _each_image(work: Callable[[int, int], None], count: int, array: np.ndarray)
     in_pieces(work, count, PIECE // max(1, array.nbytes // max(1, count)))
 
 
-def _flat(x: np.ndarray, spatial: int) -> np.ndarray:
-    """Return x with one axis in front of its spatial ones."""
+def _many_channels_last(x: np.ndarray, spatial: int) -> bool:
+    """Return whether images are better worked on with their channels last."""
+    return x.ndim == spatial + 2 and x.shape[1] >= 8 and _is_channels_last(x)
+
+
+def _images(x: np.ndarray, spatial: int, last: bool) -> np.ndarray:
+    """Return x as (images, *spatial), or as (batch, *spatial, channels) if these go `last`."""
+    if last:
+        return np.moveaxis(x, 1, -1)
     lead = x.ndim - spatial
     return x.reshape((math.prod(x.shape[:lead]), *x.shape[lead:]))
+
+
+def _as_before(images: np.ndarray, lead: Ints, last: bool) -> np.ndarray:
+    """Return what `_images` was made of, with lengths `lead` in front of the spatial axes."""
+    return np.moveaxis(images, -1, 1) if last else images.reshape(*lead, *images.shape[1:])
 
 
 def _along(axis: int, part: slice) -> tuple[slice, ...]:
@@ -419,9 +527,10 @@ def _reduce(
 ) -> np.ndarray:
     """Return windows of x reduced by `ufunc`, one axis after the other."""
     spatial = len(size)
-    images = _flat(x, spatial)
-    taps = _overlaps(images.shape[1:], kernel, size, **geometry)
-    out = np.empty((len(images), *size), x.dtype)
+    lead, last = x.ndim - spatial, _many_channels_last(x, spatial)
+    images = _images(x, spatial, last)
+    taps = _overlaps(x.shape[lead:], kernel, size, **geometry)
+    out = np.empty((len(images), *size, *images.shape[1 + spatial :]), x.dtype)
 
     def reduce(first: int, last: int) -> None:
         part = images[first:last]
@@ -432,16 +541,20 @@ def _reduce(
                     window, axis=axis + 1, dtype=x.dtype, keepdims=True, initial=blank
                 )
                 continue
-            shape = (*part.shape[: axis + 1], size[axis], *part.shape[axis + 2 :])
-            total = np.full(shape, blank, x.dtype)
-            for places, positions in taps[axis]:
+            (places, positions), *others = taps[axis]
+            if places == slice(0, size[axis]):
+                total = part[_along(axis, positions)].copy()
+            else:  # some windows begin outside
+                shape = (*part.shape[: axis + 1], size[axis], *part.shape[axis + 2 :])
+                total, others = np.full(shape, blank, x.dtype), taps[axis]
+            for places, positions in others:
                 here = total[_along(axis, places)]
                 ufunc(here, part[_along(axis, positions)], out=here)
             part = total
         out[first:last] = part
 
     _each_image(reduce, len(images), images)
-    return out.reshape(*x.shape[: x.ndim - spatial], *size)
+    return _as_before(out, x.shape[:lead], last)
 
 
 def window_sum(
@@ -457,10 +570,11 @@ def window_spread(
 ) -> np.ndarray:
     """Return, for images of `size`, the sums of g over the windows that see a position."""
     spatial = len(size)
-    places = g.shape[g.ndim - spatial :]
-    images = _flat(g, spatial)
+    lead, last = g.ndim - spatial, _many_channels_last(g, spatial)
+    places = g.shape[lead:]
+    images = _images(g, spatial, last)
     taps = _overlaps(size, kernel, places, stride, offset, dilation)
-    out = np.empty((len(images), *size), g.dtype)
+    out = np.empty((len(images), *size, *images.shape[1 + spatial :]), g.dtype)
 
     def spread(first: int, last: int) -> None:
         part = images[first:last]
@@ -477,50 +591,73 @@ def window_spread(
         out[first:last] = part
 
     _each_image(spread, len(images), out)
-    return out.reshape(*g.shape[: g.ndim - spatial], *size)
+    return _as_before(out, g.shape[:lead], last)
 
 
 def max_pool(
-    x: np.ndarray, *, kernel: Ints, size: Ints, stride: Ints, offset: Ints, dilation: Ints
-) -> np.ndarray:
-    """Return the largest element of each window."""
+    x: np.ndarray, *, kernel: Ints, size: Ints, stride: Ints, offset: Ints, dilation: Ints,
+    ties: str = "even",
+) -> np.ndarray:  # fmt: skip
+    """Return the largest element of each window; `ties` are only of interest to derivatives."""
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
     geometry = {"stride": stride, "offset": offset, "dilation": dilation}
     return _reduce(x, np.maximum, lowest, kernel, size, geometry)
 
 
 class _Winners:
-    """Which elements of windows are their largest; where that is NaN, the elements that are."""
+    """Which elements of windows are their largest; where that is NaN, the elements that are.
 
-    def __init__(self, x: np.ndarray, y: np.ndarray, kernel: Ints, **geometry: Ints) -> None:
+    Of several in a window all are, each with an even share, or with ``ties="first"`` the first.
+    """
+
+    def __init__(
+        self, x: np.ndarray, y: np.ndarray, kernel: Ints, ties: str, **geometry: Ints
+    ) -> None:
         spatial = len(kernel)
-        self.x, self.y = _flat(x, spatial), _flat(y, spatial)
+        lead = x.ndim - spatial
+        self.lead, self.last = x.shape[:lead], _many_channels_last(x, spatial)
+        self.x, self.y = self.images(x, spatial), self.images(y, spatial)
         self.has_nan = x.dtype.kind == "f" and bool(np.isnan(y).any())
-        length, size = self.x.shape[1:], self.y.shape[1:]
-        axes = _overlaps(length, kernel, size, **geometry)
+        self.first = ties == "first"
+        axes = _overlaps(x.shape[lead:], kernel, y.shape[lead:], **geometry)
         #: for each tap: its places and positions, as keys of images
         self.keys = [
             ((slice(None), *(p for p, _ in taps)), (slice(None), *(q for _, q in taps)))
             for taps in itertools.product(*axes)
         ]
 
+    def images(self, x: np.ndarray, spatial: int) -> np.ndarray:
+        """Return an array in the order in which all are worked on."""
+        return _images(x, spatial, self.last)
+
+    def as_before(self, images: np.ndarray) -> np.ndarray:
+        """Return images in the order in which they were given."""
+        return _as_before(images, self.lead, self.last)
+
     def of(self, first: int, last: int) -> list[np.ndarray]:
         """Return a mask for each tap, of some images."""
         x, y = self.x[first:last], self.y[first:last]
+        found = np.zeros(y.shape, bool) if self.first else None
         masks = []
         for places, positions in self.keys:
             mask = x[positions] == y[places]
             if self.has_nan:
                 mask |= np.isnan(x[positions])
+            if found is not None:
+                mask &= ~found[places]
+                found[places] |= mask
             masks.append(mask)
         return masks
 
-    def count(self, first: int, last: int, masks: list[np.ndarray], dtype: Any) -> np.ndarray:
-        """Return the number of winners in each window; 1 for a window that sees nothing."""
-        count = np.zeros((last - first, *self.y.shape[1:]), dtype)
+    def shared(self, values: np.ndarray, masks: list[np.ndarray]) -> np.ndarray:
+        """Return numbers, one for each window, divided by how many winners it has."""
+        if self.first:
+            return values
+        count = np.zeros(values.shape, values.real.dtype)
         for (places, _), mask in zip(self.keys, masks, strict=True):
             count[places] += mask
-        return np.maximum(count, 1, out=count)
+        quotient: np.ndarray = values / np.maximum(count, 1, out=count)  # some may see nothing
+        return quotient
 
 
 def max_pool_spread(
@@ -532,21 +669,24 @@ def max_pool_spread(
     stride: Ints,
     offset: Ints,
     dilation: Ints,
+    ties: str,
 ) -> np.ndarray:
-    """Return g shared evenly by the elements of `inputs` that are the largest of a window."""
-    winners = _Winners(inputs, largest, kernel, stride=stride, offset=offset, dilation=dilation)
-    images = _flat(g, len(kernel))
+    """Return g given to the elements of `inputs` that are the largest of a window."""
+    winners = _Winners(
+        inputs, largest, kernel, ties, stride=stride, offset=offset, dilation=dilation
+    )
+    images = winners.images(g, len(kernel))
     out = np.zeros(winners.x.shape, g.dtype)
 
     def spread(first: int, last: int) -> None:
         masks = winners.of(first, last)
-        share = images[first:last] / winners.count(first, last, masks, g.real.dtype)
+        share = winners.shared(images[first:last], masks)
         here = out[first:last]
         for (places, positions), mask in zip(winners.keys, masks, strict=True):
             here[positions] += keep(share[places], mask)
 
     _each_image(spread, len(images), out)
-    return out.reshape(inputs.shape)
+    return winners.as_before(out)
 
 
 def max_pool_gather(
@@ -558,10 +698,13 @@ def max_pool_gather(
     stride: Ints,
     offset: Ints,
     dilation: Ints,
+    ties: str,
 ) -> np.ndarray:
     """Return the mean of `values` where `inputs` are the largest of each window."""
-    winners = _Winners(inputs, largest, kernel, stride=stride, offset=offset, dilation=dilation)
-    images = _flat(values, len(kernel))
+    winners = _Winners(
+        inputs, largest, kernel, ties, stride=stride, offset=offset, dilation=dilation
+    )
+    images = winners.images(values, len(kernel))
     out = np.zeros(winners.y.shape, values.dtype)
 
     def gather(first: int, last: int) -> None:
@@ -569,10 +712,10 @@ def max_pool_gather(
         here, part = out[first:last], images[first:last]
         for (places, positions), mask in zip(winners.keys, masks, strict=True):
             here[places] += keep(part[positions], mask)
-        here /= winners.count(first, last, masks, values.real.dtype)
+        here[...] = winners.shared(here, masks)
 
     _each_image(gather, len(images), images)
-    return out.reshape(largest.shape)
+    return winners.as_before(out)
 
 
 def max_pool_indices(
@@ -581,20 +724,20 @@ def max_pool_indices(
     """Return the flat position, in its image, of the first largest element of each window."""
     geometry = {"stride": stride, "offset": offset, "dilation": dilation}
     y = max_pool(x, kernel=kernel, size=size, **geometry)
-    winners = _Winners(x, y, kernel, **geometry)
-    length = winners.x.shape[1:]
-    positions = np.arange(math.prod(length)).reshape(1, *length)
+    winners = _Winners(x, y, kernel, "first", **geometry)
+    length = x.shape[x.ndim - len(kernel) :]
+    positions = np.arange(math.prod(length)).reshape(
+        1, *length, *(1 for _ in winners.x.shape[1 + len(length) :])
+    )
     out = np.zeros(winners.y.shape, np.int64)
 
     def find(first: int, last: int) -> None:
         here = out[first:last]
-        for (places, reads), mask in zip(
-            winners.keys[::-1], winners.of(first, last)[::-1], strict=True
-        ):
-            np.copyto(here[places], positions[reads], where=mask)  # the first tap has the last word
+        for (places, reads), mask in zip(winners.keys, winners.of(first, last), strict=True):
+            np.copyto(here[places], positions[reads], where=mask)
 
     _each_image(find, len(out), winners.x)
-    return out.reshape(y.shape)
+    return winners.as_before(out)
 
 
 # -- sums of a few neighbours -----------------------------------------------------------------

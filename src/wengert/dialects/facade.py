@@ -85,6 +85,9 @@ class Facade:
             return self.names[path]
         if any(name.startswith(f"{path}.") for name in self.names):
             return self._submodule(path)
+        if self.late and path not in self.absent:
+            self.load_all()
+            return self.look_up(path)
         raise AttributeError(self._missing(path))
 
     def _submodule_named(self, name: str) -> types.ModuleType | None:

@@ -12,6 +12,7 @@ import inspect
 import itertools
 import math
 import threading
+import types
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from operator import itemgetter
@@ -61,12 +62,17 @@ class Node:
     An edge leads to a parent: (entry, argument number, values that the argument's rule
     reads). The first edge is held in attributes and only `others` in a tuple, because
     most operations have one and the garbage collector visits every tuple. For an operation
-    of several results, `shape` and `dtype` are lists.
+    of several results, `shape` and `dtype` are lists. Where a dialect has asked for it, `code`
+    and `last` say which instruction made the entry, and `label` what the dialect calls it.
     """
 
     __slots__ = (
-        "argument", "dtype", "op", "order", "others", "parent", "shape", "tokens", "values",
+        "argument", "code", "dtype", "label", "last", "op", "order", "others", "parent", "shape",
+        "tokens", "values",
     )  # fmt: skip
+    code: types.CodeType
+    last: int
+    label: str
 
     def __init__(
         self,

@@ -7,7 +7,9 @@ leave everything unusual to `apply`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,6 +25,9 @@ from wengert.engine.node import NOBODY, OUTPUT, Edge, Node, Op, Tokens, active, 
 from wengert.engine.tensor import Tensor, wrap
 
 SCALARS = (bool, int, float, complex)
+_getframe = sys._getframe
+#: What is called with each entry that is traced, as long as somebody asks for it.
+witnesses: list[Callable[[Node], None]] = []
 #: Python numbers as NumPy arrays of each floating dtype. NumPy takes longer to convert a
 #: number than to add it, and programs use the same few numbers over and over.
 _CONSTANTS: dict[np.dtype, dict[Any, np.ndarray]] = {
@@ -216,14 +221,18 @@ def unary(
     otherwise: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any] = apply,
     kind: type[Any] = Tensor,
     one_of: str = "",
+    always: Tokens = NOBODY,
+    traced: int = 0,
 ) -> Callable[[Any], Any]:
     """Return the function that calls an operation of one array and no parameters.
 
     `kind` is the class of tensors that it takes and makes; `otherwise` is called for others, and
     with `one_of` where the result has another dtype than the argument or that is of another kind.
+    `always` are the tapes that record where none is open. With `traced`, entries know the instruction of the
+    caller that made them, so many frames up.
     """
     ndarray, current, asarray = np.ndarray, active.get, np.asarray
-    on_numpy, pick = numpy_function(op), op.picks[0]
+    on_numpy, pick, make = numpy_function(op), op.picks[0], maker(kind)
 
     def call(x: Any, /) -> Any:
         if type(x) is not kind or type(raw := x._raw) is not ndarray:
@@ -233,17 +242,24 @@ def unary(
             y = asarray(y)
         if one_of and ((dtype := raw.dtype) is not y.dtype or dtype.kind not in one_of):
             return otherwise(op, (x,), {})
-        result = kind()
+        result = make()
         result._raw = y
         result._node = None
         node = x._node
-        if node is not None and (recording := current()):
+        if node is not None and (recording := current() or always):
             tokens = node.tokens
             if tokens is not recording:
                 tokens = meet(tokens, recording)
             if tokens and pick is not None:
                 values = pick((y, raw))
                 result._node = Node(op, node, 0, values, (), tokens, y.shape, y.dtype)
+                if traced:
+                    frame = _getframe(traced)
+                    made = result._node
+                    made.code = frame.f_code
+                    made.last = frame.f_lasti
+                    if witnesses:
+                        show(made)
         return result
 
     return call
@@ -254,15 +270,17 @@ def binary(
     otherwise: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any] = apply,
     kind: type[Any] = Tensor,
     one_of: str = "",
+    always: Tokens = NOBODY,
+    traced: int = 0,
 ) -> Callable[[Any, Any], Any]:
     """Return the function that calls an operation of two arrays and no parameters.
 
-    `kind` and `otherwise` are as for `unary`. `one_of` leaves arrays of two dtypes, or of a kind
+    Parameters are as for `unary`. `one_of` leaves arrays of two dtypes, or of a kind
     that is not in it, to `otherwise`, which is also called for shapes that do not fit if `kind` is
     of a dialect.
     """
     ndarray, current, array = np.ndarray, active.get, np.array
-    on_numpy = numpy_function(op)
+    on_numpy, make = numpy_function(op), maker(kind)
     pick1: Any
     pick2: Any
     pick1, pick2 = op.picks
@@ -304,10 +322,10 @@ def binary(
             _explain_shapes(op, [raw1, raw2], error)
         if type(y) is not ndarray:
             y = array(y)
-        result = kind()
+        result = make()
         result._raw = y
         result._node = None
-        if (node1 is not None or node2 is not None) and (recording := current()):
+        if (node1 is not None or node2 is not None) and (recording := current() or always):
             values = (y, raw1, raw2)
             tokens1 = tokens2 = NOBODY
             if node1 is not None and pick1 is not None:
@@ -330,9 +348,33 @@ def binary(
                     tokens1 = meet(tokens1 | tokens2, recording)
                 kept, second = pick1(values), ((node2, 1, pick2(values)),)
                 result._node = Node(op, node1, 0, kept, second, tokens1, y.shape, y.dtype)
+            if traced and (made := result._node) is not None:
+                frame = _getframe(traced)
+                made.code = frame.f_code
+                made.last = frame.f_lasti
+                if witnesses:
+                    show(made)
         return result
 
     return call
+
+
+def trace(node: Node, frame: Any) -> None:
+    """Have an entry know the instruction that a frame is at, and show it to the witnesses."""
+    node.code = frame.f_code
+    node.last = frame.f_lasti
+    show(node)
+
+
+def show(node: Node) -> None:
+    """Show a new entry to the witnesses."""
+    for witness in witnesses:
+        witness(node)
+
+
+def maker(kind: type[Any]) -> Callable[[], Any]:
+    """Return what makes a blank object of a class, by no way of its own."""
+    return kind if kind.__new__ is object.__new__ else partial(object.__new__, kind)
 
 
 def numpy_function(op: Op) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ read are tensors with their entries, so that the sweep is recorded in its turn.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from operator import attrgetter
 from typing import Any
 
@@ -60,12 +60,13 @@ def reverse(
     release: Token | None,
     regions: dict[Node, Region] | None = None,
     stop: bool = False,
+    free: Callable[[Node], None] = Node.free,
 ) -> dict[Node, Any]:
     """Return the cotangents of `sources`; those that no path leads to are missing.
 
     `entries` are the seeds' ancestors, newest first. `recorded` says that cotangents are
-    tensors; `release`, that each entry gives up its values once they are used, unless a
-    live tape other than this one cares about it. Of the sources in `regions` only a part is
+    tensors; `release`, that each entry gives up its values once they are used (by `free`),
+    unless a live tape other than this one cares about it. Of the sources in `regions` only a part is
     asked for. `stop` says that paths end at sources: no cotangent goes through one to another.
     """
     wanted = leading_to(sources, entries)
@@ -131,7 +132,7 @@ def reverse(
         if release is not None and (
             len(node.tokens) == 1 or not any(t.alive for t in node.tokens if t is not release)
         ):
-            node.free()
+            free(node)
     missing = sources - results.keys()
     for node in missing.intersection(entries):  # a path, but no element of the target is on it
         results[node] = zero(node.shape, node.dtype, like=next(iter(seeds.values())))

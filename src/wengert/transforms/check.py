@@ -14,6 +14,7 @@ from wengert.engine.record import lift
 from wengert.engine.tape import GradientTape
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten
+from wengert.transforms.gradients import as_native
 
 #: Relative errors that exact derivatives stay well within, in float64.
 TOLERANCE = {"complex step": 1e-10, "central differences": 1e-6}
@@ -108,7 +109,7 @@ def _gradients(fun: Callable[..., Any], tensors: list[Tensor], weights: list[Any
     tape = GradientTape(watch_accessed_variables=False)
     with tape:
         tape.watch(tensors)
-        results = flatten(fun(*tensors))[0]
+        results = [as_native(result) for result in flatten(fun(*tensors))[0]]
     pairs = [
         (t, w if type(w) is Tensor else wrap(w))
         for t, w in zip(results, weights, strict=True)

@@ -64,6 +64,8 @@ def like_given(result: Any, given: Any, fresh: bool = False) -> Any:
     """
     if type(given) is Tensor or isinstance(given, Variable) or not isinstance(result, Tensor):
         return result
+    if hasattr(type(given), "__wengert_like__"):
+        return given.__wengert_like__(result)
     raw = result._raw
     if type(raw) is Batched:
         return result
@@ -79,6 +81,24 @@ def like_given(result: Any, given: Any, fresh: bool = False) -> Any:
 def is_traced(tensor: Tensor) -> bool:
     """Whether a tape that records now, outside of the transform, cares about a tensor."""
     return tensor._node is not None and bool(tensor._node.tokens & active.get())
+
+
+def _as_dialect(source: Any, given: list[Any]) -> Any:
+    """Return an argument with tensors of a dialect where those were given."""
+    if not any(hasattr(type(value), "__wengert_like__") for value in given):
+        return source
+    leaves, rebuild = flatten(source)
+    return rebuild(
+        [
+            value.__wengert_like__(leaf) if hasattr(type(value), "__wengert_like__") else leaf
+            for leaf, value in zip(leaves, given, strict=True)
+        ]
+    )
+
+
+def as_native(value: Any) -> Any:
+    """Return a tensor of a dialect as Wengert's own; anything else as it is."""
+    return value.__wengert_tensor__() if hasattr(type(value), "__wengert_like__") else value
 
 
 class Call:
@@ -111,13 +131,17 @@ class Call:
             raise ValueError(f"{self.what}: argnums={argnums} names an argument twice")
         self.given = [args[p] for p in self.positions]
         self.tape = GradientTape(persistent=persistent, watch_accessed_variables=False)
+        nests = [flatten(given) for given in self.given]
+        self.sources = [
+            rebuild([_argument(v, self.what) for v in leaves]) for leaves, rebuild in nests
+        ]
         inner = list(args)
-        self.sources = []
-        for position in self.positions:
-            inner[position] = map_leaves(lambda v: _argument(v, self.what), args[position])
-            self.sources.append(inner[position])
         with self.tape:
             self.tape.watch(self.sources)
+            for position, source, (leaves, _) in zip(
+                self.positions, self.sources, nests, strict=True
+            ):
+                inner[position] = _as_dialect(source, leaves)
             result = fun(*inner, **kwargs)
         self.aux = None
         if has_aux:
@@ -127,7 +151,7 @@ class Call:
                     f"{type(result).__name__}"
                 )
             result, self.aux = result
-        self.result = result
+        self.result = result if type(result) is Tensor else map_leaves(as_native, result)
 
     @property
     def places(self) -> list[Part]:

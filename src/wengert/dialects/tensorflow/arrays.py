@@ -263,7 +263,8 @@ def _new_shape(shape: Any) -> tuple[int, ...]:
     found = static(shape)
     found = found if isinstance(found, list) else [found]
     if any(type(n) is not int for n in found):
-        raise as_is(TypeError(f"shape is {shape!r}; expected integers"))
+        kind = ValueError if None in found else TypeError
+        raise as_is(kind(f"shape is {shape!r}; expected integers"))
     return lengths(found)
 
 
@@ -358,8 +359,9 @@ def range_(
             ends.append(convert(value))
         else:
             ends.append(convert(value, wanted))
-    if any(e.ndim for e in ends):
+    if any(e.size != 1 or e.ndim > 1 for e in ends):
         raise invalid("start, limit and delta of range must be scalars")
+    ends = [ns.reshape(e, ()) for e in ends]
     if wanted is None:
         names = [e.dtype.name for e in ends]
         wanted = as_dtype(
@@ -380,7 +382,7 @@ def _steps(first: Any, last: Any, step: Any, dtype: np.dtype) -> np.ndarray:
     return (first + np.arange(count).astype(dtype) * step).astype(dtype)
 
 
-@offered("linspace", "lin_space", raises=(TypeError, ValueError))
+@offered("linspace", raises=(TypeError, ValueError))
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:
     """Return `num` numbers from `start` to `stop`, evenly apart; whole numbers become float64."""
     first = convert(start)

@@ -20,13 +20,8 @@ from wengert.dialects.tensorflow.structures import (
     pack_sequence_as,
 )
 from wengert.dialects.tensorflow.table import plain
-from wengert.dialects.tensorflow.tensors import (
-    convert,
-    is_tensor,
-    is_variable,
-    made,
-    outward,
-)
+from wengert.dialects.tensorflow.tensor_arrays import TensorArray
+from wengert.dialects.tensorflow.tensors import convert, is_tensor, is_variable, outward
 from wengert.engine.tensor import Tensor as Native
 from wengert.transforms.vmap import vmap
 
@@ -146,12 +141,16 @@ def while_loop(
     done = 0
     while done < rounds and cond(*values):
         answer = body(*values)
-        if len(loop_vars) == 1 and not isinstance(answer, (list, tuple)):
-            answer = [answer]
+        if not isinstance(answer, (list, tuple)):
+            one_number = np.shape(answer) == () and maximum_iterations is None
+            raise (TypeError if one_number else ValueError)(
+                f"while_loop: body returned {type(answer).__name__}; expected a list or tuple "
+                f"like loop_vars, of length {len(loop_vars)}: write return [x]"
+            )
         if len(answer) != len(loop_vars):
             raise ValueError(
-                f"The two structures don't have the same nested structure: {len(loop_vars)} "
-                f"loop_vars, and body returned {len(answer)} values"
+                f"while_loop: there are {len(loop_vars)} loop_vars, and body returned "
+                f"{len(answer)} values"
             )
         assert_same_structure(list(loop_vars), list(answer))
         values, done = answer, done + 1
@@ -164,14 +163,15 @@ def _elements(elems: Any, what: str) -> tuple[list[Native], int]:
     if not tensors:
         raise ValueError(f"{what}: elems holds no tensor")
     if any(not t.ndim for t in tensors):
-        raise ValueError(
-            "Elements in elems must be 1+ dimensional Tensors, not scalars; for a list of numbers "
-            "write tf.constant(elems)"
+        kind = ValueError if what == "map_fn" else IndexError
+        raise kind(
+            f"{what}: elems holds single numbers, which have no first axis to go along; for a list "
+            "of numbers write tf.constant(elems)"
         )
     count: int = tensors[0].shape[0]
     for tensor in tensors[1:]:
         if tensor.shape[0] != count:
-            raise ValueError(f"Dimensions {count} and {tensor.shape[0]} are not compatible")
+            raise ValueError(f"{what}: elems have {count} and {tensor.shape[0]} elements")
     return tensors, count
 
 
@@ -353,103 +353,6 @@ def scan(
     kinds = [convert(v).dtype for v in flatten(value)]
     stacks = [_stacked([row[k] for row in rows], kind) for k, kind in enumerate(kinds)]
     return pack_sequence_as(elems if initializer is None else initializer, stacks)
-
-
-@plain("TensorArray")
-class TensorArray:
-    """A list of tensors that a loop writes to."""
-
-    def __init__(
-        self,
-        dtype: Any,
-        size: Any = None,
-        dynamic_size: bool | None = None,
-        clear_after_read: bool | None = None,
-        tensor_array_name: str | None = None,
-        handle: Any = None,
-        flow: Any = None,
-        infer_shape: bool = True,
-        element_shape: Any = None,
-        colocate_with_first_write_call: bool = True,
-        name: str | None = None,
-    ) -> None:
-        self._dtype = as_dtype(dtype)
-        self._grows = bool(dynamic_size)
-        self._values: list[Native | None] = [None] * (0 if size is None else int(size))
-
-    @property
-    def dtype(self) -> Any:
-        """The kind of numbers."""
-        return self._dtype
-
-    def size(self, name: str | None = None) -> Any:
-        """Return the number of elements."""
-        return made(np.asarray(len(self._values), np.int32))
-
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """Return the array with a tensor at one place."""
-        at = int(index)
-        if at < 0 or (at >= len(self._values) and not self._grows):
-            raise OutOfRangeError(
-                None,
-                None,
-                f"Tried to write to index {at} but array is not resizeable and size is: "
-                f"{len(self._values)}",
-            )
-        self._values += [None] * (at + 1 - len(self._values))
-        tensor = _converted(value, self._dtype._numpy)
-        if tensor.dtype != self._dtype._numpy:
-            raise invalid(
-                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype "
-                f"{of_numpy(tensor.dtype).name}"
-            )
-        self._values[at] = tensor
-        return self
-
-    def read(self, index: Any, name: str | None = None) -> Any:
-        """Return the tensor at one place."""
-        at = int(index)
-        if not 0 <= at < len(self._values):
-            raise OutOfRangeError(
-                None, None, f"Tried to read from index {at} but array size is: {len(self._values)}"
-            )
-        value = self._values[at]
-        if value is None:
-            raise invalid(f"Could not read index {at}: it has not been written to")
-        return outward(value)
-
-    def stack(self, name: str | None = None) -> Any:
-        """Return all elements as one tensor; what was not written to is zero."""
-        return _stacked(self._filled(self._values), self._dtype._numpy)
-
-    def gather(self, indices: Any, name: str | None = None) -> Any:
-        """Return some elements as one tensor."""
-        chosen = [self._values[int(i)] for i in np.asarray(indices)]
-        return _stacked(self._filled(chosen), self._dtype._numpy)
-
-    def _filled(self, values: list[Native | None]) -> list[Native]:
-        like = next((v for v in self._values if v is not None), None)
-        if like is None and values:
-            raise ValueError("TensorArray: no element has been written to, so shapes are unknown")
-        return [ns.zeros_like(like) if v is None else v for v in values]
-
-    def concat(self, name: str | None = None) -> Any:
-        """Return all elements one after the other along their first axes."""
-        return outward(ns.concat(self._filled(self._values)))
-
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """Return the array with the elements of a tensor."""
-        tensor = _converted(value, self._dtype._numpy)
-        self._values = [tensor[i] for i in range(tensor.shape[0])]
-        return self
-
-    def identity(self) -> TensorArray:
-        """Return the array itself."""
-        return self
-
-    def close(self, name: str | None = None) -> None:
-        """Forget all elements."""
-        self._values = []
 
 
 # -- tf.function ----------------------------------------------------------------------------------

@@ -34,6 +34,15 @@ def with_rules(
     return types.SimpleNamespace(op=op)
 
 
+def without_rule(name: str) -> Rule:
+    """Return the rule of an operation for which TensorFlow has none."""
+
+    def rule(xp: Any, g: Any) -> Any:
+        raise LookupError(f"{name} has no gradient in TensorFlow, and so none here")
+
+    return rule
+
+
 def _where_positive(xp: Any, x: Any) -> Any:
     """Return x, and 1 where it is not positive; where complex, where it is 0."""
     flat = x == 0 if elementwise.is_complex(x) else xp.logical_not(x > 0)
@@ -42,9 +51,9 @@ def _where_positive(xp: Any, x: Any) -> Any:
 
 #: x ** y: its derivative in x is y * x ** (y - 1) also at 0 ** 0, where that is not a number, and
 #: in y that of a constant where x is not positive.
-power = with_rules(
+power: Any = with_rules(
     elementwise.pow_,
-    lambda xp, g, x1, x2: g * (x2 * xp.pow(x1, x2 - 1)),
+    lambda xp, g, x1, x2: g * (x2 * _run(power.op, xp, (x1, x2 - 1), {})),
     lambda xp, g, y, x1: g * y * xp.log(_where_positive(xp, x1)),
 )
 #: The larger of two, the first of equal ones.
@@ -102,12 +111,14 @@ xlog1py = with_rules(
     lambda xp, g, x1, x2: g * _ratio_or_zero(xp, x1, 1 + x2),
 )
 #: No derivative with respect to x.
-zeta = with_rules(special._zeta, None, lambda xp, g, x, q: -g * (x * xp.special.zeta(x + 1, q)))
+zeta: Any = with_rules(
+    special._zeta, None, lambda xp, g, x, q: -g * (x * _run(zeta.op, xp, (x + 1, q), {}))
+)
 #: The product, and 0 where the second is 0, also of an infinite first.
-multiply_no_nan = with_rules(
+multiply_no_nan: Any = with_rules(
     elementwise.multiply,
-    lambda xp, g, x2: _product_or_zero(xp, g, x2),
-    lambda xp, g, x1: _product_or_zero(xp, x1, g),
+    lambda xp, g, x2: _run(multiply_no_nan.op, xp, (g, x2), {}),
+    lambda xp, g, x1: _run(multiply_no_nan.op, xp, (x1, g), {}),
     compute=lambda xp, x1, x2: _product_or_zero(xp, x1, x2),
 )
 

@@ -48,6 +48,10 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     if any(n < -1 for n in wanted) or wanted.count(-1) > 1:
         raise invalid(f"Size must be non-negative, with at most one -1, not {wanted}")
     if -1 in wanted and 0 in wanted:
+        given, known = (math.prod(n for n in lengths_ if n > 0) for lengths_ in (x.shape, wanted))
+        if not x.size and not given % known:  # what the lengths that are not 0 leave
+            wanted[wanted.index(-1)] = given // known
+            return ns.reshape(x, tuple(wanted))
         raise invalid(f"reshape cannot infer the missing input size of {wanted}")
     return ns.reshape(x, tuple(wanted))
 
@@ -330,7 +334,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
     return ns.reshape(ns.permute_dims(x_split, tuple(order)), shape)
 
 
-@offered("batch_to_space", "nn.batch_to_space")
+@offered("batch_to_space")
 def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Any:
     """Return what `space_to_batch` was given: parts of the first axis, moved into blocks."""
     x, blocks = convert(input), _blocks(block_shape, input)

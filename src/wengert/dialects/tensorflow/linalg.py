@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow import dtypes
-from wengert.dialects.tensorflow.conventions import absolute
+from wengert.dialects.tensorflow.conventions import absolute, without_rule
 from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import FailedPreconditionError, as_is, invalid
 from wengert.dialects.tensorflow.products import adjoint_of
 from wengert.dialects.tensorflow.table import offered
 from wengert.dialects.tensorflow.tensors import check_dtypes, check_kind, convert, static
+from wengert.engine.node import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
@@ -262,11 +263,9 @@ def cross(a: Any, b: Any, name: str | None = None) -> Any:
 # -- solving ------------------------------------------------------------------------------------
 
 
-@offered(
-    "linalg.cholesky", differs="a matrix that is not positive definite raises InvalidArgumentError"
-)
+@offered("linalg.cholesky")
 def cholesky(input: Any, name: str | None = None) -> Any:
-    """Return the lower triangular L with L L^H the matrix."""
+    """Return the lower triangular L with L L^H the matrix; NaN if that is not positive definite."""
     return _cholesky(matrices(input, "Cholesky", square=True))
 
 
@@ -274,7 +273,28 @@ def _cholesky(x: Native) -> Native:
     """Return the factor of the lower triangle, with a derivative in both, as of the whole."""
     if (x._raw != np.conj(np.swapaxes(x._raw, -1, -2))).any():
         x = x + stop_gradient(_from_lower(x) - x)
-    return native.cholesky(x)
+    try:
+        return native.cholesky(x)
+    except np.linalg.LinAlgError:
+        return _cholesky_or_nan(x)
+
+
+def _cholesky_or_nan(x: Native) -> Native:
+    """Return the factors, and below the diagonal NaN of matrices that are not positive definite."""
+    found = [_is_definite(matrix) for matrix in x._raw.reshape(-1, *x.shape[-2:])]
+    definite = np.asarray(found).reshape(*x.shape[:-2], 1, 1)
+    eye = np.eye(x.shape[-1], dtype=x.dtype)
+    safe = x + np.where(definite, np.zeros((), x.dtype), eye - x._raw)
+    factor = native.cholesky(safe) * np.where(definite, 1, np.nan).astype(x.dtype)
+    return ns.tril(factor)
+
+
+def _is_definite(matrix: np.ndarray) -> bool:
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 @offered("linalg.cholesky_solve")
@@ -351,7 +371,7 @@ def lstsq(
     gram = ns.matmul(flipped, a) if tall else ns.matmul(a, flipped)
     if weight:
         gram = gram + np.asarray(weight * np.eye(gram.shape[-1]), gram.dtype)
-    factor = native.cholesky(gram)
+    factor = _cholesky(gram)
     right = ns.matmul(flipped, b) if tall else b
     half = native.solve_triangular(factor, right, lower=True)
     found = native.solve_triangular(adjoint_of(factor), half, lower=False)
@@ -397,6 +417,23 @@ def sqrtm(input: Any, name: str | None = None) -> Any:
     """Return the square root of a matrix."""
     x = matrices(input, "MatrixSquareRoot", square=True)
     return ns.astype(native.sqrtm(x), x.dtype, copy=False)
+
+
+def _logarithms(xp: Any, x: Any) -> Any:
+    from scipy.linalg import logm
+
+    flat = x.reshape(-1, *x.shape[-2:])
+    return np.stack([logm(matrix) for matrix in flat]).reshape(x.shape).astype(x.dtype)
+
+
+_logm = Op("logm", ("x",), _logarithms, [without_rule("linalg.logm")])
+
+
+@offered("linalg.logm")
+def logm(input: Any, name: str | None = None) -> Any:
+    """Return the logarithm of a matrix of complex numbers."""
+    x = matrices(input, "MatrixLogarithm", square=True, kinds="c")
+    return apply(_logm, (x,), {}) if x.size else x
 
 
 # -- decompositions -----------------------------------------------------------------------------
@@ -709,3 +746,74 @@ def tridiagonal_matmul(
     after = ns.pad(right[..., 1:, :], [*pad, (0, 1), (0, 0)])
     before = ns.pad(right[..., :-1, :], [*pad, (1, 0), (0, 0)])
     return above * after + main * right + below * before
+
+
+@offered("linalg.eigh_tridiagonal", differs="the matrix is made in full: time and memory are of it")
+def eigh_tridiagonal(
+    alpha: Any,
+    beta: Any,
+    eigvals_only: bool = True,
+    select: str = "a",
+    select_range: Any = None,
+    tol: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Return the eigenvalues of a Hermitian matrix of three diagonals; maybe eigenvectors too.
+
+    `select` is "a" for all, "i" for those from place to place, or "v" for those in a range.
+    """
+    main, below = convert(alpha), convert(beta)
+    check_dtypes("EighTridiagonal", main, below)
+    if main.dtype.kind not in "fc":
+        raise as_is(ValueError(f"alpha is of {main.dtype.name}; write tf.cast(alpha, tf.float32)"))
+    if main.ndim != 1 or below.shape != (max(main.shape[0] - 1, 0),):
+        raise invalid(f"alpha of shape {main.shape} for beta of shape {below.shape}, one shorter")
+    if select not in ("a", "i", "v") or (select != "a" and select_range is None):
+        raise as_is(ValueError(f"select={select!r} with select_range={select_range!r}"))
+    below = ns.pad(below, [(1, 0)])
+    above = ns.pad(ns.conj(below[1:]) if below.dtype.kind == "c" else below[1:], [(0, 1)])
+    matrix = _dense(above, main, below)
+    values, vectors = native.eigh(matrix)
+    chosen = _selected(np.asarray(values._raw), select, select_range)
+    values = values[chosen]
+    return values if eigvals_only else (values, vectors[:, chosen])
+
+
+def _selected(values: np.ndarray, select: str, select_range: Any) -> slice:
+    """Return which eigenvalues are meant."""
+    if select == "a":
+        return slice(None)
+    low, high = static(select_range)
+    if low > high:
+        raise as_is(ValueError(f"select_range {select_range!r} has its end before its start"))
+    if select == "i":
+        return slice(low, high + 1)
+    return slice(int((values <= low).sum()), int((values <= high).sum()))
+
+
+@offered(
+    "linalg.banded_triangular_solve",
+    differs="the matrix is made in full: time and memory are of it",
+)
+def banded_triangular_solve(
+    bands: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+) -> Any:
+    """Return the solution of systems whose triangular matrices are given by their diagonals.
+
+    Row k of `bands` is the k-th diagonal below the main one or, if upper, counted from the last row
+    the k-th above; element j of it is in row j of the matrix.
+    """
+    lines = matrices(bands, "BandedTriangularSolve")
+    right = convert(rhs, None, lines.dtype)
+    check_dtypes("BandedTriangularSolve", lines, right)
+    count, n = lines.shape[-2:]
+    if right.ndim < 2 or right.shape[-2] != n or count > n:
+        raise invalid(f"bands of shape {lines.shape} for right-hand sides of shape {right.shape}")
+    row, column = np.indices((n, n))
+    line = row - column if lower else count - 1 - (column - row)
+    inside = (line >= 0) & (line < count) & ((row >= column) if lower else (column >= row))
+    spread = lines[(..., np.where(inside, line, 0), row)]
+    matrix = ns.where(inside, spread, np.zeros((), lines.dtype))
+    if adjoint:
+        matrix, lower = adjoint_of(matrix), not lower
+    return native.solve_triangular(matrix, right, lower=lower)

@@ -9,7 +9,13 @@ import numpy as np
 
 from wengert.dialects.tensorflow import conventions, operators
 from wengert.dialects.tensorflow.dtypes import bool_, of_numpy
-from wengert.dialects.tensorflow.errors import InternalError, as_is, invalid
+from wengert.dialects.tensorflow.errors import (
+    InternalError,
+    InvalidArgumentError,
+    NotFoundError,
+    as_is,
+    invalid,
+)
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import offered, plain, put
 from wengert.dialects.tensorflow.tensors import (
@@ -24,6 +30,8 @@ from wengert.dialects.tensorflow.tensors import (
     outward,
     pair,
 )
+from wengert.engine.node import Op
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.ops import elementwise, special
@@ -45,7 +53,7 @@ _ONE = {
     "floor": (elementwise.floor, "f"), "is_finite": (elementwise.isfinite, "f"),
     "is_inf": (elementwise.isinf, "f"), "is_nan": (elementwise.isnan, "f"),
     "log": (elementwise.log, "fc"), "log1p": (elementwise.log1p, "fc"),
-    "negative": (elementwise.negative, "ifc"), "reciprocal": (elementwise.reciprocal, "fc"),
+    "negative": (elementwise.negative, "ifc"),
     "rint": (elementwise.round_, "f"), "round": (elementwise.round_, "iuf"),
     "sin": (elementwise.sin, "fc"),
     "sinh": (elementwise.sinh, "fc"), "sqrt": (conventions.sqrt, "fc"),
@@ -54,7 +62,7 @@ _ONE = {
     "digamma": (special.digamma, "f"), "erf": (special.erf, "f"), "erfc": (special.erfc, "f"),
     "erfcinv": (special.erfcinv, "f"), "erfinv": (special.erfinv, "f"),
     "lgamma": (special.gammaln, "f"), "log_sigmoid": (special.log_expit, "f"),
-    "ndtri": (special.ndtri, "f"), "sigmoid": (special.expit, "f"),
+    "ndtri": (special.ndtri, "f"),
 }  # fmt: skip
 #: Functions that are in `tf.math.special`, and some of them in `tf.math`.
 _SPECIAL = {
@@ -81,8 +89,7 @@ def _names(name: str) -> tuple[str, ...]:
 
 _REAL_ONLY = "takes real numbers only"
 for _name, (_op, _kinds) in _ONE.items():
-    _differs = _REAL_ONLY if _name == "sigmoid" else ""
-    put(_names(_name), of_one(_op, _name.title(), _kinds), _differs)
+    put(_names(_name), of_one(_op, _name.title(), _kinds))
 for _name, _op in _SPECIAL.items():
     _both = (f"math.special.{_name}", *((f"math.{_name}",) if _name.startswith("bessel_i") else ()))
     put(_both, of_one(_op, _name.title(), "f"))
@@ -94,9 +101,40 @@ _sign = of_one(conventions.sign, "Sign", "if")
 @plain("math.sign", "sign")
 def sign(x: Any, name: str | None = None) -> Any:
     """Return -1, 0 or 1; of complex numbers x / abs(x), and 0 at 0."""
-    if (type(x) is Tensor and x._raw.dtype.kind == "c") or isinstance(x, complex):
-        return outward(elementwise.sign(convert(x)))
-    return _sign(x)
+    try:
+        return _sign(x)
+    except InvalidArgumentError:
+        if (tensor := convert(x)).dtype.kind == "c":
+            return outward(elementwise.sign(tensor))
+        raise
+
+
+_reciprocal = of_one(elementwise.reciprocal, "Reciprocal", "fc")
+
+
+@plain("math.reciprocal")
+def reciprocal(x: Any, name: str | None = None) -> Any:
+    """Return 1 / x."""
+    try:
+        return _reciprocal(x)
+    except InvalidArgumentError as error:
+        if convert(x).dtype.kind == "i":  # the class that TensorFlow raises
+            raise NotFoundError(None, None, str(error)) from None
+        raise
+
+
+_sigmoid = of_one(special.expit, "Sigmoid", "f")
+
+
+@plain("math.sigmoid", "sigmoid")
+def sigmoid(x: Any, name: str | None = None) -> Any:
+    """Return 1 / (1 + exp(-x))."""
+    try:
+        return _sigmoid(x)
+    except InvalidArgumentError:
+        if (tensor := convert(x)).dtype.kind == "c":
+            return outward(1 / (1 + ns.exp(-tensor)))
+        raise
 
 
 @offered("math.rsqrt")
@@ -363,16 +401,22 @@ def whole_quotient(x: Any, y: Any) -> np.ndarray:
     return np.asarray((x - np.fmod(x, y)) // y)
 
 
+_truncatemod = Op(
+    "truncatemod",
+    ("x1", "x2"),
+    lambda xp, x1, x2: np.fmod(x1, x2),
+    [conventions.without_rule("truncatemod")] * 2,
+)
+
+
 @offered("truncatemod")
 def truncatemod(x: Any, y: Any, name: str | None = None) -> Any:
     """Return what is left of x divided by y with the quotient rounded towards zero."""
     first, second = pair(x, y, "TruncateMod")
     check_kind(first, "if", "TruncateMod")
-    if first.dtype.kind == "f":
-        return first - second * ns.trunc(first / second)
-    if not second._raw.all():
+    if first.dtype.kind == "i" and not second._raw.all():
         raise invalid("Integer division by zero [Op:TruncateMod]")
-    return wrap(np.asarray(np.fmod(first._raw, second._raw)))
+    return apply(_truncatemod, (first, second), {})
 
 
 @offered("complex", "dtypes.complex")

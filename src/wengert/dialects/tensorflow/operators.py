@@ -13,6 +13,7 @@ from wengert.dialects.tensorflow.tensors import (
     check_dtypes,
     check_kind,
     convert,
+    converted_like,
     is_like_tensor,
     made,
     of_one,
@@ -32,10 +33,23 @@ def _lenient(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     """Return the operands of a sum: Python's numbers that do not fit are of another dtype."""
     if is_like_tensor(x):
         first = convert(x)
+        if isinstance(y, str):
+            raise invalid(f"{name}: {y!r:.60} is a string; tensors here hold numbers and booleans")
         second = convert(y, None, first.dtype)
         check_dtypes(name, first, second)
         return first, second
     return pair(x, y, name)
+
+
+def _factors(x: Any, y: Any, name: str) -> tuple[Any, Any]:
+    """Return the operands of a product: where one is boolean, whether each is 1 or more."""
+    if not is_like_tensor(x):
+        return pair(x, y, name)
+    first = convert(x)
+    if first.dtype.kind != "b" and not (is_like_tensor(y) and convert(y).dtype.kind == "b"):
+        return pair(first, y, name)
+    factors = first, convert(y, None, first.dtype)
+    return tuple(ns.astype(ns.astype(f, np.int32), bool) for f in factors)  # type: ignore[return-value]
 
 
 def same(x: Any, y: Any, name: str) -> tuple[Any, Any]:
@@ -66,8 +80,8 @@ def _no_negative(x: Any, y: Any) -> tuple[Any, Any]:
 
 add = of_two(elementwise.add, "AddV2", paired=_lenient)
 subtract = of_two(elementwise.subtract, "Sub")
-multiply = of_two(elementwise.multiply, "Mul", "biufc")
-negative = of_one(elementwise.negative, "Neg", "iufc")
+multiply = of_two(elementwise.multiply, "Mul", "biufc", paired=_factors)
+negative = of_one(elementwise.negative, "Neg", "ifc")
 less = of_two(elementwise.less, "Less", "iuf")
 less_equal = of_two(elementwise.less_equal, "LessEqual", "iuf")
 greater = of_two(elementwise.greater, "Greater", "iuf")
@@ -78,7 +92,7 @@ divide = of_two(elementwise.divide, "RealDiv", whole=floating, paired=same)
 floor_divide = of_two(elementwise.floor_divide, "FloorDiv", "iuf", whole=_no_zero)
 remainder = of_two(elementwise.remainder, "FloorMod", "iuf", whole=_no_zero)
 _power = of_two(conventions.power, "Pow", "ifc", whole=_no_negative)
-_abs = of_one(conventions.absolute, "Abs", "iufc")
+_abs = of_one(conventions.absolute, "Abs", "ifc")
 
 
 def power(x: Any, y: Any) -> Any:
@@ -116,6 +130,8 @@ def matmul(x: Any, y: Any) -> Any:
     """Return x @ y."""
     from wengert.dialects.tensorflow.table import NAMES
 
+    if not is_like_tensor(x):  # unlike in tf.matmul, the tensor decides the dtype
+        x = converted_like(x, convert(y))
     return NAMES["matmul"](x, y)
 
 
@@ -141,6 +157,7 @@ xor = logical("Xor", elementwise.logical_xor, elementwise.bitwise_xor)
 def invert(x: Any) -> Any:
     """Return not x, or its bits inverted."""
     tensor = convert(x)
+    check_kind(tensor, "biu", "Invert")
     function = elementwise.logical_not if tensor.dtype.kind == "b" else elementwise.bitwise_invert
     return outward(function(tensor))
 
@@ -204,7 +221,7 @@ BINARY = {
 COMPARISONS = {
     "lt": less, "le": less_equal, "gt": greater, "ge": greater_equal, "eq": equal, "ne": not_equal,
 }  # fmt: skip
-UNARY = {"neg": negative, "abs": _abs, "invert": invert, "pos": lambda x: x}
+UNARY = {"neg": negative, "abs": _abs, "invert": invert}
 
 
 def install(kind: type[Any], index: bool = True) -> None:

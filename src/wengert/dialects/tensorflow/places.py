@@ -436,12 +436,12 @@ Unique = namedtuple("Unique", ["y", "idx"])
 UniqueWithCounts = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
 
 
-def _no_gradient(xp: Any, g: Any) -> Any:
-    raise LookupError("gradient registry has no entry for: Unique")
-
-
 _chosen = Op(
-    "Unique", ("x",), lambda xp, x, places: xp.index(x, (places,)), [_no_gradient], ("places",)
+    "unique",
+    ("x",),
+    lambda xp, x, places: xp.index(x, (places,)),
+    [conventions.without_rule("unique")],
+    ("places",),
 )
 
 

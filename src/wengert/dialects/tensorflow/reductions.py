@@ -29,6 +29,8 @@ def axes_of(axis: Any, x: Native) -> tuple[int, ...]:
     """Return the axes that are meant, from 0; None is all of them."""
     if axis is None:
         return tuple(range(x.ndim))
+    if isinstance(axis, str):
+        raise invalid(f"axis is {axis!r}; expected integers")
     given = static(axis)
     found = []
     for a in given if isinstance(given, list) else [given]:
@@ -207,7 +209,11 @@ def _position(ufunc: Any, input: Any, axis: Any, output_type: Any, name: str) ->
         )
     if not x.shape[where]:
         raise invalid(f"Reduction axis {where} is empty in shape {list(x.shape)}")
-    return wrap(np.asarray(ufunc(x._raw, axis=where)).astype(as_dtype(output_type)._numpy))
+    raw = x._raw
+    if raw.dtype.kind == "f":  # one that is not a number is never found, unless it is the first
+        nothing = np.asarray(-np.inf if name == "ArgMax" else np.inf, raw.dtype)
+        raw = np.where(np.isnan(raw), nothing, raw)
+    return wrap(np.asarray(ufunc(raw, axis=where)).astype(as_dtype(output_type)._numpy))
 
 
 @offered("math.argmax", "argmax")
@@ -270,7 +276,8 @@ def _sums(x: Native, axis: int) -> Native:
 
 @offered(
     "math.cumprod",
-    differs="where an element is 0 the gradient is that of the products, and not 0",
+    differs="where an element is 0 the gradient is that of the products, and not 0; of complex "
+    "numbers it is conjugated, as those of all other functions are",
 )
 def cumprod(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None

@@ -366,3 +366,100 @@ def inverse_stft_window_fn(
         return outward(wrap(np.asarray(forward / total, forward.dtype)))
 
     return window
+
+
+# -- cosine transforms of frames that overlap by half --------------------------------------------
+
+
+def _halved(frames: Native, length: int, window_fn: Callable[..., Any] | None) -> Native:
+    """Return frames by a window whose squares, a half further on, add up to 1."""
+    if window_fn is None:
+        return frames * np.asarray(math.sqrt(0.5), frames.dtype)
+    return frames * convert(window_fn(length, dtype=of_numpy(frames.dtype)))
+
+
+@offered("signal.mdct")
+def mdct(
+    signals: Any,
+    frame_length: Any,
+    window_fn: Callable[..., Any] | None = vorbis_window,
+    pad_end: bool = False,
+    norm: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Return the modified cosine transform of frames, half a frame apart."""
+    x = _numbers(signals, "f", 1, "MDCT")
+    length = int(static(frame_length))
+    if length % 4:
+        raise as_is(ValueError(f"frame_length is {length}; expected a multiple of 4"))
+    frames = _halved(_frames(x, length, length // 2, pad_end), length, window_fn)
+    quarter = length // 4
+    a, b, c, d = (frames[..., k * quarter : (k + 1) * quarter] for k in range(4))
+    folded = ns.concat([-ns.flip(c, axis=-1) - d, a - ns.flip(b, axis=-1)], axis=-1)
+    _check_dct(4, norm, -1)
+    return _dct(folded, 4, norm)
+
+
+@offered("signal.inverse_mdct")
+def inverse_mdct(
+    mdcts: Any,
+    window_fn: Callable[..., Any] | None = vorbis_window,
+    norm: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Return a signal of which these are the modified cosine transforms of frames."""
+    x = _numbers(mdcts, "f", 2, "MDCT")
+    half = x.shape[-1]
+    _check_dct(4, norm, -1)
+    folded = _dct(x, 4, norm)
+    if norm is None:
+        folded = folded * np.asarray(0.5 / half, x.dtype)
+    first, second = folded[..., : half // 2], folded[..., half // 2 :]
+    back = ns.flip(first, axis=-1)
+    frames = ns.concat([second, -ns.flip(second, axis=-1), -back, -first], axis=-1)
+    return _overlapped(_halved(frames, 2 * half, window_fn), half)
+
+
+# -- the scale of hearing --------------------------------------------------------------------------
+
+
+def _mel(hertz: Any) -> Any:
+    return 1127.0 * np.log1p(hertz / 700.0)
+
+
+@offered("signal.linear_to_mel_weight_matrix")
+def linear_to_mel_weight_matrix(
+    num_mel_bins: Any = 20,
+    num_spectrogram_bins: Any = 129,
+    sample_rate: Any = 8000,
+    lower_edge_hertz: Any = 125.0,
+    upper_edge_hertz: Any = 3800.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Any:
+    """Return the matrix by which a spectrogram becomes one of triangles, evenly apart in mel."""
+    bins, waves = int(static(num_mel_bins)), int(static(num_spectrogram_bins))
+    rate, low, high = (float(static(v)) for v in (sample_rate, lower_edge_hertz, upper_edge_hertz))
+    kind = as_dtype(dtype)
+    if bins <= 0 or rate <= 0 or not 0 <= low < high <= rate / 2 or not kind.is_floating:
+        raise as_is(
+            ValueError(
+                f"{bins} bins from {low} to {high} Hz of a signal of {rate} Hz, as {kind.name}; "
+                "expected bins, and edges in order up to half the rate, as floating numbers"
+            )
+        )
+    edges = np.linspace(_mel(low), _mel(high), bins + 2)
+    places = _mel(np.linspace(0.0, rate / 2, waves)[1:, None])
+    rising = (places - edges[:-2]) / (edges[1:-1] - edges[:-2])
+    falling = (edges[2:] - places) / (edges[2:] - edges[1:-1])
+    weights = np.maximum(0.0, np.minimum(rising, falling))
+    return _window(np.pad(weights, ((1, 0), (0, 0))), dtype)
+
+
+@offered("signal.mfccs_from_log_mel_spectrograms")
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Any:
+    """Return the cosine transforms of logarithms of spectrograms on the mel scale."""
+    x = _numbers(log_mel_spectrograms, "f", 1, "DCT")
+    if not x.shape[-1]:
+        raise as_is(ValueError(f"no bins in spectrograms of shape {x.shape}"))
+    return _dct(x, 2, None) * np.asarray(1 / math.sqrt(2 * x.shape[-1]), x.dtype)

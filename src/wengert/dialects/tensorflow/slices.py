@@ -228,5 +228,7 @@ def convert_to_tensor(
     """Return a value as a tensor."""
     from wengert.dialects.tensorflow.dtypes import as_dtype
 
+    if type(value) is Tensor and (dtype is None or value.dtype == dtype):
+        return value
     like = None if dtype_hint is None else as_dtype(dtype_hint)._numpy
     return convert(value, None if dtype is None else as_dtype(dtype), like)

@@ -39,6 +39,7 @@ PARTS = tuple(
         "math",
         "reductions",
         "products",
+        "tensor_arrays",
         "control",
         "settings",
         "debugging",

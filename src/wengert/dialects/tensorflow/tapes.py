@@ -74,7 +74,8 @@ def _check_recorded(value: Any, what: str) -> None:
 @plain(
     "GradientTape",
     "autodiff.GradientTape",
-    differs="`output_gradients` of another shape than the target are an InvalidArgumentError",
+    differs="`output_gradients` are broadcast to the target's shape; if they do not fit, that is an "
+    "InvalidArgumentError",
 )
 class GradientTape:
     """Records operations on what it watches, to differentiate them."""
@@ -312,7 +313,19 @@ def _targets(target: Any, output_gradients: Any) -> tuple[list[Any], list[Any] |
                     f"output_gradients have dtype {weight.dtype} and the target "
                     f"{leaves[i].dtype.name}; write tf.cast(weights, tf.{leaves[i].dtype.name})"
                 )
+        weights = [_spread(w, convert(leaves[i]).shape) for i, w in zip(kept, weights, strict=True)]
     return [leaves[i] for i in kept], weights
+
+
+def _spread(weight: Native, shape: tuple[int, ...]) -> Native:
+    """Return a weight for each element of a target: fewer are repeated, as in arithmetic."""
+    try:
+        return weight if weight.shape == shape else Native._namespace.broadcast_to(weight, shape)
+    except ValueError:
+        raise invalid(
+            f"output_gradients have shape {weight.shape} and the target {shape}; give one number "
+            "for each element of the target"
+        ) from None
 
 
 def _with_itself(

@@ -40,6 +40,10 @@ class Tensor:
     def __wengert_tensor__(self) -> Native:
         return wrap_native(self._raw, self._node)
 
+    @staticmethod
+    def __wengert_like__(tensor: Native) -> Tensor:
+        return made(tensor._raw, tensor._node)
+
     @property
     def shape(self) -> TensorShape:
         """The length of each axis."""
@@ -116,7 +120,8 @@ class Tensor:
         return (tensor[i] for i in range(len(tensor)))
 
     def __bool__(self) -> bool:
-        return bool(np.asarray(self))
+        array = np.asarray(self)
+        return bool(array.size and array)
 
     def __float__(self) -> float:
         return float(np.asarray(self))
@@ -134,7 +139,9 @@ class Tensor:
         return format(self.numpy() if self.ndim else self.numpy().item(), spec)
 
     def __round__(self, digits: int | None = None) -> Any:
-        return round(self.numpy(), digits or 0)
+        raise AttributeError(  # the class that TensorFlow raises
+            "round(x) of a tensor; write tf.round(x), or round(float(x), digits)"
+        )
 
     def __repr__(self) -> str:
         return (
@@ -286,7 +293,10 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
             raise as_is(ValueError(message)) from error
         raise as_is(error) from None
     if array.dtype.kind not in "biufc":
-        kind: Any = ValueError if wanted is None else TypeError
+        if wanted is None and all(isinstance(v, (str, bytes)) for v in _flat([value])):
+            raise invalid(f"{value!r:.60} is of strings; tensors here hold numbers and booleans")
+        strings = array.dtype.kind in "SU" and wanted is not None
+        kind: Any = TypeError if strings else ValueError
         raise as_is(
             kind(
                 f"Attempt to convert a value ({value!r:.60}) with an unsupported type "
@@ -360,15 +370,13 @@ def _fits(given: str, wanted: str) -> bool:
 
 def _holds_tensor(value: Any) -> bool:
     return any(
-        hasattr(type(v), "__wengert_tensor__")
-        or (isinstance(v, (list, tuple)) and _holds_tensor(v))
-        for v in value
+        is_like_tensor(v) or (isinstance(v, (list, tuple)) and _holds_tensor(v)) for v in value
     )
 
 
 def _packed(values: Any, dtype: Any = None) -> Native:
     """Return nested lists of tensors and numbers as one tensor; derivatives follow."""
-    found = next(v for v in _flat(values) if hasattr(type(v), "__wengert_tensor__"))
+    found = next(v for v in _flat(values) if is_like_tensor(v))
     wanted = convert(found).dtype if dtype is None else as_dtype(dtype)._numpy
 
     def pack(value: Any) -> Native:
@@ -397,7 +405,7 @@ def _flat(values: Any) -> Iterator[Any]:
 
 def is_like_tensor(value: Any) -> bool:
     """Return whether a value is a tensor or takes the place of one."""
-    return type(value) is Tensor or hasattr(type(value), "__wengert_tensor__")
+    return type(value) in (Tensor, Native) or hasattr(type(value), "__wengert_tensor__")
 
 
 def pair(x: Any, y: Any, name: str, mismatch: str = "") -> tuple[Native, Native]:

@@ -46,11 +46,30 @@ class VariableSynchronization(enum.Enum):
     ON_READ = 3
 
 
+class _Absent:
+    """An attribute of Wengert's variables that TensorFlow's do not have."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        raise AttributeError("TensorFlow's variables do not have this attribute")
+
+
+def _refused(why: str) -> Any:
+    """Return a method in the place of one of Wengert's that TensorFlow's variables do not have."""
+
+    def method(*args: Any) -> Any:
+        raise TypeError(why)
+
+    return method
+
+
 @plain("Variable")
 class Variable(NativeVariable):
     """A tensor that can be assigned to, and that tapes watch when it is read."""
 
-    __slots__ = ("_declared", "aggregation", "constraint", "synchronization")
+    _declared: TensorShape
+    constraint: Any
+    aggregation: VariableAggregation
+    synchronization: VariableSynchronization
     initializer = None
     __array_priority__ = 100
 
@@ -318,7 +337,17 @@ class Variable(NativeVariable):
     def __iter__(self) -> Any:
         return iter(self.value())
 
-    __len__ = __index__ = None  # type: ignore[assignment]
+    def __contains__(self, value: Any) -> bool:
+        return any(value is element or value == element for element in self)
+
+    __len__ = _refused("a variable has no len(); write v.shape[0]")
+    __index__ = _refused("a variable is no index; write int(v)")
+    __pos__ = _refused("a variable has no unary +; write v.value()")
+    __lshift__ = __rshift__ = _refused("write tf.bitwise.left_shift(v, n) or right_shift")
+    __rlshift__ = __rrshift__ = __lshift__
+    # NumPy takes the value as an array, and leaves operators to this class
+    __array_ufunc__ = __array_function__ = __array_namespace__ = _Absent()
+    __dlpack__ = __dlpack_device__ = T = mT = real = imag = _Absent()
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"'tf.Variable' object has no attribute {name!r}")
@@ -332,6 +361,9 @@ class Variable(NativeVariable):
 
     def __reduce__(self) -> Any:
         return _rebuilt, (self._value._raw, self.trainable, self.name.removesuffix(":0"))
+
+    def __copy__(self) -> Variable:
+        return self
 
     def __deepcopy__(self, memo: Any) -> Variable:
         return _rebuilt(self._value._raw, self.trainable, self.name.removesuffix(":0"))
@@ -359,6 +391,15 @@ def _not_in_place(self: Variable, other: Any) -> Any:
 
 
 operators.install(Variable, index=False)
+
+
+def _of_no_none(compared: Any) -> Any:
+    """Return a comparison that takes None for a mistake: variables compare with numbers only."""
+    return lambda v, other: compared(v, convert(other) if other is None else other)
+
+
+for _name in ("__eq__", "__ne__"):
+    setattr(Variable, _name, _of_no_none(getattr(Variable, _name)))
 Variable.__hash__ = _no_hash  # type: ignore[method-assign, assignment]
 for _name in ("__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__"):
     setattr(Variable, _name, _not_in_place)

@@ -390,29 +390,21 @@ def atrous_conv2d_transpose(
 # -- pooling ------------------------------------------------------------------------------------
 
 
-def _largest(x: Native, geometry: dict[str, Ints]) -> tuple[Native, Native]:
-    """Return the largest element of each window of (batch, channels, *spatial), and where it is.
-
-    Of equal elements the first one is taken, and has the whole derivative, as in TensorFlow.
-    """
-    where = pooling.max_pool_indices(x, **geometry)
-    flat = ns.reshape(x, (*x.shape[:2], math.prod(x.shape[2:])))
-    places = ns.reshape(where, (*where.shape[:2], math.prod(where.shape[2:])))
-    return ns.reshape(ns.take_along_axis(flat, places, axis=2), where.shape), where
-
-
 def _mean(x: Native, geometry: dict[str, Ints]) -> Native:
     """Return the mean of each window, of those of its elements that are not padding."""
-    ones = np.ones(x.shape[2:], x.dtype)
-    counts = pooling.window_sum(ns.asarray(ones), **geometry)
-    return pooling.window_sum(x, **geometry) / counts
+    counts = pooling.window_sum(ns.asarray(np.ones(x.shape[2:])), **geometry)
+    mean: Native = pooling.divided(pooling.window_sum(x, **geometry), counts.numpy())
+    return mean
 
 
 def _pooled(
     how: str, spatial: int, input: Any, ksize: Any, strides: Any, padding: Any, first: bool,
-    dilations: Any = None, explicit: bool = False,
-) -> tuple[Native, Native | None]:  # fmt: skip
-    """Return the mean or the largest element of each window, and where that is."""
+    dilations: Any = None, explicit: bool = False, indices: bool = False,
+) -> Any:  # fmt: skip
+    """Return the mean or the largest element of each window, and if asked for where that is.
+
+    Of equal elements the first one has the whole derivative, as in TensorFlow.
+    """
     x = convert(input)
     if x.dtype.kind not in ("f" if how == "AVG" else "fiu"):
         raise invalid(
@@ -436,9 +428,11 @@ def _pooled(
         "dilation": gaps,
     }
     if how == "AVG":
-        return _and_back(_mean(x, geometry), batch, first), None
-    y, where = _largest(x, geometry)
-    return _and_back(y, batch, first), _and_back(where, batch, first)
+        return _and_back(_mean(x, geometry), batch, first)
+    y = _and_back(pooling.max_pool(x, **geometry, ties="first"), batch, first)
+    if not indices:
+        return y
+    return y, _and_back(pooling.max_pool_indices(x, **geometry), batch, first)
 
 
 def _pooling(how: str, spatial: int, name: str) -> None:
@@ -453,7 +447,7 @@ def _pooling(how: str, spatial: int, name: str) -> None:
         return _pooled(
             how, spatial, input, ksize, strides, padding, first,
             explicit=how == "MAX" and spatial == 2,
-        )[0]  # fmt: skip
+        )  # fmt: skip
 
     pool.__name__ = pool.__qualname__ = name
     pool.__doc__ = f"Return the {_HOWS[how]} of each window along {spatial} axes."
@@ -484,7 +478,7 @@ def _of_any_rank(how: str, name: str) -> None:
         return _pooled(
             how, spatial, input, ksize, strides, padding, first,
             explicit=how == "MAX" and spatial == 2,
-        )[0]  # fmt: skip
+        )  # fmt: skip
 
     pool.__name__ = pool.__qualname__ = name
     pool.__doc__ = f"Return the {_HOWS[how]} of each window."
@@ -519,7 +513,7 @@ def pool(
         )
     return _pooled(
         pooling_type, spatial, input, list(window_shape), list(steps), padding, first, list(gaps)
-    )[0]
+    )
 
 
 @offered("nn.max_pool_with_argmax", raises=_CHECKS)
@@ -530,8 +524,7 @@ def max_pool_with_argmax(
     """Return the largest elements, and where they are in (rows, columns, channels) laid flat."""
     if data_format != "NHWC":
         raise ValueError(f"`data_format` values other than 'NHWC' are not supported: {data_format}")
-    y, where = _pooled("MAX", 2, input, ksize, strides, padding, False)
-    assert where is not None
+    y, where = _pooled("MAX", 2, input, ksize, strides, padding, False, indices=True)
     batch, rows, columns, channels = convert(input).shape
     flat = np.asarray(where.numpy()) * channels + np.arange(channels)
     if include_batch_in_index:

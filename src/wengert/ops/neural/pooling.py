@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -92,8 +93,9 @@ def _raw(x: Any) -> Any:
 
 
 def _max_pool_rule(
-    xp: Any, g: Any, x: Any, y: Any, kernel: Ints, stride: Ints, offset: Ints, dilation: Ints
-) -> Any:
+    xp: Any, g: Any, x: Any, y: Any, kernel: Ints, stride: Ints, offset: Ints, dilation: Ints,
+    ties: str,
+) -> Any:  # fmt: skip
     return xp.nn.max_pool_spread(
         g,
         inputs=_raw(x),
@@ -102,25 +104,28 @@ def _max_pool_rule(
         stride=stride,
         offset=offset,
         dilation=dilation,
+        ties=ties,
     )
 
 
 def _max_pool_block(
     xp: Any, g: Block, node: Any, parent: Any, argument: int, values: tuple[Any, ...]
 ) -> Block | None:
-    x, y, kernel, *geometry = values
+    x, y, kernel, *geometry, ties = values
     given, region = ascending(xp, g)
     lead = len(region) - len(kernel)
     found = _seen_part(region[lead:], tuple(map(range, kernel)), x.shape[lead:], *geometry)
     if found is None:
         return None
     around = (*region[:lead], *found[0])
-    part = _max_pool_rule(xp, given, x[slices(around)], y[slices(region)], kernel, **found[1])
+    part = _max_pool_rule(
+        xp, given, x[slices(around)], y[slices(region)], kernel, **found[1], ties=ties
+    )
     return Block(parent.shape, around, part)
 
 
 def _max_pool_depends(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
-    _, _, kernel, *geometry = values
+    _, _, kernel, *geometry, _ = values
     lead = len(region) - len(kernel)
     if not all(map(len, region)):
         return None
@@ -130,7 +135,7 @@ def _max_pool_depends(region: Region, node: Any, parent: Any, argument: int, val
 
 
 def _max_pool_reach(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
-    _, _, kernel, *geometry = values
+    _, _, kernel, *geometry, _ = values
     lead = len(region) - len(kernel)
     if not all(map(len, region)):
         return None
@@ -160,7 +165,7 @@ def _taps_of(windows: Any, size: Ints) -> Ints:
 def _reduced(reduce: Any, blank: Any) -> Any:
     """Return a reduction of windows by their definition."""
 
-    def reference(x: Any, size: Ints, **params: Any) -> Any:
+    def reference(x: Any, size: Ints, ties: str = "", **params: Any) -> Any:
         windows = _by_definition(x, size=size, blank=blank, **params)
         return reduce(windows, axis=_taps_of(windows, size))
 
@@ -187,10 +192,13 @@ _POOLED = [
 max_pool = special(
     "nn.max_pool",
     _max_pool_rule,
-    params=("kernel", "size", *_GEOMETRY),
+    params=("kernel", "size", *_GEOMETRY, "ties"),
     block=_max_pool_block,
     batch=as_it_is,
-    samples=_POOLED,
+    samples=[
+        replace(s, params=s.params | {"ties": ties})
+        for s, ties in zip(_POOLED, itertools.cycle(("even", "first")))
+    ],
     kinds="f",
     reference=_reduced(np.max, -np.inf),
 )
@@ -206,6 +214,7 @@ _TIED = {
     "offset": (0,),
     "dilation": (1,),
 }
+_EVENLY, _TO_FIRST = _TIED | {"ties": "even"}, _TIED | {"ties": "first"}
 _THIRD = 1 / 3
 _SHARES = np.array(
     [
@@ -213,11 +222,16 @@ _SHARES = np.array(
         [[_THIRD, _THIRD, _THIRD, 0, 0], [0, 0, 0, 0, 1]],
     ]
 )
+_FIRST = np.array([[[0, 1, 0, 0, 0], [0, 0, 1, 0, 0]], [[1, 0, 0, 0, 0], [0, 0, 0, 0, 1]]])
+
+
+def _shares(ties: str) -> np.ndarray:
+    return _SHARES if ties == "even" else _FIRST
 
 
 def _shared(xp: Any, name: str, *arrays: Any) -> Any:
     """Return one of the two operations below, with what both read."""
-    x, inputs, largest, kernel, stride, offset, dilation = arrays
+    x, inputs, largest, kernel, stride, offset, dilation, ties = arrays
     return getattr(xp.nn, name)(
         x,
         inputs=inputs,
@@ -226,6 +240,7 @@ def _shared(xp: Any, name: str, *arrays: Any) -> Any:
         stride=stride,
         offset=offset,
         dilation=dilation,
+        ties=ties,
     )
 
 
@@ -239,25 +254,25 @@ def _shared_by_examples(
 
 max_pool_spread = linear(
     "nn.max_pool_spread",
-    lambda xp, g, inputs, largest, kernel, stride, offset, dilation: _shared(
-        xp, "max_pool_gather", g, inputs, largest, kernel, stride, offset, dilation
+    lambda xp, g, inputs, largest, kernel, stride, offset, dilation, ties: _shared(
+        xp, "max_pool_gather", g, inputs, largest, kernel, stride, offset, dilation, ties
     ),
-    params=("inputs", "largest", "kernel", *_GEOMETRY),
+    params=("inputs", "largest", "kernel", *_GEOMETRY, "ties"),
     batch=_shared_by_examples,
-    samples=[sample((2, 2), **_TIED)],
-    reference=lambda x, **params: np.einsum("rp,rpi->ri", x, _SHARES).astype(x.dtype),
-    doc="Return x shared evenly by the inputs that are the largest of each window.",
+    samples=[sample((2, 2), **_EVENLY), sample((2, 2), **_TO_FIRST)],
+    reference=lambda x, ties, **params: np.einsum("rp,rpi->ri", x, _shares(ties)).astype(x.dtype),
+    doc="Return x shared evenly by the largest inputs of each window, or given to the first.",
 )
 max_pool_gather = linear(
     "nn.max_pool_gather",
-    lambda xp, g, inputs, largest, kernel, stride, offset, dilation: _shared(
-        xp, "max_pool_spread", g, inputs, largest, kernel, stride, offset, dilation
+    lambda xp, g, inputs, largest, kernel, stride, offset, dilation, ties: _shared(
+        xp, "max_pool_spread", g, inputs, largest, kernel, stride, offset, dilation, ties
     ),
-    params=("inputs", "largest", "kernel", *_GEOMETRY),
+    params=("inputs", "largest", "kernel", *_GEOMETRY, "ties"),
     batch=_shared_by_examples,
-    samples=[sample((2, 5), **_TIED)],
-    reference=lambda x, **params: np.einsum("ri,rpi->rp", x, _SHARES).astype(x.dtype),
-    doc="Return the mean of x where the inputs are the largest of each window.",
+    samples=[sample((2, 5), **_EVENLY), sample((2, 5), **_TO_FIRST)],
+    reference=lambda x, ties, **params: np.einsum("ri,rpi->rp", x, _shares(ties)).astype(x.dtype),
+    doc="Return the mean of x at the largest inputs of each window, or x at the first.",
 )
 
 
@@ -506,7 +521,7 @@ def _max_pool(
     x, had_batch, geometry, _ = _pooling(
         name, spatial, x, kernel_size, stride, padding, dilation, ceil_mode
     )
-    y = unbatched(max_pool(x, **geometry), had_batch)
+    y = unbatched(max_pool(x, **geometry, ties="even"), had_batch)
     if not return_indices:
         return y
     return y, unbatched(max_pool_indices(x, **geometry), had_batch)
@@ -603,10 +618,11 @@ def _avg_pool(
             count_include_pad,
         )  # fmt: skip
         divisor = np.multiply.outer(divisor, counts)
-    return unbatched(_divided(window_sum(x, **geometry), divisor), had_batch)
+    return unbatched(divided(window_sum(x, **geometry), divisor), had_batch)
 
 
-def _divided(y: Tensor, divisor: np.ndarray) -> Any:
+def divided(y: Tensor, divisor: np.ndarray) -> Any:
+    """Return sums over the numbers of their terms, which are those of the last axes."""
     if divisor.size and divisor.min() == divisor.max():
         return elementwise.divide(y, float(divisor.flat[0]))
     xp: Any = backends.namespace_of(y._raw)
@@ -698,7 +714,7 @@ def _adaptive_avg(name: str, spatial: int, x: Any, output_size: Any) -> Any:
     geometry = _even(x.shape[2:], size)
     if geometry is not None:
         y = window_sum(x, **geometry)
-        return unbatched(_divided(y, np.asarray(math.prod(geometry["kernel"]))), had_batch)
+        return unbatched(divided(y, np.asarray(math.prod(geometry["kernel"]))), had_batch)
     for axis, m in enumerate(size, 2):
         index, weight = area_taps(x.shape[axis], m)
         x = combine(x, axis=axis, index=index, weight=weight)
@@ -733,7 +749,7 @@ def _by_length(x: Tensor, size: Ints, kernel: Ints) -> Tensor:
         count = len(size)
         return max_pool(
             x, kernel=kernel, size=tuple(n // k for n, k in zip(x.shape[2:], kernel, strict=True)),
-            stride=kernel, offset=(0,) * count, dilation=(1,) * count,
+            stride=kernel, offset=(0,) * count, dilation=(1,) * count, ties="even",
         )  # fmt: skip
     axis = 2 + len(kernel)
     index, _ = area_taps(x.shape[axis], size[len(kernel)])
@@ -757,7 +773,7 @@ def _adaptive_max(name: str, spatial: int, x: Any, output_size: Any) -> Any:
     geometry = _even(x.shape[2:], size)
     if geometry is None:
         return unbatched(_by_length(x, size, ()), had_batch)
-    return unbatched(max_pool(x, **geometry), had_batch)
+    return unbatched(max_pool(x, **geometry, ties="even"), had_batch)
 
 
 def adaptive_max_pool1d(x: Any, output_size: Any) -> Any:

@@ -75,47 +75,50 @@ def inside(x: Native, low: float, high: float) -> Native:
 # -- functions ----------------------------------------------------------------------------------
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
-#: The losses that tf.keras.metrics offers, too.
+#: The losses that tf.keras.metrics does not offer, too.
 _NOT_METRICS = ("cosine_similarity", "dice", "tversky", "categorical_generalized_cross_entropy")
 
 
 def _loss(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that offers a loss by its names, and keeps it as it is here."""
+    """Return a decorator that offers a loss by its names, and keeps it as it is here.
+
+    `get` also knows it by the function's own name.
+    """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         full = tuple(f"{part}losses.{name}" for name in names for part in ("keras.", ""))
-        call = offered(*full, raises=_CHECKS)(function)
+        call = FUNCTIONS[function.__name__] = offered(*full, raises=_CHECKS)(function)
         for name in names:
             FUNCTIONS[name] = call
-            if names[0] not in _NOT_METRICS:
+            if name not in _NOT_METRICS:
                 put((f"keras.metrics.{name}", f"metrics.{name}"), call)
         return function
 
     return declare
 
 
-@_loss("mean_squared_error", "mse", "MSE")
+@_loss("mse", "MSE")
 def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     """Return the mean of squared differences along the last axis."""
     true, predicted = _both(y_true, y_pred)
     return _mean((true - predicted) ** 2)
 
 
-@_loss("mean_absolute_error", "mae", "MAE")
+@_loss("mae", "MAE")
 def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
     """Return the mean of absolute differences along the last axis."""
     true, predicted = _both(y_true, y_pred)
     return _mean(ns.abs(true - predicted))
 
 
-@_loss("mean_absolute_percentage_error", "mape", "MAPE")
+@_loss("mape", "MAPE")
 def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
     """Return the mean of differences in per cent of the targets."""
     true, predicted = _both(y_true, y_pred)
     return 100.0 * _mean(ns.abs((true - predicted) / _at_least(ns.abs(true), EPSILON)))
 
 
-@_loss("mean_squared_logarithmic_error", "msle", "MSLE")
+@_loss("msle", "MSLE")
 def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
     """Return the mean of squared differences of log(1 + x)."""
     true, predicted = _both(y_true, y_pred)
@@ -146,7 +149,7 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
     return _mean(ns.where(size <= delta, 0.5 * error**2, delta * size - 0.5 * delta**2))
 
 
-@_loss("log_cosh", "logcosh")
+@_loss("logcosh")
 def log_cosh(y_true: Any, y_pred: Any) -> Any:
     """Return the mean of log(cosh(x)) of differences."""
     true, predicted = _both(y_true, y_pred)
@@ -154,7 +157,7 @@ def log_cosh(y_true: Any, y_pred: Any) -> Any:
     return _mean(x + activations.softplus(-2.0 * x) - math.log(2.0))
 
 
-@_loss("kl_divergence", "kld", "KLD", "kullback_leibler_divergence")
+@_loss("kld", "KLD", "kullback_leibler_divergence")
 def kl_divergence(y_true: Any, y_pred: Any) -> Any:
     """Return the sum of t * log(t / p) for probabilities t and p."""
     true, predicted = (inside(x, EPSILON, 1.0) for x in _both(y_true, y_pred, one_rank=False))

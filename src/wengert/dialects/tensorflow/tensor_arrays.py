@@ -1,0 +1,189 @@
+"""TensorArray: a list of tensors that a loop writes to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
+from wengert.dialects.tensorflow.errors import OutOfRangeError, invalid
+from wengert.dialects.tensorflow.shapes import TensorShape
+from wengert.dialects.tensorflow.table import guarded, plain
+from wengert.dialects.tensorflow.tensors import convert, made, outward, static
+from wengert.engine.tensor import Tensor as Native
+
+ns = Native._namespace
+
+
+def _outside(index: int, size: int) -> Exception:
+    message = f"TensorArray: index {index} of an array of size {size}"
+    return OutOfRangeError(None, None, f"{message}; for one that grows write dynamic_size=True")
+
+
+@plain("TensorArray")
+class TensorArray:
+    """A list of tensors that a loop writes to."""
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        if size is None or handle is not None:
+            raise ValueError("TensorArray: give a size, and no handle: write size=0 for an empty")
+        self._dtype = as_dtype(dtype)
+        self._grows = bool(dynamic_size)
+        self._clears = clear_after_read is None or bool(clear_after_read)
+        self._infers = infer_shape
+        self._shape = TensorShape(element_shape)
+        self._values: list[Native | None] = [None] * int(size)
+        #: which elements were forgotten once they had been read
+        self._read: set[int] = set()
+
+    @property
+    def dtype(self) -> Any:
+        """The kind of numbers."""
+        return self._dtype
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """The shape of an element, as far as it is known."""
+        return self._shape
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Whether writing past the end makes the array longer."""
+        return self._grows
+
+    def size(self, name: str | None = None) -> Any:
+        """Return the number of elements."""
+        return made(np.asarray(len(self._values), np.int32))
+
+    def _put(self, index: Any, value: Any) -> None:
+        at, size = int(index), len(self._values)
+        if at < 0 or (at >= size and not self._grows):
+            raise _outside(at, size)
+        tensor = self._element(value)
+        if not self._shape.is_compatible_with(tensor.shape):
+            raise ValueError(
+                f"TensorArray: an element has shape {tensor.shape}, and others {self._shape}; "
+                "for elements of several shapes write infer_shape=False"
+            )
+        if self._infers:
+            self._shape = self._shape.merge_with(tensor.shape)
+        self._values += [None] * (at + 1 - size)
+        self._values[at] = tensor
+
+    def _element(self, value: Any) -> Native:
+        tensor = convert(value, None, self._dtype._numpy)
+        if tensor.dtype != self._dtype._numpy:
+            raise invalid(
+                f"TensorArray of {self._dtype.name}: got {of_numpy(tensor.dtype).name}; write "
+                f"tf.cast(x, tf.{self._dtype.name})"
+            )
+        return tensor
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """Return the array with a tensor at one place."""
+        self._put(index, value)
+        return self
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """Return the array with the elements of a tensor at some places."""
+        tensor = convert(value, None, self._dtype._numpy)
+        for i, at in enumerate(static(indices)):
+            self._put(at, tensor[i])
+        return self
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """Return the array with the elements of a tensor."""
+        tensor = convert(value, None, self._dtype._numpy)
+        if not tensor.ndim:
+            raise ValueError("TensorArray.unstack: got one number; expected a first axis")
+        if tensor.shape[0] > len(self._values) and not self._grows:
+            raise ValueError(
+                f"TensorArray of size {len(self._values)}: unstack got {tensor.shape[0]} elements"
+            )
+        self._values = [tensor[i] for i in range(tensor.shape[0])]
+        return self
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """Return the array with parts of a tensor, of some lengths along its first axis."""
+        tensor, parts = self._element(value), np.asarray(static(lengths))
+        fits = parts.ndim == 1 and tensor.ndim and int(parts.sum()) == tensor.shape[0]
+        if not fits or not (self._grows or len(parts) == len(self._values)):
+            raise invalid(
+                f"TensorArray of size {len(self._values)}: split got shape {tensor.shape} and "
+                f"lengths {parts.tolist()}; expected a length for each element, which add up"
+            )
+        ends = np.cumsum(parts).tolist()
+        self._values = [tensor[end - n : end] for n, end in zip(parts.tolist(), ends, strict=True)]
+        return self
+
+    def read(self, index: Any, name: str | None = None) -> Any:
+        """Return the tensor at one place, which is then forgotten unless `clear_after_read`."""
+        at = int(index)
+        if not 0 <= at < len(self._values):
+            raise _outside(at, len(self._values))
+        if self._values[at] is None and at in self._read:
+            raise invalid(
+                f"TensorArray: element {at} was read before, and forgotten; write "
+                "TensorArray(..., clear_after_read=False) to read it again"
+            )
+        value = self._filled(at)
+        if self._clears:
+            self._values[at] = None
+            self._read.add(at)
+        return outward(value)
+
+    def _filled(self, at: int) -> Native:
+        """Return an element; one that was not written to is zero."""
+        value = self._values[at]
+        if value is None:
+            if not self._shape.is_fully_defined():
+                raise ValueError(
+                    f"TensorArray: element {at} was not written to, and its shape is not known; "
+                    "write TensorArray(..., element_shape=shape)"
+                )
+            value = ns.zeros(tuple(self._shape), dtype=self._dtype._numpy)
+            self._values[at] = value
+        return value
+
+    @guarded("TensorArray", ValueError)
+    def stack(self, name: str | None = None) -> Any:
+        """Return all elements as one tensor; what was not written to is zero."""
+        if not self._values:
+            rest = tuple(self._shape) if self._shape.is_fully_defined() else ()
+            return ns.zeros((0, *rest), dtype=self._dtype._numpy)
+        return ns.stack([self._filled(i) for i in range(len(self._values))])
+
+    @guarded("TensorArray", ValueError, IndexError)
+    def gather(self, indices: Any, name: str | None = None) -> Any:
+        """Return some elements as one tensor."""
+        return ns.stack([self._filled(i) for i in static(indices)])
+
+    @guarded("TensorArray", ValueError)
+    def concat(self, name: str | None = None) -> Any:
+        """Return all elements one after the other along their first axes."""
+        values = [self._filled(i) for i in range(len(self._values))]
+        if any(not v.ndim for v in values):
+            raise invalid("TensorArray.concat: an element is one number; write stack()")
+        return ns.concat(values)
+
+    def identity(self) -> TensorArray:
+        """Return the array itself."""
+        return self
+
+    def close(self, name: str | None = None) -> None:
+        """Forget all elements."""
+        self._values = []

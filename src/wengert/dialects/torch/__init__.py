@@ -1,0 +1,1 @@
+"""PyTorch's names and habits, over Wengert's operations."""

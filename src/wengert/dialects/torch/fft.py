@@ -1,0 +1,1 @@
+"""torch.fft, windows, and short-time transforms."""

@@ -1,0 +1,1 @@
+"""autograd.Function: operations with a program's own derivatives."""

@@ -1,0 +1,1 @@
+"""Hooks, anomalies, inference mode, and what a program sees of saved tensors."""

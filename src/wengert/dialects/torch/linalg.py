@@ -1,0 +1,1 @@
+"""torch.linalg, and the names of it that are elsewhere."""

@@ -1,0 +1,1 @@
+"""torch.nn: functions, modules, initialisation, and what goes with them."""

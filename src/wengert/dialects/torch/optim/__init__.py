@@ -1,0 +1,1 @@
+"""torch.optim: optimisers and schedules of their rates."""

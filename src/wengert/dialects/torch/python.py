@@ -1,0 +1,1 @@
+"""Tensors as Python sees them: sizes, devices, numbers out, conversions, printing."""

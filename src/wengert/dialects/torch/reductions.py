@@ -1,0 +1,1 @@
+"""Sums, means, extremes, norms and cumulative functions."""

@@ -1,0 +1,1 @@
+"""Orders: sort, topk, median, quantiles, unique, searchsorted, counts."""

@@ -1,0 +1,1 @@
+"""torch.special: functions with names."""

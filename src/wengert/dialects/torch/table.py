@@ -1,0 +1,304 @@
+"""How a name is offered: a function, a method and its in-place form from one declaration.
+
+`@offered("add", in_place=True)` puts a function under `torch.add`, `Tensor.add` and `Tensor.add_`.
+It takes PyTorch's arguments, converts them with `tensors.convert` and `promoted`, calls Wengert's
+operations, and returns Wengert's tensors: the decorator makes them PyTorch's, gives their entries
+PyTorch's names, sees to it that results have memory of their own, and makes errors of operations
+`RuntimeError`. `@view("transpose")` offers a function whose result shares the memory of its first
+argument. There is no mathematics here: that belongs in Wengert's operations.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch import memory
+from wengert.dialects.torch.modes import TRACKING, Tracking
+from wengert.dialects.torch.tensors import (
+    Tensor,
+    camel,
+    convert,
+    mark,
+    outward,
+    store,
+    wrap_native,
+)
+from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.node import active
+from wengert.engine.tensor import Tensor as Native
+
+#: Every name that is offered, with what it is.
+NAMES: dict[str, Any] = {}
+#: What is not as in PyTorch, by name.
+DIFFERENCES: dict[str, str] = {}
+#: What is said of names that are not offered on purpose.
+ABSENT: dict[str, str] = {}
+_HERE = "wengert.dialects.torch"
+#: The modules that offer names, and those that do so once a name of theirs is looked up.
+PARTS = tuple(
+    f"{_HERE}.{part}"
+    for part in (
+        "values",
+        "methods",
+        "python",
+        "operators",
+        "math",
+        "creation",
+        "shapes",
+        "indexing",
+        "reductions",
+        "sorting",
+        "products",
+        "hooks",
+        "functions",
+    )
+)
+LATE: dict[str, tuple[str, ...]] = {
+    "special": (f"{_HERE}.special",),
+    "random": (f"{_HERE}.random",),
+    "linalg": (f"{_HERE}.linalg",),
+    "fft": (f"{_HERE}.fft",),
+    "autograd.functional": (f"{_HERE}.functional",),
+    "autograd.gradcheck": (f"{_HERE}.checks",),
+    "autograd.forward_ad": (f"{_HERE}.forward_ad",),
+    "func": (f"{_HERE}.func",),
+    "utils": (f"{_HERE}.checkpoint",),
+    "nn": (f"{_HERE}.nn",),
+    "optim": (f"{_HERE}.optim",),
+}
+
+
+def put(names: tuple[str, ...], value: Any, differs: str = "") -> None:
+    """Offer a value under some names; a name that begins with "Tensor." is a method."""
+    for name in names:
+        if name in NAMES:
+            raise ValueError(f"torch.{name} is offered twice")
+        NAMES[name] = value
+        if name.startswith("Tensor."):
+            setattr(Tensor, name.removeprefix("Tensor."), value)
+        if differs:
+            DIFFERENCES[name] = differs
+
+
+def late_method(tensor: Tensor, name: str) -> Any:
+    """Return a method that a module offers which was not loaded yet."""
+    import wengert.torch
+
+    wengert.torch._facade.load_all()
+    if hasattr(type(tensor), name):
+        return getattr(tensor, name)
+    methods = [n.removeprefix("Tensor.") for n in NAMES if n.startswith("Tensor.")]
+    near = difflib.get_close_matches(name, methods, 3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise AttributeError(
+        f"'{type(tensor).__name__}' object has no attribute '{name}'{hint} All methods are in "
+        "docs/torch-names.md"
+    )
+
+
+@contextlib.contextmanager
+def translated(name: str, *raises: type[Exception]) -> Iterator[None]:
+    """Return a context in which errors of Wengert's operations become PyTorch's."""
+    try:
+        yield
+    except (ShapeError, DtypeError) as error:
+        raise RuntimeError(f"{name}: {error}") from error
+    except raises:
+        raise
+    except ValueError as error:
+        if hasattr(error, "as_is"):
+            raise
+        raise RuntimeError(f"{name}: {error}") from error
+
+
+def as_is(error: Exception) -> Exception:
+    """Return an error that is raised as it is, though its class is one that operations raise."""
+    error.as_is = True  # type: ignore[attr-defined]
+    return error
+
+
+def guarded(
+    function: Callable[..., Any], label: str, *raises: type[Exception]
+) -> Callable[..., Any]:
+    """Return a function whose tensors and errors are PyTorch's."""
+    name = function.__name__.strip("_")
+
+    @functools.wraps(function)
+    def call(*args: Any, out: Any = None, **options: Any) -> Any:
+        token = None if active.get() else active.set(TRACKING)
+        try:
+            with translated(name, *raises):
+                result = finish(function(*args, **options), args, options, label)
+        finally:
+            if token is not None:
+                active.reset(token)
+        return result if out is None else store(result, out)
+
+    return call
+
+
+def finish(result: Any, args: Any, options: Any, label: str) -> Any:
+    """Return the result of a function as PyTorch's, with memory and entries of its own."""
+    if type(result) is Native:
+        raw = result._raw
+        if type(raw) is np.ndarray and raw.base is not None or _is_given(raw, args):
+            raw = _own(raw, args, options)
+        if type(raw) is not np.ndarray and isinstance(raw, np.generic):
+            raw = np.array(raw)
+        if result._node is not None:
+            mark(result._node, label)
+        return outward(wrap_native(raw, result._node))
+    if isinstance(result, (tuple, list)):
+        parts = [finish(part, args, options, label) for part in result]
+        if hasattr(result, "_fields"):
+            return type(result)(*parts)
+        return type(result)(parts)
+    return result
+
+
+def _is_given(raw: Any, args: Any) -> bool:
+    return any(isinstance(a, (Tensor, Native)) and a._raw is raw for a in args)
+
+
+def _own(raw: Any, args: Any, options: Any) -> Any:
+    """Return an array, copied if it shares memory with an argument."""
+    if type(raw) is not np.ndarray:
+        return raw
+    whole = memory.owner(raw)
+    for value in (*args, *options.values()):
+        for part in value if isinstance(value, (list, tuple)) else (value,):
+            mine = getattr(part, "_raw", None)
+            if type(mine) is np.ndarray and memory.owner(mine) is whole:
+                return raw.copy()
+    if not raw.flags.writeable or 0 in raw.strides:
+        return raw.copy()
+    return raw
+
+
+def in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return the method that gives a tensor a function's value in place."""
+
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        return memory.change(self, function, *args, **options)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"Do `{name.rstrip('_')}` in place, and return the tensor."
+    return method
+
+
+def offered(
+    *names: str,
+    method: bool | str = True,
+    in_place: bool = False,
+    label: str = "",
+    differs: str = "",
+    raises: tuple[type[Exception], ...] = (),
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that offers a function under some names.
+
+    Parameters
+    ----------
+    names
+        Dotted names below `torch`; "Tensor.name" for a method only.
+    method
+        Whether it is a method too, by the first name or by a name of its own.
+    in_place
+        Whether there is a method with an underscore, which writes the result to the tensor, and
+        a function of that name.
+    label
+        What PyTorch calls its entry; by default the first name with "Backward0".
+    differs
+        What is not as in PyTorch, for the table in the docs.
+    raises
+        Classes of errors that come through as they are.
+    """
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        first = names[0].rpartition(".")[2]
+        call = guarded(function, label or camel(first) + "Backward0", *raises)
+        put(names, call, differs)
+        if method and f"Tensor.{first}" not in names:
+            put((f"Tensor.{first if method is True else method}",), call, differs)
+        if in_place:
+            put_in_place(first, call)
+        return call
+
+    return declare
+
+
+def put_in_place(name: str, function: Callable[..., Any]) -> None:
+    """Offer the in-place form of a function, as a method and a function."""
+    changed = in_place(function, f"{name}_")
+    put((f"Tensor.{name}_",), changed)
+    if f"{name}_" not in NAMES:
+        put((f"{name}_",), changed)
+
+
+def view(
+    *names: str, label: str = "", method: bool = True, differs: str = ""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that offers a function whose result is a view where NumPy makes one.
+
+    The function takes Wengert's tensor and PyTorch's further arguments, and depends on nothing else.
+    """
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        first = names[0].rpartition(".")[2]
+        call = as_view(function, label or camel(first) + "Backward0")
+        put(names, call, differs)
+        if method and f"Tensor.{first}" not in names:
+            put((f"Tensor.{first}",), call, differs)
+        return call
+
+    return declare
+
+
+def as_view(function: Callable[..., Any], label: str) -> Callable[..., Any]:
+    """Return a function whose results, one or a tuple of them, are views of its first argument."""
+    name = function.__name__.strip("_")
+
+    @functools.wraps(function)
+    def call(input: Any, *args: Any, **options: Any) -> Any:
+        if not isinstance(input, Tensor):
+            convert(input)  # which has words for it
+        with Tracking(), translated(name):
+            result = function(convert(input), *args, **options)
+            if type(result) is Native:
+                return _viewed(
+                    input, result, lambda whole: function(whole, *args, **options), label
+                )
+            parts = [
+                _viewed(
+                    input, part, lambda whole, k=k: function(whole, *args, **options)[k], label, True
+                )
+                for k, part in enumerate(result)
+            ]
+        return tuple(parts)
+
+    return call
+
+
+def _viewed(
+    tensor: Tensor, result: Native, step: Callable[[Native], Native], label: str, among: bool = False
+) -> Tensor:
+    if result._node is not None and result._node is not tensor._node:
+        mark(result._node, label)
+    if result._raw is tensor._raw and type(result._raw) is np.ndarray:
+        result = wrap_native(result._raw.view(), result._node)
+    return memory.viewed(tensor, outward(result), step, among)
+
+
+def plain(*names: str, differs: str = "") -> Callable[[Any], Any]:
+    """Return a decorator that offers a function or a class as it is."""
+
+    def declare(value: Any) -> Any:
+        put(names, value, differs)
+        return value
+
+    return declare

@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks import (
     chains,
     checkpointing,
+    dialects,
     elements,
     elementwise,
     importing,
@@ -27,6 +28,7 @@ CASES = {
         solvers,
         elementwise,
         memory,
+        dialects,
         importing,
     )
     for case in module.CASES

@@ -52,8 +52,9 @@ def _wengert_names(wg: Any) -> Any:
     return Names
 
 
-def _torch(program: Any, make: Any, **sizes: Any) -> Run:
-    torch = peers.load("torch")
+def torch_element(program: Any, make: Any, module: str = "torch", **sizes: Any) -> Run:
+    """Return a run of one element's gradients in PyTorch."""
+    torch = peers.load(module)
     arrays, constants, key = make(**sizes)
     tensors = [torch.tensor(a, requires_grad=True) for a in arrays]
     constants = [torch.tensor(c) for c in constants]
@@ -100,7 +101,7 @@ def _case(
 ) -> Case:
     competitors: dict[str, Any] = {
         "wengert": lambda **sizes: _wengert(program, make, dense, **sizes),
-        "torch": lambda **sizes: _torch(program, make, **sizes),
+        "torch": lambda **sizes: torch_element(program, make, **sizes),
     }
     if tensorflow:
         competitors["tensorflow"] = lambda **sizes: _tensorflow(program, make, **sizes)
@@ -117,13 +118,15 @@ def _case(
     )
 
 
-def _convolutions(m: Any, x: Any, *weights: Any) -> Any:
+def convolutions(m: Any, x: Any, *weights: Any) -> Any:
+    """Return an image after convolutions, each with tanh."""
     for w in weights:
         x = m.tanh(m.conv(x, w))
     return x
 
 
-def _images(size: int, channels: int, layers: int) -> Any:
+def images(size: int, channels: int, layers: int) -> Any:
+    """Return an image, the weights of convolutions, and the place of a pixel."""
     widths = [1] + [channels] * layers
     weights = [
         _random(after, before, 3, 3, seed=i) / np.float32(3 * np.sqrt(before))
@@ -231,8 +234,8 @@ CASES = [
     _case(
         "element-conv",
         "one pixel after six 3x3 convolutions of 16 channels with tanh, by the 256x256 image",
-        _convolutions,
-        _images,
+        convolutions,
+        images,
         {"size": 256, "channels": 16, "layers": 6},
         {"size": 12, "channels": 2, "layers": 2},
         faster=30,

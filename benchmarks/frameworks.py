@@ -35,8 +35,9 @@ def _wengert_gradient(function: Function, size: int, **sizes: Any) -> Run:
     return run
 
 
-def _torch_gradient(function: Function, size: int, **sizes: Any) -> Run:
-    torch = peers.load("torch")
+def torch_gradient(function: Function, size: int, module: str = "torch", **sizes: Any) -> Run:
+    """Return a run of a function and its gradient by autograd.grad."""
+    torch = peers.load(module)
     x = torch.tensor(inputs(size), requires_grad=True)
 
     def run() -> Any:
@@ -47,8 +48,11 @@ def _torch_gradient(function: Function, size: int, **sizes: Any) -> Run:
     return run
 
 
-def _tensorflow_gradient(function: Function, size: int, **sizes: Any) -> Run:
-    tf = peers.load("tensorflow")
+def tensorflow_gradient(
+    function: Function, size: int, module: str = "tensorflow", **sizes: Any
+) -> Run:
+    """Return a run of a function and its gradient by a GradientTape."""
+    tf = peers.load(module)
     x = tf.constant(inputs(size))
 
     def run() -> Any:
@@ -112,8 +116,8 @@ def gradients(function: Function, by_hand: Build) -> dict[str, Build]:
     return {
         "wengert": lambda **sizes: _wengert_gradient(function, **sizes),
         "numpy": by_hand,
-        "torch": lambda **sizes: _torch_gradient(function, **sizes),
-        "tensorflow": lambda **sizes: _tensorflow_gradient(function, **sizes),
+        "torch": lambda **sizes: torch_gradient(function, **sizes),
+        "tensorflow": lambda **sizes: tensorflow_gradient(function, **sizes),
         "jax": lambda **sizes: _jax_gradient(function, **sizes),
         "jax jit": lambda **sizes: _jax_gradient(function, jit=True, **sizes),
         "autograd": lambda **sizes: _autograd_gradient(function, **sizes),

@@ -23,7 +23,8 @@ def _seconds(library: str) -> float:
     return float(done.stdout.split()[-1])
 
 
-def _build(library: str) -> Callable[..., Run]:
+def importer(library: str) -> Callable[..., Run]:
+    """Return a build function of an import in a fresh interpreter."""
     return lambda: lambda: _seconds(library)
 
 
@@ -39,7 +40,7 @@ CASES = [
     Case(
         name="import",
         about="import in a fresh interpreter; limits are on seconds over the peer's import",
-        competitors={library: _build(library) for library in peers.LIBRARIES},
+        competitors={library: importer(library) for library in peers.LIBRARIES},
         must={"numpy": 0.08},
         difference=True,
         samplers=in_processes,

@@ -73,8 +73,9 @@ def _numpy(**sizes: Any) -> Run:
     return run
 
 
-def _torch(**sizes: Any) -> Run:
-    torch = peers.load("torch")
+def torch_step(module: str = "torch", **sizes: Any) -> Run:
+    """Return a run of the loss and its gradients in PyTorch."""
+    torch = peers.load(module)
     x, labels, parameters = data(**sizes)
     x, labels = torch.tensor(x), torch.tensor(labels)
     parameters = [torch.tensor(p, requires_grad=True) for p in parameters]
@@ -90,8 +91,9 @@ def _torch(**sizes: Any) -> Run:
     return run
 
 
-def _tensorflow(**sizes: Any) -> Run:
-    tf = peers.load("tensorflow")
+def tensorflow_step(module: str = "tensorflow", **sizes: Any) -> Run:
+    """Return a run of the loss and its gradients in TensorFlow."""
+    tf = peers.load(module)
     x, labels, parameters = data(**sizes)
     x, labels = tf.constant(x), tf.constant(labels)
     parameters = [tf.Variable(p) for p in parameters]
@@ -154,8 +156,8 @@ CASES = [
         competitors={
             "wengert": _wengert,
             "numpy": _numpy,
-            "torch": _torch,
-            "tensorflow": _tensorflow,
+            "torch": torch_step,
+            "tensorflow": tensorflow_step,
             "jax": _jax,
             "jax jit": lambda **sizes: _jax(jit=True, **sizes),
             "autograd": _autograd,

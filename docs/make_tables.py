@@ -1,4 +1,4 @@
-"""Write the tables of operations and of TensorFlow's names, from what the package declares.
+"""Write the tables of operations and of the dialects' names, from what the package declares.
 
 python docs/make_tables.py            rewrite the tables
 python docs/make_tables.py --check    fail if a table is not up to date
@@ -15,7 +15,6 @@ from typing import Any
 
 import wengert as wg
 import wengert.ops
-from wengert.dialects.tensorflow.table import DIFFERENCES, NAMES
 from wengert.engine.node import Op
 from wengert.extend import REGISTRY
 
@@ -97,34 +96,47 @@ def _block(op: Op | None) -> str:
     return "stays a block" if has_rule else "becomes dense"
 
 
-def tensorflow_names() -> str:
+def dialect_names(module: str) -> str:
     """Return a table for each module of names, a row for what is offered under some names."""
-    import wengert.tensorflow as tf
-
-    tf._facade.load_all()
-    by_value: dict[Any, list[str]] = {}
-    for name, value in NAMES.items():
-        by_value.setdefault((id(value), name.rpartition(".")[2]), []).append(name)
-    rows = [sorted(names, key=_first_name) for names in by_value.values()]
+    facade = importlib.import_module(f"wengert.{module}")._facade
+    facade.load_all()
+    rows: dict[Any, list[str]] = {}
+    for name, value in facade.names.items():
+        rows.setdefault((id(value), name.rpartition(".")[2]), []).append(name)
+    plain = {name: names for names in rows.values() for name in names}
+    for names in list(rows.values()):  # a method goes with the function, and what is in place too
+        first = names[0].removeprefix("Tensor.")
+        without = plain.get(first if first.endswith("__") else first.rstrip("_"))
+        if without is not None and without is not names:
+            without.extend(names)
+            names.clear()
     sections: dict[str, list[list[str]]] = {}
-    for names in sorted(rows, key=lambda names: names[0].lower()):
+    for names in sorted(filter(None, rows.values()), key=lambda names: min(names).lower()):
+        names.sort(key=_first_name)
         sections.setdefault(names[0].rpartition(".")[0], []).append(names)
-    return "\n".join(_section(module, sections[module]) for module in sorted(sections))
+    differences = importlib.import_module(f"wengert.dialects.{module}.table").DIFFERENCES
+    return "\n".join(
+        _section(facade.short, part, sections[part], differences) for part in sorted(sections)
+    )
 
 
-def _first_name(name: str) -> tuple[int, int, str]:
-    """Return what names of one thing are ordered by: the shortest is first."""
-    return name.count("."), len(name), name
+def _first_name(name: str) -> tuple[bool, bool, int, int, str]:
+    """Return what names of one thing are ordered by: the shortest function is first."""
+    return name.endswith("_"), name.startswith("Tensor."), name.count("."), len(name), name
 
 
-def _section(module: str, rows: list[list[str]]) -> str:
-    title = f"## tf.{module}" if module else "## tf"
+def _section(short: str, part: str, rows: list[list[str]], differences: dict[str, str]) -> str:
+    title = f"## {short}.{part}" if part else f"## {short}"
     lines = [title, "", "| name | also | what differs |", "|---|---|---|"]
-    for first, *others in rows:
-        differs = next((DIFFERENCES[n] for n in (first, *others) if n in DIFFERENCES), "")
-        cells = f"`tf.{first}`", ", ".join(f"`tf.{n}`" for n in others), differs
+    for first, *others in sorted(rows, key=lambda names: names[0].lower()):
+        differs = next((differences[n] for n in (first, *others) if n in differences), "")
+        cells = _shown(short, first), ", ".join(_shown(short, n) for n in others), differs
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _shown(short: str, name: str) -> str:
+    return f"`{name}`" if name.startswith("Tensor.") else f"`{short}.{name}`"
 
 
 def rewritten(text: str, name: str, made: str) -> str:
@@ -141,7 +153,8 @@ def main() -> None:
     """Rewrite the documents, or check them."""
     for document, name, make in (
         ("reference.md", "operations", table),
-        ("tensorflow-names.md", "names", tensorflow_names),
+        ("tensorflow-names.md", "names", lambda: dialect_names("tensorflow")),
+        ("torch-names.md", "names", lambda: dialect_names("torch")),
     ):
         old = (DOCS / document).read_text(encoding="utf-8")
         new = rewritten(old, name, make())

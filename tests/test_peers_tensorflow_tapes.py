@@ -11,6 +11,8 @@ from tensorflow_parity import compare
 
 pytestmark = [
     pytest.mark.peers,
+    # as the import of wengert.tensorflow has it, which pytest forgets
+    pytest.mark.filterwarnings(r"ignore::RuntimeWarning:wengert\."),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of TensorFlow
 ]
 
@@ -1213,6 +1215,1025 @@ def dtypes_of_gradients(tf: Any) -> Any:
             y = tf.reduce_sum(v * v * 3)
         answers.append(tape.gradient(y, v))
     return answers
+
+
+# -- as guides and users write them
+
+
+@program
+def guide_dense(tf: Any) -> Any:
+    w = tf.Variable(tf.reshape(tf.range(6.0) / 10, (3, 2)), name="w")
+    b = tf.Variable(tf.zeros(2, dtype=tf.float32), name="b")
+    x = [[1.0, 2.0, 3.0]]
+    with tf.GradientTape(persistent=True) as tape:
+        y = x @ w + b
+        loss = tf.reduce_mean(y**2)
+    dl_dw, dl_db = tape.gradient(loss, [w, b])
+    g = tape.gradient(loss, {"w": w, "b": b})
+    return (
+        y,
+        loss,
+        dl_dw,
+        dl_db,
+        g["b"],
+        [v.name for v in tape.watched_variables()],
+        str(w.shape),
+        w.name,
+    )
+
+
+@program
+def guide_types(tf: Any) -> Any:
+    x0 = tf.Variable(3.0, name="x0")
+    x1 = tf.Variable(3.0, name="x1", trainable=False)
+    x2 = tf.Variable(2.0, name="x2") + 1.0
+    x3 = tf.constant(3.0, name="x3")
+    with tf.GradientTape() as tape:
+        y = x0**2 + x1**2 + x2**2
+    return tape.gradient(y, [x0, x1, x2, x3])
+
+
+@program
+def guide_stop(tf: Any) -> Any:
+    x = tf.Variable(2.0)
+    y = tf.Variable(3.0)
+    with tf.GradientTape() as t:
+        x_sq = x * x
+        with t.stop_recording():
+            y_sq = y * y
+        z = x_sq + y_sq
+    return t.gradient(z, {"x": x, "y": y})
+
+
+@program
+def guide_reset(tf: Any) -> Any:
+    x = tf.Variable(2.0)
+    y = tf.Variable(3.0)
+    reset = True
+    with tf.GradientTape() as t:
+        y_sq = y * y
+        if reset:
+            t.reset()
+        z = x * x + y_sq
+    return t.gradient(z, {"x": x, "y": y})
+
+
+@program
+def guide_clip(tf: Any) -> Any:
+
+    @tf.custom_gradient
+    def clip_gradients(y):
+
+        def backward(dy):
+            return tf.clip_by_norm(dy, 0.5)
+
+        return (y, backward)
+
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as t:
+        output = clip_gradients(v * v)
+    return t.gradient(output, v)
+
+
+@program
+def guide_multi_tapes(tf: Any) -> Any:
+    x0 = tf.constant(0.0)
+    x1 = tf.constant(0.0)
+    with tf.GradientTape() as tape0, tf.GradientTape() as tape1:
+        tape0.watch(x0)
+        tape1.watch(x1)
+        y0 = tf.math.sin(x0)
+        y1 = tf.nn.sigmoid(x1)
+        y = y0 + y1
+        ys = tf.reduce_sum(y)
+    return (tape0.gradient(ys, x0).numpy(), tape1.gradient(ys, x1).numpy())
+
+
+@program
+def guide_second(tf: Any) -> Any:
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as t2:
+        with tf.GradientTape() as t1:
+            y = x * x * x
+        dy_dx = t1.gradient(y, x)
+    return (dy_dx.numpy(), t2.gradient(dy_dx, x).numpy())
+
+
+@program
+def guide_inputreg(tf: Any) -> Any:
+    x = tf.constant([[1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 1.0, 0.0, -1.0, 2.0]])
+    k = tf.Variable(tf.cast(tf.reshape(tf.range(50), (5, 10)), tf.float32) / 30 - 0.5)
+    with tf.GradientTape() as t2:
+        with tf.GradientTape(watch_accessed_variables=False) as t1:
+            t1.watch(x)
+            y = tf.nn.relu(x @ k)
+            out = tf.reduce_sum(y**2)
+        g1 = t1.gradient(out, x)
+        g1_mag = tf.norm(g1)
+    dg1 = t2.gradient(g1_mag, [k])
+    return (g1_mag, dg1, [v.shape for v in dg1])
+
+
+@program
+def guide_jac_source(tf: Any) -> Any:
+    x = tf.linspace(-10.0, 10.0, 21)
+    delta = tf.Variable(0.0)
+    with tf.GradientTape() as tape:
+        y = tf.nn.sigmoid(x + delta)
+    dy = tape.jacobian(y, delta)
+    return (dy.shape, y.shape, dy)
+
+
+@program
+def guide_jac_layer(tf: Any) -> Any:
+    x = tf.constant(np.linspace(-1, 1, 35).reshape(7, 5).astype("f"))
+    k = tf.Variable(np.linspace(-0.5, 0.5, 50).reshape(5, 10).astype("f"))
+    with tf.GradientTape(persistent=True) as tape:
+        y = tf.nn.relu(x @ k)
+    j = tape.jacobian(y, k)
+    g = tape.gradient(y, k)
+    j_sum = tf.reduce_sum(j, axis=[0, 1])
+    delta = tf.reduce_max(abs(g - j_sum)).numpy()
+    return (y.shape, k.shape, j.shape, bool(delta < 0.001))
+
+
+@program
+def guide_newton(tf: Any) -> Any:
+    x = tf.constant(np.cos(np.arange(12)).reshape(4, 3).astype("f"))
+    k1 = tf.Variable(np.sin(np.arange(6)).reshape(3, 2).astype("f"))
+    k2 = tf.Variable(np.cos(np.arange(4)).reshape(2, 2).astype("f"))
+    with tf.GradientTape() as t2:
+        with tf.GradientTape() as t1:
+            loss = tf.reduce_mean(tf.tanh(tf.tanh(x @ k1) @ k2) ** 2)
+        g = t1.gradient(loss, k1)
+    h = t2.jacobian(g, k1)
+    n = tf.reduce_prod(k1.shape)
+    gv = tf.reshape(g, [n, 1])
+    hm = tf.reshape(h, [n, n])
+    eye = tf.eye(h.shape[0] * h.shape[1]) * 0.001
+    up = tf.linalg.solve(hm + eye, gv)
+    k1.assign_sub(tf.reshape(up, k1.shape))
+    return (hm, n, f"x.shape: {x.shape}, n: {n}")
+
+
+@program
+def guide_batchjac(tf: Any) -> Any:
+    x = tf.constant(np.linspace(-1, 1, 35).reshape(7, 5).astype("f"))
+    k = tf.constant(np.sin(np.arange(30)).reshape(5, 6).astype("f"))
+    with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+        tape.watch(x)
+        y = tf.nn.elu(x @ k)
+    j = tape.jacobian(y, x)
+    js = tf.reduce_sum(j, axis=2)
+    jb = tape.batch_jacobian(y, x)
+    return (jb, float(tf.reduce_max(abs(jb - js))) < 1e-06, tf.einsum("bxby->bxy", j))
+
+
+@program
+def guide_none_loop(tf: Any) -> Any:
+    x = tf.Variable(2.0)
+    out = []
+    for _epoch in range(2):
+        with tf.GradientTape() as tape:
+            y = x + 1
+        out.append((type(x).__name__ in ("ResourceVariable", "Variable"), tape.gradient(y, x)))
+        x = x + 1
+    return [b for a, b in out]
+
+
+@program
+def guide_numpy_none(tf: Any) -> Any:
+    x = tf.Variable([[1.0, 2.0], [3.0, 4.0]], dtype=tf.float32)
+    with tf.GradientTape() as tape:
+        x2 = x**2
+        y = np.mean(x2, axis=0)
+        y = tf.reduce_mean(y, axis=0)
+    return (tape.gradient(y, x), y)
+
+
+@program
+def guide_int(tf: Any) -> Any:
+    x = tf.constant(10)
+    with tf.GradientTape() as g:
+        g.watch(x)
+        y = x * x
+    return g.gradient(y, x)
+
+
+@program
+def guide_state(tf: Any) -> Any:
+    x0 = tf.Variable(3.0)
+    x1 = tf.Variable(0.0)
+    with tf.GradientTape() as tape:
+        x1.assign_add(x0)
+        y = x1**2
+    return tape.gradient(y, x0)
+
+
+@program
+def guide_unconnected(tf: Any) -> Any:
+    x = tf.Variable([2.0, 2.0])
+    y = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        z = y**2
+    return tape.gradient(z, x, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+
+
+@program
+def tape_str_unconn(tf: Any) -> Any:
+    x = tf.Variable([2.0, 2.0])
+    y = tf.Variable(3.0)
+    with tf.GradientTape(True) as tape:
+        z = y**2
+    return (
+        tape.gradient(z, [x, y], None, "zero"),
+        tape.jacobian(z, x, "zero"),
+        tape.gradient(z, (x,), unconnected_gradients="none"),
+    )
+
+
+@program
+def tape_two_targets(tf: Any) -> Any:
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y0 = x**2
+        y1 = 1 / x
+    return tape.gradient({"y0": y0, "y1": y1}, x)
+
+
+@program
+def tape_vec_target(tf: Any) -> Any:
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = x * [3.0, 4.0]
+    return tape.gradient(y, x)
+
+
+@program
+def tape_cf(tf: Any) -> Any:
+    x = tf.constant(1.0)
+    v0 = tf.Variable(2.0)
+    v1 = tf.Variable(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        result = v0 if x > 0.0 else v1 ** 2
+    return (tape.gradient(result, [v0, v1]), tape.gradient(result, x))
+
+
+@program
+def watch_list_dict(tf: Any) -> Any:
+    a, b, c = (tf.constant(1.0), tf.constant([2.0, 3.0]), tf.constant(4.0))
+    with tf.GradientTape() as t:
+        t.watch([a, {"k": b}])
+        t.watch((c,))
+        y = tf.reduce_sum(a * b * c)
+    return t.gradient(y, [a, {"k": b}, (c,)])
+
+
+@program
+def jac_of_dict_sources(tf: Any) -> Any:
+    a, b = (tf.Variable([1.0, 2.0]), tf.Variable([[3.0], [4.0]]))
+    with tf.GradientTape() as t:
+        y = a * b[:, 0]
+    return t.jacobian(y, {"a": a, "b": b})
+
+
+@program
+def grad_namedtuple(tf: Any) -> Any:
+    import collections
+
+    P = collections.namedtuple("P", "w b")
+    p = P(tf.Variable([[1.0, 2.0]]), tf.Variable([0.5]))
+    with tf.GradientTape() as t:
+        y = tf.reduce_sum(p.w * p.b)
+    g = t.gradient(y, p)
+    return (g.w, g.b, type(g).__name__)
+
+
+@program
+def grad_empty_sources(tf: Any) -> Any:
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as t:
+        y = x * x
+    return t.gradient(y, [])
+
+
+@program
+def grad_twice_err(tf: Any) -> Any:
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as t:
+        y = x * x
+    t.gradient(y, x)
+    return t.gradient(y, x)
+
+
+@program
+def grad_outgrad_list(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape(persistent=True) as t:
+        y = x**2
+        z = x**3
+    return (
+        t.gradient(
+            [y, z], x, output_gradients=[tf.constant([1.0, 0.0, 0.0]), tf.constant([0.0, 1.0, 0.0])]
+        ),
+        t.gradient(y, x, output_gradients=[1.0, 2.0, 3.0]),
+        t.gradient(y, x, [np.array([1.0, 2.0, 3.0], np.float32)]),
+    )
+
+
+@program
+def grad_target_var(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as t:
+        x * 2
+    return t.gradient(x, x)
+
+
+@program
+def grad_of_python(tf: Any) -> Any:
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as t:
+        x * x
+    return t.gradient(3.0, x)
+
+
+@program
+def grad_none_target(tf: Any) -> Any:
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as t:
+        x * x
+    return t.gradient(None, x)
+
+
+@program
+def grad_in_context(tf: Any) -> Any:
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as t:
+        y = x**3
+        g = t.gradient(y, x)
+    return g
+
+
+@program
+def hvp_fwd_over_back(tf: Any) -> Any:
+    x = tf.constant([1.0, 2.0, 3.0])
+    v = tf.constant([1.0, -1.0, 0.5])
+    with tf.autodiff.ForwardAccumulator(x, v) as acc:
+        with tf.GradientTape() as t:
+            t.watch(x)
+            y = tf.reduce_prod(x) + tf.reduce_sum(x**3)
+        g = t.gradient(y, x)
+    return (g, acc.jvp(g))
+
+
+@program
+def hvp_back_over_back(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0, 3.0])
+    v = tf.constant([1.0, -1.0, 0.5])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = tf.math.log(tf.reduce_sum(tf.exp(x)))
+        g = inner.gradient(y, x)
+        gv = tf.reduce_sum(g * v)
+    return outer.gradient(gv, x)
+
+
+@program
+def hvp_back_over_fwd(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0, 3.0])
+    v = tf.constant([1.0, -1.0, 0.5])
+    with tf.GradientTape() as t:
+        with tf.autodiff.ForwardAccumulator(x, v) as acc:
+            y = tf.reduce_sum(tf.sin(x) * tf.roll(x, 1, 0))
+        j = acc.jvp(y)
+    return (j, t.gradient(j, x))
+
+
+@program
+def third(tf: Any) -> Any:
+    x = tf.Variable([0.5, 1.5])
+    with tf.GradientTape() as a:
+        with tf.GradientTape() as b:
+            with tf.GradientTape() as c:
+                y = tf.reduce_sum(tf.exp(x) * x)
+            g = c.gradient(y, x)
+        h = b.gradient(g, x)
+    return (g, h, a.gradient(h, x))
+
+
+@program
+def per_example(tf: Any) -> Any:
+    w = tf.Variable([1.0, 2.0, 3.0])
+    X = tf.constant(np.arange(12, dtype="f").reshape(4, 3) / 5)
+    y = tf.constant([1.0, 0.0, 1.0, 0.0])
+    with tf.GradientTape() as t:
+        losses = (tf.linalg.matvec(X, w) - y) ** 2
+    J = t.jacobian(losses, w)
+
+    def one(a):
+        xi, yi = a
+        with tf.GradientTape() as tt:
+            loss = (tf.tensordot(xi, w, 1) - yi) ** 2
+        return tt.gradient(loss, w)
+
+    return (
+        J,
+        tf.vectorized_map(one, (X, y)),
+        tf.map_fn(one, (X, y), fn_output_signature=tf.float32),
+    )
+
+
+@program
+def maml(tf: Any) -> Any:
+    w = tf.Variable([[0.5], [-0.3]])
+    x = tf.constant([[1.0, 2.0], [3.0, -1.0]])
+    y = tf.constant([[1.0], [0.0]])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            loss = tf.reduce_mean((x @ w - y) ** 2)
+        g = inner.gradient(loss, w)
+        fast = w - 0.1 * g
+        l2 = tf.reduce_mean((tf.tanh(x @ fast) - y) ** 2)
+    return (l2, outer.gradient(l2, w))
+
+
+@program
+def fa_basic(tf: Any) -> Any:
+    x = tf.constant([1.0, 2.0])
+    y = tf.constant([3.0, 4.0])
+    with tf.autodiff.ForwardAccumulator(
+        (x, y), (tf.constant([1.0, 0.0]), tf.constant([0.0, 1.0]))
+    ) as acc:
+        z = x * y
+        w = tf.reduce_sum(z)
+    return (
+        acc.jvp(z),
+        acc.jvp(w),
+        acc.jvp([z, w]),
+        acc.jvp(tf.constant(1.0)),
+        acc.jvp(tf.constant(1.0), unconnected_gradients=tf.UnconnectedGradients.ZERO),
+    )
+
+
+@program
+def fa_dict(tf: Any) -> Any:
+    v = tf.Variable([[1.0, 2.0]])
+    with tf.autodiff.ForwardAccumulator(primals=v, tangents=tf.ones([1, 2])) as acc:
+        y = tf.nn.softmax(v @ [[1.0, 0.0], [2.0, 1.0]])
+    return acc.jvp({"y": y})
+
+
+@program
+def fa_dtype(tf: Any) -> Any:
+    x = tf.constant([1.0, 2.0])
+    return tf.autodiff.ForwardAccumulator(x, tf.constant([1, 2]))
+
+
+@program
+def fa_pytangent(tf: Any) -> Any:
+    x = tf.constant([1.0, 2.0])
+    with tf.autodiff.ForwardAccumulator(x, [1.0, 0.0]) as acc:
+        y = x**2
+    return acc.jvp(y)
+
+
+@program
+def fa_nested(tf: Any) -> Any:
+    x = tf.constant(1.5)
+    with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as o:
+        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as i:
+            y = tf.sin(x) * x
+        d = i.jvp(y)
+    return (d, o.jvp(d))
+
+
+@program
+def cg_log1pexp(tf: Any) -> Any:
+
+    @tf.custom_gradient
+    def log1pexp(x):
+        e = tf.exp(x)
+
+        def grad(up):
+            return up * (1 - 1 / (1 + e))
+
+        return (tf.math.log(1 + e), grad)
+
+    x = tf.constant([0.0, 100.0, -3.0])
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = log1pexp(x)
+    return t.gradient(y, x)
+
+
+@program
+def cg_two(tf: Any) -> Any:
+
+    @tf.custom_gradient
+    def f(x, y):
+
+        def grad(dz):
+            return (dz * y * 10, dz * x)
+
+        return (x * y, grad)
+
+    a, b = (tf.Variable(2.0), tf.Variable(3.0))
+    with tf.GradientTape() as t:
+        z = f(a, b) * 2
+    return t.gradient(z, [a, b])
+
+
+@program
+def cg_multi_out(tf: Any) -> Any:
+
+    @tf.custom_gradient
+    def f(x):
+
+        def grad(d1, d2):
+            return d1 * 2 + d2 * 3
+
+        return ((x * x, x + 1), grad)
+
+    x = tf.constant(2.0)
+    with tf.GradientTape(persistent=True) as t:
+        t.watch(x)
+        a, b = f(x)
+    return (t.gradient(a, x), t.gradient(b, x), t.gradient([a, b], x))
+
+
+@program
+def cg_var(tf: Any) -> Any:
+    w = tf.Variable(3.0)
+
+    @tf.custom_gradient
+    def f(x):
+
+        def grad(dy, variables=None):
+            return (dy * w * 100, [dy * x * 10 for v in variables])
+
+        return (x * w, grad)
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = f(x)
+    return t.gradient(y, [x, w])
+
+
+@program
+def cg_var_missing(tf: Any) -> Any:
+    w = tf.Variable(3.0)
+
+    @tf.custom_gradient
+    def f(x):
+        return (x * w, lambda dy: dy)
+
+    with tf.GradientTape():
+        y = f(tf.constant(1.0))
+    return y
+
+
+@program
+def cg_wrong_count(tf: Any) -> Any:
+
+    @tf.custom_gradient
+    def f(x, y):
+        return (x * y, lambda dz: dz)
+
+    x = tf.constant(1.0)
+    with tf.GradientTape() as t:
+        t.watch(x)
+        z = f(x, x)
+    return t.gradient(z, x)
+
+
+@program
+def cg_none(tf: Any) -> Any:
+
+    @tf.custom_gradient
+    def f(x, y):
+        return (x * y, lambda dz: (dz, None))
+
+    x, y = (tf.Variable(1.0), tf.Variable(2.0))
+    with tf.GradientTape() as t:
+        z = f(x, y)
+    return t.gradient(z, [x, y])
+
+
+@program
+def cg_second(tf: Any) -> Any:
+
+    @tf.custom_gradient
+    def sq(x):
+
+        def g(dy):
+            return dy * 3 * x**2
+
+        return (x**3, g)
+
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as a:
+        with tf.GradientTape() as b:
+            y = sq(x)
+        d = b.gradient(y, x)
+    return (d, a.gradient(d, x))
+
+
+@program
+def cg_ste(tf: Any) -> Any:
+
+    @tf.custom_gradient
+    def rnd(x):
+        return (tf.round(x), lambda dy: dy)
+
+    x = tf.Variable([0.2, 0.7, 1.5])
+    with tf.GradientTape() as t:
+        y = tf.reduce_sum(rnd(x) ** 2)
+    return t.gradient(y, x)
+
+
+@program
+def cg_reversal(tf: Any) -> Any:
+
+    @tf.custom_gradient
+    def flip(x, loss=0.5):
+        return (tf.identity(x), lambda dy: -dy * 0.5)
+
+    w = tf.Variable([[1.0, 2.0]])
+    with tf.GradientTape() as t:
+        y = tf.reduce_sum(flip(w * 2) ** 2)
+    return t.gradient(y, w)
+
+
+@program
+def cg_kw(tf: Any) -> Any:
+
+    @tf.custom_gradient
+    def f(x, scale=2.0):
+        return (x * scale, lambda dy: dy * scale)
+
+    x = tf.constant(3.0)
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = f(x, scale=4.0)
+    return (y, t.gradient(y, x))
+
+
+@program
+def stopgrad(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as t:
+        y = tf.reduce_sum(x * tf.stop_gradient(x) + tf.stop_gradient(x**2))
+    return (t.gradient(y, x), tf.stop_gradient([1.0, 2.0]), tf.stop_gradient(np.ones(2)))
+
+
+@program
+def stopgrad_list(tf: Any) -> Any:
+    return tf.stop_gradient([tf.constant(1.0), tf.constant(2.0)])
+
+
+@program
+def recompute(tf: Any) -> Any:
+    w = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    f = tf.recompute_grad(lambda x: tf.tanh(x @ w))
+    x = tf.constant([[1.0, -1.0]])
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = tf.reduce_sum(f(x))
+    return t.gradient(y, [x, w])
+
+
+@program
+def gpt(tf: Any) -> Any:
+    f = tf.grad_pass_through(tf.round)
+    x = tf.Variable([1.4, 2.6])
+    with tf.GradientTape() as t:
+        y = f(x) * 2
+    return (y, t.gradient(y, x))
+
+
+@program
+def gradients_err(tf: Any) -> Any:
+    return tf.gradients(1, 2)
+
+
+@program
+def jac_scalar(tf: Any) -> Any:
+    x = tf.Variable(2.0)
+    with tf.GradientTape(persistent=True) as t:
+        y = x**2
+        z = tf.stack([x, x**3])
+    return (t.jacobian(y, x), t.jacobian(z, x), t.jacobian(z, [x]))
+
+
+@program
+def jac_none(tf: Any) -> Any:
+    x = tf.Variable(2.0)
+    y = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as t:
+        z = x * tf.constant([1.0, 2.0])
+    return t.jacobian(z, [x, y])
+
+
+@program
+def jac_pfor_false(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as t:
+        y = tf.sin(x)
+    return (t.jacobian(y, x, experimental_use_pfor=False), t.jacobian(y, x, parallel_iterations=2))
+
+
+@program
+def jac_pfor_err(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as t:
+        y = tf.sin(x)
+    return t.jacobian(y, x, experimental_use_pfor=False)
+
+
+@program
+def jac_list_target(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as t:
+        y = [x * 2, x * 3]
+    return t.jacobian(y, x)
+
+
+@program
+def bjac_err(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as t:
+        y = x * 2
+    return t.batch_jacobian(y, x)
+
+
+@program
+def bjac_err2(tf: Any) -> Any:
+    x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape() as t:
+        y = x[:1] * 2
+    return t.batch_jacobian(y, x)
+
+
+@program
+def hessian_diag(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape() as a:
+        with tf.GradientTape() as b:
+            y = tf.reduce_sum(x**4)
+        g = b.gradient(y, x)
+    h = a.jacobian(g, x)
+    return (tf.linalg.diag_part(h), h)
+
+
+@program
+def rosenbrock_newton(tf: Any) -> Any:
+    x = tf.Variable([-1.2, 1.0], dtype=tf.float64)
+    for _ in range(5):
+        with tf.GradientTape() as a:
+            with tf.GradientTape() as b:
+                y = (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2
+            g = b.gradient(y, x)
+        h = a.jacobian(g, x)
+        x.assign_sub(tf.linalg.matvec(tf.linalg.inv(h), g))
+    return (x, g)
+
+
+@program
+def pinn(tf: Any) -> Any:
+    W1 = tf.Variable(np.linspace(-1, 1, 8).reshape(1, 8).astype("f"))
+    b1 = tf.Variable(np.linspace(0, 1, 8).astype("f"))
+    W2 = tf.Variable(np.cos(np.arange(8)).reshape(8, 1).astype("f"))
+    x = tf.constant(np.linspace(0, 1, 5).reshape(5, 1).astype("f"))
+
+    def u(x):
+        return tf.tanh(x @ W1 + b1) @ W2
+
+    with tf.GradientTape() as t:
+        with tf.GradientTape() as t2:
+            t2.watch(x)
+            with tf.GradientTape() as t1:
+                t1.watch(x)
+                y = u(x)
+            ux = t1.gradient(y, x)
+        uxx = t2.gradient(ux, x)
+        loss = tf.reduce_mean((uxx + y) ** 2) + tf.reduce_sum((u(tf.zeros([1, 1])) - 1.0) ** 2)
+    return (loss, t.gradient(loss, [W1, b1, W2]))
+
+
+@program
+def wgan_gp(tf: Any) -> Any:
+    w = tf.Variable([[0.3], [-0.5]])
+    real = tf.constant([[1.0, 2.0], [0.0, 1.0]])
+    fake = tf.constant([[0.5, -1.0], [2.0, 0.3]])
+    al = tf.constant([[0.3], [0.8]])
+    with tf.GradientTape() as o:
+        inter = real + al * (fake - real)
+        with tf.GradientTape() as g:
+            g.watch(inter)
+            p = tf.nn.leaky_relu(inter @ w) ** 2
+        gr = g.gradient(p, [inter])[0]
+        n = tf.sqrt(tf.reduce_sum(tf.square(gr), axis=[1]))
+        gp = tf.reduce_mean((n - 1.0) ** 2)
+    return (gp, o.gradient(gp, w))
+
+
+@program
+def reinforce(tf: Any) -> Any:
+    logits = tf.Variable([0.1, 0.2, 0.7])
+    acts = [0, 2, 1]
+    R = tf.constant([1.0, -0.5, 2.0])
+    with tf.GradientTape() as t:
+        lp = tf.nn.log_softmax(logits)
+        loss = -tf.reduce_mean(tf.gather(lp, acts) * R) - 0.01 * -tf.reduce_sum(tf.exp(lp) * lp)
+    return (loss, t.gradient(loss, logits))
+
+
+@program
+def ppo(tf: Any) -> Any:
+    new = tf.Variable([-1.0, -0.5, -2.0])
+    old = tf.constant([-1.1, -0.7, -1.5])
+    A = tf.constant([1.0, -1.0, 0.5])
+    with tf.GradientTape() as t:
+        r = tf.exp(new - old)
+        loss = -tf.reduce_mean(tf.minimum(r * A, tf.clip_by_value(r, 0.8, 1.2) * A))
+    return (loss, t.gradient(loss, new))
+
+
+@program
+def attention(tf: Any) -> Any:
+    q = tf.Variable(np.sin(np.arange(24)).reshape(2, 3, 4).astype("f"))
+    k = tf.Variable(np.cos(np.arange(24)).reshape(2, 3, 4).astype("f"))
+    v = tf.constant(np.arange(24).reshape(2, 3, 4).astype("f") / 10)
+    mask = 1 - tf.linalg.band_part(tf.ones((3, 3)), -1, 0)
+    with tf.GradientTape() as t:
+        s = tf.matmul(q, k, transpose_b=True) / tf.math.sqrt(tf.cast(tf.shape(k)[-1], tf.float32))
+        s += mask * -1000000000.0
+        o = tf.nn.softmax(s, axis=-1) @ v
+        loss = tf.reduce_sum(o**2)
+    return (loss, t.gradient(loss, [q, k]))
+
+
+@program
+def vae(tf: Any) -> Any:
+    mu = tf.Variable([[0.1, 0.2]])
+    lv = tf.Variable([[-0.1, 0.3]])
+    eps = tf.constant([[0.5, -1.0]])
+    with tf.GradientTape() as t:
+        z = eps * tf.exp(lv * 0.5) + mu
+        kl = -0.5 * tf.reduce_sum(1 + lv - mu**2 - tf.exp(lv), axis=1)
+        rec = tf.reduce_sum(
+            tf.nn.sigmoid_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=z), axis=1
+        )
+        loss = tf.reduce_mean(rec + kl)
+    return (loss, t.gradient(loss, [mu, lv]))
+
+
+@program
+def contrastive(tf: Any) -> Any:
+    a = tf.Variable(np.sin(np.arange(8)).reshape(4, 2).astype("f"))
+    with tf.GradientTape() as t:
+        z = tf.math.l2_normalize(a, axis=1)
+        s = tf.matmul(z, z, transpose_b=True) / 0.5
+        s = s - tf.eye(4) * 1000000000.0
+        loss = tf.reduce_mean(
+            tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1, 0, 3, 2], logits=s)
+        )
+    return (loss, t.gradient(loss, a))
+
+
+@program
+def kepler(tf: Any) -> Any:
+    p = tf.Variable([1.0, 0.0], dtype=tf.float64)
+    v = tf.Variable([0.0, 1.0], dtype=tf.float64)
+    for _ in range(5):
+        with tf.GradientTape() as t:
+            U = -1 / tf.norm(p)
+        F = -t.gradient(U, p)
+        v.assign_add(0.1 * F)
+        p.assign_add(0.1 * v)
+    return (p, v)
+
+
+@program
+def debug(tf: Any) -> Any:
+    tf.debugging.assert_equal([1, 2], [1, 2])
+    tf.debugging.assert_near(1.0, 1.0000001)
+    tf.debugging.assert_positive([1.0])
+    tf.debugging.assert_shapes([(tf.ones([2, 3]), ("a", "b")), (tf.ones([3]), ("b",))])
+    return tf.debugging.check_numerics(tf.constant([1.0]), "m")
+
+
+@program
+def debug_e1(tf: Any) -> Any:
+    return tf.debugging.assert_equal([1, 2], [1, 3], message="x")
+
+
+@program
+def debug_e2(tf: Any) -> Any:
+    return tf.debugging.check_numerics(tf.constant([1.0, np.nan]), "m")
+
+
+@program
+def debug_e3(tf: Any) -> Any:
+    return tf.debugging.assert_shapes([(tf.ones([2, 3]), ("a", "a"))])
+
+
+@program
+def debug_e4(tf: Any) -> Any:
+    return tf.debugging.assert_rank(tf.ones([2]), 2)
+
+
+@program
+def debug_e5(tf: Any) -> Any:
+    return tf.debugging.assert_type(tf.constant(1.0), tf.int32)
+
+
+@program
+def debug_e6(tf: Any) -> Any:
+    return tf.Assert(tf.constant(False), [tf.constant(1)])
+
+
+@program
+def errors(tf: Any) -> Any:
+    try:
+        tf.reshape(tf.ones([4]), [3])
+    except tf.errors.InvalidArgumentError as e:
+        return (
+            type(e).__name__,
+            isinstance(e, tf.errors.OpError),
+            isinstance(e, ValueError),
+            e.error_code,
+            isinstance(e.message, str),
+        )
+
+
+@program
+def watch_after(tf: Any) -> Any:
+    x = tf.constant(2.0)
+    with tf.GradientTape() as t:
+        x * x
+        t.watch(x)
+        z = x * 3
+    return t.gradient(z, x)
+
+
+@program
+def watch_int(tf: Any) -> Any:
+    x = tf.constant(2)
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = tf.cast(x, tf.float32) ** 2
+    return t.gradient(y, x)
+
+
+@program
+def watch_np(tf: Any) -> Any:
+    with tf.GradientTape() as t:
+        t.watch(np.ones(2))
+        y = 1
+    return y
+
+
+@program
+def complex_grad(tf: Any) -> Any:
+    z = tf.Variable(1.0 + 2j)
+    with tf.GradientTape() as t:
+        y = tf.math.real(z * tf.math.conj(z))
+    return t.gradient(y, z)
+
+
+@program
+def cast_grad(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as t:
+        y = tf.cast(tf.cast(x, tf.float64) ** 2, tf.float32)
+    return t.gradient(y, x)
+
+
+@program
+def mixed_grad_dtype(tf: Any) -> Any:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as t:
+        y = tf.cast(x, tf.float64) * 2
+    return (t.gradient(y, x), y)
+
+
+@program
+def where_nan(tf: Any) -> Any:
+    x = tf.Variable([0.0, 1.0])
+    with tf.GradientTape() as t:
+        y = tf.where(x > 0, tf.math.log(x), 0.0)
+    return t.gradient(y, x)
+
+
+@program
+def safe_where(tf: Any) -> Any:
+    x = tf.Variable([0.0, 4.0])
+    with tf.GradientTape() as t:
+        y = tf.where(x > 0, tf.sqrt(tf.where(x > 0, x, 1.0)), 0.0)
+    return t.gradient(y, x)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -50,7 +50,7 @@ def test_dtypes_of_constants():
     assert tf.constant([np.float64(1.0)]).dtype == tf.float64
     assert tf.constant(2**40).dtype == tf.int64
     assert tf.constant([]).dtype == tf.float32
-    with pytest.raises(ValueError, match="mixed types"):
+    with pytest.raises(ValueError, match="several kinds of values"):
         tf.constant([True, 1])
 
 

@@ -15,7 +15,11 @@ import numpy as np
 from wengert.dialects import facade
 
 #: What a program imports, and what it gets.
-ANSWERS = {"tensorflow": "wengert.tensorflow", "keras": "wengert.tensorflow.keras"}
+ANSWERS = {
+    "tensorflow": "wengert.tensorflow",
+    "keras": "wengert.tensorflow.keras",
+    "torch": "wengert.torch",
+}
 
 USAGE = f"""\
 usage: wengert run script.py [argument ...]

@@ -473,3 +473,30 @@ def test_bad_input(name: str) -> None:
     call, error, words = BAD[name]
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("ties", ["even", "first"])
+@pytest.mark.parametrize("padding", [0, 1])
+def test_channels_last_in_memory_say_the_same(ties: str, padding: int) -> None:
+    x = np.round(2 * np.random.default_rng(0).normal(size=(2, 12, 7, 6)))  # with ties
+    last = np.moveaxis(np.moveaxis(x, 1, -1).copy(), -1, 1)
+    geometry = {"stride": (2, 1), "offset": (padding,) * 2, "dilation": (1, 1)}
+    size = (3, 4)
+
+    def all_of_it(x: np.ndarray) -> list[np.ndarray]:
+        params = {"kernel": (3, 3), "size": size, **geometry}
+        y = numpy_windows.max_pool(x, **params)
+        found = {"inputs": x, "largest": y, "kernel": (3, 3), **geometry, "ties": ties}
+        summed = numpy_windows.window_sum(x, **params)
+        return [
+            y,
+            numpy_windows.max_pool_spread(summed, **found),
+            numpy_windows.max_pool_gather(x * x, **found),
+            numpy_windows.max_pool_indices(x, **params),
+            summed,
+            numpy_windows.window_spread(summed, **(params | {"size": x.shape[2:]})),
+        ]
+
+    for got, expected in zip(all_of_it(last), all_of_it(x), strict=True):
+        assert got.strides[1] == got.itemsize
+        assert_near(got, expected)

@@ -29,4 +29,4 @@ print("through an intermediate result:", tape.gradient(total, z).numpy())
 try:
     tape.gradient(total, z)
 except RuntimeError as error:
-    print(type(error).__name__, "one set of gradients" in str(error))
+    print(type(error).__name__, "persistent" in str(error))

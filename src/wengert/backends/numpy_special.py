@@ -22,7 +22,22 @@ def __getattr__(name: str) -> Any:
     """Return a function of SciPy that is none of ours."""
     if name.startswith("__"):
         raise AttributeError(f"module {__name__} has no attribute {name}")
-    return getattr(scipy_special, name)
+    found = getattr(scipy_special, name)
+    return _halved(found) if isinstance(found, np.ufunc) else found
+
+
+@functools.cache
+def _halved(function: np.ufunc) -> Callable[..., Any]:
+    """Return a function of SciPy that keeps half precision, for which SciPy takes double."""
+
+    def call(*arrays: Any) -> Any:
+        y = function(*arrays)
+        if np.result_type(*arrays) == np.float16:
+            with np.errstate(over="ignore"):
+                return y.astype(np.float16)
+        return y
+
+    return call
 
 
 def fresnel_sin(x: Any) -> Any:

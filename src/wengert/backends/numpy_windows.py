@@ -38,8 +38,10 @@ Ints = Sequence[int]
 Memory = dict[str, np.ndarray]
 #: About how many bytes of windows each core lays out side by side at a time.
 LAID_OUT = 4 * 1024 * 1024
-#: Products of matrices of no more terms than this are computed by one thread in OpenBLAS.
-ONE_THREAD = 1 << 18
+#: Products of matrices of fewer terms than this are computed by one thread in OpenBLAS.
+ONE_THREAD = 1 << 19
+#: Of larger matrices than so many rows have so few terms, products are left to BLAS's threads.
+FEWEST = 48
 #: Windows of no more bytes than this are laid out in one go.
 SMALL = 1 << 18
 
@@ -120,16 +122,17 @@ def _held(memory: Memory, what: str, shape: Sequence[int], dtype: Any) -> np.nda
     return memory[what][:size].reshape(shape)
 
 
-def _pieces(batch: int, size: Ints, row: int) -> list[tuple[slice, slice]]:
+def _pieces(batch: int, size: Ints, row: int, by_place: bool) -> list[tuple[slice, slice]]:
     """Return (images, rows) that cover all places: several images, or some rows of one.
 
-    `row` is the number of bytes that the windows of a row take.
+    `row` is the number of bytes that the windows of a row take. Images whose places are not side
+    by side are better taken one by one, unless they are small.
     """
     if not batch or not math.prod(size):
         return []
     rows = min(max(1, LAID_OUT // max(1, row)), size[0])
     rows = -(-size[0] // -(-size[0] // rows))  # pieces of about the same size
-    images = max(1, LAID_OUT // max(1, row * size[0]))
+    images = max(1, (LAID_OUT if by_place else LAID_OUT // 4) // max(1, row * size[0]))
     return [
         (slice(first, min(first + images, batch)), slice(top, min(top + rows, size[0])))
         for first in range(0, batch, images)
@@ -139,7 +142,7 @@ def _pieces(batch: int, size: Ints, row: int) -> list[tuple[slice, slice]]:
 
 def _few_rows(taps: int, channels: int) -> int:
     """Return how many rows a product with a matrix may have that BLAS computes in one thread."""
-    return ONE_THREAD // max(1, taps * channels)
+    return (ONE_THREAD - 1) // max(1, taps * channels)
 
 
 def _each(work: Callable[..., None], pieces: list[Any], taps: int, channels: int) -> None:
@@ -152,7 +155,7 @@ def _each(work: Callable[..., None], pieces: list[Any], taps: int, channels: int
         for piece in pieces[first:last]:
             work(memory, *piece)
 
-    in_pieces(run, len(pieces), 1 if _few_rows(taps, channels) >= 8 else len(pieces), dict)
+    in_pieces(run, len(pieces), 1 if _few_rows(taps, channels) >= FEWEST else len(pieces), dict)
 
 
 def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
@@ -162,7 +165,7 @@ def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """
     groups, rows, taps = a.shape
     few = _few_rows(taps, b.shape[2])
-    if few < 8 or rows <= few:
+    if few < FEWEST or rows <= few:
         np.matmul(a, b, out=out)
         return
     whole = rows - rows % few
@@ -176,7 +179,7 @@ def _multiply_transposed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the products of matrices (groups, rows, taps), transposed, and (groups, rows, ...)."""
     groups, rows, taps = a.shape
     few = _few_rows(taps, b.shape[2])
-    if few < 8 or rows <= few:
+    if few < FEWEST or rows <= few:
         return np.matmul(a.swapaxes(1, 2), b)
     whole = rows - rows % few
     parts = [m[:, :whole].reshape(groups, whole // few, few, -1) for m in (a, b)]
@@ -207,8 +210,8 @@ def _long_runs(x: np.ndarray, kernel: Ints, groups: int) -> bool:
 
 
 def _laid_out(
-    memory: Memory, x: np.ndarray, images: slice, rows: slice, kernel: Ints, size: Ints, stride: Ints,
-    offset: Ints, dilation: Ints, groups: int, by_place: bool,
+    memory: Memory, x: np.ndarray, images: slice, rows: slice, kernel: Ints, size: Ints,
+    stride: Ints, offset: Ints, dilation: Ints, groups: int, by_place: bool,
 ) -> np.ndarray:  # fmt: skip
     """Return the windows of a piece as matrices (groups, places, window and channels)."""
     here = (rows.stop - rows.start, *size[1:])
@@ -310,7 +313,7 @@ def convolve(
             part[...] = out.swapaxes(0, 1).reshape(part.shape)
 
     row = x.shape[1] * math.prod((*kernel, *size[1:])) * x.itemsize
-    _each(work, _pieces(x.shape[0], size, row), taps, outputs)
+    _each(work, _pieces(x.shape[0], size, row, by_place), taps, outputs)
     return z.astype(dtype, copy=False)
 
 
@@ -343,7 +346,7 @@ def convolve_weight(
                 np.add(total, term, out=total)
 
         row = x.shape[1] * math.prod((*size, *places[1:])) * x.itemsize
-        _each(work, _pieces(x.shape[0], places, row), taps, outputs)
+        _each(work, _pieces(x.shape[0], places, row, by_place), taps, outputs)
     parted = total.reshape(groups, *size, channels, outputs)
     weight = np.moveaxis(parted, (-1, -2), (1, 2)).reshape(groups * outputs, channels, *size)
     return weight.astype(dtype, copy=False)
@@ -402,7 +405,7 @@ def _add_up_windows(
     kernels = _kernels(w, groups).swapaxes(1, 2)
     outputs, taps = kernels.shape[1:]
     row = groups * taps * math.prod(places[1:]) * z.itemsize
-    pieces = _pieces(batch, places, row)
+    pieces = _pieces(batch, places, row, by_place)
     by_images = {images.start: images for images, _ in pieces}
 
     def work(memory: Memory, images: slice) -> None:
@@ -722,7 +725,7 @@ def max_pool_indices(
     x: np.ndarray, *, kernel: Ints, size: Ints, stride: Ints, offset: Ints, dilation: Ints
 ) -> np.ndarray:
     """Return the flat position, in its image, of the first largest element of each window."""
-    geometry = {"stride": stride, "offset": offset, "dilation": dilation}
+    geometry: dict[str, Any] = {"stride": stride, "offset": offset, "dilation": dilation}
     y = max_pool(x, kernel=kernel, size=size, **geometry)
     winners = _Winners(x, y, kernel, "first", **geometry)
     length = x.shape[x.ndim - len(kernel) :]

@@ -127,7 +127,7 @@ class Facade:
 
     def _getter(self, module: types.ModuleType, start: str) -> Callable[[str], Any]:
         def get(name: str) -> Any:
-            if name.startswith("__"):
+            if name.startswith("__") and start + name not in self.names:
                 raise AttributeError(name)
             found = self.look_up(start + name)
             setattr(module, name, found)  # from now on Python finds it by itself

@@ -159,6 +159,9 @@ class Op:
     linear = False
     #: whether it holds something from one argument's rule for the next, until `let_go`
     holds = False
+    #: whether cotangents of arguments come from ``consume(g, node, argument, values, own)``, which may
+    #: write to `g` if it is the sweep's `own`, and whose answers are the sweep's own
+    consumes = False
     #: ``(level, arrays, mapped, params) -> results`` for many examples at once, each array that is
     #: mapped with a first axis for them, as each result; if None, examples are done one by one
     batch: Callable[..., Any] | None = None

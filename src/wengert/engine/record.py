@@ -228,8 +228,8 @@ def unary(
 
     `kind` is the class of tensors that it takes and makes; `otherwise` is called for others, and
     with `one_of` where the result has another dtype than the argument or that is of another kind.
-    `always` are the tapes that record where none is open. With `traced`, entries know the instruction of the
-    caller that made them, so many frames up.
+    `always` are the tapes that record where none is open. With `traced`, entries know the
+    instruction of the caller that made them, so many frames up.
     """
     ndarray, current, asarray = np.ndarray, active.get, np.asarray
     on_numpy, pick, make = numpy_function(op), op.picks[0], maker(kind)
@@ -237,7 +237,12 @@ def unary(
     def call(x: Any, /) -> Any:
         if type(x) is not kind or type(raw := x._raw) is not ndarray:
             return otherwise(op, (x,), {})
-        y = on_numpy(raw)
+        try:
+            y = on_numpy(raw)
+        except TypeError:  # a kind of numbers that NumPy's function does not take
+            if kind is Tensor:
+                raise
+            return otherwise(op, (x,), {})
         if type(y) is not ndarray:  # NumPy makes scalars of arrays without axes
             y = asarray(y)
         if one_of and ((dtype := raw.dtype) is not y.dtype or dtype.kind not in one_of):
@@ -281,6 +286,7 @@ def binary(
     """
     ndarray, current, array = np.ndarray, active.get, np.array
     on_numpy, make = numpy_function(op), maker(kind)
+    known = {d: c for d, c in _CONSTANTS.items() if not one_of or d.kind in one_of}
     pick1: Any
     pick2: Any
     pick1, pick2 = op.picks
@@ -295,7 +301,7 @@ def binary(
                 if one_of and ((dtype := raw1.dtype) is not raw2.dtype or dtype.kind not in one_of):
                     return otherwise(op, (x1, x2), {})
             elif type(x2) is float or type(x2) is int:
-                constants = _CONSTANTS.get(raw1.dtype)
+                constants = known.get(raw1.dtype)
                 if constants is None:
                     return otherwise(op, (x1, x2), {})
                 raw2 = constants.get(x2)
@@ -306,7 +312,7 @@ def binary(
                 return otherwise(op, (x1, x2), {})
         elif type(x2) is kind and (type(x1) is float or type(x1) is int):
             raw2, node1, node2 = x2._raw, None, x2._node
-            constants = _CONSTANTS.get(raw2.dtype) if type(raw2) is ndarray else None
+            constants = known.get(raw2.dtype) if type(raw2) is ndarray else None
             if constants is None:
                 return otherwise(op, (x1, x2), {})
             raw1 = constants.get(x1)
@@ -316,6 +322,10 @@ def binary(
             return otherwise(op, (x1, x2), {})
         try:
             y = on_numpy(raw1, raw2)
+        except TypeError:
+            if kind is Tensor:
+                raise
+            return otherwise(op, (x1, x2), {})
         except ValueError as error:
             if kind is not Tensor:
                 return otherwise(op, (x1, x2), {})

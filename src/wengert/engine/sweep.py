@@ -110,6 +110,9 @@ def reverse(
             elif op.direct and on_numpy and node.dtype in REAL:
                 rule: Any = op.rules[argument]
                 part = rule(xp, g, *values)
+            elif op.consumes and on_numpy and not recorded:
+                mine = node in owned and node not in sources
+                part = op.consume(g, node, argument, values, mine)  # type: ignore[attr-defined]
             else:
                 part = op.pull(xp, g, node, argument, values)
             if part is None:
@@ -123,6 +126,8 @@ def reverse(
             held = carried.get(parent)
             if held is None:
                 carried[parent] = part
+                if op.consumes and may_write and type(part) is not Block:
+                    owned.add(parent)
                 continue
             carried[parent] = total = add(xp, held, part, parent in owned)
             if may_write and type(total) is not Block:

@@ -483,6 +483,8 @@ class PositionMap(Linear):
 
     def transpose_block(self, xp: Any, g: Block, shape: tuple[int, ...], *params: Any) -> Any:
         """Return the smallest Block around the positions that the elements of g came from."""
+        if not shape:
+            return None
         positions = self.positions(shape, dict(zip(self.params, params, strict=True)))
         positions = positions[slices(g.region)]
         used = positions[positions >= 0]
@@ -492,7 +494,7 @@ class PositionMap(Linear):
         region = tuple(range(int(p.min()), int(p.max()) + 1) for p in places)
         lengths = sizes(region)
         local = [p - r.start for p, r in zip(places, region, strict=True)]
-        flat = np.where(positions < 0, -1, np.ravel_multi_index(local, lengths) if shape else 0)
+        flat = np.where(positions < 0, -1, np.ravel_multi_index(local, lengths))
         return Block(shape, region, xp.scatter_flat(g.values, shape=lengths, positions=flat))
 
 

@@ -156,7 +156,7 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Any:
         shape = (*shape, raw.dtype.itemsize // wanted.itemsize)
     elif raw.dtype.itemsize < wanted.itemsize:
         if not shape or shape[-1] * raw.dtype.itemsize != wanted.itemsize:
-            raise invalid(f"Cannot bitcast from {raw.dtype.name} to {wanted.name}: shape {shape}")
+            raise invalid(f"{raw.dtype.name} in shape {shape} does not make whole {wanted.name}")
         shape = shape[:-1]
     return wrap(np.frombuffer(raw.tobytes(), wanted).reshape(shape).copy())
 
@@ -209,7 +209,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
         elif a == b or 1 in (a, b):
             found.append(b if a == 1 else a)
         else:
-            raise ValueError(f"Incompatible shapes for broadcasting: {x} and {y}")
+            raise ValueError(f"the shapes {x} and {y} do not broadcast")
     return TensorShape(found)
 
 
@@ -220,7 +220,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
     try:
         found = np.broadcast_shapes(tuple(x.numpy().tolist()), tuple(y.numpy().tolist()))
     except ValueError as error:
-        raise invalid(f"Incompatible shapes: {x.numpy()} vs. {y.numpy()}") from error
+        raise invalid(f"the shapes {x.numpy()} and {y.numpy()} do not broadcast") from error
     return wrap(np.asarray(found, x.dtype))
 
 
@@ -229,7 +229,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
     """Return x, which must have a shape; None stands for any length."""
     tensor, wanted = convert(x), TensorShape(shape)
     if not TensorShape(tensor.shape).is_compatible_with(wanted):
-        raise invalid(f"Shape of tensor x {tensor.shape} is not compatible with expected {wanted}.")
+        raise invalid(f"the tensor has shape {tensor.shape}; expected {wanted}")
     return alias(tensor)
 
 
@@ -328,9 +328,7 @@ def eye(
     """Return a matrix with ones on its diagonal, or a batch of them."""
     for count in (num_rows, num_columns):
         if isinstance(count, float):
-            raise TypeError(
-                f"Arguments `num_rows` and `num_columns` must be positive integers, got {count}"
-            )
+            raise TypeError(f"eye: {count} rows or columns; expected whole numbers")
     rows = one_integer(num_rows, "num_rows")
     columns = rows if num_columns is None else one_integer(num_columns, "num_columns")
     if rows < 0 or columns < 0:
@@ -365,20 +363,20 @@ def range_(
     if wanted is None:
         names = [e.dtype.name for e in ends]
         wanted = as_dtype(
-            max(names, key=_RANGE_ORDER.index) if set(names) <= set(_RANGE_ORDER) else names[0]
+            max(names, key=_RANGE_ORDER.index) if set(names) <= set(_RANGE_ORDER) else names[1]
         )
     first, last, step = (e.numpy().astype(wanted._numpy)[()] for e in ends)
     if step == 0:
-        raise invalid("Requires delta != 0: 0")
+        raise invalid("delta is 0; expected a step")
     if (last - first) * np.sign(step) < 0:
-        raise invalid(f"Requires start <= limit when delta > 0: {first}/{last}")
+        raise invalid(f"steps of {step} do not lead from {first} to {last}")
     return wrap(_steps(first, last, step, wanted._numpy))
 
 
 def _steps(first: Any, last: Any, step: Any, dtype: np.dtype) -> np.ndarray:
     if dtype.kind in "iu":
         return np.arange(int(first), int(last), int(step)).astype(dtype)
-    count = math.ceil(abs((float(last) - float(first)) / float(step)))
+    count = math.ceil(abs((last - first) / step))  # in the precision that is asked for
     return (first + np.arange(count).astype(dtype) * step).astype(dtype)
 
 
@@ -388,10 +386,10 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
     first = convert(start)
     last = convert(stop, of_numpy(first.dtype))
     if convert(num).dtype.kind not in "iu":
-        raise TypeError(f"Argument `num` must be of type integer. Received {num!r}")
+        raise TypeError(f"num is {num!r}; expected a whole number")
     count = one_integer(num, "num")
     if count < 0:
-        raise invalid(f"Requires num >= 0: {count}")
+        raise invalid(f"num is {count}; expected 0 or more")
     if first.dtype.kind in "iu":
         first, last = ns.astype(first, np.float64), ns.astype(last, np.float64)
     first, last = ns.broadcast_arrays(first, last)
@@ -410,7 +408,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
 def meshgrid(*args: Any, indexing: str = "xy", name: str | None = "meshgrid") -> Any:
     """Return a list of grids of coordinates, one for each vector of values along an axis."""
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"Argument `indexing` must be either 'xy' or 'ij', got '{indexing}'")
+        raise ValueError(f"indexing is {indexing!r}; expected 'xy' or 'ij'")
     tensors = [convert(a) for a in args]
     if not tensors:
         return []

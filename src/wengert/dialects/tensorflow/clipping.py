@@ -41,7 +41,7 @@ def _clipped(x: Native, low: Any, high: Any) -> Native:
     _, least = pair(shown, low, "Maximum")
     for limit in (most, least):
         if ns.broadcast_shapes(x.shape, limit.shape) != x.shape:
-            raise as_is(ValueError(f"Shapes {x.shape} and {limit.shape} are incompatible"))
+            raise as_is(ValueError(f"a limit of shape {limit.shape} for values of shape {x.shape}"))
     below = select(x > most, most, x)  # a tie, and NaN, is x
     clipped: Native = select(below < least, least, below)
     return clipped
@@ -61,7 +61,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     length = ns.where(some, ns.sqrt(ns.where(some, squares, 1)), squares)
     scaled = x * most
     if scaled.shape != x.shape:
-        raise as_is(ValueError(f"Shapes {x.shape} and {scaled.shape} are incompatible"))
+        raise as_is(ValueError(f"clip_norm makes of shape {x.shape} the shape {scaled.shape}"))
     clipped = scaled / ns.where(length < most, most, length)
     if isinstance(t, IndexedSlices):
         return IndexedSlices(outward(clipped), t.indices, t.dense_shape)
@@ -70,7 +70,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
 def _listed(t_list: Any) -> list[Any]:
     if not isinstance(t_list, (list, tuple)):
-        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+        raise TypeError(f"t_list is of {type(t_list)}; expected a list of tensors")
     return list(t_list)
 
 

@@ -32,7 +32,7 @@ ns = Native._namespace
 
 def _check_callable(value: Any, name: str) -> None:
     if not callable(value):
-        raise TypeError(f"{name!r} must be callable.")
+        raise TypeError(f"{name} is {value!r:.80}; expected a function")
 
 
 @plain("cond")
@@ -40,7 +40,7 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     """Return true_fn() if a condition holds, else false_fn()."""
     if true_fn is None or false_fn is None:
         missing = "true_fn" if true_fn is None else "false_fn"
-        raise TypeError(f"cond(): {missing!r} argument required")
+        raise TypeError(f"cond: give {missing}, a function without arguments")
     _check_callable(true_fn, "true_fn")
     _check_callable(false_fn, "false_fn")
     return true_fn() if pred else false_fn()
@@ -58,25 +58,25 @@ def case(
     if isinstance(pred_fn_pairs, dict):
         if not exclusive:
             raise ValueError(
-                "Unordered dictionaries are not supported for the 'pred_fn_pairs' argument when "
-                "`exclusive=False` and eager mode is enabled; give a list of pairs"
+                "case: a dict has no order in which conditions are tried; give a list of pairs, or "
+                "write exclusive=True"
             )
         pred_fn_pairs = [(key.deref(), fn) for key, fn in pred_fn_pairs.items()]
     if not isinstance(pred_fn_pairs, (list, tuple)):
-        raise TypeError("'pred_fn_pairs' must be a list, tuple, or dict.")
+        raise TypeError("case: give a list of pairs (condition, function)")
     if not pred_fn_pairs:
         raise ValueError("'pred_fn_pairs' is empty; give at least one pair (condition, function)")
     for pair in pred_fn_pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair!r}.")
+            raise TypeError(f"case: got {pair!r:.80}; expected a pair (condition, function)")
         if not is_tensor(pair[0]):
-            raise TypeError(f"pred must be a Tensor, got: {pair[0]!r}")
+            raise TypeError(f"case: the condition {pair[0]!r} is no tensor; write tf.constant")
         _check_callable(pair[1], "fn")
     for pred, fn in pred_fn_pairs:
         if pred:
             return fn()
     if default is None:
-        raise invalid("tf.case: None of conditions evaluated as True, and there is no default")
+        raise invalid("case: no condition holds, and there is no default")
     _check_callable(default, "default")
     return default()
 
@@ -87,9 +87,9 @@ def switch_case(
 ) -> Any:
     """Return what the function of a number returns; outside of them, the default or the last."""
     if not is_tensor(branch_index):
-        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+        raise TypeError(f"switch_case: branch_index is {type(branch_index)}; write tf.constant(i)")
     if not branch_index.dtype.is_integer:
-        raise TypeError(f"'branch_index' must be an integer Tensor, got {branch_index.dtype}")
+        raise TypeError(f"switch_case: branch_index is of {branch_index.dtype}; write tf.cast")
     functions = _numbered(branch_fns)
     at = int(branch_index)
     if 0 <= at < len(functions):
@@ -108,8 +108,7 @@ def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
     if sorted(key for key, _ in pairs) != list(range(len(pairs))):
         found = ",".join(str(key) for key, _ in pairs)
         raise ValueError(
-            f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found "
-            f"{{{found}}}"
+            f"switch_case: the functions are numbered {found}; expected 0 to {len(pairs) - 1}"
         )
     for _, fn in pairs:
         _check_callable(fn, "branch function")
@@ -135,7 +134,7 @@ def while_loop(
     _check_callable(cond, "cond")
     _check_callable(body, "body")
     if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
-        raise ValueError("'loop_vars' must be provided: a list or tuple of tensors, or nests")
+        raise ValueError("while_loop: give loop_vars, a list of tensors or nests")
     values: Any = loop_vars
     rounds = math.inf if maximum_iterations is None else int(maximum_iterations)
     done = 0
@@ -186,13 +185,13 @@ def _stacked(rows: list[Native], dtype: Any) -> Any:
     for row in rows:
         if row.dtype != dtype:
             raise invalid(
-                f"TensorArray dtype is {of_numpy(np.dtype(dtype)).name} but Op is trying to write "
-                f"dtype {of_numpy(row.dtype).name}; say what the function returns with "
+                f"the function returned {of_numpy(row.dtype).name}, and "
+                f"{of_numpy(np.dtype(dtype)).name} is expected; say what it returns with "
                 "fn_output_signature"
             )
         if row.shape != rows[0].shape:
             raise ValueError(
-                f"Incompatible shape for value ({row.shape}), expected ({rows[0].shape})"
+                f"the function returned shape {row.shape}, and {rows[0].shape} for the first"
             )
     return outward(ns.stack(rows))
 
@@ -292,7 +291,7 @@ def _fold(
     if initializer is None:
         first = next(steps, None)
         if first is None:
-            raise OutOfRangeError(None, None, "Tried to read from index 0 but array size is: 0")
+            raise OutOfRangeError(None, None, f"{what}: there is no element, and no initializer")
         value = _element(tensors, elems, first)
         rows.append([convert(v) for v in flatten(value)])
     else:
@@ -387,8 +386,8 @@ class Function:
             bound = inspect.signature(self._function).bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(
-                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and "
-                f"kwargs: {kwargs} for {getattr(self._function, '__name__', self._function)}"
+                f"{getattr(self._function, '__name__', self._function)}: {error}; it was given "
+                f"{args!r:.100} and {kwargs!r:.100}"
             ) from None
         if self._signature is not None:
             args, kwargs = self._fitted(bound), {}
@@ -432,11 +431,10 @@ def _of_spec(value: Any, spec: Any) -> Any:
     try:
         tensor = outward(convert(value, spec.dtype))
     except (ValueError, TypeError) as error:
-        raise TypeError(f"Binding inputs to tf.function failed due to `{error}`") from error
+        raise TypeError(f"an argument does not fit input_signature: {error}") from error
     if not spec.shape.is_compatible_with(tensor.shape):
         raise TypeError(
-            "Binding inputs to tf.function failed due to `Can not cast "
-            f"{TensorSpec.from_tensor(tensor)!r} to {spec!r}`"
+            f"an argument is {TensorSpec.from_tensor(tensor)!r}, and input_signature says {spec!r}"
         )
     return tensor
 
@@ -473,7 +471,7 @@ def function(
     if func is None:
         return lambda given: Function(given, input_signature)
     if not callable(func):
-        raise TypeError(f"{func!r} is not a callable object")
+        raise TypeError(f"tf.function: got {func!r:.80}; expected a function")
     return Function(func, input_signature)
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from wengert.engine.record import apply
@@ -19,7 +19,6 @@ Rule = Callable[..., Any]
 def with_rules(
     function: Any,
     *rules: Rule | None,
-    chosen: Sequence[Rule] = (),
     compute: Callable[..., Any] | None = None,
 ) -> Any:
     """Return an elementwise function's operation with these rules, as the attribute `op`.
@@ -30,7 +29,7 @@ def with_rules(
     op = Elementwise(base.name, base.args, compute or base.compute, rules, base.params)
     if compute is None:
         op.numpy_function, op.aliases = base.numpy_function, base.aliases
-    op.chosen, op.direct = tuple(chosen), not chosen
+    op.direct = True
     return types.SimpleNamespace(op=op)
 
 
@@ -56,25 +55,21 @@ power: Any = with_rules(
     lambda xp, g, x1, x2: g * (x2 * _run(power.op, xp, (x1, x2 - 1), {})),
     lambda xp, g, y, x1: g * y * xp.log(_where_positive(xp, x1)),
 )
-#: The larger of two, the first of equal ones.
+#: The floor of the rounded quotient, so that 1.0 // 0.1 is 10.
+floor_divide = with_rules(
+    elementwise.floor_divide, None, None, compute=lambda xp, x1, x2: _floor_of_quotient(xp, x1, x2)
+)
+#: The larger of two, the first of equal ones; the other has the number 0 as its derivative.
 maximum = with_rules(
     elementwise.maximum,
-    lambda xp, g, x1, x2: xp.keep(g, x1 >= x2),
-    lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(x1 >= x2)),
-    chosen=(
-        lambda xp, x1, x2: x1 >= x2,
-        lambda xp, x1, x2: xp.logical_not(x1 >= x2),
-    ),
+    lambda xp, g, x1, x2: _where(xp, x1 >= x2, g),
+    lambda xp, g, x1, x2: _where(xp, xp.logical_not(x1 >= x2), g),
 )
-#: The smaller of two, the first of equal ones.
+#: The smaller of two, the first of equal ones; the other has the number 0 as its derivative.
 minimum = with_rules(
     elementwise.minimum,
-    lambda xp, g, x1, x2: xp.keep(g, x1 <= x2),
-    lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(x1 <= x2)),
-    chosen=(
-        lambda xp, x1, x2: x1 <= x2,
-        lambda xp, x1, x2: xp.logical_not(x1 <= x2),
-    ),
+    lambda xp, g, x1, x2: _where(xp, x1 <= x2, g),
+    lambda xp, g, x1, x2: _where(xp, xp.logical_not(x1 <= x2), g),
 )
 #: At 0, where the derivative is infinite, 0 times it is 0.
 sqrt = with_rules(
@@ -86,7 +81,7 @@ sqrt = with_rules(
 where: Any = with_rules(
     elementwise.where,
     None,
-    lambda xp, g, condition: _run(where.op, xp, (condition, g, xp.zeros_like(g)), {}),
+    lambda xp, g, condition: _where(xp, condition, g),
     lambda xp, g, condition: _run(where.op, xp, (condition, xp.zeros_like(g), g), {}),
 )
 #: Derivatives are not numbers at the origin.
@@ -121,6 +116,17 @@ multiply_no_nan: Any = with_rules(
     lambda xp, g, x1: _run(multiply_no_nan.op, xp, (x1, g), {}),
     compute=lambda xp, x1, x2: _product_or_zero(xp, x1, x2),
 )
+
+
+def _floor_of_quotient(xp: Any, x: Any, y: Any) -> Any:
+    if xp.isdtype(xp.result_type(x, y), "real floating"):
+        return xp.floor(x / y)
+    return xp.floor_divide(x, y)
+
+
+def _where(xp: Any, condition: Any, g: Any) -> Any:
+    """Return g where a condition holds, and the number 0 elsewhere."""
+    return _run(where.op, xp, (condition, g, xp.zeros_like(g)), {})
 
 
 def _product_or_zero(xp: Any, x: Any, y: Any) -> Any:

@@ -9,31 +9,26 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.tensorflow.dataset_elements import (
+    ElementIterator,
+    called,
+    groups,
+    interleaved,
+    like,
+    mapped,
+    padded,
+    shuffled,
+    stacked,
+    windows,
+)
+from wengert.dialects.tensorflow.dataset_elements import tensors as as_tensors
+from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.structures import TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.table import plain, put
 from wengert.dialects.tensorflow.tensors import convert, is_tensor, made, outward
-from wengert.engine.tensor import Tensor as Native
 
 put(("data.AUTOTUNE", "data.experimental.AUTOTUNE"), -1)
 _OTHERWISE = "elements are computed when they are asked for, in Python"
-
-
-def _mapped(function: Callable[[Any], Any], nest: Any) -> Any:
-    """Return a nest of tuples and dicts with a function applied; a list is a tensor's."""
-    if isinstance(nest, dict):
-        return type(nest)((key, _mapped(function, value)) for key, value in nest.items())
-    if isinstance(nest, tuple):
-        parts = [_mapped(function, part) for part in nest]
-        return type(nest)(*parts) if hasattr(nest, "_fields") else tuple(parts)
-    return function(nest)
-
-
-def _tensors(nest: Any) -> Any:
-    return _mapped(lambda v: outward(convert(v)), nest)
-
-
-def _called(function: Callable[..., Any], element: Any) -> Any:
-    return function(*element) if type(element) is tuple else function(element)
 
 
 @plain("data.Dataset", differs=f"{_OTHERWISE}; `shuffle` draws other orders")
@@ -50,13 +45,13 @@ class Dataset:
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """Return the elements of tensors along their first axes."""
-        nest = _tensors(tensors)
+        nest = as_tensors(tensors)
         leaves = flatten(nest)
         if any(not leaf.ndim for leaf in leaves):
-            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+            raise ValueError("from_tensor_slices: a tensor is one number; expected a first axis")
         lengths = list(dict.fromkeys(len(leaf) for leaf in leaves))
         if len(lengths) != 1:
-            raise ValueError(f"Dimensions {lengths[0]} and {lengths[1]} are not compatible")
+            raise ValueError(f"from_tensor_slices: first axes of several lengths: {lengths}")
 
         def elements() -> Iterator[Any]:
             for i in range(lengths[0]):
@@ -67,7 +62,7 @@ class Dataset:
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """Return one element."""
-        nest = _tensors(tensors)
+        nest = as_tensors(tensors)
         return Dataset(lambda: iter([nest]), 1)
 
     @staticmethod
@@ -83,11 +78,8 @@ class Dataset:
         kinds = output_types if output_signature is None else output_signature
 
         def elements() -> Iterator[Any]:
-            dtypes = [k.dtype if isinstance(k, TensorSpec) else k for k in flatten(kinds)]
             for element in generator(*(args or ())):
-                parts = flatten(element) if isinstance(kinds, (tuple, dict)) else [element]
-                made_ = [outward(convert(p, d)) for p, d in zip(parts, dtypes, strict=True)]
-                yield pack_sequence_as(kinds, made_)
+                yield like(kinds, element, _of_kind)
 
         return Dataset(elements, None)
 
@@ -119,12 +111,12 @@ class Dataset:
     ) -> Dataset:
         """Return what a function returns for each element."""
         return Dataset(
-            lambda: (_tensors(_called(map_func, e)) for e in self._elements()), self._length
+            lambda: (as_tensors(called(map_func, e)) for e in self._elements()), self._length
         )
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """Return the elements for which a condition holds."""
-        return Dataset(lambda: (e for e in self._elements() if _called(predicate, e)), None)
+        return Dataset(lambda: (e for e in self._elements() if called(predicate, e)), None)
 
     def batch(
         self,
@@ -136,18 +128,52 @@ class Dataset:
     ) -> Dataset:
         """Return each so many elements as one, with a further first axis."""
         size = int(batch_size)
+        return Dataset(
+            lambda: map(stacked, groups(self._elements(), size, drop_remainder)),
+            _rounded(self._length, size, drop_remainder),
+        )
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return each so many elements as one, filled up to the longest."""
+        size = int(batch_size)
+        return Dataset(
+            lambda: (
+                padded(rows, padded_shapes, padding_values)
+                for rows in groups(self._elements(), size, drop_remainder)
+            ),
+            _rounded(self._length, size, drop_remainder),
+        )
+
+    def rebatch(
+        self, batch_size: Any, drop_remainder: bool = False, name: str | None = None
+    ) -> Dataset:
+        """Return the elements of each element along its first axis, in other batches."""
+        return self.unbatch().batch(batch_size, drop_remainder)
+
+    def window(
+        self,
+        size: Any,
+        shift: Any = None,
+        stride: Any = 1,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return datasets of so many elements, of which each begins `shift` after another."""
+        n, step = int(size), int(stride)
+        ahead = n if shift is None else int(shift)
 
         def elements() -> Iterator[Any]:
-            source = self._elements()
-            while rows := list(itertools.islice(source, size)):
-                if len(rows) == size or not drop_remainder:
-                    yield _stacked(rows)
+            for rows in windows(self._elements(), n, ahead, step, drop_remainder):
+                yield _columns(rows)
 
-        count = self._length and self._length / size
-        rounded = (
-            count if count in (None, math.inf) else count // 1 if drop_remainder else -(-count // 1)
-        )
-        return Dataset(elements, rounded)
+        return Dataset(elements, None)
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """Return the elements of each element along its first axis."""
@@ -156,7 +182,7 @@ class Dataset:
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """Return the elements of the datasets that a function returns."""
         return Dataset(
-            lambda: itertools.chain.from_iterable(_called(map_func, e) for e in self._elements()),
+            lambda: itertools.chain.from_iterable(called(map_func, e) for e in self._elements()),
             None,
         )
 
@@ -172,18 +198,77 @@ class Dataset:
         start = np.random.default_rng(seed).integers(2**32)
         generator = np.random.default_rng(start)
 
+        return Dataset(
+            lambda: shuffled(
+                self._elements(),
+                int(buffer_size),
+                generator if again else np.random.default_rng(start),
+            ),
+            self._length,
+        )
+
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length: Any = None,
+        block_length: Any = None,
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return the elements of the datasets that a function returns, of several in turn."""
+        several, block = int(cycle_length or 1), int(block_length or 1)
+        return Dataset(
+            lambda: interleaved((called(map_func, e) for e in self._elements()), several, block),
+            None,
+        )
+
+    def scan(
+        self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
+    ) -> Dataset:
+        """Return what a function of a state and an element returns besides the next state."""
+
         def elements() -> Iterator[Any]:
-            draw = generator if again else np.random.default_rng(start)
-            source = self._elements()
-            held = list(itertools.islice(source, int(buffer_size)))
-            for fresh in source:
-                at = int(draw.integers(len(held)))
-                yield held[at]
-                held[at] = fresh
-            for i in draw.permutation(len(held)):
-                yield held[i]
+            state = as_tensors(initial_state)
+            for element in self._elements():
+                state, answer = map(as_tensors, scan_func(state, element))
+                yield answer
 
         return Dataset(elements, self._length)
+
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """Return the elements up to the first for which a condition does not hold."""
+        return Dataset(
+            lambda: itertools.takewhile(lambda e: called(predicate, e), self._elements()), None
+        )
+
+    def unique(self, name: str | None = None) -> Dataset:
+        """Return each element once."""
+
+        def elements() -> Iterator[Any]:
+            seen = set()
+            for element in self._elements():
+                key = np.asarray(element).item()
+                if key not in seen:
+                    seen.add(key)
+                    yield element
+
+        return Dataset(elements, None)
+
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+        """Return every so many-th element, from one on."""
+        n, first = int(num_shards), int(index)
+        if not 0 <= first < n:
+            raise invalid(f"shard: index={first}; expected one of {n} shards, from 0 on")
+        known = self._length
+        rest = known if known in (None, math.inf) else max(known - first, 0)
+        return Dataset(
+            lambda: itertools.islice(self._elements(), first, None, n), _rounded(rest, n, False)
+        )
+
+    def apply(self, transformation_func: Callable[[Any], Any], name: str | None = None) -> Any:
+        """Return a function of the dataset."""
+        return transformation_func(self)
 
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """Return the elements so many times over; without a number, for ever."""
@@ -241,19 +326,27 @@ class Dataset:
         self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
     ) -> Any:
         """Return what a function of a state and an element makes of all elements."""
-        state = _tensors(initial_state)
+        state = as_tensors(initial_state)
         for element in self._elements():
-            state = _tensors(reduce_func(state, element))
+            state = as_tensors(reduce_func(state, element))
         return state
 
     # -- asking -----------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._elements())
+        return ElementIterator(iter(self._elements()))
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """Return the one element."""
+        first = list(itertools.islice(self._elements(), 2))
+        if len(first) != 1:
+            told = "none" if not first else "more"
+            raise invalid(f"get_single_element: the dataset has {told}; expected one element")
+        return first[0]
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """Return the elements as NumPy arrays."""
-        return (_mapped(lambda t: t.numpy() if is_tensor(t) else t, e) for e in self._elements())
+        return (mapped(lambda t: t.numpy() if is_tensor(t) else t, e) for e in self._elements())
 
     def cardinality(self) -> Any:
         """Return how many elements there are: -1 for no end, -2 if that is not known."""
@@ -262,9 +355,9 @@ class Dataset:
 
     def __len__(self) -> int:
         if self._length is None:
-            raise TypeError("The dataset length is unknown.")
+            raise TypeError("len: how many elements there are is not known before they are made")
         if self._length == math.inf:
-            raise TypeError("The dataset is infinite.")
+            raise TypeError("len: the dataset has no end; write dataset.take(n)")
         return int(self._length)
 
     def __bool__(self) -> bool:
@@ -273,15 +366,22 @@ class Dataset:
     @property
     def element_spec(self) -> Any:
         """The shape and dtype of the first element."""
-        return _mapped(TensorSpec.from_tensor, next(iter(self)))
+        return mapped(TensorSpec.from_tensor, next(iter(self)))
 
 
-def _stacked(rows: list[Any]) -> Any:
-    from wengert.dialects.tensorflow.errors import invalid
+def _rounded(length: float | None, size: int, down: bool) -> float | None:
+    """Return how many batches there are."""
+    if length is None or length == math.inf:
+        return length
+    return length // size if down else -(-length // size)
 
-    columns = zip(*map(flatten, rows), strict=True)
-    try:
-        leaves = [outward(Native._namespace.stack([convert(v) for v in c])) for c in columns]
-    except ValueError as error:
-        raise invalid(f"Cannot batch tensors with different shapes: {error}") from error
-    return pack_sequence_as(rows[0], leaves)
+
+def _of_kind(kind: Any, value: Any) -> Any:
+    return outward(convert(value, kind.dtype if isinstance(kind, TensorSpec) else kind))
+
+
+def _columns(rows: list[Any]) -> Any:
+    """Return the elements of a window: a dataset for each part of them."""
+    parts = list(zip(*map(flatten, rows), strict=True))
+    columns = [Dataset(lambda part=part: iter(part), len(part)) for part in parts]  # type: ignore[misc]
+    return pack_sequence_as(rows[0], columns)

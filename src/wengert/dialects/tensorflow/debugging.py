@@ -43,11 +43,11 @@ def _compares(sign: str, holds: Callable[[Any, Any], Any]) -> Callable[..., None
         try:
             right = holds(a, b)
         except ValueError as error:
-            raise invalid(f"Incompatible shapes: {list(a.shape)} vs. {list(b.shape)}") from error
+            raise invalid(f"shapes {list(a.shape)} and {list(b.shape)} do not fit") from error
         if not np.all(right):
             _fail(
                 message,
-                f"Condition x {sign} y did not hold.\nIndices of first values where it did not: "
+                f"x {sign} y does not hold, first at the indices "
                 f"{np.argwhere(~right)[: summarize or 3].tolist()}\nx: {a!s:.300}\ny: {b!s:.300}",
             )
 
@@ -61,7 +61,7 @@ def _compares_with_zero(sign: str, holds: Callable[[Any, Any], Any]) -> Callable
     ) -> None:
         values = convert(x).numpy()
         if not np.all(holds(values, 0)):
-            _fail(message, f"Condition x {sign} 0 did not hold element-wise: x = {values!s:.300}")
+            _fail(message, f"x {sign} 0 does not hold for all of x = {values!s:.300}")
 
     check.__doc__ = f"Raise unless x {sign} 0 for all elements."
     return check
@@ -114,7 +114,7 @@ def assert_(
     """Raise with some data unless a condition holds."""
     if not condition:
         told = "\n".join(str(d.numpy() if is_tensor(d) else d) for d in data)
-        raise invalid(f"Expected '{condition}' to be true. Summarized data: {told}")
+        raise invalid(f"the condition {condition} does not hold: {told}")
 
 
 @offered("debugging.check_numerics", "debugging.assert_all_finite")
@@ -126,7 +126,7 @@ def check_numerics(x: Any, message: str, name: str | None = None) -> Any:
     values = tensor.numpy()
     found = [w for w, f in (("NaN", np.isnan), ("Inf", np.isinf)) if f(values).any()]
     if found:
-        raise invalid(f"{message} : Tensor had {' and '.join(found)} values")
+        raise invalid(f"{message}: the tensor holds {' and '.join(found)}")
     return ns.positive(tensor)
 
 
@@ -157,8 +157,7 @@ def _checks_rank(told: str, holds: Callable[[int, Any], bool]) -> Callable[..., 
         wanted = tuple(map(_rank, rank)) if isinstance(rank, (list, tuple)) else _rank(rank)
         if not holds(tensor.ndim, wanted):
             raise ValueError(
-                f"{message or ''} Tensor must have rank {told}{wanted}. Received rank "
-                f"{tensor.ndim}, shape {tensor.shape}"
+                f"{message or ''} got shape {tensor.shape}; expected {told}{wanted} axes"
             )
 
     check.__doc__ = f"Raise unless the number of axes is {told or 'as given'}."
@@ -180,7 +179,7 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
     """Raise unless a tensor has no axes."""
     found = convert(tensor)
     if found.ndim:
-        raise ValueError(f"{message or ''}Expected scalar shape, saw shape: {found.shape}.")
+        raise ValueError(f"{message or ''} got shape {found.shape}; expected one number")
 
 
 @plain("debugging.assert_shapes")
@@ -216,10 +215,7 @@ def _axes(real: tuple[int, ...], wanted: Any, message: str | None) -> Iterable[A
         if len(real) >= known:
             symbols[at : at + 1] = [None] * (len(real) - known)
     if len(symbols) != len(real):
-        raise ValueError(
-            f"{message or ''} Tensor must have rank {len(symbols)}. Received rank {len(real)}, "
-            f"shape {real}"
-        )
+        raise ValueError(f"{message or ''} got shape {real}; expected {len(symbols)} axes")
     return [
         (axis, size, symbol)
         for axis, (size, symbol) in enumerate(zip(real, symbols, strict=True))
@@ -255,10 +251,12 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
         found = tensor.dtype
         wanted = found if wanted is None else wanted
         if found != wanted:
-            raise ValueError(f"{tensor}, type={found}, must be of the same type ({wanted})")
+            raise ValueError(f"{tensor} is of {found}, and the others of {wanted}; write tf.cast")
     wanted = float32 if wanted is None else wanted
     if not wanted.is_floating:
-        raise ValueError(f"Expected floating point type, got {wanted}.")
+        raise ValueError(
+            f"got {wanted}; expected a floating dtype, so write tf.cast(x, tf.float32)"
+        )
     return wanted
 
 
@@ -267,10 +265,10 @@ def assert_proper_iterable(values: Any) -> None:
     """Raise unless something is a collection, and no tensor, array or string."""
     if is_tensor(values) or isinstance(values, (np.ndarray, str, bytes)):
         raise TypeError(
-            f'Expected argument "values" to be a "proper" iterable. Found: {type(values)}'
+            f"got {type(values)}; expected a collection, and no tensor, array or string"
         )
     if not hasattr(values, "__iter__"):
-        raise TypeError(f'Expected argument "values" to be iterable. Found: {type(values)}')
+        raise TypeError(f"got {type(values)}; expected a collection")
 
 
 @plain("debugging.is_numeric_tensor")
@@ -345,13 +343,13 @@ def print_(*inputs: Any, **kwargs: Any) -> None:
     summarize = kwargs.pop("summarize", 3)
     kwargs.pop("name", None)
     if kwargs:
-        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+        raise ValueError(f"tf.print does not take {kwargs}")
     text = sep.join(_text(value, summarize) for value in inputs)
     if isinstance(stream, str):
         if not stream.startswith("file://"):
             raise ValueError(
-                f"Unsupported output stream, logging level, or file: {stream!r}; write sys.stdout, "
-                "sys.stderr, or 'file://' and a path"
+                f"tf.print: output_stream is {stream!r}; write sys.stdout, sys.stderr, or "
+                "'file://' and a path"
             )
         with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
             file.write(text + end)
@@ -370,8 +368,7 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: Any = None) -> Any:
     """Return the Jacobians of f(*x) by rules and by differences, as two tuples of matrices."""
     if not isinstance(x, (list, tuple)):
         raise ValueError(
-            "`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not "
-            f"a {type(x)}; write [x]"
+            f"compute_gradient: x is a {type(x)}; expected a list of the arguments, so write [x]"
         )
     points = [outward(convert(value)) for value in x]
     for position, point in enumerate(points):

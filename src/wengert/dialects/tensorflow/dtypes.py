@@ -89,7 +89,7 @@ class DType:
 
     def _limit(self, which: str) -> Any:
         if self.is_bool or self.is_complex:
-            raise TypeError(f"Cannot find {which}imum value of {self}.")
+            raise TypeError(f"{which}: {self} has no order")
         info: Any = np.finfo(self._numpy) if self.is_floating else np.iinfo(self._numpy)
         value = getattr(info, which)
         return value if self.is_floating else int(value)
@@ -98,7 +98,7 @@ class DType:
     def limits(self) -> tuple[Any, Any]:
         """What numbers range over in images: 0 to the greatest, or to 1 if they have fractions."""
         if self.is_complex or self == float16:
-            raise ValueError(f"{self} does not have defined limits.")
+            raise ValueError(f"limits: images have no range in {self}")
         return 0, 1 if self.is_floating else True if self.is_bool else self.max
 
     def is_compatible_with(self, other: Any) -> bool:
@@ -150,6 +150,7 @@ _BY_NUMPY = {
         complex64, complex128, bool_,
     )
 }  # fmt: skip
+_NAMES = {d.name for d in _BY_NUMPY.values()}
 _OTHER_NAMES = {"half": "float16", "float": "float32", "double": "float64"}
 
 
@@ -162,13 +163,17 @@ def as_dtype(type_value: Any) -> DType:
         given = _OTHER_NAMES.get(given, given)
     elif given is float:
         return float32
+    elif isinstance(given, (np.ndarray, np.generic)):
+        given = given.dtype
     try:
-        if given is None or given in (int, complex):
+        if given is None or given is int or given is complex:
             raise TypeError
-        return _BY_NUMPY[np.dtype(given)]
-    except (TypeError, KeyError):
+        if isinstance(given, str) and given not in _NAMES:
+            raise TypeError
+        return _BY_NUMPY[np.dtype(given).newbyteorder("=")]
+    except (TypeError, ValueError, KeyError):
         raise TypeError(
-            f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType; "
+            f"{type_value!r} is no dtype; "
             "tensors here hold numbers and booleans, so write tf.float32, 'int64', np.float64, ..."
         ) from None
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import invalid
-from wengert.dialects.tensorflow.random import global_generator
+from wengert.dialects.tensorflow.random import global_generator, of_seed
 from wengert.dialects.tensorflow.table import offered, put
 from wengert.dialects.tensorflow.tensors import check_dtypes, convert, static
 from wengert.engine.tensor import Tensor as Native
@@ -23,7 +23,7 @@ _OTHERS = "other random numbers than TensorFlow's"
 def _image(value: Any, name: str = "image", most: int = 99) -> Native:
     x = convert(value)
     if not 3 <= x.ndim <= most:
-        raise ValueError(f"{name!r} (shape {x.shape}) must be at least three-dimensional.")
+        raise ValueError(f"{name} of shape {x.shape}; expected (rows, columns, channels)")
     return x
 
 
@@ -31,7 +31,9 @@ def _batch(value: Any, name: str = "images") -> tuple[Native, bool]:
     """Return images with a batch axis, and whether they had one."""
     x = convert(value)
     if x.ndim not in (3, 4):
-        raise ValueError(f"{name!r} must have either 3 or 4 dimensions.")
+        raise ValueError(
+            f"{name} of shape {x.shape}; expected (rows, columns, channels), or a batch of such"
+        )
     return (x, True) if x.ndim == 4 else (ns.expand_dims(x, axis=0), False)
 
 
@@ -61,15 +63,15 @@ _KERNELS = {"bilinear": "linear", "bicubic": "cubic", "mitchellcubic": "mitchell
 def _wanted_size(size: Any, x: Native, preserve_aspect_ratio: bool) -> tuple[int, int]:
     given = np.asarray(static(size))
     if given.shape != (2,):
-        raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+        raise ValueError(f"size={size!r}; expected two numbers, (rows, columns)")
     if given.dtype.kind not in "iu":
-        raise ValueError("'size' must be a 1-D int32 Tensor")
+        raise ValueError(f"size={size!r}; expected whole numbers")
     wanted = [int(n) for n in given]
     if preserve_aspect_ratio:
         scale = min(n / m for n, m in zip(wanted, x.shape[1:3], strict=True))
         wanted = [round(scale * m) for m in x.shape[1:3]]
     if min(wanted) < 1:
-        raise invalid(f"output dimensions must be positive, got {wanted}")
+        raise invalid(f"size={wanted}; expected at least 1 row and 1 column")
     return wanted[0], wanted[1]
 
 
@@ -89,14 +91,14 @@ def resize(
     x, had_batch = _batch(images)
     wanted = _wanted_size(size, x, preserve_aspect_ratio)
     if method not in _METHODS.values():
-        raise ValueError(f"Resize method is not implemented: {method}")
+        raise ValueError(f"method={method!r}; expected one of {', '.join(_METHODS.values())}")
     if method == "nearest":
         for axis, (n, m) in enumerate(zip(x.shape[1:3], wanted, strict=True), 1):
             places = np.minimum(((2 * np.arange(m) + 1) * n) // (2 * m), n - 1)
             x = x if n == m else ns.take(x, places, axis=axis)
         return _of_batch(x, had_batch)
     if x.dtype.kind not in "iuf":
-        raise invalid(f"Value for attr 'T' of {of_numpy(x.dtype).name} is not in the list")
+        raise invalid(f"images of {of_numpy(x.dtype).name}; expected real numbers")
     x = ns.astype(x, np.float32)
     if x.shape[1:3] == wanted:
         return _of_batch(x, had_batch)
@@ -120,13 +122,13 @@ def crop_to_bounding_box(
     top, left = _number(offset_height, "offset_height"), _number(offset_width, "offset_width")
     height, width = _number(target_height, "target_height"), _number(target_width, "target_width")
     if min(top, left) < 0:
-        raise ValueError("offset_height and offset_width must be >= 0.")
+        raise ValueError(f"offsets {top} and {left}; expected at least 0")
     if min(height, width) <= 0:
-        raise ValueError("target_height and target_width must be > 0.")
+        raise ValueError(f"a target of {height} rows and {width} columns; expected at least 1")
     if top + height > x.shape[1]:
-        raise ValueError("height must be >= target + offset.")
+        raise ValueError(f"rows {top} to {top + height} of an image that has {x.shape[1]}")
     if left + width > x.shape[2]:
-        raise ValueError("width must be >= target + offset.")
+        raise ValueError(f"columns {left} to {left + width} of an image that has {x.shape[2]}")
     return _of_batch(_cropped(x, top, left, height, width), had_batch)
 
 
@@ -144,11 +146,11 @@ def pad_to_bounding_box(
     top, left = _number(offset_height, "offset_height"), _number(offset_width, "offset_width")
     height, width = _number(target_height, "target_height"), _number(target_width, "target_width")
     if top < 0 or left < 0:
-        raise ValueError("offset_height and offset_width must be >= 0")
+        raise ValueError(f"offsets {top} and {left}; expected at least 0")
     if height - top < x.shape[1]:
-        raise ValueError("height must be <= target - offset")
+        raise ValueError(f"{x.shape[1]} rows from row {top} on do not fit in {height}")
     if width - left < x.shape[2]:
-        raise ValueError("width must be <= target - offset")
+        raise ValueError(f"{x.shape[2]} columns from column {left} on do not fit in {width}")
     return _of_batch(_padded(x, top, left, height, width), had_batch)
 
 
@@ -158,7 +160,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
     x, had_batch = _batch(image, "image")
     height, width = _number(target_height, "target_height"), _number(target_width, "target_width")
     if min(height, width) <= 0:
-        raise ValueError("target_height and target_width must be > 0.")
+        raise ValueError(f"a target of {height} rows and {width} columns; expected at least 1")
     cut = [max(n - m, 0) // 2 for n, m in zip(x.shape[1:3], (height, width), strict=True)]
     x = _cropped(x, cut[0], cut[1], min(height, x.shape[1]), min(width, x.shape[2]))
     add = [max(m - n, 0) // 2 for n, m in zip(x.shape[1:3], (height, width), strict=True)]
@@ -174,7 +176,7 @@ def resize_with_pad(
     x, had_batch = _batch(image, "image")
     height, width = _number(target_height, "target_height"), _number(target_width, "target_width")
     if min(height, width) <= 0:
-        raise ValueError("target_height and target_width must be > 0.")
+        raise ValueError(f"a target of {height} rows and {width} columns; expected at least 1")
     ratio = max(x.shape[1] / height, x.shape[2] / width)
     size = [math.floor(n / ratio) for n in x.shape[1:3]]
     gaps = [
@@ -190,7 +192,7 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
     """Return the middle of an image."""
     fraction = float(static(central_fraction))
     if not 0 < fraction <= 1:
-        raise ValueError("central_fraction must be within (0, 1]")
+        raise ValueError(f"central_fraction={fraction}; expected more than 0 and at most 1")
     if fraction == 1:
         return convert(image)
     x, had_batch = _batch(image, "image")
@@ -206,10 +208,10 @@ def extract_patches(
     """Return windows of images, each laid flat in the place of its channels."""
     x = convert(images)
     if x.ndim != 4:
-        raise invalid(f"input must be 4-dimensional, got shape {list(x.shape)}")
+        raise invalid(f"images of shape {x.shape}; expected (batch, rows, columns, channels)")
     kernel, steps, gaps = (tuple(static(v)[1:3]) for v in (sizes, strides, rates))
     if padding not in ("SAME", "VALID"):
-        raise invalid(f"Value for attr 'padding' of {padding!r} is not in the list: SAME, VALID")
+        raise invalid(f"padding={padding!r}; expected 'SAME' or 'VALID'")
     x = ns.moveaxis(x, -1, 1)
     pairs = convolutions.padding_pairs(
         padding.lower(), "extract_patches", x.shape[2:], kernel, steps, gaps
@@ -298,7 +300,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Any:
     """Return the weighted sum of red, green and blue."""
     x = convert(images)
     if not x.ndim or x.shape[-1] != 3:
-        raise ValueError(f"images of shape {x.shape}: the last axis must have red, green and blue")
+        raise invalid(f"images of shape {x.shape}; expected red, green and blue on the last axis")
     weights = np.array([0.2989, 0.5870, 0.1140], np.float32)
     gray = ns.sum(_as_dtype(x, np.float32) * ns.asarray(weights), axis=-1, keepdims=True)
     return _as_dtype(gray, x.dtype)
@@ -309,7 +311,7 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Any:
     """Return the same channel three times."""
     x = convert(images)
     if not x.ndim or x.shape[-1] != 1:
-        raise ValueError("Last dimension of a grayscale image should be size 1.")
+        raise ValueError(f"images of shape {x.shape}; expected one channel on the last axis")
     return ns.broadcast_to(x, (*x.shape[:-1], 3))
 
 
@@ -347,7 +349,7 @@ def adjust_brightness(image: Any, delta: Any) -> Any:
     return _adjusted(image, lambda x: x + ns.astype(convert(delta), x.dtype))
 
 
-@offered("image.adjust_contrast", raises=_CHECKS)
+@offered("image.adjust_contrast", raises=_CHECKS, differs="it has a gradient")
 def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
     """Return an image with the distance of each colour from its mean multiplied."""
 
@@ -362,7 +364,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
 def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
     """Return gain * image ** gamma."""
     if type(gamma) in (int, float) and gamma < 0:
-        raise ValueError("Gamma should be a non-negative real number.")
+        raise ValueError(f"gamma={gamma}; expected at least 0")
 
     def change(x: Native) -> Native:
         return ns.astype(convert(gain), x.dtype) * x ** ns.astype(convert(gamma), x.dtype)
@@ -398,9 +400,7 @@ def image_gradients(image: Any) -> Any:
     """Return differences to the next row and to the next column; 0 at the end."""
     x = convert(image)
     if x.ndim != 4:
-        raise ValueError(
-            f"image_gradients expects a 4D tensor [batch_size, h, w, d], not {x.shape}."
-        )
+        raise ValueError(f"image of shape {x.shape}; expected (batch, rows, columns, channels)")
     none = (0, 0)
     down = ns.pad(x[:, 1:] - x[:, :-1], (none, (0, 1), none, none))
     return down, ns.pad(x[:, :, 1:] - x[:, :, :-1], (none, none, (0, 1), none))
@@ -472,51 +472,95 @@ def ssim(
 # -- by chance ----------------------------------------------------------------------------------
 
 
-def _flipped_by_chance(image: Any, seed: Any, axis: int) -> Native:
+Chance = np.random.Generator
+
+
+def _flipped_by_chance(image: Any, rng: Chance, axis: int) -> Native:
     x = _image(image, most=4)
     lead = x.shape[:-3]
-    chosen = global_generator(seed).random(lead) < 0.5
+    chosen = rng.random(lead) < 0.5
     return ns.where(
         ns.asarray(np.asarray(chosen).reshape(*lead, 1, 1, 1)), ns.flip(x, axis=axis), x
     )
 
 
+def _brightened_by_chance(image: Any, max_delta: float, rng: Chance) -> Any:
+    if max_delta < 0:
+        raise ValueError(f"max_delta={max_delta}; expected at least 0")
+    return adjust_brightness(image, float(rng.uniform(-max_delta, max_delta)))
+
+
+def _contrasted_by_chance(image: Any, lower: float, upper: float, rng: Chance) -> Any:
+    if upper <= lower:
+        raise ValueError(f"lower={lower} and upper={upper}; expected the second to be larger")
+    if lower < 0:
+        raise ValueError(f"lower={lower}; expected at least 0")
+    return adjust_contrast(image, float(rng.uniform(lower, upper)))
+
+
+def _cropped_by_chance(value: Any, size: Any, rng: Chance) -> Native:
+    x, wanted = convert(value), [int(n) for n in static(size)]
+    if len(wanted) != x.ndim or any(n > m for n, m in zip(wanted, x.shape, strict=True)):
+        raise invalid(f"size={wanted} does not fit in a value of shape {x.shape}")
+    starts = [int(rng.integers(m - n + 1)) for n, m in zip(wanted, x.shape, strict=True)]
+    return x[tuple(slice(s, s + n) for s, n in zip(starts, wanted, strict=True))]
+
+
 @offered("image.random_flip_left_right", raises=_CHECKS, differs=_OTHERS)
 def random_flip_left_right(image: Any, seed: Any = None) -> Any:
     """Return each image flipped or not, by chance."""
-    return _flipped_by_chance(image, seed, -2)
+    return _flipped_by_chance(image, global_generator(seed), -2)
 
 
 @offered("image.random_flip_up_down", raises=_CHECKS, differs=_OTHERS)
 def random_flip_up_down(image: Any, seed: Any = None) -> Any:
     """Return each image flipped or not, by chance."""
-    return _flipped_by_chance(image, seed, -3)
+    return _flipped_by_chance(image, global_generator(seed), -3)
 
 
 @offered("image.random_brightness", raises=_CHECKS, differs=_OTHERS)
 def random_brightness(image: Any, max_delta: float, seed: Any = None) -> Any:
     """Return an image with a random number added."""
-    if max_delta < 0:
-        raise ValueError("max_delta must be non-negative.")
-    return adjust_brightness(image, float(global_generator(seed).uniform(-max_delta, max_delta)))
+    return _brightened_by_chance(image, max_delta, global_generator(seed))
 
 
 @offered("image.random_contrast", raises=_CHECKS, differs=_OTHERS)
 def random_contrast(image: Any, lower: float, upper: float, seed: Any = None) -> Any:
     """Return an image with its contrast changed by a random factor."""
-    if upper <= lower:
-        raise ValueError("upper must be > lower.")
-    if lower < 0:
-        raise ValueError("lower must be non-negative.")
-    return adjust_contrast(image, float(global_generator(seed).uniform(lower, upper)))
+    return _contrasted_by_chance(image, lower, upper, global_generator(seed))
 
 
 @offered("image.random_crop", raises=_CHECKS, differs=_OTHERS)
 def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None) -> Any:
     """Return a part of an array, of a size, at a random place."""
-    x, wanted = convert(value), [int(n) for n in static(size)]
-    if len(wanted) != x.ndim or any(n > m for n, m in zip(wanted, x.shape, strict=True)):
-        raise invalid(f"Need value.shape >= size, got {list(x.shape)} and {wanted}")
-    rng = global_generator(seed)
-    starts = [int(rng.integers(m - n + 1)) for n, m in zip(wanted, x.shape, strict=True)]
-    return x[tuple(slice(s, s + n) for s, n in zip(starts, wanted, strict=True))]
+    return _cropped_by_chance(value, size, global_generator(seed))
+
+
+@offered("image.stateless_random_flip_left_right", raises=_CHECKS, differs=_OTHERS)
+def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:
+    """Return each image flipped or not, the same ones for the same seed."""
+    return _flipped_by_chance(image, of_seed(seed), -2)
+
+
+@offered("image.stateless_random_flip_up_down", raises=_CHECKS, differs=_OTHERS)
+def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:
+    """Return each image flipped or not, the same ones for the same seed."""
+    return _flipped_by_chance(image, of_seed(seed), -3)
+
+
+@offered("image.stateless_random_brightness", raises=_CHECKS, differs=_OTHERS)
+def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Any:
+    """Return an image with a random number added, the same one for the same seed."""
+    return _brightened_by_chance(image, max_delta, of_seed(seed))
+
+
+@offered("image.stateless_random_contrast", raises=_CHECKS, differs=_OTHERS)
+def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any) -> Any:
+    """Return an image with its contrast changed by a factor that the seed says."""
+    return _contrasted_by_chance(image, lower, upper, of_seed(seed))
+
+
+@offered("image.stateless_random_crop", raises=_CHECKS, differs=_OTHERS)
+def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Any:
+    """Return a part of an array, of a size, at a place that the seed says."""
+    return _cropped_by_chance(value, size, of_seed(seed))

@@ -44,15 +44,15 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     wanted = integers(shape, "shape")
     wanted = wanted if isinstance(wanted, list) else [wanted]
     if any(isinstance(n, list) for n in wanted):
-        raise invalid(f"sizes input must be 1-D, not {shape!r}")
+        raise invalid(f"shape is {shape!r}; expected one list of lengths")
     if any(n < -1 for n in wanted) or wanted.count(-1) > 1:
-        raise invalid(f"Size must be non-negative, with at most one -1, not {wanted}")
+        raise invalid(f"shape is {wanted}; expected lengths from 0, and one -1 at most")
     if -1 in wanted and 0 in wanted:
         given, known = (math.prod(n for n in lengths_ if n > 0) for lengths_ in (x.shape, wanted))
         if not x.size and not given % known:  # what the lengths that are not 0 leave
             wanted[wanted.index(-1)] = given // known
             return ns.reshape(x, tuple(wanted))
-        raise invalid(f"reshape cannot infer the missing input size of {wanted}")
+        raise invalid(f"shape is {wanted}, in which -1 could be any length")
     return ns.reshape(x, tuple(wanted))
 
 
@@ -69,9 +69,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     x = convert(input)
     if axis is not None:
         if is_tensor(axis):
-            raise as_is(
-                TypeError(f"Expected list for 'axis' argument to 'squeeze' Op, not {axis!r}.")
-            )
+            raise as_is(TypeError(f"axis is {axis!r}; expected an integer or a list of them"))
         found = integers(axis, "axis")
         axis = tuple(found) if isinstance(found, list) else (found,)
         axis = tuple({in_range(a, x.ndim) for a in axis})
@@ -86,7 +84,7 @@ def transpose(
     x = convert(a)
     order = list(range(x.ndim))[::-1] if perm is None else integers(perm, "perm")
     if not isinstance(order, list) or len(order) != x.ndim:
-        raise invalid(f"transpose expects a vector of size {x.ndim}, but perm is {perm!r}")
+        raise invalid(f"perm is {perm!r}; expected the {x.ndim} axes in an order")
     order = [in_range(a, x.ndim, "perm") for a in order]
     if len(set(order)) != x.ndim:
         raise invalid(f"{order} is not a permutation of the axes")
@@ -106,7 +104,7 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Any:
     if len(tensors) == 1:
         return alias(tensors[0])
     if not tensors[0].ndim:
-        raise invalid("ConcatOp : Expected concatenating dimensions of tensors, got scalars")
+        raise invalid("numbers without axes cannot be joined; write tf.stack(values)")
     where = in_range(where, tensors[0].ndim, "concat dim")
     return ns.concat(tensors, axis=where)
 
@@ -115,7 +113,7 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Any:
 def parallel_stack(values: Any, name: str | None = "parallel_stack") -> Any:
     """Raise: what runs at once is for graphs."""
     raise RuntimeError(
-        "tf.parallel_stack() is not compatible with eager execution; write tf.stack(values)"
+        "tf.parallel_stack is for graphs, which are not here; write tf.stack(values)"
     )
 
 
@@ -132,7 +130,7 @@ def stack(values: Any, axis: int = 0, name: str | None = "stack") -> Any:
         return wrap(np.zeros(0, np.float32))
     depth = tensors[0].ndim + 1
     if not -depth <= axis < depth:
-        raise as_is(ValueError(f"Argument `axis` = {axis} not in range [{-depth}, {depth})"))
+        raise as_is(ValueError(f"axis is {axis}; expected one from {-depth} to {depth - 1}"))
     return ns.stack(tensors, axis=axis)
 
 
@@ -141,7 +139,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
     """Return a list of the parts along an axis."""
     x = convert(value)
     if not -x.ndim <= axis < x.ndim:
-        raise as_is(ValueError(f"Argument `axis` = {axis} not in range [{-x.ndim}, {x.ndim})"))
+        raise as_is(ValueError(f"axis {axis} is not one of the {x.ndim} of shape {x.shape}"))
     if num is not None and num != x.shape[axis]:
         raise invalid(f"unstack: num={num} of axis {axis} of shape {x.shape}")
     return list(ns.unstack(x, axis=axis))
@@ -154,19 +152,18 @@ def split(
     """Return a list of parts: as many as a number says, or of the lengths in a list."""
     x = convert(value)
     if isinstance(num_or_size_splits, float):
-        raise as_is(ValueError("Rank-0 tensors are not supported as num_or_size_splits."))
+        raise as_is(ValueError("num_or_size_splits is a tensor of one number; write an integer"))
     sizes = integers(num_or_size_splits, "num_or_size_splits")
     where = in_range(one_integer(axis, "axis"), x.ndim)
     total = x.shape[where]
     if not isinstance(sizes, list):
         if is_tensor(num_or_size_splits):
             raise as_is(
-                ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument.")
+                ValueError("num_or_size_splits is a tensor of one number; write an integer")
             )
         if sizes < 1 or total % sizes:
             raise invalid(
-                f"Number of ways to split should evenly divide the split dimension, but got "
-                f"split_dim {where} (size = {total}) and num_split {sizes}"
+                f"axis {where}, of length {total}, does not split into {sizes} equal parts"
             )
         sizes = [total // sizes] * sizes
     if num is not None and num != len(sizes):
@@ -189,23 +186,25 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     """Return the tensor repeated as a whole along each axis."""
     x, counts = convert(input), lengths(multiples, "multiples")
     if len(counts) != x.ndim:
-        raise invalid(f"Expected multiples argument to be a vector of length {x.ndim}: {counts}")
+        raise invalid(f"multiples is {counts}; expected one number for each of {x.ndim} axes")
     return ns.tile(x, counts) if counts else x
 
 
 @offered("repeat")
 def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Any:
     """Return the tensor with each element repeated, a number of times or its own number."""
+    if isinstance(repeats, float):
+        raise as_is(TypeError(f"repeats is {repeats}; expected whole numbers"))
     x, counts = convert(input), integers(repeats, "repeats")
     if axis is None:
         x, where = ns.reshape(x, (-1,)), 0
     elif not -x.ndim <= axis < x.ndim:
-        raise as_is(ValueError(f"`axis` must be in the range [{-x.ndim}, {x.ndim}), got {axis}"))
+        raise as_is(ValueError(f"axis {axis} is not one of the {x.ndim} of shape {x.shape}"))
     else:
         where = axis % x.ndim
     flat = counts if isinstance(counts, list) else [counts]
     if any(isinstance(n, list) for n in flat):
-        raise as_is(ValueError(f"repeats must be a scalar or a vector, got {repeats!r}"))
+        raise as_is(ValueError(f"repeats is {repeats!r}; expected a number or a list of them"))
     if len(flat) not in (1, x.shape[where]):
         raise as_is(ValueError(f"repeats {flat} for axis {where} of shape {x.shape}"))
     if any(n < 0 for n in flat):
@@ -224,15 +223,10 @@ def pad(
     """Return the tensor with more elements around it: a number, or its own mirrored."""
     kind = mode.upper()
     if kind not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise as_is(
-            ValueError(
-                f"Value of argument `mode` expected to be one of 'CONSTANT', 'REFLECT', or "
-                f"'SYMMETRIC'. Received `mode` = {mode}"
-            )
-        )
+        raise as_is(ValueError(f"mode is {mode!r}; expected 'CONSTANT', 'REFLECT' or 'SYMMETRIC'"))
     x, widths = convert(tensor), integers(paddings, "paddings")
     if np.shape(widths) != (x.ndim, 2) and not (x.ndim == 0 and np.size(widths) == 0):
-        raise invalid(f"paddings must be a matrix with {x.ndim} rows and 2 columns: {widths}")
+        raise invalid(f"paddings is {widths}; expected two widths for each of {x.ndim} axes")
     most = {"REFLECT": -1, "SYMMETRIC": 0}.get(kind)
     for n, ends in zip(x.shape, widths, strict=True):
         if min(ends) < 0 or (most is not None and max(ends) > n + most):
@@ -243,7 +237,7 @@ def pad(
         return ns.pad(x, widths, kind.lower())
     x, value = alike([tensor, constant_values], "PadV2")
     if value.ndim:
-        raise invalid(f"constant_values must be a scalar, got shape {value.shape}")
+        raise invalid(f"constant_values has shape {value.shape}; expected one number")
     return ns.pad(x, widths, constant_values=value.numpy().item())
 
 
@@ -252,10 +246,10 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     """Return the tensor with elements along some axes in reverse order."""
     x, where = convert(tensor), integers(axis, "axis")
     if not isinstance(where, list):
-        raise invalid(f"'dims' must be 1-dimensional, not {axis!r}")
+        raise invalid(f"axis is {axis!r}; expected a list of axes")
     axes = [in_range(a, x.ndim) for a in where]
     if len(set(axes)) < len(axes):
-        raise invalid(f"axis {axis!r} specified more than once")
+        raise invalid(f"axis is {axis!r}, which has one twice")
     return ns.flip(x, axis=tuple(axes)) if axes else alias(x)
 
 
@@ -267,9 +261,9 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
     shifts = shifts if isinstance(shifts, list) else [shifts]
     where = where if isinstance(where, list) else [where]
     if not x.ndim:
-        raise invalid("input must be 1-D or higher")
+        raise invalid("one number cannot be rolled; expected an axis")
     if len(shifts) != len(where):
-        raise invalid(f"shift and axis must have the same size: {shifts} and {where}")
+        raise invalid(f"shift is {shifts} for axis {where}; expected as many")
     return ns.roll(x, tuple(shifts), axis=tuple(in_range(a, x.ndim) for a in where))
 
 
@@ -367,9 +361,9 @@ def _blocks(block_shape: Any, input: Any) -> list[int]:
 
 def _channels_last(x: Native, data_format: str) -> None:
     if x.ndim != 4:
-        raise invalid(f"Input rank should be 4 instead of {x.ndim}")
+        raise invalid(f"shape {x.shape}; expected images: batch, height, width, channels")
     if data_format != "NHWC":
-        raise invalid(f"Only NHWC data_format supported on CPU. Got {data_format}")
+        raise invalid(f"data_format is {data_format!r}; expected 'NHWC'")
 
 
 @offered("nn.depth_to_space", raises=(TypeError,))
@@ -382,7 +376,7 @@ def depth_to_space(
     n, h, w, c = x.shape
     b = block_size
     if b < 2 or c % (b * b):
-        raise invalid(f"Input depth dimension {c} should be divisible by: {b * b}")
+        raise invalid(f"{c} channels are not whole blocks of {b * b}")
     parts = ns.reshape(x, (n, h, w, b, b, c // (b * b)))
     return ns.reshape(ns.permute_dims(parts, (0, 1, 3, 2, 4, 5)), (n, h * b, w * b, c // (b * b)))
 
@@ -397,7 +391,7 @@ def space_to_depth(
     n, h, w, c = x.shape
     b = block_size
     if b < 2 or h % b or w % b:
-        raise invalid(f"Image width {w} and height {h} should be divisible by block_size: {b}")
+        raise invalid(f"images of {h} by {w} are not whole blocks of {b} by {b}")
     parts = ns.reshape(x, (n, h // b, b, w // b, b, c))
     return ns.reshape(ns.permute_dims(parts, (0, 1, 3, 2, 4, 5)), (n, h // b, w // b, b * b * c))
 
@@ -411,12 +405,12 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     x = convert(input_)
     starts, counts = integers(begin, "begin"), integers(size, "size")
     if np.shape(starts) != (x.ndim,) or np.shape(counts) != (x.ndim,):
-        raise invalid(f"Expected begin and size arguments to be 1-D tensors of size {x.ndim}")
+        raise invalid(f"begin and size for shape {x.shape}; expected a number for each axis")
     key = []
     for start, count, n in zip(starts, counts, x.shape, strict=True):
         stop = n if count == -1 else start + count
         if not 0 <= start <= n or not start <= stop <= n:
-            raise invalid(f"Expected begin {start} and size {count} inside of a length {n}")
+            raise invalid(f"begin {start} and size {count} reach outside of a length {n}")
         key.append(slice(start, stop))
     return getitem(x, tuple(key))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,14 @@ from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import FailedPreconditionError, as_is, invalid
 from wengert.dialects.tensorflow.products import adjoint_of
 from wengert.dialects.tensorflow.table import offered
-from wengert.dialects.tensorflow.tensors import check_dtypes, check_kind, convert, static
+from wengert.dialects.tensorflow.tensors import (
+    check_dtypes,
+    check_kind,
+    convert,
+    outward,
+    pair,
+    static,
+)
 from wengert.engine.node import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
@@ -28,25 +36,24 @@ def matrices(x: Any, name: str, square: bool = False, kinds: str = "fc") -> Nati
     tensor = convert(x)
     check_kind(tensor, kinds, name)
     if tensor.ndim < 2:
-        raise invalid(f"Input tensor must have rank >= 2, got shape {list(tensor.shape)}")
+        raise invalid(f"{name}: shape {list(tensor.shape)}; expected matrices")
     if square and tensor.shape[-1] != tensor.shape[-2]:
-        raise invalid(f"Input matrix must be square, got shape {list(tensor.shape)}")
+        raise invalid(f"{name}: shape {list(tensor.shape)}; expected square matrices")
     return tensor
 
 
 def _system(a: Any, b: Any, name: str, square: bool = True) -> tuple[Native, Native]:
     """Return matrices and right-hand sides, which are matrices too."""
-    first = matrices(a, name, square)
-    second = convert(b, None, first.dtype)
-    check_dtypes(name, first, second)
+    first, second = pair(a, b, name)
+    matrices(first, name, square)
     if second.ndim < 2:
         raise invalid(
-            f"the right-hand side must have rank >= 2, got shape {list(second.shape)}; write "
+            f"the right-hand side has shape {list(second.shape)}; expected matrices: write "
             "rhs[:, tf.newaxis] for a vector"
         )
     if first.shape[-2] != second.shape[-2]:
         raise invalid(
-            f"Input matrix and rhs are incompatible: {list(first.shape)} and {list(second.shape)}"
+            f"matrices of shape {list(first.shape)} for right-hand sides of {list(second.shape)}"
         )
     return first, second
 
@@ -70,12 +77,7 @@ def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: b
 def _at_least_matrices(x: Any) -> Native:
     tensor = convert(x)
     if tensor.ndim < 2:
-        raise as_is(
-            ValueError(
-                "Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` with shape "
-                f"{tensor.shape}"
-            )
-        )
+        raise as_is(ValueError(f"a tensor of shape {tensor.shape}; expected matrices"))
     return tensor
 
 
@@ -87,7 +89,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     rows, columns = x.shape[-2:]
     for what, n, most in (("num_lower", lower, rows), ("num_upper", upper, columns)):
         if n > most:
-            raise invalid(f"{what} must be negative or less or equal to {most}, got: {n}")
+            raise invalid(f"{what} is {n}; expected at most {most}, or -1 for all")
     apart = np.arange(columns) - np.arange(rows)[:, None]
     inside = ((apart >= -lower) | (lower < 0)) & ((apart <= upper) | (upper < 0))
     return ns.where(inside, x, np.zeros((), x.dtype))
@@ -100,7 +102,7 @@ def _band(k: Any) -> tuple[int, int, bool]:
         return given, given, True
     low, high = (given[0], given[-1])
     if low > high:
-        raise invalid(f"lower_diag_index must not be larger than upper_diag_index: {low} > {high}")
+        raise invalid(f"k is ({low}, {high}); expected the lower diagonal first")
     return low, high, low == high
 
 
@@ -176,7 +178,7 @@ def diag(
     """Return matrices with given diagonals, and `padding_value` elsewhere."""
     x = convert(diagonal)
     if not x.ndim:
-        raise invalid("diagonal must be at least 1-dim, received shape: []")
+        raise invalid("the diagonal is one number; expected a list of them")
     low, high, _ = _band(k)
     length = x.shape[-1]
     rows, columns = int(static(num_rows)), int(static(num_cols))
@@ -201,9 +203,8 @@ def set_diag(
     align: str = "RIGHT_LEFT",
 ) -> Any:
     """Return matrices with diagonals replaced."""
-    x = matrices(input, "MatrixSetDiagV3", kinds="biufc")
-    line = convert(diagonal, None, x.dtype)
-    check_dtypes("MatrixSetDiagV3", x, line)
+    x, line = pair(input, diagonal, "MatrixSetDiagV3")
+    x = matrices(x, "MatrixSetDiagV3", kinds="biufc")
     *_, single = _band(k)
     lead = line.ndim - (1 if single else 2)
     if not line.ndim or line.shape[: max(lead, 0)] != x.shape[:-2]:
@@ -219,7 +220,7 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
     """Return a tensor that is zero unless its first indices are its last ones."""
     x = convert(diagonal)
     if not x.ndim:
-        raise invalid("Input must be at least rank 1, got 0")
+        raise invalid("the diagonal is one number; expected a list of them")
     flat = ns.reshape(x, (-1,))
     eye = np.eye(flat.size, dtype=bool)
     square = ns.where(eye, flat, np.zeros((), x.dtype))
@@ -247,15 +248,13 @@ def trace(x: Any, name: str | None = None) -> Any:
 @offered("linalg.cross")
 def cross(a: Any, b: Any, name: str | None = None) -> Any:
     """Return the cross product of vectors of length 3."""
-    first = convert(a)
-    second = convert(b, None, first.dtype)
-    check_dtypes("Cross", first, second)
+    first, second = pair(a, b, "Cross")
     check_kind(first, "iuf", "Cross")
     shown = f"got {list(first.shape)} and {list(second.shape)}"
     if first.shape != second.shape:
         raise invalid(f"Cross-products are of two tensors of one shape, {shown}")
     if not first.ndim or first.shape[-1] != 3:
-        message = f"Cross-products are only defined for 3-element vectors, {shown}"
+        message = f"a cross product is of vectors of length 3, {shown}"
         raise FailedPreconditionError(None, None, message)
     return native.cross(first, second)
 
@@ -311,11 +310,14 @@ def det(input: Any, name: str | None = None) -> Any:
     return native.det(matrices(input, "MatrixDeterminant", square=True))
 
 
+LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", ["sign", "log_abs_determinant"])
+
+
 @offered("linalg.slogdet")
 def slogdet(input: Any, name: str | None = None) -> Any:
     """Return the sign and the logarithm of the absolute value of the determinant."""
     sign, log = native.slogdet(matrices(input, "LogMatrixDeterminant", square=True))
-    return sign, ns.astype(log, sign.dtype, copy=False)
+    return LogMatrixDeterminant(outward(sign), outward(ns.astype(log, sign.dtype, copy=False)))
 
 
 @offered("linalg.logdet")
@@ -495,12 +497,16 @@ def svd(
     return s, u, adjoint_of(vh)
 
 
+Qr = namedtuple("Qr", ["q", "r"])
+Lu = namedtuple("Lu", ["lu", "p"])
+
+
 @offered("linalg.qr")
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     """Return q, with orthonormal columns, and the upper triangular r."""
     x = matrices(input, "Qr")
     q, r = native.qr(x, mode="complete" if full_matrices else "reduced")
-    return q, r
+    return Qr(outward(q), outward(r))
 
 
 @offered("linalg.lu", differs="has a gradient")
@@ -510,7 +516,8 @@ def lu(input: Any, output_idx_type: Any = dtypes.int32, name: str | None = None)
     order = _pivots(np.asarray(x._raw))
     rows = ns.take_along_axis(x, np.broadcast_to(order[..., None], x.shape), axis=-2)
     factors = _eliminated(rows)
-    return factors, wrap(order.astype(as_dtype(output_idx_type)._numpy))
+    places = order.astype(as_dtype(output_idx_type)._numpy)
+    return Lu(outward(factors), outward(wrap(places)))
 
 
 def _pivots(x: np.ndarray) -> np.ndarray:
@@ -522,7 +529,7 @@ def _pivots(x: np.ndarray) -> np.ndarray:
         for k in range(n):
             best = k + int(np.argmax(np.abs(matrix[k:, k])))
             if not matrix[best, k]:
-                raise invalid("Input is not invertible.")
+                raise invalid("the matrix has no inverse")
             matrix[[k, best]], order[[k, best]] = matrix[[best, k]], order[[best, k]]
             matrix[k + 1 :, k] /= matrix[k, k]
             matrix[k + 1 :, k + 1 :] -= np.outer(matrix[k + 1 :, k], matrix[k, k + 1 :])
@@ -591,10 +598,7 @@ def _axes_of_norm(axis: Any) -> tuple[Any, bool]:
     if isinstance(given, list):
         if len(given) != 2 or not all(isinstance(a, int) for a in given) or given[0] == given[1]:
             raise as_is(
-                ValueError(
-                    "'axis' must be None, an integer, or a tuple of 2 unique integers, got "
-                    f"{axis!r}"
-                )
+                ValueError(f"axis is {axis!r}; expected None, one axis, or two that differ")
             )
         return tuple(given), True
     return given, False
@@ -606,11 +610,11 @@ def _norm(tensor: Native, ord: Any, axis: Any) -> Native:
     words = ("euclidean", "fro")
     known = (*words, 1, 2, np.inf) if of_matrix else None
     if isinstance(ord, str) and ord not in (words if of_matrix else words[:1]):
-        raise as_is(ValueError(f"'ord' must be a supported vector norm, got {ord!r}"))
+        raise as_is(ValueError(f"ord is {ord!r}; expected 'euclidean', or a number above 0"))
     if known is not None and ord not in known:
-        raise as_is(ValueError(f"'ord' must be a supported matrix norm in {known}, got {ord}"))
+        raise as_is(ValueError(f"ord is {ord!r}; expected one of {known} for matrices"))
     if known is None and not isinstance(ord, str) and not ord > 0:
-        raise as_is(ValueError(f"'ord' must be a supported vector norm, got {ord}"))
+        raise as_is(ValueError(f"ord is {ord!r}; expected 'euclidean', or a number above 0"))
     if where is None:
         where = tuple(range(tensor.ndim))
     if of_matrix and ord == 2:
@@ -695,7 +699,7 @@ def _three(diagonals: Any, layout: str) -> tuple[Native, Native, Native]:
             )
         )
     if x.ndim < 2 or x.shape[-2] != 3:
-        raise as_is(ValueError(f"Expected diagonals of shape [..., 3, n], got {x.shape}"))
+        raise as_is(ValueError(f"diagonals of shape {x.shape}; expected 3 lines"))
     return x[..., 0, :], x[..., 1, :], x[..., 2, :]
 
 
@@ -803,9 +807,8 @@ def banded_triangular_solve(
     Row k of `bands` is the k-th diagonal below the main one or, if upper, counted from the last row
     the k-th above; element j of it is in row j of the matrix.
     """
-    lines = matrices(bands, "BandedTriangularSolve")
-    right = convert(rhs, None, lines.dtype)
-    check_dtypes("BandedTriangularSolve", lines, right)
+    lines, right = pair(bands, rhs, "BandedTriangularSolve")
+    lines = matrices(lines, "BandedTriangularSolve")
     count, n = lines.shape[-2:]
     if right.ndim < 2 or right.shape[-2] != n or count > n:
         raise invalid(f"bands of shape {lines.shape} for right-hand sides of shape {right.shape}")

@@ -59,10 +59,12 @@ _ONE = {
     "sinh": (elementwise.sinh, "fc"), "sqrt": (conventions.sqrt, "fc"),
     "square": (elementwise.square, "iufc"), "tan": (elementwise.tan, "fc"),
     "tanh": (elementwise.tanh, "fc"),
-    "digamma": (special.digamma, "f"), "erf": (special.erf, "f"), "erfc": (special.erfc, "f"),
-    "erfcinv": (special.erfcinv, "f"), "erfinv": (special.erfinv, "f"),
-    "lgamma": (special.gammaln, "f"), "log_sigmoid": (special.log_expit, "f"),
-    "ndtri": (special.ndtri, "f"),
+}  # fmt: skip
+#: Functions that are not elementary.
+_HIGHER = {
+    "digamma": special.digamma, "erf": special.erf, "erfc": special.erfc,
+    "erfcinv": special.erfcinv, "erfinv": special.erfinv, "lgamma": special.gammaln,
+    "log_sigmoid": special.log_expit, "ndtri": special.ndtri,
 }  # fmt: skip
 #: Functions that are in `tf.math.special`, and some of them in `tf.math`.
 _SPECIAL = {
@@ -87,12 +89,33 @@ def _names(name: str) -> tuple[str, ...]:
     return (f"math.{name}", name) if name in _TOP else (f"math.{name}",)
 
 
+def _in_single(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that computes in single precision what is in half precision."""
+
+    def call(x: Any, name: str | None = None) -> Any:
+        tensor = x if type(x) is Tensor else outward(convert(x))
+        if tensor._raw.dtype != np.float16:
+            return function(tensor)
+        found = function(outward(ns.astype(convert(tensor), np.float32)))
+        return outward(ns.astype(convert(found), np.float16))
+
+    call.__name__ = call.__qualname__ = function.__name__
+    return call
+
+
 _REAL_ONLY = "takes real numbers only"
 for _name, (_op, _kinds) in _ONE.items():
     put(_names(_name), of_one(_op, _name.title(), _kinds))
+_AT_ZERO = {
+    "digamma": "is -inf at 0, and not NaN",
+    "lgamma": "has the gradient -inf at 0, and not NaN",
+    "bessel_i1": "has the gradient 0.5 at 0, as it is, and not 1",
+}
+for _name, _op in _HIGHER.items():
+    put(_names(_name), _in_single(of_one(_op, _name.title(), "f")), _AT_ZERO.get(_name, ""))
 for _name, _op in _SPECIAL.items():
     _both = (f"math.special.{_name}", *((f"math.{_name}",) if _name.startswith("bessel_i") else ()))
-    put(_both, of_one(_op, _name.title(), "f"))
+    put(_both, _in_single(of_one(_op, _name.title(), "f")), _AT_ZERO.get(_name, ""))
 
 
 _sign = of_one(conventions.sign, "Sign", "if")
@@ -123,7 +146,7 @@ def reciprocal(x: Any, name: str | None = None) -> Any:
         raise
 
 
-_sigmoid = of_one(special.expit, "Sigmoid", "f")
+_sigmoid = _in_single(of_one(special.expit, "Sigmoid", "f"))
 
 
 @plain("math.sigmoid", "sigmoid")
@@ -162,7 +185,9 @@ def _quotient_or_zero(x: Any, y: Any, zero: Any) -> Any:
 def _numeric(x: Any) -> Native:
     tensor = convert(x)
     if tensor.dtype.kind == "b":
-        raise as_is(TypeError("Expected numeric tensor, got dtype tf.bool"))
+        raise as_is(
+            TypeError("booleans are given where numbers are expected; write tf.cast(x, tf.float32)")
+        )
     return tensor
 
 
@@ -194,7 +219,9 @@ def angle(input: Any, name: str | None = None) -> Any:
     if x.dtype.kind == "c":
         return elementwise.angle(x)
     if x.dtype.kind != "f":
-        raise as_is(TypeError(f"Expected floating or complex numbers, got {of_numpy(x.dtype)!r}"))
+        raise as_is(
+            TypeError(f"an angle of {of_numpy(x.dtype).name}; write tf.cast(x, tf.float32)")
+        )
     return ns.where(x < 0, np.asarray(np.pi, x.dtype), ns.zeros_like(x))
 
 
@@ -222,8 +249,34 @@ def _one_by_one(x: Any, y: Any, name: str) -> tuple[Native, Native]:
     return first, second
 
 
-def _same(x: Any, y: Any, name: str) -> tuple[Native, Native]:
-    return operators.same(outward(convert(x)), y, name)
+def _first_alone(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return a function whose first operand becomes a tensor without regard to the second."""
+    return lambda x, y: function(x if type(x) is Tensor else outward(convert(x)), y)
+
+
+def _both_in_single(function: Callable[[Any, Any], Any], name: str) -> Callable[[Any, Any], Any]:
+    """Return a function that computes in single precision what is in half precision."""
+
+    def call(x: Any, y: Any) -> Any:
+        first, second = pair(x, y, name)
+        if first.dtype != np.float16:
+            return function(outward(first), outward(second))
+        found = function(*(outward(ns.astype(t, np.float32)) for t in (first, second)))
+        return outward(ns.astype(convert(found), np.float16))
+
+    return call
+
+
+def _not_half(x: Any, y: Any, name: str) -> tuple[Native, Native]:
+    """Return operands that are not in half precision."""
+    first, second = pair(x, y, name)
+    _check_single(first, name)
+    return first, second
+
+
+def _check_single(x: Native, name: str) -> None:
+    if x.dtype == np.float16:
+        raise invalid(f"{name} of float16; write tf.cast(x, tf.float32)")
 
 
 def _booleans(x: Any, y: Any, name: str) -> tuple[Native, Native]:
@@ -234,11 +287,11 @@ def _booleans(x: Any, y: Any, name: str) -> tuple[Native, Native]:
 
 #: TensorFlow's name, and the function of two tensors.
 _TWO = {
-    "add": of_two(elementwise.add, "AddV2", paired=_one_by_one),
+    "add": _first_alone(of_two(elementwise.add, "AddV2", paired=_one_by_one)),
     "subtract": operators.subtract,
     "multiply": of_two(elementwise.multiply, "Mul"),
     "divide": operators.divide,
-    "truediv": of_two(elementwise.divide, "RealDiv", whole=operators.floating, paired=_same),
+    "truediv": _first_alone(operators.divide),
     "floordiv": operators.floor_divide,
     "floormod": operators.remainder,
     "mod": operators.remainder,
@@ -253,8 +306,8 @@ _TWO = {
     "not_equal": operators.not_equal_to,
     "logical_and": of_two(elementwise.logical_and, "LogicalAnd", "b", paired=_booleans),
     "logical_or": of_two(elementwise.logical_or, "LogicalOr", "b", paired=_booleans),
-    "xlogy": of_two(conventions.xlogy, "Xlogy", "f"),
-    "xlog1py": of_two(conventions.xlog1py, "Xlog1py", "f"),
+    "xlogy": _both_in_single(of_two(conventions.xlogy, "Xlogy", "f"), "Xlogy"),
+    "xlog1py": _both_in_single(of_two(conventions.xlog1py, "Xlog1py", "f"), "Xlog1py"),
 }
 _BITS = {
     "bitwise_and": elementwise.bitwise_and, "bitwise_or": elementwise.bitwise_or,
@@ -305,19 +358,19 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Any:
 @plain("math.igamma")
 def igamma(a: Any, x: Any, name: str | None = None) -> Any:
     """Return the lower regularised incomplete gamma function."""
-    return _igamma(a, x)
+    return _igamma(*map(outward, _not_half(a, x, "Igamma")))
 
 
 @plain("math.igammac")
 def igammac(a: Any, x: Any, name: str | None = None) -> Any:
     """Return the upper regularised incomplete gamma function."""
-    return _igammac(a, x)
+    return _igammac(*map(outward, _not_half(a, x, "Igammac")))
 
 
 @plain("math.zeta")
 def zeta(x: Any, q: Any, name: str | None = None) -> Any:
     """Return the Hurwitz zeta function."""
-    return _zeta(x, q)
+    return _zeta(*map(outward, _not_half(x, q, "Zeta")))
 
 
 @plain("math.nextafter")
@@ -339,6 +392,7 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
     """Return the a-th derivative of digamma."""
     order, tensor = pair(a, x, "Polygamma")
     check_kind(tensor, "f", "Polygamma")
+    _check_single(tensor, "Polygamma")
     orders = np.broadcast_arrays(order._raw, tensor._raw)[0]
     tensor = ns.broadcast_to(tensor, orders.shape)
     total = ns.full(orders.shape, np.nan, dtype=tensor.dtype)
@@ -355,6 +409,7 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Any:
     tensors = [convert(v, None, known) for v in (a, b, x)]
     check_dtypes("Betainc", *tensors)
     check_kind(tensors[0], "f", "Betainc")
+    _check_single(tensors[0], "Betainc")
     return special.betainc(stop_gradient(tensors[0]), stop_gradient(tensors[1]), tensors[2])
 
 
@@ -392,7 +447,9 @@ def truncatediv(x: Any, y: Any, name: str | None = None) -> Any:
     if first.dtype.kind == "f":
         return ns.trunc(first / second)
     if not second._raw.all():
-        raise InternalError(None, None, "Integer division by zero [Op:TruncateDiv]")
+        raise InternalError(
+            None, None, "whole numbers are divided by 0; write tf.math.divide_no_nan(x, y)"
+        )
     return wrap(whole_quotient(first._raw, second._raw))
 
 
@@ -415,7 +472,7 @@ def truncatemod(x: Any, y: Any, name: str | None = None) -> Any:
     first, second = pair(x, y, "TruncateMod")
     check_kind(first, "if", "TruncateMod")
     if first.dtype.kind == "i" and not second._raw.all():
-        raise invalid("Integer division by zero [Op:TruncateMod]")
+        raise invalid("whole numbers are divided by 0")
     return apply(_truncatemod, (first, second), {})
 
 
@@ -443,10 +500,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
     """Return the sum of tensors of one shape."""
     listed = list(inputs) if isinstance(inputs, (list, tuple, Tensor)) else [inputs]
     if not listed:
-        raise ValueError(
-            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype "
-            "and shape."
-        )
+        raise ValueError("tf.add_n of nothing; expected a list of tensors of one shape and dtype")
     return _total([convert(t) for t in listed], "AddN")
 
 
@@ -456,10 +510,7 @@ def _total(tensors: list[Native], name: str) -> Native:
     total = tensors[0]
     for other in tensors[1:]:
         if other.shape != total.shape:
-            raise invalid(
-                f"Inputs to operation {name} must have the same size and shape. Input 0: "
-                f"{list(total.shape)} != input {list(other.shape)}"
-            )
+            raise invalid(f"{name}: a sum of shapes {list(total.shape)} and {list(other.shape)}")
         total = total + other
     return total
 
@@ -469,7 +520,7 @@ def accumulate_n(
     inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
 ) -> Any:
     """Return the sum of tensors of one shape."""
-    problem = "inputs must be a list of at least one Tensor with the same dtype and shape"
+    problem = "expected a list, not empty, of tensors of one shape and dtype"
     if not inputs or not isinstance(inputs, (list, tuple)):
         raise ValueError(problem)
     tensors = [convert(t) for t in inputs]
@@ -477,11 +528,9 @@ def accumulate_n(
         raise ValueError(problem)
     if any(t.shape != tensors[0].shape for t in tensors):
         shapes = " and ".join(str(t.shape) for t in tensors)
-        raise ValueError(f"Shapes {shapes} are not compatible")
+        raise ValueError(f"a sum of shapes {shapes}; expected one shape")
     if tensor_dtype is not None and tensor_dtype != of_numpy(tensors[0].dtype):
-        raise TypeError(
-            f"tensor_dtype is {tensor_dtype}, but input is of type {tensors[0].dtype.name}"
-        )
+        raise TypeError(f"tensor_dtype={tensor_dtype} for tensors of {tensors[0].dtype.name}")
     return _total(tensors, "AccumulateNV2")
 
 
@@ -492,9 +541,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
         raise AttributeError(f"'{type(x).__name__}' object has no attribute 'dtype'")
     factor = convert(scalar, x.dtype)
     if factor.ndim:
-        raise as_is(
-            ValueError(f"The input scalar must be a 0-D value. Received shape {factor.shape}.")
-        )
+        raise as_is(ValueError(f"the factor has shape {factor.shape}; expected one number"))
     if isinstance(x, IndexedSlices):
         values = outward(factor * convert(x.values))
         return IndexedSlices(values, x.indices, x.dense_shape)
@@ -505,7 +552,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
     """Return a polynomial's value; the coefficient of the highest power is first."""
     if not isinstance(coeffs, list):
-        raise as_is(ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}."))
+        raise as_is(ValueError(f"coeffs is of {type(coeffs)}; expected a list"))
     tensor = convert(x)
     if not coeffs:
         return ns.zeros_like(tensor)
@@ -522,8 +569,10 @@ def lbeta(x: Any, name: str | None = None) -> Any:
     """Return log(abs(beta(x))) along the last axis."""
     tensor = convert(x)
     check_kind(tensor, "f", "Lgamma")
-    log_of_sum = special.gammaln(ns.sum(tensor, axis=-1))
-    return ns.sum(special.gammaln(tensor), axis=-1) - log_of_sum
+    wide = ns.astype(tensor, np.float32) if tensor.dtype == np.float16 else tensor
+    log_of_sum = special.gammaln(ns.sum(wide, axis=-1))
+    found = ns.sum(special.gammaln(wide), axis=-1) - log_of_sum
+    return ns.astype(found, tensor.dtype, copy=False)
 
 
 @offered("math.is_non_decreasing")

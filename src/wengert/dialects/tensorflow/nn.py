@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import invalid
-from wengert.dialects.tensorflow.random import global_generator
+from wengert.dialects.tensorflow.random import global_generator, of_seed
 from wengert.dialects.tensorflow.table import NAMES, offered, put
 from wengert.dialects.tensorflow.tensors import check_dtypes, convert, of_one, pair, static
 from wengert.engine.tensor import Tensor as Native
@@ -25,8 +25,8 @@ def _real(value: Any, name: str, like: Any = None) -> Native:
     x = convert(value, None, like)
     if x.dtype.kind != "f":
         raise invalid(
-            f"Value for attr 'T' of {of_numpy(x.dtype).name} is not in the list of allowed values: "
-            f"half, bfloat16, float, double [Op:{name}]; write tf.cast(x, tf.float32)"
+            f"{name} of {of_numpy(x.dtype).name}; expected floating-point numbers: write "
+            "tf.cast(x, tf.float32)"
         )
     return x
 
@@ -52,11 +52,13 @@ def relu6(features: Any, name: str | None = None) -> Any:
     return activations.relu6(_real(x, "Relu6"))
 
 
-@offered("nn.leaky_relu")
+@offered("nn.leaky_relu", raises=_CHECKS)
 def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Any:
     """Return x where it is positive, else alpha * x."""
     x = convert(features)
     x = ns.astype(x, np.float32) if x.dtype.kind in "iu" else _real(x, "LeakyRelu")
+    if not isinstance(alpha, (int, float, np.number)):
+        raise TypeError(f"alpha={alpha!r}; expected a Python number")
     return activations.leaky_relu(x, float(np.float32(alpha)))  # an attribute of single precision
 
 
@@ -80,14 +82,14 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> A
     x = convert(features)
     if x.dtype.kind != "f":
         raise ValueError(
-            "`features.dtype` must be a floating point tensor."
-            f"Received:features.dtype={of_numpy(x.dtype)}"
+            f"gelu of {of_numpy(x.dtype).name}; expected floating-point numbers: write "
+            "tf.cast(x, tf.float32)"
         )
     return activations.gelu(x, approximate="tanh" if approximate else "none")
 
 
 @offered("nn.silu", "nn.swish")
-def silu(features: Any, beta: Any = 1.0, name: str | None = None) -> Any:
+def silu(features: Any, beta: Any = 1.0) -> Any:
     """Return x * sigmoid(beta * x)."""
     x = _real(features, "Sigmoid")
     if type(beta) in (int, float) and beta == 1:
@@ -110,8 +112,7 @@ def _checked_axis(x: Native, axis: Any) -> int:
         raise TypeError(f"axis is {axis!r}; expected an integer")
     if not -x.ndim <= axis < x.ndim:
         raise invalid(
-            f"`dim` must be in the range [{-x.ndim}, {x.ndim}) where {x.ndim} is the number of "
-            f"dimensions in the input. Received: dim={axis}"
+            f"axis={axis} of a tensor with {x.ndim} axes; expected {-x.ndim} to {x.ndim - 1}"
         )
     return axis
 
@@ -145,13 +146,25 @@ def _zero_fraction(value: Any, name: str | None = None) -> Any:
     return ns.asarray(np.asarray(part, np.float32))
 
 
-def _l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: Any = None) -> Any:
-    """Return x over its Euclidean norm along some axes, or over sqrt(epsilon) if that is more."""
+def _l2_normalize(
+    x: Any, axis: Any = None, epsilon: float = 1e-12, name: Any = None, dim: Any = None
+) -> Any:
+    """Return x over its Euclidean norm along some axes, or over sqrt(epsilon) if that is more.
+
+    `dim` is an old name of `axis`.
+    """
+    if dim is not None:
+        if axis is not None:
+            raise ValueError(f"axis={axis!r} and dim={dim!r} say the same; give one of them")
+        axis = dim
     x = convert(x)
     if x.dtype.kind == "b":
-        raise invalid("Value for attr 'T' of bool is not in the list of allowed values [Op:Square]")
+        raise invalid("l2_normalize of bool; expected floating-point numbers")
     if x.dtype.kind not in "fc":
-        raise TypeError(f"Cannot convert {epsilon} to EagerTensor of dtype {x.dtype.name}")
+        raise TypeError(
+            f"l2_normalize of {x.dtype.name}; expected floating-point numbers: write "
+            "tf.cast(x, tf.float32)"
+        )
     where = static(axis)
     where = tuple(where) if isinstance(where, list) else where
     squares = ns.sum(ns.real(x * ns.conj(x)) if x.dtype.kind == "c" else x * x,
@@ -173,20 +186,21 @@ def softmax_cross_entropy_with_logits(
     p = convert(labels, None, x.dtype)
     p = p if p.dtype == x.dtype else ns.astype(p, x.dtype)
     axis = _checked_axis(x, axis)
-    if p.ndim != x.ndim or any(
-        n not in (1, m) and m != 1 for n, m in zip(p.shape, x.shape, strict=False)
-    ):
+    x, p = (t if axis in (-1, t.ndim - 1) else ns.moveaxis(t, axis, -1) for t in (x, p))
+    rows = x.shape[:-1]
+    x, p = (t if t.ndim == 2 else ns.reshape(t, (-1, *t.shape[-1:])) for t in (x, p))
+    if any(n not in (1, m) and m != 1 for n, m in zip(p.shape, x.shape, strict=True)):
         raise invalid(
-            f"logits and labels must be broadcastable: logits_size={list(x.shape)} "
-            f"labels_size={list(p.shape)}"
+            f"labels of {p.shape} rows and classes for logits of {x.shape}; expected the same "
+            "numbers, or 1"
         )
-    loss = -ns.sum(p * activations.log_softmax(x, axis=axis), axis=axis)
-    excess = stop_gradient(ns.sum(p, axis=axis)) - 1.0
-    if not np.any(excess._raw):
-        return loss
-    # TensorFlow's derivative is softmax(logits) - labels also where labels do not add up to 1
-    total = special.logsumexp(x, axis=axis)
-    return loss - excess * (total - stop_gradient(total))
+    loss = -ns.sum(p * activations.log_softmax(x, axis=1), axis=1)
+    excess = stop_gradient(ns.sum(p, axis=1)) - 1.0
+    if np.any(excess._raw):
+        # TensorFlow's derivative is softmax(logits) - labels also where labels do not add up to 1
+        total = special.logsumexp(x, axis=1)
+        loss = loss - excess * (total - stop_gradient(total))
+    return ns.reshape(loss, rows)
 
 
 @offered("nn.sparse_softmax_cross_entropy_with_logits", raises=_CHECKS)
@@ -198,32 +212,27 @@ def sparse_softmax_cross_entropy_with_logits(
     where = np.asarray(convert(labels).numpy())
     if where.ndim != x.ndim - 1:
         raise ValueError(
-            "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
-            f"labels.shape={where.shape} and logits.shape={x.shape}"
+            f"labels of shape {where.shape} and logits of shape {x.shape}; expected one label for "
+            "each row of logits"
         )
     if where.shape != x.shape[:-1]:
         raise ValueError(
-            "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
-            f"labels.shape={where.shape} and logits.shape={x.shape}"
+            f"labels of shape {where.shape}; expected {x.shape[:-1]}, which logits of shape "
+            f"{x.shape} have without their last axis"
         )
-    if where.dtype.kind not in "iu":
-        raise invalid(
-            f"Value for attr 'Tlabels' of {where.dtype} is not in the list of allowed values: "
-            "int32, int64"
-        )
+    if where.dtype not in (np.int32, np.int64):
+        raise invalid(f"labels of {where.dtype}; expected whole numbers of tf.int32 or tf.int64")
     if where.size and (where.min() < 0 or where.max() >= x.shape[-1]):
         raise invalid(
-            f"Received a label value of {where.max() if where.min() >= 0 else where.min()} which "
-            f"is outside the valid range of [0, {x.shape[-1]})."
+            f"label {where.max() if where.min() >= 0 else where.min()}; the logits have classes "
+            f"0 to {x.shape[-1] - 1}"
         )
     return losses.cross_entropy(x, where, reduction="none")
 
 
-def _same_shapes(x: Native, labels: Native, what: str = "`logits` and `labels`") -> None:
+def _same_shapes(x: Native, labels: Native, what: str = "logits and labels") -> None:
     if x.shape != labels.shape:
-        raise ValueError(
-            f"{what} must have the same shape, received ({x.shape} vs {labels.shape})."
-        )
+        raise ValueError(f"{what} have shapes {x.shape} and {labels.shape}; they must be equal")
 
 
 @offered("nn.sigmoid_cross_entropy_with_logits", raises=_CHECKS)
@@ -233,8 +242,7 @@ def sigmoid_cross_entropy_with_logits(
     """Return the cross-entropy of the probabilities sigmoid(logits) and the labels."""
     if labels is None or logits is None:
         raise ValueError(
-            "Both `labels` and `logits` must be provided for sigmoid_cross_entropy_with_logits. "
-            f"Received: labels={labels} and logits={logits}"
+            f"labels={labels} and logits={logits}; sigmoid_cross_entropy_with_logits needs both"
         )
     x, z = convert(logits), convert(labels)
     _same_shapes(x, z)
@@ -263,7 +271,7 @@ def log_poisson_loss(
 ) -> Any:
     """Return exp(log_input) - targets * log_input, perhaps with Stirling's term of the targets."""
     x, z = convert(log_input), convert(targets)
-    _same_shapes(x, z, "`log_input` and `targets`")
+    _same_shapes(x, z, "log_input and targets")
     check_dtypes("Mul", x, z)
     loss = ns.exp(x) - x * z
     if not compute_full_loss:
@@ -289,6 +297,8 @@ def compute_average_loss(
     count = (
         (x.shape[0] if x.ndim else 1) if global_batch_size is None else static(global_batch_size)
     )
+    if not isinstance(count, int):
+        raise TypeError(f"global_batch_size={count!r}; expected a whole number")
     if sample_weight is not None:
         x = x * convert(sample_weight, None, x.dtype)
     return ns.sum(x) / count
@@ -326,6 +336,9 @@ def moments(
     mean = _mean(values, over, True)
     difference = values - stop_gradient(mean)
     variance = _mean(difference * difference, over, keepdims)
+    if not over and not keepdims:  # then TensorFlow drops all axes of length 1
+        over = tuple(a for a, n in enumerate(x.shape) if n == 1)
+        variance = ns.squeeze(variance, axis=over)
     mean = mean if keepdims else ns.squeeze(mean, axis=over)
     if x.dtype == np.float16:
         return ns.astype(mean, np.float16), ns.astype(variance, np.float16)
@@ -403,11 +416,12 @@ def local_response_normalization(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Return x over a power of the sum of squares of neighbouring channels."""
-    x = _real(input, "LRN")
+    single = isinstance(input, np.ndarray) and input.dtype == np.float64  # tensors stay as they are
+    x = _real(input.astype(np.float32) if single else input, "LRN")
     if x.dtype == np.float64:
-        raise invalid("Value for attr 'T' of double is not in the list of allowed values: float")
+        raise invalid("lrn of float64; expected tf.float32")
     if x.ndim != 4:
-        raise invalid(f"in must be 4-dimensional, got shape {list(x.shape)}")
+        raise invalid(f"lrn of shape {x.shape}; expected (batch, rows, columns, channels)")
     radius = int(depth_radius)
     around = pooling.window_sum(
         x * x, kernel=(2 * radius + 1,), size=x.shape[-1:], stride=(1,), offset=(radius,),
@@ -423,20 +437,17 @@ def bias_add(value: Any, bias: Any, data_format: Any = None, name: str | None = 
     if data_format is not None and not first and not (
         data_format.startswith("N") and data_format.endswith("C")
     ):  # fmt: skip
-        raise ValueError(
-            "`data_format` must be of the form `N...C` or `NC...`. Received: "
-            f"data_format={data_format}"
-        )
+        raise ValueError(f"data_format={data_format!r}; expected one such as 'NHWC' or 'NCHW'")
     x, b = convert(value), None
     b = convert(bias, None, x.dtype)
     check_dtypes("BiasAdd", x, b)
     axis = 1 if first else x.ndim - 1
     if x.ndim < 2:
-        raise invalid(f"Input tensor must be at least 2D: {list(x.shape)}")
+        raise invalid(f"bias_add to shape {x.shape}; expected a batch and channels")
     if b.ndim != 1 or b.shape[0] != x.shape[axis]:
         raise invalid(
-            f"Must provide as many biases as the last dimension of the input tensor: {b.shape} vs. "
-            f"{x.shape}"
+            f"bias of shape {b.shape} for a tensor of shape {x.shape}; expected one number for "
+            f"each of {x.shape[axis]} channels"
         )
     return x + (ns.reshape(b, (-1, *(1,) * (x.ndim - 2))) if first else b)
 
@@ -449,22 +460,39 @@ def dropout(
     x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None
 ) -> Any:
     """Return x with each element 0 by chance `rate`, and the others divided by 1 - rate."""
+    return _dropped(x, rate, noise_shape, global_generator(seed))
+
+
+@offered(
+    "nn.experimental.stateless_dropout",
+    raises=_CHECKS,
+    differs="other random numbers than TensorFlow's",
+)
+def stateless_dropout(
+    x: Any, rate: Any, seed: Any, rng_alg: Any = "auto_select", noise_shape: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return `dropout` that drops the same elements for the same seed."""
+    return _dropped(x, rate, noise_shape, of_seed(seed))
+
+
+def _dropped(x: Any, rate: Any, noise_shape: Any, rng: np.random.Generator) -> Any:
     x = convert(x)
     if x.dtype.kind not in "fc":
         raise ValueError(
-            "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
-            f"x_dtype={of_numpy(x.dtype)}"
+            f"dropout of {of_numpy(x.dtype).name}; expected floating-point numbers: write "
+            "tf.cast(x, tf.float32)"
         )
     rate = float(static(rate))
     if not 0 <= rate < 1:
         raise ValueError(
-            f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
+            f"rate={rate}, the chance of an element to be 0; expected from 0 to less than 1"
         )
     if not rate:
         return x
     lengths = x.shape if noise_shape is None else tuple(static(noise_shape))
     lengths = tuple(m if n is None else n for n, m in zip(lengths, x.shape, strict=True))
-    kept = global_generator(seed).random(lengths, dtype=np.float32) >= rate
+    kept = rng.random(lengths, dtype=np.float32) >= rate
     return ns.where(ns.asarray(kept), x * (1 / (1 - rate)), 0.0)
 
 
@@ -478,7 +506,7 @@ def embedding_lookup(
 ) -> Any:
     """Return rows of a table; the gradient is `tf.IndexedSlices`."""
     if params is None:
-        raise ValueError("params must be specified")
+        raise ValueError("params=None; expected a table, or a list of tables")
     whole = params
     if isinstance(params, (list, tuple)) and params and hasattr(type(params[0]), "dtype"):
         whole = params[0] if len(params) == 1 else ns.concat([convert(p) for p in params], axis=0)

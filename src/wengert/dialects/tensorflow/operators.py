@@ -48,15 +48,19 @@ def _factors(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     first = convert(x)
     if first.dtype.kind != "b" and not (is_like_tensor(y) and convert(y).dtype.kind == "b"):
         return pair(first, y, name)
-    factors = first, convert(y, None, first.dtype)
-    return tuple(ns.astype(ns.astype(f, np.int32), bool) for f in factors)  # type: ignore[return-value]
+    second = convert(y, None, first.dtype)
+    return _at_least_one(first), _at_least_one(second)
+
+
+def _at_least_one(x: Native) -> Any:
+    return ns.astype(ns.astype(x, np.int32), bool)
 
 
 def same(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     """Return the operands of a quotient."""
-    first, second = pair(x, y, name, "`x` and `y` must have the same dtype, got {!r} != {!r}.")
+    first, second = pair(x, y, name, "a quotient of {!r} and {!r}; write tf.cast(x, dtype)")
     if first.dtype.kind == "b":
-        raise as_is(TypeError("Invalid dtype tf.bool in __truediv__; write tf.cast(x, tf.float32)"))
+        raise as_is(TypeError("a quotient of booleans; write tf.cast(x, tf.float32)"))
     return first, second
 
 
@@ -68,13 +72,13 @@ def floating(x: Any, y: Any) -> tuple[Any, Any]:
 
 def _no_zero(x: Any, y: Any) -> tuple[Any, Any]:
     if not y._raw.all():
-        raise invalid("Integer division by zero; write tf.math.divide_no_nan(x, y)")
+        raise invalid("whole numbers are divided by 0; write tf.math.divide_no_nan(x, y)")
     return x, y
 
 
 def _no_negative(x: Any, y: Any) -> tuple[Any, Any]:
     if (y._raw < 0).any():
-        raise invalid("Integers to negative integer powers are not allowed [Op:Pow]")
+        raise invalid("whole numbers to negative powers; write tf.cast(x, tf.float32) ** y")
     return x, y
 
 
@@ -89,7 +93,7 @@ greater_equal = of_two(elementwise.greater_equal, "GreaterEqual", "iuf")
 equal_to = of_two(elementwise.equal, "Equal", "biufc")
 not_equal_to = of_two(elementwise.not_equal, "NotEqual", "biufc")
 divide = of_two(elementwise.divide, "RealDiv", whole=floating, paired=same)
-floor_divide = of_two(elementwise.floor_divide, "FloorDiv", "iuf", whole=_no_zero)
+floor_divide = of_two(conventions.floor_divide, "FloorDiv", "iuf", whole=_no_zero)
 remainder = of_two(elementwise.remainder, "FloorMod", "iuf", whole=_no_zero)
 _power = of_two(conventions.power, "Pow", "ifc", whole=_no_negative)
 _abs = of_one(conventions.absolute, "Abs", "ifc")
@@ -163,8 +167,8 @@ def invert(x: Any) -> Any:
 
 
 _VALID = (
-    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
-    "tf.int32/tf.int64 tensors are valid indices, got {!r}; write tf.gather(x, indices)"
+    "got the index {!r}; expected whole numbers, slices, ..., None, or a mask, so write "
+    "tf.gather(x, indices)"
 )
 
 
@@ -184,9 +188,9 @@ def _index(x: Any, key: Any) -> Any:
 
 def _masked(x: Native, mask: np.ndarray) -> Any:
     if not mask.ndim:
-        raise ValueError("mask cannot be scalar.")
+        raise ValueError("a mask must have axes; write x[None] for one more")
     if x.shape[: mask.ndim] != mask.shape:
-        raise ValueError(f"Shapes {x.shape} and {mask.shape} are incompatible")
+        raise ValueError(f"a mask of shape {mask.shape} for a tensor of shape {x.shape}")
     return outward(getitem(x, mask))
 
 

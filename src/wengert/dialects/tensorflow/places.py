@@ -21,6 +21,7 @@ from wengert.dialects.tensorflow.errors import as_is, invalid
 from wengert.dialects.tensorflow.slices import rows_of
 from wengert.dialects.tensorflow.table import offered, plain
 from wengert.dialects.tensorflow.tensors import (
+    check_dtypes,
     check_kind,
     convert,
     is_tensor,
@@ -65,6 +66,8 @@ def gather(
 ) -> Any:
     """Return the elements at some places along an axis; the first axes may be of a batch."""
     x, where = convert(params), _indices(indices)
+    if where.dtype.name not in ("int16", "int32", "int64"):
+        raise invalid(f"indices are of {where.dtype.name}; write tf.cast(indices, tf.int32)")
     batch = batch_dims + where.ndim if batch_dims < 0 else batch_dims
     along = batch if axis is None else one_integer(axis, "axis")
     if not 0 <= batch <= where.ndim or batch > x.ndim:
@@ -97,7 +100,7 @@ def _deep(indices: np.ndarray, shape: tuple[int, ...], batch: int, what: str) ->
     """Return the key of index tuples along the last axis of `indices`, of an array of `shape`."""
     depth = indices.shape[-1]
     if depth > len(shape) - batch:
-        raise invalid(f"index innermost dimension length must be <= params rank; saw: {depth}")
+        raise invalid(f"index tuples of {depth} numbers, more than there are axes")
     parts = [indices[..., k] for k in range(depth)]
     for k, part in enumerate(parts):
         _check_inside(part, shape[batch + k], f"axis {batch + k} of {what} of shape {shape}")
@@ -137,12 +140,15 @@ def boolean_mask(
     """Return the elements where a mask holds, along one axis."""
     x, chosen = convert(tensor), convert(mask)
     if not chosen.ndim:
-        raise ValueError("mask cannot be scalar.")
+        raise ValueError("the mask is one boolean; expected an axis")
     along = 0 if axis is None else one_integer(axis, "axis")
-    along = along + x.ndim if along < 0 else along
     shape = x.shape[along : along + chosen.ndim]
     if shape != chosen.shape:
-        raise ValueError(f"Shapes {shape} and {chosen.shape} are incompatible")
+        raise ValueError(
+            f"a mask of shape {chosen.shape} for axes of shape {shape}; the last axis is given as "
+            f"{x.ndim - 1}"
+        )
+    along = along + x.ndim if along < 0 else along
     flat = ns.reshape(x, (*x.shape[:along], -1, *x.shape[along + chosen.ndim :]))
     places = np.flatnonzero(chosen.numpy())
     return getitem(flat, (*[slice(None)] * along, places))
@@ -154,10 +160,10 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     if x is None and y is None:
         chosen = convert(condition)
         if not chosen.ndim:
-            raise invalid("WhereOp : Unhandled input dimensions: 0")
+            raise invalid("tf.where of one number; expected an axis")
         return wrap(np.argwhere(chosen.numpy()).astype(np.int64))
     if x is None or y is None:
-        raise as_is(ValueError("x and y must both be non-None or both be None."))
+        raise as_is(ValueError("one of x and y is None; give both or none"))
     chosen = convert(condition, None if is_tensor(condition) else dtypes.bool_)
     first, second = pair(x, y, "SelectV2")
     if chosen.dtype.kind != "b":
@@ -176,6 +182,9 @@ def one_hot(
     name: str | None = None,
 ) -> Any:
     """Return a new axis that is one value at the place of an index, and another elsewhere."""
+    for value, what in ((indices, "indices"), (depth, "depth")):
+        if isinstance(value, float):
+            raise TypeError(f"{what} is {value}; expected whole numbers")
     wanted = None if dtype is None else as_dtype(dtype)
     for value, what in ((on_value, "on_value"), (off_value, "off_value")):
         if value is not None:
@@ -193,8 +202,10 @@ def one_hot(
     )
     where, count = _indices(indices), one_integer(depth, "depth")
     if count < 0:
-        raise invalid(f"depth must be non-negative, got: {count}")
-    along = in_range(-1 if axis is None else axis, where.ndim + 1)
+        raise invalid(f"depth is {count}; expected 0 or more")
+    along = -1 if axis is None else axis
+    if not -1 <= along <= where.ndim:
+        raise invalid(f"axis is {axis}; expected one from -1 to {where.ndim}")
     hot = where[..., None] == np.arange(count)
     return wrap(np.moveaxis(np.where(hot, on, off), -1, along).copy())
 
@@ -307,7 +318,9 @@ def dynamic_partition(
     if num_partitions < 1:
         raise invalid(f"num_partitions is {num_partitions}; expected at least 1")
     if x.shape[: part.ndim] != part.shape:
-        raise invalid(f"data.shape {x.shape} must start with partitions.shape {part.shape}")
+        raise invalid(
+            f"partitions of shape {part.shape} for data of shape {x.shape}; expected its first axes"
+        )
     _check_inside(part, num_partitions, "partitions")
     flat = ns.reshape(x, (part.size, *x.shape[part.ndim :]))
     return [getitem(flat, (np.flatnonzero(part == k),)) for k in range(num_partitions)]
@@ -340,7 +353,7 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
     """Return the place along each axis of flat places in a shape."""
     where, shape = _indices(indices), lengths(dims, "dims")
     if where.ndim > 1:
-        raise invalid(f"The indices can only be scalar or vector, got shape {where.shape}")
+        raise invalid(f"indices of shape {where.shape}; expected one axis or none")
     _check_inside(where, math.prod(shape), "dims")
     return wrap(np.stack(np.unravel_index(where, shape)).astype(where.dtype))
 
@@ -359,9 +372,7 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:
 
 def _direction(direction: str) -> bool:
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(
-            f"Argument `direction` should be one of 'ASCENDING' or 'DESCENDING', got {direction}"
-        )
+        raise ValueError(f"direction is {direction!r}; expected 'ASCENDING' or 'DESCENDING'")
     return direction == "DESCENDING"
 
 
@@ -414,7 +425,7 @@ def top_k(
     """Return the largest elements along the last axis, and where they are."""
     x, count = convert(input), one_integer(k, "k")
     if not x.ndim or not 0 <= count <= x.shape[-1]:
-        raise invalid(f"input must have at least k columns: k={count}, shape {x.shape}")
+        raise invalid(f"k is {count} of lines of shape {x.shape}; expected no more than there are")
     values, places = ns.topk(x, count)
     return TopKV2(outward(values), outward(ns.astype(places, numpy_dtype(index_type))))
 
@@ -449,9 +460,13 @@ def _distinct(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     """Return distinct values in the order in which they appear, which each is, and how many."""
     tensor = convert(x)
     if tensor.ndim != 1:
-        raise invalid(f"unique expects a 1D vector, got shape {tensor.shape}")
+        raise invalid(f"tf.unique of shape {tensor.shape}; expected one axis")
     _, first, inverse, counts = np.unique(
-        tensor.numpy(), return_index=True, return_inverse=True, return_counts=True
+        tensor.numpy(),
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+        equal_nan=False,
     )
     order = np.argsort(first)
     rank = np.argsort(order)
@@ -483,9 +498,10 @@ def searchsorted(
     name: str | None = None,
 ) -> Any:
     """Return where values would go in sorted sequences, each in that of the same batch."""
-    lines, x = pair(sorted_sequence, values, "LowerBound")
+    lines, x = convert(sorted_sequence), convert(values)
+    check_dtypes("LowerBound", lines, x)
     if side not in ("left", "right"):
-        raise ValueError(f"Argument `side` must be either 'right' or 'left', got {side}")
+        raise ValueError(f"side is {side!r}; expected 'left' or 'right'")
     if not lines.ndim or lines.shape[:-1] != x.shape[:-1]:
         raise invalid(f"sorted_sequence of shape {lines.shape} for values of shape {x.shape}")
     flat, asked = (t.numpy().reshape(math.prod(t.shape[:-1]), t.shape[-1]) for t in (lines, x))
@@ -502,13 +518,18 @@ def histogram_fixed_width_bins(
     name: str | None = None,
 ) -> Any:
     """Return which of some bins of one width each value is in; the outer ones have all beyond."""
+    x, ends = _with_range(values, value_range, nbins)
+    low, high = ends.numpy()
+    scaled = (x.numpy() - low) / (high - low)  # in the precision of the values
+    places = np.floor(scaled * scaled.dtype.type(one_integer(nbins, "nbins")))
+    return wrap(np.clip(places, 0, one_integer(nbins, "nbins") - 1).astype(numpy_dtype(dtype)))
+
+
+def _with_range(values: Any, value_range: Any, nbins: Any) -> tuple[Native, Native]:
     x, ends = pair(values, value_range, "Sub")
-    count = one_integer(nbins, "nbins")
-    if count < 1 or ends.shape != (2,):
+    if one_integer(nbins, "nbins") < 1 or ends.shape != (2,):
         raise invalid(f"nbins is {nbins!r} and value_range {value_range!r}")
-    low, high = ends.numpy().astype(float)
-    places = np.floor((x.numpy().astype(float) - low) / (high - low) * count)
-    return wrap(np.clip(places, 0, count - 1).astype(numpy_dtype(dtype)))
+    return x, ends
 
 
 @offered("histogram_fixed_width", raises=(TypeError,))
@@ -520,8 +541,11 @@ def histogram_fixed_width(
     name: str | None = None,
 ) -> Any:
     """Return how many values are in each of some bins of one width."""
-    places = histogram_fixed_width_bins(values, value_range, nbins).numpy()
-    counts = np.bincount(np.ravel(places), minlength=one_integer(nbins, "nbins"))
+    x, ends = _with_range(values, value_range, nbins)
+    count = one_integer(nbins, "nbins")
+    low, high = ends.numpy().astype(float)
+    places = np.floor((x.numpy().astype(float) - low) / (high - low) * count)
+    counts = np.bincount(np.ravel(np.clip(places, 0, count - 1)).astype(int), minlength=count)
     return wrap(counts.astype(numpy_dtype(dtype)))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.tensorflow.arrays import alike
 from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import as_is, invalid
 from wengert.dialects.tensorflow.table import offered
@@ -23,9 +24,10 @@ def adjoint_of(x: Native) -> Native:
     return ns.conj(flipped) if x.dtype.kind == "c" else flipped
 
 
-def _operands(a: Any, b: Any, name: str) -> tuple[Native, Native]:
+def _operands(a: Any, b: Any, name: str, apart: bool = False) -> tuple[Native, Native]:
+    """Return two tensors; the first one decides the dtype of numbers, unless they are `apart`."""
     first = convert(a)
-    second = convert(b, None, first.dtype)
+    second = convert(b, None, None if apart else first.dtype)
     check_dtypes(name, first, second)
     check_kind(first, "iufc", name)
     return first, second
@@ -35,8 +37,7 @@ def _flipped(x: Native, transpose: bool, adjoint: bool, name: str) -> Native:
     if transpose and adjoint:
         raise as_is(
             ValueError(
-                f"Only one of `transpose_{name}` and `adjoint_{name}` can be True. Received "
-                f"`transpose_{name}`=True, `adjoint_{name}`=True."
+                f"transpose_{name} and adjoint_{name} are both True; expected one of them at most"
             )
         )
     if adjoint:
@@ -64,7 +65,7 @@ def matmul(
     for place, x in enumerate((first, second)):
         if x.ndim < 2:
             raise invalid(
-                f"In[{place}] ndims must be >= 2, got shape {list(x.shape)}; write "
+                f"operand {place} has shape {list(x.shape)}; expected matrices: write "
                 "tf.linalg.matvec(a, b) or tf.tensordot(a, b, 1) for a vector"
             )
     if output_type is not None:
@@ -74,7 +75,8 @@ def matmul(
     second = _flipped(second, transpose_b, adjoint_b, "b")
     if first.shape[-1] != second.shape[-2]:
         raise invalid(
-            f"Matrix size-incompatible: In[0]: {list(first.shape)}, In[1]: {list(second.shape)}"
+            f"{list(first.shape)} and {list(second.shape)} have no product: rows are not as long "
+            "as columns"
         )
     return contractions._matmul(first, second)
 
@@ -90,7 +92,7 @@ def matvec(
     name: str | None = None,
 ) -> Any:
     """Return the product of a matrix and a vector, over the last axes."""
-    first, second = _operands(a, b, "MatMul")
+    first, second = _operands(a, b, "MatMul", apart=True)
     if first.ndim < 2 or second.ndim < 1:
         raise invalid(
             f"expected matrices and vectors, got shapes {list(first.shape)} and "
@@ -99,7 +101,8 @@ def matvec(
     first = _flipped(first, transpose_a, adjoint_a, "a")
     if first.shape[-1] != second.shape[-1]:
         raise invalid(
-            f"Matrix size-incompatible: In[0]: {list(first.shape)}, In[1]: {list(second.shape)}"
+            f"{list(first.shape)} and {list(second.shape)} have no product: rows are not as long "
+            "as columns"
         )
     product = contractions._matmul(first, ns.expand_dims(second, axis=-1))
     return ns.squeeze(product, axis=-1)
@@ -113,18 +116,16 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
     """Return the sum of products that the equation describes."""
     unknown = [k for k in kwargs if k not in ("optimize", "name")]
     if unknown:
-        raise as_is(TypeError(f"Invalid keyword arguments for einsum: {', '.join(unknown)}"))
+        raise as_is(TypeError(f"einsum has no arguments {', '.join(unknown)}"))
     text = equation.replace(" ", "")
     if not _EQUATION.match(text):
-        raise as_is(ValueError(f"Subscripts have incorrect format: {equation}"))
+        raise as_is(ValueError(f"einsum cannot read {equation!r}; expected such as 'ij,jk->ik'"))
     for x in inputs:
         if not hasattr(x, "shape"):
             raise AttributeError(f"{type(x).__name__!r} object has no attribute 'shape'")
     left, _, output = text.partition("->")
     _check_labels(equation, left, output, len(inputs))
-    tensors = [convert(inputs[0])]
-    tensors += [convert(x, None, tensors[0].dtype) for x in inputs[1:]]
-    check_dtypes("Einsum", *tensors)
+    tensors = alike(inputs, "Einsum")
     check_kind(tensors[0], "iufc", "Einsum")
     _check_lengths(equation, left.split(","), tensors)
     return contractions.einsum(text, *tensors)
@@ -133,22 +134,15 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
 def _check_labels(equation: str, left: str, output: str, count: int) -> None:
     labels = output.replace(".", "")
     if len(set(labels)) < len(labels):
-        raise as_is(
-            ValueError(f"Output subscripts contain a label appearing more than once: {equation}")
-        )
+        raise as_is(ValueError(f"einsum {equation!r}: the result has a letter twice"))
     for label in labels:
         if label not in left:
             raise as_is(
-                ValueError(
-                    f"Output subscripts contain the label {label} not present in the input "
-                    "subscripts."
-                )
+                ValueError(f"einsum {equation!r}: {label!r} of the result is in no operand")
             )
     if left.count(",") + 1 != count:
         expected = left.count(",") + 1
-        raise as_is(
-            ValueError(f'Got {count} inputs for equation "{equation}", expecting {expected}')
-        )
+        raise as_is(ValueError(f"einsum {equation!r}: {count} operands; expected {expected}"))
 
 
 def _check_lengths(equation: str, parts: list[str], tensors: list[Native]) -> None:
@@ -167,37 +161,38 @@ def _check_lengths(equation: str, parts: list[str], tensors: list[Native]) -> No
 @offered("tensordot", "linalg.tensordot")
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     """Return sums of products over `axes`: a number of them, or those of a and those of b."""
-    first, second = _operands(a, b, "MatMul")
+    first, second = _operands(a, b, "MatMul", apart=True)
     mine, theirs = _contracted(static(axes), first, second)
     if [first.shape[i] for i in mine] != [second.shape[i] for i in theirs]:
         raise invalid(
-            f"Matrix size-incompatible: axes {axes} of shapes {list(first.shape)} and "
-            f"{list(second.shape)}"
+            f"axes {axes} differ in length: shapes {list(first.shape)} and {list(second.shape)}"
         )
     return contractions.tensordot(first, second, axes=(tuple(mine), tuple(theirs)))
 
 
 def _contracted(axes: Any, first: Native, second: Native) -> tuple[list[int], list[int]]:
-    if isinstance(axes, str):
-        raise as_is(TypeError(f"Cannot convert {axes!r} to EagerTensor of dtype int32"))
+    if axes is None:
+        convert(axes)  # raises
+    if isinstance(axes, (str, float)):
+        raise as_is(TypeError(f"axes is {axes!r}; expected a number of axes, or two lists"))
     if isinstance(axes, (int, np.integer)):
         if axes < 0:
-            raise as_is(ValueError(f"`axes` must be at least 0. Received: {axes}."))
+            raise as_is(ValueError(f"axes is {axes}; expected 0 or more"))
         if axes > min(first.ndim, second.ndim):
             raise as_is(
                 ValueError(
-                    "`axes` must not be larger than the number of dimensions of tensors of shapes "
-                    f"{first.shape} and {second.shape}. Received {axes}."
+                    f"axes is {axes}, more than shapes {first.shape} and {second.shape} have"
                 )
             )
         return list(range(first.ndim - axes, first.ndim)), list(range(axes))
     if len(axes) != 2:
-        raise as_is(ValueError(f"`axes` must be an integer or have length 2. Received {axes}."))
+        raise as_is(ValueError(f"axes is {axes}; expected a number of axes, or two lists"))
     mine, theirs = ([v] if isinstance(v, int) else list(v) for v in axes)
     if len(mine) != len(theirs):
-        raise as_is(
-            ValueError(
-                f"Different number of contraction axes `a` and `b`, {len(mine)} != {len(theirs)}."
-            )
-        )
+        raise as_is(ValueError(f"axes is {axes}: {len(mine)} axes of a for {len(theirs)} of b"))
+    for listed, x in ((mine, first), (theirs, second)):
+        for i in listed:
+            if not -x.ndim <= i < x.ndim:
+                kind = ValueError if i < 0 else IndexError
+                raise as_is(kind(f"axis {i} is not one of the {x.ndim} of shape {list(x.shape)}"))
     return [i % first.ndim for i in mine], [i % second.ndim for i in theirs]

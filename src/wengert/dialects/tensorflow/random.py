@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import as_dtype, float32, int32, int64, of_numpy, uint64
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import NotFoundError, invalid
 from wengert.dialects.tensorflow.table import guarded, offered, plain, put
 from wengert.dialects.tensorflow.tensors import convert, outward, static
 from wengert.engine.tensor import Tensor as Native
@@ -57,7 +57,8 @@ def global_generator(seed: Any = None) -> np.random.Generator:
 def set_seed(seed: Any) -> None:
     """Have all random numbers without a seed of their own begin again at a seed."""
     global _program
-    _program = _Program(int(static(seed)))
+    given = int.from_bytes(seed.encode()) if isinstance(seed, str) else static(seed)
+    _program = _Program(None if given is None else int(given))
 
 
 # -- what is drawn ------------------------------------------------------------------------------
@@ -66,9 +67,9 @@ def set_seed(seed: Any) -> None:
 def _shape(shape: Any) -> tuple[int, ...]:
     given = static(shape)
     if not isinstance(given, (list, tuple)) or any(not isinstance(n, int) for n in given):
-        raise invalid(f"shape must be a vector of {{int32,int64}}, got {shape!r}; write [{shape}]")
+        raise invalid(f"shape={shape!r}; expected a list of whole numbers: write [{shape}]")
     if any(n < 0 for n in given):
-        raise invalid(f"Dimension must be >= 0, got shape {given}")
+        raise invalid(f"shape={given}; expected no negative lengths")
     return tuple(given)
 
 
@@ -99,7 +100,7 @@ def _uniform(rng: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Nati
     if kind._numpy.kind in "iu":
         least, end = (np.asarray(convert(v, kind).numpy()) for v in (minval, maxval))
         if (least >= end).any():
-            raise invalid(f"Need minval < maxval, got {least} >= {end}")
+            raise invalid(f"minval={least} and maxval={end}; expected the second to be larger")
         return ns.asarray(rng.integers(least, end, _shape(shape), kind._numpy))
     low, high = convert(minval, kind), convert(1 if maxval is None else maxval, kind)
     draw = lambda size: rng.random(size, np.float32 if kind == float32 else np.float64)  # noqa: E731
@@ -112,11 +113,9 @@ _UNIFORM = ("float16", "float32", "float64", "int32", "int64")
 def _check_uniform(minval: Any, maxval: Any, dtype: Any, both_or_none: bool) -> Any:
     kind = as_dtype(dtype)
     if kind.name not in (*_UNIFORM, *(("uint32", "uint64") if both_or_none else ())):
-        raise ValueError(
-            f"Argument `dtype` got invalid value {kind!r}. Accepted dtypes are {_UNIFORM}."
-        )
+        raise ValueError(f"dtype={kind.name}; expected one of {', '.join(_UNIFORM)}")
     if kind.is_integer and maxval is None and (not both_or_none or minval is not None):
-        raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
+        raise ValueError(f"whole numbers ({kind.name}) need a maxval, which they stay below")
     return kind
 
 
@@ -133,8 +132,10 @@ def _gamma(rng: Any, full: Any, alpha: Any, beta: Any, kind: Any) -> Native:
 
 def _categorical(rng: Any, logits: Any, num_samples: Any, dtype: Any) -> Native:
     x = stop_gradient(convert(logits))
+    if x.dtype.kind != "f":
+        raise NotFoundError(f"logits of {x.dtype}; expected floating-point numbers")
     if x.ndim != 2:
-        raise invalid(f"logits should be a matrix, got shape {list(x.shape)}")
+        raise invalid(f"logits of shape {x.shape}; expected (rows, categories)")
     count = int(static(num_samples))
     drawn = random.categorical(rng, ns.expand_dims(x, axis=1), shape=(x.shape[0], count))
     return ns.astype(drawn, as_dtype(int64 if dtype is None else dtype)._numpy)
@@ -215,15 +216,13 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
 # -- from a seed --------------------------------------------------------------------------------
 
 
-def _of_seed(seed: Any) -> np.random.Generator:
+def of_seed(seed: Any) -> np.random.Generator:
+    """Return the generator of two whole numbers."""
     given = np.asarray(convert(seed).numpy())
     if given.dtype.kind not in "iu":
-        raise invalid(
-            f"Value for attr 'Tseed' of {given.dtype} is not in the list of allowed values: int32, "
-            "int64"
-        )
+        raise invalid(f"seed of {given.dtype}; expected two whole numbers")
     if given.shape != (2,):
-        raise invalid(f"seed must have shape [2], not {list(given.shape)}")
+        raise invalid(f"seed of shape {given.shape}; expected two whole numbers")
     return np.random.default_rng(_words(*given))
 
 
@@ -233,7 +232,7 @@ def stateless_normal(
     name: str | None = None, alg: Any = "auto_select",
 ) -> Any:  # fmt: skip
     """Return normal numbers, the same ones for the same seed."""
-    return _normal(_of_seed(seed), shape, mean, stddev, dtype)
+    return _normal(of_seed(seed), shape, mean, stddev, dtype)
 
 
 @offered("random.stateless_truncated_normal", raises=_CHECKS, differs=_OTHERS)
@@ -242,7 +241,7 @@ def stateless_truncated_normal(
     name: str | None = None, alg: Any = "auto_select",
 ) -> Any:  # fmt: skip
     """Return normal numbers within two deviations, the same ones for the same seed."""
-    return _truncated(_of_seed(seed), shape, mean, stddev, dtype)
+    return _truncated(of_seed(seed), shape, mean, stddev, dtype)
 
 
 @offered("random.stateless_uniform", raises=_CHECKS, differs=_OTHERS)
@@ -252,7 +251,7 @@ def stateless_uniform(
 ) -> Any:  # fmt: skip
     """Return evenly spread numbers, the same ones for the same seed."""
     kind = _check_uniform(minval, maxval, dtype, both_or_none=True)
-    rng = _of_seed(seed)
+    rng = of_seed(seed)
     if kind.is_integer and maxval is None:
         return _whole_range(rng, shape, kind)
     return _uniform(rng, shape, minval, maxval, kind)
@@ -264,13 +263,15 @@ def stateless_gamma(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Return gamma numbers, the same ones for the same seed; `shape` is that of the result."""
-    return _gamma(_of_seed(seed), _shape(shape), alpha, beta, as_dtype(dtype))
+    return _gamma(of_seed(seed), _shape(shape), alpha, beta, as_dtype(dtype))
 
 
 def _fits(full: tuple[int, ...], *parts: np.ndarray) -> None:
     common = np.broadcast_shapes(*(p.shape for p in parts))
     if full[len(full) - len(common) :] != common:
-        raise invalid(f"Shape passed in must end with broadcasted shape {list(common)}, got {full}")
+        raise invalid(
+            f"shape={list(full)}; expected it to end with {list(common)}, that of the rest"
+        )
 
 
 @offered("random.stateless_poisson", raises=_CHECKS, differs=_OTHERS)
@@ -280,7 +281,7 @@ def stateless_poisson(
     """Return Poisson numbers, the same ones for the same seed; `shape` is that of the result."""
     mean, full = np.asarray(convert(lam).numpy()), _shape(shape)
     _fits(full, mean)
-    drawn = _of_seed(seed).poisson(mean, full)
+    drawn = of_seed(seed).poisson(mean, full)
     return ns.asarray(np.asarray(drawn, as_dtype(dtype)._numpy))
 
 
@@ -290,7 +291,7 @@ def stateless_binomial(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Return binomial numbers, the same ones for the same seed."""
-    return _binomial(_of_seed(seed), shape, counts, probs, output_dtype)
+    return _binomial(of_seed(seed), shape, counts, probs, output_dtype)
 
 
 def _binomial(rng: Any, shape: Any, counts: Any, probs: Any, dtype: Any) -> Native:
@@ -305,7 +306,7 @@ def stateless_categorical(
     logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
 ) -> Any:
     """Return categories, the same ones for the same seed."""
-    return _categorical(_of_seed(seed), logits, num_samples, dtype)
+    return _categorical(of_seed(seed), logits, num_samples, dtype)
 
 
 @offered("random.experimental.stateless_shuffle", raises=_CHECKS, differs=_OTHERS)
@@ -313,21 +314,21 @@ def stateless_shuffle(
     value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None
 ) -> Any:
     """Return x in random order along its first axis, the same one for the same seed."""
-    return _permuted(_of_seed(seed), value)
+    return _permuted(of_seed(seed), value)
 
 
 @offered("random.split", "random.experimental.stateless_split", raises=_CHECKS, differs=_OTHERS)
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Any:
     """Return `num` new seeds from one."""
     kind = of_numpy(convert(seed).dtype)
-    return _whole_range(_of_seed(seed), [int(static(num)), 2], kind)
+    return _whole_range(of_seed(seed), [int(static(num)), 2], kind)
 
 
 @offered("random.fold_in", "random.experimental.stateless_fold_in", raises=_CHECKS, differs=_OTHERS)
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:
     """Return a new seed from one and a number."""
     given = convert(seed)
-    _of_seed(seed)
+    of_seed(seed)
     rng = np.random.default_rng(_words(*given.numpy(), int(static(data))))
     return _whole_range(rng, [2], of_numpy(given.dtype))
 
@@ -344,16 +345,19 @@ class Algorithm:
     AUTO_SELECT = 3
 
 
+def _check_algorithm(alg: Any) -> None:
+    if alg not in (None, "philox", "threefry", "auto_select", 1, 2, 3):
+        raise ValueError(f"alg={alg!r}; expected 'philox', 'threefry' or 'auto_select'")
+
+
 @plain("random.Generator", "random.experimental.Generator", differs=_OTHERS)
 class Generator:
     """A source of random numbers with a state of its own."""
 
     def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None) -> None:
         if copy_from is None and state is None:
-            raise ValueError(
-                "Either `copy_from` or `state` must be given; write "
-                "tf.random.Generator.from_seed(1)"
-            )
+            raise AssertionError("a generator of nothing; write tf.random.Generator.from_seed(1)")
+        _check_algorithm(alg)
         seed = copy_from._seeds if copy_from is not None else _words(*np.ravel(np.asarray(state)))
         self._begin(seed)
         if copy_from is not None:
@@ -367,17 +371,17 @@ class Generator:
     @classmethod
     def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
         """Return the generator of a seed."""
-        return cls(state=static(seed))
+        return cls(state=static(seed), alg=alg)
 
     @classmethod
     def from_state(cls, state: Any, alg: Any) -> Generator:
         """Return the generator of some whole numbers."""
-        return cls(state=static(state))
+        return cls(state=static(state), alg=alg)
 
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
         """Return the generator of a key and a counter."""
-        return cls(state=[static(key), *np.ravel(static(counter))])
+        return cls(state=[static(key), *np.ravel(static(counter))], alg=alg)
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
@@ -388,7 +392,13 @@ class Generator:
         """Begin again at a seed."""
         self._begin(_words(*np.ravel(static(seed))))
 
-    reset = reset_from_seed
+    def reset_from_key_counter(self, key: Any, counter: Any) -> None:
+        """Begin again at a key and a counter."""
+        self._begin(_words(static(key), *np.ravel(static(counter))))
+
+    def reset(self, state: Any) -> None:
+        """Begin again at some whole numbers."""
+        self._begin(_words(*np.ravel(static(state))))
 
     @property
     def algorithm(self) -> int:

@@ -31,18 +31,16 @@ def axes_of(axis: Any, x: Native) -> tuple[int, ...]:
         return tuple(range(x.ndim))
     if isinstance(axis, str):
         raise invalid(f"axis is {axis!r}; expected integers")
-    given = static(axis)
+    given = static(list(axis) if isinstance(axis, range) else axis)
     found = []
     for a in given if isinstance(given, list) else [given]:
-        if type(a) is not int:
-            raise as_is(
-                TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32, as an axis")
-            )
+        if type(a) not in (int, bool):
+            raise as_is(TypeError(f"axis is {axis!r}; expected whole numbers"))
         if not -x.ndim <= a < x.ndim:
-            raise invalid(f"Invalid reduction dimension ({a} for input with {x.ndim} dimension(s))")
+            raise invalid(f"axis {a} is not one of the {x.ndim} of shape {list(x.shape)}")
         found.append(a % x.ndim)
     if len(set(found)) < len(found):
-        raise invalid(f"Invalid reduction arguments: Axes contains duplicate dimension: {given}")
+        raise invalid(f"axis {given} names an axis twice")
     return tuple(found)
 
 
@@ -123,10 +121,7 @@ def _reduction(
         x = convert(input_tensor)
         if "i" not in kinds and op in ("Std", "Variance") and x.dtype.kind in "iu":
             raise as_is(
-                TypeError(
-                    "Input must be either real or complex. Received integer type "
-                    f"{of_numpy(x.dtype)}; write tf.cast(x, tf.float32)"
-                )
+                TypeError(f"{op} of {of_numpy(x.dtype).name}; write tf.cast(x, tf.float32)")
             )
         check_kind(x, kinds, op)
         return function(x, axes_of(axis, x), bool(keepdims))
@@ -201,14 +196,14 @@ def _position(ufunc: Any, input: Any, axis: Any, output_type: Any, name: str) ->
     x = convert(input)
     check_kind(x, "biuf", name)
     where = 0 if axis is None else static(axis)
+    if isinstance(where, float):
+        raise as_is(TypeError(f"axis is {axis}; expected a whole number"))
     if type(where) is not int or not -x.ndim <= where < x.ndim:
-        raise invalid(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}")
+        raise invalid(f"axis {axis} is not one of the {x.ndim} of shape {list(x.shape)}")
     if as_dtype(output_type).name not in ("int64", "int32", "int16", "uint16"):
-        raise invalid(
-            f"Value for attr 'output_type' of {output_type!r}; expected tf.int64 or int32"
-        )
+        raise invalid(f"output_type is {output_type!r}; expected tf.int64 or tf.int32")
     if not x.shape[where]:
-        raise invalid(f"Reduction axis {where} is empty in shape {list(x.shape)}")
+        raise invalid(f"axis {where} of shape {list(x.shape)} has no elements to choose from")
     raw = x._raw
     if raw.dtype.kind == "f":  # one that is not a number is never found, unless it is the first
         nothing = np.asarray(-np.inf if name == "ArgMax" else np.inf, raw.dtype)
@@ -246,9 +241,7 @@ def _running(
     """Return a running total along an axis: without each element itself, or from the end."""
     where = static(axis)
     if type(where) is not int or not -x.ndim <= where < x.ndim:
-        raise invalid(
-            f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {axis}"
-        )
+        raise invalid(f"axis {axis} is not one of the {x.ndim} of shape {list(x.shape)}")
     where %= x.ndim
     if reverse:
         x = ns.flip(x, axis=where)
@@ -323,13 +316,13 @@ def _sorted(
     check_kind(x, kinds, op)
     if ids.ndim != 1 or not x.ndim or ids.shape[0] != x.shape[0]:
         raise invalid(
-            f"segment_ids should be the same size as dimension 0 of input: {list(ids.shape)} and "
-            f"{list(x.shape)}"
+            f"segment_ids of shape {list(ids.shape)} for data of {list(x.shape)}; expected an "
+            "id for each row"
         )
     if (np.diff(ids) < 0).any():
-        raise invalid("segment ids are not increasing; write tf.math.unsorted_" + op.lower())
+        raise invalid("the ids go down somewhere; write tf.math.unsorted_" + op.lower())
     if ids.size and ids[0] < 0:
-        raise invalid(f"Segment id {ids[0]} out of range")
+        raise invalid(f"the first id is {ids[0]}; expected 0 or more")
     found = function(x, ids)
     if of_none is None:
         return found
@@ -409,14 +402,14 @@ def _unsorted(
         raise invalid(f"num_segments is {num_segments!r}; expected a whole number from 0")
     if x.shape[: ids.ndim] != ids.shape:
         raise invalid(
-            f"data.shape = {list(x.shape)} does not start with segment_ids.shape = "
-            f"{list(ids.shape)}"
+            f"segment_ids of shape {list(ids.shape)} for data of shape {list(x.shape)}; expected "
+            "its first axes"
         )
     rest = x.shape[ids.ndim :]
     flat = ids.reshape(-1)
     if flat.size and flat.max() >= count:
         place = int(np.argmax(flat >= count))
-        raise invalid(f"segment_ids[{place}] = {flat[place]} is out of range [0, {count})")
+        raise invalid(f"id {flat[place]}, at place {place}, of {count} segments")
     rows = ns.reshape(x, (flat.size, *rest))
     if flat.size and flat.min() < 0:  # dropped: a segment more, and then not
         flat = np.where(flat < 0, count, flat)
@@ -509,9 +502,9 @@ def bincount(
     """
     values = np.asarray(stop_gradient(convert(arr))._raw).astype(np.int64)
     if axis not in (None, 0, -1):
-        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported")
+        raise ValueError(f"axis is {axis}; expected 0 or -1")
     if values.size and values.min() < 0:
-        raise invalid("Input arr must be non-negative!")
+        raise invalid("arr has negative numbers; expected counts from 0")
     count = int(values.max()) + 1 if values.size else 0
     if minlength is not None:
         count = max(count, int(static(minlength)))
@@ -551,15 +544,15 @@ def confusion_matrix(
     rows, columns = _squeezed(rows, columns)
     for what, values in (("labels", rows), ("predictions", columns)):
         if values.size and values.min() < 0:
-            raise invalid(f"`{what}` contains negative values.")
+            raise invalid(f"{what} has negative numbers; expected classes from 0")
     highest = max((int(v.max()) for v in (rows, columns) if v.size), default=-1)
     count = highest + 1 if num_classes is None else int(static(num_classes))
     for what, values in (("labels", rows), ("predictions", columns)):
         if values.size and values.max() >= count:
-            raise invalid(f"`{what}` out of bound: {values.max()} of {count} classes")
+            raise invalid(f"{what} has class {values.max()} of {count} classes")
     kind = as_dtype(dtype)._numpy
     if rows.shape != columns.shape:
-        raise invalid(f"Shapes {rows.shape} and {columns.shape} are incompatible")
+        raise invalid(f"labels of shape {rows.shape} for predictions of shape {columns.shape}")
     weighed = ns.ones(rows.shape, dtype=kind) if weights is None else convert(weights)
     if weighed.shape != rows.shape:
         raise invalid(f"weights of shape {weighed.shape} for labels of shape {rows.shape}")

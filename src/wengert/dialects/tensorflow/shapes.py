@@ -13,11 +13,10 @@ def _length(value: Any) -> int:
         length = operator.index(value)
     except TypeError:
         raise TypeError(
-            "Dimension value must be integer or None or have an __index__ method, got value "
-            f"'{value!r}' with type '{type(value)!r}'"
+            f"a shape holds whole numbers and None, not {value!r} of {type(value)}"
         ) from None
     if length < 0:
-        raise ValueError(f"Dimension {length} must be >= 0")
+        raise ValueError(f"a length is {length}; expected 0 or more")
     return length
 
 
@@ -53,7 +52,7 @@ class TensorShape:
 
     def as_list(self) -> list[int | None]:
         """Return the lengths as a list."""
-        return list(self._known("as_list() is not defined on an unknown TensorShape."))
+        return list(self._known("as_list: how many axes there are is not known"))
 
     def num_elements(self) -> int | None:
         """Return the number of elements, if all lengths are known."""
@@ -80,17 +79,17 @@ class TensorShape:
     def assert_is_compatible_with(self, other: Any) -> None:
         """Raise unless a tensor could have both shapes."""
         if not self.is_compatible_with(other):
-            raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
+            raise ValueError(f"the shapes {self} and {TensorShape(other)} do not fit")
 
     def assert_is_fully_defined(self) -> None:
         """Raise unless all lengths are known."""
         if not self.is_fully_defined():
-            raise ValueError(f"Shape {self} is not fully defined.")
+            raise ValueError(f"the shape {self} has lengths that are not known")
 
     def assert_has_rank(self, rank: int) -> None:
         """Raise unless there are `rank` axes."""
         if self.rank not in (None, rank):
-            raise ValueError(f"Shape {self} must have rank {rank}")
+            raise ValueError(f"the shape {self}; expected {rank} axes")
 
     def with_rank(self, rank: int) -> TensorShape:
         """Return the shape, which must have `rank` axes."""
@@ -100,20 +99,20 @@ class TensorShape:
     def with_rank_at_least(self, rank: int) -> TensorShape:
         """Return the shape, which must have `rank` axes or more."""
         if self.rank is not None and self.rank < rank:
-            raise ValueError(f"Shape {self} must have rank at least {rank}")
+            raise ValueError(f"the shape {self}; expected {rank} axes or more")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
         """Return the shape, which must have `rank` axes or fewer."""
         if self.rank is not None and self.rank > rank:
-            raise ValueError(f"Shape {self} must have rank at most {rank}")
+            raise ValueError(f"the shape {self}; expected {rank} axes or fewer")
         return self
 
     def assert_same_rank(self, other: Any) -> None:
         """Raise unless another shape has as many axes."""
         other = TensorShape(other)
         if None not in (self.rank, other.rank) and self.rank != other.rank:
-            raise ValueError(f"Shapes {self} and {other} must have the same rank")
+            raise ValueError(f"the shapes {self} and {other} have different numbers of axes")
 
     def is_subtype_of(self, other: Any) -> bool:
         """Return whether every tensor of this shape has another one, too."""
@@ -163,10 +162,10 @@ class TensorShape:
         return TensorShape(other).concatenate(self)
 
     def __len__(self) -> int:
-        return len(self._known("Cannot take the length of shape with unknown rank."))
+        return len(self._known("len: how many axes there are is not known"))
 
     def __iter__(self) -> Iterator[int | None]:
-        return iter(self._known("Cannot iterate over a shape with unknown rank."))
+        return iter(self._known("how many axes there are is not known"))
 
     def __getitem__(self, key: Any) -> Any:
         dims = self._known("A shape of unknown rank has no axes to look up.")

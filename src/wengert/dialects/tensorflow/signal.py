@@ -29,7 +29,7 @@ def _numbers(x: Any, kinds: str, axes: int, name: str, like: Any = None) -> Nati
     tensor = convert(x, None, like)
     check_kind(tensor, kinds, name)
     if tensor.ndim < axes:
-        raise invalid(f"Input must have rank of at least {axes} but got shape {tensor.shape}")
+        raise invalid(f"{name}: shape {tensor.shape}; expected {axes} axes or more")
     return tensor
 
 
@@ -53,7 +53,7 @@ def _real_transform(title: str, function: Any, axes: int, kinds: str) -> None:
     def transform(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
         like = np.dtype("float32" if kinds == "f" else "complex64")
         x = _numbers(input_tensor, "iufc", axes, "RFFT", like)
-        if x.dtype.kind != kinds:
+        if x.dtype.kind != kinds or x.dtype == np.float16:
             raise as_is(
                 ValueError(
                     f"tf.signal.{title} requires {'real' if kinds == 'f' else 'complex'} floating "
@@ -101,13 +101,13 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
 
 def _check_dct(type: int, norm: Any, axis: int) -> None:
     if axis != -1:
-        raise as_is(NotImplementedError("axis must be -1. Got: " + str(axis)))
+        raise as_is(NotImplementedError(f"axis is {axis}; expected -1"))
     if type not in (1, 2, 3, 4):
-        raise as_is(ValueError(f"Types I, II, III and IV (I)DCT are supported, got {type}"))
+        raise as_is(ValueError(f"type is {type}; expected 1, 2, 3 or 4"))
     if norm not in (None, "ortho"):
-        raise as_is(ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}"))
+        raise as_is(ValueError(f"norm is {norm!r}; expected None or 'ortho'"))
     if type == 1 and norm == "ortho":
-        raise as_is(ValueError("Normalization is not supported for the Type-I DCT."))
+        raise as_is(ValueError("norm='ortho' is for types 2 to 4, not 1"))
 
 
 def _dct(x: Native, type: int, norm: str | None) -> Native:
@@ -115,7 +115,7 @@ def _dct(x: Native, type: int, norm: str | None) -> Native:
     n = x.shape[-1]
     if type == 1:
         if n < 2:
-            raise as_is(ValueError("Type-I DCT requires a dimension of at least 2"))
+            raise as_is(ValueError("type 1 is of 2 numbers or more"))
         return ns.real(native.rfft(ns.concat([x, ns.flip(x[..., 1:-1], axis=-1)], axis=-1)))
     if type == 4:
         found = _second(x, 2 * n)[..., 1::2]
@@ -157,7 +157,7 @@ def dct(
     if n is not None:
         length = int(static(n))
         if length < 1:
-            raise as_is(ValueError(f"n should be a positive integer, got {n}"))
+            raise as_is(ValueError(f"n is {n}; expected 1 or more"))
         x = x[..., :length]
         x = ns.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, length - x.shape[-1])])
     return _dct(x, type, norm)
@@ -183,6 +183,8 @@ def idct(
 def _frames(
     x: Native, length: int, step: int, pad_end: bool = False, pad_value: Any = 0, axis: int = -1
 ) -> Native:
+    if not -x.ndim <= axis < x.ndim:
+        raise as_is(IndexError(f"axis {axis} is not one of the {x.ndim} of shape {x.shape}"))
     axis %= x.ndim
     size = x.shape[axis]
     if pad_end:
@@ -219,7 +221,7 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> An
     """Return the sum of frames, each placed `frame_step` after the one before it."""
     x = convert(signal)
     if x.ndim < 2:
-        raise as_is(ValueError(f"signal must have rank of at least 2, got shape {x.shape}"))
+        raise as_is(ValueError(f"frames of shape {x.shape}; expected 2 axes or more"))
     step = int(static(frame_step))
     return _overlapped(x, step)
 
@@ -243,7 +245,7 @@ def _cosines(length: Any, periodic: Any, dtype: Any, a: float) -> Native:
     n = int(static(length))
     kind = as_dtype(dtype)
     if not kind.is_floating:
-        raise as_is(ValueError(f"dtype must be a floating point type. Found {kind}"))
+        raise as_is(ValueError(f"a window of {kind.name}; expected floating numbers"))
     if n == 1:
         return _window(np.ones(1), dtype)
     even = 1 - n % 2

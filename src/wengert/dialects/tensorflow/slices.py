@@ -87,8 +87,7 @@ def densified(slices: IndexedSlices) -> Native:
     """Return the whole array."""
     if slices.dense_shape is None:
         raise ValueError(
-            "Tensor conversion requested for IndexedSlices for argument without shape: give "
-            "dense_shape"
+            "IndexedSlices without dense_shape cannot become a whole array; give its shape"
         )
     shape = tuple(int(n) for n in slices.dense_shape.numpy())
     where = np.asarray(slices.indices)

@@ -37,7 +37,7 @@ def _sorted(mapping: Mapping[Any, Any]) -> list[Any]:
     try:
         return sorted(mapping)
     except TypeError:
-        raise TypeError("nest only supports dicts with sortable keys.") from None
+        raise TypeError("a dict in a nest needs keys that can be sorted") from None
 
 
 @plain("nest.flatten")
@@ -52,15 +52,12 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """Return a nest like `structure` with the values of a list."""
     if not isinstance(flat_sequence, (list, tuple)):
-        raise TypeError(
-            f"Attempted to pack value: {flat_sequence!r} into a structure, but found incompatible "
-            f"type `{type(flat_sequence)}` instead; give a list of values"
-        )
+        raise TypeError(f"pack_sequence_as: got {flat_sequence!r:.80}; expected a list of values")
     wanted = len(flatten(structure))
     if wanted != len(flat_sequence):
         raise ValueError(
-            f"Could not pack sequence. Structure had {wanted} atoms, but flat_sequence had "
-            f"{len(flat_sequence)} items. Structure: {structure!r}"
+            f"pack_sequence_as: {len(flat_sequence)} values for the {wanted} places of "
+            f"{structure!r:.200}"
         )
     return _packed(structure, iter(flat_sequence))
 
@@ -92,9 +89,8 @@ def assert_same_structure(
     wrong = _difference(nest1, nest2, check_types)
     if wrong is not None:
         raise wrong(
-            "The two structures don't have the same nested structure. First structure: "
-            f"type={type(nest1).__name__} str={nest1!s:.200} Second structure: "
-            f"type={type(nest2).__name__} str={nest2!s:.200}"
+            f"two nests differ in form: a {type(nest1).__name__}, {nest1!s:.200}, and a "
+            f"{type(nest2).__name__}, {nest2!s:.200}"
         )
 
 
@@ -114,15 +110,15 @@ def _difference(one: Any, other: Any, check_types: bool) -> type[Exception] | No
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
     """Return a nest of what a function returns for the values at each place of some nests."""
     if not callable(func):
-        raise TypeError(f"func must be callable, got: {func}")
+        raise TypeError(f"map_structure: got {func!r:.80}; expected a function")
     if not structure:
-        raise ValueError("Must provide at least one structure")
+        raise ValueError("map_structure: give a nest after the function")
     check_types = kwargs.pop("check_types", True)
     kwargs.pop("expand_composites", None)
     if kwargs:
         raise ValueError(
-            "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
-            f"`{'`, `'.join(kwargs)}`"
+            f"map_structure: got {', '.join(kwargs)}; besides nests it takes check_types and "
+            "expand_composites"
         )
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types)
@@ -139,7 +135,7 @@ class name_scope:
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
-            raise ValueError("name for name_scope must be a string.")
+            raise ValueError(f"name_scope: got {name!r}; expected a string")
         self._name = name
         self._outside: list[str] = []
 
@@ -181,8 +177,7 @@ class Module:
     def __init__(self, name: str | None = None) -> None:
         if name is not None and not name.isidentifier():
             raise ValueError(
-                f"{name!r} is not a valid module name. Module names must be valid Python "
-                "identifiers (e.g. a valid class name)."
+                f"Module: name={name!r}; expected letters, digits and _, as for a class"
             )
         self._name = name or _snake(type(self).__name__)
         self._scope_name = f"{scope.get()}{self._name}/"

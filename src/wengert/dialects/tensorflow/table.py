@@ -14,6 +14,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
 from wengert.dialects.tensorflow.tensors import outward
 from wengert.engine.errors import DtypeError, ShapeError
@@ -101,7 +103,7 @@ def guarded(
         def call(*args: Any, **options: Any) -> Any:
             try:
                 return outward(function(*args, **options))
-            except (ShapeError, DtypeError) as error:  # of an operation of ours
+            except (ShapeError, DtypeError, np.exceptions.AxisError) as error:  # of ours
                 raise invalid(f"{error} [Op:{name}]") from error
             except passed:
                 raise

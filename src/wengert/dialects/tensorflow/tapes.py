@@ -48,7 +48,7 @@ def _wants_zeros(unconnected_gradients: Any) -> bool:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     except ValueError:
         raise ValueError(
-            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}; write "
+            f"unconnected_gradients is {unconnected_gradients!r}; write "
             "tf.UnconnectedGradients.NONE or tf.UnconnectedGradients.ZERO"
         ) from None
 
@@ -63,8 +63,8 @@ def _check_recorded(value: Any, what: str) -> None:
     if not is_tensor(value):
         wrong = TypeError if value is None or isinstance(value, str) else AttributeError
         raise wrong(
-            f"{what} is {value!r:.80} of type {type(value).__name__!r}, not tf.Tensor or "
-            "tf.Variable; a tape knows what was computed from those"
+            f"{what} is {value!r:.80} of type {type(value).__name__!r}; a tape knows what was "
+            "computed from tensors and variables"
         )
 
 
@@ -74,7 +74,7 @@ def _check_recorded(value: Any, what: str) -> None:
 @plain(
     "GradientTape",
     "autodiff.GradientTape",
-    differs="`output_gradients` are broadcast to the target's shape; if they do not fit, that is an "
+    differs="`output_gradients` are broadcast to the target's shape; those that do not fit are an "
     "InvalidArgumentError",
 )
 class GradientTape:
@@ -90,8 +90,8 @@ class GradientTape:
     def __enter__(self) -> GradientTape:
         if self._is_recording():
             raise ValueError(
-                "Tape is still recording, This can happen if you try to re-enter an already-active "
-                "tape."
+                "the tape records already; leave its `with` before entering it again, or make "
+                "another tape"
             )
         if self._tape is None:
             self._tape = NativeTape(self._persistent, self._watches_read)
@@ -107,7 +107,7 @@ class GradientTape:
 
     def _stop(self) -> None:
         if self._tape is None or not self._is_recording():
-            raise ValueError("Tape is not recording.")
+            raise ValueError("the tape does not record now; enter it with `with tape:`")
         self._tape.__exit__(None, None, None)
 
     def watch(self, tensor: Any) -> None:
@@ -115,8 +115,8 @@ class GradientTape:
         for leaf in flatten(tensor):
             if not is_tensor(leaf):
                 raise ValueError(
-                    f"Passed in object {leaf!r} of type {type(leaf).__name__!r}, not tf.Tensor or "
-                    "tf.Variable or ExtensionType."
+                    f"watch: got {leaf!r:.80} of type {type(leaf).__name__!r}; expected a tensor "
+                    "or a variable: write x = tf.constant(x), and compute with that"
                 )
             if self._tape is None:
                 raise AttributeError(
@@ -135,7 +135,7 @@ class GradientTape:
     def stop_recording(self) -> Iterator[None]:
         """Return a context in which this tape records nothing."""
         if self._tape is None:
-            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+            raise RuntimeError("stop_recording() outside of the tape's `with`")
         self._stop()
         try:
             yield
@@ -160,9 +160,8 @@ class GradientTape:
         tape = self._tape
         if tape is None:
             raise RuntimeError(
-                "A non-persistent GradientTape can only be used to compute one set of gradients "
-                f"(or jacobians), and {method}() was called again, or before the tape was entered; "
-                "write tf.GradientTape(persistent=True) to ask more than once"
+                f"{method}() of a tape that was asked before, or never entered; write "
+                "tf.GradientTape(persistent=True) to ask more than once"
             )
         if self._is_recording() and not self._persistent:
             self._stop()
@@ -184,8 +183,8 @@ class GradientTape:
         tape = self._asked("gradient")
         if target is None:
             raise TypeError(
-                "Argument `target` should be a list or nested structure of Tensors, Variables or "
-                "CompositeTensors to be differentiated, but received None."
+                "gradient: the target is None; expected a tensor, or a nest of tensors, that was "
+                "computed inside of the tape"
             )
         targets, weights = _targets(target, output_gradients)
         given = flatten(sources)
@@ -264,11 +263,11 @@ class GradientTape:
             if not is_tensor(tensor):
                 raise AttributeError(f"{type(tensor).__name__!r} object has no attribute 'shape'")
             if len(tensor.shape) < 2:
-                raise ValueError(f"Shape {tensor.shape} must have rank at least 2")
+                raise ValueError(f"batch_jacobian: shape {tensor.shape}; expected two axes or more")
         if target.shape[0] != source.shape[0]:
             raise ValueError(
-                f"Need first dimension of target shape ({target.shape}) and source shape "
-                f"({source.shape}) to match."
+                f"batch_jacobian: the target has {target.shape[0]} examples and the source "
+                f"{source.shape[0]}; their first axes must be of one length"
             )
         _wants_zeros(unconnected_gradients)
         found = None
@@ -281,8 +280,8 @@ class GradientTape:
     def _asked_for_rows(self, method: str, vectorised: bool) -> NativeTape:
         if not vectorised and not self._persistent and self._tape is not None:
             raise RuntimeError(
-                f"GradientTape must be created with persistent=True to compute the {method} with "
-                "eager execution enabled and with experimental_use_pfor set to False."
+                f"{method}: experimental_use_pfor=False asks the tape for each row, so it has to "
+                "be tf.GradientTape(persistent=True)"
             )
         return self._asked(method)
 
@@ -396,8 +395,8 @@ class ForwardAccumulator:
                 continue
             if any(primal is other for other, _ in moved):
                 raise ValueError(
-                    "Tensor was specified as a primal multiple times. This may indicate an error. "
-                    "If it was intended, please sum the corresponding tangents."
+                    "ForwardAccumulator: the same tensor is given as two primals; give it once, "
+                    "with the sum of its tangents"
                 )
             moved.append((primal, convert(tangent, primal.dtype)))
         self._primals, self._tangents = [p for p, _ in moved], [t for _, t in moved]
@@ -409,7 +408,7 @@ class ForwardAccumulator:
 
     def __enter__(self) -> ForwardAccumulator:
         if self._is_open:
-            raise ValueError("Accumulator is already recording.")
+            raise ValueError("the accumulator is open already; make another one")
         self._is_open = True
         self._accumulator.__enter__()
         return self
@@ -426,8 +425,8 @@ class ForwardAccumulator:
     def _tangent(self, value: Any, zeros: bool) -> Any:
         if not is_tensor(value):
             raise AttributeError(
-                f"jvp: got {value!r:.80} of type {type(value).__name__!r}, not tf.Tensor or "
-                "tf.Variable"
+                f"jvp: got {value!r:.80} of type {type(value).__name__!r}; expected a tensor or a "
+                "variable"
             )
         found = None
         for primal, tangent in zip(self._primals, self._tangents, strict=True):
@@ -523,8 +522,8 @@ class _Custom:
         read = [v for v in watcher.watched_variables() if all(v is not g for g in given)]
         if read and not _takes_variables(pull):
             raise TypeError(
-                f"@tf.custom_gradient grad_fn must accept keyword argument 'variables', since "
-                f"function uses variables: {read}"
+                f"custom_gradient: the function reads the variables {[v.name for v in read]}, so "
+                "its gradient must take them: write def grad(dy, variables=None)"
             )
         arguments = [convert(a) for a in flatten(args)]
         results = [convert(r) for r in flatten(result)]
@@ -562,15 +561,16 @@ def _pulled(
         by_argument, by_variable = pull(*weights, variables=variables)
         if len(flatten(by_variable)) != len(variables):
             raise ValueError(
-                "Must return gradient for each variable from @custom_gradient grad_fn."
+                f"custom_gradient: {len(variables)} variables are read, and their gradient "
+                f"returned {len(flatten(by_variable))} values; return one for each"
             )
     else:
         by_argument = pull(*weights)
     answers = flatten(by_argument)
     if len(answers) != count:
         raise ValueError(
-            f"custom_gradient function expected to return {count} gradients, but returned "
-            f"{len(answers)} instead."
+            f"custom_gradient: the function has {count} arguments, and its gradient returned "
+            f"{len(answers)} values; return one for each"
         )
     return [None if g is None else convert(g) for g in [*answers, *flatten(by_variable)]]
 
@@ -579,6 +579,6 @@ def _pulled(
 def gradients(*args: Any, **kwargs: Any) -> Any:
     """Raise: gradients come from a tape."""
     raise RuntimeError(
-        "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
-        "instead: with tf.GradientTape() as tape: y = f(x); then tape.gradient(y, x)"
+        "there is no graph for tf.gradients to look at; write with tf.GradientTape() as tape: "
+        "y = f(x), then tape.gradient(y, x)"
     )

@@ -67,7 +67,7 @@ class Tensor:
     @property
     def name(self) -> str:
         """An error: eager tensors have no names."""
-        raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
+        raise AttributeError("tensors have no names; variables have")
 
     def get_shape(self) -> TensorShape:
         """Return the length of each axis."""
@@ -77,7 +77,7 @@ class Tensor:
         """Raise unless the tensor has this shape."""
         if not self.shape.is_compatible_with(shape):
             raise ValueError(
-                f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}."
+                f"set_shape: the tensor has shape {self.shape}, not {shape}; write tf.reshape"
             )
 
     def numpy(self) -> Any:
@@ -97,10 +97,7 @@ class Tensor:
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Raise: values are there already."""
-        raise NotImplementedError(
-            "eval is not supported when eager execution is enabled, is .numpy() what you're "
-            "looking for?"
-        )
+        raise NotImplementedError("there is no session; write x.numpy() for the values")
 
     def _rank(self) -> int:
         return self.ndim
@@ -110,12 +107,12 @@ class Tensor:
 
     def __len__(self) -> int:
         if not self.ndim:
-            raise TypeError("Scalar tensor has no `len()`")
+            raise TypeError("len() of one number; it needs a first axis")
         return int(self._raw.shape[0])
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self.ndim:
-            raise TypeError("Cannot iterate over a scalar tensor.")
+            raise TypeError("iteration over one number; it needs a first axis")
         tensor: Any = self
         return (tensor[i] for i in range(len(tensor)))
 
@@ -265,8 +262,8 @@ def convert(value: Any, dtype: Any = None, like: Any = None) -> Native:
     if dtype is not None and of_numpy(tensor.dtype) != dtype:
         raise as_is(
             ValueError(
-                f"Tensor conversion requested dtype {as_dtype(dtype).name} for Tensor with dtype "
-                f"{of_numpy(tensor.dtype).name}: {outward(tensor)!r}; write tf.cast(x, dtype)"
+                f"a tensor of {of_numpy(tensor.dtype).name} is given, and {as_dtype(dtype).name} "
+                f"is expected: {outward(tensor)!r:.200}; write tf.cast(x, dtype)"
             )
         )
     return tensor
@@ -279,8 +276,7 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
     if value is None:
         raise as_is(
             ValueError(
-                "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) "
-                "to a Tensor."
+                "got None where a tensor is expected; was a gradient None, or a return forgotten?"
             )
         )
     wanted = None if dtype is None else as_dtype(dtype)._numpy
@@ -289,7 +285,7 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
         array = backends.to_numpy(value) if given else np.array(value)
     except (ValueError, TypeError) as error:
         if isinstance(value, (list, tuple)):
-            message = "Can't convert non-rectangular Python sequence to Tensor."
+            message = f"the rows of {value!r:.80} are of several lengths"
             raise as_is(ValueError(message)) from error
         raise as_is(error) from None
     if array.dtype.kind not in "biufc":
@@ -299,8 +295,8 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
         kind: Any = TypeError if strings else ValueError
         raise as_is(
             kind(
-                f"Attempt to convert a value ({value!r:.60}) with an unsupported type "
-                f"({type(value)}) to a Tensor; tensors here hold numbers and booleans"
+                f"got {value!r:.60} of {type(value)}, which is no tensor; tensors here hold "
+                "numbers and booleans"
             )
         )
     if given:
@@ -309,7 +305,7 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
         hint = wanted if wanted is not None else like
         if hint is not None and (array.dtype.kind != "c" or hint.kind == "c"):
             array = array.astype(hint)
-        return np.array(array)
+        return np.array(array, array.dtype.newbyteorder("="))
     if wanted is None:
         _check_mixture(value, array)
     usual = _usual(value, array)
@@ -318,7 +314,7 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
     if wanted is not None:
         if not _fits(array.dtype.kind, wanted.kind):
             raise as_is(
-                TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {wanted.name}")
+                TypeError(f"{value!r:.80} cannot be a tensor of {wanted.name}; write tf.cast")
             )
         return array.astype(wanted)
     if like is not None and _fits(array.dtype.kind, like.kind):
@@ -340,11 +336,9 @@ def _check_mixture(value: Any, array: np.ndarray) -> None:
     if isinstance(first, (bool, np.bool_)) and array.dtype.kind != "b":
         mixed = True
     if mixed and not isinstance(first, (np.ndarray, list, tuple)):
-        raise as_is(ValueError("Can't convert Python sequence with mixed types to Tensor."))
+        raise as_is(ValueError(f"a list of several kinds of values: {value!r:.80}"))
     if array.dtype.kind == "u" and array.dtype.itemsize == 8 and not isinstance(first, np.uint64):
-        raise as_is(
-            ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
-        )
+        raise as_is(ValueError(f"a whole number in {value!r:.80} is larger than int64 holds"))
 
 
 def _usual(value: Any, array: np.ndarray) -> np.dtype:
@@ -384,7 +378,7 @@ def _packed(values: Any, dtype: Any = None) -> Native:
             parts = [pack(v) for v in value]
             check_dtypes("Pack", *parts)
             if len({p.shape for p in parts}) > 1:
-                raise invalid(f"Shapes of all inputs must match: {[p.shape for p in parts]}")
+                raise invalid(f"parts of several shapes: {[p.shape for p in parts]}")
             stacked: Native = Native._namespace.stack(parts)
             return stacked
         if not is_like_tensor(value):
@@ -436,19 +430,14 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
 
-_SHORT = {"float32": "float", "float64": "double", "float16": "half"}
-
-
 def check_dtypes(name: str, *tensors: Native) -> None:
     """Raise unless all tensors have the dtype of the first."""
     first = tensors[0].dtype
     for position, other in enumerate(tensors[1:], 1):
         if other.dtype != first:
-            want, got = (_SHORT.get(d.name, d.name) for d in (first, other.dtype))
             raise invalid(
-                f"cannot compute {name} as input #{position}(zero-based) was expected to be a "
-                f"{want} tensor but is a {got} tensor [Op:{name}]; write tf.cast(x, "
-                f"tf.{first.name})"
+                f"{name}: argument {position} is of {other.dtype.name}, and argument 0 of "
+                f"{first.name}; dtypes are not converted, so write tf.cast(x, tf.{first.name})"
             )
 
 
@@ -502,7 +491,7 @@ def of_two(
         except INVALID as error:
             shapes = [list(t.shape) for t in (first, second)]
             raise invalid(
-                f"Incompatible shapes: {shapes[0]} vs. {shapes[1]} [Op:{name}]: {error}"
+                f"{name}: shapes {shapes[0]} and {shapes[1]} do not fit: {error}"
             ) from error
 
     quick = kinds if whole is None else "".join(k for k in kinds if k not in "iu")
@@ -514,8 +503,7 @@ def check_kind(x: Native, kinds: str, name: str) -> None:
     if x.dtype.kind not in kinds:
         wanted = ", ".join(v for k, v in _KINDS.items() if k in kinds)
         raise invalid(
-            f"Value for attr 'T' of {of_numpy(x.dtype).name} is not in the list of allowed values: "
-            f"{wanted} [Op:{name}]; write tf.cast(x, dtype)"
+            f"{name} takes {wanted}, and got {of_numpy(x.dtype).name}; write tf.cast(x, dtype)"
         )
 
 

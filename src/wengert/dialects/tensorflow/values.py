@@ -50,8 +50,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     tensor = convert(value) if is_tensor(value) else convert(value, kind)
     if kind is not None and dtypes.of_numpy(tensor.dtype) != kind:
         raise TypeError(
-            f"Expected tensor {outward(tensor)} with dtype {kind!r}, but got dtype "
-            f"{dtypes.of_numpy(tensor.dtype)!r}; write tf.cast(x, dtype)."
+            f"tf.constant: {outward(tensor)!s:.80} is of {dtypes.of_numpy(tensor.dtype)!r}, not "
+            f"{kind!r}; write tf.cast(x, dtype)"
         )
     if shape is None:
         return tensor
@@ -61,8 +61,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     if tensor.shape != wanted:
         if tensor.size != math.prod(wanted):
             raise TypeError(
-                f"Eager execution of tf.constant with unsupported shape. Tensor {tensor.numpy()} "
-                f"(converted from {value}) has {tensor.size:d} elements, but got `shape` {shape}"
+                f"tf.constant: {value!r:.80} has {tensor.size:d} elements, and shape={shape}"
             )
         return ns.reshape(tensor, wanted)
     return tensor

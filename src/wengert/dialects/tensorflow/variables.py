@@ -91,13 +91,12 @@ class Variable(NativeVariable):
         if callable(initial_value):
             initial_value = initial_value()
         if initial_value is None:
-            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified.")
+            raise ValueError("tf.Variable: give a value; write tf.Variable(initial_value)")
         value = convert(initial_value, None if dtype is None else as_dtype(dtype))
         declared = TensorShape(value.shape if shape is None else shape)
         if not declared.is_compatible_with(value.shape):
             raise ValueError(
-                f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not "
-                f"compatible with the explicitly supplied `shape` argument ({shape})."
+                f"tf.Variable: the value has shape {value.shape}, which does not fit shape={shape}"
             )
         self._declared = declared
         name = f"{scope.get()}{name or 'Variable'}:0"
@@ -134,7 +133,7 @@ class Variable(NativeVariable):
     @property
     def initial_value(self) -> Any:
         """An error: values are not kept once they are replaced."""
-        raise RuntimeError("This property is not supported when eager execution is enabled.")
+        raise RuntimeError("the initial value is not kept; keep tf.identity(v) yourself")
 
     def is_initialized(self, name: str | None = None) -> Any:
         """Return True, as a tensor."""
@@ -167,8 +166,8 @@ class Variable(NativeVariable):
         change = _plain(self._taken(delta))
         if change.shape != self._value.shape:
             raise invalid(
-                f"Cannot update variable with shape {list(self._value.shape)} using a Tensor with "
-                f"shape {list(change.shape)}, shapes must be equal."
+                f"the variable has shape {list(self._value.shape)}, and what is to be added "
+                f"{list(change.shape)}; they must be equal, so write v.assign(v + x)"
             )
         return change
 
@@ -183,8 +182,8 @@ class Variable(NativeVariable):
         tensor = self._taken(value)
         if not self._declared.is_compatible_with(tensor.shape):
             raise ValueError(
-                f"Cannot assign value to variable ' {self.name}': Shape mismatch. The variable "
-                f"shape {self.shape}, and the assigned value shape {tensor.shape} are incompatible."
+                f"assign: the variable {self.name!r} has shape {self.shape}, and the value "
+                f"{tensor.shape}; for other shapes write tf.Variable(x, shape=tf.TensorShape(None))"
             )
         if tensor.shape != self._value.shape:
             self._leaf = leaf(tensor.shape, tensor.dtype)
@@ -215,7 +214,7 @@ class Variable(NativeVariable):
 
     def _scattered(self, slices: IndexedSlices, how: str) -> Any:
         if not isinstance(slices, IndexedSlices):
-            raise TypeError(f"sparse_delta is not IndexedSlices: {slices!r}")
+            raise TypeError(f"got {slices!r:.80}; expected tf.IndexedSlices(values, indices)")
         where = np.asarray(slices.indices)
         return self._updated((where,), convert(slices.values, self.dtype), how)
 
@@ -379,14 +378,12 @@ def _plain(tensor: Native) -> Native:
 
 
 def _no_hash(self: Variable) -> int:
-    raise TypeError(f"Variable is unhashable. Instead, use variable.ref() as the key. ({self!r})")
+    raise TypeError(f"a variable is no key of a dict or set; write v.ref() ({self!r:.200})")
 
 
 def _not_in_place(self: Variable, other: Any) -> Any:
     raise RuntimeError(
-        "`variable += value` with `tf.Variable`s is not supported. Use "
-        "`variable.assign_add(value)` to modify the variable, or `out = variable + value` if you "
-        "need to get a new output Tensor."
+        "v += x neither changes a variable nor keeps it one; write v.assign_add(x), or y = v + x"
     )
 
 

@@ -35,8 +35,7 @@ def _is_first(data_format: Any, spatial: int, error: Any = invalid) -> bool:
         return False
     if data_format not in LAYOUTS[spatial]:
         raise error(
-            f"Value for attr 'data_format' of {data_format!r} is not in the list of allowed "
-            f"values: {', '.join(LAYOUTS[spatial])}"
+            f"data_format={data_format!r}; expected {' or '.join(map(repr, LAYOUTS[spatial]))}"
         )
     return bool(data_format == LAYOUTS[spatial][1])
 
@@ -53,15 +52,15 @@ def _per_axis(value: Any, spatial: int, first: bool, what: str) -> Ints:
         return tuple(map(int, given))
     if len(given) != spatial + 2:
         raise ValueError(
-            f"{what} should be of length 1, {spatial} or {spatial + 2}. Received: {what}={value} "
-            f"of length {len(given)}"
+            f"{what}={value} has {len(given)} numbers; expected one for all axes, {spatial} or "
+            f"{spatial + 2}"
         )
     inside = slice(2, None) if first else slice(1, -1)
     others = [given[0], given[1] if first else given[-1]]
     if any(n != 1 for n in others):
         raise UnimplementedError(
-            f"{what}={value}: the batch and the channels must have {what} 1 in convolutions and "
-            "pooling"
+            f"{what}={value}: windows go over the {spatial} spatial axes only; write 1 for the "
+            "batch and the channels"
         )
     return tuple(map(int, given[inside]))
 
@@ -69,9 +68,9 @@ def _per_axis(value: Any, spatial: int, first: bool, what: str) -> Ints:
 def _whole_list(value: Any, spatial: int, what: str) -> None:
     """Raise unless strides are a list for all axes, which is what some functions insist on."""
     if not isinstance(static(value), (list, tuple)):
-        raise TypeError(f"Expected list for {what!r} argument, not {value!r}.")
+        raise TypeError(f"{what}={value!r}; this function takes a list, one number for each axis")
     if len(static(value)) != spatial + 2:
-        raise invalid(f"Sliding window {what} field must specify {spatial + 2} dimensions")
+        raise invalid(f"{what}={value!r}; expected {spatial + 2} numbers, one for each axis")
 
 
 def _pairs(
@@ -80,33 +79,29 @@ def _pairs(
 ) -> Pairs:  # fmt: skip
     """Return padding as pairs (before, after) for the spatial axes."""
     if min((*strides, *dilations)) < 1:
-        raise invalid(f"Stride must be > 0, but got strides {strides} and dilations {dilations}")
+        raise invalid(f"strides {strides} and dilations {dilations}; expected at least 1 for each")
     if padding == "EXPLICIT":
         raise ValueError(
-            "'EXPLICIT' is not a valid value for `padding`. To use explicit padding, `padding` "
-            "must be a list."
+            "padding='EXPLICIT' says no numbers; write a list with a pair (before, after) for "
+            "each axis"
         )
     if isinstance(padding, str):
         if padding not in ("SAME", "VALID"):
-            raise invalid(
-                f"Value for attr 'padding' of {padding!r} is not in the list of allowed values: "
-                '"SAME", "VALID"'
-            )
+            raise invalid(f"padding={padding!r}; expected 'SAME' or 'VALID'")
         return convolutions.padding_pairs(
             padding.lower(), "padding", length, kernel, strides, dilations
         )
     given = static(padding)
     if not explicit or not isinstance(given, (list, tuple)):
-        raise TypeError(f"Expected string for argument 'padding' not {padding!r}.")
+        raise TypeError(f"padding={padding!r}; this function takes 'SAME' or 'VALID'")
     if len(given) != len(length) + 2 or any(len(pair) != 2 for pair in given):
         raise ValueError(
-            f"`padding` must have a pair (before, after) for each of {len(length) + 2} axes. "
-            f"Received: padding={padding}"
+            f"padding={padding}; expected a pair (before, after) for each of {len(length) + 2} axes"
         )
     pairs = tuple((int(before), int(after)) for before, after in given)
     inside = pairs[2:] if first else pairs[1:-1]
     if set(pairs) - set(inside) - {(0, 0)}:
-        raise ValueError("Nonzero explicit padding is not allowed for the batch or the channels.")
+        raise ValueError(f"padding={padding}; write [0, 0] for the batch and the channels")
     return inside
 
 
@@ -118,7 +113,7 @@ def _channels_first(x: Native, spatial: int, first: bool) -> tuple[Native, Ints]
     batch = x.shape[: x.ndim - spatial - 1]
     if x.ndim < spatial + 2:
         raise invalid(
-            f"input must be at least {spatial + 2}-dimensional, got shape {list(x.shape)}"
+            f"input of shape {x.shape}; expected a batch, {spatial} spatial axes and channels"
         )
     if len(batch) > 1:
         x = ns.reshape(x, (math.prod(batch), *x.shape[len(batch) :]))
@@ -133,7 +128,7 @@ def _and_back(y: Native, batch: Ints, first: bool) -> Native:
 def _kernel(filters: Native, spatial: int) -> Native:
     """Return a kernel (*window, in, out) as (out, in, *window)."""
     if filters.ndim != spatial + 2:
-        raise invalid(f"filter must be {spatial + 2}-dimensional, got shape {list(filters.shape)}")
+        raise invalid(f"filters of shape {filters.shape}; expected (*window, in, out)")
     return ns.permute_dims(filters, (spatial + 1, spatial, *range(spatial)))
 
 
@@ -141,6 +136,8 @@ def _two(input: Any, filters: Any, name: str) -> tuple[Native, Native]:
     x = convert(input)
     w = convert(filters, None, x.dtype)
     check_dtypes(name, x, w)
+    if x.dtype.kind != "f" and not (name == "Conv2D" and x.dtype == np.int32):
+        raise invalid(f"{name} of {of_numpy(x.dtype).name}; expected tf.float32 or tf.float64")
     return x, w
 
 
@@ -158,7 +155,7 @@ def _convolved(
     taken = kernel.shape[1]
     if not taken or x.shape[1] % taken:
         raise invalid(
-            f"input depth must be evenly divisible by filter depth: {x.shape[1]} vs {taken}"
+            f"filters for {taken} channels do not divide the {x.shape[1]} channels of the input"
         )
     pairs = _pairs(padding, x.shape[2:], kernel.shape[2:], steps, gaps, first, explicit)
     y = _CONV[spatial](
@@ -182,7 +179,7 @@ def conv1d(
     return _convolved(1, x, _kernel(w, 1), stride, padding, first, dilations, explicit=False)
 
 
-@offered("nn.conv2d", raises=_CHECKS, differs="not of whole numbers")
+@offered("nn.conv2d", raises=_CHECKS)
 def conv2d(
     input: Any, filters: Any, strides: Any, padding: Any, data_format: Any = "NHWC",
     dilations: Any = None, name: str | None = None,
@@ -190,7 +187,11 @@ def conv2d(
     """Return the convolution of (..., rows, columns, in) with (rows, columns, in, out)."""
     first = _is_first(data_format, 2)
     x, w = _two(input, filters, "Conv2D")
-    return _convolved(2, x, _kernel(w, 2), strides, padding, first, dilations)
+    whole = x.dtype.kind == "i"
+    if whole:  # exact in double precision
+        x, w = (ns.astype(t, np.float64) for t in (x, w))
+    y = _convolved(2, x, _kernel(w, 2), strides, padding, first, dilations)
+    return ns.astype(y, np.int32) if whole else y
 
 
 @offered("nn.conv3d", raises=_CHECKS)
@@ -208,9 +209,7 @@ def conv3d(
 def _spatial_of(filters: Any, axes: int = 2) -> int:
     rank = convert(filters).ndim - axes
     if rank not in (1, 2, 3):
-        raise ValueError(
-            f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={rank}."
-        )
+        raise ValueError(f"filters with {rank} axes for the window; expected 1, 2 or 3")
     return rank
 
 
@@ -226,8 +225,7 @@ def convolution(
     gaps = _per_axis(dilations, spatial, first, "dilations")
     if max(steps) > 1 and max(gaps) > 1:
         raise ValueError(
-            "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
-            f"strides={steps} and dilation_rate={gaps}"
+            f"strides {steps} with dilations {gaps}: of the two, one must be 1 on all axes"
         )
     x, w = _two(input, filters, "Convolution")
     return _convolved(
@@ -238,7 +236,7 @@ def convolution(
 def _depthwise_kernel(w: Native) -> Native:
     """Return (rows, columns, in, multiplier) as (in * multiplier, 1, rows, columns)."""
     if w.ndim != 4:
-        raise invalid(f"filter must be 4-dimensional, got shape {list(w.shape)}")
+        raise invalid(f"filter of shape {w.shape}; expected (rows, columns, in, multiplier)")
     rows, columns, inputs, multiplier = w.shape
     moved = ns.permute_dims(w, (2, 3, 0, 1))
     return ns.reshape(moved, (inputs * multiplier, 1, rows, columns))
@@ -248,7 +246,7 @@ def _depthwise(x: Native, w: Native, strides: Any, padding: Any, first: bool, ga
     _whole_list(strides, 2, "strides")
     inputs = x.shape[1 if first else -1] if x.ndim == 4 else -1
     if w.ndim == 4 and inputs != w.shape[2]:
-        raise invalid(f"input and filter must have the same depth: {inputs} vs {w.shape[2]}")
+        raise invalid(f"a filter for {w.shape[2]} channels, and an input with {inputs}")
     return _convolved(2, x, _depthwise_kernel(w), strides, padding, first, gaps, groups=int(inputs))
 
 
@@ -273,9 +271,7 @@ def separable_conv2d(
     y = _depthwise(x, w, strides, padding, first, dilations)
     pointwise = convert(pointwise_filter, None, x.dtype)
     if pointwise.ndim != 4 or pointwise.shape[:2] != (1, 1):
-        raise ValueError(
-            f"`pointwise_filter` must have shape (1, 1, in, out), got {list(pointwise.shape)}"
-        )
+        raise ValueError(f"pointwise_filter of shape {pointwise.shape}; expected (1, 1, in, out)")
     return _convolved(2, y, _kernel(pointwise, 2), 1, "VALID", first, None)
 
 
@@ -300,7 +296,7 @@ def _transposed(
     x, w = _two(input, filters, f"Conv{spatial}DBackpropInput")
     shape = [int(n) for n in static(output_shape)]
     if len(shape) != spatial + 2:
-        raise invalid(f"output_shape must have {spatial + 2} lengths, got {shape}")
+        raise invalid(f"output_shape={shape}; expected {spatial + 2} lengths")
     steps = _per_axis(strides, spatial, first, "strides")
     gaps = _per_axis(dilations, spatial, first, "dilations")
     kernel = _kernel(w, spatial)
@@ -324,9 +320,9 @@ def _check_transposed(
     expected = (shape[0], kernel.shape[0], *seen)
     if tuple(x.shape) != expected or channels % kernel.shape[1]:
         raise invalid(
-            f"Conv2DCustomBackpropInput: output_shape {list(shape)} and a filter of "
-            f"{channels} -> {kernel.shape[0]} channels expect an input with batch, channels and "
-            f"lengths {list(expected)}, got {list(x.shape)}"
+            f"output_shape={list(shape)} with filters for {kernel.shape[1]} and "
+            f"{kernel.shape[0]} channels goes with an input of (batch, channels, *lengths) = "
+            f"{expected}, which is {x.shape}"
         )
 
 
@@ -371,9 +367,7 @@ def conv_transpose(
     """Return the transpose of `convolution`."""
     spatial = len(static(output_shape)) - 2
     if spatial not in LAYOUTS:
-        raise ValueError(
-            f"`output_shape` must be of length 3, 4 or 5. Received: output_shape={output_shape}"
-        )
+        raise ValueError(f"output_shape={output_shape}; expected 3, 4 or 5 lengths")
     return _transposed(
         spatial, input, filters, output_shape, strides, padding, data_format, dilations
     )
@@ -397,6 +391,25 @@ def _mean(x: Native, geometry: dict[str, Ints]) -> Native:
     return mean
 
 
+def _depth(ksize: Any, strides: Any) -> int:
+    """Return how many channels a window of one pixel has, in steps of the same; 0 if it is none."""
+    window = static(ksize)
+    if window != static(strides) or not isinstance(window, list) or window[:3] != [1, 1, 1]:
+        return 0
+    return int(window[3]) if len(window) == 4 and window[3] > 1 else 0
+
+
+def _over_channels(x: Native, depth: int) -> Native:
+    """Return the largest of each `depth` channels of (batch, rows, columns, channels)."""
+    if x.shape[-1] % depth:
+        raise UnimplementedError(f"windows of {depth} channels do not part {x.shape[-1]} evenly")
+    largest: Native = pooling.max_pool(
+        x, kernel=(depth,), size=(x.shape[-1] // depth,), stride=(depth,), offset=(0,),
+        dilation=(1,), ties="first",
+    )  # fmt: skip
+    return largest
+
+
 def _pooled(
     how: str, spatial: int, input: Any, ksize: Any, strides: Any, padding: Any, first: bool,
     dilations: Any = None, explicit: bool = False, indices: bool = False,
@@ -408,16 +421,20 @@ def _pooled(
     x = convert(input)
     if x.dtype.kind not in ("f" if how == "AVG" else "fiu"):
         raise invalid(
-            f"Value for attr 'T' of {of_numpy(x.dtype).name} is not in the list of allowed values: "
-            "half, bfloat16, float, double"
+            f"pooling of {of_numpy(x.dtype).name}; expected floating-point numbers: write "
+            "tf.cast(x, tf.float32)"
         )
     if x.ndim != spatial + 2:
-        raise invalid(f"Input must be {spatial + 2}-dimensional, got shape {list(x.shape)}")
+        raise invalid(
+            f"input of shape {x.shape}; expected a batch, {spatial} spatial axes and channels"
+        )
+    if how == "MAX" and (depth := _depth(ksize, strides)) and not first and not indices:
+        return _over_channels(x, depth)
     kernel = _per_axis(ksize, spatial, first, "ksize")
     steps = _per_axis(strides, spatial, first, "strides")
     gaps = _per_axis(dilations, spatial, first, "dilations")
     if min(kernel) < 1:
-        raise invalid(f"Sliding window ksize must be positive, got {kernel}")
+        raise invalid(f"ksize={kernel}; expected at least 1 for each axis")
     x, batch = _channels_first(x, spatial, first)
     pairs = _pairs(padding, x.shape[2:], kernel, steps, gaps, first, explicit)
     geometry = {
@@ -473,7 +490,7 @@ def _of_any_rank(how: str, name: str) -> None:
     ) -> Any:  # fmt: skip
         spatial = convert(input).ndim - 2
         if spatial not in LAYOUTS:
-            raise ValueError(f"`input.shape.rank` must be 3, 4 or 5. Received: {spatial + 2}.")
+            raise ValueError(f"input has {spatial + 2} axes; expected 3, 4 or 5")
         first = _is_first(data_format, spatial, ValueError if spatial == 1 else invalid)
         return _pooled(
             how, spatial, input, ksize, strides, padding, first,
@@ -482,14 +499,14 @@ def _of_any_rank(how: str, name: str) -> None:
 
     pool.__name__ = pool.__qualname__ = name
     pool.__doc__ = f"Return the {_HOWS[how]} of each window."
-    offered(f"nn.{name}", raises=_CHECKS)(pool)
+    offered(f"nn.{name}", raises=_CHECKS, differs=_TIES if how == "MAX" else "")(pool)
 
 
 _of_any_rank("MAX", "max_pool")
 _of_any_rank("AVG", "avg_pool")
 
 
-@offered("nn.pool", raises=_CHECKS)
+@offered("nn.pool", raises=_CHECKS, differs=_TIES)
 def pool(
     input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
     data_format: Any = None, dilations: Any = None, name: str | None = None,
@@ -497,19 +514,20 @@ def pool(
     """Return the mean ("AVG") or the largest element ("MAX") of each window."""
     spatial = len(window_shape)
     if spatial not in LAYOUTS or pooling_type not in _HOWS:
-        raise ValueError(f"{spatial}-D {pooling_type} pooling is not supported.")
+        raise ValueError(
+            f"pooling_type={pooling_type!r} over {spatial} axes; expected 'MAX' or 'AVG' over 1 "
+            "to 3 axes"
+        )
     first = _is_first(data_format, spatial, ValueError)
     steps = _per_axis(strides, spatial, first, "strides")
     gaps = _per_axis(dilations, spatial, first, "dilations")
     if max(gaps) > 1 and max(steps) > 1:
         raise ValueError(
-            "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
-            f"strides={steps} and dilation_rate={gaps}"
+            f"strides {steps} with dilations {gaps}: of the two, one must be 1 on all axes"
         )
     if max(gaps) > 1 and padding == "SAME":
         raise ValueError(
-            "pooling with 'SAME' padding is not implemented for `dilation_rate` > 1. Received: "
-            f"padding={padding} and dilation_rate={gaps}"
+            f"padding='SAME' with dilations {gaps}; write 'VALID', and tf.pad before it"
         )
     return _pooled(
         pooling_type, spatial, input, list(window_shape), list(steps), padding, first, list(gaps)
@@ -523,7 +541,7 @@ def max_pool_with_argmax(
 ) -> Any:  # fmt: skip
     """Return the largest elements, and where they are in (rows, columns, channels) laid flat."""
     if data_format != "NHWC":
-        raise ValueError(f"`data_format` values other than 'NHWC' are not supported: {data_format}")
+        raise ValueError(f"data_format={data_format!r}; this function takes 'NHWC'")
     y, where = _pooled("MAX", 2, input, ksize, strides, padding, False, indices=True)
     batch, rows, columns, channels = convert(input).shape
     flat = np.asarray(where.numpy()) * channels + np.arange(channels)

@@ -1,1 +1,354 @@
-"""torch.utils.checkpoint."""
+"""torch.utils.checkpoint: calls that are made again for the gradient, to save memory.
+
+Without re-entry a call is one entry: it leads to what the function's results were computed from,
+and its rule calls the function again and sweeps what that records. With re-entry it is a Function.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch import gradients, memory
+from wengert.dialects.torch.functions import Function
+from wengert.dialects.torch.gradients import Freed, Packed, running
+from wengert.dialects.torch.modes import (
+    GRAD,
+    TRACKING,
+    current,
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    switched,
+)
+from wengert.dialects.torch.table import NAMES, plain, put
+from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made, mark, ns
+from wengert.engine import cotangents as ct
+from wengert.engine.node import Node, Op, active
+from wengert.engine.record import output_node
+from wengert.engine.sweep import reverse
+from wengert.engine.trees import flatten
+from wengert.transforms.checkpoint import explored, now
+
+
+@plain("utils.checkpoint.CheckpointError")
+class CheckpointError(RuntimeError):
+    """A function did something else when it was called again."""
+
+
+def noop_context_fn() -> tuple[Any, Any]:
+    """Return contexts for the first call and the next that do nothing."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+put(("utils.checkpoint.noop_context_fn",), noop_context_fn)
+
+
+class Again:
+    """One call of a function, which can be made again as it was made first."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        options: dict[str, Any],
+        keep_state: bool,
+        context: Any = None,
+    ) -> None:
+        self.function, self.args, self.options = function, args, options
+        self.state = NAMES["get_rng_state"]() if keep_state and "get_rng_state" in NAMES else None
+        self.context = context
+        self.ends: list[Node] = []
+
+    def call(self, args: tuple[Any, ...] | None = None) -> Any:
+        """Return what the function gives, random numbers included, as it did first."""
+        with self._random(), self.context or contextlib.nullcontext():
+            return self.function(*(self.args if args is None else args), **self.options)
+
+    @contextlib.contextmanager
+    def _random(self) -> Iterator[None]:
+        if self.state is None:
+            yield
+            return
+        present = NAMES["get_rng_state"]()
+        NAMES["set_rng_state"](self.state)
+        try:
+            yield
+        finally:
+            NAMES["set_rng_state"](present)
+
+
+# -- without re-entry ------------------------------------------------------------------------------
+
+
+class Recomputed(Op):
+    """A call that is made again; its rule sweeps what the new call records."""
+
+    family = "checkpoint"
+    captures = True
+    holds = True
+    sees_unused = True
+    again: Again
+    live: list[int]
+    #: how many operations were recorded at first, and the shapes of results
+    count: int
+    shapes: list[tuple[int, ...]]
+    _asked: tuple[Any, list[Any]] | None = None
+
+    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
+        """Return the cotangent of one end; all are found when the first is asked for."""
+        if self._asked is None or self._asked[0] is not g:
+            weights = g if type(g) is list else [g]
+            self._asked = (g, self.cotangents(xp, weights))
+        return self._asked[1][argument]
+
+    def cotangents(self, xp: Any, weights: list[Any]) -> list[Any]:
+        """Return the cotangent of each end, given those of the results."""
+        outer = active.get()
+        token = active.set(switched(outer, True))
+        try:
+            before = now()
+            leaves = flatten(self.again.call())[0]
+        finally:
+            active.reset(token)
+        ends = self.again.ends
+        nodes: list[Any] = [getattr(leaves[i], "_node", None) for i in self.live if i < len(leaves)]
+        if len(nodes) != len(self.live) or None in nodes:
+            raise CheckpointError(
+                "torch.utils.checkpoint: the function returned something else when it was called "
+                "again for the gradient; it must do the same each time"
+            )
+        inner, found = explored(nodes, before, TRACKING)
+        self._compare(len(inner), [end for end in found if end.order < before], nodes)
+        seeds: dict[Node, Any] = {}
+        for node, weight in zip(nodes, weights, strict=True):
+            if weight is not None:
+                seeds[node] = ct.add(xp, seeds[node], weight) if node in seeds else weight
+        entries = sorted({*inner, *ends}, key=attrgetter("order"), reverse=True)
+        back = gradients.unpacked(entries, set(ends))
+        try:
+            answers = reverse(xp, entries, seeds, set(ends), xp is ns, None, stop=True)
+        finally:
+            back()
+        return [answers.get(end) for end in ends]
+
+    def _compare(self, count: int, found: list[Node], nodes: list[Any]) -> None:
+        shapes = [tuple(node.shape) for node in nodes]
+        if (count, shapes) != (self.count, self.shapes) or set(found) != set(self.again.ends):
+            raise CheckpointError(
+                "torch.utils.checkpoint: called again for the gradient, the function recorded "
+                f"{count} operations on {len(found)} tensors with results of shapes {shapes}, and "
+                f"at first {self.count} on {len(self.again.ends)} of shapes {self.shapes}; it must "
+                "do the same each time"
+            )
+
+    def let_go(self) -> None:
+        """Forget the answers."""
+        self._asked = None
+
+
+def _without_reentry(again: Again, first: Any) -> Any:
+    before = now()
+    with first:
+        output = again.function(*again.args, **again.options)
+    leaves, rebuild = flatten(output)
+    live = [i for i, leaf in enumerate(leaves) if _is_new(leaf, before)]
+    if not live:
+        return output
+    nodes = [leaves[i]._node for i in live]
+    inner, ends = explored(nodes, before, TRACKING)
+    again.ends = [end for end in ends if end.order < before]  # others are leaves of its own
+    if not again.ends:
+        return output
+    op = Recomputed.__new__(Recomputed)
+    op.__dict__.update(_template.__dict__)
+    op.again, op.live, op.count = again, live, len(inner)
+    op.shapes = [tuple(n.shape) for n in nodes]
+    kept = (_SOME,) if any(_keeps(node) for node in inner) else ()
+    edges = [(end, i, kept) for i, end in enumerate(again.ends)]
+    single = len(live) == 1
+    shapes, kinds = [tuple(n.shape) for n in nodes], [n.dtype for n in nodes]
+    tokens = frozenset({GRAD})
+    whole = Node(
+        op, *edges[0], tuple(edges[1:]), tokens,
+        shapes[0] if single else shapes, kinds[0] if single else kinds,
+    )  # fmt: skip
+    for position, i in enumerate(live):
+        node = whole if single else output_node(whole, position, leaves[i]._raw)
+        assert node is not None
+        mark(node, label_of(nodes[position]))
+        leaves[i] = made(leaves[i]._raw, node)
+    return rebuild(leaves)
+
+
+_template = Recomputed(
+    "checkpoint", ("arrays",), lambda xp, *arrays: None, [lambda xp, g: g], variadic=True
+)
+#: Says that something is kept which a sweep gives up.
+_SOME = np.empty(0)
+
+
+def _is_new(leaf: Any, before: int) -> bool:
+    if not isinstance(leaf, Tensor) or leaf._node is None:
+        return False
+    return leaf._node.order > before and leaf.requires_grad and type(leaf._node) is not Leaf
+
+
+def _keeps(node: Node) -> bool:
+    return type(node.values) in (Packed, Freed) or memory.keeps_arrays(node)
+
+
+# -- with re-entry ---------------------------------------------------------------------------------
+
+
+@plain("utils.checkpoint.CheckpointFunction")
+class CheckpointFunction(Function):
+    """A call whose gradient is that of another call, made while the sweep runs."""
+
+    @staticmethod
+    def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
+        """Return what the function gives, of which nothing is recorded."""
+        check_backward_validity(args)
+        ctx.again = Again(run_function, (), {}, preserve_rng_state)
+        ctx.save_for_backward(*args)
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Return the gradients of arguments; leaves inside get theirs."""
+        sweep = running.get()
+        if sweep is None or not sweep.accumulates or sweep.chosen:
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                "passing an `inputs` parameter to .backward(); write use_reentrant=False"
+            )
+        inputs = detach_variable(ctx.saved_tensors)
+        with enable_grad():
+            outputs = ctx.again.call(inputs)
+        outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
+        pairs = [
+            (o, g)
+            for o, g in zip(outputs, grads, strict=True)
+            if isinstance(o, Tensor) and o.requires_grad
+        ]
+        if not pairs:
+            raise RuntimeError(
+                "none of output has requires_grad=True, this checkpoint() is not necessary"
+            )
+        gradients.backward([o for o, _ in pairs], [g for _, g in pairs])
+        return None, None, *[i._grad if isinstance(i, Tensor) else None for i in inputs]
+
+
+@plain("utils.checkpoint.detach_variable")
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return tensors as leaves of the same memory that require gradients where these did."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            "Only tuple of tensors is supported. Got Unsupported input type: "
+            f"{type(inputs).__name__}"
+        )
+    return tuple(
+        made(i._raw).requires_grad_(i.requires_grad) if isinstance(i, Tensor) else i for i in inputs
+    )
+
+
+@plain("utils.checkpoint.check_backward_validity")
+def check_backward_validity(inputs: Sequence[Any]) -> None:
+    """Warn if no argument requires gradients, so that no result will."""
+    if not any(i.requires_grad for i in inputs if isinstance(i, Tensor)):
+        warnings.warn(
+            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=4
+        )
+
+
+# -- what programs call ----------------------------------------------------------------------------
+
+_EXPLICIT = (
+    "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly; "
+    "use_reentrant=False is recommended, and use_reentrant=True is what is done now"
+)
+
+
+@plain("utils.checkpoint.checkpoint")
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Return what a function gives; for the gradient it is called again."""
+    if use_reentrant is None:
+        warnings.warn(_EXPLICIT, stacklevel=2)
+        use_reentrant = True
+    keep_state = kwargs.pop("preserve_rng_state", True)
+    if use_reentrant:
+        if kwargs:
+            raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
+        if context_fn is not noop_context_fn or debug:
+            raise ValueError(
+                "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+            )
+        return CheckpointFunction.apply(function, keep_state, *args)
+    first, later = context_fn()
+    if not is_grad_enabled() or GRAD not in current():
+        with first:
+            return function(*args, **kwargs)
+    return _without_reentry(Again(function, args, kwargs, keep_state, later), first)
+
+
+@plain("utils.checkpoint.checkpoint_sequential")
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
+    """Return what functions give one after the other, in segments of which each is a checkpoint."""
+    if use_reentrant is None:
+        warnings.warn(_EXPLICIT, stacklevel=2)
+        use_reentrant = True
+    keep_state = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
+    steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+
+    def run(start: int, end: int) -> Callable[[Any], Any]:
+        def segment(value: Any) -> Any:
+            for step in steps[start:end]:
+                value = step(value)
+            return value
+
+        return segment
+
+    size = len(steps) // segments
+    end = 0
+    for start in range(0, size * (segments - 1), size):
+        end = start + size
+        input = checkpoint(
+            run(start, end), input, use_reentrant=use_reentrant, preserve_rng_state=keep_state
+        )
+    return run(end, len(steps))(input)
+
+
+class _Setting:
+    """A context for a setting that changes nothing here."""
+
+    def __init__(self, value: Any = None) -> None:
+        self.value = value
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+
+put(("utils.checkpoint.set_checkpoint_early_stop",), _Setting)
+put(("utils.checkpoint.set_checkpoint_debug_enabled",), _Setting)

@@ -9,9 +9,20 @@ from typing import Any
 import numpy as np
 
 
-class dtype:
+class Shown(type):
+    """The class of classes that Python shows by PyTorch's name of them."""
+
+    shown: str
+
+    def __repr__(cls) -> str:
+        name = cls.__dict__.get("shown")
+        return type.__repr__(cls) if name is None else f"<class '{name}'>"
+
+
+class dtype(metaclass=Shown):
     """A kind of numbers, such as `torch.float32`."""
 
+    shown = "torch.dtype"
     __slots__ = ("name", "numpy")
 
     def __init__(self, name: str) -> None:
@@ -44,7 +55,11 @@ class dtype:
 
     def to_complex(self) -> dtype:
         """Return the dtype of complex numbers with such parts."""
-        return {"float32": complex64, "float64": complex128}.get(self.name, self)
+        if self.is_complex:
+            return self
+        if not self.is_floating_point:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self!r}; it has no fractions")
+        return complex128 if self.name == "float64" else complex64
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -80,7 +95,7 @@ ALIASES = {
     "half": float16, "float": float32, "double": float64, "short": int16, "int": int32,
     "long": int64, "cfloat": complex64, "cdouble": complex128,
 }  # fmt: skip
-_PYTHON = {float: float32, int: int64, bool: bool_, complex: complex64}
+_PYTHON = {float: float64, int: int64, bool: bool_, complex: complex128}
 _default = [float32]
 
 
@@ -99,8 +114,8 @@ def to_numpy(kind: Any, what: str = "dtype") -> np.dtype:
     """Return NumPy's name for a dtype, which may be given as a Python type."""
     if type(kind) is dtype:
         return kind.numpy
-    if kind in (float, int, bool, complex):
-        return default().numpy if kind is float else _PYTHON[kind].numpy
+    if kind in _PYTHON:
+        return _PYTHON[kind].numpy
     raise TypeError(
         f"{what} must be torch.dtype, not {type(kind).__name__}; write torch.float32 or the like"
     )
@@ -132,6 +147,7 @@ def default_is(kind: dtype) -> Iterator[None]:
         set_default(before)
 
 
+_WIDE_UNSIGNED = ("uint16", "uint32", "uint64")
 _CATEGORIES = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
@@ -142,11 +158,11 @@ def category(kind: np.dtype) -> int:
 
 def of_number(number: Any) -> np.dtype:
     """Return the dtype of a Python number."""
-    if type(number) is complex:
-        return default().to_complex().numpy
-    if type(number) is float:
-        return default().numpy
-    return _PYTHON[type(number)].numpy
+    if isinstance(number, bool):
+        return bool_.numpy
+    if isinstance(number, int):
+        return int64.numpy
+    return default().numpy if isinstance(number, float) else default().to_complex().numpy
 
 
 def joined(first: np.dtype, second: np.dtype) -> np.dtype:
@@ -154,6 +170,13 @@ def joined(first: np.dtype, second: np.dtype) -> np.dtype:
     if first is second or first == second:
         return first
     low, high = sorted((first, second), key=category)
+    if low.name in _WIDE_UNSIGNED or high.name in _WIDE_UNSIGNED:
+        if high.kind == "f":
+            return high
+        raise RuntimeError(
+            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+            f"{first} and {second}; write x.long() first"
+        )
     if category(low) == category(high):
         return np.promote_types(first, second)
     if category(high) == 3 and category(low) == 2:
@@ -166,11 +189,13 @@ def result_type(*values: Any) -> np.dtype:
 
     Arrays with axes decide, unless one without axes is of a higher category, or a number is.
     """
-    with_axes = without = numbers = None
+    with_axes: np.dtype | None = None
+    without: np.dtype | None = None
+    numbers: np.dtype | None = None
     for value in values:
         if isinstance(value, (bool, int, float, complex)):
-            kind = of_number(value)
-            numbers = kind if numbers is None else joined(numbers, kind)
+            of_one = of_number(value)
+            numbers = of_one if numbers is None else joined(numbers, of_one)
         elif value.shape:
             with_axes = value.dtype if with_axes is None else joined(with_axes, value.dtype)
         else:
@@ -193,3 +218,71 @@ def result_type(*values: Any) -> np.dtype:
 def floating(kind: np.dtype) -> np.dtype:
     """Return the dtype of a result with fractions: the default one for whole numbers."""
     return kind if kind.kind in "fc" else default().numpy
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """Return the dtype that holds both."""
+    return of_numpy(joined(_given(type1, "type1").numpy, _given(type2, "type2").numpy))
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Return whether numbers of one dtype may become another's, as in an in-place operation."""
+    return category(_given(from_, "from_").numpy) <= category(_given(to, "to").numpy)
+
+
+def _given(kind: Any, what: str) -> dtype:
+    if type(kind) is not dtype:
+        raise TypeError(f"argument '{what}' must be torch.dtype, not {type(kind).__name__}")
+    return kind
+
+
+class finfo:
+    """The limits of a floating dtype."""
+
+    def __init__(self, type: dtype | None = None) -> None:
+        kind = default() if type is None else _given(type, "type")
+        if kind.numpy.kind not in "fc":
+            raise TypeError(
+                f"torch.finfo() requires a floating point input type, got {kind}; write torch.iinfo"
+            )
+        limits: Any = np.finfo(kind.numpy)
+        self.bits: int = limits.bits
+        self.eps = float(limits.eps)
+        self.max = float(limits.max)
+        self.min = float(limits.min)
+        self.tiny = self.smallest_normal = float(limits.smallest_normal)
+        self.resolution = float(str(limits.resolution))
+        self.dtype = kind.to_real().name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, finfo) and other.dtype == self.dtype
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        return f"finfo({', '.join(f'{n}={getattr(self, n):g}' for n in shown)}, dtype={self.dtype})"
+
+
+class iinfo:
+    """The limits of a dtype of whole numbers."""
+
+    def __init__(self, type: dtype) -> None:
+        kind = _given(type, "type")
+        if kind.numpy.kind not in "iu":
+            raise TypeError(
+                f"torch.iinfo() requires an integer input type, got {kind}; write torch.finfo"
+            )
+        limits = np.iinfo(kind.numpy)
+        self.bits, self.min, self.max = limits.bits, int(limits.min), int(limits.max)
+        self.dtype = kind.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, iinfo) and other.dtype == self.dtype
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

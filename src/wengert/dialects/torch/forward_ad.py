@@ -1,1 +1,134 @@
-"""Dual numbers."""
+"""Dual numbers: tensors with tangents, which operations carry along.
+
+A tangent is computed when it is asked for, by a forward sweep over what was recorded since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from wengert.dialects.torch.modes import Tracking, current
+from wengert.dialects.torch.table import put
+from wengert.dialects.torch.tensors import Tensor, check_differentiable, convert, made
+from wengert.engine.forward import push
+from wengert.engine.node import ALIAS, LEAF, NOBODY, Node, Tokens, active
+from wengert.engine.tape import GradientTape, Part
+from wengert.engine.tensor import wrap
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A tensor and its tangent; None if it has none."""
+
+    primal: Any
+    tangent: Any
+
+
+class _Level:
+    """What was made dual since a level was entered."""
+
+    def __init__(self) -> None:
+        self.tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        self.places: list[Part] = []
+        self.tangents: list[Any] = []
+        self.before: Tokens = active.get()
+        active.set(current() | {self.tape._token})
+
+    def leave(self) -> None:
+        active.set(self.before or NOBODY)
+        self.tape._retire()
+
+
+_levels: list[_Level] = []
+
+
+def enter_dual_level() -> int:
+    """Begin a level of dual numbers, and return its number."""
+    if _levels:
+        raise RuntimeError("nested forward mode levels are not supported; use torch.func.jvp")
+    _levels.append(_Level())
+    return len(_levels) - 1
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """End the level of dual numbers that was begun last."""
+    if not _levels:
+        raise RuntimeError("there is no dual level to exit; write `with dual_level():`")
+    if level is not None and level != len(_levels) - 1:
+        raise RuntimeError(
+            f"trying to exit level {level}, and the one entered last is {len(_levels) - 1}"
+        )
+    _levels.pop().leave()
+
+
+@contextlib.contextmanager
+def dual_level() -> Iterator[int]:
+    """Return a context in which there are dual numbers."""
+    level = enter_dual_level()
+    try:
+        yield level
+    finally:
+        exit_dual_level(level=level)
+
+
+def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Tensor:
+    """Return a tensor with a tangent."""
+    if not _levels:
+        raise RuntimeError(
+            "trying to create a dual Tensor for forward AD but no level exists, make sure to "
+            "enter_dual_level() first; write `with dual_level():`"
+        )
+    for value, name in ((tensor, "tensor"), (tangent, "tangent")):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"make_dual: {name} must be Tensor, not {type(value).__name__}")
+        if value._raw.dtype.kind not in "fc":
+            raise ValueError(
+                f"expected {name} to be floating point or complex, but got: {value.dtype}"
+            )
+    if tensor._raw.shape != tangent._raw.shape:
+        raise RuntimeError(
+            "expected tangent to have the shape of the primal, got "
+            f"{list(tangent._raw.shape)} and {list(tensor._raw.shape)}"
+        )
+    if tensor._raw.dtype != tangent._raw.dtype:
+        raise RuntimeError(f"expected tangent to have dtype {tensor.dtype}, got {tangent.dtype}")
+    check_differentiable(tensor._raw.dtype)
+    here = _levels[-1]
+    before = tensor._node
+    tokens = frozenset({here.tape._token}) | (before.tokens if before is not None else NOBODY)
+    shape, dtype = tuple(tensor._raw.shape), tensor._raw.dtype
+    node = Node(LEAF if before is None else ALIAS, before, 0, (), (), tokens, shape, dtype)
+    if before is not None:
+        node.label = "ViewBackward0"
+    dual = made(tensor._raw, node)
+    here.places.append(Part(wrap(tensor._raw, node), node))
+    here.tangents.append(convert(tangent))
+    return dual
+
+
+def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
+    """Return a tensor without its tangent, and the tangent."""
+    if not _levels or tensor._node is None or not _levels[-1].places:
+        return UnpackedDualTensor(tensor, None)
+    here = _levels[-1]
+    token = here.tape._token
+    if token not in tensor._node.tokens:
+        return UnpackedDualTensor(tensor, None)
+    with Tracking():
+        (tangent,) = push(here.tape, here.places, here.tangents, [convert(tensor)])
+    node = tensor._node
+    rest = node.tokens - {token}
+    primal = made(tensor._raw)
+    if rest:
+        primal._node = Node(ALIAS, node, 0, (), (), rest, node.shape, node.dtype)
+        primal._node.label = "ViewBackward0"
+    return UnpackedDualTensor(
+        primal, None if tangent is None else made(tangent._raw, tangent._node)
+    )
+
+
+for _function in (
+    enter_dual_level, exit_dual_level, dual_level, make_dual, unpack_dual, UnpackedDualTensor,
+):  # fmt: skip
+    put((f"autograd.forward_ad.{_function.__name__}",), _function)

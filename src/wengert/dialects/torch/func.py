@@ -1,1 +1,369 @@
-"""torch.func."""
+"""torch.func: functions of functions, which are Wengert's own transforms of PyTorch's tensors."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from wengert.dialects.torch.modes import Tracking
+from wengert.dialects.torch.table import put, translated
+from wengert.dialects.torch.tensors import Tensor, convert, made, ns
+from wengert.engine.errors import UnconnectedWarning
+from wengert.engine.tensor import Tensor as Native
+from wengert.engine.trees import flatten, map_leaves
+from wengert.transforms import forward, gradients, jacobians
+from wengert.transforms import vmap as vmaps
+
+
+def inward(tree: Any) -> Any:
+    """Return a nest with Wengert's tensors in the place of PyTorch's."""
+    return map_leaves(lambda v: convert(v) if isinstance(v, Tensor) else v, tree)
+
+
+def outward(tree: Any) -> Any:
+    """Return a nest with PyTorch's tensors in the place of Wengert's."""
+    return map_leaves(lambda v: made(v._raw, v._node) if type(v) is Native else v, tree)
+
+
+def lowered(func: Callable[..., Any], has_aux: bool = False) -> Callable[..., Any]:
+    """Return a function of PyTorch's tensors as one of Wengert's."""
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = func(*outward(args), **kwargs)
+        if not has_aux:
+            return inward(result)
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise RuntimeError(
+                "has_aux=True needs a function that returns (output, aux), and it returned "
+                f"{type(result).__name__}"
+            )
+        return inward(result[0]), result[1]
+
+    return call
+
+
+@contextlib.contextmanager
+def transforming(name: str) -> Iterator[None]:
+    """Return a context for Wengert's transforms, in which they warn and fail as PyTorch does."""
+    with Tracking(), warnings.catch_warnings(), translated(name, ValueError):
+        warnings.simplefilter("ignore", UnconnectedWarning)
+        yield
+
+
+def _check_argnums(argnums: Any, args: Sequence[Any], name: str) -> None:
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    if not numbers:
+        raise RuntimeError(f"{name}: argnums must not be an empty tuple")
+    for number in numbers:
+        if not isinstance(number, int):
+            raise RuntimeError(
+                f"{name}: argnums must be an int or a tuple of ints, got {argnums!r}"
+            )
+        if not -len(args) <= number < len(args):
+            raise RuntimeError(
+                f"{name}: got argnums={argnums}, but only {len(args)} positional inputs"
+            )
+
+
+def _offered(function: Callable[..., Any]) -> Callable[..., Any]:
+    put((f"func.{function.__name__}",), function)
+    return function
+
+
+@_offered
+def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
+    """Return a function that gives the gradient and the value of another one."""
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        _check_argnums(argnums, args, "grad_and_value")
+        inner = gradients.value_and_grad(_scalar(func, has_aux), argnums, has_aux)
+        with transforming("grad"):
+            value, found = inner(*inward(args), **kwargs)
+        if has_aux:
+            value, aux = value
+            return outward(found), (outward(value), outward(aux))
+        return outward(found), outward(value)
+
+    return call
+
+
+def _scalar(func: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
+    inner = lowered(func, has_aux)
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = inner(*args, **kwargs)
+        value = result[0] if has_aux else result
+        if type(value) is not Native:
+            raise RuntimeError(
+                f"the function must return a tensor for its gradient, got {type(value).__name__}"
+            )
+        if value.ndim:
+            raise RuntimeError(
+                "the function must return a tensor without axes (one number), got shape "
+                f"{list(value.shape)}; write .sum() in it"
+            )
+        return result
+
+    return call
+
+
+@_offered
+def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
+    """Return a function that gives the gradient of another one."""
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return call
+
+
+@_offered
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """Return a function's value, and a function from cotangents to gradients of its arguments."""
+    if not primals:
+        raise RuntimeError("vjp: got no primals; give the function's arguments")
+    with transforming("vjp"):
+        value, pull, *aux = gradients.vjp(lowered(func, has_aux), *inward(primals), has_aux=has_aux)
+
+    def pulled(cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:
+        with transforming("vjp"):
+            return outward(pull(inward(cotangents)))
+
+    return (outward(value), pulled, *outward(aux))
+
+
+@_offered
+def jvp(
+    func: Callable[..., Any],
+    primals: Any,
+    tangents: Any,
+    *,
+    strict: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """Return a function's value and its derivative in a direction."""
+    for given, name in ((primals, "primals"), (tangents, "tangents")):
+        if not isinstance(given, tuple):
+            raise RuntimeError(f"jvp: expected {name} to be a tuple, got {type(given).__name__}")
+    if len(primals) != len(tangents):
+        raise RuntimeError(
+            f"jvp: got {len(primals)} primals and {len(tangents)} tangents; give one for each"
+        )
+    with transforming("jvp"):
+        found = forward.jvp(
+            lowered(func, has_aux), inward(primals), inward(tangents), has_aux=has_aux
+        )
+    return outward(tuple(found))
+
+
+@_offered
+def linearize(func: Callable[..., Any], *primals: Any) -> Any:
+    """Return a function's value, and the linear function from tangents to its tangent."""
+    with transforming("linearize"):
+        value, push = forward.linearize(lowered(func), *inward(primals))
+
+    def pushed(*tangents: Any) -> Any:
+        with transforming("linearize"):
+            return outward(push(*inward(tangents)))
+
+    return outward(value), pushed
+
+
+def _jacobian(
+    func: Callable[..., Any], argnums: Any, has_aux: bool, chunk_size: Any, mode: str, name: str
+) -> Callable[..., Any]:
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        _check_argnums(argnums, args, name)
+        holomorphic = any(
+            isinstance(leaf, Tensor) and leaf.dtype.is_complex for leaf in flatten(args)[0]
+        )
+        inner = jacobians.jacobian(
+            lowered(func, has_aux),
+            argnums,
+            mode,
+            chunk_size="auto" if chunk_size is None else chunk_size,
+            has_aux=has_aux,
+            holomorphic=holomorphic,
+        )
+        with transforming(name):
+            return outward(inner(*inward(args), **kwargs))
+
+    return call
+
+
+@_offered
+def jacrev(
+    func: Callable[..., Any],
+    argnums: Any = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
+    """Return a function that gives the Jacobian of another one, by reverse sweeps."""
+    return _jacobian(func, argnums, has_aux, chunk_size, "reverse", "jacrev")
+
+
+@_offered
+def jacfwd(
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Callable[..., Any]:
+    """Return a function that gives the Jacobian of another one, by forward sweeps."""
+    return _jacobian(func, argnums, has_aux, None, "forward", "jacfwd")
+
+
+@_offered
+def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """Return a function that gives the Hessian of another one."""
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """Return a function that calls another one with each example of its arguments, all at once."""
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            f"only 'error', 'different' and 'same' are allowed as randomness, got {randomness!r}"
+        )
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("vmap: chunk_size should be None or greater than 0.")
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        _check_dims(in_dims, args)
+        inner = vmaps.vmap(_returning(func), in_dims, out_dims, chunk_size, randomness)
+        with transforming("vmap"):
+            return outward(inner(*inward(args), **kwargs))
+
+    return call
+
+
+def _check_dims(in_dims: Any, args: tuple[Any, ...]) -> None:
+    if not isinstance(in_dims, (int, tuple, list)):
+        raise ValueError(
+            "vmap: expected in_dims to be an int or a nest of them in a tuple, got "
+            f"{type(in_dims).__name__}"
+        )
+    if not flatten(args)[0]:
+        raise ValueError("vmap: got no inputs; give tensors with an axis of examples")
+    if isinstance(in_dims, (tuple, list)) and len(in_dims) != len(args):
+        raise ValueError(
+            f"vmap: in_dims has {len(in_dims)} parts, and there are {len(args)} inputs"
+        )
+    if isinstance(in_dims, int):
+        in_dims = (in_dims,) * len(args)
+    sizes = {
+        tuple(a.shape)[d]
+        for a, d in zip(args, in_dims, strict=True)
+        if isinstance(a, Tensor) and isinstance(d, int) and -len(a.shape) <= d < len(a.shape)
+    }
+    if len(sizes) > 1:
+        raise ValueError(
+            f"vmap: the numbers of examples differ: {sorted(sizes)}; give all inputs the same "
+            "number, or write None in in_dims for what is the same for all"
+        )
+
+
+def _returning(func: Callable[..., Any]) -> Callable[..., Any]:
+    inner = lowered(func)
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = inner(*args, **kwargs)
+        for leaf in flatten(result)[0]:
+            if type(leaf) is not Native:
+                raise ValueError(
+                    f"vmap: the function must return tensors, and it returned {type(leaf).__name__}"
+                )
+        return result
+
+    return call
+
+
+put(("func.vmap", "vmap"), vmap)
+
+
+@_offered
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: Any,
+    args: Any = None,
+    kwargs: Any = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call a module with other tensors in the place of its parameters and buffers."""
+    dicts = parameter_and_buffer_dicts
+    given = dict(dicts) if isinstance(dicts, dict) else {k: v for d in dicts for k, v in d.items()}
+    arguments = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _replaced(module, given, tie_weights, strict):
+        return module(*arguments, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def _replaced(module: Any, given: dict[str, Any], tie: bool, strict: bool) -> Iterator[None]:
+    places = {
+        f"{prefix}{'.' if prefix else ''}{name}": (tensors, name)
+        for prefix, part in module.named_modules(remove_duplicate=False)
+        for tensors in (part._parameters, part._buffers)
+        for name in tensors
+    }
+    unknown = [name for name in given if name not in places]
+    if unknown:
+        raise (RuntimeError if strict else KeyError)(
+            f"functional_call: the module has no parameter or buffer {', '.join(unknown)}"
+        )
+    if strict and len(given) < len(places):
+        missing = ", ".join(name for name in places if name not in given)
+        raise RuntimeError(f"functional_call: nothing was given for {missing}")
+    chosen = dict(given)
+    if tie:  # one tensor by several names is replaced in all its places
+        by_identity = {id(places[name][0][places[name][1]]): value for name, value in given.items()}
+        for name, (tensors, key) in places.items():
+            if id(tensors[key]) in by_identity:
+                chosen.setdefault(name, by_identity[id(tensors[key])])
+    before = {name: places[name][0][places[name][1]] for name in chosen}
+    try:
+        for name, value in chosen.items():
+            places[name][0][places[name][1]] = value
+        yield
+    finally:
+        for name, value in before.items():
+            places[name][0][places[name][1]] = value
+
+
+@_offered
+def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters and the buffers of modules of one kind, stacked."""
+    if not models:
+        raise RuntimeError("stack_module_state: expected at least one model, got 0")
+
+    def stacked(each: list[dict[str, Any]], learn: bool) -> dict[str, Any]:
+        found = {}
+        for name in each[0]:
+            tensor = outward(ns.stack([convert(one[name].detach()) for one in each]))
+            learns = learn and each[0][name].requires_grad
+            found[name] = tensor.requires_grad_() if learns else tensor
+        return found
+
+    return (
+        stacked([dict(m.named_parameters()) for m in models], True),
+        stacked([dict(m.named_buffers()) for m in models], False),
+    )

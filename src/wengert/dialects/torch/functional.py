@@ -1,1 +1,270 @@
-"""torch.autograd.functional."""
+"""torch.autograd.functional: Jacobians, Hessians and products with them, at given inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch import func as transforms
+from wengert.dialects.torch import gradients
+from wengert.dialects.torch.modes import enable_grad
+from wengert.dialects.torch.table import put
+from wengert.dialects.torch.tensors import Tensor, convert, made
+from wengert.engine.node import ALIAS, Node
+
+
+def _offered(function: Callable[..., Any]) -> Callable[..., Any]:
+    put((f"autograd.functional.{function.__name__}",), function)
+    return function
+
+
+def _tuple(value: Any, what: str) -> tuple[bool, tuple[Any, ...]]:
+    """Return whether a value is a tuple, and it as one."""
+    several = isinstance(value, (tuple, list))
+    parts = tuple(value) if several else (value,)
+    for position, part in enumerate(parts):
+        if not isinstance(part, Tensor):
+            raise TypeError(
+                f"{what} must be a Tensor or a tuple of them, and element {position} is a "
+                f"{type(part).__name__}"
+            )
+    return several, parts
+
+
+def _inputs(parts: tuple[Any, ...], create_graph: bool) -> list[Any]:
+    """Return inputs that gradients are taken of: leaves, or new names of what is recorded."""
+    found = []
+    for part in parts:
+        if create_graph and part.requires_grad:
+            node = part._node
+            alias = Node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+            found.append(made(part._raw, alias))
+        else:
+            found.append(made(part._raw).requires_grad_())
+    return found
+
+
+def _outputs(func: Callable[..., Any], inputs: list[Any]) -> tuple[bool, tuple[Any, ...]]:
+    with enable_grad():
+        return _tuple(func(*inputs), "outputs of the function")
+
+
+def _weights(v: Any, like: tuple[Any, ...], what: str) -> tuple[Any, ...]:
+    if v is None:
+        if len(like) != 1 or like[0]._raw.size != 1:
+            raise RuntimeError(
+                f"v can only be left out where the {what} is one number; give a tensor of its shape"
+            )
+        return (made(np.ones_like(like[0]._raw)),)
+    parts = _tuple(v, "v")[1]
+    if len(parts) != len(like):
+        raise RuntimeError(f"v has {len(parts)} parts, and the {what} has {len(like)}")
+    for position, (part, one) in enumerate(zip(parts, like, strict=True)):
+        if part._raw.shape != one._raw.shape:
+            raise RuntimeError(
+                f"v has shape {list(part._raw.shape)} in part {position}, and the {what} has "
+                f"{list(one._raw.shape)}"
+            )
+    return parts
+
+
+def _finished(tensors: Any, several: bool, create_graph: bool) -> Any:
+    parts = tuple(t if create_graph else made(t._raw) for t in tensors)
+    return parts if several else parts[0]
+
+
+def _pulled(outputs: Any, inputs: Any, weights: Any, create: bool, strict: bool) -> tuple[Any, ...]:
+    connected = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
+    if strict and len(connected) < len(outputs):
+        raise RuntimeError("strict=True, and an output of the function is independent of inputs")
+    found: tuple[Any, ...] = (None,) * len(inputs)
+    if connected:
+        found = gradients.grad(
+            [o for o, _ in connected],
+            inputs,
+            [w for _, w in connected],
+            create_graph=create,
+            allow_unused=True,
+        )
+    if strict and any(g is None for g in found):
+        raise RuntimeError("strict=True, and the output is independent of one of the inputs")
+    return tuple(
+        made(np.zeros_like(x._raw)) if g is None else g for g, x in zip(found, inputs, strict=True)
+    )
+
+
+@_offered
+def vjp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """Return the function's outputs, and the product of v and its Jacobian."""
+    several, parts = _tuple(inputs, "inputs")
+    leaves = _inputs(parts, create_graph)
+    many, outputs = _outputs(func, leaves)
+    weights = _weights(v, outputs, "output")
+    found = _pulled(outputs, leaves, weights, create_graph, strict)
+    return _finished(outputs, many, create_graph), _finished(found, several, create_graph)
+
+
+@_offered
+def jvp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """Return the function's outputs, and the product of its Jacobian and v."""
+    _, parts = _tuple(inputs, "inputs")
+    tangents = _weights(v, parts, "input")
+    if strict:
+        _check_strict(func, parts)
+    primals = parts if create_graph else tuple(made(p._raw) for p in parts)
+    seen: list[bool] = []
+
+    def outputs(*args: Any) -> Any:
+        many, found = _tuple(func(*args), "outputs of the function")
+        seen.append(many)
+        return found
+
+    with enable_grad():
+        value, tangent = transforms.jvp(outputs, tuple(primals), tangents)
+    return _finished(value, seen[0], create_graph), _finished(tangent, seen[0], create_graph)
+
+
+def _check_strict(func: Callable[..., Any], parts: tuple[Any, ...]) -> None:
+    leaves = _inputs(parts, False)
+    _, outputs = _outputs(func, leaves)
+    for output in outputs:
+        _pulled((output,), leaves, (made(np.ones_like(output._raw)),), False, True)
+
+
+@_offered
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """Return the Jacobian of a function: for each output, that with respect to each input."""
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            f'expected strategy to be "forward-mode" or "reverse-mode", got {strategy!r}'
+        )
+    if strategy == "forward-mode" and create_graph:
+        raise NotImplementedError(
+            "create_graph=True with strategy='forward-mode' is not there; use 'reverse-mode'"
+        )
+    if strict and vectorize:
+        raise RuntimeError("strict=True does not go with vectorize=True; leave one of them out")
+    several, parts = _tuple(inputs, "inputs")
+    if strict:
+        _check_strict(func, parts)
+    primals = parts if create_graph else tuple(made(p._raw) for p in parts)
+    seen: list[bool] = []
+
+    def outputs(*args: Any) -> Any:
+        many, found = _tuple(func(*args), "outputs of the function")
+        seen.append(many)
+        return found
+
+    take = transforms.jacfwd if strategy == "forward-mode" else transforms.jacrev
+    with enable_grad():
+        found = take(outputs, tuple(range(len(parts))))(*primals)
+    rows = tuple(_finished(row, several, create_graph) for row in found)
+    return rows if seen[0] else rows[0]
+
+
+def _number(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose result is checked to be one number."""
+
+    def call(*args: Any) -> Any:
+        value = func(*args)
+        if not isinstance(value, Tensor):
+            raise RuntimeError(
+                f"the function must return one Tensor, and it returned {type(value).__name__}"
+            )
+        if value._raw.size != 1 or value._raw.shape not in ((), (1,)):
+            raise RuntimeError(
+                "the function must return one number, and it returned shape "
+                f"{list(value._raw.shape)}"
+            )
+        return value
+
+    return call
+
+
+@_offered
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """Return the Hessian of a function of one number: for each pair of inputs."""
+    several, parts = _tuple(inputs, "inputs")
+    checked = _number(func)
+
+    def slopes(*args: Any) -> Any:
+        value = checked(*args)
+        total = value if not value._raw.shape else value.sum()
+        return tuple(_pulled((total,), args, (made(np.ones_like(total._raw)),), True, strict))
+
+    def of_aliases(*args: Any) -> Any:
+        return transforms.grad(lambda *xs: checked(*xs).sum(), tuple(range(len(args))))(*args)
+
+    if strict:
+        leaves = _inputs(parts, False)
+        with enable_grad():
+            _check_linear(slopes(*leaves))
+    found = jacobian(of_aliases, parts, create_graph=create_graph, strategy=outer_jacobian_strategy)
+    return found if several else found[0][0]
+
+
+def _check_linear(found: tuple[Any, ...]) -> None:
+    if any(not g.requires_grad for g in found):
+        raise RuntimeError("strict=True, and the gradient is independent of the inputs")
+
+
+@_offered
+def vhp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """Return the function's value, and the product of v and its Hessian."""
+    several, parts = _tuple(inputs, "inputs")
+    leaves = _inputs(parts, create_graph)
+    with enable_grad():
+        value = _number(func)(*leaves)
+        slopes = _pulled((value,), leaves, (made(np.ones_like(value._raw)),), True, strict)
+    weights = _weights(v, parts, "input")
+    found = _pulled(slopes, leaves, weights, create_graph, strict)
+    return _finished((value,), False, create_graph), _finished(found, several, create_graph)
+
+
+@_offered
+def hvp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """Return the function's value, and the product of its Hessian and v."""
+    return vhp(func, inputs, v, create_graph, strict)
+
+
+_ = convert

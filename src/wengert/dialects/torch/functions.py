@@ -1,1 +1,683 @@
-"""autograd.Function: operations with a program's own derivatives."""
+"""autograd.Function: operations with a program's own derivatives.
+
+A call is one entry of the list, whose rule calls the program's `backward`. Inside of `vmap` it is
+one on either side, as for Wengert's own custom functions.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.dialects.torch import hooks, memory
+from wengert.dialects.torch.grad_fns import seen
+from wengert.dialects.torch.gradients import Freed, running
+from wengert.dialects.torch.modes import (
+    GRAD,
+    PAUSED,
+    TRACKING,
+    Tracking,
+    current,
+    is_grad_enabled,
+    no_grad,
+)
+from wengert.dialects.torch.table import plain, put
+from wengert.dialects.torch.tensors import (
+    Leaf,
+    Tensor,
+    astype,
+    convert,
+    line_at,
+    made,
+    mark,
+    ns,
+    outward,
+)
+from wengert.engine import cotangents as ct
+from wengert.engine.batching import Batched, Level, highest, levels, outside
+from wengert.engine.node import Node, Op, active
+from wengert.engine.record import interested, output_node
+from wengert.engine.tensor import Tensor as Native
+
+
+class _Result(NamedTuple):
+    """Stands for a result among what is saved, which would hold the entry that holds it."""
+
+    position: int
+    raw: Any
+
+
+class _Packed(NamedTuple):
+    """Stands for a tensor that hooks have packed."""
+
+    hooks: hooks.saved_tensors_hooks
+    held: Any
+    node: Node | None
+    position: int | None
+
+
+@plain("autograd.function.FunctionCtx")
+class FunctionCtx:
+    """What a call of a function knows: what it saved for `backward`, and the program's own."""
+
+    #: what was saved, once the call is over; where it was given up, after that
+    _saved: tuple[Any, ...] | None = None
+    _gone: Freed | None = None
+    #: the entry, while `backward` runs, and the results, where these are examples of vmap
+    _entry: Node | None = None
+    _results: list[Any] | None = None
+    _function: Any = None
+    needs_input_grad: tuple[bool, ...] = ()
+    to_save: tuple[Any, ...] = ()
+    saved_for_forward: tuple[Any, ...] = ()
+    dirty_tensors: tuple[Any, ...] = ()
+    non_differentiable: tuple[Any, ...] = ()
+    materialize_grads = True
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors, or anything else, for `backward` to find in `saved_tensors`."""
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors for `jvp` to find in `saved_tensors`."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Any) -> None:
+        """Say which arguments `forward` has written to."""
+        self.dirty_tensors = args
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Say which results have no derivative."""
+        self.non_differentiable = args
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        """Do nothing: which tensors share memory is known."""
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Say whether `backward` gets zeros, or None, for results that were not used."""
+        self.materialize_grads = bool(value)
+
+    def name(self) -> str:
+        """Return what PyTorch calls the entry."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[Any, ...]:
+        """The entries of the arguments, while `backward` runs."""
+        return () if self._entry is None else seen(self._entry)[0].next_functions
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was saved."""
+        return self.unpacked(self._entry)
+
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """What was saved, by its old name."""
+        return self.saved_tensors
+
+    def unpacked(self, entry: Node | None) -> tuple[Any, ...]:
+        """Return what was saved, where results have the entry that is given."""
+        if self._gone is not None:
+            raise RuntimeError(
+                "Trying to backward through the graph a second time (or directly access saved "
+                f"tensors after they have already been freed): {self.name()} gave up what it saved "
+                f"in the backward at {line_at(self._gone.code, self._gone.last)}; write "
+                "retain_graph=True there"
+            )
+        return tuple(self._unpacked(value, entry) for value in self._saved or ())
+
+    def _unpacked(self, value: Any, entry: Node | None) -> Any:
+        if type(value) is _Packed:
+            raw = hooks.unpack(value.hooks, value.held)._raw
+            if value.position is None:
+                return made(raw, value.node)
+            return self._unpacked(_Result(value.position, raw), entry)
+        if type(value) is not _Result:
+            return value
+        if self._results:
+            return outward(self._results[value.position])
+        if entry is not None and type(entry.shape) is list:
+            entry = output_node(entry, value.position, value.raw)
+        return made(value.raw, entry)
+
+    def seen_from(self, entry: Node, name: str) -> Any:
+        """Return an attribute for a program that has the entry and not the context."""
+        if name in ("saved_tensors", "saved_variables"):
+            return self.unpacked(entry)
+        return getattr(self, name)
+
+
+@functools.cache
+def _context(name: str) -> type[FunctionCtx]:
+    return type(f"{name}Backward", (FunctionCtx,), {"__module__": "torch.autograd.function"})
+
+
+# -- the entry -------------------------------------------------------------------------------------
+
+
+class Custom(Op):
+    """One call of a function of the program."""
+
+    family = "custom"
+    captures = True
+    holds = True
+    sees_unused = True
+    context: FunctionCtx
+    #: shape and dtype of each result; None for what is no tensor
+    metas: list[Any]
+    #: which arguments are tensors
+    tensors: list[bool]
+    _asked: tuple[Any, Any, list[Any]] | None = None
+
+    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
+        """Return the cotangent of one argument; all are found when the first is asked for."""
+        asked, recording = self._asked, active.get()
+        if asked is None or asked[0] is not g or asked[1] is not recording:
+            self.context._entry = node
+            try:
+                given = g if type(g) is list else [g]
+                asked = (g, recording, self.backward(list(map(_tensor, given))))
+            finally:
+                self.context._entry = None
+            self._asked = asked
+        found = asked[2][argument]
+        if found is None:
+            sweep = running.get()
+            if sweep is not None:
+                sweep.cut.add((node, argument))
+            return None
+        parent = next(p for p, a, _ in node.edges if a == argument)
+        fitted = self.fitted(convert(found), argument, parent)
+        return fitted if xp is ns else fitted._raw
+
+    def backward(self, given: list[Any]) -> list[Any]:
+        """Return what the program's function gives for each argument."""
+        ctx = self.context
+        if ctx.materialize_grads:
+            given = [
+                made(np.zeros(*meta)) if g is None and meta is not None else g
+                for g, meta in zip(given, self.metas, strict=True)
+            ]
+        answers = _backward_of(ctx._function)(ctx, *given)
+        found = list(answers) if isinstance(answers, tuple) else [answers]
+        return self.checked(found)
+
+    def checked(self, found: list[Any]) -> list[Any]:
+        """Return one answer for each argument, or raise."""
+        name, count = self.context.name(), len(self.tensors)
+        while len(found) > count and found[-1] is None:
+            found.pop()
+        if len(found) != count:
+            raise RuntimeError(
+                f"function {name} returned an incorrect number of gradients (expected {count}, got "
+                f"{len(found)}); return one for each argument of forward, None where there is none"
+            )
+        for position, (answer, is_tensor) in enumerate(zip(found, self.tensors, strict=True)):
+            if answer is None:
+                continue
+            if not isinstance(answer, Tensor):
+                raise RuntimeError(
+                    f"expected Variable or None (got {type(answer).__name__}) from {name}'s "
+                    f"backward, at position {position + 1}"
+                )
+            if not is_tensor:
+                raise RuntimeError(
+                    f"function {name} returned a gradient different than None at position "
+                    f"{position + 1}, but the corresponding forward input was not a Variable"
+                )
+        return found
+
+    def fitted(self, g: Native, position: int, parent: Node) -> Native:
+        """Return a gradient with the shape and dtype of its argument, or raise."""
+        if tuple(g.shape) != tuple(parent.shape):
+            try:
+                g = ct.unbroadcast(ns, g, parent.shape)
+            except ValueError:
+                raise RuntimeError(
+                    f"Function {self.context.name()} returned an invalid gradient at index "
+                    f"{position} - got {list(g.shape)} but expected shape compatible with "
+                    f"{list(parent.shape)}"
+                ) from None
+        if g.dtype.kind == "c" and parent.dtype.kind != "c":
+            raise RuntimeError(
+                f"Function {self.context.name()} returned a complex gradient at index {position}, "
+                f"and the argument is real; return its real part"
+            )
+        return astype(g, parent.dtype)
+
+    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+        """Return the tangents of the results by the program's `jvp`, if it has one."""
+        ctx = self.context
+        if ctx._function.jvp is Function.jvp:
+            return NotImplemented
+        tangents: list[Any] = [None] * len(self.tensors)
+        for _, argument, _, t in edges:
+            tangents[argument] = _tensor(t.todense(xp) if type(t) is ct.Block else t)
+        kept = ctx._saved
+        ctx._saved = ctx.saved_for_forward or kept
+        try:
+            answers = ctx._function.jvp(ctx, *tangents)
+        finally:
+            ctx._saved = kept
+        several = type(node.shape) is list
+        parts = [None if a is None else convert(a) for a in (answers if several else [answers])]
+        found = [p if p is None or xp is ns else p._raw for p in parts]
+        return found if several else found[0]
+
+    def let_go(self) -> None:
+        """Forget the answers."""
+        self._asked = None
+
+    def release(self, gone: Freed) -> None:
+        """Give up what was saved."""
+        self.context._saved, self.context._gone = None, gone
+
+
+@functools.cache
+def _template(count: int) -> Custom:
+    rule = lambda xp, g: g  # noqa: E731
+    names = [f"x{i}" for i in range(count)]
+    return Custom("function", names, lambda xp: None, [rule] * count)
+
+
+def _tensor(g: Any) -> Any:
+    if g is None:
+        return None
+    return made(g._raw, g._node) if type(g) is Native else made(np.asarray(g))
+
+
+def _backward_of(function: Any) -> Callable[..., Any]:
+    if function.backward is not Function.backward:
+        if function.vjp is not Function.vjp:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                "should only implement one of them."
+            )
+        return function.backward
+    return function.vjp
+
+
+# -- a call ----------------------------------------------------------------------------------------
+
+
+def call(function: Any, args: tuple[Any, ...]) -> Any:
+    """Return what a function gives, with an entry if one is needed."""
+    recording = current()
+    nodes = [a._node if isinstance(a, Tensor) else None for a in args]
+    ctx = _context(function.__name__)()
+    ctx._function = function
+    ctx.needs_input_grad = tuple(
+        n is not None and bool(n.tokens & (recording | TRACKING)) for n in nodes
+    )
+    output = _forward(function, ctx, args)
+    several = isinstance(output, tuple)
+    results = list(output) if several else [output]
+    with Tracking():
+        tokens = interested(nodes)
+        _check_dirty(ctx, results, nodes, args, bool(tokens))
+        if tokens:
+            found = _entered(ctx, args, results, nodes, tokens)
+        else:
+            found = [_cut(r, args, ctx) for r in results]
+    return tuple(found) if several else found[0]
+
+
+def _forward(function: Any, ctx: FunctionCtx, args: tuple[Any, ...]) -> Any:
+    """Return what `forward` gives; nothing inside is recorded."""
+    token = active.set(PAUSED)
+    try:
+        if function.setup_context is Function.setup_context:
+            return function.forward(ctx, *args)
+        output = function.forward(*args)
+        function.setup_context(ctx, args, output)
+        return output
+    finally:
+        active.reset(token)
+
+
+def _is_among(value: Any, values: Sequence[Any]) -> bool:
+    return any(value is other for other in values)
+
+
+def _check_dirty(
+    ctx: FunctionCtx, results: list[Any], nodes: list[Any], args: Any, recorded: bool
+) -> None:
+    for tensor in ctx.dirty_tensors:
+        if not _is_among(tensor, results):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as "
+                "output. The inputs that are modified inplace must all be outputs of the Function."
+            )
+        node = next((n for a, n in zip(args, nodes, strict=True) if a is tensor), None)
+        if recorded and type(node) is Leaf:
+            raise RuntimeError(
+                "a leaf Variable that requires grad has been used in an in-place operation by "
+                f"{ctx.name()}; write x.clone() for its argument"
+            )
+        if type(tensor._raw) is np.ndarray:
+            memory.note_write(tensor._raw)
+
+
+def _cut(result: Any, args: Sequence[Any], ctx: FunctionCtx) -> Any:
+    """Return a result that nothing is recorded for."""
+    if not isinstance(result, Tensor) or _is_among(result, ctx.dirty_tensors):
+        return result
+    if _is_among(result, args):
+        return _alias(result)
+    if result._node is not None:
+        result._node = None
+    return result
+
+
+def _alias(tensor: Tensor, node: Node | None = None) -> Tensor:
+    """Return a view of all of a tensor, which a program may not write to if it has an entry."""
+    raw = tensor._raw
+    alias = made(raw.view() if type(raw) is np.ndarray else raw, node)
+    alias._base = tensor if tensor._base is None else tensor._base
+    alias._path = (*tensor._path, ns.positive)
+    alias._among = node is not None
+    return alias
+
+
+def _entered(
+    ctx: FunctionCtx, args: tuple[Any, ...], results: list[Any], nodes: list[Any], tokens: Any
+) -> list[Any]:
+    """Return results with an entry for the call."""
+    metas = [(tuple(r.shape), r._raw.dtype) if isinstance(r, Tensor) else None for r in results]
+    kept = _save(ctx, args, results)
+    op = _copy_of(_template(len(args)))
+    op.context, op.metas = ctx, metas
+    op.tensors = [isinstance(a, Tensor) for a in args]
+    edges = [
+        (node, i, (kept,) if kept else ())
+        for i, node in enumerate(nodes)
+        if node is not None and node.tokens & tokens
+    ]
+    single = len(results) == 1
+    shapes = [() if meta is None else meta[0] for meta in metas]
+    kinds = [np.dtype(bool) if meta is None else meta[1] for meta in metas]
+    parent, argument, values = edges[0]
+    shape, kind = (shapes[0], kinds[0]) if single else (shapes, kinds)
+    whole = Node(op, parent, argument, values, tuple(edges[1:]), tokens, shape, kind)
+    mark(whole, ctx.name())
+    found = []
+    for position, result in enumerate(results):
+        if not isinstance(result, Tensor):
+            found.append(result)
+        elif result._raw.dtype.kind not in "fc" or _is_among(result, ctx.non_differentiable):
+            found.append(_cut(result, args, ctx))
+        else:
+            node = whole if single else output_node(whole, position, result._raw)
+            assert node is not None
+            mark(node, ctx.name())
+            found.append(_with_entry(ctx, result, args, node))
+    return found
+
+
+def _copy_of(template: Custom) -> Custom:
+    op = Custom.__new__(Custom)
+    op.__dict__.update(template.__dict__)
+    return op
+
+
+def _with_entry(ctx: FunctionCtx, result: Tensor, args: Sequence[Any], node: Node) -> Tensor:
+    if _is_among(result, ctx.dirty_tensors):
+        base = result if result._base is None else result._base
+        memory.settle(base, result._path, node, own=True)
+        return result
+    if _is_among(result, args):
+        return _alias(result, node)
+    result._node = node
+    if result._base is not None:
+        result._among = True  # writes to it would go around the function
+    return result
+
+
+def _save(ctx: FunctionCtx, args: tuple[Any, ...], results: list[Any]) -> tuple[Any, ...]:
+    """Have a context hold what was saved, and return its arrays."""
+    packing = hooks.packing()
+    saved: list[Any] = []
+    arrays: list[np.ndarray] = []
+    for value in ctx.to_save:
+        if not isinstance(value, Tensor):
+            saved.append(value)
+            continue
+        position = next((k for k, r in enumerate(results) if r is value), None)
+        if _is_among(value, args) and not _is_among(value, ctx.dirty_tensors):
+            position = None
+        held: Any = value if type(value._node) is Leaf else made(value._raw, value._node)
+        if position is not None:
+            held = _Result(position, value._raw)
+        if packing is not None:
+            node = value._node if position is None else None
+            held = _Packed(packing, hooks.pack(packing, value), node, position)
+            arrays.append(_SOME)
+        elif type(value._raw) is np.ndarray:
+            arrays.append(value._raw)
+        saved.append(held)
+    ctx._saved, ctx.to_save = tuple(saved), ()
+    return tuple(arrays)
+
+
+#: Says that something is kept which a sweep gives up.
+_SOME = np.empty(0)
+
+
+# -- inside of vmap --------------------------------------------------------------------------------
+
+
+class VmapInfo(NamedTuple):
+    """What a function's `vmap` is told: how many examples there are."""
+
+    batch_size: int
+    randomness: str
+
+
+def _level(args: tuple[Any, ...]) -> Level | None:
+    return highest([a._raw for a in args if isinstance(a, Tensor)], {}) if levels.get() else None
+
+
+def _is_at(value: Any, level: Level) -> bool:
+    return isinstance(value, Tensor) and type(value._raw) is Batched and value._raw.level is level
+
+
+def _by_own_rule(function: Any, args: tuple[Any, ...], level: Level) -> Any:
+    """Return what a function's own `vmap` gives for all examples."""
+    dims = tuple(0 if _is_at(a, level) else None for a in args)
+    physical = [outward(a._raw.values) if _is_at(a, level) else a for a in args]
+    with outside(level):
+        output, out_dims = function.vmap(VmapInfo(level.size, level.randomness), dims, *physical)
+
+        def example(value: Any, dim: Any) -> Any:
+            if dim is None or not isinstance(value, Tensor):
+                return value
+            native = convert(value)
+            return made(Batched(level, ns.moveaxis(native, dim, 0) if dim else native))
+
+        if not isinstance(output, tuple):
+            return example(output, out_dims)
+        if not isinstance(out_dims, tuple):
+            out_dims = (out_dims,) * len(output)
+        return tuple(map(example, output, out_dims))
+
+
+def _for_examples(function: Any, args: tuple[Any, ...]) -> Any:
+    """Return what a function gives for all examples, with one entry on either side."""
+    from wengert.transforms.custom import recorded_as_one
+
+    ctx = _context(function.__name__)()
+    ctx._function = function
+    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and _floats(a) for a in args)
+    output = _forward(function, ctx, args)
+    several = isinstance(output, tuple)
+    results = list(output) if several else [output]
+    _save(ctx, args, results)
+    op = _copy_of(_template(len(args)))
+    op.context, op.tensors = ctx, [isinstance(a, Tensor) for a in args]
+    op.metas = [(tuple(r.shape), r._raw.dtype) if isinstance(r, Tensor) else None for r in results]
+    taken = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+    given = [
+        k
+        for k, r in enumerate(results)
+        if isinstance(r, Tensor) and _floats(r) and not _is_among(r, ctx.non_differentiable)
+    ]
+
+    def backward(found: list[Any], weights: list[Any]) -> list[Any]:
+        full: list[Any] = [None] * len(results)
+        for k, weight in zip(given, weights, strict=True):
+            full[k] = _tensor(weight)
+        ctx._results = [None] * len(results)
+        for k, part in zip(given, found, strict=True):
+            ctx._results[k] = part
+        answers = op.backward(full)
+        return [None if answers[i] is None else convert(answers[i]) for i in taken]
+
+    if given:
+        natives = [convert(args[i]) for i in taken]
+        with Tracking():
+            parts = recorded_as_one(
+                function.__name__, natives, [convert(results[k]) for k in given], backward,
+                reads_results=True,
+            )  # fmt: skip
+        for k, part in zip(given, parts, strict=True):
+            results[k] = outward(part)
+    return tuple(results) if several else results[0]
+
+
+def _floats(tensor: Tensor) -> bool:
+    return bool(tensor._raw.dtype.kind in "fc")
+
+
+# -- what programs derive from ---------------------------------------------------------------------
+
+
+@plain("autograd.Function", "autograd.function.Function")
+class Function(FunctionCtx):
+    """An operation with derivatives of its own, as its static methods say."""
+
+    generate_vmap_rule = False
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Raise: it is the class that is applied."""
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated: a Function is "
+            f"not called; write {type(self).__name__}.apply(...)"
+        )
+
+    @staticmethod
+    def forward(*args: Any, **options: Any) -> Any:
+        """Return the value; given by the program."""
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Save what `backward` needs; given by the program where `forward` does not."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Return the gradients of arguments; given by the program."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
+        )
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Return the tangents of results; given by the program."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """Return results for all examples, and where their axis is; given by the program."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod "
+            "or set generate_vmap_rule=True."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any, **options: Any) -> Any:
+        """Return the function's value."""
+        if options:
+            first = () if cls.setup_context is not Function.setup_context else (None,)
+            bound = inspect.signature(cls.forward).bind(*first, *args, **options)
+            bound.apply_defaults()
+            args = bound.args[len(first) :]
+        level = _level(args)
+        if level is None:
+            return call(cls, args)
+        if cls.vmap is not Function.vmap:
+            if cls.generate_vmap_rule:
+                raise RuntimeError(
+                    f"{cls.__name__} has both generate_vmap_rule=True and a vmap staticmethod; "
+                    "give one of them"
+                )
+            return _by_own_rule(cls, args, level)
+        return _for_examples(cls, args)
+
+
+@plain("autograd.function.InplaceFunction")
+class InplaceFunction(Function):
+    """A function that may be made to work in place; the program's methods ask for it."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        self.inplace = inplace
+
+
+class _Once(Op):
+    """Where a gradient ends that the program has said has no derivative of its own."""
+
+    family = "custom"
+
+    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
+        """Raise."""
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
+
+
+_ONCE = _Once("once_differentiable", ("x",), lambda xp, x: x, (lambda xp, g: g,))
+
+
+@plain("autograd.function.once_differentiable")
+def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a `backward` whose answers have no derivatives, and say so if asked."""
+
+    @functools.wraps(fn)
+    def backward(ctx: Any, *args: Any) -> Any:
+        with no_grad():
+            outputs = fn(ctx, *args)
+        given = [a for a in args if isinstance(a, Tensor) and a.requires_grad]
+        if not is_grad_enabled() or not given:
+            return outputs
+        parent = given[0]._node
+        assert parent is not None
+
+        def ended(value: Any) -> Any:
+            if not isinstance(value, Tensor) or not _floats(value):
+                return value
+            shape, kind = tuple(value._raw.shape), value._raw.dtype
+            node = Node(_ONCE, parent, 0, (), (), frozenset({GRAD}), shape, kind)
+            mark(node, "Error")
+            return made(value._raw, node)
+
+        if isinstance(outputs, tuple):
+            return tuple(map(ended, outputs))
+        return ended(outputs)
+
+    return backward
+
+
+put(("autograd.function.VmapInfo",), VmapInfo)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Sequence
-from typing import Any
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert import backends
 from wengert.dialects.torch import memory
-from wengert.dialects.torch.modes import GRAD, current, switched
+from wengert.dialects.torch.modes import GRAD, PAUSED, current, switched
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
@@ -24,8 +28,8 @@ from wengert.dialects.torch.tensors import (
     users_frame,
 )
 from wengert.engine import cotangents as ct
-from wengert.engine.node import LEAF, OUTPUT, Node, Op, active
-from wengert.engine.sweep import ancestors, reverse
+from wengert.engine.node import LEAF, NOBODY, Node, Op, active
+from wengert.engine.sweep import ancestors, leading_to, reverse
 from wengert.engine.tape import on_tensors
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -36,6 +40,32 @@ class Freed(tuple[Any, ...]):
 
     code: Any = None
     last: int = 0
+
+
+class Packed(tuple[Any, ...]):
+    """The values of an entry of which some are packed, and how to unpack all of its edges."""
+
+    unpack: Callable[[Node], None]
+
+
+class Running(NamedTuple):
+    """A sweep that runs: what hooks and a program's own functions may ask about it."""
+
+    entries: list[Node]
+    targets: list[Node]
+    sources: set[Node]
+    #: whether leaves get what is found, and whether a program has said which
+    accumulates: bool
+    chosen: bool
+    #: leaves that have got theirs, and edges that a program's function gave None for
+    done: set[Node]
+    cut: set[tuple[Node, int]]
+
+
+#: The innermost sweep that runs in this thread.
+running: ContextVar[Running | None] = ContextVar("wengert_torch_sweep", default=None)
+#: What is done to the entries before a sweep, such as looking for NaN; it returns what undoes it.
+observers: list[Callable[[list[Node]], Callable[[], None]]] = []
 
 
 # -- hooks -----------------------------------------------------------------------------------------
@@ -74,29 +104,61 @@ class Hooked(Op):
     def __init__(self) -> None:
         super().__init__("hook", ("x",), lambda xp, x: x, (lambda xp, g: g,))
         self.hooks: dict[int, Callable[[Any], Any]] = {}
+        #: of a leaf, hooks of its AccumulateGrad: before it, after it, and once it has accumulated
+        self.before: dict[int, Callable[[Any], Any]] = {}
+        self.after: dict[int, Callable[[Any, Any], Any]] = {}
+        self.accumulated: dict[int, Callable[[Any], Any]] = {}
         #: the tensor whose gradient is kept
         self.retains: Callable[[], Tensor | None] | None = None
 
     def pull(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
         """Return the cotangent, as the hooks leave it."""
         recorded = type(g) is Native
-        tensor = made(g._raw, g._node) if recorded else made(g)
+        tensor = made(g._raw, g._node) if recorded else made(np.asarray(g))
         for hook in list(self.hooks.values()):
-            answer = hook(tensor)
-            if answer is not None:
-                _check_answer(answer, tensor)
-                tensor = answer
+            tensor = answer_of(hook(tensor), tensor)
         if self.retains is not None:
             keep = self.retains()
             if keep is not None:
-                accumulate(keep, made(tensor._raw.copy(), tensor._node))
+                accumulate(keep, copied(tensor))
+        sweep = running.get()
+        if type(node) is Leaf and sweep is not None and sweep.accumulates:
+            tensor = self.gather(node, tensor, sweep)
         return convert(tensor) if recorded else tensor._raw
 
+    def gather(self, node: Leaf, tensor: Tensor, sweep: Running) -> Tensor:
+        """Give a leaf its gradient now, so that hooks find it there, and return it."""
+        inner, leaf = node.parent, node.owner()
+        if leaf is None or inner not in sweep.sources:
+            return tensor
+        for hook in list(self.before.values()):
+            answer = hook((tensor,))
+            tensor = answer_of(answer[0] if isinstance(answer, tuple) else answer, tensor)
+        sweep.done.add(inner)
+        accumulate(leaf, copied(tensor))
+        for done in list(self.accumulated.values()):
+            if done(leaf) is not None:
+                raise RuntimeError(
+                    "a hook registered with register_post_accumulate_grad_hook should return None"
+                )
+        for seen in list(self.after.values()):
+            seen((), (tensor,))
+        return tensor
 
-def _check_answer(answer: Any, given: Tensor) -> None:
+
+def copied(tensor: Tensor) -> Tensor:
+    """Return a tensor with memory of its own and the same entry."""
+    raw = tensor._raw
+    return made(raw.copy() if type(raw) is np.ndarray else raw, tensor._node)
+
+
+def answer_of(answer: Any, given: Tensor) -> Tensor:
+    """Return what a hook wants in the place of the gradient that it was given."""
+    if answer is None:
+        return given
     if not isinstance(answer, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(answer).__name__}'")
-    if answer._raw.shape != given._raw.shape:
+    if tuple(answer._raw.shape) != tuple(given._raw.shape):
         raise RuntimeError(
             f"hook has changed the size of value: it was given shape {list(given._raw.shape)} and "
             f"returned {list(answer._raw.shape)}"
@@ -106,12 +168,11 @@ def _check_answer(answer: Any, given: Tensor) -> None:
             f"hook has changed the type of value: it was given {given.dtype} and returned "
             f"{answer.dtype}"
         )
+    return answer
 
 
-def hooked(tensor: Tensor) -> Hooked:
-    """Return the place for hooks on a tensor's gradient, which is made if there is none yet."""
-    node = tensor._node
-    assert node is not None
+def hooked(node: Node) -> Hooked:
+    """Return the place for hooks on an entry's gradient, which is made if there is none yet."""
     if type(node.op) is Hooked:
         return node.op
     inner: Node
@@ -119,17 +180,15 @@ def hooked(tensor: Tensor) -> Hooked:
         # leaves stay what they are: the place is the entry that operations lead to
         inner = Leaf(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype)
         inner.owner = node.owner
-        inner.order = node.order - 0.5  # type: ignore[assignment]
     else:
         inner = Node(
             node.op, node.parent, node.argument, node.values, node.others, node.tokens,
             node.shape, node.dtype,
         )  # fmt: skip
-        inner.order = node.order - 0.5  # type: ignore[assignment]
-        inner.label = label_of(node)
+        inner.label = node.label = label_of(node)
         if hasattr(node, "code"):
             inner.code, inner.last = node.code, node.last
-        node.label = inner.label
+    inner.order = node.order - 0.5  # type: ignore[assignment]
     place = Hooked()
     node.op, node.parent, node.argument, node.values, node.others = place, inner, 0, (), ()
     return place
@@ -139,7 +198,8 @@ def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
     """Have a function called with each gradient of a tensor; it may return another."""
     if not tensor.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    place = hooked(tensor)
+    assert tensor._node is not None
+    place = hooked(tensor._node)
     handle = Handle(place.hooks)
     place.hooks[handle.id] = hook
     return handle
@@ -147,30 +207,48 @@ def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
 
 # -- accumulation ----------------------------------------------------------------------------------
 
+_accumulating = threading.RLock()
+
 
 def accumulate(tensor: Tensor, gradient: Tensor) -> None:
     """Add a gradient to what a tensor has."""
     if gradient._raw.dtype != tensor._raw.dtype:
         gradient = outward(ns.astype(convert(gradient), tensor._raw.dtype))
-    if tensor._grad is None:
-        tensor._grad = gradient
-    elif gradient._node is None and GRAD not in current():
-        memory.overwrite(tensor._grad, ns.add(convert(tensor._grad), convert(gradient)))
+    with _accumulating:  # threads may sweep to the same leaf
+        held = tensor._grad
+        if held is None:
+            tensor._grad = gradient
+        elif GRAD not in current():
+            _add_in_place(held, gradient)
+        else:
+            tensor._grad = outward(ns.add(convert(held), convert(gradient)))
+
+
+def _add_in_place(held: Tensor, gradient: Tensor) -> None:
+    raw, more = held._raw, gradient._raw
+    plain = type(raw) is np.ndarray and type(more) is np.ndarray and raw.shape == more.shape
+    if plain and raw.flags.writeable and 0 not in raw.strides:
+        np.add(raw, more, out=raw)
+        memory.note_write(raw)
     else:
-        tensor._grad = outward(ns.add(convert(tensor._grad), convert(gradient)))
+        memory.overwrite(held, ns.add(convert(held), convert(gradient)))
 
 
 class Own:
-    """Gives out gradients that share memory with nothing else."""
+    """Gives out gradients that share memory with nothing else.
 
-    def __init__(self, taken: Sequence[Any]) -> None:
+    `seen` says that a program's functions may have kept any of them.
+    """
+
+    def __init__(self, taken: Sequence[Any], seen: bool = False) -> None:
         self._taken = {id(memory.owner(raw)) for raw in taken if type(raw) is np.ndarray}
+        self._seen = seen
 
     def __call__(self, g: Any) -> Any:
         if type(g) is not np.ndarray:
-            return g
-        key = id(memory.owner(g))
-        if key in self._taken or g.base is not None or not g.flags.writeable:
+            return np.asarray(g) if isinstance(g, np.generic) else g
+        key = id(g)
+        if self._seen or key in self._taken or g.base is not None or not g.flags.writeable:
             g = g.copy()
             key = id(g)
         self._taken.add(key)
@@ -180,73 +258,97 @@ class Own:
 # -- the sweep -------------------------------------------------------------------------------------
 
 
-def free(node: Node) -> None:
+def free(gone: Freed, node: Node) -> None:
     """Give up the arrays that an entry keeps; one that keeps none can be swept again."""
     values = node.values
     if not values and not node.others:
         return
     if type(values) is Freed or not memory.keeps_arrays(node):
         return
-    gone = _place[-1]
     node.values = gone
     if node.others:
         node.others = tuple([(parent, argument, gone) for parent, argument, _ in node.others])
-
-
-#: What the sweeps that run now leave in place of values.
-_place: list[Freed] = []
+    if node.op.captures and hasattr(node.op, "release"):
+        node.op.release(gone)
 
 
 def check_kept(entries: Sequence[Node]) -> None:
     """Raise if an earlier sweep has given up what this one needs."""
     for node in entries:
         if type(node.values) is Freed:
-            raise RuntimeError(
-                "Trying to backward through the graph a second time: "
-                f"{label_of(node)} of {line_of(node)} gave up its saved tensors in the backward at "
-                f"{line_at(node.values.code, node.values.last)}; write retain_graph=True there"
-            )
+            raise freed_error(node)
 
 
-def seeds_of(
-    tensors: Sequence[Tensor], given: Sequence[Any], batched: bool = False
-) -> list[Tensor]:
-    """Return the gradients that a sweep begins with: the given ones, or ones for scalars."""
-    seeds = []
-    for position, (tensor, seed) in enumerate(zip(tensors, given, strict=True)):
-        if seed is None:
-            if not tensor.requires_grad:
-                explain_no_grad(tensor, position)
-            if tensor._raw.shape and np.prod(tensor._raw.shape) != 1:
-                raise RuntimeError(
-                    "grad can be implicitly created only for scalar outputs, and this one has "
-                    f"shape {list(tensor._raw.shape)}; write .sum().backward(), or give gradient="
-                )
-            if tensor._raw.dtype.kind == "c":
-                raise RuntimeError(
-                    "grad can be implicitly created only for real scalar outputs but got "
-                    f"{tensor.dtype}; write x.abs() or x.real, or give gradient="
-                )
-            seed = made(np.ones(tensor._raw.shape, tensor._raw.dtype))
-        if not isinstance(seed, Tensor):
-            raise TypeError(
-                f"gradients can be either Tensors or None, but got {type(seed).__name__}"
-            )
-        if not batched and tuple(seed._raw.shape) != tuple(tensor._raw.shape):
+def freed_error(node: Node) -> RuntimeError:
+    """Return the error about an entry whose saved tensors are needed and are not there any more."""
+    values: Any = node.values
+    return RuntimeError(
+        "Trying to backward through the graph a second time (or directly access saved tensors "
+        f"after they have already been freed): {label_of(node)} of {line_of(node)} gave up its "
+        f"saved tensors in the backward at {line_at(values.code, values.last)}; write "
+        "retain_graph=True there"
+    )
+
+
+def check(entries: list[Node], sources: set[Node] | None) -> None:
+    """Raise if what a sweep needs is not there any more, or was overwritten."""
+    try:
+        check_kept(entries)
+        memory.check_unwritten(entries)
+    except RuntimeError:
+        if sources is None:
+            raise
+        on_path = passed(entries, sources)  # other entries do not matter
+        check_kept(on_path)
+        memory.check_unwritten(on_path)
+
+
+def passed(entries: list[Node], sources: set[Node]) -> list[Node]:
+    """Return the entries that a sweep to some sources goes through."""
+    wanted = leading_to(sources, entries)
+    return [node for node in entries if any(parent in wanted for parent, _, _ in node.edges)]
+
+
+def target_of(value: Any, seed: Any, position: int) -> Node:
+    """Return the entry that a sweep begins at, if it can and the seed for it is one."""
+    if not isinstance(value, Tensor):
+        if hasattr(value, "entry"):  # a GradientEdge
+            if seed is None:
+                raise RuntimeError("a sweep from a GradientEdge needs a gradient; give one")
+            edge: Node = value.entry
+            return edge
+        raise TypeError(f"expected a Tensor to differentiate, got {type(value).__name__}")
+    raw = value._raw
+    if seed is None:
+        if value._node is None or GRAD not in value._node.tokens:
+            explain_no_grad(value, position)
+        if raw.shape and np.prod(raw.shape) != 1:
             raise RuntimeError(
-                f"Mismatch in shape: grad_output[{position}] has a shape of "
-                f"{list(seed._raw.shape)} and output[{position}] has a shape of "
-                f"{list(tensor._raw.shape)}; give one number for each element"
+                "grad can be implicitly created only for scalar outputs, and this one has "
+                f"shape {list(raw.shape)}; write .sum().backward(), or give gradient="
             )
-        if (seed._raw.dtype.kind == "c") != (tensor._raw.dtype.kind == "c"):
+        if raw.dtype.kind == "c":
             raise RuntimeError(
-                "For complex Tensors, both grad_output and output are required to have the same "
-                f"dtype; got {seed.dtype} and {tensor.dtype}"
+                "grad can be implicitly created only for real scalar outputs but got "
+                f"{value.dtype}; write x.abs() or x.real, or give gradient="
             )
-        if not tensor.requires_grad:
-            explain_no_grad(tensor, position)
-        seeds.append(seed)
-    return seeds
+    elif not isinstance(seed, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
+    elif tuple(seed._raw.shape) != tuple(raw.shape):
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{position}] has a shape of "
+            f"{list(seed._raw.shape)} and output[{position}] has a shape of "
+            f"{list(raw.shape)}; give one number for each element"
+        )
+    elif (seed._raw.dtype.kind == "c") != (raw.dtype.kind == "c"):
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same "
+            f"dtype; got {seed.dtype} and {value.dtype}"
+        )
+    elif not value.requires_grad:
+        explain_no_grad(value, position)
+    node: Node = value._node  # type: ignore[assignment]
+    return node
 
 
 def explain_no_grad(tensor: Tensor, position: int = 0) -> None:
@@ -269,26 +371,27 @@ def _why_cut(tensor: Tensor) -> str:
 
 
 def sweep(
-    tensors: Sequence[Tensor],
+    nodes: list[Node],
     seeds: Sequence[Tensor],
-    sources: Sequence[Node] | None,
+    sources: set[Node] | None,
     keep: bool,
     create: bool,
-) -> dict[Node, Any]:
-    """Return the cotangents of entries, as tensors of Wengert; of all leaves if none are given."""
-    nodes: list[Any] = [t._node for t in tensors]
+    accumulates: bool = False,
+) -> tuple[dict[Node, Any], Running, bool]:
+    """Return the cotangents of entries, as tensors of Wengert; of all leaves if none are given.
+
+    With them comes what is known of the sweep, and whether functions of the program took part.
+    """
     entries = ancestors(nodes, GRAD)
-    check_kept(entries)
-    memory.check_unwritten(entries)
-    if sources is None:
-        wanted = {n for n in entries if n.op is LEAF}
-        # a place that keeps a gradient is wanted too, though it is no leaf
-        wanted.update(n for n in entries if type(n.op) is Hooked and n.op.retains is not None)
-    else:
-        wanted = set(sources)
-    before = current()
-    recording = switched(before, create)
-    recorded = on_tensors(entries, [convert(s) for s in seeds], recording)
+    check(entries, sources)
+    wanted = {n for n in entries if n.op is LEAF} if sources is None else sources
+    seen = any(kind.captures for kind in {type(n.op) for n in entries})
+    if seen:
+        entries = _leaves_early(entries)
+    recording = switched(current(), create)
+    # who does not record has no interest in what is computed on tensors
+    interested = NOBODY if recording == PAUSED else recording
+    recorded = on_tensors(entries, [convert(s) for s in seeds], interested)
     xp: Any = ns if recorded else backends.NUMPY
     start: dict[Node, Any] = {}
     for node, seed in zip(nodes, seeds, strict=True):
@@ -299,19 +402,27 @@ def sweep(
     frame = users_frame()
     gone = Freed()
     gone.code, gone.last = frame.f_code, frame.f_lasti
-    _place.append(gone)
-    token = active.set(recording)
+    this = Running(entries, nodes, wanted, accumulates, sources is not None, set(), set())
+    token, mine = active.set(recording), running.set(this)
+    undo: list[Callable[[], None]] = []
     try:
+        undo.append(unpacked(entries, wanted))
+        undo += [observe(entries) for observe in list(observers)]
         with np.errstate(all="ignore"):
             found = reverse(
-                xp, entries, start, wanted, recorded, None if keep else GRAD, free=free
-            )
-            return {
-                node: _dense(xp, g, recorded) for node, g in found.items()
-            }
+                xp, entries, start, wanted, recorded, None if keep else GRAD,
+                free=functools.partial(free, gone),
+            )  # fmt: skip
+            if this.cut:
+                reached = _reached(this)
+                found = {node: g for node, g in found.items() if node in reached}
+            answers = {node: _dense(xp, g, recorded) for node, g in found.items()}
     finally:
+        for step in reversed(undo):
+            step()
         active.reset(token)
-        _place.pop()
+        running.reset(mine)
+    return answers, this, seen
 
 
 def _dense(xp: Any, g: Any, recorded: bool) -> Native:
@@ -320,8 +431,82 @@ def _dense(xp: Any, g: Any, recorded: bool) -> Native:
     return g if recorded else wrap_native(g)
 
 
+def _leaves_early(entries: list[Node]) -> list[Node]:
+    """Return entries, newest first, with leaves as soon as nothing leads to them any more.
+
+    It is then that PyTorch accumulates, and that hooks on leaves are called.
+    """
+    uses = Counter(parent for node in entries for parent, _, _ in node.edges)
+    placed: set[Node] = set()
+    ordered: list[Node] = []
+
+    def place(node: Node) -> None:
+        if node in placed:
+            return
+        placed.add(node)
+        ordered.append(node)
+        for parent, _, _ in node.edges:
+            uses[parent] -= 1
+            if not uses[parent] and type(parent) is Leaf:
+                place(parent)
+
+    for node in entries:
+        place(node)
+    return ordered
+
+
+def _reached(sweep: Running) -> set[Node]:
+    """Return the entries that gradients come to, where functions gave None for some arguments."""
+    found = set(sweep.targets)
+    for node in sweep.entries:
+        if node in found:
+            found.update(p for p, argument, _ in node.edges if (node, argument) not in sweep.cut)
+    return found
+
+
+def unpacked(entries: list[Node], sources: set[Node]) -> Callable[[], None]:
+    """Unpack what entries have packed, and return what brings that back where it was not freed."""
+    packed = [node for node in entries if type(node.values) is Packed]
+    if not packed:
+        return lambda: None
+    on_path = set(passed(entries, sources))
+    kept = [(n, n.values, n.others) for n in packed if n in on_path]
+    for node, values, _ in kept:
+        assert type(values) is Packed
+        values.unpack(node)
+
+    def pack_again() -> None:
+        for node, values, others in kept:
+            if type(node.values) is not Freed:
+                node.values, node.others = values, others
+
+    return pack_again
+
+
+# -- what programs call ----------------------------------------------------------------------------
+
+
 def _sequence(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+    if isinstance(value, Tensor) or hasattr(value, "output_nr"):
+        return [value]
+    return list(value.values() if isinstance(value, Mapping) else value)
+
+
+def _paired(targets: list[Any], given: Any, what: str) -> list[Any]:
+    seeds = [None] * len(targets) if given is None else _sequence(given)
+    if len(seeds) < len(targets):
+        raise RuntimeError(f"got {len(targets)} {what} and {len(seeds)} gradients; give one each")
+    return seeds[: len(targets)]
+
+
+def _seeded(targets: list[Any], given: list[Any]) -> tuple[list[Node], list[Tensor]]:
+    """Return where a sweep begins, and with what: the given gradients, or ones for scalars."""
+    nodes = [target_of(t, s, i) for i, (t, s) in enumerate(zip(targets, given, strict=True))]
+    seeds = [
+        made(np.ones(node.shape, node.dtype)) if seed is None else seed
+        for node, seed in zip(nodes, given, strict=True)
+    ]
+    return nodes, seeds
 
 
 def backward(
@@ -329,57 +514,100 @@ def backward(
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
     """Add the gradients of tensors to the leaves that they were computed from."""
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                "`backward()`; give `grad_tensors` only"
+            )
+        grad_tensors = grad_variables
     targets = _sequence(tensors)
-    given = [None] * len(targets) if grad_tensors is None else _sequence(grad_tensors)
-    if len(given) != len(targets):
-        raise RuntimeError(
-            f"got {len(targets)} tensors and {len(given)} gradients; give one for each"
-        )
-    if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
-        raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
-    seeds = seeds_of(targets, given)
-    keep = create_graph if retain_graph is None else retain_graph
     sources = None
     if inputs is not None:
-        sources = [source_of(t, i) for i, t in enumerate(_sequence(inputs))]
-    found = sweep(targets, seeds, sources, keep, create_graph)
-    own = Own([s._raw for s in seeds])
-    owners = {}
-    if inputs is not None:
-        owners = {source_of(t, 0): t for t in _sequence(inputs)}
+        chosen = _sequence(inputs)
+        if not chosen:
+            raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
+        for tensor in chosen:
+            if isinstance(tensor, Tensor) and not tensor.is_leaf:
+                retain_grad(tensor)
+        sources = {behind_hooks(source_of(t, i)) for i, t in enumerate(chosen)}
+    nodes, seeds = _seeded(targets, _paired(targets, grad_tensors, "tensors"))
+    keep = create_graph if retain_graph is None else retain_graph
+    found, done, seen = sweep(nodes, seeds, sources, keep, create_graph, True)
+    own = Own([s._raw for s in seeds], seen)
     after = active.set(switched(current(), create_graph))
     try:
         for node, g in found.items():
-            owner = owners.get(node)
-            if owner is None and type(node) is Leaf:
+            if type(node) is Leaf and node not in done.done:
                 owner = node.owner()
-            if owner is not None:
-                accumulate(owner, made(own(g._raw), g._node))
-                for hook in list(getattr(owner, "_after", {}).values()):
-                    hook(owner)
+                if owner is not None:
+                    accumulate(owner, made(own(g._raw), g._node))
     finally:
         active.reset(after)
 
 
-def source_of(tensor: Any, position: int) -> Node:
-    """Return the entry at which a tensor's gradient is found."""
-    if not isinstance(tensor, Tensor):
-        raise TypeError(f"expected a Tensor as input {position}, got {type(tensor).__name__}")
+def retain_grad(tensor: Tensor) -> None:
+    """Have a tensor that was computed keep its gradient as leaves do."""
+    import weakref
+
     if not tensor.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if not tensor.is_leaf and not tensor._retains:
+        assert tensor._node is not None
+        hooked(tensor._node).retains = weakref.ref(tensor)
+        tensor._retains = True
+
+
+def move_retained(tensor: Tensor, before: Node | None) -> None:
+    """Have a tensor that keeps its gradient, and was written to, keep that of what it is now."""
+    if before is not None and type(before.op) is Hooked:
+        before.op.retains = None
+    tensor._retains = False
+    if tensor.requires_grad:
+        retain_grad(tensor)
+
+
+def source_of(value: Any, position: int) -> Node:
+    """Return the entry at which a tensor's gradient is found, or the place of its hooks."""
+    if not isinstance(value, Tensor):
+        if hasattr(value, "entry"):  # a GradientEdge
+            edge: Node = value.entry
+            return edge
+        raise TypeError(f"expected a Tensor as input {position}, got {type(value).__name__}")
+    if value._node is None or GRAD not in value._node.tokens:
         raise RuntimeError(
             "One of the differentiated Tensors does not require grad: input "
-            f"{position}, of shape {list(tensor._raw.shape)}; write x.requires_grad_() before the "
+            f"{position}, of shape {list(value._raw.shape)}; write x.requires_grad_() before the "
             "computation"
         )
-    node = tensor._node
-    assert node is not None
-    if type(node) is Leaf and type(node.op) is Hooked:  # hooks have their say first
-        assert node.parent is not None
-        return node.parent
-    return node
+    return value._node
+
+
+def behind_hooks(node: Node) -> Node:
+    """Return an entry, or the one behind the place of its hooks."""
+    if type(node.op) is not Hooked:
+        return node
+    assert node.parent is not None
+    return node.parent
+
+
+def captured(nodes: list[Node]) -> list[Node]:
+    """Return where `grad` finds its answers.
+
+    As in PyTorch that is after a tensor's hooks, and before them if the sweep goes on behind it.
+    """
+    inner = [behind_hooks(node) for node in nodes]
+    found = list(inner)
+    for k, node in enumerate(nodes):
+        if node is not inner[k] and type(node) is not Leaf and len(nodes) > 1:
+            older = set(ancestors([inner[k]], GRAD)) - {inner[k]}
+            if not older.isdisjoint(inner):
+                found[k] = node
+    return found
 
 
 def grad(
@@ -388,10 +616,11 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
+) -> Any:
     """Return the gradients of outputs with respect to inputs, which keep theirs."""
     if materialize_grads and allow_unused is False:
         raise ValueError(
@@ -399,34 +628,35 @@ def grad(
             "allow_unused=False."
         )
     targets, wanted = _sequence(outputs), _sequence(inputs)
-    given = [None] * len(targets) if grad_outputs is None else _sequence(grad_outputs)
-    if len(given) != len(targets):
-        raise RuntimeError(
-            f"got {len(targets)} outputs and {len(given)} grad_outputs; give one for each"
-        )
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    given = _paired(targets, grad_outputs, "outputs")
     keep = create_graph if retain_graph is None else retain_graph
-    sources = [source_of(t, i) for i, t in enumerate(wanted)]
+    sources = captured([source_of(t, i) for i, t in enumerate(wanted)])
+    seen = False
     if is_grads_batched:
         found = _batched(targets, given, sources, keep, create_graph)
     else:
-        seeds = seeds_of(targets, given)
-        found = sweep(targets, seeds, sources, keep, create_graph)
+        nodes, seeds = _seeded(targets, given)
+        found, _, seen = sweep(nodes, seeds, set(sources), keep, create_graph)
     answers: list[Any] = []
-    own = Own([s._raw for s in given if s is not None])
-    for position, (tensor, node) in enumerate(zip(wanted, sources, strict=True)):
+    own = Own([s._raw for s in given if s is not None], seen)
+    for position, node in enumerate(sources):
         g = found.get(node)
         if g is not None:
             answers.append(made(own(g._raw), g._node))
         elif materialize_grads:
-            answers.append(made(np.zeros_like(tensor._raw)))
+            answers.append(made(np.zeros(node.shape, node.dtype)))
         elif allow_unused:
             answers.append(None)
         else:
             raise RuntimeError(
                 "One of the differentiated Tensors appears to not have been used in the graph: "
-                f"input {position}, of shape {list(tensor._raw.shape)}. Set allow_unused=True for "
+                f"input {position}, of shape {list(node.shape)}. Set allow_unused=True for "
                 "None in its place, or materialize_grads=True for zeros."
             )
+    if isinstance(inputs, Mapping):
+        return dict(zip(inputs, answers, strict=True))
     return tuple(answers)
 
 
@@ -440,9 +670,9 @@ def _batched(
         raise RuntimeError("is_grads_batched=True needs grad_outputs, with a first axis for them")
     order: list[Node] = []
 
-    def one(*seeds: Any) -> list[Any]:
-        checked = seeds_of(targets, [outward(s) for s in seeds])
-        found = sweep(targets, checked, sources, keep, create)
+    def one(*parts: Any) -> list[Any]:
+        nodes, seeds = _seeded(targets, [outward(p) for p in parts])
+        found, _, _ = sweep(nodes, seeds, set(sources), keep, create)
         order[:] = [node for node in dict.fromkeys(sources) if node in found]
         return [found[node] for node in order]
 
@@ -450,81 +680,4 @@ def _batched(
     return dict(zip(order, answers, strict=True))
 
 
-# -- what a program sees of the list ---------------------------------------------------------------
-
-
-class GradFn:
-    """An entry, as programs see it in `grad_fn` and `next_functions`."""
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-
-    def name(self) -> str:
-        """Return what PyTorch calls it."""
-        return label_of(self._node)
-
-    @property
-    def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
-        """The entries that the result was computed from, and which of their results."""
-        node = self._node
-        if type(node.op) is Hooked and node.parent is not None:
-            node = node.parent
-        found = {argument: parent for parent, argument, _ in node.edges}
-        places = range(max(len(node.op.args), max(found, default=-1) + 1))
-        return tuple(_shown(found.get(k)) for k in places)
-
-    @property
-    def variable(self) -> Tensor | None:
-        """Of a leaf's entry, the leaf."""
-        if type(self._node) is not Leaf:
-            raise AttributeError(f"{self.name()} has no variable; only leaves have one")
-        found: Tensor | None = self._node.owner()
-        return found
-
-    @property
-    def metadata(self) -> dict[Any, Any]:
-        """A dict for the program's own use."""
-        return self.__dict__.setdefault("_metadata", {})
-
-    def register_hook(self, hook: Callable[[Any, Any], Any]) -> Handle:
-        """Have a function called with the gradients of arguments and results."""
-        from wengert.dialects.torch.node_hooks import register
-
-        return register(self._node, hook)
-
-    def register_prehook(self, hook: Callable[[Any], Any]) -> Handle:
-        """Have a function called with the gradients of results before they go on."""
-        place = hooked(made(np.empty(0), self._node))
-        handle = Handle(place.hooks)
-
-        def call(g: Any) -> Any:
-            answer = hook((g,))
-            return answer[0] if isinstance(answer, tuple) else answer
-
-        place.hooks[handle.id] = call
-        return handle
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, GradFn) and other._node is self._node
-
-    def __hash__(self) -> int:
-        return id(self._node)
-
-    def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self._node):#x}>"
-
-
-def _shown(node: Node | None) -> tuple[GradFn | None, int]:
-    if node is None:
-        return None, 0
-    if node.op is OUTPUT and node.parent is not None:
-        return GradFn(node.parent), node.argument
-    return GradFn(node), 0
-
-
-def grad_fn(tensor: Tensor) -> GradFn | None:
-    """Return the entry of a tensor that was computed; None for others."""
-    return None if tensor.is_leaf or tensor._node is None else GradFn(tensor._node)
-
-
-__all__ = ["backward", "grad", "grad_fn", "register_hook"]
+__all__ = ["backward", "grad", "register_hook", "retain_grad"]

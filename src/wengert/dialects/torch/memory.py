@@ -2,7 +2,8 @@
 
 Memory is NumPy's: a view of an array is a view of its memory, so a write to one shows in all. The
 list of operations has to say the same. After a write through a view, the entry of its base becomes
-"the base before, with this part replaced", and each view's entry is derived from that anew.
+"the base before, with this part replaced" (`_COPY`), and each view gives up its entry: when it is
+next asked for, `derive` makes it from the base's. So a write costs what it writes.
 
 An entry keeps the arrays that its rule reads. A write to such an array is found out when a sweep
 needs it: `WRITTEN` knows for each piece of memory when it was last written to, and entries know
@@ -18,24 +19,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.torch.modes import GRAD, Tracking, current
+from wengert import backends
+from wengert.dialects.torch import dtypes
+from wengert.dialects.torch.modes import (
+    GRAD,
+    Tracking,
+    current,
+    switched,
+    is_inference_mode_enabled,
+)
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
     astype,
     convert,
     label_of,
+    leaf,
     line_at,
     line_of,
     made,
     mark,
     ns,
-    outward,
     users_frame,
 )
-from wengert.engine.node import ALIAS, Node, _next_order
+from wengert.engine.batching import Level
+from wengert.engine.examples import one_by_one
+from wengert.engine.node import ALIAS, Edge, Node, Op, Tokens, _next_order, active, meet
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
+from wengert.ops import batching
 from wengert.ops.updates import _set
 
 View = Callable[[Native], Native]
@@ -61,16 +74,26 @@ _last_write = [0]
 
 def owner(raw: np.ndarray) -> np.ndarray:
     """Return the array that owns the memory of another."""
-    while isinstance(raw.base, np.ndarray):
-        raw = raw.base
+    base: Any = raw.base
+    while base is not None:
+        if isinstance(base, np.ndarray):
+            raw = base
+        base = getattr(base, "base", None)  # what is between two arrays has one as well
     return raw
 
 
 def version(tensor: Tensor) -> int:
     """Return how often the memory of a tensor was written to."""
-    if type(tensor._raw) is not np.ndarray:
+    if tensor._inference:
+        raise RuntimeError("Inference tensors do not track version counter.")
+    return _writes(tensor._raw)
+
+
+def _writes(raw: Any) -> int:
+    """Return how often the memory of an array was written to."""
+    if type(raw) is not np.ndarray:
         return 0
-    found = WRITTEN.get(id(owner(tensor._raw)))
+    found = WRITTEN.get(id(owner(raw)))
     return 0 if found is None else found.count
 
 
@@ -121,7 +144,9 @@ def arrays_of(node: Node) -> Iterable[np.ndarray]:
 
 
 def keeps_arrays(node: Node) -> bool:
-    """Return whether an entry keeps any array."""
+    """Return whether an entry keeps any array that PyTorch's would."""
+    if node.op.name == "gather_flat":  # positions stand for the strides of a view
+        return False
     for value in node.values:
         if type(value) is np.ndarray:
             return True
@@ -131,31 +156,57 @@ def keeps_arrays(node: Node) -> bool:
 # -- views -----------------------------------------------------------------------------------------
 
 
-def view(tensor: Tensor, step: View, label: str, among: bool = False) -> Tensor:
-    """Return what a function makes of a tensor, as a view if that shares its memory."""
-    with Tracking():
-        result = outward(step(convert(tensor)))
-    if result._node is not None:
-        mark(result._node, label)
-    return viewed(tensor, result, step, among)
+def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool = False) -> Tensor:
+    """Return what a function made of a tensor, known as a view of it if it shares its memory."""
+    raw, node = result._raw, result._node
+    if node is not None:
+        if node is tensor._node:
+            node = Node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+        mark(node, label)
+    if type(raw) is np.ndarray:
+        if raw is tensor._raw:
+            raw = raw.view()
+        elif type(tensor._raw) is np.ndarray and owner(raw) is not owner(tensor._raw):
+            return made(raw, node)
+    part = made(raw, node)
+    base = base_of(tensor)
+    part._base, part._path = base, (*tensor._path, step)
+    if tensor._quiet:
+        part._quiet = True
+    several, blind = several or tensor._among, tensor._blind or GRAD not in current()
+    if several or blind:
+        part._among, part._blind = several, blind
+        if base.requires_grad and GRAD not in current():  # PyTorch takes it for a leaf of its own
+            node = leaf(part)
+        _hold(part, node)
+    _register(base, part)
+    return part
 
 
-def viewed(tensor: Tensor, result: Tensor, step: View, among: bool = False) -> Tensor:
-    """Return `result`, known as a view of a tensor if it shares its memory."""
-    raw, source = result._raw, tensor._raw
-    if type(raw) is np.ndarray and raw is not source and owner(raw) is not owner(source):
-        return result
-    base = tensor if tensor._base is None else tensor._base
-    result._base = base
-    result._path = (*tensor._path, step)
-    result._among = among or tensor._among
-    result._quiet = tensor._quiet
-    if base._views is None:
-        base._views = []
-    elif len(base._views) > 32 and not len(base._views) & (len(base._views) - 1):
-        base._views = [r for r in base._views if r() is not None]
-    base._views.append(weakref.ref(result))
-    return result
+def base_of(tensor: Tensor) -> Tensor:
+    """Return what a tensor is a view of; itself if it is none."""
+    base = tensor._base
+    if base is None:
+        return tensor
+    if base._base is not None:  # it got another shape in place: see `_put_behind`
+        base = tensor._base = base_of(base)
+    return base
+
+
+def _hold(part: Tensor, node: Node | None) -> None:
+    """Have a view that becomes useless with a write to its base be asked for its entry each time."""
+    part._held = node, _writes(part._raw)
+    part.__dict__.pop("_node", None)
+
+
+def _register(base: Tensor, part: Tensor) -> None:
+    """Have a base know a view whose entry is derived from its own."""
+    views = base._views
+    if views is None:
+        views = base._views = []
+    elif len(views) > 32 and not len(views) & (len(views) - 1):
+        views[:] = [r for r in views if r() is not None]
+    views.append(weakref.ref(part))
 
 
 def follow(path: tuple[View, ...], whole: Native) -> Native:
@@ -165,18 +216,178 @@ def follow(path: tuple[View, ...], whole: Native) -> Native:
     return whole
 
 
-def refresh(base: Tensor) -> None:
-    """Derive the entries of all views of a tensor from its entry."""
-    for reference in base._views or ():
+def _outdate(base: Tensor) -> None:
+    """Have all views of a tensor give up their entries, and arrays that are not its memory."""
+    views, base._views = base._views, []
+    for reference in views or ():
         part = reference()
-        if part is None:
-            continue
+        if part is not None:
+            if "_node" in part.__dict__:
+                part._unmarked = part.__dict__.pop("_node") is None
+            if type(base._raw) is not np.ndarray:
+                part.__dict__.pop("_raw", None)
+
+
+def derive(part: Tensor, name: str) -> Any:
+    """Return the entry (or the array) of a view that gave it up, by way of its base."""
+    base = part._base
+    if base is None:  # made by `torch.Tensor()`, of nothing
+        part._raw, part._node = np.empty(0, dtypes.default().numpy), None
+        return part.__dict__[name]
+    base = base_of(part)
+    if part._held is not None and "_raw" in part.__dict__:
+        node, seen = part._held
+        if seen != _writes(part._raw):
+            _check_derived(part, base)
+        return node
+    token = active.set(switched(current(), True))
+    try:
         found = follow(part._path, convert(base))
-        part._node = found._node
-        if type(part._raw) is not np.ndarray:
-            part._raw = found._raw
-        if part._node is not None:
-            mark(part._node, "AsStridedBackward0")
+    finally:
+        active.reset(token)
+    node = found._node
+    if node is not None:
+        if node is base._node:
+            node = Node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+        mark(node, "AsStridedBackward0")
+    if "_raw" not in part.__dict__:
+        part._raw = found._raw
+    if part._held is None:
+        part._node = node
+    else:
+        _hold(part, node)
+    _register(base, part)
+    return part._raw if name == "_raw" else node
+
+
+def _check_derived(part: Tensor, base: Tensor) -> None:
+    if base.requires_grad and GRAD in current():
+        raise RuntimeError(
+            "this tensor is a view, and its base or another view of its base has been modified "
+            f"inplace; it {_origin(part)}, and such views cannot be used after that. Write the "
+            "in-place operation without the underscore, or take the view after it"
+        )
+
+
+def _origin(part: Tensor) -> str:
+    if part._among:
+        return "is the output of a function that returns multiple views"
+    return "was created in no_grad mode"
+
+
+# -- what a write is to the list -------------------------------------------------------------------
+
+
+def _replaced(x: np.ndarray, values: Any, path: tuple[View, ...], own: bool = False) -> np.ndarray:
+    """Return an array with other values in a view of it; the same one if that is `own`."""
+    if not path:
+        return np.zeros_like(x) + values
+    out = x if own else x.copy("K")
+    place = follow(path, wrap_native(out))._raw
+    if owner(place) is owner(out):
+        place[...] = values
+        return out
+    flat = out.reshape(-1).copy()  # its elements lie in another order than those of the base
+    places = _positions(path, x.shape)
+    flat[places[places >= 0]] = np.broadcast_to(values, places.shape)[places >= 0]
+    return flat.reshape(x.shape)
+
+
+def _positions(path: tuple[View, ...], shape: tuple[int, ...]) -> Any:
+    """Return where the elements of a view are in its base; -1 for those that it does not know."""
+    places = wrap_native(np.arange(1, math.prod(shape) + 1).reshape(shape))
+    return follow(path, places)._raw - 1
+
+
+def _rest(xp: Any, g: Any, path: Any) -> Any:
+    """Return the cotangent of what was there before: zero where it was replaced."""
+    if xp is backends.NUMPY:
+        return _replaced(g, 0, path)
+    if not path:
+        return ns.zeros_like(g)
+    return apply(_COPY, (g, ns.zeros_like(follow(path, g))), {"path": path})
+
+
+def _part(xp: Any, g: Any, path: Any) -> Any:
+    """Return the cotangent of what was written."""
+    if xp is backends.NUMPY:
+        return follow(path, wrap_native(g))._raw
+    return follow(path, g)
+
+
+class _Copy(Op):
+    """A tensor, one view of which was written to.
+
+    Its answers in a sweep are the sweep's own, and made in the memory of its cotangent if that is
+    too: so many writes to one tensor cost no more than what they write.
+    """
+
+    family = "copy"
+    linear = True
+    consumes = True
+
+    def consume(self, g: Any, node: Node, argument: int, values: Any, own: bool) -> Any:
+        """Return the cotangent of one argument, having written to `g` if that is the sweep's."""
+        (path,) = values
+        if argument == 1:
+            return _part(backends.NUMPY, g, path).copy()
+        # what was written is asked first, or is not asked at all
+        own = own and (node.argument == 1 or not node.others)
+        return _replaced(g, 0, path, own)
+
+    def pull_block(
+        self, xp: Any, g: Any, node: Node, parent: Node, argument: int, values: Any
+    ) -> Any:
+        """Return the cotangent for a Block `g`, densely and as the sweep's own."""
+        g = g.todense(xp)
+        if xp is backends.NUMPY:
+            return self.consume(g, node, argument, values, False)
+        return self.pull(xp, g, node, argument, values)
+
+
+def _examples(level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    """Return the same for all examples at once; one by one if a view has another dtype."""
+    x, values = arrays
+    path = params["path"]
+    if x.dtype != values.dtype or not path:
+        return one_by_one(_COPY, level, arrays, mapped, params)
+    x, values = (batching.full(a, m, level) for a, m in zip(arrays, mapped, strict=True))
+    places = _positions(path, x.shape[1:]).reshape(-1)
+    flat, parts = (ns.reshape(a, (level.size, -1)) for a in (x, values))
+    return ns.reshape(_set(flat, parts, key=(slice(None), places), winners=None), x.shape)
+
+
+_COPY = _Copy(
+    "copy_slices",
+    ("x", "values"),
+    lambda xp, x, values, path: _replaced(x, values, path),
+    (_rest, _part),
+    ("path",),
+)
+_COPY.batch = _examples
+
+
+def with_part(x: Native, step: View, values: Native) -> Native:
+    """Return a tensor with other values in a view of it, as a new one."""
+    found: Native = apply(_COPY, (x, values), {"path": (step,)})
+    return found
+
+
+def _entry(before: Node | None, written: Node | None, raw: Any, path: Any, label: str) -> Node:
+    """Return the entry of a tensor, a view of which was written to. Nothing is computed."""
+    recording = current()
+    edges: list[Edge] = []
+    tokens: Tokens = frozenset()
+    for node, argument in ((written, 1), (before, 0)):
+        if node is not None and node.tokens & recording:
+            edges.append((node, argument, (path,)))
+            tokens = meet(tokens | node.tokens, recording)
+    parent, argument, values = edges[0]
+    made_of = Node(
+        _COPY, parent, argument, values, tuple(edges[1:]), tokens, tuple(raw.shape), raw.dtype
+    )
+    mark(made_of, label)
+    return made_of
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -187,9 +398,12 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
     if not isinstance(tensor, Tensor):
         raise TypeError(f"expected a Tensor to write to, got {type(tensor).__name__}")
     check_writable(tensor)
+    for value in args:
+        if isinstance(value, Tensor) and value is not tensor:
+            check_apart(tensor._raw, value._raw)
     old: Any = tensor
     if type(tensor._raw) is np.ndarray and _is_recording():
-        old = made(tensor._raw.copy(), tensor._node)  # entries keep what was there before
+        old = made(tensor._raw.copy("K"), tensor._node)  # entries keep what was there before
     since = _next_order()
     result = function(old, *args, **options)
     overwrite(tensor, convert(result), since)
@@ -201,65 +415,164 @@ def _is_recording() -> bool:
 
 
 def check_writable(tensor: Tensor) -> None:
-    """Raise if the program may not write to a tensor."""
+    """Raise if the program may not write to a tensor that requires gradients."""
+    base = base_of(tensor)
+    if base._inference and not is_inference_mode_enabled():
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed; write "
+            "x.clone() for a normal tensor before the update"
+        )
     if GRAD not in current():
         return
-    base = tensor if tensor._base is None else tensor._base
-    if type(base._node) is Leaf:
-        what = "a leaf Variable" if base is tensor else "a view of a leaf Variable"
+    if not base.requires_grad and (base is tensor or not tensor.requires_grad):
+        return
+    if base is not tensor:
+        check_view(tensor)
+        if tensor._unmarked and "_node" not in tensor.__dict__:
+            raise RuntimeError(
+                "a view that was taken before its base required grad is being used in an in-place "
+                "operation; take it again, after the operation on the base"
+            )
+        if type(base._node) is Leaf:
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place "
+                "operation; write `with torch.no_grad():` around an update, or x.clone() before it"
+            )
+    if type(tensor._node) is Leaf:
         raise RuntimeError(
-            f"{what} that requires grad is being used in an in-place operation; write "
+            "a leaf Variable that requires grad is being used in an in-place operation; write "
             "`with torch.no_grad():` around an update, or compute a new tensor"
         )
-    if tensor._among and tensor.requires_grad:
+
+
+def check_view(tensor: Tensor) -> None:
+    """Raise if a tensor is a view that nothing can be recorded for."""
+    if tensor._among or tensor._blind:
         raise RuntimeError(
-            f"{label_of(tensor._node)} returned several views at once, and such a view cannot be "
-            "modified inplace; write it without the underscore, or take one view by its index"
+            f"a view is being modified inplace that {_origin(tensor)}; write the operation without "
+            "the underscore, or take one view by its index where gradients are recorded"
         )
 
 
-def overwrite(tensor: Tensor, value: Native, since: int | None = None) -> None:
+def overwrite(
+    tensor: Tensor, value: Native, since: int | None = None, label: str = "CopyBackwards"
+) -> None:
     """Write to a tensor's memory, and have its entry and those of its views say so.
 
-    The value's entry, if made since then, was made for it alone.
+    The value's entry, if made since the order that is given, was made for it alone.
     """
-    since = _next_order() if since is None else since
     with Tracking():
-        _overwrite(tensor, value, since)
+        number = not value._raw.shape and value._node is None and not label.startswith("Copy")
+        if number and type(tensor._raw) is np.ndarray:
+            value = astype(value, tensor._raw.dtype)  # one number for all, also where they are one
+        else:
+            value = _fitted(value, tensor._raw)
+        base = base_of(tensor)
+        if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
+            check_view(tensor)
+        if type(tensor._raw) is np.ndarray and type(value._raw) is np.ndarray:
+            write(tensor._raw, value._raw, not tensor._quiet)
+            node = value._node
+            own = _is_own(node, since)
+            if own:
+                _move(value, tensor._raw)
+            settle(base, tensor._path, node, own, label)
+        else:
+            _replace(base, tensor._path, value, _is_own(value._node, since), label)
+    if tensor._unmarked:
+        tensor._unmarked = False
 
 
-def _overwrite(tensor: Tensor, value: Native, since: int) -> None:
-    raw = tensor._raw
-    new = value._raw
-    if tuple(new.shape) != tuple(raw.shape):
+def _is_own(node: Node | None, since: int | None) -> bool:
+    return node is not None and since is not None and node.order >= since
+
+
+def overwrite_part(tensor: Tensor, step: View, value: Native) -> None:
+    """Write to a view of a tensor that no program holds."""
+    with Tracking():
+        if type(tensor._raw) is not np.ndarray or type(value._raw) is not np.ndarray:
+            part = viewed(tensor, step(convert(tensor)), step, "SliceBackward0")
+            return overwrite(part, value)
+        place = step(wrap_native(tensor._raw))._raw
+        value = _fitted(value, place)
+        if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
+            check_view(tensor)
+        write(place, value._raw, not tensor._quiet)
+        base = base_of(tensor)
+        settle(base, (*tensor._path, step), value._node)
+    return None
+
+
+def _fitted(value: Native, raw: Any) -> Native:
+    """Return a value in the shape and dtype of what it is written to."""
+    shape, new = tuple(raw.shape), value._raw
+    if new.dtype != raw.dtype:
+        if new.dtype.kind == "c" and raw.dtype.kind != "c":
+            value = ns.real(value)
+        value = astype(value, raw.dtype)
+    if tuple(new.shape) != shape:
         try:
-            fits = np.broadcast_shapes(new.shape, raw.shape) == tuple(raw.shape)
+            fits = np.broadcast_shapes(new.shape, shape) == shape
         except ValueError:
             fits = False
         if not fits:
             raise RuntimeError(
-                f"output with shape {list(raw.shape)} doesn't match the broadcast shape "
+                f"output with shape {list(shape)} doesn't match the broadcast shape "
                 f"{list(new.shape)}; an in-place operation cannot change a shape"
             )
-        value = ns.broadcast_to(value, tuple(raw.shape))
-    if new.dtype != raw.dtype:
-        value = astype(value, raw.dtype)
-    if type(raw) is np.ndarray and type(value._raw) is np.ndarray:
-        _check_overlap(raw)
-        np.copyto(raw, value._raw)
-        if not tensor._quiet:
-            note_write(raw)
-    base = tensor if tensor._base is None else tensor._base
-    if _is_interested(value._node) or _is_interested(base._node):
-        if type(raw) is np.ndarray:
-            value = wrap_native(raw, _moved(value, raw, since))
-        _rebase(tensor, base, value)
-    elif type(raw) is not np.ndarray or type(value._raw) is not np.ndarray:
-        _rebase(tensor, base, value)
+        value = ns.broadcast_to(value, shape)
+    return value
 
 
-def _check_overlap(raw: np.ndarray) -> None:
-    if any(n > 1 and not s for n, s in zip(raw.shape, raw.strides, strict=True)):
+def check_apart(place: Any, values: Any, whole: bool = True) -> None:
+    """Raise if values are in the memory that is written to, at other places than their own.
+
+    `whole` says that they may be all of that memory, in the same order.
+    """
+    if type(place) is not np.ndarray or type(values) is not np.ndarray:
+        return
+    if not place.size or not values.size:
+        return
+    if owner(place) is not owner(values) or not (_is_dense(place) and _is_dense(values)):
+        return
+    one, other = place.ctypes.data, values.ctypes.data
+    if one == other and place.nbytes == values.nbytes:
+        if whole and place.ndim == values.ndim and steps(place) == steps(values):
+            return
+    elif one >= other + values.nbytes or other >= one + place.nbytes:
+        return
+    raise RuntimeError(
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer "
+        "to a single memory location; write .clone() on one of them before the operation"
+    )
+
+
+def steps(raw: np.ndarray) -> list[tuple[int, int]]:
+    """Return lengths and strides of the axes along which there is more than one element."""
+    return [(n, s) for n, s in zip(raw.shape, raw.strides, strict=True) if n != 1]
+
+
+def _is_dense(raw: np.ndarray) -> bool:
+    """Return whether the elements of an array are all of a piece of memory."""
+    if raw.flags.c_contiguous:
+        return True
+    step = raw.itemsize
+    for stride, n in sorted(zip(raw.strides, raw.shape, strict=True)):
+        if n != 1:
+            if stride != step:
+                return False
+            step *= n
+    return True
+
+
+def check_memory(raw: np.ndarray, several: bool = False) -> None:
+    """Raise if memory cannot be written to, or would be by several elements and may not."""
+    if (
+        not several
+        and raw.size
+        and 0 in raw.strides
+        and any(n > 1 and not s for n, s in zip(raw.shape, raw.strides, strict=True))
+    ):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location; write x.clone() before the operation"
@@ -268,53 +581,111 @@ def _check_overlap(raw: np.ndarray) -> None:
         raise RuntimeError("this tensor shares memory that cannot be written to; write x.clone()")
 
 
-def _is_interested(node: Node | None) -> bool:
+def write(raw: np.ndarray, values: np.ndarray, noted: bool = True) -> None:
+    """Write to memory, and note that."""
+    check_memory(raw, not values.shape)
+    raw[...] = values
+    if noted:
+        note_write(raw)
+
+
+def is_interested(node: Node | None) -> bool:
+    """Return whether what records now cares about an entry."""
     return node is not None and bool(node.tokens & current())
 
 
-def _moved(value: Native, raw: np.ndarray, since: int) -> Node | None:
-    """Return the entry of a value that was written to memory, reading it from there."""
-    node, old = value._node, value._raw
-    if node is None:
-        return None
-    if node.order < since or type(node) is Leaf:  # it is another tensor's as well
-        copied = Node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
-        mark(copied, "CopyBackwards")
-        return copied
-    node.values = tuple(raw if v is old else v for v in node.values)
+def settle(
+    base: Tensor,
+    path: tuple[View, ...],
+    node: Node | None,
+    own: bool = False,
+    label: str = "CopyBackwards",
+) -> None:
+    """Give a base the entry for what was written to it, or to a view of it.
+
+    `node` is the entry of what was written; it is the tensor's `own` if no other tensor has it.
+    """
+    before = base._node
+    if not (is_interested(node) or is_interested(before)):
+        return
+    if own and not path:
+        base._node = node
+    else:
+        base._node = _entry(before, node, base._raw, path, "CopySlices" if path else label)
+    if base._retains:
+        from wengert.dialects.torch.gradients import move_retained
+
+        move_retained(base, before)
+    if base._views:
+        _outdate(base)
+
+
+def _move(value: Native, raw: np.ndarray) -> None:
+    """Have the entry of a value that was written to memory read it from there.
+
+    An entry that reads what was in the memory before stays older than the write, so that a sweep
+    finds it out.
+    """
+    node, old, whole = value._node, value._raw, owner(raw)
+    assert node is not None
+    spoilt = any(a is not old and owner(a) is whole for a in arrays_of(node))
+    node.values = tuple([raw if v is old else v for v in node.values])
     if node.others:
         node.others = tuple(
-            (parent, argument, tuple(raw if v is old else v for v in values))
+            (parent, argument, tuple([raw if v is old else v for v in values]))
             for parent, argument, values in node.others
         )
-    node.order = _next_order()
+    if not spoilt:
+        node.order = _next_order()
     trace_here(node)
-    return node
 
 
-def _rebase(tensor: Tensor, base: Tensor, value: Native) -> None:
-    """Give a base its new entry after a write to it, or to a view of it."""
-    if base is tensor:
-        tensor._node = value._node
-        tensor._raw = value._raw
+def _replace(base: Tensor, path: Any, value: Native, own: bool, label: str) -> None:
+    """Give a base a new array with another value, or with one in a view of it.
+
+    Inside of `vmap` arrays are not written to: they may differ between examples only from now on.
+    """
+    if path:
+        found = apply(_COPY, (convert(base), value), {"path": path})
+    elif own:
+        found = value
     else:
-        whole = convert(base)
-        key: tuple[Any, ...]
-        positions = follow(
-            tensor._path,
-            wrap_native(np.arange(math.prod(whole.shape)).reshape(tuple(whole.shape))),
-        )._raw
-        key = (positions.reshape(-1),)
-        flat = ns.reshape(whole, (-1,))
-        parts = ns.reshape(value, (-1,))
-        found = ns.reshape(_set(flat, parts, key=key, winners=None), tuple(whole.shape))
-        base._node = found._node
-        if type(base._raw) is not np.ndarray or type(value._raw) is not np.ndarray:
-            base._raw = found._raw
-        if base._node is not None:
-            base._node.label = "CopySlices"
-            trace_here(base._node)
-    refresh(base)
+        found = ns.add(ns.zeros_like(convert(base)), value)
+    raw = found._raw
+    base._raw = raw.copy() if type(raw) is np.ndarray else raw
+    base._node = found._node
+    if base._node is not None:
+        mark(base._node, "CopySlices" if path else label)
+    _outdate(base)
+
+
+def reshaped(tensor: Tensor, step: View, label: str) -> Tensor:
+    """Give a tensor another shape of the same memory, in place, and return it."""
+    check_writable(tensor)
+    with Tracking():
+        found = step(convert(tensor))
+    if tensor._views is not None:
+        _put_behind(tensor)
+    if tensor._base is not None:
+        tensor._path = (*tensor._path, step)
+    raw = found._raw
+    if type(raw) is np.ndarray:
+        note_write(raw)
+    tensor._raw, tensor._node = raw, found._node
+    if found._node is not None:
+        mark(found._node, label)
+    return tensor
+
+
+def _put_behind(tensor: Tensor) -> None:
+    """Make a tensor that had views a view itself, of a base that no program holds.
+
+    Its views were made of the shape that it had, which is the base's.
+    """
+    base = made(tensor._raw, tensor._node)
+    base._views, tensor._views = tensor._views, None
+    tensor._base, tensor._path = base, ()
+    _register(base, tensor)
 
 
 def trace_here(node: Node) -> None:

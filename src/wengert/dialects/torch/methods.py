@@ -1,16 +1,16 @@
-"""Tensors' attributes and methods that belong to autograd and to Python."""
+"""Tensors' attributes and methods that belong to autograd."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from wengert.dialects.torch import gradients, memory
-from wengert.dialects.torch.table import put
+from wengert.dialects.torch import grad_fns, gradients, memory
+from wengert.dialects.torch.table import plain, put
 from wengert.dialects.torch.tensors import Tensor, made
 
-put(("Tensor.grad_fn",), property(gradients.grad_fn))
+put(("Tensor.grad_fn",), property(grad_fns.grad_fn))
+put(("Tensor.output_nr",), property(grad_fns.output_nr))
+put(("Tensor.retain_grad",), gradients.retain_grad)
 put(("Tensor.register_hook",), gradients.register_hook)
 put(("autograd.grad",), gradients.grad)
 put(("autograd.backward",), gradients.backward)
@@ -31,32 +31,32 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """Add the gradients of this tensor to the leaves that it was computed from."""
-    gradients.backward(self, gradient, retain_graph, create_graph, inputs)
+    gradients.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-@_method
-def detach(self: Tensor) -> Tensor:
+@plain("detach", "Tensor.detach")
+def detach(input: Tensor) -> Tensor:
     """Return a tensor of the same memory that was not computed from anything."""
-    return made(self._raw)
+    if not isinstance(input, Tensor):
+        raise TypeError(f"detach(): argument 'input' must be Tensor, not {type(input).__name__}")
+    shared = made(input._raw)
+    shared._quiet = input._quiet
+    return shared
+
+
+@plain("detach_", "Tensor.detach_")
+def detach_(input: Tensor) -> Tensor:
+    """Have a tensor forget what it was computed from, and return it."""
+    if input._base is not None:
+        raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+    input._node = None
+    return input
+
+
+put(("Tensor.retains_grad",), property(lambda self: self._retains and not self.is_leaf))
 
 
 @_method
-def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
-    """Return the memory as a NumPy array."""
-    if self.requires_grad and not force:
-        raise RuntimeError(
-            "can't call numpy() on a Tensor that requires grad; write x.detach().numpy()"
-        )
-    found: np.ndarray = self._raw
-    return found
-
-
-@_method
-def item(self: Tensor) -> Any:
-    """Return the only number, as Python's."""
-    if self._raw.size != 1:
-        raise RuntimeError(
-            f"a Tensor with {self._raw.size} elements cannot be converted to Scalar; write "
-            "x.tolist(), or x[index].item()"
-        )
-    return self._raw.item()
+def _is_view(self: Tensor) -> bool:
+    """Return whether it shares the memory of a tensor that it was made of."""
+    return self._base is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 from wengert.engine.node import Token, Tokens, active
@@ -18,6 +19,8 @@ GRAD = Token(watches_read=False)
 _NONE = Token(watches_read=False)
 TRACKING: Tokens = frozenset({GRAD})
 PAUSED: Tokens = frozenset({_NONE})
+#: Whether tensors are made that can never be recorded.
+_inference: ContextVar[bool] = ContextVar("wengert_torch_inference", default=False)
 
 
 def current() -> Tokens:
@@ -27,12 +30,23 @@ def current() -> Tokens:
 
 def is_grad_enabled() -> bool:
     """Return whether operations on tensors that require gradients are recorded."""
-    return GRAD in current()
+    return GRAD in current() or (_inference.get() and _enabled_within.get())
+
+
+def is_inference_mode_enabled() -> bool:
+    """Return whether inference mode is on."""
+    return _inference.get()
+
+
+#: Whether a program has turned grad mode on within inference mode, where that has no effect.
+_enabled_within: ContextVar[bool] = ContextVar("wengert_torch_enabled", default=False)
 
 
 def switched(recording: Tokens, on: bool) -> Tokens:
     """Return who records if this dialect does, or does not."""
-    return recording - {_NONE} | TRACKING if on else (recording - {GRAD} or PAUSED)
+    if on and not _inference.get():
+        return recording - {_NONE} | TRACKING
+    return recording - {GRAD} or PAUSED
 
 
 class Mode:
@@ -40,35 +54,61 @@ class Mode:
 
     def __init__(self, on: bool) -> None:
         self._on = on
-        self._before: list[Tokens] = []
+        self._before: list[Any] = []
 
     def __enter__(self) -> None:
-        self._before.append(current())
+        self._before.append((active.get(), _enabled_within.get()))
+        self._set()
+
+    def _set(self) -> None:
         active.set(switched(current(), self._on))
+        if _inference.get():
+            _enabled_within.set(self._on)
 
     def __exit__(self, *exception: object) -> None:
-        active.set(self._before.pop())
+        before, within = self._before.pop()
+        active.set(before)
+        _enabled_within.set(within)
+
+    def clone(self) -> Mode:
+        """Return another context that sets the same."""
+        return Mode(self._on)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that runs in this mode."""
+        if inspect.isclass(function):
+            made: Any = function
+            made.__init__ = self(made.__init__)
+            return function
+        again = self.clone
         if inspect.isgeneratorfunction(function):
 
             @functools.wraps(function)
             def generate(*args: Any, **options: Any) -> Any:
                 inner = function(*args, **options)
-                value = None
-                while True:
-                    with Mode(self._on):
-                        try:
-                            found = inner.send(value)
-                        except StopIteration as end:
-                            return end.value
-                    value = yield found
+                resume: Callable[[], Any] = functools.partial(next, inner)
+                while True:  # the mode is set only while the generator itself runs
+                    try:
+                        with again():
+                            found = resume()
+                    except StopIteration as end:
+                        return end.value
+                    try:
+                        sent = yield found
+                    except GeneratorExit:
+                        with again():
+                            inner.close()
+                        raise
+                    except BaseException as error:
+                        resume = functools.partial(inner.throw, error)
+                    else:
+                        resume = functools.partial(inner.send, sent)
 
             return generate
 
         @functools.wraps(function)
         def call(*args: Any, **options: Any) -> Any:
-            with Mode(self._on):
+            with again():
                 return function(*args, **options)
 
         return call
@@ -105,15 +145,48 @@ class set_grad_enabled(Mode):
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
-        self._before.append(current())
-        active.set(switched(current(), bool(mode)))
+        super().__enter__()
 
     def __enter__(self) -> None:
-        active.set(switched(current(), self._on))
+        self._set()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        active.set(self._before.pop())
+        """Return a function that runs in this mode, which is not set from now on."""
+        self.__exit__()
         return super().__call__(function)
+
+
+class inference_mode(Mode):
+    """A context in which nothing is recorded, and tensors are made that never can be."""
+
+    #: what hooks.py does so that tensors know the mode that they are made in
+    entering: Callable[[], None]
+    leaving: Callable[[], None]
+
+    def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
+        """Return a context, or a function that runs in this mode."""
+        return cls(True)(mode) if callable(mode) else object.__new__(cls)
+
+    def __init__(self, mode: bool | Callable[..., Any] = True) -> None:
+        super().__init__(bool(mode))
+
+    def __enter__(self) -> None:
+        self._before.append((active.get(), _enabled_within.get(), _inference.get()))
+        self.entering()
+        _inference.set(self._on)
+        _enabled_within.set(False)
+        active.set(switched(current(), not self._on))
+
+    def __exit__(self, *exception: object) -> None:
+        before, within, inference = self._before.pop()
+        active.set(before)
+        _enabled_within.set(within)
+        _inference.set(inference)
+        self.leaving()
+
+    def clone(self) -> inference_mode:
+        """Return another context that sets the same."""
+        return inference_mode(self._on)
 
 
 class Tracking:

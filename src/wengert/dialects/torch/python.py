@@ -1,1 +1,763 @@
-"""Tensors as Python sees them: sizes, devices, numbers out, conversions, printing."""
+"""Tensors as Python and NumPy see them: sizes, places, numbers out, conversions, copies."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch import dtypes, memory, places
+from wengert.dialects.torch.creation import TYPES, cast, from_numpy
+from wengert.dialects.torch.places import check_device, sized
+from wengert.dialects.torch.table import NAMES, guarded, offered, plain, put
+from wengert.dialects.torch.tensors import Tensor, convert, ns, values_of
+from wengert.engine.tensor import wrap as wrap_native
+
+
+def _method(function: Any) -> Any:
+    put((f"Tensor.{function.__name__}",), function)
+    return function
+
+
+def _property(function: Callable[[Any], Any]) -> Any:
+    put((f"Tensor.{function.__name__}",), property(function))
+    return function
+
+
+def _both(function: Any) -> Any:
+    """Offer a function of a tensor as a method too."""
+
+    def call(input: Tensor, *args: Any, **options: Any) -> Any:
+        if not isinstance(input, Tensor):
+            raise TypeError(
+                f"{function.__name__}(): argument 'input' must be Tensor, not "
+                f"{type(input).__name__}"
+            )
+        return function(input, *args, **options)
+
+    call.__name__, call.__doc__ = function.__name__, function.__doc__
+    put((function.__name__,), call)
+    put((f"Tensor.{function.__name__}",), function)
+    return function
+
+
+# -- sizes -----------------------------------------------------------------------------------------
+
+put(("Tensor.shape",), property(places.shape_of, doc="The length of each axis."))
+
+
+def _axis(dim: Any, count: int) -> int:
+    place = places.read_length("size", dim)
+    if not -max(count, 1) <= place < max(count, 1):
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-max(count, 1)}, "
+            f"{max(count, 1) - 1}], but got {place})"
+        )
+    if not count:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    return place
+
+
+@_method
+def size(self: Tensor, dim: Any = None) -> Any:
+    """Return the length of each axis, or of one."""
+    shape = sized(self._raw.shape)
+    return shape if dim is None else shape[_axis(dim, len(shape))]
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    """Return a tensor's array, which there is not one of inside a vmap."""
+    raw = tensor._raw
+    if type(raw) is not np.ndarray:
+        raise RuntimeError(
+            "vmap: this needs the numbers of a tensor, and inside of vmap there are many tensors "
+            "at once; write it with torch's functions, or outside of the vmap"
+        )
+    return raw
+
+
+@_method
+def stride(self: Tensor, dim: Any = None) -> Any:
+    """Return how many elements in memory one step along each axis goes, or along one."""
+    raw = _array(self)
+    steps = tuple(s // raw.itemsize for s in raw.strides)
+    if 0 in raw.shape:  # for NumPy all steps are 0 then
+        lengths = [max(n, 1) for n in raw.shape]
+        steps = tuple(math.prod(lengths[k + 1 :]) for k in range(raw.ndim))
+    return steps if dim is None else steps[_axis(dim, len(steps))]
+
+
+def _ndim(self: Tensor) -> int:
+    """Return the number of axes."""
+    return len(self._raw.shape)
+
+
+put(("Tensor.dim", "Tensor.ndimension", "Tensor.dense_dim"), _ndim)
+put(("Tensor.ndim",), property(_ndim))
+
+
+@_both
+def numel(self: Tensor) -> int:
+    """Return the number of elements."""
+    return math.prod(self._raw.shape)
+
+
+put(("Tensor.nelement",), numel)
+
+
+@_method
+def element_size(self: Tensor) -> int:
+    """Return the number of bytes of an element."""
+    return int(self._raw.dtype.itemsize)
+
+
+put(("Tensor.itemsize",), property(element_size))
+put(("Tensor.nbytes",), property(lambda self: numel(self) * element_size(self)))
+
+
+@_method
+def is_contiguous(self: Tensor, memory_format: Any = places.contiguous_format) -> bool:
+    """Return whether elements lie in memory one after the other, in the order of a format."""
+    raw = _array(self)
+    order = places.ORDERS.get(memory_format)
+    if order is None:
+        return raw.flags.c_contiguous
+    return raw.ndim == len(order) and raw.transpose(order).flags.c_contiguous
+
+
+@_method
+def dim_order(self: Tensor) -> tuple[int, ...]:
+    """Return the axes in the order in which they lie in memory."""
+    steps = _array(self).strides
+    return tuple(sorted(range(len(steps)), key=lambda k: -steps[k]))
+
+
+@_method
+def data_ptr(self: Tensor) -> int:
+    """Return the address of the first element."""
+    return int(_array(self).ctypes.data) if self._raw.size else 0
+
+
+@_method
+def storage_offset(self: Tensor) -> int:
+    """Return the place of the first element in the memory that it shares."""
+    raw = _array(self)
+    if not raw.size:
+        return 0
+    return int(raw.ctypes.data - memory.owner(raw).ctypes.data) // raw.itemsize
+
+
+class Storage:
+    """The memory of tensors, all of whose elements are in a row."""
+
+    def __init__(self, raw: np.ndarray) -> None:
+        self._whole = memory.owner(raw)
+        self._kind = raw.dtype
+
+    def data_ptr(self) -> int:
+        """Return the address."""
+        return int(self._whole.ctypes.data)
+
+    def nbytes(self) -> int:
+        """Return the number of bytes."""
+        return int(self._whole.nbytes)
+
+    def size(self) -> int:
+        """Return the number of elements."""
+        return self._whole.nbytes // self._kind.itemsize
+
+    def tolist(self) -> list[Any]:
+        """Return the elements."""
+        found: list[Any] = self._whole.ravel(order="K").view(self._kind).tolist()
+        return found
+
+    def __len__(self) -> int:
+        return self.size()
+
+    def __getitem__(self, place: int) -> Any:
+        return self.tolist()[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Storage) and other._whole is self._whole
+
+    def __hash__(self) -> int:
+        return id(self._whole)
+
+
+class UntypedStorage(Storage):
+    """The memory of tensors, as bytes."""
+
+    def __init__(self, raw: np.ndarray) -> None:
+        super().__init__(raw)
+        self._kind = np.dtype(np.uint8)
+
+
+put(("Tensor.storage", "Tensor._typed_storage"), lambda self: Storage(_array(self)))
+put(("Tensor.untyped_storage",), lambda self: UntypedStorage(_array(self)))
+put(("UntypedStorage",), UntypedStorage)
+
+
+# -- kinds and places ------------------------------------------------------------------------------
+
+
+@_both
+def is_floating_point(self: Tensor) -> bool:
+    """Return whether numbers are real and have fractions."""
+    return self._raw.dtype.kind == "f"
+
+
+@_both
+def is_complex(self: Tensor) -> bool:
+    """Return whether numbers are complex."""
+    return self._raw.dtype.kind == "c"
+
+
+@_both
+def is_signed(self: Tensor) -> bool:
+    """Return whether numbers may be negative."""
+    return self._raw.dtype.kind in "ifc"
+
+
+@_both
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape."""
+    return self._raw.shape == other._raw.shape
+
+
+@_both
+def is_nonzero(self: Tensor) -> bool:
+    """Return whether the only element is not zero."""
+    return _truth(self)
+
+
+def _never(name: str, doc: str) -> None:
+    def answer(self: Tensor, *args: Any) -> bool:
+        return False
+
+    answer.__name__, answer.__doc__ = name, doc
+    _both(answer)
+
+
+_never("is_conj", "Return whether conjugation was put off: it never is.")
+_never("is_neg", "Return whether a sign was put off: it never is.")
+_never("is_distributed", "Return whether it is spread over processes: it never is.")
+put(("Tensor.is_shared", "Tensor.is_pinned", "Tensor.is_coalesced"), lambda self, *args: False)
+put(("is_storage",), lambda obj: isinstance(obj, Storage))
+for _name in (
+    "is_cuda", "is_sparse", "is_sparse_csr", "is_quantized", "is_meta", "is_mps", "is_mkldnn",
+    "is_xla", "is_xpu", "is_ipu", "is_nested", "is_vulkan", "is_maia", "is_mtia", "volatile",
+):  # fmt: skip
+    put((f"Tensor.{_name}",), property(lambda self: False))
+put(("Tensor.is_cpu",), property(lambda self: True))
+put(("Tensor.device",), property(lambda self: places.CPU))
+put(("Tensor.layout",), property(lambda self: places.strided))
+put(("Tensor.name",), property(lambda self: None))
+put(("Tensor.get_device", "get_device"), lambda input: -1)
+put(("Tensor.resolve_conj", "resolve_conj"), lambda input: input)
+put(("Tensor.resolve_neg", "resolve_neg"), lambda input: input)
+
+
+# -- other dtypes ----------------------------------------------------------------------------------
+
+
+def _cast(input: Any, kind: np.dtype) -> Any:
+    x = convert(input)
+    source = x._raw.dtype
+    if source == kind:
+        return ns.positive(x)
+    if source.kind in "fc" and kind.kind in "iub":
+        if type(x._raw) is np.ndarray:
+            return wrap_native(cast(x._raw, kind))
+        with np.errstate(all="ignore"):
+            return ns.astype(ns.real(x) if source.kind == "c" else x, kind)
+    if source.kind == "c" and kind.kind == "f":
+        x = ns.real(x)
+    with np.errstate(all="ignore"):
+        return ns.astype(x, kind)
+
+
+_copied = guarded(_cast, "ToCopyBackward0")
+
+
+def as_dtype(tensor: Tensor, kind: np.dtype, copied: bool = False) -> Tensor:
+    """Return a tensor with another dtype, or itself if it has that and no copy is asked for."""
+    if tensor._raw.dtype == kind and not copied:
+        return tensor
+    found: Tensor = _copied(tensor, kind)
+    return found
+
+
+@_method
+def to(
+    self: Tensor,
+    *args: Any,
+    device: Any = None,
+    dtype: Any = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return a tensor with another dtype, or at another place, or like another tensor."""
+    given = list(args)
+    if given and isinstance(given[0], Tensor):
+        device, dtype = None, given.pop(0).dtype
+    else:
+        if given and (given[0] is None or isinstance(given[0], (str, places.device, int))):
+            device = given.pop(0)
+        if given and not isinstance(given[0], bool):
+            dtype = given.pop(0)
+    if len(given) > 1:
+        copy = bool(given[1])
+    if any(not isinstance(g, bool) for g in given):
+        raise TypeError(f"to() received an invalid combination of arguments: {args!r:.100}")
+    check_device(device)
+    kind = self._raw.dtype if dtype is None else dtypes.to_numpy(dtype)
+    result = as_dtype(self, kind, copy)
+    return (
+        result
+        if memory_format in (None, places.preserve_format)
+        else _formatted(result, memory_format)
+    )
+
+
+def _formatted(tensor: Tensor, memory_format: Any) -> Tensor:
+    if is_contiguous(tensor, memory_format):
+        return tensor
+    found: Tensor = _in_format(tensor, memory_format)
+    return found
+
+
+def _reformat(input: Any, memory_format: Any) -> Any:
+    x = ns.positive(convert(input))
+    return wrap_native(places.as_format(x._raw, memory_format), x._node)
+
+
+_in_format = guarded(_reformat, "CloneBackward0")
+
+
+def _to_kind(kind: dtypes.dtype, *names: str) -> None:
+    def method(self: Tensor, memory_format: Any = None) -> Tensor:
+        return as_dtype(self, kind.numpy)
+
+    method.__name__, method.__doc__ = names[0], f"Return a tensor with dtype {kind}."
+    put(tuple(f"Tensor.{name}" for name in names), method)
+
+
+for _kind, _names in {
+    dtypes.float16: ("half",),
+    dtypes.float32: ("float",),
+    dtypes.float64: ("double",),
+    dtypes.int8: ("char",),
+    dtypes.int16: ("short",),
+    dtypes.int32: ("int",),
+    dtypes.int64: ("long",),
+    dtypes.uint8: ("byte",),
+    dtypes.bool_: ("bool",),
+    dtypes.complex64: ("cfloat",),
+    dtypes.complex128: ("cdouble",),
+}.items():
+    _to_kind(_kind, *_names)
+
+
+@_method
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return a tensor with another's dtype."""
+    if not isinstance(other, Tensor):
+        raise TypeError(f"type_as(): argument 'other' must be Tensor, not {type(other).__name__}")
+    return as_dtype(self, other._raw.dtype)
+
+
+def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False, **options: Any) -> Any:
+    """Return what PyTorch calls tensors like this one, or a tensor with another dtype."""
+    if dtype is None:
+        return f"torch.{TYPES[self._raw.dtype.name]}Tensor"
+    if isinstance(dtype, str):
+        found = NAMES.get(dtype.removeprefix("torch."))
+        if found is None or not hasattr(found, "kind"):
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = found
+    kind = getattr(dtype, "kind", dtype)
+    return as_dtype(self, dtypes.to_numpy(kind))
+
+
+put(("Tensor.type",), _type)
+
+
+@_method
+def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+    """Return the tensor itself."""
+    return self
+
+
+@_method
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, **options: Any) -> Tensor:
+    """Raise, as a PyTorch without CUDA does."""
+    check_device("cuda")
+    return self
+
+
+@_method
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """Raise, as a PyTorch without an accelerator does."""
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+put(("Tensor.share_memory_",), lambda self: self)
+put(("Tensor.to_dense",), lambda self, dtype=None: self if dtype is None else to(self, dtype))
+
+
+@_method
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Return whether two tensors are the same elements of the same memory."""
+    one, two = _array(self), _array(tensor)
+    same_place = one.ctypes.data == two.ctypes.data and one.dtype == two.dtype
+    return bool(same_place and one.shape == two.shape and one.strides == two.strides)
+
+
+@_method
+def as_subclass(self: Tensor, cls: Any) -> Any:
+    """Return a tensor of another class with the same memory and entry."""
+    result = object.__new__(cls)
+    result.__dict__.update(self.__dict__)
+    return result
+
+
+# -- numbers out -----------------------------------------------------------------------------------
+
+
+@_method
+def item(self: Tensor) -> Any:
+    """Return the only number, as Python's."""
+    raw = _array(self)
+    if raw.size != 1:
+        raise RuntimeError(
+            f"a Tensor with {raw.size} elements cannot be converted to Scalar; write x.tolist(), "
+            "or x[index].item()"
+        )
+    return raw.item()
+
+
+@_method
+def tolist(self: Tensor) -> Any:
+    """Return the numbers as lists of Python's."""
+    return _array(self).tolist()
+
+
+@_method
+def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
+    """Return the memory as a NumPy array."""
+    if self.requires_grad and not force:
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    return _array(self)
+
+
+@_method
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    if dtype is None and not copy:
+        return numpy(self)
+    return np.array(numpy(self), dtype, copy=copy or None)
+
+
+@_method
+def __array_wrap__(
+    self: Tensor, array: np.ndarray, context: Any = None, return_scalar: bool = False
+) -> Tensor:
+    if array.dtype == bool:
+        array = array.astype(np.uint8)
+    return from_numpy(np.asarray(array))
+
+
+@_method
+def __dlpack__(self: Tensor, **options: Any) -> Any:
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    return _array(self).__dlpack__(**options)
+
+
+@_method
+def __dlpack_device__(self: Tensor) -> Any:
+    return _array(self).__dlpack_device__()
+
+
+def _only(self: Tensor) -> Any:
+    raw = _array(self)
+    if raw.size != 1:
+        raise ValueError(
+            f"only one element tensors can be converted to Python scalars, not one of shape "
+            f"{list(raw.shape)}"
+        )
+    found = raw.item()
+    return found
+
+
+def _real_number(self: Tensor) -> Any:
+    found = _only(self)
+    if isinstance(found, complex):
+        if found.imag:
+            raise RuntimeError("value cannot be converted to type double without overflow")
+        return found.real
+    return found
+
+
+put(("Tensor.__float__",), lambda self: float(_real_number(self)))
+put(("Tensor.__int__", "Tensor.__long__"), lambda self: int(_real_number(self)))
+put(("Tensor.__complex__",), lambda self: complex(_only(self)))
+
+
+@_method
+def __index__(self: Tensor) -> int:
+    raw = _array(self)
+    if raw.size != 1 or raw.dtype.kind not in "iub":
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(raw.item())
+
+
+def _truth(self: Tensor) -> bool:
+    raw = _array(self)
+    if raw.size != 1:
+        how_many = "more than one value" if raw.size else "no values"
+        raise RuntimeError(
+            f"Boolean value of Tensor with {how_many} is ambiguous; write x.any() or x.all()"
+        )
+    return bool(raw.item())
+
+
+put(("Tensor.__bool__", "Tensor.__nonzero__"), _truth)
+
+
+@_method
+def __len__(self: Tensor) -> int:
+    if not self._raw.shape:
+        raise TypeError("len() of a 0-d tensor")
+    return int(self._raw.shape[0])
+
+
+@_method
+def __iter__(self: Tensor) -> Iterator[Any]:
+    if not self._raw.shape:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(self.unbind(0))
+
+
+@_method
+def __contains__(self: Tensor, element: Any) -> bool:
+    if not isinstance(element, (Tensor, bool, int, float, complex, np.generic)):
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+            f"{type(element)}."
+        )
+    other = element._raw if isinstance(element, Tensor) else element
+    return bool((_array(self) == other).any())
+
+
+@_method
+def __reversed__(self: Tensor) -> Any:
+    return self.flip(0) if self._raw.shape else self
+
+
+@_method
+def __repr__(self: Tensor) -> str:
+    from wengert.dialects.torch.printing import text
+
+    return text(self)
+
+
+@_method
+def __format__(self: Tensor, spec: str) -> str:
+    if not self._raw.shape and type(self) is Tensor:
+        return format(item(self), spec)
+    return object.__format__(self, spec)
+
+
+# -- copies ----------------------------------------------------------------------------------------
+
+#: Attributes that say what a tensor is to the engine; a copy has its own.
+_INNER = {
+    "_raw", "_node", "_grad", "_base", "_path", "_among", "_blind", "_views", "_quiet", "_retains",
+    "_after",
+}  # fmt: skip
+
+
+def _further(tensor: Tensor) -> dict[str, Any]:
+    """Return the attributes that a program gave a tensor."""
+    return {k: v for k, v in tensor.__dict__.items() if k not in _INNER}
+
+
+def _rebuilt(cls: Any, raw: np.ndarray, requires_grad: bool, further: dict[str, Any]) -> Any:
+    tensor = object.__new__(cls)
+    tensor._raw, tensor._node = raw, None
+    tensor.__dict__.update(further)
+    if requires_grad:
+        Tensor.requires_grad_(tensor)
+    return tensor
+
+
+@_method
+def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Any:
+    if id(self) in memo:
+        return memo[id(self)]
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol at the moment; write x.detach() or x.clone()"
+        )
+    result = _rebuilt(
+        type(self), _array(self).copy(order="K"), self.requires_grad,
+        copy.deepcopy(_further(self), memo),
+    )  # fmt: skip
+    memo[id(self)] = result
+    if self._grad is not None:
+        result._grad = copy.deepcopy(self._grad, memo)
+    return result
+
+
+@_method
+def __copy__(self: Tensor) -> Any:
+    return _rebuilt(type(self), _array(self), self.requires_grad, _further(self))
+
+
+@_method
+def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
+    further = (type(self), values_of(self), self.requires_grad, _further(self))
+    return _rebuilt, further
+
+
+put(("Tensor.__reduce__",), lambda self: __reduce_ex__(self, 2))
+
+
+# -- memory that a program changes -----------------------------------------------------------------
+
+
+def _check_plain(self: Tensor, name: str) -> None:
+    if self.requires_grad:
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
+            "instead."
+        )
+
+
+@_method
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replace each number by what a Python function makes of it."""
+    _check_plain(self, "apply_")
+    found = [callable(v) for v in _array(self).ravel().tolist()]
+    return _replaced(self, found)
+
+
+@_method
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replace each number by what a Python function makes of it and another tensor's."""
+    _check_plain(self, "map_")
+    other = np.broadcast_to(_array(tensor), self._raw.shape)
+    pairs = zip(_array(self).ravel().tolist(), other.ravel().tolist(), strict=True)
+    return _replaced(self, [callable(a, b) for a, b in pairs])
+
+
+def _replaced(self: Tensor, values: list[Any]) -> Tensor:
+    raw = np.array(values).reshape(self._raw.shape)
+    memory.overwrite(self, wrap_native(cast(raw, self._raw.dtype)))
+    return self
+
+
+@_method
+def set_(self: Tensor, source: Any = None, *args: Any) -> Tensor:
+    """Have a tensor use another's memory."""
+    if not isinstance(source, Tensor) or args:
+        raise RuntimeError("set_: expected a tensor whose memory is to be used")
+    if source._raw.dtype != self._raw.dtype:
+        raise RuntimeError(f"Could not set tensor of type {source.dtype} to {self.dtype}")
+    self._raw = source._raw
+    return self
+
+
+@_method
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Give a tensor another shape; elements that are added have no value."""
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    shape = places.read_sizes("resize_", sizes)
+    raw, count = _array(self), math.prod(shape)
+    whole = memory.owner(raw)
+    row = raw.reshape(-1)
+    if count > row.size and raw.flags.c_contiguous and whole.flags.c_contiguous:
+        start = storage_offset(self)
+        rest = whole.reshape(-1).view(raw.dtype)[start:]
+        row = rest if rest.size >= count else row
+    if count > row.size:
+        grown = np.empty(count, raw.dtype)
+        grown[: row.size] = row
+        row = grown
+    self._raw = row[:count].reshape(shape)
+    return self
+
+
+@_method
+def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
+    """Give a tensor another's shape; elements that are added have no value."""
+    return resize_(self, tuple(the_template._raw.shape))
+
+
+put(("resize_as_",), resize_as_)
+
+
+# -- the same numbers ------------------------------------------------------------------------------
+
+
+def _pair(name: str, input: Any, other: Any) -> tuple[Tensor, Tensor]:
+    for value, what in ((input, "input"), (other, "other")):
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"{name}(): argument '{what}' must be Tensor, not {type(value).__name__}"
+            )
+    return input, other
+
+
+@plain("equal", "Tensor.equal")
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape and the same numbers."""
+    one, two = _pair("equal", input, other)
+    return bool(np.array_equal(_array(one), _array(two)))
+
+
+@offered("isclose")
+def isclose(
+    input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Any:
+    """Return where two tensors are equal up to an absolute and a relative difference."""
+    _pair("isclose", input, other)
+    if input._raw.dtype != other._raw.dtype:
+        raise RuntimeError(f"{input.dtype} did not match {other.dtype}; write x.to(y.dtype)")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
+    x, y = (wrap_native(convert(t)._raw) for t in (input, other))
+    close = ns.equal(x, y)
+    if x._raw.dtype.kind in "fc" and equal_nan:
+        close = ns.logical_or(close, ns.logical_and(ns.isnan(x), ns.isnan(y)))
+    if (rtol == 0 and atol == 0) or x._raw.dtype.kind == "b":
+        return close
+    if x._raw.dtype.kind in "iu":
+        x, y = (ns.astype(t, np.dtype(np.float64)) for t in (x, y))
+    with np.errstate(all="ignore"):
+        difference = ns.abs(ns.subtract(x, y))
+        allowed = atol + ns.abs(ns.multiply(y, rtol))
+        near = ns.logical_and(ns.isfinite(difference), ns.less_equal(difference, allowed))
+    return ns.logical_or(close, near)
+
+
+@plain("allclose", "Tensor.allclose")
+def allclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+) -> bool:
+    """Return whether two tensors are equal up to an absolute and a relative difference."""
+    _pair("allclose", input, other)
+    return bool(_array(isclose(input, other, rtol, atol, equal_nan)).all())

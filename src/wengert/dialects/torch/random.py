@@ -1,1 +1,809 @@
-"""Random numbers."""
+"""Random numbers: those of PyTorch's generator on a CPU, for the same seed.
+
+PyTorch draws from a Mersenne twister, which NumPy has as well: 32 bits at a time, or 64 of two
+draws. What is here is how those bits become numbers of each distribution, so that a program with a
+seed gets the numbers that it gets from PyTorch (in single precision, up to rounding).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.rules import operation
+from wengert.dialects.torch import dtypes
+from wengert.dialects.torch.creation import cast, empty_like_array, new
+from wengert.dialects.torch.memory import change
+from wengert.dialects.torch.places import CPU, read_length, read_sizes
+from wengert.dialects.torch.table import guarded, offered, plain, put
+from wengert.dialects.torch.tensors import Tensor, convert, made, store
+from wengert.engine.record import apply
+from wengert.engine.tensor import wrap as wrap_native
+
+#: The seed of a generator that was not given any.
+_FIRST_SEED = 67280421310721
+#: Sizes from which normal numbers are made in blocks.
+_BLOCK = 16
+_DOUBLE = np.dtype(np.float64)
+
+
+class Generator:
+    """A source of random numbers with a state of its own."""
+
+    def __init__(self, device: Any = "cpu") -> None:
+        if str(device).partition(":")[0] != "cpu":
+            raise RuntimeError(
+                f"Cannot get a generator on {device}: Wengert's tensors are on 'cpu'"
+            )
+        self.device = CPU
+        self._bits: Any = None
+        self._seed = _FIRST_SEED
+        self._spare: float | None = None
+
+    def manual_seed(self, seed: Any) -> Generator:
+        """Begin again at a seed, and return the generator."""
+        number = int(seed)
+        if not -(2**63) <= number < 2**64:
+            raise ValueError(f"Overflow when unpacking long long: the seed {number}")
+        self._seed, self._bits, self._spare = number % 2**64, None, None
+        return self
+
+    def seed(self) -> int:
+        """Begin again at a seed that nobody knows, and return it."""
+        self.manual_seed(int.from_bytes(os.urandom(8), "little"))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """Return the seed."""
+        return self._seed
+
+    def get_state(self) -> Tensor:
+        """Return the state as a tensor of bytes."""
+        state = self._source().state["state"]
+        spare = math.nan if self._spare is None else self._spare
+        parts = (
+            state["key"].astype(np.uint32),
+            np.array([state["pos"], 0], np.uint32),
+            np.array([self._seed], np.uint64),
+            np.array([spare], np.float64),
+        )
+        raw = np.zeros(_STATE_BYTES, np.uint8)
+        raw[:_USED_BYTES] = np.concatenate([p.view(np.uint8) for p in parts])
+        return made(raw)
+
+    def set_state(self, new_state: Tensor) -> None:
+        """Go on from a state that `get_state` returned."""
+        raw = new_state._raw
+        if raw.dtype != np.uint8:
+            raise TypeError(f"expected a torch.ByteTensor, but got {new_state.dtype}")
+        if raw.size != _STATE_BYTES:
+            raise RuntimeError(f"Expected a state of size {_STATE_BYTES}, got {raw.size}")
+        words = raw[: 626 * 4].view(np.uint32)
+        self._seed = int(raw[2504:2512].view(np.uint64)[0])
+        spare = float(raw[2512:_USED_BYTES].view(np.float64)[0])
+        self._spare = None if math.isnan(spare) else spare
+        self._source().state = {
+            "bit_generator": "MT19937",
+            "state": {"key": words[:624].copy(), "pos": int(words[624])},
+        }
+
+    def clone_state(self) -> Generator:
+        """Return a generator in the same state."""
+        twin = Generator()
+        twin.set_state(self.get_state())
+        return twin
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self.get_state(),)
+
+    # -- bits ----------------------------------------------------------------------------------
+
+    def _source(self) -> Any:
+        if self._bits is None:
+            self._bits = np.random.MT19937()
+            self._bits._legacy_seeding(self._seed % 2**32)
+        return self._bits
+
+    def words(self, count: int) -> np.ndarray:
+        """Return whole numbers of 32 bits."""
+        found: np.ndarray = self._source().random_raw(count).astype(np.uint64)
+        return found
+
+    def pairs(self, count: int) -> np.ndarray:
+        """Return whole numbers of 64 bits, each of two draws."""
+        drawn = self.words(2 * count)
+        return drawn[::2] << np.uint64(32) | drawn[1::2]
+
+    def uniform(self, count: int, kind: np.dtype) -> np.ndarray:
+        """Return numbers in [0, 1), with as many random digits as a dtype has."""
+        if kind == np.float64:
+            return (self.pairs(count) & np.uint64(2**53 - 1)).astype(np.float64) / 2**53
+        return (self.words(count) & np.uint64(2**24 - 1)).astype(np.float64) / 2**24
+
+    def normal(self, count: int, kind: np.dtype, in_blocks: bool = True) -> np.ndarray:
+        """Return normal numbers: in blocks if there are many, else one by one."""
+        if count < _BLOCK or not in_blocks:
+            return self._singly(count)
+        whole = count - count % _BLOCK
+        drawn = self.uniform(whole if kind == np.float16 else count, _wide(kind))
+        found = np.empty(count)
+        found[:whole] = _turned(drawn[:whole])
+        if count > whole:  # the last block is drawn anew and reaches back into the one before
+            found[count - _BLOCK :] = _turned(self.uniform(_BLOCK, _wide(kind)))
+        return found
+
+    def _singly(self, count: int) -> np.ndarray:
+        """Return normal numbers made two at a time; a second one is spared for the next call."""
+        found = [] if self._spare is None else [self._spare]
+        pairs = max(0, count - len(found) + 1) // 2
+        drawn = self.uniform(2 * pairs, _DOUBLE).reshape(pairs, 2)
+        radius, angle = np.sqrt(-2 * np.log1p(-drawn[:, 1])), 2 * np.pi * drawn[:, 0]
+        made = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
+        every = np.concatenate([np.array(found, np.float64), made.ravel()])
+        self._spare = float(every[count]) if every.size > count else None
+        return every[:count]
+
+
+#: How long a state is in PyTorch, and how much of it is used here.
+_STATE_BYTES, _USED_BYTES = 5056, 626 * 4 + 16
+
+
+def _rebuilt(state: Tensor) -> Generator:
+    generator = Generator()
+    generator.set_state(state)
+    return generator
+
+
+def _wide(kind: np.dtype) -> np.dtype:
+    """Return the dtype that numbers are drawn in."""
+    return np.dtype(np.float64 if kind in (np.float64, np.complex128) else np.float32)
+
+
+def _turned(drawn: np.ndarray) -> np.ndarray:
+    """Return normal numbers from uniform ones by Box and Muller, in blocks of two halves."""
+    blocks = drawn.reshape(-1, 2, _BLOCK // 2)
+    radius = np.sqrt(-2 * np.log1p(-blocks[:, 0]))
+    angle = 2 * np.pi * blocks[:, 1]
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).reshape(-1)
+
+
+default_generator = Generator()
+default_generator.seed()
+put(("Generator",), Generator)
+put(("default_generator", "random.default_generator"), default_generator)
+
+
+def _from(generator: Generator | None) -> Generator:
+    if generator is None:
+        return default_generator
+    if not isinstance(generator, Generator):
+        raise TypeError(
+            f"argument 'generator' must be torch.Generator, not {type(generator).__name__}"
+        )
+    return generator
+
+
+# -- seeds and states ------------------------------------------------------------------------------
+
+
+@plain("manual_seed", "random.manual_seed")
+def manual_seed(seed: Any) -> Generator:
+    """Have random numbers begin again at a seed."""
+    return default_generator.manual_seed(seed)
+
+
+put(("seed", "random.seed"), default_generator.seed)
+put(("initial_seed", "random.initial_seed"), default_generator.initial_seed)
+put(("get_rng_state", "random.get_rng_state"), default_generator.get_state)
+put(("set_rng_state", "random.set_rng_state"), default_generator.set_state)
+
+
+@plain("random.fork_rng")
+@contextlib.contextmanager
+def fork_rng(
+    devices: Any = None, enabled: bool = True, device_type: str = "cuda", **options: Any
+) -> Iterator[None]:
+    """Return a context after which random numbers go on as if it had not been."""
+    before = default_generator.get_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            default_generator.set_state(before)
+
+
+# -- distributions on arrays -----------------------------------------------------------------------
+
+#: Takes a generator, how many numbers, their dtype, and whether they lie in memory in a row.
+Draw = Callable[[Generator, int, np.dtype, bool], np.ndarray]
+
+
+def _not_for(name: str, kind: np.dtype) -> NotImplementedError:
+    return NotImplementedError(
+        f"\"{name}\" not implemented for '{dtypes.of_numpy(kind)}'; give dtype=torch.float32"
+    )
+
+
+def _uniform(rng: Generator, count: int, kind: np.dtype, in_a_row: bool = True) -> np.ndarray:
+    if kind.kind == "c":
+        drawn = rng.uniform(2 * count, _wide(kind))
+        return drawn[::2] + 1j * drawn[1::2]
+    if kind.kind != "f":
+        raise _not_for("uniform", kind)
+    drawn = rng.uniform(count, kind)
+    return _below(drawn, 0.0, 1.0, kind) if kind == np.float16 else drawn
+
+
+def _below(values: np.ndarray, low: float, high: float, kind: np.dtype) -> np.ndarray:
+    """Return numbers below a bound, also once they are rounded: those at the bound become `low`."""
+    rounded = values.astype(kind)
+    return np.where(rounded == rounded.dtype.type(high), low, rounded)
+
+
+def _normal(rng: Generator, count: int, kind: np.dtype, in_a_row: bool = True) -> np.ndarray:
+    if kind.kind == "c":
+        drawn = rng.normal(2 * count, _wide(kind), in_a_row) / math.sqrt(2)
+        return drawn[::2] + 1j * drawn[1::2]
+    if kind.kind != "f":
+        raise _not_for("normal", kind)
+    return rng.normal(count, kind, in_a_row)
+
+
+def _integers(low: int, high: int) -> Draw:
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+
+    def draw(rng: Generator, count: int, kind: np.dtype, in_a_row: bool = True) -> np.ndarray:
+        if kind.kind == "c":
+            raise _not_for("random_", kind)
+        if kind.kind in "iub":
+            limits = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
+            if low < limits[0] or high - 1 > limits[1]:
+                raise RuntimeError(f"from={low} or to - 1={high - 1} is out of bounds for {kind}")
+        span = high - low
+        bits = rng.pairs(count) if span >= 2**28 else rng.words(count)
+        if span < 2**64:
+            bits = bits % np.uint64(span)
+        return (bits.astype(np.int64) + low) if low >= -(2**63) else bits
+
+    return draw
+
+
+def _drawn(rng: Generator, shape: tuple[int, ...], kind: np.dtype, draw: Draw) -> np.ndarray:
+    return cast(draw(rng, math.prod(shape), kind, True), kind).reshape(shape)
+
+
+def _fill(raw: np.ndarray, values: np.ndarray) -> None:
+    """Write numbers to an array in the order of its memory."""
+    order = np.argsort([-s for s in raw.strides], kind="stable")
+    raw.transpose(order)[...] = cast(values, raw.dtype).reshape([raw.shape[k] for k in order])
+
+
+def _sized(name: str, draw: Draw) -> None:
+    """Offer a function of a size and one of another tensor that draw numbers."""
+
+    def create(
+        *args: Any,
+        size: Any = None,
+        generator: Generator | None = None,
+        out: Tensor | None = None,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: bool = False,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        kind = dtypes.default().numpy if dtype is None else dtypes.to_numpy(dtype)
+        if out is not None and dtype is None:
+            kind = out._raw.dtype
+        raw = _drawn(_from(generator), read_sizes(name, args, size), kind, draw)
+        result = new(raw, layout, device, requires_grad)
+        return result if out is None else store(result, out)
+
+    def like(
+        input: Tensor,
+        *,
+        generator: Generator | None = None,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: bool = False,
+        requires_grad: bool = False,
+        memory_format: Any = None,
+    ) -> Tensor:
+        raw = _like(input, dtype, memory_format, f"{name}_like", generator, draw)
+        return new(raw, layout, device, requires_grad)
+
+    for function, its in ((create, name), (like, f"{name}_like")):
+        function.__name__ = function.__qualname__ = its
+        function.__doc__ = f"Return random numbers: {name}."
+        put((its,), function)
+
+
+def _like(
+    input: Any, dtype: Any, memory_format: Any, name: str, generator: Any, draw: Draw
+) -> np.ndarray:
+    raw = empty_like_array(input, dtype, memory_format, name)
+    _fill(raw, draw(_from(generator), raw.size, raw.dtype, raw.flags.c_contiguous))
+    return raw
+
+
+_sized("rand", _uniform)
+_sized("randn", _normal)
+
+
+def _bound(value: Any, name: str) -> int:
+    if isinstance(value, (float, np.floating)):
+        raise TypeError(f"randint(): argument '{name}' must be int, not {type(value).__name__}")
+    return read_length("randint", value)
+
+
+def _bounds(given: tuple[Any, ...], low: Any, high: Any) -> tuple[int, int]:
+    if len(given) == 2:
+        low, high = given
+    elif len(given) == 1 and high is None:
+        high = given[0]
+    elif len(given) == 1:
+        low = given[0]
+    if high is None:
+        raise TypeError("randint() received an invalid combination of arguments: there is no high")
+    return _bound(low, "low"), _bound(high, "high")
+
+
+@plain("randint")
+def randint(
+    *args: Any,
+    low: Any = 0,
+    high: Any = None,
+    size: Any = None,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return random whole numbers from low to high, without high."""
+    given = list(args)
+    if size is None and len(given) > 1:
+        size = given.pop()
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(
+            f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}"
+        )
+    draw = _integers(*_bounds(tuple(given), low, high))
+    kind = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype)
+    raw = _drawn(_from(generator), read_sizes("randint", (size,)), kind, draw)
+    result = new(raw, layout, device, requires_grad)
+    return result if out is None else store(result, out)
+
+
+@plain("randint_like")
+def randint_like(
+    input: Tensor,
+    *args: Any,
+    low: Any = 0,
+    high: Any = None,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return random whole numbers in a tensor of another's shape and dtype."""
+    draw = _integers(*_bounds(args, low, high))
+    raw = _like(input, dtype, memory_format, "randint_like", generator, draw)
+    return new(raw, layout, device, requires_grad)
+
+
+@plain("randperm")
+def randperm(
+    n: Any,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Return the whole numbers below n in a random order."""
+    if isinstance(n, float):
+        raise TypeError(f"randperm(): argument 'n' must be int, not {type(n).__name__}")
+    count = read_sizes("randperm", (n,))[0]
+    places = list(range(count))
+    drawn = _from(generator).words(max(count - 1, 0)).tolist()
+    for k, word in enumerate(drawn):
+        other = k + word % (count - k)
+        places[k], places[other] = places[other], places[k]
+    kind = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype)
+    result = new(np.array(places, kind), layout, device, requires_grad)
+    return result if out is None else store(result, out)
+
+
+# -- of parameters that are tensors ----------------------------------------------------------------
+
+
+def _check_std(std: Any) -> None:
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+
+
+def _normal_of(mean: Any, std: Any, generator: Any = None) -> Any:
+    tensors = [convert(t)._raw for t in (mean, std) if isinstance(t, Tensor)]
+    kind = tensors[0].dtype
+    if kind.kind != "f":
+        raise _not_for("normal", kind)
+    if isinstance(std, Tensor):
+        if (std._raw < 0).any():
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+    else:
+        _check_std(std)
+    try:
+        shape = np.broadcast_shapes(*(t.shape for t in tensors))
+    except ValueError:
+        raise RuntimeError(
+            f"shapes of mean and std do not fit together: {[list(t.shape) for t in tensors]}"
+        ) from None
+    raws = [t._raw if isinstance(t, Tensor) else t for t in (mean, std)]
+    noise = _drawn(_from(generator), shape, kind, _normal)
+    value = wrap_native(cast(np.asarray(noise * raws[1] + raws[0]), kind))
+    return _constant(value, mean, std)
+
+
+def _constant(value: Any, *sources: Any) -> Any:
+    """Return numbers whose derivative with respect to tensors is zero, where one wants it."""
+    for source in sources:
+        if isinstance(source, Tensor) and source.requires_grad:
+            value = apply(_UNMOVED, (value, convert(source)), {})
+    return value
+
+
+#: The first argument, in a common shape; with respect to both, the derivative is zero.
+_UNMOVED = operation(
+    "unmoved",
+    lambda xp, g: xp.zeros_like(g),
+    lambda xp, g: xp.zeros_like(g),
+    compute=lambda xp, x1, x2: x1 + xp.zeros_like(x2),
+).op
+
+
+#: By whether the mean and the deviation are tensors.
+_normal_of_tensors = {
+    (True, False): guarded(_normal_of, "NormalBackward1"),
+    (False, True): guarded(_normal_of, "NormalBackward2"),
+    (True, True): guarded(_normal_of, "NormalBackward3"),
+}
+
+
+@plain("normal")
+def normal(
+    mean: Any,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return normal numbers with means and deviations that are tensors, or of a size."""
+    tensors = isinstance(mean, Tensor), isinstance(std, Tensor)
+    if any(tensors):
+        result: Tensor = _normal_of_tensors[tensors](mean, std, generator)
+        return result if out is None else store(result, out)
+    if size is None:
+        raise TypeError("normal() received an invalid combination of arguments: there is no size")
+    _check_std(std)
+    kind = dtypes.default().numpy if dtype is None else dtypes.to_numpy(dtype)
+    shape = read_sizes("normal", (size,))
+    noise = _normal(_from(generator), math.prod(shape), kind)
+    raw = cast(noise * std + mean, kind).reshape(shape)
+    result = new(raw, layout, device, requires_grad)
+    return result if out is None else store(result, out)
+
+
+def _check_chances(raw: np.ndarray) -> None:
+    if not ((raw >= 0) & (raw <= 1)).all():
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true: give chances in [0, 1]")
+
+
+def _trials(rng: Generator, chances: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return where something with given chances happens."""
+    _check_chances(chances)
+    drawn = rng.uniform(math.prod(shape), _DOUBLE if chances.dtype == _DOUBLE else np.dtype("f4"))
+    return drawn.reshape(shape) < chances
+
+
+@offered("bernoulli", label="BernoulliBackward0")
+def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None) -> Any:
+    """Return ones with the given chances, and zeros otherwise."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"bernoulli(): argument 'input' must be Tensor, not {type(input).__name__}")
+    kind, shape = input._raw.dtype, input._raw.shape
+    if p is not None:
+        drawn = _happens(_from(generator), float(p), math.prod(shape)).reshape(shape)
+    elif kind.kind != "f":
+        raise _not_for("bernoulli", kind)
+    else:
+        drawn = _trials(_from(generator), input._raw, shape)
+    return _constant(wrap_native(drawn.astype(kind)), input)
+
+
+def _happens(rng: Generator, p: float, count: int) -> np.ndarray:
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    return rng.uniform(count, _DOUBLE) < p
+
+
+@plain("multinomial", "Tensor.multinomial")
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return places drawn with chances in proportion to the weights of each row."""
+    weights = convert(input)._raw
+    if weights.ndim not in (1, 2):
+        raise RuntimeError(f"prob_dist must be 1 or 2 dim, got {weights.ndim}")
+    if weights.dtype.kind != "f":
+        raise RuntimeError(f"multinomial only supports floating-point dtypes, got {input.dtype}")
+    if num_samples <= 0:
+        raise RuntimeError(f"cannot sample n_sample <= 0 samples, got {num_samples}")
+    if not replacement and num_samples > weights.shape[-1]:
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if (weights.sum(-1) <= 0).any():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    rng = _from(generator)
+    if replacement and num_samples > 1:
+        places = _with_return(rng, weights, num_samples)
+    else:
+        waits = _exponential(rng, weights.size, weights.dtype).reshape(weights.shape)
+        with np.errstate(all="ignore"):
+            speed = weights / waits.astype(weights.dtype)
+        places = np.argsort(-speed, -1, kind="stable")[..., :num_samples]
+    result = made(places.astype(np.int64))
+    return result if out is None else store(result, out)
+
+
+def _with_return(rng: Generator, weights: np.ndarray, count: int) -> np.ndarray:
+    rows = np.atleast_2d(weights)
+    sums = np.cumsum(rows, -1)
+    sums = sums / sums[:, -1:]
+    drawn = rng.uniform(len(rows) * count, _DOUBLE).reshape(len(rows), count)
+    places = [np.searchsorted(s, d) for s, d in zip(sums, drawn, strict=True)]
+    return np.minimum(np.stack(places), rows.shape[-1] - 1).reshape(*weights.shape[:-1], count)
+
+
+def _exponential(rng: Generator, count: int, kind: np.dtype) -> np.ndarray:
+    return -np.log1p(-rng.uniform(count, _DOUBLE))
+
+
+def _poisson_one(rng: Generator, rate: float) -> int:
+    """Return a Poisson number: by multiplication if few are expected, else by rejection."""
+    if rate == 0:
+        return 0
+    if rate < 10:
+        least, product, count = math.exp(-rate), 1.0, 0
+        while True:
+            product *= float(rng.uniform(1, _DOUBLE)[0])
+            if product <= least:
+                return count
+            count += 1
+    root, log_rate = math.sqrt(rate), math.log(rate)
+    b = 0.931 + 2.53 * root
+    a = -0.059 + 0.02483 * b
+    inverse, edge = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
+    while True:
+        u, v = rng.uniform(2, _DOUBLE).tolist()
+        u -= 0.5
+        near = 0.5 - abs(u)
+        if near < 1e-12:
+            continue
+        count = math.floor((2 * a / near + b) * u + rate + 0.43)
+        if near >= 0.07 and v <= edge:
+            return count
+        if count < 0 or (near < 0.013 and v > near):
+            continue
+        bound = count * log_rate - rate - math.lgamma(count + 1)
+        if math.log(v) + math.log(inverse) - math.log(a / near**2 + b) <= bound:
+            return count
+
+
+@offered("poisson", method=False, label="PoissonBackward0")
+def poisson(input: Any, generator: Generator | None = None) -> Any:
+    """Return Poisson numbers with the given rates."""
+    raw = convert(input)._raw
+    if raw.dtype.kind != "f":
+        raise _not_for("poisson", raw.dtype)
+    if not (raw >= 0).all():
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    rng = _from(generator)
+    drawn = [_poisson_one(rng, rate) for rate in raw.ravel().tolist()]
+    return _constant(wrap_native(np.array(drawn, raw.dtype).reshape(raw.shape)), input)
+
+
+@offered("binomial", method=False, label="BinomialBackward0", differs="other random numbers")
+def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
+    """Return how often something with given chances happens in so many trials."""
+    trials, chances = convert(count)._raw, convert(prob)._raw
+    if trials.dtype.kind != "f" or trials.dtype != chances.dtype:
+        raise RuntimeError(f"binomial: expected floating tensors of one dtype, got {trials.dtype}")
+    rng = np.random.Generator(np.random.PCG64(int(_from(generator).pairs(1)[0])))
+    drawn = rng.binomial(trials.astype(np.int64), chances.astype(np.float64))
+    return _constant(wrap_native(np.asarray(drawn).astype(trials.dtype)), count)
+
+
+# -- in place --------------------------------------------------------------------------------------
+
+
+def _written(self: Tensor, values: Callable[[], np.ndarray]) -> Tensor:
+    """Give a tensor new numbers in place."""
+
+    def compute(old: Any) -> Any:
+        raw = np.empty_like(self._raw)
+        _fill(raw, values())
+        return _zero_of(old, raw)
+
+    return change(self, compute)
+
+
+_zero_of = guarded(lambda old, raw: _constant(wrap_native(raw), old), "UniformBackward0")
+
+
+def _in_place(function: Any) -> Any:
+    put((f"Tensor.{function.__name__}",), function)
+    return function
+
+
+def _count(tensor: Tensor) -> int:
+    return math.prod(tensor._raw.shape)
+
+
+@_in_place
+def uniform_(
+    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **options: Any
+) -> Tensor:
+    """Fill a tensor with numbers that are uniform between two bounds."""
+    low = options.pop("from", from_)
+    if self._raw.dtype.kind != "f":
+        raise _not_for("uniform_", self._raw.dtype)
+    if low > to:
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={low} > to={to}"
+        )
+    kind = self._raw.dtype
+
+    def values() -> np.ndarray:
+        drawn = _from(generator).uniform(_count(self), kind)
+        return _below(drawn * (to - low) + low, low, to, kind)
+
+    return _written(self, values)
+
+
+@_in_place
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill a tensor with normal numbers."""
+    _check_std(std)
+    raw = self._raw
+
+    def values() -> np.ndarray:
+        noise = _normal(_from(generator), raw.size, raw.dtype, raw.flags.c_contiguous)
+        return noise * std + mean
+
+    return _written(self, values)
+
+
+@_in_place
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+    """Fill a tensor with ones of given chances, and zeros otherwise."""
+    rng = _from(generator)
+    if isinstance(p, Tensor):
+        chances = np.broadcast_to(p._raw, self._raw.shape)
+        return _written(self, lambda: _trials(rng, chances, self._raw.shape).ravel())
+    return _written(self, lambda: _happens(rng, float(p), _count(self)))
+
+
+def _check_floating(self: Tensor, name: str) -> None:
+    if self._raw.dtype.kind != "f":
+        raise RuntimeError(
+            f"{name} is a continuous probability distribution; dtype must be a floating point but "
+            f"you specified {self.dtype}"
+        )
+
+
+def _check_positive(name: str, what: str, value: float) -> None:
+    if value <= 0:
+        raise RuntimeError(f"{name} expects {what} > 0.0, but found {what}={value}")
+
+
+@_in_place
+def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
+    """Fill a tensor with exponential numbers."""
+    _check_floating(self, "exponential_")
+    _check_positive("exponential_", "lambda", lambd)
+    kind = self._raw.dtype
+    return _written(self, lambda: _exponential(_from(generator), _count(self), kind) / lambd)
+
+
+@_in_place
+def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Tensor:
+    """Fill a tensor with Cauchy numbers."""
+    _check_floating(self, "cauchy_")
+    _check_positive("cauchy_", "sigma", sigma)
+
+    def values() -> np.ndarray:
+        drawn = _from(generator).uniform(_count(self), _DOUBLE)
+        return median + sigma * np.tan(np.pi * (drawn - 0.5))
+
+    return _written(self, values)
+
+
+@_in_place
+def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Tensor:
+    """Fill a tensor with numbers whose logarithms are normal."""
+    _check_floating(self, "log_normal_")
+    _check_positive("log_normal_", "std", std)
+
+    def values() -> np.ndarray:
+        drawn = _from(generator).normal(_count(self), _DOUBLE, in_blocks=False)
+        return np.exp(drawn * std + mean)
+
+    return _written(self, values)
+
+
+@_in_place
+def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
+    """Fill a tensor with the number of trials until something of a given chance happens."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+
+    def values() -> np.ndarray:
+        drawn = _from(generator).uniform(_count(self), _DOUBLE)
+        return np.ceil(np.log(drawn) / math.log1p(-p))
+
+    return _written(self, values)
+
+
+@_in_place
+def random_(
+    self: Tensor, from_: Any = None, to: Any = None, *, generator: Any = None, **options: Any
+) -> Tensor:
+    """Fill a tensor with whole numbers between two bounds, or with all that its dtype has."""
+    low = options.pop("from", from_)
+    kind = self._raw.dtype
+    if low is not None and to is None:
+        low, to = 0, low
+    if to is None:
+        digits = {"f": {"e": 11, "f": 24, "d": 53}, "b": {"?": 0}}.get(kind.kind)
+        most = 2 ** digits[kind.char] if digits else int(np.iinfo(kind).max)
+        low, to = 0, most + 1
+
+        def whole() -> np.ndarray:
+            rng = _from(generator)
+            drawn = rng.pairs(_count(self)) if kind.itemsize == 8 else rng.words(_count(self))
+            return drawn % np.uint64(to)
+
+        return _written(self, whole)
+    draw = _integers(int(low or 0), int(to))
+    return _written(self, lambda: draw(_from(generator), _count(self), kind, True))

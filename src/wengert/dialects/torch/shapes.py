@@ -2,24 +2,1461 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import itertools
+import math
+import operator
+from typing import Any, NamedTuple
 
-from wengert.dialects.torch.table import offered, view
-from wengert.dialects.torch.tensors import convert, ns
+import numpy as np
+
+from wengert import backends
+from wengert.dialects.torch import dtypes, memory
+from wengert.dialects.torch.axes import axis_of, given_axes
+from wengert.dialects.torch.table import as_view, offered, plain, put, view
+from wengert.dialects.torch.tensors import Tensor, convert, made, ns, static
 from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap as wrap_native
 
 
-@view("transpose", "swapaxes", "swapdims")
-def transpose(input: Native, dim0: int, dim1: int) -> Any:
-    """Return a tensor with two axes exchanged."""
+def both(*names: str) -> tuple[str, ...]:
+    """Return names of functions that are methods as well."""
+    return (*names, *(f"Tensor.{name}" for name in names))
+
+
+def integers(given: tuple[Any, ...], name: str = "size") -> tuple[int, ...]:
+    """Return whole numbers that a program gives one by one or as one sequence."""
+    if len(given) == 1 and isinstance(given[0], (tuple, list)):
+        given = tuple(given[0])
+    return tuple([integer(n, name) for n in given])
+
+
+def integer(value: Any, name: str = "size") -> int:
+    """Return one whole number, which may be given as a tensor."""
+    if type(value) is int:
+        return value
+    if hasattr(value, "_raw") and not value._raw.shape:
+        value = static(value)
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        raise TypeError(f"argument '{name}' must be int, not {type(value).__name__}")
+    return operator.index(value)
+
+
+def filled_shape(sizes: tuple[int, ...], count: int, name: str = "view") -> tuple[int, ...]:
+    """Return a shape for so many elements, in which one length may be -1."""
+    if any(n < -1 for n in sizes):
+        raise RuntimeError(f"invalid shape dimension {min(sizes)} in {list(sizes)}")
+    if -1 not in sizes:
+        rest = math.prod(sizes)
+    else:
+        if sizes.count(-1) > 1:
+            raise RuntimeError("only one dimension can be inferred; write -1 once")
+        rest = math.prod(n for n in sizes if n != -1)
+        if not rest and not count:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(sizes)} because the "
+                "unspecified dimension size -1 can be any value and is ambiguous"
+            )
+        if rest and not count % rest:
+            sizes = tuple(count // rest if n == -1 else n for n in sizes)
+            rest = count
+    if rest != count:
+        raise RuntimeError(
+            f"shape '{list(sizes)}' is invalid for input of size {count}; {name} keeps the number "
+            "of elements"
+        )
+    return sizes
+
+
+# -- other shapes of the same elements -------------------------------------------------------------
+
+
+def _in_shape(input: Native, shape: tuple[int, ...]) -> Any:
+    return ns.reshape(input, shape)
+
+
+_view = as_view(_in_shape, "ViewBackward0")
+
+
+def _reshaped(input: Any, sizes: tuple[int, ...], name: str = "reshape") -> Tensor:
+    tensor = _tensor(input, name)
+    found: Tensor = _view(tensor, filled_shape(sizes, math.prod(tensor._raw.shape), name))
+    if found._base is None and found._node is not None:
+        found._node.label = "UnsafeViewBackward0"
+    return found
+
+
+def _tensor(value: Any, name: str, what: str = "input") -> Tensor:
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"{name}(): argument '{what}' must be Tensor, not {type(value).__name__}; write "
+            "torch.tensor(x)"
+        )
+    return value
+
+
+@plain("Tensor.view")
+def view_(self: Any, *size: Any, dtype: Any = None) -> Tensor:
+    """Return the same memory in another shape, or as numbers of another dtype."""
+    if dtype is not None or (len(size) == 1 and isinstance(size[0], dtypes.dtype)):
+        return _view_dtype(self, dtype if dtype is not None else size[0])
+    if not size:
+        raise TypeError("view(): expected sizes or a dtype, such as x.view(2, 3)")
+    found = _reshaped(self, integers(size), "view")
+    if found._base is None and type(found._raw) is np.ndarray and found._raw.size:
+        raise RuntimeError(
+            f"view size is not compatible with input tensor's size and stride: shape "
+            f"{list(self._raw.shape)} is not in one piece; write .reshape(...) instead"
+        )
+    return found
+
+
+def _view_dtype(tensor: Tensor, dtype: Any) -> Tensor:
+    kind = dtypes.to_numpy(dtype)
+    if kind == tensor._raw.dtype:
+        return tensor
+    if not tensor._raw.shape and kind.itemsize != tensor._raw.dtype.itemsize:
+        raise RuntimeError("self.dim() cannot be 0 to view one dtype as another of another size")
+    try:
+        return made(tensor._raw.view(kind))
+    except ValueError as error:
+        raise RuntimeError(f"view: {error}") from error
+
+
+@plain(*both("reshape"))
+def reshape(input: Any, *shape: Any, **options: Any) -> Tensor:
+    """Return the elements in another shape: the same memory where that is possible."""
+    return _reshaped(input, integers(_or_named(shape, options, "shape", "size")))
+
+
+def _or_named(given: tuple[Any, ...], options: dict[str, Any], *names: str) -> tuple[Any, ...]:
+    """Return what is given by position, or else by one of some names."""
+    for name in names:
+        if name in options and not given:
+            given = (options.pop(name),)
+    if options:
+        raise TypeError(f"got an unexpected keyword argument '{next(iter(options))}'")
+    if not given:
+        raise TypeError(f"missing the argument '{names[0]}'")
+    return given
+
+
+@plain("Tensor.view_as")
+def view_as(self: Any, other: Any) -> Tensor:
+    """Return the same memory in the shape of another tensor."""
+    found: Tensor = view_(self, tuple(_tensor(other, "view_as", "other")._raw.shape))
+    return found
+
+
+@plain("Tensor.reshape_as")
+def reshape_as(self: Any, other: Any) -> Tensor:
+    """Return the elements in the shape of another tensor."""
+    return _reshaped(self, tuple(_tensor(other, "reshape_as", "other")._raw.shape))
+
+
+@plain(*both("flatten"))
+def flatten(input: Any, start_dim: Any = 0, end_dim: Any = -1) -> Tensor:
+    """Return a tensor with the axes from one to another made one."""
+    shape = tuple(_tensor(input, "flatten")._raw.shape)
+    first, last = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return _reshaped(input, (1,))
+    if first == last:
+        return input  # type: ignore[no-any-return]
+    return _reshaped(
+        input, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
+    )
+
+
+@plain(*both("unflatten"))
+def unflatten(input: Any, dim: Any, sizes: Any) -> Tensor:
+    """Return a tensor with one axis made several."""
+    shape = tuple(_tensor(input, "unflatten")._raw.shape)
+    axis = axis_of(dim, len(shape))
+    new = integers((sizes,) if isinstance(sizes, (tuple, list)) else (tuple(sizes),))
+    if not new:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    new = filled_shape(new, shape[axis], "unflatten")
+    return _reshaped(input, (*shape[:axis], *new, *shape[axis + 1 :]))
+
+
+@plain(*both("ravel"))
+def ravel(input: Any) -> Tensor:
+    """Return all elements on one axis."""
+    return _reshaped(input, (-1,) if _tensor(input, "ravel")._raw.shape else (1,), "ravel")
+
+
+def _without(input: Native, dims: tuple[int, ...]) -> Any:
+    shape = input.shape
+    return ns.reshape(input, tuple(n for a, n in enumerate(shape) if n != 1 or a not in dims))
+
+
+_SQUEEZES = [as_view(_without, f"SqueezeBackward{k}") for k in range(3)]
+
+
+def _squeezed(tensor: Tensor, dim: Any) -> tuple[int, tuple[int, ...]]:
+    ndim = len(tensor._raw.shape)
+    if dim is None:
+        return 0, tuple(range(ndim))
+    if isinstance(dim, (tuple, list)):
+        return 2, given_axes(dim, ndim)
+    return 1, (axis_of(dim, ndim),)
+
+
+@plain(*both("squeeze"))
+def squeeze(input: Any, dim: Any = None) -> Tensor:
+    """Return a tensor without axes of length 1: all of them, or those named."""
+    form, axes = _squeezed(_tensor(input, "squeeze"), dim)
+    found: Tensor = _SQUEEZES[form](input, axes)
+    return found
+
+
+@view("unsqueeze")
+def unsqueeze(input: Native, dim: Any) -> Any:
+    """Return a tensor with a new axis of length 1."""
+    return ns.expand_dims(input, axis=axis_of(dim, input.ndim + 1))
+
+
+# -- the order of axes -----------------------------------------------------------------------------
+
+
+def _exchanged(input: Native, one: int, other: int) -> Any:
     order = list(range(input.ndim))
-    first, second = dim0 % max(input.ndim, 1), dim1 % max(input.ndim, 1)
     if order:
-        order[first], order[second] = order[second], order[first]
+        order[one], order[other] = other, one
     return ns.permute_dims(input, tuple(order))
+
+
+@view(*both("transpose", "swapaxes", "swapdims"))
+def transpose(input: Native, dim0: Any, dim1: Any) -> Any:
+    """Return a tensor with two axes exchanged."""
+    return _exchanged(input, axis_of(dim0, input.ndim), axis_of(dim1, input.ndim))
+
+
+@view("t", label="TBackward0")
+def t(input: Native) -> Any:
+    """Return a matrix with its axes exchanged."""
+    if input.ndim > 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D; write x.mT"
+        )
+    return ns.permute_dims(input, tuple(reversed(range(input.ndim))))
+
+
+@functools.partial(as_view, label="PermuteBackward0")
+def _T(input: Native) -> Any:
+    return ns.permute_dims(input, tuple(reversed(range(input.ndim))))
+
+
+def _matrices_transposed(input: Native, name: str = "mT") -> Any:
+    if not input.ndim:
+        return input
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got "
+            f"{input.ndim}-D tensor."
+        )
+    return _exchanged(input, input.ndim - 2, input.ndim - 1)
+
+
+_mT = as_view(_matrices_transposed, "TransposeBackward0")
+
+
+@offered("_conjugate_transpose", method=False, label="ConjBackward0")
+def _conjugated(input: Any, name: str) -> Any:
+    return ns.conj(_matrices_transposed(convert(input), name))
+
+
+def _adjoint(input: Any, name: str) -> Tensor:
+    tensor = _tensor(input, name)
+    if tensor._raw.dtype.kind == "c":
+        found: Tensor = _conjugated(tensor, name)
+        return found
+    return _mT(tensor, name)  # type: ignore[no-any-return]
+
+
+@plain(*both("adjoint"))
+def adjoint(input: Any) -> Tensor:
+    """Return matrices transposed and conjugated."""
+    return _adjoint(input, "adjoint()")
+
+
+def _H(self: Tensor) -> Tensor:
+    if len(self._raw.shape) not in (0, 2):
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {len(self._raw.shape)}-D "
+            "tensor; for batches of matrices write x.mH"
+        )
+    return _adjoint(self, "H") if self._raw.shape else _T(self)  # type: ignore[no-any-return]
+
+
+put(("Tensor.T",), property(_T))
+put(("Tensor.mT",), property(_mT))
+put(("Tensor.H",), property(_H))
+put(("Tensor.mH",), property(lambda self: _adjoint(self, "mH")))
+
+
+@view("Tensor._permuted", label="PermuteBackward0")
+def _permuted(input: Native, order: tuple[int, ...]) -> Any:
+    return ns.permute_dims(input, order)
+
+
+@plain(*both("permute"))
+def permute(input: Any, *dims: Any, **options: Any) -> Tensor:
+    """Return a tensor with its axes in another order."""
+    ndim = len(_tensor(input, "permute")._raw.shape)
+    given = integers(_or_named(dims, options, "dims"), "dims")
+    if len(given) != ndim:
+        raise RuntimeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions: {ndim} and {len(given)}"
+        )
+    found: Tensor = _permuted(input, given_axes(given, ndim))
+    return found
+
+
+@plain(*both("movedim", "moveaxis"))
+def movedim(input: Any, source: Any, destination: Any) -> Tensor:
+    """Return a tensor with axes at `source` moved to `destination`."""
+    ndim = len(_tensor(input, "movedim")._raw.shape)
+    start, end = given_axes(source, ndim), given_axes(destination, ndim)
+    if len(start) != len(end):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: {source} and {destination} differ in "
+            "length"
+        )
+    order = [a for a in range(ndim) if a not in start]
+    for to, axis in sorted(zip(end, start, strict=True)):
+        order.insert(to, axis)
+    found: Tensor = _permuted(input, tuple(order))
+    return found
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+def _writeable(raw: Any) -> Any:
+    """Return an array that NumPy lets only be read, to be written to as its memory can be."""
+    if type(raw) is np.ndarray and not raw.flags.writeable and memory.owner(raw).flags.writeable:
+        raw.flags.writeable = True
+    return raw
+
+
+def expanded(input: Native, sizes: tuple[int, ...]) -> Any:
+    """Return a tensor repeated along axes of length 1; -1 is for a length that stays."""
+    lead = len(sizes) - input.ndim
+    if lead < 0:
+        raise RuntimeError(
+            f"expand(shape {list(input.shape)}, size={list(sizes)}): the number of sizes provided "
+            f"({len(sizes)}) must be greater or equal to the number of dimensions ({input.ndim})"
+        )
+    shape = []
+    for place, n in enumerate(sizes):
+        old = None if place < lead else input.shape[place - lead]
+        if (n == -1 and old is None) or n < -1 or (n != -1 and old not in (None, 1, n)):
+            raise RuntimeError(
+                f"expand: the size {n} at dimension {place} does not fit shape "
+                f"{list(input.shape)}; only lengths of 1 can grow, and -1 keeps a length"
+            )
+        shape.append(old if n == -1 else n)
+    found = ns.broadcast_to(input, tuple(shape))
+    return wrap_native(_writeable(found._raw), found._node)
+
+
+_expand = as_view(expanded, "ExpandBackward0")
+
+
+@plain("Tensor.expand")
+def expand(self: Any, *size: Any, implicit: bool = False) -> Tensor:
+    """Return a tensor repeated along axes of length 1, without a copy."""
+    found: Tensor = _expand(self, integers(size))
+    return found
+
+
+@plain("Tensor.expand_as")
+def expand_as(self: Any, other: Any) -> Tensor:
+    """Return a tensor expanded to the shape of another."""
+    found: Tensor = _expand(self, tuple(_tensor(other, "expand_as", "other")._raw.shape))
+    return found
+
+
+@plain(*both("broadcast_to"))
+def broadcast_to(input: Any, *size: Any) -> Tensor:
+    """Return a tensor expanded to a shape."""
+    found: Tensor = _expand(input, integers(size))
+    return found
+
+
+def sliced(input: Native, axis: int, part: slice) -> Any:
+    """Return a slice along one axis."""
+    return input[(slice(None),) * axis + (part,)]
+
+
+_slice = as_view(sliced, "SliceBackward0")
+
+
+@plain(*both("narrow"))
+def narrow(input: Any, dim: Any, start: Any, length: Any) -> Tensor:
+    """Return so many places along one axis."""
+    shape = _tensor(input, "narrow")._raw.shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    axis = axis_of(dim, len(shape))
+    first, count, n = integer(start, "start"), integer(length, "length"), shape[axis]
+    if count < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if not -n <= first <= n:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-n}, {n}], got {first})"
+        )
+    first = first + n if first < 0 else first
+    if first + count > n:
+        raise RuntimeError(f"start ({first}) + length ({count}) exceeds dimension size ({n}).")
+    found: Tensor = _slice(input, axis, slice(first, first + count))
+    return found
+
+
+def picked(input: Native, axis: int, place: int) -> Any:
+    """Return the elements at one place of an axis, which they lack."""
+    found = input[(slice(None),) * axis + (place,)]
+    if type(input._raw) is np.ndarray and not found._raw.shape:
+        return wrap_native(input._raw[(place, ...)], found._node)  # NumPy makes a number of it
+    return found
+
+
+_select = as_view(picked, "SelectBackward0")
+
+
+def _place(shape: Any, dim: Any, index: Any, name: str) -> tuple[int, int]:
+    if not shape:
+        raise IndexError(f"{name}() cannot be applied to a 0-dim tensor.")
+    axis, place = axis_of(dim, len(shape)), integer(index, "index")
+    if not -shape[axis] <= place < shape[axis]:
+        raise IndexError(
+            f"{name}(): index {place} out of range for tensor of size {list(shape)} at dimension "
+            f"{axis}"
+        )
+    return axis, place % shape[axis]
+
+
+@plain(*both("select"))
+def select(input: Any, dim: Any, index: Any) -> Tensor:
+    """Return the elements at one place of an axis, which they lack."""
+    axis, place = _place(_tensor(input, "select")._raw.shape, dim, index, "select")
+    found: Tensor = _select(input, axis, place)
+    return found
+
+
+def diagonals(input: Native, offset: int, dim1: int, dim2: int) -> Any:
+    """Return the diagonals of the matrices on two axes, as a new last axis."""
+    found = ns.diagonal(input, offset=offset, axis1=dim1, axis2=dim2)
+    return wrap_native(_writeable(found._raw), found._node)
+
+
+_diagonal = as_view(diagonals, "DiagonalBackward0")
+
+
+def _two_axes(ndim: int, dim1: Any, dim2: Any, name: str) -> tuple[int, int]:
+    if ndim < 2:
+        axis_of(dim1, ndim)
+        axis_of(dim2, ndim)
+    one, two = axis_of(dim1, ndim), axis_of(dim2, ndim)
+    if one == two:
+        raise RuntimeError(f"{name}: dimensions cannot be identical {dim1}, {dim2}")
+    return one, two
+
+
+@plain(*both("diagonal"))
+def diagonal(input: Any, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Tensor:
+    """Return the diagonals of the matrices on two axes, as a new last axis."""
+    axes = _two_axes(len(_tensor(input, "diagonal")._raw.shape), dim1, dim2, "diagonal")
+    found: Tensor = _diagonal(input, integer(offset, "offset"), *axes)
+    return found
+
+
+def _gathered(input: Native, positions: np.ndarray, raw: Any) -> Any:
+    """Return the elements at flat positions, in memory that is there already if there is some."""
+    found = ns.gather_flat(input, shape=positions.shape, positions=positions)
+    return found if raw is None else wrap_native(raw, found._node)
+
+
+def windows(input: Native, axis: int, size: int, step: int) -> Any:
+    """Return the windows along an axis, with a new last axis for the places of each."""
+
+    def of(array: np.ndarray) -> np.ndarray:
+        if not array.shape:
+            return array.reshape(1)[: max(size, 0)]
+        found = np.lib.stride_tricks.sliding_window_view(array, size, axis, writeable=True)
+        return found[(slice(None),) * axis + (slice(None, None, step),)]
+
+    places = of(np.arange(input.size).reshape(input.shape))
+    raw = of(input._raw) if type(input._raw) is np.ndarray else None
+    return _gathered(input, places, raw)
+
+
+_windows = as_view(windows, "UnfoldBackward0")
+
+
+@plain("Tensor.unfold")
+def unfold(self: Any, dimension: Any, size: Any, step: Any) -> Tensor:
+    """Return the windows of a size along an axis, every `step` places."""
+    shape = self._raw.shape
+    axis = axis_of(dimension, len(shape), "dimension")
+    length = shape[axis] if shape else 1
+    size, step = integer(size), integer(step, "step")
+    if size < 0 or size > length:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {axis} is {length} but size is {size}"
+        )
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    if not size:
+        axes = (*shape[:axis], (length // step) + 1, *shape[axis + 1 :], 0)
+        return made(np.zeros(axes, self._raw.dtype))
+    found: Tensor = _windows(self, axis, size, step)
+    return found
+
+
+class Strides(NamedTuple):
+    """A view of memory: how it lies there, and where its elements are in the tensor it is of."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    #: how far from the first element of the tensor it begins
+    start: int
+    #: the strides that the tensor had
+    before: tuple[int, ...]
+    #: flat positions in the tensor; -1 for an element of the memory that is not in it
+    places: np.ndarray
+
+
+def _strided(input: Native, view: Strides) -> Any:
+    raw = input._raw
+    found = ns.gather_flat(input, shape=view.shape, positions=view.places)
+    if type(raw) is not np.ndarray or _in_elements(raw) != view.before:
+        return found
+    whole = memory.owner(raw)
+    item = raw.dtype.itemsize
+    offset = raw.ctypes.data - whole.ctypes.data + view.start * item
+    order = sorted(range(whole.ndim), key=lambda a: -whole.strides[a])
+    row = whole.transpose(order).reshape(-1).view(np.uint8)[offset:]
+    part = row[: row.size // item * item].view(raw.dtype)
+    steps = [s * item for s in view.strides]
+    return wrap_native(np.lib.stride_tricks.as_strided(part, view.shape, steps), found._node)
+
+
+def _in_elements(raw: np.ndarray) -> tuple[int, ...]:
+    return tuple(s // raw.dtype.itemsize for s in raw.strides)
+
+
+_as_strided = as_view(_strided, "AsStridedBackward0")
+
+
+@plain(*both("as_strided"))
+def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Tensor:
+    """Return a view of a tensor's memory with any strides.
+
+    Elements that are not the tensor's have no derivative.
+    """
+    view = _read_strides(_tensor(input, "as_strided"), size, stride, storage_offset)
+    found: Tensor = _as_strided(input, view)
+    if found._base is not None and found._base is not input:
+        # after a write to the memory, it is a view of all of that
+        whole = _read_strides(found._base, size, stride, _first(input, storage_offset))
+        found._path = (functools.partial(_strided, view=whole),)
+    return found
+
+
+def _first(tensor: Tensor, offset: Any) -> int:
+    """Return where in the memory a view begins that is taken of a tensor."""
+    if offset is not None:
+        return integer(offset, "storage_offset")
+    raw = backends.to_numpy(tensor._raw)
+    apart: int = raw.ctypes.data - memory.owner(raw).ctypes.data
+    return apart // raw.dtype.itemsize
+
+
+def _read_strides(tensor: Tensor, size: Any, stride: Any, offset: Any) -> Strides:
+    shape, strides = integers((size,)), integers((stride,), "stride")
+    if len(shape) != len(strides):
+        raise RuntimeError(
+            f"mismatch in length of strides and shape: {list(strides)} and {list(shape)}"
+        )
+    raw = backends.to_numpy(tensor._raw)
+    whole, item = memory.owner(raw), raw.dtype.itemsize
+    first, begin = _first(tensor, None), _first(tensor, offset)
+    places = begin + _offsets(shape, strides)
+    if places.size and (begin < 0 or places.max() >= whole.nbytes // item):
+        raise RuntimeError(
+            f"setStorage: sizes {list(shape)}, strides {list(strides)}, storage offset {begin} are "
+            f"out of bounds for storage of {whole.nbytes // item} elements"
+        )
+    numbers = np.full(whole.nbytes // item, -1)
+    numbers[first + _offsets(raw.shape, _in_elements(raw))] = np.arange(raw.size).reshape(raw.shape)
+    return Strides(shape, strides, begin - first, _in_elements(raw), numbers[places])
+
+
+def _offsets(shape: Any, strides: Any) -> Any:
+    """Return how far from the first one the elements of an array are in memory."""
+    found = np.zeros(shape, np.intp)
+    for axis, (n, step) in enumerate(zip(shape, strides, strict=True)):
+        found += (np.arange(n) * step).reshape((-1,) + (1,) * (len(shape) - axis - 1))
+    return found
+
+
+# -- complex numbers -------------------------------------------------------------------------------
+
+
+@functools.partial(as_view, label="SelectBackward0")
+def _real(input: Native) -> Any:
+    return ns.real(input)
+
+
+@functools.partial(as_view, label="SelectBackward0")
+def _imag(input: Native) -> Any:
+    return ns.imag(input)
+
+
+@plain("real")
+def real(input: Any) -> Tensor:
+    """Return the real parts, a view; a real tensor is its own."""
+    if _tensor(input, "real")._raw.dtype.kind != "c":
+        return input  # type: ignore[no-any-return]
+    found: Tensor = _real(input)
+    return found
+
+
+@plain("imag")
+def imag(input: Any) -> Tensor:
+    """Return the imaginary parts of a complex tensor, a view."""
+    if _tensor(input, "imag")._raw.dtype.kind != "c":
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    found: Tensor = _imag(input)
+    return found
+
+
+put(("Tensor.real",), property(real, lambda self, value: _assigned(real(self), value)))
+put(("Tensor.imag",), property(imag, lambda self, value: _assigned(imag(self), value)))
+
+
+def _assigned(part: Tensor, value: Any) -> None:
+    part[...] = value  # type: ignore[index]
+
+
+def _as_real(input: Native) -> Any:
+    found = ns.stack([ns.real(input), ns.imag(input)], axis=-1)
+    raw = input._raw
+    if type(raw) is not np.ndarray:
+        return found
+    half = np.dtype(f"f{raw.dtype.itemsize // 2}")
+    return wrap_native(raw[..., None].view(half), found._node)
+
+
+def _as_complex(input: Native) -> Any:
+    found = ns.complex(input[..., 0], input[..., 1])
+    raw = input._raw
+    if type(raw) is not np.ndarray or raw.strides[-1] != raw.dtype.itemsize:
+        return found
+    return wrap_native(raw.view(np.dtype(f"c{raw.dtype.itemsize * 2}"))[..., 0], found._node)
+
+
+@plain("view_as_real")
+def view_as_real(input: Any) -> Tensor:
+    """Return complex numbers as pairs of real ones on a new last axis, a view."""
+    if _tensor(input, "view_as_real")._raw.dtype.kind != "c":
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    found: Tensor = _view_as_real(input)
+    return found
+
+
+@plain("view_as_complex")
+def view_as_complex(input: Any) -> Tensor:
+    """Return pairs of real numbers on the last axis as complex ones, a view."""
+    raw = _tensor(input, "view_as_complex")._raw
+    if raw.dtype.kind != "f":
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a "
+            f"tensor of {input.dtype}"
+        )
+    if not raw.shape or raw.shape[-1] != 2:
+        raise RuntimeError(
+            f"Tensor must have a last dimension of size 2, got shape {list(raw.shape)}"
+        )
+    if type(raw) is np.ndarray and raw.size and raw.strides[-1] != raw.dtype.itemsize:
+        raise RuntimeError("Tensor must have a last dimension with stride 1; write x.contiguous()")
+    found: Tensor = _view_as_complex(input)
+    return found
+
+
+_view_as_real = as_view(_as_real, "ViewAsRealBackward0")
+_view_as_complex = as_view(_as_complex, "ViewAsComplexBackward0")
+
+
+# -- splits ----------------------------------------------------------------------------------------
+
+
+def _rows(input: Native, axis: int) -> tuple[Any, ...]:
+    return tuple(picked(input, axis, k) for k in range(input.shape[axis]))
+
+
+_unbind = as_view(_rows, "UnbindBackward0")
+
+
+@plain(*both("unbind"))
+def unbind(input: Any, dim: Any = 0) -> tuple[Tensor, ...]:
+    """Return the parts along an axis, which they lack."""
+    shape = _tensor(input, "unbind")._raw.shape
+    if not shape:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    found: tuple[Tensor, ...] = _unbind(input, axis_of(dim, len(shape)))
+    return found
+
+
+def _between(input: Native, axis: int, bounds: tuple[tuple[int, int], ...]) -> tuple[Any, ...]:
+    return tuple(sliced(input, axis, slice(*ends)) for ends in bounds)
+
+
+_split = as_view(_between, "SplitBackward0")
+_split_with_sizes = as_view(_between, "SplitWithSizesBackward0")
+_tensor_split = as_view(_between, "SliceBackward0", several=False)
+
+
+def _bounds(sizes: Any) -> tuple[tuple[int, int], ...]:
+    ends = [0, *itertools.accumulate(sizes)]
+    return tuple(itertools.pairwise(ends))
+
+
+def _parts(input: Any, dim: Any, name: str) -> tuple[int, int]:
+    """Return the axis that is split, and its length."""
+    shape = _tensor(input, name)._raw.shape
+    if not shape:
+        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
+    axis = axis_of(dim, len(shape))
+    return axis, shape[axis]
+
+
+def _even(length: int, size: int) -> list[int]:
+    if not length:
+        return [0]
+    return [min(size, length - k) for k in range(0, length, size)]
+
+
+@plain(*both("split"))
+def split(
+    tensor: Any, split_size_or_sections: Any = None, dim: Any = 0, *, split_size: Any = None
+) -> tuple[Tensor, ...]:
+    """Return parts of one size along an axis, the last perhaps shorter, or of given sizes."""
+    given = split_size if split_size_or_sections is None else split_size_or_sections
+    if isinstance(given, (tuple, list)):
+        return split_with_sizes(tensor, given, dim)
+    axis, length = _parts(tensor, dim, "split")
+    size = integer(given, "split_size")
+    if size < 0 or (not size and length):
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+    found: tuple[Tensor, ...] = _split(tensor, axis, _bounds(_even(length, size)))
+    return found
+
+
+@plain(*both("split_with_sizes"))
+def split_with_sizes(input: Any, split_sizes: Any, dim: Any = 0) -> tuple[Tensor, ...]:
+    """Return parts of given sizes along an axis."""
+    axis, length = _parts(input, dim, "split_with_sizes")
+    sizes = integers((split_sizes,), "split_sizes")
+    if sum(sizes) != length or any(n < 0 for n in sizes):
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size "
+            f"at dimension {axis}), but got split_sizes={list(sizes)}"
+        )
+    found: tuple[Tensor, ...] = _split_with_sizes(input, axis, _bounds(sizes))
+    return found
+
+
+put(("unsafe_split", "Tensor.unsafe_split"), split)
+put(("unsafe_split_with_sizes", "Tensor.unsafe_split_with_sizes"), split_with_sizes)
+
+
+@plain(*both("chunk", "unsafe_chunk"))
+def chunk(input: Any, chunks: Any, dim: Any = 0) -> tuple[Tensor, ...]:
+    """Return at most so many parts along an axis, of one size but for the last."""
+    axis, length = _parts(input, dim, "chunk")
+    count = integer(chunks, "chunks")
+    if count <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {count}")
+    size = -(-length // count)
+    sizes = _even(length, size) if length else [0] * count
+    found: tuple[Tensor, ...] = _split(input, axis, _bounds(sizes))
+    return found
+
+
+@plain(*both("tensor_split"))
+def tensor_split(
+    input: Any,
+    indices_or_sections: Any = None,
+    dim: Any = 0,
+    *,
+    indices: Any = None,
+    sections: Any = None,
+) -> tuple[Tensor, ...]:
+    """Return so many parts along an axis, or those between given places."""
+    given = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
+    shape = _tensor(input, "tensor_split")._raw.shape
+    if not shape:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor")
+    axis = axis_of(dim, len(shape))
+    length = shape[axis]
+    given = static(given)
+    if isinstance(given, (tuple, list)):
+        ends = [0, *integers((given,), "indices"), length]
+        bounds = tuple(slice(a, b).indices(length)[:2] for a, b in itertools.pairwise(ends))
+    else:
+        count = integer(given, "sections")
+        if count <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {count}")
+        more = length % count
+        bounds = _bounds([length // count + (k < more) for k in range(count)])
+    found: tuple[Tensor, ...] = _tensor_split(input, axis, bounds)
+    return found
+
+
+def _split_along(name: str, least: int, axis: int) -> Any:
+    def call(
+        input: Any, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+    ) -> tuple[Tensor, ...]:
+        given = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
+        shape = _tensor(input, name)._raw.shape
+        if len(shape) < least:
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor "
+                f"with {len(shape)} dimensions!"
+            )
+        at = 0 if len(shape) == 1 else axis
+        if not isinstance(given, (tuple, list)) and (given <= 0 or shape[at] % given):
+            raise RuntimeError(
+                f"torch.{name} attempted to split along dimension {at}, but the size of the "
+                f"dimension {shape[at]} is not divisible by the split_size {given}!"
+            )
+        return tensor_split(input, given, at)
+
+    call.__name__ = name
+    call.__doc__ = f"Return the parts along axis {axis}, so many or between given places."
+    put(both(name), call)
+    return call
+
+
+hsplit, vsplit, dsplit = (
+    _split_along("hsplit", 1, 1),
+    _split_along("vsplit", 2, 0),
+    _split_along("dsplit", 3, 2),
+)
+
+
+# -- in place --------------------------------------------------------------------------------------
+
+
+@plain("Tensor.unsqueeze_")
+def unsqueeze_(self: Any, dim: Any) -> Tensor:
+    """Give a tensor a new axis of length 1."""
+    axis = axis_of(dim, len(self._raw.shape) + 1)
+    return memory.reshaped(self, lambda x: ns.expand_dims(x, axis=axis), "UnsqueezeBackward1")
+
+
+@plain("Tensor.squeeze_")
+def squeeze_(self: Any, dim: Any = None) -> Tensor:
+    """Take axes of length 1 away from a tensor."""
+    form, axes = _squeezed(self, dim)
+    label = f"SqueezeBackward{(3, 4, 5)[form]}"
+    return memory.reshaped(self, lambda x: _without(x, axes), label)
+
+
+def _transpose_(self: Any, dim0: Any, dim1: Any) -> Tensor:
+    """Exchange two axes of a tensor."""
+    one, other = (axis_of(d, len(self._raw.shape)) for d in (dim0, dim1))
+    return memory.reshaped(self, lambda x: _exchanged(x, one, other), "TransposeBackward1")
+
+
+for _name in ("transpose_", "swapaxes_", "swapdims_"):
+    put((f"Tensor.{_name}",), _transpose_)
+
+
+@plain("Tensor.t_")
+def t_(self: Any) -> Tensor:
+    """Exchange the axes of a matrix."""
+    if len(self._raw.shape) > 2:
+        raise RuntimeError(
+            f"t_() expects a tensor with <= 2 dimensions, but self is {len(self._raw.shape)}D"
+        )
+    return memory.reshaped(
+        self, lambda x: ns.permute_dims(x, tuple(reversed(range(x.ndim)))), "TBackward1"
+    )
+
+
+# -- copies ----------------------------------------------------------------------------------------
 
 
 @offered("clone")
 def clone(input: Any, *, memory_format: Any = None) -> Any:
     """Return a copy, through which derivatives go."""
-    return ns.positive(convert(input))
+    return ns.positive(convert(_tensor(input, "clone")))
+
+
+@plain("Tensor.contiguous")
+def contiguous(self: Any, memory_format: Any = None) -> Tensor:
+    """Return a tensor whose elements lie in memory in their order: itself, or a copy."""
+    if type(self._raw) is not np.ndarray or self._raw.flags.c_contiguous:
+        return self  # type: ignore[no-any-return]
+    found: Tensor = clone(self)
+    found._raw = np.ascontiguousarray(found._raw)
+    return found
+
+
+@offered("narrow_copy", label="SliceBackward0_copy")
+def narrow_copy(input: Any, dim: Any, start: Any, length: Any) -> Any:
+    """Return a copy of so many places along one axis."""
+    return ns.positive(convert(narrow(input, dim, start, length)))
+
+
+def _like(x: Native, src: Any, place: Native, name: str) -> Native:
+    """Return what is written to a view, checked against it."""
+    values = convert(_tensor(src, name, "src"))
+    if values.shape != place.shape:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = "
+            f"{list(values.shape)}, slice size = {list(place.shape)}"
+        )
+    return ns.astype(values, x.dtype) if values.dtype != x.dtype else values
+
+
+@offered("slice_scatter")
+def slice_scatter(
+    input: Any, src: Any, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1
+) -> Any:
+    """Return a tensor with other elements in a slice along one axis."""
+    x = convert(_tensor(input, "slice_scatter"))
+    axis = axis_of(dim, x.ndim)
+    ends = (None if v is None else integer(v) for v in (start, end, step))
+    part = functools.partial(sliced, axis=axis, part=slice(*ends))
+    return memory.with_part(x, part, _like(x, src, part(x), "slice_scatter"))
+
+
+@offered("select_scatter")
+def select_scatter(input: Any, src: Any, dim: Any, index: Any) -> Any:
+    """Return a tensor with other elements at one place of an axis."""
+    x = convert(_tensor(input, "select_scatter"))
+    axis, place = _place(x.shape, dim, index, "select_scatter")
+    part = functools.partial(picked, axis=axis, place=place)
+    return memory.with_part(x, part, _like(x, src, part(x), "select_scatter"))
+
+
+@offered("diagonal_scatter")
+def diagonal_scatter(input: Any, src: Any, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any:
+    """Return a tensor with other elements on the diagonals of two axes."""
+    x = convert(_tensor(input, "diagonal_scatter"))
+    one, two = _two_axes(x.ndim, dim1, dim2, "diagonal")
+    part = functools.partial(diagonals, offset=integer(offset), dim1=one, dim2=two)
+    return memory.with_part(x, part, _like(x, src, part(x), "diagonal_scatter"))
+
+
+@offered("as_strided_scatter")
+def as_strided_scatter(
+    input: Any, src: Any, size: Any, stride: Any, storage_offset: Any = None
+) -> Any:
+    """Return a tensor with other elements in a view of its memory with any strides."""
+    x = convert(_tensor(input, "as_strided_scatter"))
+    part = functools.partial(_strided, view=_read_strides(input, size, stride, storage_offset))
+    return memory.with_part(x, part, _like(x, src, part(x), "as_strided_scatter"))
+
+
+# -- joins -----------------------------------------------------------------------------------------
+
+
+def _listed(tensors: Any, name: str) -> list[Any]:
+    """Return the tensors of a sequence; anything else is a mistake."""
+    if not isinstance(tensors, (list, tuple)):
+        if isinstance(tensors, Tensor):
+            return list(unbind(tensors))
+        raise TypeError(
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
+            f"{type(tensors).__name__}"
+        )
+    for k, tensor in enumerate(tensors):
+        if not isinstance(tensor, (Tensor, Native)):
+            raise TypeError(
+                f"expected Tensor as element {k} in argument 0, but got {type(tensor).__name__}"
+            )
+    return list(tensors)
+
+
+def _joined(tensors: list[Any], dim: Any, name: str) -> Any:
+    if not tensors:
+        raise RuntimeError(f"{name}: expected a non-empty list of Tensors")
+    for k, tensor in enumerate(tensors):
+        if not tensor._raw.shape:
+            raise RuntimeError(
+                f"zero-dimensional tensor (at position {k}) cannot be concatenated; write "
+                "torch.stack"
+            )
+    parts = _of_one_dtype(tensors)
+    kept = [x for x in parts if x.shape != (0,)] or parts  # an empty list of numbers fits all
+    ndim = kept[0].ndim
+    axis = axis_of(dim, ndim)
+    for x in kept:
+        if x.ndim != ndim:
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {ndim} and {x.ndim}"
+            )
+    return ns.concat(kept, axis=axis)
+
+
+def _of_one_dtype(tensors: list[Any]) -> list[Native]:
+    kind = functools.reduce(dtypes.joined, [t._raw.dtype for t in tensors])
+    return [x if x.dtype == kind else ns.astype(x, kind) for x in map(convert, tensors)]
+
+
+@offered("cat", "concat", "concatenate", method=False, label="CatBackward0")
+def cat(tensors: Any, dim: Any = 0) -> Any:
+    """Return tensors joined along an axis."""
+    return _joined(_listed(tensors, "cat"), dim, "torch.cat()")
+
+
+@offered("stack", method=False)
+def stack(tensors: Any, dim: Any = 0) -> Any:
+    """Return tensors of one shape joined along a new axis."""
+    parts = _listed(tensors, "stack")
+    if not parts:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    shape = parts[0]._raw.shape
+    axis = axis_of(dim, len(shape) + 1)
+    for k, part in enumerate(parts):
+        if part._raw.shape != shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
+                f"{list(part._raw.shape)} at entry {k}"
+            )
+    return ns.stack(_of_one_dtype(parts), axis=axis)
+
+
+def _at_least(x: Native, ndim: int) -> Native:
+    if x.ndim >= ndim:
+        return x
+    if ndim == 3 and x.ndim == 2:
+        return ns.reshape(x, (*x.shape, 1))  # type: ignore[no-any-return]
+    if ndim == 3:
+        return ns.reshape(x, (1, *(x.shape or (1,)), 1))  # type: ignore[no-any-return]
+    return ns.reshape(x, (1,) * (ndim - x.ndim) + x.shape)  # type: ignore[no-any-return]
+
+
+def _stacked(tensors: Any, ndim: int, axis: int, name: str) -> Any:
+    parts = [_at_least(x, ndim) for x in _of_one_dtype(_listed(tensors, name) or _none(name))]
+    if name == "hstack" and parts[0].ndim == 1:
+        axis = 0
+    return _joined(parts, axis, name)
+
+
+def _none(name: str) -> list[Any]:
+    raise RuntimeError(f"{name} expects a non-empty TensorList")
+
+
+@offered("hstack", method=False, label="CatBackward0")
+def hstack(tensors: Any) -> Any:
+    """Return tensors joined along the second axis; of those with one, along that."""
+    return _stacked(tensors, 1, 1, "hstack")
+
+
+@offered("vstack", "row_stack", method=False, label="CatBackward0")
+def vstack(tensors: Any) -> Any:
+    """Return tensors joined along the first axis; those with one axis are rows."""
+    return _stacked(tensors, 2, 0, "vstack")
+
+
+@offered("dstack", method=False, label="CatBackward0")
+def dstack(tensors: Any) -> Any:
+    """Return tensors joined along the third axis."""
+    return _stacked(tensors, 3, 2, "dstack")
+
+
+@offered("column_stack", method=False, label="CatBackward0")
+def column_stack(tensors: Any) -> Any:
+    """Return tensors joined along the second axis; those with at most one axis are columns."""
+    parts = _of_one_dtype(_listed(tensors, "column_stack") or _none("column_stack"))
+    columns = [x if x.ndim > 1 else ns.reshape(x, (x.size, 1)) for x in parts]
+    return _joined(columns, 1, "column_stack")
+
+
+@offered("block_diag", method=False)
+def block_diag(*tensors: Any) -> Any:
+    """Return a matrix with matrices along its diagonal, and zeros elsewhere."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    if not tensors:
+        return wrap_native(np.zeros((1, 0), dtypes.default().numpy))
+    if any(len(x._raw.shape) > 2 for x in tensors):
+        raise RuntimeError("torch.block_diag: Input tensors must have 2 or fewer dimensions")
+    blocks = [_at_least(x, 2) for x in _of_one_dtype(list(tensors))]
+    width = sum(x.shape[1] for x in blocks)
+    rows, before = [], 0
+    for x in blocks:
+        after = width - before - x.shape[1]
+        rows.append(ns.pad(x, ((0, 0), (before, after))))
+        before += x.shape[1]
+    return ns.concat(rows, axis=0)
+
+
+@offered("cartesian_prod", method=False, label="StackBackward0")
+def cartesian_prod(*tensors: Any) -> Any:
+    """Return all combinations of elements of several lists, as rows."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    if any(len(x._raw.shape) != 1 for x in tensors):
+        raise RuntimeError("Expect a 1D vector; got tensors with other shapes")
+    parts = _of_one_dtype(list(tensors))
+    if len(parts) == 1:
+        return parts[0]
+    places = np.indices([x.size for x in parts]).reshape(len(parts), -1)
+    return ns.stack([ns.take(x, p) for x, p in zip(parts, places, strict=True)], axis=1)
+
+
+@offered("combinations", method=False, label="StackBackward0")
+def combinations(input: Any, r: Any = 2, with_replacement: bool = False) -> Any:
+    """Return all choices of r elements of a list, as rows."""
+    x = convert(input)
+    if x.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
+    count = integer(r, "r")
+    if count < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {count}")
+    if not count:
+        return wrap_native(np.zeros(0, x.dtype))
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = np.array(list(choose(range(x.size), count)), np.intp).reshape(-1, count)
+    return ns.take(x, places, axis=0)
+
+
+put(("Tensor.combinations",), combinations)
+
+
+def _spread(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
+    found: Tensor = _expand(tensor, shape)
+    return found
+
+
+@plain("broadcast_tensors", "functional.broadcast_tensors")
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Return views of tensors with the shape that they broadcast to."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    shape = broadcast_shapes(*(_tensor(x, "broadcast_tensors")._raw.shape for x in tensors))
+    return tuple(_spread(x, shape) for x in tensors)
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """Return the shape that tensors of some shapes broadcast to."""
+    try:
+        return tuple(np.broadcast_shapes(*(tuple(s) if np.ndim(s) else s for s in shapes)))
+    except ValueError as error:
+        raise RuntimeError(
+            f"Shape mismatch: objects cannot be broadcast to a single shape: {list(shapes)}"
+        ) from error
+
+
+@plain("meshgrid", "functional.meshgrid")
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Return the coordinates of a grid, of lists of the places along each axis."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(
+            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
+    for x in tensors:
+        if len(_tensor(x, "meshgrid")._raw.shape) > 1:
+            raise RuntimeError(
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}"
+            )
+    if len({x._raw.dtype for x in tensors}) > 1:
+        raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
+    if indexing == "xy" and len(tensors) > 1:
+        one, two, *rest = tensors
+        found = [transpose(x, 0, 1) for x in _grids((two, one, *rest))]
+        found[:2] = [transpose(x, 0, 1) for x in (found[1], found[0])]
+        return tuple([transpose(x, 0, 1) if k > 1 else x for k, x in enumerate(found)])
+    return tuple(_grids(tensors))
+
+
+def _grids(tensors: Any) -> list[Tensor]:
+    shape = tuple(math.prod(x._raw.shape) for x in tensors)
+    lines = [
+        _view(x, (1,) * k + (n,) + (1,) * (len(shape) - k - 1))
+        for k, (x, n) in enumerate(zip(tensors, shape, strict=True))
+    ]
+    return [_spread(x, shape) for x in lines]
+
+
+def _at_least_views(ndim: int) -> Any:
+    def step(input: Native) -> Any:
+        return _at_least(input, ndim)
+
+    viewing = as_view(step, "UnsqueezeBackward0" if ndim > 1 else "ViewBackward0")
+
+    def call(*tensors: Any) -> Any:
+        if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+            return tuple([call(x) for x in tensors[0]])
+        if len(tensors) > 1:
+            return tuple([call(x) for x in tensors])
+        (x,) = tensors
+        return x if len(_tensor(x, call.__name__)._raw.shape) >= ndim else viewing(x)
+
+    call.__name__ = f"atleast_{ndim}d"
+    call.__doc__ = f"Return tensors with at least {ndim} axes."
+    put((call.__name__, f"functional.{call.__name__}"), call)
+    return call
+
+
+atleast_1d, atleast_2d, atleast_3d = map(_at_least_views, (1, 2, 3))
+
+
+# -- repeats and moves -----------------------------------------------------------------------------
+
+
+@offered("Tensor.repeat", label="RepeatBackward0")
+def repeat(input: Any, *repeats: Any) -> Any:
+    """Return a tensor repeated as a whole, so many times along each axis."""
+    x, counts = convert(input), integers(repeats, "repeats")
+    if len(counts) < x.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            f"tensor: got {list(counts)} for shape {list(x.shape)}"
+        )
+    return _tiled(x, counts)
+
+
+def _tiled(x: Native, counts: tuple[int, ...]) -> Any:
+    if any(n < 0 for n in counts):
+        raise RuntimeError(f"Trying to create tensor with negative dimension: repeats {counts}")
+    return ns.tile(x, counts)
+
+
+@offered("tile", label="RepeatBackward0")
+def tile(input: Any, *dims: Any) -> Any:
+    """Return a tensor repeated as a whole; fewer numbers than axes are for the last ones."""
+    x, counts = convert(input), integers(dims, "dims")
+    return _tiled(x, (1,) * (x.ndim - len(counts)) + counts)
+
+
+@offered("repeat_interleave", label="IndexSelectBackward0")
+def repeat_interleave(
+    input: Any, repeats: Any = None, dim: Any = None, *, output_size: Any = None
+) -> Any:
+    """Return a tensor with each element repeated, a number of times or its own number."""
+    if repeats is None:
+        counts = static(input)
+        if not isinstance(input, Tensor) or input._raw.dtype.kind not in "iu":
+            raise RuntimeError("repeats has to be Long or Int tensor")
+        return wrap_native(np.repeat(np.arange(len(counts), dtype=input._raw.dtype), counts))
+    x = convert(input)
+    if isinstance(repeats, Tensor) and repeats._raw.dtype.kind not in "iu":
+        raise RuntimeError("repeats has to be Long or Int tensor")
+    given = static(repeats)
+    if dim is None:
+        x, dim = ns.reshape(x, (-1,)), 0
+    axis = axis_of(dim, x.ndim)
+    if isinstance(given, list) and len(given) == 1:
+        given = given[0]
+    if isinstance(given, list) and len(given) != x.shape[axis]:
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{len(given)} and input.size({axis}) = {x.shape[axis]}"
+        )
+    if min(given if isinstance(given, list) else [given], default=0) < 0:
+        raise RuntimeError("repeats can not be negative")
+    if not isinstance(given, list):
+        return ns.repeat(x, given, axis=axis)
+    return ns.take(x, np.repeat(np.arange(len(given)), given), axis=axis)
+
+
+@offered("roll")
+def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
+    """Return elements moved along axes, the last ones coming first again."""
+    x = convert(input)
+    moved = integers((shifts,) if isinstance(shifts, (tuple, list)) else ((shifts,),), "shifts")
+    if dims is None or (isinstance(dims, (tuple, list)) and not dims):
+        if len(moved) != 1:
+            raise RuntimeError(f"shifts and dimensions must align. shifts: {len(moved)}, dims:0")
+        return ns.roll(x, moved[0])
+    axes = tuple(axis_of(d, x.ndim) for d in (dims if isinstance(dims, (tuple, list)) else (dims,)))
+    if len(axes) != len(moved):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(moved)}, dims:{len(axes)}"
+        )
+    return ns.roll(x, moved, axis=axes) if x.ndim else x
+
+
+@offered("flip")
+def flip(input: Any, *dims: Any, **options: Any) -> Any:
+    """Return elements in reverse order along axes."""
+    x = convert(input)
+    axes = given_axes(integers(_or_named(dims, options, "dims"), "dims"), x.ndim)
+    return ns.flip(x, axis=axes) if axes else ns.positive(x)
+
+
+def _flipped(name: str, least: int, axis: int) -> None:
+    @offered(name, label="FlipBackward0")
+    def call(input: Any) -> Any:
+        x = convert(input)
+        if x.ndim < least:
+            raise RuntimeError(f"Input must be >= {least}-d.")
+        return ns.flip(x, axis=axis)
+
+
+_flipped("fliplr", 2, 1)
+_flipped("flipud", 1, 0)
+
+
+@offered("rot90")
+def rot90(input: Any, k: Any = 1, dims: Any = (0, 1)) -> Any:
+    """Return a tensor turned by quarters in the plane of two axes."""
+    x = convert(input)
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if x.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {x.ndim}")
+    one, two = (axis_of(d, x.ndim) for d in dims)
+    if one == two:
+        raise RuntimeError(f"expected rotation dims to be different, but got {dims}")
+    turns = integer(k, "k") % 4
+    if turns == 0:
+        return ns.positive(x)
+    if turns == 2:
+        return ns.flip(x, axis=(one, two))
+    if turns == 1:
+        return _exchanged(ns.flip(x, axis=two), one, two)
+    return ns.flip(_exchanged(x, one, two), axis=two)
+
+
+@offered("constant_pad_nd", method=False)
+def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
+    """Return a tensor with a constant around it; negative widths take elements away.
+
+    Widths are pairs, of the last axis first.
+    """
+    x, widths = convert(input), integers((pad,), "pad")
+    if len(widths) % 2:
+        raise RuntimeError("Length of pad must be even but instead it equals " + str(len(widths)))
+    if len(widths) > 2 * x.ndim:
+        raise RuntimeError(
+            f"Length of pad should be no more than twice the number of dimensions of the input. "
+            f"Pad length is {len(widths)} while the input has {x.ndim} dimensions."
+        )
+    pairs = [(0, 0)] * (x.ndim - len(widths) // 2)
+    pairs += [(widths[k], widths[k + 1]) for k in range(len(widths) - 2, -1, -2)]
+    for n, (before, after) in zip(x.shape, pairs, strict=True):
+        if n + before + after < 0:
+            raise RuntimeError(
+                f"The input size {n}, plus negative padding {before} and {after} resulted in a "
+                "negative output size"
+            )
+    cut = tuple(slice(max(-b, 0), n - max(-a, 0)) for n, (b, a) in zip(x.shape, pairs, strict=True))
+    if any(b < 0 or a < 0 for b, a in pairs):
+        x = x[cut]
+    if x.dtype.kind in "biu":
+        value = int(value)
+    grown = tuple((max(b, 0), max(a, 0)) for b, a in pairs)
+    return ns.pad(x, grown, constant_values=value) if grown else ns.positive(x)
+
+
+def _triangle(name: str) -> None:
+    @offered(name, in_place=True)
+    def call(input: Any, diagonal: Any = 0) -> Any:
+        x = convert(input)
+        if x.ndim < 2:
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        return getattr(ns, name)(x, k=integer(diagonal, "diagonal"))
+
+
+_triangle("tril")
+_triangle("triu")
+
+
+def _triangle_indices(name: str, of: Any) -> None:
+    def call(
+        row: Any,
+        col: Any,
+        offset: Any = 0,
+        *,
+        dtype: Any = dtypes.int64,
+        device: Any = None,
+        layout: Any = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        rows, columns = integer(row, "row"), integer(col, "col")
+        if rows < 0 or columns < 0:
+            raise RuntimeError(f"row and col must be non-negative, got {rows} and {columns}")
+        kind = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype)
+        return made(np.array(of(rows, integer(offset), columns)).astype(kind))
+
+    call.__name__ = name
+    call.__doc__ = "Return the rows and columns of the elements of a triangle of a matrix."
+    put((name,), call)
+
+
+_triangle_indices("tril_indices", np.tril_indices)
+_triangle_indices("triu_indices", np.triu_indices)
+
+
+def _on_diagonal(x: Native, offset: int, dim1: int, dim2: int) -> Any:
+    """Return zeros with the last axis of x on the diagonals of two axes."""
+    n = x.shape[-1] + abs(offset)
+    lead = x.shape[:-1]
+    rows = np.arange(x.shape[-1]) + max(-offset, 0)
+    columns = np.arange(x.shape[-1]) + max(offset, 0)
+    zeros = wrap_native(np.zeros((*lead, n, n), x.dtype))
+    found = zeros.at[(..., rows, columns)].set(x)
+    return ns.moveaxis(found, (-2, -1), (dim1, dim2))
+
+
+@offered("diag_embed")
+def diag_embed(input: Any, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) -> Any:
+    """Return matrices with the last axis on a diagonal, and zeros elsewhere."""
+    x = convert(input)
+    one, two = axis_of(dim1, x.ndim + 1), axis_of(dim2, x.ndim + 1)
+    if one == two:
+        raise RuntimeError(f"diag_embed: dimensions cannot be identical {dim1}, {dim2}")
+    return _on_diagonal(x, integer(offset, "offset"), one, two)
+
+
+@offered("diag", label="DiagEmbedBackward0")
+def diag(input: Any, diagonal: Any = 0) -> Any:
+    """Return a matrix with a diagonal, or the diagonal of a matrix, as a copy."""
+    x, offset = convert(input), integer(diagonal, "diagonal")
+    if x.ndim == 1:
+        return _on_diagonal(x, offset, 0, 1)
+    if x.ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
+    return ns.positive(ns.diagonal(x, offset=offset))
+
+
+@offered("diagflat", label="DiagEmbedBackward0")
+def diagflat(input: Any, offset: Any = 0) -> Any:
+    """Return a matrix with all elements of a tensor on a diagonal."""
+    return _on_diagonal(ns.reshape(convert(input), (-1,)), integer(offset, "offset"), 0, 1)
+
+
+@offered("vander", method=False, label="FlipBackward0")
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+    """Return the matrix of powers of the elements of a list."""
+    values = convert(x)
+    if values.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    count = values.size if N is None else integer(N, "N")
+    if count < 0:
+        raise RuntimeError("N must be non-negative.")
+    if values.dtype.kind in "biu":
+        values = ns.astype(values, np.dtype(np.int64))
+    ones = ns.ones_like(values)
+    columns = list(itertools.accumulate([ones, *[values] * (count - 1)][:count], ns.multiply))
+    if not columns:
+        return wrap_native(np.zeros((values.size, 0), values.dtype))
+    return ns.stack(columns if increasing else columns[::-1], axis=1)

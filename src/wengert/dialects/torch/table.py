@@ -24,6 +24,7 @@ from wengert.dialects.torch.tensors import (
     Tensor,
     camel,
     convert,
+    fitted,
     mark,
     outward,
     store,
@@ -38,7 +39,36 @@ NAMES: dict[str, Any] = {}
 #: What is not as in PyTorch, by name.
 DIFFERENCES: dict[str, str] = {}
 #: What is said of names that are not offered on purpose.
-ABSENT: dict[str, str] = {}
+ABSENT: dict[str, str] = {
+    "save": (
+        "torch.save is not offered; write pickle.dump(model.state_dict(), file), or np.savez with "
+        "x.numpy(): tensors and modules can be pickled"
+    ),
+    "load": "torch.load is not offered; write pickle.load(file), or np.load",
+    "distributions": (
+        "torch.distributions is not offered; write the log-density with torch's functions, and "
+        "draw with torch.randn, torch.rand, torch.poisson and the like"
+    ),
+    "utils.data": (
+        "torch.utils.data is not offered; write `for k in torch.randperm(n).split(batch): x[k]`"
+    ),
+    "distributed": "torch.distributed is not offered: there is one process, on a CPU",
+    "multiprocessing": "torch.multiprocessing is not offered; write `import multiprocessing`",
+    "autocast": "torch.autocast is not offered: there is one device, and dtypes are what x.to says",
+    "amp": "torch.amp is not offered: there is one device, and dtypes are what x.to says",
+    "bfloat16": "torch.bfloat16 is not offered, since NumPy has no such dtype; write torch.float32",
+    "cuda.amp": "torch.cuda.amp is not offered: there is one device, the CPU",
+    "sparse_coo_tensor": "torch.sparse_coo_tensor is not offered; tensors are dense",
+    "sparse_csr_tensor": "torch.sparse_csr_tensor is not offered; tensors are dense",
+    "sparse": "torch.sparse is not offered; tensors are dense. Wengert has wengert.sparse",
+    "quantization": "torch.quantization is not offered: tensors are of floating or whole numbers",
+    "onnx": "torch.onnx is not offered: there are no models to export",
+    "hub": "torch.hub is not offered: there are no models to fetch",
+    "fx": "torch.fx is not offered: there is no compiler",
+    "export": "torch.export is not offered: there is no compiler",
+    "profiler": "torch.profiler is not offered; write `import cProfile`",
+    "library": "torch.library is not offered; declare operations with torch.autograd.Function",
+}
 _HERE = "wengert.dialects.torch"
 #: The modules that offer names, and those that do so once a name of theirs is looked up.
 PARTS = tuple(
@@ -50,9 +80,11 @@ PARTS = tuple(
         "operators",
         "math",
         "creation",
+        "random",
         "shapes",
         "indexing",
         "reductions",
+        "running",
         "sorting",
         "products",
         "hooks",
@@ -61,7 +93,6 @@ PARTS = tuple(
 )
 LATE: dict[str, tuple[str, ...]] = {
     "special": (f"{_HERE}.special",),
-    "random": (f"{_HERE}.random",),
     "linalg": (f"{_HERE}.linalg",),
     "fft": (f"{_HERE}.fft",),
     "autograd.functional": (f"{_HERE}.functional",),
@@ -69,6 +100,15 @@ LATE: dict[str, tuple[str, ...]] = {
     "autograd.forward_ad": (f"{_HERE}.forward_ad",),
     "func": (f"{_HERE}.func",),
     "utils": (f"{_HERE}.checkpoint",),
+    "testing": (f"{_HERE}.testing",),
+    **{
+        name: (f"{_HERE}.settings",)
+        for name in (
+            "set_num_threads", "get_num_threads", "set_printoptions", "cuda", "backends",
+            "compile", "jit", "use_deterministic_algorithms", "set_default_device", "version",
+            "set_float32_matmul_precision", "get_default_device", "compiler", "typename", "mps",
+        )
+    },
     "nn": (f"{_HERE}.nn",),
     "optim": (f"{_HERE}.optim",),
 }
@@ -107,14 +147,30 @@ def translated(name: str, *raises: type[Exception]) -> Iterator[None]:
     """Return a context in which errors of Wengert's operations become PyTorch's."""
     try:
         yield
-    except (ShapeError, DtypeError) as error:
-        raise RuntimeError(f"{name}: {error}") from error
-    except raises:
-        raise
-    except ValueError as error:
-        if hasattr(error, "as_is"):
+    except (ShapeError, DtypeError, ValueError) as error:
+        if _is_passed(error, raises):
             raise
         raise RuntimeError(f"{name}: {error}") from error
+
+
+def _is_passed(error: Exception, raises: tuple[type[Exception], ...]) -> bool:
+    """Return whether an error that an operation raised goes to the program as it is."""
+    if isinstance(error, (ShapeError, DtypeError)):
+        return False
+    return isinstance(error, raises) or hasattr(error, "as_is")
+
+
+#: NumPy's names of arguments, which PyTorch takes as well.
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
+
+
+def _also_called(function: Callable[..., Any]) -> dict[str, str]:
+    """Return which of NumPy's names of arguments stand for some that a function has."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return {}
+    takes = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return {k: v for k, v in _NUMPY_NAMES.items() if v in takes and k not in takes}
 
 
 def as_is(error: Exception) -> Exception:
@@ -128,13 +184,19 @@ def guarded(
 ) -> Callable[..., Any]:
     """Return a function whose tensors and errors are PyTorch's."""
     name = function.__name__.strip("_")
+    also = _also_called(function)
 
     @functools.wraps(function)
     def call(*args: Any, out: Any = None, **options: Any) -> Any:
+        if options and not also.keys().isdisjoint(options):
+            options = {also.get(key, key): value for key, value in options.items()}
         token = None if active.get() else active.set(TRACKING)
         try:
-            with translated(name, *raises):
-                result = finish(function(*args, **options), args, options, label)
+            result = finish(function(*args, **options), args, options, label)
+        except (ShapeError, DtypeError, ValueError) as error:
+            if _is_passed(error, raises):
+                raise
+            raise RuntimeError(f"{name}: {error}") from error
         finally:
             if token is not None:
                 active.reset(token)
@@ -184,8 +246,11 @@ def _own(raw: Any, args: Any, options: Any) -> Any:
 def in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return the method that gives a tensor a function's value in place."""
 
+    def compute(old: Any, *args: Any, **options: Any) -> Any:
+        return fitted(function(old, *args, **options), old._raw.dtype)
+
     def method(self: Any, *args: Any, **options: Any) -> Any:
-        return memory.change(self, function, *args, **options)
+        return memory.change(self, compute, *args, **options)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"Do `{name.rstrip('_')}` in place, and return the tensor."
@@ -241,16 +306,21 @@ def put_in_place(name: str, function: Callable[..., Any]) -> None:
 
 
 def view(
-    *names: str, label: str = "", method: bool = True, differs: str = ""
+    *names: str,
+    label: str = "",
+    method: bool = True,
+    differs: str = "",
+    several: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function whose result is a view where NumPy makes one.
 
     The function takes Wengert's tensor and PyTorch's further arguments, and depends on nothing else.
+    If it returns a tuple, `several` says that these views cannot be written to.
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         first = names[0].rpartition(".")[2]
-        call = as_view(function, label or camel(first) + "Backward0")
+        call = as_view(function, label or camel(first) + "Backward0", several)
         put(names, call, differs)
         if method and f"Tensor.{first}" not in names:
             put((f"Tensor.{first}",), call, differs)
@@ -259,7 +329,9 @@ def view(
     return declare
 
 
-def as_view(function: Callable[..., Any], label: str) -> Callable[..., Any]:
+def as_view(
+    function: Callable[..., Any], label: str, several: bool = True
+) -> Callable[..., Any]:
     """Return a function whose results, one or a tuple of them, are views of its first argument."""
     name = function.__name__.strip("_")
 
@@ -270,28 +342,22 @@ def as_view(function: Callable[..., Any], label: str) -> Callable[..., Any]:
         with Tracking(), translated(name):
             result = function(convert(input), *args, **options)
             if type(result) is Native:
-                return _viewed(
+                return memory.viewed(
                     input, result, lambda whole: function(whole, *args, **options), label
                 )
             parts = [
-                _viewed(
-                    input, part, lambda whole, k=k: function(whole, *args, **options)[k], label, True
+                memory.viewed(
+                    input,
+                    part,
+                    lambda whole, k=k: function(whole, *args, **options)[k],
+                    label,
+                    several,
                 )
                 for k, part in enumerate(result)
             ]
         return tuple(parts)
 
     return call
-
-
-def _viewed(
-    tensor: Tensor, result: Native, step: Callable[[Native], Native], label: str, among: bool = False
-) -> Tensor:
-    if result._node is not None and result._node is not tensor._node:
-        mark(result._node, label)
-    if result._raw is tensor._raw and type(result._raw) is np.ndarray:
-        result = wrap_native(result._raw.view(), result._node)
-    return memory.viewed(tensor, outward(result), step, among)
 
 
 def plain(*names: str, differs: str = "") -> Callable[[Any], Any]:

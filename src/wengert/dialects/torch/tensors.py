@@ -8,15 +8,23 @@ hooks) is in attributes that most tensors never get: the class has their default
 from __future__ import annotations
 
 import sys
+import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert import backends
 from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.modes import GRAD, TRACKING, current
+from wengert.dialects.torch.modes import (
+    GRAD,
+    TRACKING,
+    Tracking,
+    current,
+    is_inference_mode_enabled,
+)
+from wengert.engine.batching import Batched
 from wengert.engine.node import LEAF, Node, Op
 from wengert.engine.record import apply, binary, trace, unary
 from wengert.engine.tensor import Tensor as Native
@@ -29,9 +37,10 @@ LABELS: dict[str, str] = {}
 _NUMBERS = (bool, int, float, complex)
 
 
-class Tensor:
+class Tensor(metaclass=dtypes.Shown):
     """An array of numbers. Make one with `torch.tensor`."""
 
+    shown = "torch.Tensor"
     _raw: Any
     _node: Node | None
     #: of a leaf, the accumulated gradient
@@ -39,13 +48,20 @@ class Tensor:
     #: of a view: what it is a view of, and the functions that lead from there to it
     _base: Tensor | None = None
     _path: tuple[Callable[[Native], Native], ...] = ()
-    #: whether it is one of several views that one call made
+    #: whether it is one of several views that one call made, or was made where nothing is recorded
     _among: bool = False
-    #: references to the views of this tensor
+    _blind: bool = False
+    #: of a view whose base was written to: whether it had no entry before
+    _unmarked: bool = False
+    #: of such a view: its entry, and how often its memory was written to when it was made
+    _held: tuple[Node | None, int] | None = None
+    #: references to the views of this tensor that have an entry derived from its own
     _views: list[Any] | None = None
     #: whether writes to it go unnoticed, as those to `x.data`
     _quiet: bool = False
     _retains: bool = False
+    #: whether it was made in inference mode
+    _inference: bool = False
     __array_priority__ = 1000
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
@@ -56,6 +72,10 @@ class Tensor:
         return object.__new__(cls)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_node" or name == "_raw":  # a view's base was written to
+            from wengert.dialects.torch.memory import derive
+
+            return derive(self, name)
         if not name.startswith("_"):  # some methods are loaded when one is first asked for
             from wengert.dialects.torch.table import late_method
 
@@ -80,10 +100,16 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, on: bool) -> None:
+        if not isinstance(on, bool):
+            raise RuntimeError(f"requires_grad must be a bool, not {type(on).__name__}")
         self.requires_grad_(on)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Have operations on this leaf recorded from now on, or no longer."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                f"requires_grad must be bool, not {type(requires_grad).__name__}; write True"
+            )
         if requires_grad == self.requires_grad:
             return self
         if not self.is_leaf:
@@ -95,6 +121,11 @@ class Tensor:
             self._node = None
             return self
         check_differentiable(self._raw.dtype)
+        if self._inference and not is_inference_mode_enabled():
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not "
+                "allowed; write x.clone() for a normal tensor"
+            )
         self._node = leaf(self)
         return self
 
@@ -107,6 +138,12 @@ class Tensor:
     @property
     def grad(self) -> Tensor | None:
         """The gradients that `backward` has added up; None before."""
+        if self._grad is None and not self.is_leaf and not self._retains:
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed: only "
+                "leaves get gradients. Write x.retain_grad() before backward for this one",
+                stacklevel=2,
+            )
         return self._grad
 
     @grad.setter
@@ -152,6 +189,7 @@ class Leaf(Node):
     """The entry of a tensor that requires gradients and was not computed, and that tensor."""
 
     __slots__ = ("__weakref__", "owner")
+    owner: Any
 
 
 def leaf(tensor: Tensor) -> Leaf:
@@ -247,7 +285,7 @@ def promoted(*values: Any, floating: bool = False) -> list[Native]:
     if floating:
         kind = dtypes.floating(kind)
     return [
-        wrap_native(np.array(t, kind)) if isinstance(t, _NUMBERS) else astype(t, kind)
+        wrap_native(np.array(t).astype(kind)) if isinstance(t, _NUMBERS) else astype(t, kind)
         for t in tensors
     ]
 
@@ -293,10 +331,25 @@ def line_at(code: Any, last: int) -> str:
 # -- operations of one and two tensors -------------------------------------------------------------
 
 
+class Forms(NamedTuple):
+    """An operation as programs call it."""
+
+    #: called by the program itself, as a method or an operator
+    method: Callable[..., Any]
+    #: called by a function that the program called
+    within: Callable[..., Any]
+    #: a function with the keyword out=
+    function: Callable[..., Any]
+
+
 def of_one(
-    function: Any, label: str, floating: bool = True, kinds: str = "biufc"
-) -> tuple[Callable[[Any], Any], Callable[..., Any]]:
-    """Return a method and a function of one tensor that do an operation.
+    function: Any,
+    label: str,
+    floating: bool = True,
+    kinds: str = "biufc",
+    refusal: type[Exception] = NotImplementedError,
+) -> Forms:
+    """Return the forms of an operation of one tensor.
 
     Whole numbers become floating ones first if `floating` says so. Tensors of a kind of numbers
     that is not in `kinds` are refused.
@@ -305,55 +358,62 @@ def of_one(
     LABELS.setdefault(op.name, label)
 
     def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        x = convert(args[0])
-        if x._raw.dtype.kind not in kinds:
-            raise RuntimeError(
-                f"{op.name} is not there for {dtypes.of_numpy(x._raw.dtype)}; write x.float() first"
-            )
-        if floating:
-            x = astype(x, dtypes.floating(x._raw.dtype))
-        return finished(op, (x,), label)
+        x = only_tensor(args[0], op.name)
+        check_kind(op.name, x._raw.dtype, kinds, refusal)
+        with Tracking():
+            if floating:
+                x = astype(x, dtypes.floating(x._raw.dtype))
+            return finished(op, (x,), label)
 
-    method = unary(op, otherwise, Tensor, "fc", TRACKING, 1)
-    fast = unary(op, otherwise, Tensor, "fc", TRACKING, 2)
+    quick = "".join(k for k in ("fc" if floating else "iufc") if k in kinds) or "-"
+    within = unary(op, otherwise, Tensor, quick, TRACKING, 2)
 
     def call(input: Any, *, out: Any = None) -> Any:
         if out is None:
-            return fast(input)
-        return store(fast(input), out)
+            return within(input)
+        return store(within(input), out)
 
-    return method, call
+    return Forms(unary(op, otherwise, Tensor, quick, TRACKING, 1), within, call)
 
 
 def of_two(
     function: Any,
     label: str,
     floating: bool = False,
-    prepare: Callable[[list[Native]], list[Native]] | None = None,
-    quick: bool = True,
-) -> tuple[Callable[[Any, Any], Any], Callable[..., Any]]:
-    """Return an operator and a function of two tensors or numbers that do an operation.
+    kinds: str = "biufc",
+    refusal: type[Exception] = NotImplementedError,
+    numbers: str = "12",
+    check: Callable[[Any, Any, np.dtype], None] | None = None,
+) -> Forms:
+    """Return the forms of an operation of two tensors or numbers.
 
-    Operands get a common dtype, a floating one if `floating` says so; then `prepare` may check or
-    change them. `quick` is whether floating operands of one dtype can do without it.
+    Operands get a common dtype, a floating one if `floating` says so. Common dtypes of a kind that
+    is not in `kinds` are refused; `check` may refuse others, but real floating operands of one
+    dtype are not shown to it. `numbers` says whether the first and the second operand of the
+    function may be Python numbers.
     """
     op: Op = function.op
     LABELS.setdefault(op.name, label)
 
     def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        if not (is_operand(args[0]) and is_operand(args[1])):
+        one, two = map(_from_numpy, args)
+        if not (is_operand(one) and is_operand(two)):
             return NotImplemented
-        x, y = promoted(*args, floating=floating)
-        if prepare is not None:
-            x, y = prepare([x, y])
-        return finished(op, (x, y), label)
+        common = dtypes.result_type(*(v if isinstance(v, _NUMBERS) else v._raw for v in (one, two)))
+        check_kind(op.name, common, kinds, refusal)
+        if check is not None:
+            check(one, two, common)
+        with Tracking():
+            x, y = promoted(one, two, floating=floating)
+            return finished(op, (x, y), label)
 
-    kinds = "fc" if quick else "-"
-    operator = binary(op, otherwise, Tensor, kinds, TRACKING, 1)
-    fast = binary(op, otherwise, Tensor, kinds, TRACKING, 2)
+    quick = "".join(k for k in ("fc" if floating or check else "iufc") if k in kinds) or "-"
+    within = binary(op, otherwise, Tensor, quick, TRACKING, 2)
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
-        result = fast(input, other)
+        if numbers != "12":
+            _check_numbers(op.name, input, other, numbers)
+        result = within(input, other)
         if result is NotImplemented:
             raise TypeError(
                 f"{op.name}: expected tensors or numbers, got {type(input).__name__} and "
@@ -361,7 +421,39 @@ def of_two(
             )
         return result if out is None else store(result, out)
 
-    return operator, call
+    return Forms(binary(op, otherwise, Tensor, quick, TRACKING, 1), within, call)
+
+
+def only_tensor(value: Any, name: str, what: str = "input") -> Native:
+    """Return a tensor as Wengert's; numbers, arrays and lists are refused."""
+    if isinstance(value, (Tensor, Native)):
+        return convert(value)
+    raise TypeError(
+        f"{name}(): argument '{what}' must be Tensor, not {type(value).__name__}; write "
+        "torch.tensor(x)"
+    )
+
+
+def check_kind(
+    name: str, kind: np.dtype, kinds: str, refusal: type[Exception] = NotImplementedError
+) -> None:
+    """Raise unless an operation takes numbers of a kind."""
+    if kind.kind not in kinds:
+        instead = " x.abs() or x.real" if kind.kind == "c" else " x.float() or x.long()"
+        raise refusal(f'"{name}" not implemented for {dtypes.of_numpy(kind)}; write{instead} first')
+
+
+def _check_numbers(name: str, input: Any, other: Any, numbers: str) -> None:
+    for position, value, what in (("1", input, "input"), ("2", other, "other")):
+        if position not in numbers:
+            only_tensor(value, name, what)
+    if not isinstance(input, (Tensor, Native)):
+        only_tensor(other, name, "other")  # one of them is a tensor
+
+
+def _from_numpy(value: Any) -> Any:
+    """Return NumPy's numbers as Python's; with arrays, NumPy's own operators have their say."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def is_operand(value: Any) -> bool:
@@ -374,7 +466,10 @@ def finished(op: Op, args: tuple[Any, ...], label: str) -> Tensor:
     from wengert.dialects.torch.table import translated
 
     with translated(op.name):
-        result = outward(apply(op, args, {}))
+        native = apply(op, args, {})
+        if native._raw.dtype.kind == "f" and args[0]._raw.dtype == np.float16:
+            native = astype(native, args[0]._raw.dtype)  # SciPy's functions have no half precision
+        result = outward(native)
     if result._node is not None:
         mark(result._node, label)
     return result
@@ -393,10 +488,34 @@ def store(result: Any, out: Any) -> Any:
             "out=... arguments don't support automatic differentiation, but one of the arguments "
             "requires grad; leave out= away, or write it under torch.no_grad()"
         )
+    check_cast(result._raw.dtype, out._raw.dtype)
     if out._raw.shape != result._raw.shape:
         out._raw = np.empty(result._raw.shape, out._raw.dtype)
     overwrite(out, result.__wengert_tensor__())
     return out
+
+
+def check_cast(kind: np.dtype, place: np.dtype) -> None:
+    """Raise if a tensor of one dtype cannot take the results of another, which lose a part."""
+    categories = dtypes.category(kind), dtypes.category(place)
+    if categories[0] > categories[1]:
+        raise RuntimeError(
+            f"result type {dtypes.of_numpy(kind)} can't be cast to the desired output type "
+            f"{dtypes.of_numpy(place)}; write the operation without the underscore or out=, or "
+            "convert the tensor first"
+        )
+
+
+def fitted(result: Tensor, kind: np.dtype) -> Tensor:
+    """Return the result of an in-place operation in the dtype of what it is written to."""
+    if result._raw.dtype == kind:
+        return result
+    check_cast(result._raw.dtype, kind)
+    with Tracking():
+        cast = outward(astype(convert(result), kind))
+    if cast._node is not None:
+        mark(cast._node, label_of(result._node))
+    return cast
 
 
 def is_tensor(value: Any) -> bool:
@@ -413,7 +532,12 @@ def static(value: Any) -> Any:
     return value
 
 
-def values_of(tensor: Any) -> np.ndarray:
-    """Return a copy of a tensor's numbers for use as a parameter, which later writes leave alone."""
+def values_of(tensor: Any) -> Any:
+    """Return a copy of a tensor's numbers for use as a parameter, which later writes leave alone.
+
+    Inside of a vmap, where they differ by example, it is a tensor of Wengert.
+    """
     raw = tensor._raw if isinstance(tensor, Tensor) else tensor
+    if type(raw) is Batched:
+        return wrap_native(raw)
     return np.array(backends.to_numpy(raw))

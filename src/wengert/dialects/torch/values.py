@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from wengert.dialects.torch import dtypes, modes
+from wengert.dialects.torch import dtypes, modes, places
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, is_tensor
 
@@ -22,7 +23,20 @@ put(("e",), math.e)
 put(("inf",), math.inf)
 put(("nan",), math.nan)
 put(("newaxis",), None)
-put(("__version__",), "2.13.0")
+put(("__version__", "version.__version__"), "2.13.0")
+put(("Size",), places.Size)
+put(("device",), places.device)
+put(("layout",), places.layout)
+put(("memory_format",), places.memory_format)
+for _word in (
+    places.strided, places.sparse_coo, places.contiguous_format, places.preserve_format,
+    places.channels_last, places.channels_last_3d,
+):  # fmt: skip
+    put((_word._name,), _word)
+put(("finfo",), dtypes.finfo)
+put(("iinfo",), dtypes.iinfo)
+put(("promote_types",), dtypes.promote_types)
+put(("can_cast",), dtypes.can_cast)
 put(("is_grad_enabled",), modes.is_grad_enabled)
 put(("no_grad", "autograd.no_grad", "autograd.grad_mode.no_grad"), modes.no_grad)
 put(("enable_grad", "autograd.enable_grad", "autograd.grad_mode.enable_grad"), modes.enable_grad)
@@ -30,3 +44,21 @@ put(
     ("set_grad_enabled", "autograd.set_grad_enabled", "autograd.grad_mode.set_grad_enabled"),
     modes.set_grad_enabled,
 )
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+    """Return the dtype that an operation on two tensors or numbers has."""
+    values = []
+    for value in (tensor1, tensor2):
+        if isinstance(value, Tensor):
+            values.append(value._raw)
+        elif isinstance(value, (bool, int, float, complex)):
+            values.append(value)
+        else:
+            raise TypeError(
+                f"result_type(): expected tensors or numbers, got {type(value).__name__}"
+            )
+    return dtypes.of_numpy(dtypes.result_type(*values))
+
+
+put(("result_type",), result_type)

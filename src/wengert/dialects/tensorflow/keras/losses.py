@@ -12,6 +12,7 @@ from wengert.dialects.tensorflow import nn
 from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.keras.names import EPSILON, keras, looked_up
+from wengert.dialects.tensorflow.structures import assert_same_structure, is_nested
 from wengert.dialects.tensorflow.table import guarded, offered, put
 from wengert.dialects.tensorflow.tensors import convert, outward
 from wengert.engine.tensor import Tensor as Native
@@ -57,7 +58,7 @@ def _both(y_true: Any, y_pred: Any, one_rank: bool = True) -> tuple[Native, Nati
 
 def _mean(x: Native, axis: Any = -1) -> Native:
     if not x.ndim:
-        raise invalid("Invalid reduction dimension (-1 for input with 0 dimension(s)")
+        raise invalid("a loss needs a last axis to take the mean of, and got one number")
     return ns.mean(x, axis=axis)
 
 
@@ -253,6 +254,8 @@ def sparse_categorical_crossentropy(
     axis: int = -1,
 ) -> Any:  # fmt: skip
     """Return -log(p[t]); targets are indices of classes."""
+    if isinstance(y_true, (list, tuple)):
+        raise AttributeError("y_true is a list, which has no shape; write tf.constant(y_true)")
     return _sparse(y_true, y_pred, from_logits, ignore_class, axis)[0]
 
 
@@ -413,9 +416,13 @@ class Loss:
         """Return the loss, perhaps of weighted examples, reduced to one number."""
         return self._value(y_true, y_pred, sample_weight)
 
+    def _check_nests(self, y_true: Any, y_pred: Any) -> None:
+        """Raise if targets and predictions are not lists of the same form."""
+
     @guarded("loss", *_CHECKS)
     def _value(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Native:
         kind = self._dtype._numpy
+        self._check_nests(y_true, y_pred)
         true, predicted = (_cast(value, kind) for value in (y_true, y_pred))
         values, mask = self._losses(true, predicted)
         weights = None if sample_weight is None else _cast(sample_weight, kind)
@@ -447,6 +454,16 @@ class _OfFunction(Loss):
 
     _function: Callable[..., Any]
     _options: dict[str, Any]
+
+    def _check_nests(self, y_true: Any, y_pred: Any) -> None:
+        if is_nested(y_true) or is_nested(y_pred):
+            try:
+                assert_same_structure(y_true, y_pred)
+            except (ValueError, TypeError):
+                raise ValueError(
+                    f"{self.name}: y_true and y_pred are nests of several forms; a list is one, so "
+                    "write tf.constant(y_true)"
+                ) from None
 
     def _losses(self, true: Native, predicted: Native) -> tuple[Any, np.ndarray | None]:
         true, predicted = of_one_rank(true, predicted)

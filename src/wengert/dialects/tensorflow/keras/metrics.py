@@ -10,6 +10,7 @@ import numpy as np
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.keras import losses
 from wengert.dialects.tensorflow.keras.names import keras, snake
+from wengert.dialects.tensorflow.keras.state import State, numbered
 from wengert.dialects.tensorflow.table import guarded, offered
 from wengert.dialects.tensorflow.tensors import convert, made
 from wengert.dialects.tensorflow.variables import Variable
@@ -24,7 +25,7 @@ class Metric:
     """What metrics share. A subclass defines `update_state` and `result`."""
 
     def __init__(self, name: str | None = None, dtype: Any = None) -> None:
-        self.name = name or snake(type(self).__name__)
+        self.name = name or numbered(type(self))
         self._variables: list[Variable] = []
 
     @property
@@ -45,7 +46,7 @@ class Metric:
         from wengert.dialects.tensorflow.keras import initializers
 
         value = initializers.get(initializer)(shape, dtype=dtype or "float32")
-        self._variables.append(Variable(value, trainable=False, name=name))
+        self._variables.append(State(value, name or "variable", self.name))
         return self._variables[-1]
 
     def add_weight(
@@ -132,6 +133,9 @@ class _Reduced(Metric):
 class Mean(_Reduced):
     """The mean of all values."""
 
+    def __init__(self, name: str | None = "mean", dtype: Any = None) -> None:
+        super().__init__(name, dtype)
+
 
 @keras("metrics", "Sum")
 class Sum(_Reduced):
@@ -139,6 +143,9 @@ class Sum(_Reduced):
 
     _kept = ("total",)
     _reduce = staticmethod(np.sum)
+
+    def __init__(self, name: str | None = "sum", dtype: Any = None) -> None:
+        super().__init__(name, dtype)
 
     def result(self) -> Any:
         """Return the sum."""

@@ -38,8 +38,7 @@ def looked_up(identifier: Any, known: dict[str, Any], what: str) -> Any:
     if isinstance(identifier, str):
         if identifier not in known:
             raise ValueError(
-                f"Could not interpret {what} identifier: {identifier}; known are "
-                f"{', '.join(sorted(known))}"
+                f"there is no {what} {identifier!r}; known are {', '.join(sorted(known))}"
             )
         found = known[identifier]
         return found() if isinstance(found, type) else found
@@ -49,7 +48,7 @@ def looked_up(identifier: Any, known: dict[str, Any], what: str) -> Any:
         return identifier
     if hasattr(identifier, "apply_gradients"):
         return identifier
-    raise ValueError(f"Could not interpret {what} identifier: {identifier}")
+    raise ValueError(f"{identifier!r:.80} is no {what}; give a name, a function or an object")
 
 
 def snake(name: str) -> str:

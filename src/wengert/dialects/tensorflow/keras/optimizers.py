@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow.errors import invalid
-from wengert.dialects.tensorflow.keras.names import keras, looked_up, snake
+from wengert.dialects.tensorflow.keras.names import keras, looked_up
 from wengert.dialects.tensorflow.keras.schedules import LearningRateSchedule
+from wengert.dialects.tensorflow.keras.state import State, numbered
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.tensors import Tensor, convert, made
 from wengert.dialects.tensorflow.variables import Variable
 from wengert.optim import keras_rules
 from wengert.optim.keras_rules import Gradient, single
-
-
-def _state(value: Any, dtype: Any, name: str) -> Variable:
-    return Variable(np.asarray(value, dtype), trainable=False, name=name)
 
 
 def _raw(variable: Variable) -> np.ndarray:
@@ -53,7 +50,7 @@ class Optimizer:
                 "decay is ignored; write a schedule for learning_rate instead", stacklevel=3
             )
         if kwargs:
-            raise ValueError(f"Argument(s) not recognized: {kwargs}")
+            raise ValueError(f"an optimizer does not take {', '.join(kwargs)}")
         if sum(limit is not None for limit in (clipnorm, clipvalue, global_clipnorm)) > 1:
             raise ValueError(
                 f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}; "
@@ -66,7 +63,7 @@ class Optimizer:
             )
         if use_ema and not 0 <= ema_momentum <= 1:
             raise ValueError(f"ema_momentum={ema_momentum}; expected a number from 0 to 1")
-        self.name = name or snake(type(self).__name__)
+        self.name = name or numbered(type(self))
         self.weight_decay = weight_decay
         self.clipnorm, self.clipvalue, self.global_clipnorm = clipnorm, clipvalue, global_clipnorm
         self.use_ema, self.ema_momentum = use_ema, ema_momentum
@@ -75,7 +72,7 @@ class Optimizer:
         self.gradient_accumulation_steps = gradient_accumulation_steps
         self.built = False
         self._undecayed: tuple[set[int], str] = (set(), "")
-        self._iterations = _state(0, np.int64, "iteration")
+        self._iterations = self._state(0, np.int64, "iteration")
         self._variables: list[Variable] = [self._iterations]
         self._trainable_variables: list[Variable] = []
         self._index: dict[int, int] = {}
@@ -91,7 +88,7 @@ class Optimizer:
                 f"learning_rate is {rate!r}; expected a Python float, a LearningRateSchedule or a "
                 "function without arguments: write float(learning_rate)"
             )
-        return _state(rate, np.float32, "learning_rate")
+        return self._state(rate, np.float32, "learning_rate")
 
     # -- what users see ---------------------------------------------------------------------------
 
@@ -151,7 +148,7 @@ class Optimizer:
                     self.add_variable_from_reference(variable, name, single(value))
                     for name, value in group.items()
                 ]
-        self._shared = [_state(v, np.float64, n) for n, v in self._rule.shared().items()]
+        self._shared = [self._state(v, np.float64, n) for n, v in self._rule.shared().items()]
         self._variables += self._shared
         self.built = True
 
@@ -163,9 +160,12 @@ class Optimizer:
         from wengert.dialects.tensorflow.keras import initializers
 
         value = initializers.get(initializer)(shape, dtype=dtype or "float32")
-        variable = Variable(value, trainable=False, name=name or "variable")
+        variable = State(value, name or "variable", self.name)
         self._variables.append(variable)
         return variable
+
+    def _state(self, value: Any, dtype: Any, name: str) -> Variable:
+        return State(np.asarray(value, dtype), name, self.name)
 
     def add_variable_from_reference(
         self, reference_variable: Any, name: str | None = None, initializer: Any = "zeros"
@@ -175,7 +175,7 @@ class Optimizer:
         full = f"{reference}_{name or 'var'}"
         if isinstance(initializer, float):
             array = np.full_like(_raw(reference_variable), initializer)
-            variable = Variable(array, trainable=False, name=full)
+            variable = State(array, full, self.name)
             self._variables.append(variable)
             return variable
         shape, dtype = reference_variable.shape, reference_variable.dtype
@@ -402,8 +402,8 @@ def _gradient(g: Any, variable: Any, scale: float | None) -> Gradient:
     shape = values.shape if rows is None else (*p.shape[:1], *values.shape[1:])
     if shape != p.shape:
         raise invalid(
-            f"Cannot update variable with shape {list(p.shape)} using a Tensor with shape "
-            f"{list(values.shape)}, shapes must be equal."
+            f"the gradient of a variable of shape {list(p.shape)} has shape {list(values.shape)}; "
+            "they must be equal"
         )
     return Gradient(values, rows, p.shape)
 

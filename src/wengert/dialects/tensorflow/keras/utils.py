@@ -43,7 +43,7 @@ def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
 def set_random_seed(seed: int) -> None:
     """Set the seeds of Python, of NumPy and of this program."""
     if not isinstance(seed, int):
-        raise ValueError(f"Expected `seed` argument to be an integer. Received: seed={seed}")
+        raise ValueError(f"set_random_seed: {seed!r}; expected a whole number")
     random.seed(seed)
     np.random.seed(seed)
     set_seed(seed)

@@ -1,0 +1,153 @@
+"""Elements of datasets: nests of tensors, and iterators that batch, mix and pad them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.tensorflow.errors import OutOfRangeError, invalid
+from wengert.dialects.tensorflow.structures import flatten, pack_sequence_as
+from wengert.dialects.tensorflow.tensors import convert, made, outward
+from wengert.engine.tensor import Tensor as Native
+
+
+def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
+    """Return a nest of tuples and dicts with a function applied; a list is a tensor's."""
+    if isinstance(nest, dict):
+        return type(nest)((key, mapped(function, value)) for key, value in nest.items())
+    if isinstance(nest, tuple):
+        parts = [mapped(function, part) for part in nest]
+        return type(nest)(*parts) if hasattr(nest, "_fields") else tuple(parts)
+    return function(nest)
+
+
+def tensors(nest: Any) -> Any:
+    """Return a nest of tensors; a dataset in it, as `window` makes them, stays one."""
+    return mapped(lambda v: v if hasattr(v, "as_numpy_iterator") else outward(convert(v)), nest)
+
+
+def like(kinds: Any, value: Any, function: Callable[[Any, Any], Any]) -> Any:
+    """Return a nest of the form of `kinds`, with function(kind, value) for each of its leaves."""
+    if isinstance(kinds, dict):
+        return {key: like(kind, value[key], function) for key, kind in kinds.items()}
+    if isinstance(kinds, tuple):
+        return tuple(like(k, v, function) for k, v in zip(kinds, value, strict=True))
+    return function(kinds, value)
+
+
+def called(function: Callable[..., Any], element: Any) -> Any:
+    """Return a function of an element; one of several parts is several arguments."""
+    return function(*element) if type(element) is tuple else function(element)
+
+
+def stacked(rows: list[Any]) -> Any:
+    """Return some elements as one, with a further first axis."""
+    columns = zip(*map(flatten, rows), strict=True)
+    try:
+        leaves = [outward(Native._namespace.stack([convert(v) for v in c])) for c in columns]
+    except ValueError as error:
+        raise invalid(f"batch: elements have several shapes: {error}") from error
+    return pack_sequence_as(rows[0], leaves)
+
+
+def padded(rows: list[Any], shapes: Any, values: Any) -> Any:
+    """Return some elements as one, filled up at the end of each axis."""
+    columns = list(zip(*map(flatten, rows), strict=True))
+    wanted: Any = [None] * len(columns)
+    if shapes is not None:
+        wanted = [shapes] if len(columns) == 1 and not isinstance(shapes, tuple) else list(shapes)
+    fills = flatten(values) if isinstance(values, (tuple, dict)) else [values] * len(columns)
+    parts = zip(columns, wanted, fills, strict=True)
+    leaves = [_filled_up([v.numpy() for v in c], shape, fill) for c, shape, fill in parts]
+    return pack_sequence_as(rows[0], leaves)
+
+
+def _filled_up(arrays: list[Any], shape: Any, fill: Any) -> Any:
+    longest = np.max([np.shape(a) for a in arrays], axis=0).astype(int).tolist()
+    asked = [None] * len(longest) if shape is None else list(shape)
+    lengths = [n if a in (None, -1) else int(a) for n, a in zip(longest, asked, strict=True)]
+    if any(n > m for n, m in zip(longest, lengths, strict=True)):
+        raise invalid(f"padded_batch: an element has shape {longest}, more than {lengths}")
+    whole = np.full((len(arrays), *lengths), 0 if fill is None else np.asarray(fill))
+    whole = whole.astype(np.asarray(arrays[0]).dtype)
+    for row, array in zip(whole, arrays, strict=True):
+        row[tuple(map(slice, np.shape(array)))] = array
+    return made(whole)
+
+
+def groups(elements: Iterator[Any], size: int, whole: bool = False) -> Iterator[list[Any]]:
+    """Return lists of so many elements; the last may be shorter, unless `whole`."""
+    while rows := list(itertools.islice(elements, size)):
+        if len(rows) == size or not whole:
+            yield rows
+
+
+def windows(
+    elements: Iterator[Any], size: int, shift: int, stride: int, whole: bool
+) -> Iterator[list[Any]]:
+    """Return lists of elements `stride` apart, whose beginnings are `shift` apart."""
+    held: list[Any] = []
+    span = (size - 1) * stride + 1
+    skip = 0
+    while True:
+        if skip:
+            skip -= len(list(itertools.islice(elements, skip)))
+        held += itertools.islice(elements, span - len(held))
+        if not held or (whole and len(held) < span):
+            return
+        yield held[::stride]
+        skip = max(shift - len(held), 0)
+        held = held[shift:]
+
+
+def shuffled(
+    elements: Iterator[Any], held_at_once: int, draw: np.random.Generator
+) -> Iterator[Any]:
+    """Return elements in a random order, drawn among so many at a time."""
+    held = list(itertools.islice(elements, held_at_once))
+    for fresh in elements:
+        at = int(draw.integers(len(held)))
+        yield held[at]
+        held[at] = fresh
+    for i in draw.permutation(len(held)):
+        yield held[i]
+
+
+def interleaved(
+    made_of: Iterator[Iterable[Any]], cycle_length: int, block_length: int
+) -> Iterator[Any]:
+    """Return elements of several iterators in turn, `block_length` of each at a time."""
+    running = [iter(part) for part in itertools.islice(made_of, cycle_length)]
+    at = 0
+    while running:
+        at %= len(running)
+        block = list(itertools.islice(running[at], block_length))
+        yield from block
+        if len(block) == block_length:
+            at += 1
+            continue
+        fresh = next(made_of, None)
+        if fresh is None:
+            del running[at]
+        else:
+            running[at] = iter(fresh)
+            at += 1
+
+
+class ElementIterator(Iterator[Any]):
+    """What iter(dataset) gives."""
+
+    def __init__(self, elements: Iterator[Any]) -> None:
+        self._elements = elements
+
+    def __next__(self) -> Any:
+        return next(self._elements)
+
+    def get_next(self) -> Any:
+        """Return the next element; at the end, raise OutOfRangeError."""
+        for element in self._elements:
+            return element
+        raise OutOfRangeError(None, None, "get_next: the dataset has no further element")

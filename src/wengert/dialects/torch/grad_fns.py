@@ -1,0 +1,281 @@
+"""What a program sees of the list: grad_fn, next_functions, saved values, gradient edges."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.dialects.torch import gradients
+from wengert.dialects.torch.gradients import Freed, Handle, Hooked
+from wengert.dialects.torch.modes import PAUSED, TRACKING, is_grad_enabled
+from wengert.dialects.torch.tensors import Leaf, Tensor, convert, label_of, made, ns, outward
+from wengert.engine.cotangents import Block
+from wengert.engine.node import OUTPUT, Node, active
+from wengert.engine.record import _CONSTANTS, output_node
+from wengert.engine.sweep import recorded_values
+
+#: What PyTorch calls the second array that an entry saves, where it is not "other".
+_SECOND = {"PowBackward0": "exponent", "MmBackward0": "mat2", "BmmBackward0": "mat2"}
+#: Entries that lead to fewer than the operation has arguments.
+_ONE = ("PowBackward0",)
+
+
+class GradFn:
+    """An entry, as programs see it in `grad_fn` and `next_functions`."""
+
+    def __init__(self, node: Node, label: str) -> None:
+        self._node = node
+        self._label = label
+        #: the entries of single results, where there are several
+        self._results: dict[int, Node] = {}
+
+    def name(self) -> str:
+        """Return what PyTorch calls it."""
+        return f"torch::autograd::{self._label}" if type(self._node) is Leaf else self._label
+
+    @property
+    def _entry(self) -> Node:
+        """The entry itself, behind hooks."""
+        node = self._node
+        if type(node) is not Leaf and type(node.op) is Hooked and node.parent is not None:
+            return node.parent
+        return node
+
+    @property
+    def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
+        """The entries that the result was computed from, and which of their results."""
+        node = self._entry
+        if type(node) is Leaf:
+            return ()
+        if all(_is_shown(parent) for parent, _, _ in node.edges):
+            found = {argument: parent for parent, argument, _ in node.edges}
+            count = 1 if self._label in _ONE else len(node.op.args)
+            places = range(max(count, max(found, default=-1) + 1))
+            return tuple(_shown(found.get(k)) for k in places)
+        return tuple(dict.fromkeys(_shown(parent) for parent in _shown_behind(node)))
+
+    @property
+    def variable(self) -> Tensor | None:
+        """Of a leaf's entry, the leaf."""
+        if type(self._node) is not Leaf:
+            raise AttributeError(f"{self.name()} has no variable; only leaves have one")
+        found: Tensor | None = self._node.owner()
+        return found
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dict for the program's own use."""
+        found: dict[Any, Any] = self.__dict__.setdefault("_metadata", {})
+        return found
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients go through: always, or there would be no entry."""
+        return True
+
+    @property
+    def _sequence_nr(self) -> int:
+        return int(self._node.order)
+
+    def register_hook(self, hook: Callable[[Any, Any], Any]) -> Handle:
+        """Have a function called with the gradients of arguments and results."""
+        from wengert.dialects.torch.hooks import after_entry
+
+        return after_entry(self._node, self._entry, hook)
+
+    def register_prehook(self, hook: Callable[[Any], Any]) -> Handle:
+        """Have a function called with the gradients of results before they go on."""
+        from wengert.dialects.torch.hooks import before_entry
+
+        return before_entry(self._node, self._entry, hook)
+
+    def __call__(self, *gradients: Tensor) -> Any:
+        """Return the gradients of the arguments, given those of the results."""
+        return called(self._entry, gradients)
+
+    def __getattr__(self, name: str) -> Any:
+        node = self.__dict__.get("_node")
+        if node is not None:
+            if name.startswith("_saved_"):
+                return _saved(self._entry, name, self._label)
+            context = getattr(self._entry.op, "context", None)
+            if context is not None:
+                return context.seen_from(self._entry, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __repr__(self) -> str:
+        module = "torch.autograd.function." if hasattr(self._entry.op, "context") else ""
+        return f"<{module}{self._label} object at {id(self._node):#x}>"
+
+
+@functools.cache
+def _kind(label: str) -> type[GradFn]:
+    """Return the class of entries with a name, whose name programs read."""
+    return type(label, (GradFn,), {})
+
+
+#: By the identity of entries, so that two questions have one answer.
+_ANSWERS: weakref.WeakValueDictionary[int, GradFn] = weakref.WeakValueDictionary()
+
+
+def seen(node: Node) -> tuple[GradFn, int]:
+    """Return what a program sees of an entry, and which result of it that is."""
+    if type(node) is Leaf:
+        return _answer(node, "AccumulateGrad"), 0
+    inner = node.parent if type(node.op) is Hooked and node.parent is not None else node
+    if inner.op is not OUTPUT or inner.parent is None:
+        return _answer(node, label_of(node)), 0
+    found = _answer(inner.parent, label_of(node))
+    found._results[inner.argument] = node
+    return found, inner.argument
+
+
+def _answer(node: Node, label: str) -> GradFn:
+    found = _ANSWERS.get(id(node))
+    if found is None or found._node is not node:
+        found = _ANSWERS[id(node)] = _kind(label)(node, label)
+    return found
+
+
+def _shown(node: Node | None) -> tuple[GradFn | None, int]:
+    return (None, 0) if node is None else seen(node)
+
+
+def _is_shown(node: Node) -> bool:
+    """Return whether an entry is one of the program's operations, and no part of one."""
+    return type(node) is Leaf or hasattr(node, "code")
+
+
+def _shown_behind(node: Node) -> Iterator[Node]:
+    """Yield the entries of the program's operations that lead to an entry."""
+    for parent, _, _ in node.edges:
+        if _is_shown(parent):
+            yield parent
+        else:
+            yield from _shown_behind(parent)
+
+
+def grad_fn(tensor: Tensor) -> GradFn | None:
+    """Return the entry of a tensor that was computed; None for others."""
+    return None if tensor.is_leaf or tensor._node is None else seen(tensor._node)[0]
+
+
+def output_nr(tensor: Tensor) -> int:
+    """Return which result of its operation a tensor is."""
+    return 0 if tensor.is_leaf or tensor._node is None else seen(tensor._node)[1]
+
+
+# -- what an entry keeps ---------------------------------------------------------------------------
+
+
+def is_constant(array: Any) -> bool:
+    """Return whether an array stands for a Python number of the program."""
+    if array.ndim or array.dtype not in _CONSTANTS:
+        return False
+    return _CONSTANTS[array.dtype].get(array.item()) is array
+
+
+def as_saved(array: np.ndarray, node: Node | None) -> Tensor:
+    """Return a tensor of an array that was saved: a leaf itself, if it is one's."""
+    if type(node) is Leaf:
+        owner: Tensor | None = node.owner()
+        if owner is not None and owner._raw is array:
+            return owner
+    return made(array, node)
+
+
+def _saved(node: Node, name: str, label: str) -> Any:
+    """Return a value that an entry keeps, by PyTorch's name of it."""
+    if type(node.values) is Freed:
+        raise gradients.freed_error(node)
+    back = gradients.unpacked([node], {p for p, _, _ in node.edges})
+    try:
+        found = dict(_kept(node, label))
+    finally:
+        back()
+    short = name.removeprefix("_saved_")
+    if short not in found:
+        raise AttributeError(
+            f"{label} has no attribute {name}; what it has is "
+            f"{', '.join(f'_saved_{n}' for n in found) or 'none'}"
+        )
+    return found[short]
+
+
+def _kept(node: Node, label: str) -> Iterator[tuple[str, Any]]:
+    op = node.op
+    parents = {argument: parent for parent, argument, _ in node.edges}
+    names = dict(zip(op.args, ("self", _SECOND.get(label, "other")), strict=False))
+    for _, argument, values in node.edges:
+        for read, value in zip(
+            op.reads[0 if op.variadic else argument] or (), values, strict=False
+        ):
+            if type(value) is not np.ndarray:
+                yield names.get(read, read), value
+            elif names.get(read) == "exponent" and not value.ndim:
+                number = value.item()
+                yield "exponent", int(number) if number == number // 1 else number
+            elif read == "y":
+                yield "result", made(value, node)
+            else:
+                parent = parents.get(op.args.index(read)) if read in op.args else None
+                yield names.get(read, read), as_saved(value, parent)
+
+
+def called(node: Node, given: tuple[Tensor, ...]) -> Any:
+    """Return the gradients of an entry's arguments, given those of its results."""
+    if type(node.values) is Freed:
+        raise gradients.freed_error(node)
+    parts = [convert(g) for g in given]
+    g: Any = parts if type(node.shape) is list else parts[0]
+    back = gradients.unpacked([node], {p for p, _, _ in node.edges})
+    token = active.set(TRACKING if is_grad_enabled() else PAUSED)
+    found: list[Any] = [None] * max([len(node.op.args), *[a + 1 for _, a, _ in node.edges]])
+    try:
+        for _, argument, values in node.edges:
+            part = node.op.pull(ns, g, node, argument, recorded_values(node, argument, values))
+            found[argument] = outward(part.todense(ns) if type(part) is Block else part)
+    finally:
+        active.reset(token)
+        back()
+        node.op.let_go()
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+# -- edges -----------------------------------------------------------------------------------------
+
+
+class GradientEdge(NamedTuple):
+    """A result of an entry, which a gradient can be asked for in place of the tensor."""
+
+    node: GradFn
+    output_nr: int
+    ownership_token: Any = None
+
+    @property
+    def entry(self) -> Node:
+        """The entry of that result."""
+        node = self.node._node
+        if type(node.shape) is not list:
+            return node
+        found = self.node._results.get(self.output_nr)
+        if found is not None:
+            return found
+        part = np.empty(node.shape[self.output_nr], node.dtype[self.output_nr])
+        made_now = output_node(node, self.output_nr, part)
+        assert made_now is not None
+        return made_now
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """Return the edge that leads to a tensor's gradient."""
+    if not tensor.requires_grad or tensor._node is None:
+        raise RuntimeError(
+            "it is not possible to get the gradient edge for a Tensor that does not require "
+            "gradients"
+        )
+    return GradientEdge(*seen(tensor._node))

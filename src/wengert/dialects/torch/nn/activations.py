@@ -1,0 +1,321 @@
+"""torch.nn.functional: activations."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch import conventions, dtypes
+from wengert.dialects.torch.axes import axis_of
+from wengert.dialects.torch.nn import kinks
+from wengert.dialects.torch.nn.arguments import F, activation, functional, is_batched, real, wrong
+from wengert.dialects.torch.random import _exponential, default_generator
+from wengert.dialects.torch.reductions import kind_of, unable
+from wengert.dialects.torch.table import NAMES, guarded, offered, put
+from wengert.dialects.torch.tensors import astype, ns, of_one, only_tensor
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap as wrap_native
+from wengert.ops import special
+from wengert.ops.batching import constant
+from wengert.ops.neural import activations
+
+# -- straight lines --------------------------------------------------------------------------------
+
+_relu = of_one(conventions.relu, "ReluBackward0", False, "iuf").within
+_relu_in_place = NAMES["relu_"]
+
+
+def relu(input: Any, inplace: bool = False) -> Any:
+    """Return x where it is positive, else 0."""
+    return _relu_in_place(input) if inplace else _relu(input)
+
+
+put((F + "relu",), relu)
+put((F + "relu_",), _relu_in_place)
+for _name in ("sigmoid", "tanh"):
+    put((F + _name,), NAMES[_name])
+
+
+def _ordered(input: Any, name: str) -> Native:
+    """Return a tensor of real numbers, whole ones too."""
+    x = only_tensor(input, name)
+    if kind_of(x) not in "iuf":
+        raise unable(name, x)
+    return x
+
+
+@activation("hardtanh", underscored=(F + "hardtanh_",))
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """Return x clipped to an interval; its derivative at the ends is 0."""
+    if min_val > max_val:
+        raise wrong(f"hardtanh: min_val {min_val} is larger than max_val {max_val}")
+    return kinks.hardtanh(_ordered(input, "hardtanh"), min_val, max_val)
+
+
+@activation("relu6", label="HardtanhBackward0")
+def relu6(input: Any) -> Any:
+    """Return x clipped to the interval from 0 to 6."""
+    return kinks.hardtanh(_ordered(input, "relu6"), 0, 6)
+
+
+@activation("leaky_relu", underscored=(F + "leaky_relu_",))
+def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
+    """Return x where it is positive, else negative_slope * x."""
+    return kinks.leaky_relu(real(input, "leaky_relu"), float(negative_slope))
+
+
+@activation("hardsigmoid")
+def hardsigmoid(input: Any) -> Any:
+    """Return x / 6 + 1/2, clipped to the interval from 0 to 1."""
+    return kinks.hardsigmoid(real(input, "hardsigmoid"))
+
+
+@activation("hardswish")
+def hardswish(input: Any) -> Any:
+    """Return x * hardsigmoid(x)."""
+    return activations.hardswish(real(input, "hardswish"))
+
+
+@activation("threshold", "threshold", underscored=(F + "threshold_", "threshold_"))
+def threshold(input: Any, threshold: float, value: float) -> Any:
+    """Return x where it is above a threshold, else a value."""
+    return kinks.threshold(_ordered(input, "threshold"), threshold, value)
+
+
+@functional("hardshrink", "hardshrink", "Tensor.hardshrink")
+def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+    """Return x, and 0 where it is no larger than `lambd`."""
+    return kinks.hardshrink(real(input, "hardshrink"), lambd)
+
+
+@functional("softshrink")
+def softshrink(input: Any, lambd: float = 0.5) -> Any:
+    """Return x moved towards 0 by `lambd`."""
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}")
+    return kinks.softshrink(real(input, "softshrink"), lambd)
+
+
+@functional("prelu", "prelu", "Tensor.prelu", label="PreluKernelBackward0")
+def prelu(input: Any, weight: Any) -> Any:
+    """Return x where it is positive, else x times the weight of its channel."""
+    x, w = real(input, "prelu"), only_tensor(weight, "prelu", "weight")
+    if x._raw.dtype != w._raw.dtype:
+        raise RuntimeError(
+            f"prelu: Type promoting not supported. Got {x.dtype} and {w.dtype}; convert one"
+        )
+    if w.ndim > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, got {w.ndim}D")
+    if w.ndim and w.shape[0] != 1:
+        if not x.ndim:
+            raise RuntimeError("prelu: Not allow zero-dim input tensor with several weights.")
+        channels = x.shape[1] if x.ndim > 1 else 1
+        if channels != w.shape[0]:
+            raise RuntimeError(
+                f"Mismatch of parameter numbers and input channel size. Found {w.shape[0]} "
+                f"parameters and {channels} channels"
+            )
+        w = ns.reshape(w, (w.shape[0], *(1,) * (x.ndim - 2)))
+    elif not x.ndim:
+        w = ns.reshape(w, ())
+    return activations.prelu(x, w)
+
+
+@activation(
+    "rrelu", "rrelu", label="RreluWithNoiseBackward0", underscored=(F + "rrelu_", "rrelu_")
+)
+def rrelu(
+    input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
+) -> Any:
+    """Return x where it is positive, else x times a slope, which in training is drawn for each."""
+    x = real(input, "rrelu")
+    if lower > upper:
+        raise RuntimeError(
+            f"Lower bound should be less than or equal to the upper bound, got {lower} > {upper}"
+        )
+    if not training:
+        return kinks.leaky_relu(x, (lower + upper) / 2)
+    if is_batched(x):
+        raise RuntimeError("rrelu: inside of vmap there is no training; write training=False")
+    below = x._raw <= 0
+    drawn = default_generator.uniform(int(below.sum()), np.dtype(np.float64))
+    slopes = np.ones(x.shape, x.dtype)
+    slopes[below] = drawn * (upper - lower) + lower
+    return x * wrap_native(slopes)
+
+
+# -- curves ----------------------------------------------------------------------------------------
+
+
+@activation("elu", underscored=(F + "elu_",))
+def elu(input: Any, alpha: float = 1.0) -> Any:
+    """Return x where it is positive, else alpha * (exp(x) - 1)."""
+    return activations.elu(real(input, "elu"), alpha)
+
+
+@activation("selu", "selu", label="EluBackward0", underscored=(F + "selu_", "selu_"))
+def selu(input: Any) -> Any:
+    """Return elu with a slope and a scale that keep the mean 0 and the variance 1."""
+    return activations.selu(real(input, "selu"))
+
+
+@activation("celu", "celu", label="EluBackward0", underscored=(F + "celu_", "celu_"))
+def celu(input: Any, alpha: float = 1.0) -> Any:
+    """Return x where it is positive, else alpha * (exp(x / alpha) - 1)."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    a = float(alpha)
+    return activations._elu(real(input, "celu"), alpha=a, scale=1.0, width=a)
+
+
+@functional("gelu")
+def gelu(input: Any, *, approximate: str = "none") -> Any:
+    """Return x times the chance that a normal number is smaller than x."""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError(
+            f"approximate argument must be either none or tanh, got {approximate!r}."
+        )
+    return activations._gelu(real(input, "gelu"), approximate=approximate)
+
+
+@activation("silu")
+def silu(input: Any) -> Any:
+    """Return x * sigmoid(x)."""
+    x = only_tensor(input, "silu")
+    if kind_of(x) == "c":
+        return x * apply(conventions.sigmoid.op, (x,), {})
+    return activations.silu(real(x, "silu"))
+
+
+@activation("mish")
+def mish(input: Any) -> Any:
+    """Return x * tanh(softplus(x))."""
+    return activations.mish(real(input, "mish"))
+
+
+@functional("softplus")
+def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
+    """Return log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold."""
+    x = real(input, "softplus")
+    how = {"beta": float(beta), "threshold": float(threshold)}
+    return apply(kinks.softplus, (x,), how)
+
+
+def _with_fractions(input: Any, name: str) -> Native:
+    x = only_tensor(input, name)
+    return astype(x, dtypes.floating(x._raw.dtype))
+
+
+@functional("softsign", label="DivBackward0")
+def softsign(input: Any) -> Any:
+    """Return x / (1 + abs(x))."""
+    x = _with_fractions(input, "softsign")
+    return x / (apply(conventions.absolute.op, (x,), {}) + 1)
+
+
+@functional("tanhshrink", label="SubBackward0")
+def tanhshrink(input: Any) -> Any:
+    """Return x - tanh(x)."""
+    x = _with_fractions(input, "tanhshrink")
+    return x - ns.tanh(x)
+
+
+@functional("logsigmoid", label="LogSigmoidBackward0")
+def logsigmoid(input: Any) -> Any:
+    """Return log(sigmoid(x))."""
+    return special.log_expit(real(input, "log_sigmoid"))
+
+
+@functional("glu")
+def glu(input: Any, dim: int = -1) -> Any:
+    """Return the first half of x along an axis, times the sigmoid of the second."""
+    x = real(input, "glu")
+    if not x.ndim:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    axis = axis_of(dim, x.ndim)
+    if x.shape[axis] % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {axis} is size {x.shape[axis]}"
+        )
+    return activations.glu(x, axis=axis)
+
+
+# -- along an axis ---------------------------------------------------------------------------------
+
+
+def _lines(function: Any, input: Any, dim: Any, dtype: Any, name: str) -> Native:
+    x = only_tensor(input, name)
+    if dtype is not None:
+        x = astype(x, dtypes.to_numpy(dtype))
+    axis = axis_of(dim, x.ndim)
+    if kind_of(x) != "f":
+        raise unable(name, x)
+    if not x.ndim:
+        return ns.reshape(function(ns.reshape(x, (1,)), axis=0), ())
+    return function(x, axis=axis)
+
+
+@offered("softmax")
+def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+    """Return exp(x) over its sum along an axis."""
+    return _lines(special.softmax, input, dim, dtype, "softmax")
+
+
+@offered("log_softmax")
+def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+    """Return the logarithm of softmax."""
+    return _lines(special.log_softmax, input, dim, dtype, "log_softmax")
+
+
+def _usual_axis(input: Any, name: str, stacklevel: int) -> int:
+    """Return the axis that is meant where none is given, which PyTorch warns about."""
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
+        "dim=X as an argument.",
+        stacklevel=stacklevel,
+    )
+    return 0 if only_tensor(input, name).ndim in (0, 1, 3) else 1
+
+
+def _of_functional(name: str, function: Any) -> None:
+    def call(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+        if dim is None:
+            dim = _usual_axis(input, name, _stacklevel)
+        return function(input, dim, dtype)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = function.__doc__
+    put((F + name,), call)
+
+
+def _softmin(input: Any, dim: int, dtype: Any = None) -> Any:
+    """Return exp(-x) over its sum along an axis."""
+    return _lines(special.softmax, -only_tensor(input, "softmin"), dim, dtype, "softmin")
+
+
+_of_functional("softmax", softmax)
+_of_functional("log_softmax", log_softmax)
+_of_functional("softmin", guarded(_softmin, "SoftmaxBackward0"))
+
+
+@functional("gumbel_softmax", label="SoftmaxBackward0")
+def gumbel_softmax(
+    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Any:
+    """Return softmax of logits with noise; with `hard` the largest is 1, and derivatives stay."""
+    x = real(logits, "gumbel_softmax", "logits")
+    axis = axis_of(dim, x.ndim)
+    kind = x._raw.dtype
+    waits = _exponential(default_generator, int(np.prod(x.shape)), kind).astype(kind)
+    noise = wrap_native(-np.log(waits.reshape(x.shape)))
+    soft = _lines(special.softmax, (x + noise) / tau, axis, None, "gumbel_softmax")
+    if not hard:
+        return soft
+    places = ns.expand_dims(ns.argmax(soft, axis=axis), axis=axis)
+    sizes = [1] * soft.ndim
+    sizes[axis] = soft.shape[axis]
+    steps = wrap_native(np.arange(soft.shape[axis]).reshape(sizes))
+    return ns.astype(ns.equal(places, steps), kind) - constant(soft) + soft

@@ -1,0 +1,148 @@
+"""What the functions of torch.nn.functional share: checks, and how one is offered."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch.reductions import kind_of, type_name, unable
+from wengert.dialects.torch.table import as_is, guarded, in_place, put
+from wengert.dialects.torch.tensors import Tensor, only_tensor, static
+from wengert.engine.tensor import Tensor as Native
+
+Ints = tuple[int, ...]
+
+
+def real(input: Any, name: str, what: str = "input") -> Native:
+    """Return a tensor of real numbers with fractions; PyTorch has no other kernels."""
+    x = only_tensor(input, name, what)
+    if kind_of(x) != "f":
+        raise unable(name, x)
+    return x
+
+
+def fractional(input: Any, name: str, what: str = "input") -> Native:
+    """Return a tensor of real or complex numbers with fractions."""
+    x = only_tensor(input, name, what)
+    if kind_of(x) not in "fc":
+        raise unable(name, x)
+    return x
+
+
+def optional(value: Any, name: str, what: str) -> Native | None:
+    """Return a tensor that may be left out."""
+    return None if value is None else only_tensor(value, name, what)
+
+
+def check_one_dtype(name: str, **tensors: Native | None) -> None:
+    """Raise unless all tensors that are given have one dtype."""
+    given = {what: x for what, x in tensors.items() if x is not None}
+    if len({x._raw.dtype for x in given.values()}) > 1:
+        kinds = ", ".join(f"{what} of {type_name(x)}" for what, x in given.items())
+        raise RuntimeError(
+            f"{name}: expected tensors of one type, got {kinds}; convert one, as y.to(x.dtype)"
+        )
+
+
+def wrong(message: str) -> Exception:
+    """Return the ValueError that PyTorch's Python functions raise, which goes out as it is."""
+    return as_is(ValueError(message))
+
+
+def whole(value: Any, name: str, what: str) -> int:
+    """Return an integer argument."""
+    value = static(value)
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        raise TypeError(f"{name}(): argument '{what}' must be int, not {type(value).__name__}")
+    return operator.index(value)
+
+
+def lengths(value: Any, count: int, name: str, what: str) -> Ints:
+    """Return a number, or one for each of some axes, as a tuple of such."""
+    given = static(value)
+    numbers = given if isinstance(given, (list, tuple)) else [given]
+    found = tuple(whole(n, name, what) for n in numbers)
+    if len(found) not in (1, count):
+        raise RuntimeError(
+            f"{name}: {what} is {value!r}; expected a single integer value or a list of {count}"
+        )
+    return found * (count // len(found))
+
+
+def truth_values(x: np.ndarray) -> np.ndarray:
+    """Return which numbers are not 0."""
+    return x if x.dtype == bool else x != 0
+
+
+# -- offering --------------------------------------------------------------------------------------
+
+F = "nn.functional."
+
+
+def functional(
+    *names: str, label: str = "", raises: tuple[type[Exception], ...] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that offers a function as torch.nn.functional.name.
+
+    Further names are dotted ones below `torch`.
+    """
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        call = guarded(function, label or _label(names[0]), *raises)
+        put((F + names[0], *names[1:]), call)
+        return call
+
+    return declare
+
+
+def _label(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
+
+
+def activation(
+    name: str, *also: str, label: str = "", underscored: tuple[str, ...] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that offers a function with an argument `inplace` after its own.
+
+    The names in `also` are for the function without it, and those in `underscored` for the one that
+    always works in place.
+    """
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        plain = guarded(function, label or _label(name))
+        changed = in_place(plain, f"{name}_")
+        put((F + name,), switched(plain, changed, function))
+        put(also, plain)
+        put(underscored, changed)
+        return plain
+
+    return declare
+
+
+def switched(
+    plain: Callable[..., Any], changed: Callable[..., Any], function: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return a function whose last argument, `inplace`, says which of two is called."""
+    count = function.__code__.co_argcount
+
+    @functools.wraps(function)
+    def call(*args: Any, inplace: bool = False, **options: Any) -> Any:
+        if len(args) > count:
+            *args, inplace = args  # type: ignore[assignment]
+        if not inplace:
+            return plain(*args, **options)
+        if not args:
+            args = (options.pop("input"),)
+        return changed(*args, **options)
+
+    return call
+
+
+def is_batched(input: Any) -> bool:
+    """Return whether a tensor differs between the examples of a vmap, so that it has no values."""
+    raw = input._raw if isinstance(input, (Tensor, Native)) else input
+    return type(raw) is not np.ndarray

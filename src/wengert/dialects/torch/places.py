@@ -1,0 +1,223 @@
+"""Sizes, devices, layouts and memory formats: what programs say about where numbers are."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch.dtypes import Shown
+from wengert.dialects.torch.tensors import Tensor
+
+
+class Size(tuple[int, ...], metaclass=Shown):
+    """The length of each axis."""
+
+    shown = "torch.Size"
+    __slots__ = ()
+
+    def __new__(cls, sizes: Iterable[Any] = ()) -> Size:  # noqa: D102
+        return tuple.__new__(cls, [_length(n, k) for k, n in enumerate(sizes)])
+
+    def numel(self) -> int:
+        """Return the number of elements of such a tensor."""
+        return math.prod(self)
+
+    def __add__(self, other: Any) -> Size:
+        if not isinstance(other, tuple):
+            raise TypeError(
+                f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
+            )
+        return sized(tuple.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Any:
+        return sized(other + tuple(self)) if isinstance(other, tuple) else NotImplemented
+
+    def __mul__(self, times: Any) -> Size:
+        return sized(tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
+
+    def __getitem__(self, key: Any) -> Any:
+        found = tuple.__getitem__(self, key)
+        return sized(found) if isinstance(key, slice) else found
+
+    def __reduce__(self) -> Any:
+        return Size, (tuple(self),)
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+
+def sized(lengths: tuple[int, ...]) -> Size:
+    """Return a shape whose lengths are known to be integers."""
+    return tuple.__new__(Size, lengths)
+
+
+def _length(n: Any, place: int) -> int:
+    try:
+        return operator.index(n)
+    except TypeError:
+        raise TypeError(
+            f"torch.Size() takes an iterable of 'int' (item {place} is '{type(n).__name__}')"
+        ) from None
+
+
+def shape_of(tensor: Tensor) -> Size:
+    """Return the length of each axis."""
+    return sized(tensor._raw.shape)
+
+
+def read_sizes(name: str, given: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
+    """Return a shape that is given as integers, or as one sequence of them, or by name."""
+    if named is not None:
+        given = (named,) if isinstance(named, (tuple, list)) else (None,)
+    if not given:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    if len(given) == 1 and isinstance(given[0], (tuple, list)):
+        given = tuple(given[0])
+    elif isinstance(given[0], (tuple, list)):
+        raise TypeError(f"{name}() takes one size, or integers; got {given!r:.100}")
+    lengths = tuple(read_length(name, n) for n in given)
+    if any(n < 0 for n in lengths):
+        raise RuntimeError(
+            f"{name}: Trying to create tensor with negative dimension; got {list(lengths)}"
+        )
+    return lengths
+
+
+def read_length(name: str, n: Any) -> int:
+    """Return an integer that may be given as a tensor or NumPy's."""
+    if type(n) is int:
+        return n
+    whole = isinstance(n, (int, np.integer)) or (isinstance(n, Tensor) and n._raw.size == 1)
+    if isinstance(n, (bool, np.bool_)) or not whole:
+        raise TypeError(f"{name}(): argument 'size' must be tuple of ints, not {type(n).__name__}")
+    return operator.index(n)
+
+
+class device(metaclass=Shown):
+    """Where numbers are: here that is always "cpu"."""
+
+    shown = "torch.device"
+    __slots__ = ("index", "type")
+    type: str
+    index: int | None
+
+    def __new__(cls, type: Any = None, index: int | None = None) -> device:  # noqa: D102
+        if isinstance(type, device):
+            return type
+        if isinstance(type, int):
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        if not isinstance(type, str):
+            raise TypeError(
+                f"device(): expected a string such as 'cpu', got {builtin_type(type).__name__}"
+            )
+        made = object.__new__(cls)
+        kind, colon, place = type.partition(":")
+        if kind not in _DEVICES:
+            raise RuntimeError(
+                f"Expected one of {', '.join(_DEVICES)} device type at start of device string: "
+                f"{type}"
+            )
+        if colon and (not place.isdigit() or index is not None):
+            raise RuntimeError(f"Invalid device string: '{type}'")
+        made.type, made.index = kind, int(place) if colon else index
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and (other.type, other.index) == (self.type, self.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> Any:
+        return device, (self.type, self.index)
+
+    def __enter__(self) -> device:
+        check_device(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        place = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{place})"
+
+
+builtin_type = type
+_DEVICES = (
+    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia",
+    "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+)  # fmt: skip
+CPU = device("cpu")
+
+
+def check_device(place: Any) -> None:
+    """Raise unless tensors can be at a place, which a program gives as `device=`."""
+    if place is None or place is CPU or place == "cpu":
+        return
+    kind = device(place).type
+    if kind == "cuda":
+        raise AssertionError(
+            "Torch not compiled with CUDA enabled: Wengert's tensors are NumPy's; write "
+            "device='cuda' if torch.cuda.is_available() else 'cpu'"
+        )
+    if kind != "cpu":
+        raise RuntimeError(f"there is no {kind} device: Wengert's tensors are NumPy's, on 'cpu'")
+
+
+class _Word:
+    """A word of PyTorch's that is only itself, such as `torch.strided`."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __reduce__(self) -> str:
+        return self._name
+
+    def __repr__(self) -> str:
+        return f"torch.{self._name}"
+
+
+class layout(_Word):
+    """How numbers lie in memory: here that is always `torch.strided`."""
+
+
+class memory_format(_Word):
+    """In which order the axes of a tensor lie in memory."""
+
+
+strided = layout("strided")
+sparse_coo = layout("sparse_coo")
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
+#: The order of axes in memory, for formats that have one of their own.
+ORDERS = {channels_last: (0, 2, 3, 1), channels_last_3d: (0, 2, 3, 4, 1)}
+
+
+def check_layout(kind: Any) -> None:
+    """Raise unless tensors can have a layout."""
+    if kind is not None and kind is not strided:
+        raise RuntimeError(f"layout {kind!r} is not offered; tensors are torch.strided")
+
+
+def as_format(raw: np.ndarray, kind: Any) -> np.ndarray:
+    """Return an array whose axes lie in memory as a format says."""
+    order = ORDERS.get(kind)
+    if order is None:
+        return np.ascontiguousarray(raw).reshape(raw.shape) if kind is contiguous_format else raw
+    if raw.ndim != len(order):
+        raise RuntimeError(f"required rank {len(order)} tensor to use {kind!r} format")
+    return np.ascontiguousarray(raw.transpose(order)).transpose(np.argsort(order))

@@ -1,0 +1,217 @@
+"""What `print(tensor)` shows: the numbers in columns, shortened if there are many."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.dialects.torch import dtypes
+from wengert.dialects.torch.grad_fns import grad_fn
+from wengert.dialects.torch.tensors import Tensor
+
+
+@dataclasses.dataclass
+class Options:
+    """How numbers are shown."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+OPTIONS = Options()
+_PROFILES = {
+    "default": Options(),
+    "short": Options(precision=2, edgeitems=2),
+    "full": Options(threshold=math.inf),
+}
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Set how tensors are printed from now on."""
+    changes: dict[str, Any] = {}
+    if profile is not None:
+        changes = dataclasses.asdict(_PROFILES.get(profile, OPTIONS))
+    given = {
+        "precision": precision,
+        "threshold": threshold,
+        "edgeitems": edgeitems,
+        "linewidth": linewidth,
+    }
+    changes |= {k: v for k, v in given.items() if v is not None}
+    changes["sci_mode"] = sci_mode
+    for key, value in changes.items():
+        setattr(OPTIONS, key, value)
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+class Column:
+    """How the numbers of one tensor are written, all with the same width."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self._write: Callable[[Any], str] = str
+        shown = values.ravel()
+        if values.dtype.kind == "f":
+            shown = shown[np.isfinite(shown) & (shown != 0)]
+            whole = bool((shown == np.ceil(shown)).all())
+            scientific = OPTIONS.sci_mode
+            if scientific is None or not shown.size:
+                scientific = _is_uneven(shown, whole)
+            self._write = _style(scientific, whole)
+        self.width = max((len(self._write(v)) for v in shown.tolist()), default=1)
+
+    def write(self, value: Any) -> str:
+        """Return a number, filled up with spaces on the left."""
+        return self._write(value).rjust(self.width)
+
+
+def _is_uneven(values: np.ndarray, whole: bool) -> bool:
+    """Return whether numbers, none of them zero, are too far apart for one number of digits."""
+    if not values.size:
+        return False
+    sizes = np.abs(values.astype(np.float64))
+    least, most = float(sizes.min()), float(sizes.max())
+    return most / least > 1000 or most > 1e8 or (not whole and least < 1e-4)
+
+
+def _style(scientific: bool, whole: bool) -> Callable[[float], str]:
+    """Return how to write floating numbers."""
+    precision = OPTIONS.precision
+    if scientific:
+        return lambda v: f"{v:.{precision}e}"
+    if whole:
+        return lambda v: f"{v:.0f}." if math.isfinite(v) else f"{v:.0f}"
+    return lambda v: f"{v:.{precision}f}"
+
+
+class ComplexColumn:
+    """How complex numbers are written: their parts, each in a column of its own."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self._real, self._imag = Column(values.real), Column(values.imag)
+        self.width = self._real.width + self._imag.width + 1
+
+    def write(self, value: complex) -> str:
+        """Return a number, filled up with spaces on the left."""
+        imaginary = self._imag.write(value.imag).lstrip() + "j"
+        sign = "" if imaginary[0] in "+-" else "+"
+        return self._real.write(value.real) + sign + imaginary
+
+
+# -- arrays ----------------------------------------------------------------------------------------
+
+
+def _edges(values: np.ndarray) -> np.ndarray:
+    """Return the part of an array that is shown if it is shortened."""
+    edge = OPTIONS.edgeitems
+    for axis, length in enumerate(values.shape):
+        if length > 2 * edge:
+            kept = np.r_[0:edge, length - edge : length]
+            values = values.take(kept, axis)
+    return values
+
+
+def _line(values: np.ndarray, column: Any, indent: int, shorten: bool) -> str:
+    """Return the numbers of a row, over as many lines as they need."""
+    edge = OPTIONS.edgeitems
+    if shorten and not edge:
+        words = ["..."]
+    elif shorten and len(values) > 2 * edge:
+        words = [column.write(v) for v in values[:edge].tolist()]
+        words.append(" ...")
+        words += [column.write(v) for v in values[-edge:].tolist()]
+    else:
+        words = [column.write(v) for v in values.tolist()]
+    many = max(1, (OPTIONS.linewidth - indent) // (column.width + 2))
+    lines = [", ".join(words[k : k + many]) for k in range(0, len(words), many)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+def _nest(values: np.ndarray, column: Any, indent: int, shorten: bool) -> str:
+    """Return the numbers of an array, row by row in brackets."""
+    if values.ndim == 0:
+        return str(column.write(values.item()))
+    if values.ndim == 1:
+        return _line(values, column, indent, shorten)
+    edge = OPTIONS.edgeitems
+    rows = list(values)
+    cut = shorten and len(rows) > 2 * edge
+    if cut:
+        rows = rows[:edge] + rows[len(rows) - edge :]
+    parts = [_nest(row, column, indent + 1, shorten) for row in rows]
+    if cut:
+        parts.insert(edge, "...")
+    return "[" + ("," + "\n" * (values.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+# -- tensors ---------------------------------------------------------------------------------------
+
+
+def text(tensor: Tensor) -> str:
+    """Return what a tensor looks like."""
+    raw = tensor._raw
+    batched = type(raw) is not np.ndarray
+    values = np.asarray(backends.to_numpy(raw)) if not batched else np.empty(0)
+    start = f"{'tensor' if _is_usual(tensor) else type(tensor).__name__}("
+    indent = len(start)
+    if batched:
+        shown = "..."
+    elif not values.size:
+        shown = "[]"
+    else:
+        shorten = values.size > OPTIONS.threshold
+        seen = _edges(values) if shorten else values
+        column = ComplexColumn(seen) if values.dtype.kind == "c" else Column(seen)
+        shown = _nest(values, column, indent, shorten)
+    return _with_notes(start + shown, _notes(tensor, batched), indent)
+
+
+def _is_usual(tensor: Tensor) -> bool:
+    return type(tensor) is Tensor or type(tensor).__name__ in ("Parameter", "Buffer")
+
+
+def _notes(tensor: Tensor, batched: bool) -> list[str]:
+    """Return what is said after the numbers."""
+    notes = []
+    shape, kind, usual = tuple(tensor._raw.shape), tensor.dtype, dtypes.default()
+    empty = not batched and 0 in shape
+    if (empty and len(shape) != 1) or batched:
+        notes.append(f"size={shape}")
+    known = (usual,) if empty else (usual, usual.to_complex(), dtypes.int64, dtypes.bool_)
+    if kind not in known:
+        notes.append(f"dtype={kind!r}")
+    found = grad_fn(tensor)
+    if found is not None:
+        notes.append(f"grad_fn=<{found.name()}>")
+    elif tensor.requires_grad:
+        notes.append("requires_grad=True")
+    return notes
+
+
+def _with_notes(shown: str, notes: list[str], indent: int) -> str:
+    """Return text followed by notes, on new lines where the last one would be too long."""
+    length = len(shown) - shown.rfind("\n") + 1
+    for note in notes:
+        if length + len(note) + 2 > OPTIONS.linewidth:
+            shown += ",\n" + " " * indent + note
+            length = indent + len(note)
+        else:
+            shown += ", " + note
+            length += len(note) + 2
+    return shown + ")"

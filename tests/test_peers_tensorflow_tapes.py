@@ -1476,7 +1476,7 @@ def tape_cf(tf: Any) -> Any:
     v1 = tf.Variable(2.0)
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
-        result = v0 if x > 0.0 else v1 ** 2
+        result = v0 if x > 0.0 else v1**2
     return (tape.gradient(result, [v0, v1]), tape.gradient(result, x))
 
 

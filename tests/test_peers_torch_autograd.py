@@ -2338,6 +2338,1258 @@ def _sequential(torch: Any, reentrant: bool) -> Any:
     return y.detach(), x
 
 
+# -- one thing inside of another -------------------------------------------------------------------
+
+
+def mat(torch: Any) -> Any:
+    rows = [[1.0, 2.0, -1.0], [0.5, 3.0, 0.25]]
+    return torch.tensor(rows, dtype=torch.float64, requires_grad=True)
+
+
+@program
+def retain_then_inplace(t: Any) -> Any:
+    x = two(t)
+    y = x * 1
+    y.retain_grad()
+    y.mul_(2)
+    (y * y).sum().backward()
+    return x, y.grad
+
+
+@program
+def hook_then_inplace(t: Any) -> Any:
+    x = two(t)
+    seen = []
+    y = x * 1
+    y.register_hook(lambda g: seen.append(("old", g)))
+    y.mul_(2)
+    y.register_hook(lambda g: seen.append(("new", g)))
+    (y * y).sum().backward()
+    return x, seen
+
+
+@program
+def hook_on_view(t: Any) -> Any:
+    x = mat(t)
+    v = x[0]
+    v.register_hook(lambda g: g * 10)
+    (x.sum() + v.sum()).backward()
+    return x
+
+
+@program
+def hook_base_then_view_write(t: Any) -> Any:
+    x = mat(t)
+    a = x * 1
+    seen = []
+    a.register_hook(seen.append)
+    a[0].mul_(3)
+    (a * a).sum().backward()
+    return x, seen
+
+
+@program
+def saved_hooks_composites(t: Any) -> Any:
+    x = mat(t)
+    with t.autograd.graph.saved_tensors_hooks(lambda v: v.clone(), lambda v: v):
+        y = (
+            x.exp().log().mean()
+            + x.var()
+            + x.std(0).sum()
+            + (x @ x.T).norm()
+            + x.logsumexp(0).sum()
+            + x.prod()
+            + x.cumsum(0).tanh().sum()
+        )
+    y.backward()
+    return x
+
+
+@program
+def saved_hooks_mod_matmul(t: Any) -> Any:
+    x = mat(t)
+    w = mat(t)
+    with t.autograd.graph.saved_tensors_hooks(lambda v: v * 2, lambda v: v):
+        y = (x @ w.T).sum()
+    y.backward()
+    return x, w
+
+
+@program
+def anomaly_composites(t: Any) -> Any:
+    with t.autograd.set_detect_anomaly(True):
+        x = mat(t)
+        y = (
+            x.exp().log().mean()
+            + x.var()
+            + (x @ x.T).norm()
+            + x.prod()
+            + t.stack([x, x]).max(0)[0].sum()
+        )
+        y.backward()
+        return x
+
+
+@program
+def anomaly_function(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * float("nan")
+
+    try:
+        with t.autograd.set_detect_anomaly(True):
+            x = two(t)
+            F.apply(x).sum().backward()
+    except RuntimeError as e:
+        return "FBackward" in str(e)
+
+
+@program
+def anomaly_div(t: Any) -> Any:
+    try:
+        with t.autograd.set_detect_anomaly(True):
+            x = t.zeros(2, requires_grad=True)
+            (x / x).sum().backward()
+    except RuntimeError as e:
+        return "DivBackward0" in str(e), str(e)[:60]
+
+
+@program
+def anomaly_norm(t: Any) -> Any:
+    try:
+        with t.autograd.set_detect_anomaly(True):
+            x = t.zeros(2, requires_grad=True)
+            y = (x * x).sum().sqrt()
+            y.backward()
+    except RuntimeError as e:
+        return str(e)[:60]
+
+
+@program
+def anomaly_log_second(t: Any) -> Any:
+    with t.autograd.set_detect_anomaly(True):
+        x = two(t)
+        (g,) = t.autograd.grad(x.log().sum(), x, create_graph=True)
+        return t.autograd.grad(g.sum(), x)
+
+
+@program
+def ckpt_inplace(t: Any) -> Any:
+    def f(a: Any) -> Any:
+        b = a * 2
+        b.add_(1)
+        b[0] = b[1] * 3
+        return b * b
+
+    x = two(t)
+    t.utils.checkpoint.checkpoint(f, x, use_reentrant=False).sum().backward()
+    return x
+
+
+@program
+def ckpt_function(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2 * ctx.saved_tensors[0]
+
+    x = two(t)
+    t.utils.checkpoint.checkpoint(
+        lambda a: F.apply(a * 3).exp(), x * 0.1, use_reentrant=False
+    ).sum().backward()
+    return x
+
+
+@program
+def ckpt_hooks(t: Any) -> Any:
+    x = two(t)
+    seen = []
+    x.register_hook(lambda g: seen.append(g))
+    x.register_post_accumulate_grad_hook(lambda v: seen.append(v.grad.clone()))
+    t.utils.checkpoint.checkpoint(
+        lambda a: (a * x).exp(), x * 1, use_reentrant=False
+    ).sum().backward()
+    return x, seen
+
+
+@program
+def ckpt_returns_input(t: Any) -> Any:
+    x = two(t)
+    y = t.utils.checkpoint.checkpoint(lambda a: (a, a * a), x, use_reentrant=False)
+    (y[0] + y[1]).sum().backward()
+    return x, y[0] is x
+
+
+@program
+def ckpt_dict(t: Any) -> Any:
+    x = two(t)
+    y = t.utils.checkpoint.checkpoint(lambda a: {"u": a.exp(), "k": 3}, x, use_reentrant=False)
+    y["u"].sum().backward()
+    return x, y["k"]
+
+
+@program
+def ckpt_saved_hooks(t: Any) -> Any:
+    x = two(t)
+    with t.autograd.graph.saved_tensors_hooks(lambda v: v.clone(), lambda v: v):
+        y = t.utils.checkpoint.checkpoint(lambda a: (a * a).exp(), x, use_reentrant=False)
+    y.sum().backward()
+    return x
+
+
+@program
+def ckpt_grad_inside(t: Any) -> Any:
+    def f(a: Any) -> Any:
+        with t.enable_grad():
+            b = a.detach().requires_grad_()
+            (g,) = t.autograd.grad((b**3).sum(), b)
+        return a * g
+
+    x = two(t)
+    t.utils.checkpoint.checkpoint(f, x, use_reentrant=False).sum().backward()
+    return x
+
+
+@program
+def ckpt_double_inside(t: Any) -> Any:
+    def f(a: Any) -> Any:
+        y = (a**3).sum()
+        (g,) = t.autograd.grad(y, a, create_graph=True)
+        return g * a
+
+    x = two(t)
+    t.utils.checkpoint.checkpoint(f, x, use_reentrant=False).sum().backward()
+    return x
+
+
+@program
+def ckpt_re_params(t: Any) -> Any:
+    w = two(t)
+
+    def f(a: Any) -> Any:
+        return (a * w).sin()
+
+    x = two(t)
+    y = x
+    for _ in range(3):
+        y = t.utils.checkpoint.checkpoint(f, y, use_reentrant=True)
+    y.sum().backward()
+    return x, w
+
+
+@program
+def ckpt_re_none(t: Any) -> Any:
+    x = two(t)
+    y = t.utils.checkpoint.checkpoint(
+        lambda a, b: a * 2 if b is None else a, x, None, use_reentrant=True
+    )
+    y.sum().backward()
+    return x
+
+
+@program
+def ckpt_re_twice(t: Any) -> Any:
+    x = two(t)
+    y = t.utils.checkpoint.checkpoint(lambda a: a.exp(), x, use_reentrant=True).sum()
+    y.backward()
+    y.backward()
+
+
+@program
+def backward_in_hook(t: Any) -> Any:
+    x = two(t)
+    w = two(t)
+    y = x * 2
+
+    def h(g: Any) -> Any:
+        (w * 3).sum().backward()
+
+    y.register_hook(h)
+    y.sum().backward()
+    return x, w
+
+
+@program
+def grad_in_backward(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            with t.enable_grad():
+                z = x.detach().requires_grad_()
+                (r,) = t.autograd.grad((z**3).sum(), z)
+            return g * r
+
+    x = two(t)
+    F.apply(x).sum().backward()
+    return x
+
+
+@program
+def zero_size(t: Any) -> Any:
+    x = t.zeros(0, 3, requires_grad=True)
+    (x * 2).sum().backward()
+    return x
+
+
+@program
+def expanded(t: Any) -> Any:
+    x = two(t)
+    y = x.expand(3, 2)
+    (y * y).sum().backward()
+    return x
+
+
+@program
+def int_intermediate(t: Any) -> Any:
+    x = two(t)
+    (x * x.long()).sum().backward()
+    return x
+
+
+@program
+def bool_mask(t: Any) -> Any:
+    x = two(t)
+    (x * (x > 1)).sum().backward()
+    return x
+
+
+@program
+def func_multi(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, a: Any, b: Any) -> Any:
+            ctx.save_for_backward(a, b)
+            return a * b, a + b, a.sum()
+
+        @staticmethod
+        def backward(ctx: Any, g1: Any, g2: Any, g3: Any) -> Any:
+            a, b = ctx.saved_tensors
+            return g1 * b + g2 + g3, g1 * a + g2
+
+    x, w = two(t), two(t)
+    a, b, c = F.apply(x, w)
+    (a * b * c).sum().backward(retain_graph=True)
+    g = t.autograd.grad((a * b * c).sum(), [x, w], create_graph=True)
+    return x, w, t.autograd.grad((g[0] * g[1]).sum(), [x, w])
+
+
+@program
+def func_batched(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x**3
+
+        @staticmethod
+        def setup_context(ctx: Any, i: Any, o: Any) -> Any:
+            ctx.save_for_backward(*i)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 3 * ctx.saved_tensors[0] ** 2
+
+    x = two(t)
+    y = F.apply(x)
+    return t.autograd.grad(y, x, t.eye(2, dtype=t.float64), is_grads_batched=True)
+
+
+@program
+def func_jvp(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x**3
+
+        @staticmethod
+        def setup_context(ctx: Any, i: Any, o: Any) -> Any:
+            ctx.save_for_backward(*i)
+            ctx.save_for_forward(*i)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 3 * ctx.saved_tensors[0] ** 2
+
+        @staticmethod
+        def jvp(ctx: Any, v: Any) -> Any:
+            return v * 7 * ctx.saved_tensors[0]
+
+    x = t.tensor([1.0, 2.0])
+    return t.func.jvp(F.apply, (x,), (t.ones(2),))
+
+
+@program
+def func_jvp_dual(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_forward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g
+
+        @staticmethod
+        def jvp(ctx: Any, v: Any) -> Any:
+            return v * 7 * ctx.saved_tensors[0]
+
+    fw = t.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(t.tensor([1.0, 2.0]), t.ones(2))
+        return tuple(fw.unpack_dual(F.apply(d)))
+
+
+@program
+def func_jacrev(t: Any) -> Any:
+    class F(t.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x**3
+
+        @staticmethod
+        def setup_context(ctx: Any, i: Any, o: Any) -> Any:
+            ctx.save_for_backward(*i)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 3 * ctx.saved_tensors[0] ** 2
+
+    x = t.tensor([1.0, 2.0])
+    return t.func.jacrev(F.apply)(x)
+
+
+@program
+def func_functional(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 3 * ctx.saved_tensors[0] ** 2
+
+    x = t.tensor([1.0, 2.0])
+    return t.autograd.functional.jacobian(F.apply, x), t.autograd.functional.hessian(
+        lambda v: F.apply(v).sum(), x
+    )
+
+
+@program
+def func_view_in_forward(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x[0], x[1]
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, h: Any) -> Any:
+            return t.stack([g, h])
+
+    x = mat(t)
+    a, b = F.apply(x)
+    (a * b).sum().backward()
+    return x
+
+
+@program
+def func_none_output_grad(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, flag: Any) -> Any:
+            ctx.flag = flag
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return (g * 2 if ctx.flag else None), None
+
+    x = two(t)
+    (F.apply(x, True) + F.apply(x, False)).sum().backward()
+    return x
+
+
+@program
+def func_nondiff_input_int(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, i: Any) -> Any:
+            ctx.save_for_backward(i)
+            ctx.n = x.shape[0]
+            return x[i]
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (i,) = ctx.saved_tensors
+            r = t.zeros(ctx.n, dtype=g.dtype)
+            r.index_add_(0, i, g)
+            return r, None
+
+    x = two(t)
+    F.apply(x, t.tensor([0, 1, 1])).sum().backward()
+    return x
+
+
+@program
+def func_dirty_saved_output(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            x.exp_()
+            ctx.mark_dirty(x)
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.saved_tensors[0]
+
+    x = two(t)
+    a = x * 1
+    F.apply(a)
+    a.sum().backward()
+    return x
+
+
+@program
+def func_inplace_output(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    x = two(t)
+    y = F.apply(x)
+    y.mul_(3)
+    y[0] = 0
+    y.sum().backward()
+    return x, y.detach()
+
+
+@program
+def func_inplace_alias(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    x = two(t)
+    y = F.apply(x)
+    y.mul_(3)
+    y.sum().backward()
+    return x
+
+
+@program
+def func_requires_grad_flag(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, w: Any) -> Any:
+            return x * w
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            assert ctx.needs_input_grad == (False, True)
+            return None, g
+
+    x, w = t.ones(2, dtype=t.float64), two(t)
+    F.apply(x, w).sum().backward()
+    return w
+
+
+@program
+def func_exc_forward(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            raise KeyError("a")
+
+    try:
+        F.apply(two(t))
+    except KeyError:
+        return t.is_grad_enabled()
+
+
+@program
+def func_ctx_isinstance(t: Any) -> Any:
+    seen = []
+
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            seen.append(isinstance(ctx, t.autograd.function.FunctionCtx))
+            ctx.a = 1
+            del ctx.a
+            return x * 2
+
+    F.apply(two(t))
+    return seen
+
+
+@program
+def func_grad_shape_keep(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.sum()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g.expand(2)
+
+    x = two(t)
+    F.apply(x).backward()
+    x.grad.add_(1)
+    return x
+
+
+@program
+def multi_hook_nonleaf(t: Any) -> Any:
+    x = two(t)
+    seen = []
+    a = x * 2
+    b = x * 3
+    t.autograd.graph.register_multi_grad_hook((a, b), lambda gs: seen.append(list(gs)))
+    (a * b).sum().backward()
+    return seen, x
+
+
+@program
+def retain_grad_view(t: Any) -> Any:
+    x = mat(t)
+    v = x[0]
+    v.retain_grad()
+    (v * v).sum().backward()
+    return v.grad, x
+
+
+@program
+def grad_wrt_view(t: Any) -> Any:
+    x = mat(t)
+    v = x[0]
+    return t.autograd.grad((x * x).sum(), v, allow_unused=True)
+
+
+@program
+def grad_modes_nested_create(t: Any) -> Any:
+    x = two(t)
+    with t.no_grad():
+        with t.enable_grad():
+            y = (x**3).sum()
+        (g,) = t.autograd.grad(y, x, create_graph=True)
+    return g.requires_grad, g.detach()
+
+
+@program
+def grad_under_nograd_create(t: Any) -> Any:
+    x = two(t)
+    y = (x**3).sum()
+    with t.no_grad():
+        (g,) = t.autograd.grad(y, x, create_graph=True)
+        z = g * 2
+    return g.requires_grad, z.requires_grad
+
+
+@program
+def backward_under_nograd(t: Any) -> Any:
+    x = two(t)
+    y = (x**3).sum()
+    with t.no_grad():
+        y.backward()
+    return x
+
+
+@program
+def accumulate_after_create(t: Any) -> Any:
+    x = two(t)
+    (x**3).sum().backward(create_graph=True)
+    (x**2).sum().backward()
+    return x.grad.detach(), x.grad.requires_grad
+
+
+@program
+def leaf_grad_noncontig(t: Any) -> Any:
+    x = mat(t)
+    (x.T * t.ones(3, 2, dtype=t.float64)).sum().backward()
+    return x, x.grad.stride(), x.grad.is_contiguous()
+
+
+@program
+def data_write(t: Any) -> Any:
+    x = two(t)
+    y = x * x
+    x.data.mul_(2)
+    y.sum().backward()
+    return x
+
+
+@program
+def nograd_write_saved(t: Any) -> Any:
+    x = two(t)
+    y = x * x
+    with t.no_grad():
+        x.mul_(2)
+    y.sum().backward()
+    return x
+
+
+@program
+def detach_write_saved(t: Any) -> Any:
+    x = two(t)
+    y = x * x
+    x.detach().mul_(2)
+    y.sum().backward()
+    return x
+
+
+@program
+def version_counts(t: Any) -> Any:
+    x = t.ones(3)
+    a = x._version
+    x.add_(1)
+    x[0] = 2
+    v = x[1:]
+    v.mul_(2)
+    return a, x._version, v._version, x.detach()._version
+
+
+@program
+def zero_grad_pattern(t: Any) -> Any:
+    x = two(t)
+    out = []
+    for i in range(3):
+        if x.grad is not None:
+            x.grad.detach_()
+            x.grad.zero_()
+        (x * i).sum().backward()
+        out.append(x.grad.clone())
+    return out
+
+
+@program
+def grad_is_leaf_flags(t: Any) -> Any:
+    x = two(t)
+    (x * x).sum().backward()
+    return x.grad.is_leaf, x.grad.requires_grad, x.grad.grad_fn is None, x.grad.grad is None
+
+
+@program
+def param_shared(t: Any) -> Any:
+    x = two(t)
+    y = x.view(2)
+    (x * y).sum().backward()
+    return x
+
+
+@program
+def node_hook_remove_self(t: Any) -> Any:
+    x = two(t)
+    n = [0]
+    y = x * 2
+
+    def h(g: Any) -> Any:
+        n[0] += 1
+        handle.remove()
+
+    handle = y.register_hook(h)
+    y.sum().backward(retain_graph=True)
+    y.sum().backward()
+    return n
+
+
+@program
+def graph_walk(t: Any) -> Any:
+    x = two(t)
+    w = two(t)
+    y = ((x * w).sin() + x / w).sum()
+    out = []
+
+    def walk(f: Any, d: Any = 0) -> Any:
+        if f is None:
+            return
+        out.append((d, type(f).__name__))
+        for g, _ in f.next_functions:
+            walk(g, d + 1)
+
+    walk(y.grad_fn)
+    return out
+
+
+@program
+def graph_walk2(t: Any) -> Any:
+    m = mat(t)
+    y = (m @ m.T).relu().mean() - m.log().exp().sum(0)[0]
+    out = []
+
+    def walk(f: Any, d: Any = 0) -> Any:
+        if f is None:
+            return
+        out.append((d, type(f).__name__))
+        for g, _ in f.next_functions:
+            walk(g, d + 1)
+
+    walk(y.grad_fn)
+    return out
+
+
+@program
+def allow_mut(t: Any) -> Any:
+    with t.autograd.graph.allow_mutation_on_saved_tensors():
+        x = two(t)
+        a = x.clone()
+        y = a.exp() * a
+        a.zero_()
+        y.sum().backward()
+    return x
+
+
+def cube(torch: Any) -> Any:
+    class Cube(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x**3
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(inputs[0], output)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 3 * ctx.saved_tensors[1] / ctx.saved_tensors[0]
+
+        @staticmethod
+        def jvp(ctx: Any, v: Any) -> Any:
+            return v * 3 * ctx.saved_tensors[0] ** 2
+
+    return Cube.apply
+
+
+@program
+def function_in_vmap_and_jacrev(t: Any) -> Any:
+    f = cube(t)
+    x = mat(t).detach()
+    return (
+        t.func.vmap(t.func.grad(lambda v: f(v).sum()))(x),
+        t.func.jacrev(f)(x[0]),
+        t.func.vmap(t.func.jacrev(f))(x),
+    )
+
+
+@program
+def function_in_jacfwd(t: Any) -> Any:
+    f = cube(t)
+    x = mat(t).detach()
+    return t.func.jacfwd(f)(x[0])
+
+
+@program
+def function_in_hessian(t: Any) -> Any:
+    f = cube(t)
+    x = mat(t).detach()
+    return t.func.hessian(lambda v: f(v).sum())(x[0])
+
+
+@program
+def function_in_vmap_dims(t: Any) -> Any:
+    f = cube(t)
+    x = mat(t).detach()
+    return t.func.vmap(f, in_dims=1, out_dims=1)(x), t.vmap(
+        lambda a, b: f(a) * b, in_dims=(0, None)
+    )(x, x[0])
+
+
+@program
+def function_in_vjp_and_jvp(t: Any) -> Any:
+    f = cube(t)
+    x = mat(t).detach()
+    return t.func.vjp(f, x)[1](t.ones_like(x)), t.func.jvp(f, (x,), (t.ones_like(x),))
+
+
+@program
+def function_batched_gradients(t: Any) -> Any:
+    f = cube(t)
+    x = mat(t)
+    return t.autograd.grad(f(x[0]), x, t.eye(3, dtype=t.float64), is_grads_batched=True)
+
+
+@program
+def function_grad_of_grad(t: Any) -> Any:
+    f = cube(t)
+    x = mat(t).detach()
+    return t.func.grad(t.func.grad(lambda v: f(v)))(x[0, 0])
+
+
+@program
+def function_in_functional(t: Any) -> Any:
+    f = cube(t)
+    x = mat(t)
+    return (
+        t.autograd.functional.hessian(lambda v: f(v).sum(), x[0].detach()),
+        t.autograd.functional.jvp(f, x.detach(), t.ones_like(x)),
+        t.autograd.functional.hvp(lambda v: f(v).sum(), x.detach(), t.ones_like(x)),
+    )
+
+
+@program
+def hooks_in_vmap_batched(t: Any) -> Any:
+    x = two(t)
+    y = x * x
+    y.register_hook(lambda g: g * 2)
+    return t.autograd.grad(y, x, t.eye(2, dtype=t.float64), is_grads_batched=True)
+
+
+@program
+def double_backward_hook(t: Any) -> Any:
+    x = two(t)
+    seen = []
+    x.register_hook(lambda g: seen.append(g.detach()))
+    (g,) = t.autograd.grad((x**3).sum(), x, create_graph=True)
+    g.sum().backward()
+    return seen, x
+
+
+@program
+def functional_create(t: Any) -> Any:
+    x = two(t)
+    j = t.autograd.functional.jacobian(lambda v: v**3, x, create_graph=True)
+    j.sum().backward()
+    return x
+
+
+@program
+def once_cls(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x**2
+
+        @staticmethod
+        @t.autograd.function.once_differentiable
+        def backward(ctx: Any, g: Any) -> Any:
+            return 2 * g * ctx.saved_tensors[0]
+
+    x = two(t)
+    y = (F.apply(x) ** 2).sum()
+    y.backward(create_graph=True)
+    return x.grad.requires_grad, x.grad.detach()
+
+
+@program
+def once_err(t: Any) -> Any:
+    class F(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x**2
+
+        @staticmethod
+        @t.autograd.function.once_differentiable
+        def backward(ctx: Any, g: Any) -> Any:
+            return 2 * g * ctx.saved_tensors[0]
+
+    x = two(t)
+    (g,) = t.autograd.grad((F.apply(x) ** 2).sum(), x, create_graph=True)
+    return t.autograd.grad(g.sum(), x)
+
+
+@program
+def f_super(t: Any) -> Any:
+    class A(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return 2 * g * ctx.saved_tensors[0]
+
+    class B(A):
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return A.backward(ctx, g) * 10
+
+    x = two(t)
+    y = B.apply(x)
+    y.sum().backward()
+    return x, y.grad_fn.name()
+
+
+@program
+def f_classmethod(t: Any) -> Any:
+    class A(t.autograd.Function):
+        @classmethod
+        def forward(cls: Any, ctx: Any, x: Any) -> Any:
+            return x * x
+
+        @classmethod
+        def backward(cls: Any, ctx: Any, g: Any) -> Any:
+            return g * 5
+
+    x = two(t)
+    A.apply(x).sum().backward()
+    return x
+
+
+@program
+def f_kwarg_default(t: Any) -> Any:
+    class A(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, a: Any = 2, *, b: Any = 3) -> Any:
+            return x * a * b
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 5, None
+
+    x = two(t)
+    A.apply(x).sum().backward()
+    return x
+
+
+@program
+def f_kwarg_default2(t: Any) -> Any:
+    class A(t.autograd.Function):
+        @staticmethod
+        def forward(x: Any, a: Any = 2) -> Any:
+            return x * a
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> Any:
+            ctx.n = len(inputs)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return (g * 5,) + (None,) * (ctx.n - 1)
+
+    x = two(t)
+    A.apply(x).sum().backward()
+    A.apply(x, a=3).sum().backward()
+    return x
+
+
+@program
+def f_list_tensor(t: Any) -> Any:
+    class A(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, n: Any, *xs: Any) -> Any:
+            ctx.k = len(xs)
+            return sum(xs) * n
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return (None, *[g * (i + 1) for i in range(ctx.k)])
+
+    x, w = two(t), two(t)
+    A.apply(2, x, w, x).sum().backward()
+    return x, w
+
+
+@program
+def f_saved_inter(t: Any) -> Any:
+    class A(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            s = x.sigmoid()
+            ctx.save_for_backward(s)
+            return x * s
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (s,) = ctx.saved_tensors
+            return g * s
+
+    x = two(t)
+    (g,) = t.autograd.grad(A.apply(x).sum(), x, create_graph=True)
+    return g.requires_grad, g.detach()
+
+
+@program
+def f_memory(t: Any) -> Any:
+    class A(t.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.x = x
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            g2 = g
+            return g2
+
+    x = two(t)
+    s = t.ones(2, dtype=t.float64)
+    A.apply(x).backward(s)
+    s.mul_(5)
+    x.grad.add_(1)
+    return x, s
+
+
+@program
+def acc_types(t: Any) -> Any:
+    x = t.tensor([1.0, 2.0], dtype=t.float16, requires_grad=True)
+    (x.float() * t.tensor([1.5, 2.5])).sum().backward()
+    return x
+
+
+@program
+def inf_model(t: Any) -> Any:
+    w = two(t)
+
+    @t.inference_mode()
+    def predict(v: Any) -> Any:
+        return (v * w).sum()
+
+    out = predict(t.ones(2, dtype=t.float64))
+    loss = (w * w).sum()
+    loss.backward()
+    return out, out.is_inference(), w
+
+
+@program
+def inf_item(t: Any) -> Any:
+    with t.inference_mode():
+        x = t.arange(6.0).reshape(2, 3)
+        y = x @ x.T
+        y += 1
+        y[0, 0] = 5
+    return y, y.sum().item(), (y + 1).is_inference()
+
+
+@program
+def inf_nested_view(t: Any) -> Any:
+    x = t.ones(2, 2)
+    with t.inference_mode():
+        v = x[0]
+    v.add_(1)
+    return x, v.is_inference()
+
+
+@program
+def setattr_ok(t: Any) -> Any:
+    with t.inference_mode():
+        x = t.ones(2)
+        x.foo = 3
+    return x.foo, x.is_inference()
+
+
+@program
+def mode_class(t: Any) -> Any:
+    @t.no_grad()
+    class M:
+        def __init__(self: Any) -> Any:
+            self.g = t.is_grad_enabled()
+
+        def f(self: Any) -> Any:
+            return t.is_grad_enabled()
+
+    m = M()
+    return m.g, m.f()
+
+
+@program
+def mode_async_gen_close(t: Any) -> Any:
+    log = []
+
+    @t.no_grad()
+    def f() -> Any:
+        try:
+            yield 1
+        finally:
+            log.append(t.is_grad_enabled())
+
+    g = f()
+    next(g)
+    g.close()
+    return log, t.is_grad_enabled()
+
+
+@program
+def grad_dict_alias(t: Any) -> Any:
+    x = two(t)
+    y = {"a": (x * x).sum()}
+    return t.autograd.grad(tuple(y.values()), [x])
+
+
+@program
+def gen_inputs(t: Any) -> Any:
+    x, w = two(t), two(t)
+    return t.autograd.grad((x * w).sum(), (v for v in [x, w]))
+
+
+@program
+def nonscalar_list(t: Any) -> Any:
+    x = two(t)
+    t.autograd.backward([x * 2, x * 3], [t.ones(2, dtype=t.float64)] * 2)
+    return x
+
+
+@program
+def tensor_backward_kw(t: Any) -> Any:
+    x = two(t)
+    (x * 2).backward(
+        gradient=t.ones(2, dtype=t.float64), retain_graph=False, create_graph=False, inputs=[x]
+    )
+    return x
+
+
+@program
+def unused_none_grad(t: Any) -> Any:
+    x, w = two(t), two(t)
+    (x * 2).sum().backward()
+    return w.grad
+
+
+@program
+def bad_inputs_type(t: Any) -> Any:
+    x = two(t)
+    x.sum().backward(inputs=3)
+
+
+@program
+def bad_outputs2(t: Any) -> Any:
+    return t.autograd.backward(3.0)
+
+
+@program
+def vec_in_nograd(t: Any) -> Any:
+    x = two(t)
+    with t.no_grad():
+        y = x * 2
+    y.sum().backward()
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name: str) -> None:
     import torch.utils.checkpoint  # noqa: F401

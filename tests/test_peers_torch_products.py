@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from test_peers_torch_reductions import differentiated, names
 from torch_parity import compare
@@ -119,6 +121,98 @@ VALUES = [
     "torch.outer(x[0],vec2=x[0])",
     "torch.bmm(torch.ones(1,2,3),mat2=torch.ones(1,3,2))",
 ]
+#: The same: places for results, in place, dtypes, shapes and bad arguments.
+MORE = [
+    "torch.mm(x, x.T, out=torch.tensor([[0.0, 0.0], [0.0, 0.0]]))",
+    "torch.matmul(x, x.T, out=torch.tensor([[0.0, 0.0], [0.0, 0.0]]))",
+    "torch.matmul(x, x[0], out=torch.tensor([0.0, 0.0]))",
+    "x.clone().addmm_(x, torch.ones(3, 3))",
+    "x.clone().addmm_(x, torch.ones(3, 3), beta=0.5, alpha=2)",
+    "x[:, 0].clone().addmv_(x, x[0])",
+    "torch.zeros(3, 3).addr_(x[0], x[1], alpha=2)",
+    "torch.ones(2, 3, 3).baddbmm_(torch.ones(2, 3, 4), torch.ones(2, 4, 3))",
+    "torch.ones(3, 3).addbmm_(torch.ones(2, 3, 4), torch.ones(2, 4, 3), beta=2)",
+    "x[0].clone().addmm_(x, torch.ones(3, 3))",
+    "c @ c",
+    "c.outer(c) @ c",
+    "torch.vdot(c, c * 1j)",
+    "i.mv(i[0])",
+    "i[0].dot(i[1])",
+    "torch.einsum('ij,kj->ik', i, i)",
+    "x.half() @ x.half().T",
+    "x.double() @ x.double().T",
+    "torch.ones(0, 3) @ torch.ones(3, 2)",
+    "torch.ones(2, 0) @ torch.ones(0, 3)",
+    "torch.ones(2, 3, 0) @ torch.ones(0, 2)",
+    "torch.ones(5, 1, 2, 3) @ torch.ones(4, 3, 2)",
+    "torch.ones(3) @ torch.ones(2, 3, 4)",
+    "torch.ones(2, 4, 3) @ torch.ones(3)",
+    "torch.ones(0).dot(torch.ones(0))",
+    "torch.bmm(torch.ones(0, 2, 3), torch.ones(0, 3, 4))",
+    "[1.0] @ x",
+    "2 @ x",
+    "torch.matmul(x, 2)",
+    "torch.matmul(2, x)",
+    "torch.mm(x, 2)",
+    "torch.mm(x)",
+    "x.matmul()",
+    "torch.dot(x[0], 2)",
+    "torch.outer(x[0], 2)",
+    "torch.addmm(1, x, x)",
+    "torch.addmm(x, x, x.T)",
+    "torch.addmm(torch.ones(5), x, torch.ones(3, 3))",
+    "torch.addmv(x, x, x[0])",
+    "torch.addmv(x[0], x, x[0])",
+    "torch.bmm(torch.ones(2, 3, 4), torch.ones(3, 4, 3))",
+    "torch.einsum('ij')",
+    "torch.einsum()",
+    "torch.einsum('ij,jk->ik', x, 2)",
+    "torch.einsum('...ij,...jk->...ik', torch.ones(4, 2, 3), torch.ones(3, 5))",
+    "torch.einsum('...ij->...ji', torch.ones(4, 2, 3))",
+    "torch.einsum('ij...->...', torch.ones(4, 2, 3))",
+    "torch.einsum('i...j', torch.ones(4, 2, 3))",
+    "torch.einsum('ab,cd->dbca', x, x)",
+    "torch.einsum('iij->ij', torch.ones(2, 2, 3))",
+    "torch.einsum('iij->ij', torch.ones(2, 1, 3))",
+    "torch.einsum('->', z)",
+    "torch.einsum(',ij->ij', z, x)",
+    "torch.einsum(x, [0, 60])",
+    "torch.einsum('i.j', x)",
+    "torch.einsum('ij,ij,ij->i', x, x, x)",
+    "torch.einsum('ij->j', b)",
+    "torch.einsum('ij->j', i)",
+    "torch.einsum('ij->ji', b)",
+    "torch.tensordot(x, x, dims=([0], [0, 1]))",
+    "torch.tensordot(x, x, dims=5)",
+    "torch.tensordot(x, x, dims=([2], [0]))",
+    "torch.tensordot(x, x, dims=([-1], [-1]))",
+    "torch.tensordot(x, x)",
+    "torch.tensordot(x[:, :1], x, dims=([1], [0]))",
+    "torch.kron(z, x)",
+    "torch.kron(z, z)",
+    "torch.kron(torch.ones(2, 2, 2), x)",
+    "torch.cross(torch.ones(2, 4), torch.ones(2, 4))",
+    "torch.cross(i, i + 1, dim=1)",
+    "torch.cross(x, i, dim=1)",
+    "torch.cross(x, x[:1], dim=1)",
+    "torch.chain_matmul(x, x)",
+    "torch.chain_matmul(x[0], x)",
+    "torch.cdist(x.double(), x)",
+    "torch.cdist(torch.ones(0, 3), x)",
+    "torch.cdist(torch.ones(2, 0), torch.ones(3, 0))",
+    "torch.cdist(torch.ones(5, 2, 3), torch.ones(5, 4, 3), p=1.5)",
+    "torch.cdist(torch.ones(40, 3), 2 * torch.ones(30, 3))",
+    "torch.cdist(x, x, compute_mode='donot_use_mm_for_euclid_dist')",
+    "torch.pdist(x[:1])",
+    "torch.pdist(x[0])",
+    "torch.pdist(i)",
+    "torch.frobenius_norm(x)",
+    "torch.frobenius_norm(x, dim=1, keepdim=True)",
+    "torch.nuclear_norm(x)",
+    "torch.norm_except_dim(x, 2, 0)",
+    "torch.norm_except_dim(x, 2, -1)",
+]
+
 #: Expressions of leaves, differentiated twice.
 GRADIENTS = [
     "m @ w",
@@ -194,7 +288,7 @@ ONCE = [
 ]
 
 
-@pytest.mark.parametrize("text", VALUES)
+@pytest.mark.parametrize("text", VALUES + MORE)
 def test_values(text: str) -> None:
     compare(lambda torch: eval(text, names(torch)))
 
@@ -207,3 +301,76 @@ def test_gradients(text: str) -> None:
 @pytest.mark.parametrize("text", ONCE)
 def test_first_derivatives(text: str) -> None:
     compare(differentiated(text, 1), rtol=1e-9)
+
+
+def _after_writes(torch: Any) -> Any:
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    b = torch.tensor([[0.5, -1.0], [2.0, 1.5]], requires_grad=True)
+    y = torch.zeros(2, 2)
+    y.addmm_(a, b, alpha=2.0)
+    y.cumsum_(1)
+    (y * y).sum().backward()
+    return y, a.grad, b.grad
+
+
+def _written_after_use(torch: Any) -> Any:
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    b = torch.ones(2, 2)
+    y = a @ b
+    b.add_(1)
+    y.sum().backward()
+
+
+def _swept_twice(torch: Any) -> Any:
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = (a @ a).sum()
+    y.backward()
+    y.backward()
+
+
+def _sums_swept_twice(torch: Any) -> Any:
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = a.sum(1).mean()
+    y.backward()
+    y.backward()
+    return a.grad
+
+
+def _one_sided(torch: Any) -> Any:
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    b = torch.tensor([[0.5, -1.0], [2.0, 1.5]], requires_grad=True)
+    (a @ b).sum().backward()
+    left = b.grad.clone()
+    (b @ a).max().backward()
+    with torch.no_grad():
+        flags = (a @ b).requires_grad, b.sum().requires_grad
+    return left, b.grad, flags, (a @ a).requires_grad
+
+
+def _vmapped(torch: Any) -> Any:
+    a = torch.tensor([[1.0, 2.0, 3.0], [3.0, 4.0, -1.0]])
+    w = torch.tensor([[0.5, -1.0], [2.0, 1.5], [0.3, 0.2]])
+    vmap, grad = torch.func.vmap, torch.func.grad
+    return (
+        vmap(lambda r: r @ w)(a),
+        vmap(lambda r: r.sum())(a),
+        vmap(lambda r: r.max(0))(a),
+        vmap(lambda r: r.sort().values)(a),
+        vmap(lambda r: torch.einsum("i,ij->j", r, w))(a),
+        vmap(grad(lambda r: (r @ w).norm() + r.var() + r.amax()))(a),
+    )
+
+
+PROGRAMS = [
+    _after_writes,
+    _written_after_use,
+    _swept_twice,
+    _sums_swept_twice,
+    _one_sided,
+    _vmapped,
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs(program: Any) -> None:
+    compare(program)

@@ -27,6 +27,9 @@ def _differentiated(torch: Any, function: Callable[[Any, Any], Any], shape: Any)
     x = _data(torch, shape).requires_grad_()
     found = function(torch, x)
     results = list(found) if isinstance(found, (tuple, list)) else [found]
+    turned = function(torch, torch.zeros(shape[::-1]).permute(*reversed(range(len(shape)))))
+    turned = list(turned) if isinstance(turned, (tuple, list)) else [turned]
+    in_order = [r.is_contiguous() for r in [*results, *turned]]
     if not any(r.requires_grad for r in results):
         return found
     weights = [torch.cos(torch.arange(1.0, r.numel() + 1).reshape(r.shape)) for r in results]
@@ -35,7 +38,7 @@ def _differentiated(torch: Any, function: Callable[[Any, Any], Any], shape: Any)
     again = (first * first * 0.3).sum()
     second = torch.autograd.grad(again, x)[0] if again.requires_grad else None
     total.backward(retain_graph=True)
-    return found, first, second, x.grad, [_name(r) for r in results]
+    return found, first, second, x.grad, in_order, [_name(r) for r in results]
 
 
 def _name(result: Any) -> str | None:
@@ -139,9 +142,11 @@ FUNCTIONS: dict[str, Any] = {
     "slice_scatter steps": lambda torch, x: torch.slice_scatter(
         x, torch.ones(2, 3, 2, dtype=torch.float64), 2, 0, 4, 2
     ),
-    "select_scatter": lambda torch, x: x.select_scatter(x[0, 0] * x[1, 1], 1, 0)
-    if x.shape[0] == 1
-    else torch.select_scatter(x, x[1] * 3, 0, 0),
+    "select_scatter": lambda torch, x: (
+        x.select_scatter(x[0, 0] * x[1, 1], 1, 0)
+        if x.shape[0] == 1
+        else torch.select_scatter(x, x[1] * 3, 0, 0)
+    ),
     "diagonal_scatter": (
         lambda torch, x: x.diagonal_scatter(x[:, 0] * 2, 1),
         (3, 4),
@@ -193,7 +198,6 @@ FUNCTIONS: dict[str, Any] = {
     "tile many": lambda torch, x: torch.tile(x, (2, 1, 1, 2)),
     "repeat": lambda torch, x: x.repeat(2, 1, 1),
     "repeat more": lambda torch, x: x.repeat((2, 1, 1, 3)),
-    "repeat none": (lambda torch, x: x.repeat(0, 2), (3,)),
     "repeat_interleave": lambda torch, x: x.repeat_interleave(2),
     "repeat_interleave dim": lambda torch, x: torch.repeat_interleave(x, 3, dim=1),
     "repeat_interleave each": lambda torch, x: x.repeat_interleave(torch.tensor([2, 0, 1]), 1),
@@ -235,7 +239,7 @@ def _case(name: str) -> tuple[Any, Any]:
     return given if isinstance(given, tuple) else (given, (2, 3, 4))
 
 
-#: What PyTorch's entries are called, where ours has another name: composites whose last step differs.
+#: Composites whose last step, and so the name of their entry, is another than PyTorch's.
 LABELS_DIFFER = {
     "repeat_interleave", "repeat_interleave dim", "contiguous same", "flatten none", "meshgrid xy",
     "meshgrid xy three", "diag matrix", "vander increasing", "cartesian_prod one",
@@ -248,7 +252,7 @@ def test_function(name: str) -> None:
 
     def program(torch: Any) -> Any:
         found = _differentiated(torch, function, shape)
-        return found[:4] if name in LABELS_DIFFER and isinstance(found, tuple) else found
+        return found[:5] if name in LABELS_DIFFER and isinstance(found, tuple) else found
 
     compare(program)
 
@@ -415,6 +419,7 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "empty cat": lambda torch: torch.cat([torch.zeros(0), torch.zeros(0)]),
     "empty flatten": lambda torch: torch.zeros(2, 0).flatten(),
     "empty unfold": lambda torch: torch.arange(4.0).unfold(0, 4, 1),
+    "repeat none": lambda torch: torch.ones(3).repeat(0, 2),
     "0-d flatten": lambda torch: torch.tensor(1.0).flatten(),
     "0-d reshape": lambda torch: torch.ones(1).reshape(()),
     "0-d transpose": lambda torch: torch.tensor(1.0).transpose(0, -1),
@@ -431,6 +436,21 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "T of three": lambda torch: torch.zeros(2, 3, 4).T.shape,
     "block_diag none": lambda torch: torch.block_diag(),
     "combinations of 0": lambda torch: torch.combinations(torch.arange(3), 0),
+    "in order": lambda torch: [
+        torch.cat([x, x], 1).view(-1)
+        if (x := torch.arange(6.0).reshape(3, 2).t()) is not None
+        else 0,
+        torch.stack([x, x]).view(-1),
+        torch.hstack([x, x]).view(-1),
+        x.roll(1, 0).view(-1),
+        torch.constant_pad_nd(x, (1, 1)).view(-1),
+        x.index_select(1, torch.tensor([0, 2])).view(-1),
+        x[:, torch.tensor([0, 2])].view(-1),
+        x.gather(1, torch.tensor([[0], [2]])).view(-1),
+        x.repeat(2, 1).view(-1),
+        x.expand(2, 2, 3).clone().view(-1),
+        (x.expand(2, 2, 3) > 1).clone().view(-1),
+    ],
     "is same": lambda torch: [
         x.contiguous() is x if (x := torch.ones(2)) is not None else None,
         torch.atleast_1d(x) is x,

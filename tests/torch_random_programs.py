@@ -96,7 +96,7 @@ VIEWS: dict[str, Callable[[Writer, Any], Any]] = {
     "narrow": lambda w, x: x.narrow(_axis(w, x), 0, 1),
     "select": lambda w, x: x.select(_axis(w, x), 0),
     "unfold": lambda w, x: x.unfold(_axis(w, x), 2, 2),
-    "expand": lambda w, x: x.unsqueeze(0).expand(2, *x.shape),
+    "expand": lambda w, x: x.unsqueeze(0).expand(2, *x.shape).clone(),
     "mT": lambda w, x: x.mT,
     "split": _halves,
     "tensor_split": lambda w, x: x.tensor_split(2, _axis(w, x))[0],
@@ -174,7 +174,7 @@ CHANGES: dict[str, Callable[[Writer, Any, Any], Any]] = {
     "zero_": lambda w, x, y: x.zero_() if not _is_spread(x) else None,
     "set": lambda w, x, y: _put(w, x, w.number()),
     "set_y": lambda w, x, y: _put_part(w, x, y),
-    "set_basic": lambda w, x, y: _put(w, x, y.reshape(-1)[:1], False),
+    "set_basic": lambda w, x, y: _put(w, x, y.reshape(-1)[:1].clone(), False),
     "add_at": lambda w, x, y: _add_at(w, x),
     "times_at": lambda w, x, y: _times_at(w, x),
     "index_fill_": lambda w, x, y: (
@@ -185,7 +185,7 @@ CHANGES: dict[str, Callable[[Writer, Any, Any], Any]] = {
         x.masked_fill_(w.mask(x.shape), w.number()) if not _is_spread(x) else None
     ),
     "index_put_": lambda w, x, y: x.index_put_(
-        (w.places(x.shape[0], 2),), y.reshape(-1)[:1], accumulate=True
+        (w.places(x.shape[0], 2),), y.reshape(-1)[:1].clone(), accumulate=True
     ),
     "no_grad": lambda w, x, y: _without_grad(w, x),
     "data": lambda w, x, y: x.data.mul_(w.number()),
@@ -211,6 +211,7 @@ def program(seed: int, steps: int = 14, second: bool = False) -> Callable[[Any],
             x, y = w.random.choice(live), w.random.choice([*live, *leaves])
             state = w.random.getstate()
             try:
+                _ = x.grad_fn  # PyTorch makes a view's entry when it is asked for
                 found = group[name](w, x, y) if group is CHANGES else group[name](w, x)
                 if group is not CHANGES and found.numel() <= 64 and found.ndim < 5:
                     live.append(found)
@@ -246,7 +247,7 @@ def _ending(w: Writer, leaves: list[Any], live: list[Any], second: bool) -> tupl
         if second:
             again = sum((g * g).sum() for g in found if g is not None)
             if again.requires_grad:
-                found += torch.autograd.grad(again, leaves, allow_unused=True)
+                found += torch.autograd.grad(again, leaves, materialize_grads=True)
         gradients: Any = [None if g is None else g.detach() for g in found]
     except RuntimeError as error:
         gradients = type(error).__name__

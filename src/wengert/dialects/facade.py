@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import importlib.abc
 import importlib.machinery
 import sys
 import types
@@ -12,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """What `import` asks for modules that are made elsewhere.
+class Finder:
+    """What `import` asks for modules that are made elsewhere: a finder and a loader.
 
     Parameters
     ----------
@@ -30,7 +29,10 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Return how to load a module; None for one of somebody else's."""
         if self._look_up(fullname) is None:
             return None
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        """Leave the making of a blank module to Python."""
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Put the module that was made elsewhere in the place of a new one."""

@@ -1,199 +1,303 @@
-"""The steps of PyTorch's optimisers, on raw NumPy arrays.
+"""The steps of PyTorch's optimisers.
 
-A rule is a function of a parameter, its gradient, the state that is kept for it (a dict, which the
-rule fills in and changes) and the options of its group. It returns the new parameter.
+A rule is a function of a namespace (`numpy`, or Wengert's own if steps are recorded), a parameter,
+its gradient, the state that is kept for it and the options of its group. It returns the new
+parameter, and leaves the new state in the dict that it was given. `state["step"]` is the number of
+this step, as an array or a tensor; the first is 1.
+
+Rules are written with `x *= y` and the like: an array is changed in its own memory, and a tensor of
+Wengert, which never changes, gives way to a new one. So one text is both a quick step and a step
+that gradients go through. The gradient itself is the program's, and is never written to.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from wengert.engine.tensor import Tensor, wrap
+
 State = dict[str, Any]
 Options = dict[str, Any]
-Rule = Callable[[np.ndarray, np.ndarray, State, Options], np.ndarray]
+Rule = Callable[[Any, Any, Any, State, Options], Any]
 
 
-def _decayed(p: np.ndarray, g: np.ndarray, options: Options) -> np.ndarray:
+def _decayed(p: Any, g: Any, options: Options) -> Any:
     """Return the gradient, reversed if something is maximised, with that of the decay."""
-    if options.get("maximize"):
+    if options["maximize"]:
         g = -g
-    decay = options.get("weight_decay", 0)
-    return g + decay * p if decay else g
+    decay = options["weight_decay"]
+    return g + decay * p if _is_used(decay) else g
 
 
-def _count(state: State) -> int:
-    state["step"] = state.get("step", 0) + 1
-    count: int = state["step"]
-    return count
+def _decayed_apart(p: Any, g: Any, options: Options) -> tuple[Any, Any]:
+    """Return a parameter and a gradient, one of which has the decay, as the options say."""
+    if not options["decoupled_weight_decay"]:
+        return p, _decayed(p, g, options)
+    decay = options["weight_decay"]
+    if _is_used(decay):
+        p *= 1 - options["lr"] * decay
+    return p, -g if options["maximize"] else g
 
 
-def _kept(state: State, name: str, like: np.ndarray, value: float = 0.0) -> np.ndarray:
-    """Return an array of the state, which begins with one value everywhere."""
-    if name not in state:
-        state[name] = np.full_like(like, value)
-    found: np.ndarray = state[name]
-    return found
+def _is_used(option: Any) -> bool:
+    """Return whether an option is anything but zero; a tensor is, whatever its value."""
+    return isinstance(option, Tensor) or option != 0
 
 
-def sgd(p: np.ndarray, g: np.ndarray, state: State, options: Options) -> np.ndarray:
+def _moved(p: Any, rate: Any, direction: Any) -> Any:
+    """Return a parameter after a step; the direction is no longer needed and may be written to."""
+    direction *= rate
+    p -= direction
+    return p
+
+
+def _towards(average: Any, value: Any, share: Any) -> Any:
+    """Return a running mean, a share of which is a new value."""
+    average *= 1 - share
+    average += share * value
+    return average
+
+
+def _mean_square(average: Any, value: Any, share: Any) -> Any:
+    """Return a running mean of squares, a share of which is that of a new value."""
+    square = value * value
+    square *= share
+    average *= 1 - share
+    average += square
+    return average
+
+
+def _moments(g: Any, state: State, first: Any, second: Any) -> tuple[Any, Any]:
+    """Return the running means of gradients and of their squares."""
+    state["exp_avg"] = mean = _towards(state["exp_avg"], g, 1 - first)
+    state["exp_avg_sq"] = square = _mean_square(state["exp_avg_sq"], g, 1 - second)
+    return mean, square
+
+
+def _apart(g: Any) -> Any:
+    """Return a copy of a gradient; what becomes of it is not differentiated."""
+    return wrap(g._raw) if isinstance(g, Tensor) else g.copy()
+
+
+def sgd(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step of gradient descent, with or without momentum."""
     g = _decayed(p, g, options)
     momentum = options["momentum"]
-    if momentum:
+    if momentum != 0:
         velocity = state.get("momentum_buffer")
         if velocity is None:
-            velocity = g.copy()
+            velocity = _apart(g)
         else:
-            velocity = momentum * velocity + (1 - options["dampening"]) * g
+            velocity *= momentum
+            velocity += (1 - options["dampening"]) * g
         state["momentum_buffer"] = velocity
         g = g + momentum * velocity if options["nesterov"] else velocity
-    return p - options["lr"] * g
+    p -= options["lr"] * g
+    return p
 
 
-def adam(p: np.ndarray, g: np.ndarray, state: State, options: Options) -> np.ndarray:
+def adam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step of Adam; with `decoupled_weight_decay`, of AdamW."""
-    if options.get("decoupled_weight_decay"):
-        g = -g if options.get("maximize") else g
-        p = p * (1 - options["lr"] * options["weight_decay"])
-    else:
-        g = _decayed(p, g, options)
-    step = _count(state)
+    p, g = _decayed_apart(p, g, options)
+    step = _count(xp, state["step"])
     first, second = options["betas"]
-    mean = first * _kept(state, "exp_avg", p) + (1 - first) * g
-    square = second * _kept(state, "exp_avg_sq", p) + (1 - second) * g * g
-    state["exp_avg"], state["exp_avg_sq"] = mean, square
+    mean, square = _moments(g, state, first, second)
     if options["amsgrad"]:
-        square = np.maximum(_kept(state, "max_exp_avg_sq", p), square)
-        state["max_exp_avg_sq"] = square
-    root = np.sqrt(square) / math.sqrt(1 - second**step) + options["eps"]
-    return p - options["lr"] / (1 - first**step) * mean / root
+        square = state["max_exp_avg_sq"] = _larger(xp, state["max_exp_avg_sq"], square)
+    rate, scale = options["lr"] / (1 - first**step), (1 - second**step) ** 0.5
+    root = xp.sqrt(square)
+    if xp is np:
+        root /= scale
+        root += options["eps"]
+        return _moved(p, rate, mean / root)
+    # where steps are recorded PyTorch rounds these numbers to the precision of the step's
+    root /= scale * rate
+    root += options["eps"] / rate
+    p -= mean / root
+    return p
 
 
-def nadam(p: np.ndarray, g: np.ndarray, state: State, options: Options) -> np.ndarray:
+def _count(xp: Any, number: Any) -> Any:
+    """Return a number of the state as Python's; as a tensor where steps are recorded."""
+    return float(number) if xp is np else number
+
+
+def _larger(xp: Any, before: Any, now: Any) -> Any:
+    """Return the larger values, in the memory of those before."""
+    if xp is np:
+        return np.maximum(before, now, out=before)
+    return xp.maximum(before, now)
+
+
+def nadam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step of Adam with Nesterov's momentum."""
-    if options.get("decoupled_weight_decay"):
-        g = -g if options.get("maximize") else g
-        p = p * (1 - options["lr"] * options["weight_decay"])
-    else:
-        g = _decayed(p, g, options)
-    step = _count(state)
+    p, g = _decayed_apart(p, g, options)
+    step = float(state["step"])
     first, second = options["betas"]
-    decay = options["momentum_decay"]
+    decay, rate = options["momentum_decay"], options["lr"]
     now = first * (1 - 0.5 * 0.96 ** (step * decay))
     later = first * (1 - 0.5 * 0.96 ** ((step + 1) * decay))
-    product = state["mu_product"] = state.get("mu_product", 1.0) * now
-    mean = first * _kept(state, "exp_avg", p) + (1 - first) * g
-    square = second * _kept(state, "exp_avg_sq", p) + (1 - second) * g * g
-    state["exp_avg"], state["exp_avg_sq"] = mean, square
-    root = np.sqrt(square / (1 - second**step)) + options["eps"]
-    rate = options["lr"]
-    p = p - rate * (1 - now) / (1 - product) * g / root
-    return p - rate * later / (1 - product * later) * mean / root
+    state["mu_product"] *= now
+    product = _count(xp, state["mu_product"])
+    mean, square = _moments(g, state, first, second)
+    root = square / (1 - second**step)
+    root **= 0.5
+    root += options["eps"]
+    p = _moved(p, rate * (1 - now) / (1 - product), g / root)
+    return _moved(p, rate * later / (1 - product * later), mean / root)
 
 
-def radam(p: np.ndarray, g: np.ndarray, state: State, options: Options) -> np.ndarray:
+def radam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step of Adam whose variance is rectified."""
-    if options.get("decoupled_weight_decay"):
-        g = -g if options.get("maximize") else g
-        p = p * (1 - options["lr"] * options["weight_decay"])
-    else:
-        g = _decayed(p, g, options)
-    step = _count(state)
+    p, g = _decayed_apart(p, g, options)
+    step = float(state["step"])
     first, second = options["betas"]
-    mean = first * _kept(state, "exp_avg", p) + (1 - first) * g
-    square = second * _kept(state, "exp_avg_sq", p) + (1 - second) * g * g
-    state["exp_avg"], state["exp_avg_sq"] = mean, square
-    corrected = mean / (1 - first**step)
+    mean, square = _moments(g, state, first, second)
+    rate = options["lr"] / (1 - first**step)
     longest = 2 / (1 - second) - 1
     length = longest - 2 * step * second**step / (1 - second**step)
     if length <= 5:
-        return p - options["lr"] * corrected
+        p -= rate * mean
+        return p
     ratio = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
-    scale = math.sqrt(1 - second**step) / (np.sqrt(square) + options["eps"])
-    return p - options["lr"] * corrected * math.sqrt(ratio) * scale
+    root = xp.sqrt(square)
+    root += options["eps"]
+    return _moved(p, rate * (ratio * (1 - second**step)) ** 0.5, mean / root)
 
 
-def adamax(p: np.ndarray, g: np.ndarray, state: State, options: Options) -> np.ndarray:
+def adamax(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step of Adam with the largest gradient in the place of the mean square."""
     g = _decayed(p, g, options)
-    step = _count(state)
     first, second = options["betas"]
-    mean = first * _kept(state, "exp_avg", p) + (1 - first) * g
-    largest = np.maximum(second * _kept(state, "exp_inf", p), np.abs(g) + options["eps"])
-    state["exp_avg"], state["exp_inf"] = mean, largest
-    return p - options["lr"] / (1 - first**step) * mean / largest
+    state["exp_avg"] = mean = _towards(state["exp_avg"], g, 1 - first)
+    largest, size = state["exp_inf"], xp.abs(g)
+    largest *= second
+    size += options["eps"]
+    state["exp_inf"] = largest = _larger(xp, largest, size)
+    return _moved(p, options["lr"] / (1 - first ** float(state["step"])), mean / largest)
 
 
-def rmsprop(p: np.ndarray, g: np.ndarray, state: State, options: Options) -> np.ndarray:
+def rmsprop(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step scaled by the root of the mean square."""
     g = _decayed(p, g, options)
-    _count(state)
-    alpha = options["alpha"]
-    square = alpha * _kept(state, "square_avg", p) + (1 - alpha) * g * g
-    state["square_avg"] = square
-    variance = square
+    share = 1 - options["alpha"]
+    state["square_avg"] = square = _mean_square(state["square_avg"], g, share)
     if options["centered"]:
-        mean = alpha * _kept(state, "grad_avg", p) + (1 - alpha) * g
-        state["grad_avg"] = mean
-        variance = square - mean * mean
-    scaled = g / (np.sqrt(variance) + options["eps"])
+        state["grad_avg"] = mean = _towards(state["grad_avg"], g, share)
+        square = square - mean * mean
+    root = xp.sqrt(square)
+    root += options["eps"]
+    scaled = g / root
     if options["momentum"] > 0:
-        scaled = options["momentum"] * _kept(state, "momentum_buffer", p) + scaled
-        state["momentum_buffer"] = scaled
-    return p - options["lr"] * scaled
+        velocity = state["momentum_buffer"]
+        velocity *= options["momentum"]
+        velocity += scaled
+        state["momentum_buffer"] = velocity
+        scaled = velocity
+    p -= options["lr"] * scaled
+    return p
 
 
-def adagrad(p: np.ndarray, g: np.ndarray, state: State, options: Options) -> np.ndarray:
+def adagrad(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step scaled by the root of the sum of squares."""
     g = _decayed(p, g, options)
-    step = _count(state)
-    rate = options["lr"] / (1 + (step - 1) * options["lr_decay"])
-    total = _kept(state, "sum", p, options["initial_accumulator_value"]) + g * g
-    state["sum"] = total
-    return p - rate * g / (np.sqrt(total) + options["eps"])
+    state["sum"] += g * g
+    root = xp.sqrt(state["sum"])
+    root += options["eps"]
+    slower = 1 + (float(state["step"]) - 1) * options["lr_decay"]
+    return _moved(p, options["lr"] / slower, g / root)
 
 
-def adadelta(p: np.ndarray, g: np.ndarray, state: State, options: Options) -> np.ndarray:
+def adadelta(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step scaled by the ratio of the sizes of steps and gradients so far."""
     g = _decayed(p, g, options)
-    _count(state)
-    rho, eps = options["rho"], options["eps"]
-    square = rho * _kept(state, "square_avg", p) + (1 - rho) * g * g
-    before = _kept(state, "acc_delta", p)
-    delta = np.sqrt(before + eps) / np.sqrt(square + eps) * g
-    state["square_avg"], state["acc_delta"] = square, rho * before + (1 - rho) * delta * delta
-    return p - options["lr"] * delta
+    share, eps = 1 - options["rho"], options["eps"]
+    state["square_avg"] = square = _mean_square(state["square_avg"], g, share)
+    delta = xp.sqrt(state["acc_delta"] + eps)
+    delta /= xp.sqrt(square + eps)
+    delta *= g
+    state["acc_delta"] = _mean_square(state["acc_delta"], delta, share)
+    return _moved(p, options["lr"], delta)
 
 
-def rprop(p: np.ndarray, g: np.ndarray, state: State, options: Options) -> np.ndarray:
+def rprop(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step whose size for each element grows while the sign stays."""
-    g = -g if options.get("maximize") else g
-    _count(state)
+    if options["maximize"]:
+        g = -g
     shrink, grow = options["etas"]
-    smallest, largest = options["step_sizes"]
-    before = _kept(state, "prev", p)
-    sizes = _kept(state, "step_size", p, options["lr"])
-    sign = np.sign(g * before)
-    factor = np.where(sign > 0, grow, np.where(sign < 0, shrink, 1.0)).astype(p.dtype)
-    sizes = np.clip(sizes * factor, smallest, largest)
-    g = np.where(sign < 0, np.zeros_like(g), g)
-    state["prev"], state["step_size"] = g, sizes
-    return p - np.sign(g) * sizes
+    agreement = _values(g) * _values(state["prev"])
+    turned = agreement < 0
+    factor = np.where(agreement > 0, grow, np.where(turned, shrink, 1.0))
+    sizes = state["step_size"]
+    sizes *= factor.astype(_values(p).dtype)
+    state["step_size"] = sizes = _between(xp, sizes, *options["step_sizes"])
+    # a gradient that has turned is forgotten, here and in the next step
+    g = g * (~turned).astype(_values(p).dtype)
+    _put(state, "prev", g)
+    p -= xp.sign(g) * sizes
+    return p
 
 
-def asgd(p: np.ndarray, g: np.ndarray, state: State, options: Options) -> np.ndarray:
+def _values(x: Any) -> Any:
+    """Return the numbers of an array or a tensor, for what has no derivative."""
+    return x._raw if isinstance(x, Tensor) else x
+
+
+def _between(xp: Any, x: Any, smallest: float, largest: float) -> Any:
+    if xp is np:
+        return np.clip(x, smallest, largest, out=x)
+    return xp.clip(x, smallest, largest)
+
+
+def _put(state: State, name: str, value: Any) -> None:
+    """Keep a value, in the memory of the one before if that is an array."""
+    if isinstance(state[name], np.ndarray):
+        state[name][...] = value
+    else:
+        state[name] = value
+
+
+def asgd(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step of gradient descent, and keep the average of where it was."""
     g = _decayed(p, g, options)
-    step = _count(state)
-    rate = state.get("eta", options["lr"])
-    weight = state.get("mu", 1.0)
-    p = p * (1 - options["lambd"] * rate) - rate * g
-    average = _kept(state, "ax", p)
-    state["ax"] = p.copy() if weight == 1 else average + (p - average) * weight
-    state["eta"] = options["lr"] / (1 + options["lambd"] * options["lr"] * step) ** options["alpha"]
+    step, decay, given = float(state["step"]), options["lambd"], float(options["lr"])
+    rate, share = float(state["eta"]), float(state["mu"])
+    p *= 1 - decay * rate
+    p -= rate * g
+    if share == 1:
+        _put(state, "ax", p)
+    else:
+        state["ax"] += share * (p - state["ax"])
+    state["eta"] = given / (1 + decay * given * step) ** options["alpha"]
     state["mu"] = 1 / max(1, step - options["t0"])
     return p
+
+
+def adafactor(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step scaled by root mean squares of rows and columns. It is not recorded."""
+    g = -g if options["maximize"] else g
+    step, rate = float(state["step"]), options["lr"]
+    tiny, smallest = options["eps"]
+    tiny = float(np.finfo(p.dtype).eps) if tiny is None else tiny
+    share = step ** options["beta2_decay"]
+    scale = max(smallest, float(_root_mean_square(p))) * min(rate, step**-0.5)
+    if options["weight_decay"] != 0:
+        p *= 1 - rate * options["weight_decay"]
+    square = g * g
+    if g.ndim > 1:
+        rows = _towards(state["row_var"], square.mean(axis=-1, keepdims=True), share)
+        columns = _towards(state["col_var"], square.mean(axis=-2, keepdims=True), share)
+        variance = rows @ columns
+        variance /= np.maximum(rows.mean(axis=-2, keepdims=True), tiny)
+    else:
+        variance = _towards(state["variance"], square, share)
+    update = g / np.sqrt(np.maximum(variance, tiny * tiny))
+    p -= scale / max(1.0, float(_root_mean_square(update)) / options["d"]) * update
+    return p
+
+
+def _root_mean_square(x: np.ndarray) -> Any:
+    return np.sqrt((x * x).sum() / x.size)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.tensors import astype, mark, ns, static
+from wengert.dialects.torch.tensors import Tensor, astype, convert, mark, ns, static
 from wengert.engine.tensor import Tensor as Native
 
 
@@ -54,6 +54,13 @@ def truth(value: Any, name: str = "keepdim") -> bool:
 
 
 # -- numbers ---------------------------------------------------------------------------------------
+
+
+def tensor_of(value: Any, what: str = "input") -> Native:
+    """Return a tensor as Wengert's; numbers and arrays are refused."""
+    if not isinstance(value, (Tensor, Native)):
+        raise TypeError(f"argument '{what}' must be Tensor, not {type(value).__name__}")
+    return convert(value)
 
 
 def kind_of(x: Native) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from wengert.dialects.torch.modes import Tracking
@@ -310,43 +310,103 @@ def functional_call(
     strict: bool = False,
 ) -> Any:
     """Call a module with other tensors in the place of its parameters and buffers."""
-    dicts = parameter_and_buffer_dicts
-    given = dict(dicts) if isinstance(dicts, dict) else {k: v for d in dicts for k, v in d.items()}
+    given = _merged(parameter_and_buffer_dicts)
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
     with _replaced(module, given, tie_weights, strict):
         return module(*arguments, **(kwargs or {}))
 
 
+def _merged(dicts: Any) -> dict[str, Any]:
+    """Return one dict of several, which have no name in common."""
+    if isinstance(dicts, Mapping):
+        return dict(dicts)
+    if not isinstance(dicts, Sequence) or isinstance(dicts, str):
+        raise ValueError(
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, got "
+            f"{type(dicts).__name__}"
+        )
+    found: dict[str, Any] = {}
+    for each in dicts:
+        if not isinstance(each, Mapping):
+            raise ValueError(
+                f"Expected all elements of parameter_and_buffer_dicts to be dicts, got {each!r:.50}"
+            )
+        twice = [name for name in each if name in found]
+        if twice:
+            raise ValueError(f"{', '.join(twice)} appeared in multiple dictionaries")
+        found.update(each)
+    return found
+
+
+class _Place:
+    """A name of a module that a tensor is put at, and brought back."""
+
+    def __init__(self, module: Any, path: str) -> None:
+        above, _, self.name = path.rpartition(".")
+        part = module.get_submodule(above)
+        self.names = part.__dict__
+        for kind in (part._parameters, part._buffers):
+            if self.name in kind:
+                self.names = kind
+        self.was = self.names.get(self.name, self)
+
+    def put(self, value: Any) -> None:
+        """Put a tensor there."""
+        if not (value is None or isinstance(value, Tensor)):
+            raise TypeError(f"{value!r:.50} is not an instance of torch.Tensor")
+        self.names[self.name] = value
+
+    def bring_back(self) -> None:
+        """Put there what was."""
+        if self.was is self:
+            self.names.pop(self.name, None)
+        else:
+            self.names[self.name] = self.was
+
+
 @contextlib.contextmanager
 def _replaced(module: Any, given: dict[str, Any], tie: bool, strict: bool) -> Iterator[None]:
-    places = {
-        f"{prefix}{'.' if prefix else ''}{name}": (tensors, name)
-        for prefix, part in module.named_modules(remove_duplicate=False)
-        for tensors in (part._parameters, part._buffers)
-        for name in tensors
+    tensors = {
+        name: value
+        for each in (module.named_parameters, module.named_buffers)
+        for name, value in each(remove_duplicate=False)
     }
-    unknown = [name for name in given if name not in places]
-    if unknown:
-        raise (RuntimeError if strict else KeyError)(
-            f"functional_call: the module has no parameter or buffer {', '.join(unknown)}"
-        )
-    if strict and len(given) < len(places):
-        missing = ", ".join(name for name in places if name not in given)
-        raise RuntimeError(f"functional_call: nothing was given for {missing}")
-    chosen = dict(given)
-    if tie:  # one tensor by several names is replaced in all its places
-        by_identity = {id(places[name][0][places[name][1]]): value for name, value in given.items()}
-        for name, (tensors, key) in places.items():
-            if id(tensors[key]) in by_identity:
-                chosen.setdefault(name, by_identity[id(tensors[key])])
-    before = {name: places[name][0][places[name][1]] for name in chosen}
+    chosen = _tied(given, tensors) if tie else dict(given)
+    if strict:
+        unknown = [name for name in chosen if name not in tensors]
+        missing = [name for name in tensors if name not in chosen]
+        if unknown or missing:
+            raise RuntimeError(
+                f"Error(s) in functional_call: unexpected key(s): {', '.join(unknown)}; missing "
+                f"key(s): {', '.join(missing)}"
+            )
+    places: list[_Place] = []
     try:
         for name, value in chosen.items():
-            places[name][0][places[name][1]] = value
+            places.append(_Place(module, name))
+            places[-1].put(value)
         yield
     finally:
-        for name, value in before.items():
-            places[name][0][places[name][1]] = value
+        for place in reversed(places):
+            place.bring_back()
+
+
+def _tied(given: dict[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
+    """Return what is given, also for the other names of tensors that have several."""
+    by_tensor: dict[int, tuple[str, Any]] = {}
+    for name, value in given.items():
+        if name in tensors:
+            first, other = by_tensor.setdefault(id(tensors[name]), (name, value))
+            if other is not value:
+                raise ValueError(
+                    f"functional_call got multiple values for keys {[first, name]}, which are "
+                    "tied. Consider using tie_weights=False"
+                )
+    chosen = dict(given)
+    for name, tensor in tensors.items():
+        if id(tensor) in by_tensor:
+            chosen.setdefault(name, by_tensor[id(tensor)][1])
+    return chosen
 
 
 @_offered
@@ -354,16 +414,23 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
     """Return the parameters and the buffers of modules of one kind, stacked."""
     if not models:
         raise RuntimeError("stack_module_state: expected at least one model, got 0")
-
-    def stacked(each: list[dict[str, Any]], learn: bool) -> dict[str, Any]:
-        found = {}
-        for name in each[0]:
-            tensor = outward(ns.stack([convert(one[name].detach()) for one in each]))
-            learns = learn and each[0][name].requires_grad
-            found[name] = tensor.requires_grad_() if learns else tensor
-        return found
-
+    if len({m.training for m in models}) > 1:
+        raise RuntimeError("stack_module_state: Expected all models to have the same training mode")
+    if len({type(m) for m in models}) > 1:
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class")
     return (
-        stacked([dict(m.named_parameters()) for m in models], True),
-        stacked([dict(m.named_buffers()) for m in models], False),
+        _stacked([dict(m.named_parameters()) for m in models]),
+        _stacked([dict(m.named_buffers()) for m in models]),
     )
+
+
+def _stacked(each: list[dict[str, Any]]) -> dict[str, Any]:
+    found = {}
+    for name in each[0]:
+        tensors = [one[name] for one in each]
+        learns = {t.requires_grad for t in tensors}
+        if len(learns) > 1:
+            raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+        stack = outward(ns.stack([convert(t.detach()) for t in tensors]))
+        found[name] = stack.requires_grad_(learns.pop())
+    return found

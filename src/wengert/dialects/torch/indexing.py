@@ -17,6 +17,7 @@ from wengert import backends
 from wengert.dialects.torch import dtypes, memory
 from wengert.dialects.torch.axes import axis_of
 from wengert.dialects.torch.modes import GRAD, Tracking, current
+from wengert.dialects.torch.shapes import in_order
 from wengert.dialects.torch.table import (
     as_is,
     guarded,
@@ -38,6 +39,7 @@ from wengert.dialects.torch.tensors import (
     values_of,
 )
 from wengert.engine.batching import Batched
+from wengert.engine.node import Node, active, meet
 from wengert.engine.record import interested, record
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -62,6 +64,9 @@ class Key(NamedTuple):
 
 def read_key(key: Any, shape: tuple[int, ...]) -> Key:
     """Return a key, in any form that PyTorch takes, for a tensor of some shape."""
+    if type(key) is int and shape and -(n := shape[0]) <= key < n:  # quickly
+        rest = (_ALL,) * (len(shape) - 1)
+        return Key((key if key >= 0 else key + n, *rest), rest, "SelectBackward0")
     given = _as_parts(key)
     used = sum(_axes_of(part) for part in given)
     if used > len(shape):
@@ -210,15 +215,24 @@ def _read_array(part: Any, lengths: tuple[int, ...], axis: int) -> list[Any]:
 # -- brackets --------------------------------------------------------------------------------------
 
 
+_SLICE: Any = indexing._slice.op  # type: ignore[attr-defined]
+
+
 def _sliced(input: Native, basic: tuple[Any, ...]) -> Native:
     """Return the view that integers, slices and new axes make."""
-    raw = input._raw
-    if type(raw) is np.ndarray and input._node is None:
-        return wrap_native(raw[(*basic, ...)])
-    found = indexing._slice(input, parts=basic)
-    if type(raw) is np.ndarray and not found._raw.shape:
-        return wrap_native(raw[(*basic, ...)], found._node)  # NumPy makes a number of one element
-    return found  # type: ignore[no-any-return]
+    raw, node = input._raw, input._node
+    if type(raw) is not np.ndarray:
+        return indexing._slice(input, parts=basic)
+    part = raw[(*basic, ...)]  # with the ellipsis NumPy makes no number of one element
+    if node is None or part.dtype.kind not in "fc":
+        return wrap_native(part)
+    recording = active.get()
+    tokens = node.tokens if node.tokens is recording else meet(node.tokens, recording)
+    if not tokens:
+        return wrap_native(part)
+    values = (tuple(raw.shape), basic)  # what the operation's rule reads
+    made_of = Node(_SLICE, node, 0, values, (), tokens, part.shape, part.dtype)
+    return wrap_native(part, made_of)
 
 
 def _part_of(tensor: Tensor, basic: tuple[Any, ...], label: str) -> Tensor:
@@ -237,7 +251,7 @@ def _gather(input: Any, key: tuple[Any, ...]) -> Any:
 
 def _indexed(x: Native, key: tuple[Any, ...]) -> Native:
     try:
-        return indexing.index(x, key=_parsed(key, x.shape))  # type: ignore[no-any-return]
+        return in_order(indexing.index(x, key=_parsed(key, x.shape)))
     except IndexError as error:
         raise _mismatch(key) from error
 
@@ -271,6 +285,13 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """Write to x[key]."""
+    if key is False:
+        return
+    if _is_bytes(key) and not isinstance(value, Tensor):
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char; "
+            "write mask.bool()"
+        )
     basic, arrays, label = read_key(key, self._raw.shape)
     given = _value(self, value)
     memory.check_writable(self)
@@ -291,6 +312,10 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if not _is_trivial(basic):
         self = _part_of(self, basic, label)
     _put_there(self, arrays, given, False)
+
+
+def _is_bytes(key: Any) -> bool:
+    return isinstance(key, Tensor) and key._raw.dtype == np.uint8
 
 
 def _shape_of(basic: tuple[Any, ...], shape: Any) -> tuple[int, ...]:
@@ -324,7 +349,7 @@ def _stripped(value: Native, shape: Any) -> Native:
     """Return a value without the axes of length 1 that it has before those of its place."""
     extra = len(value._raw.shape) - len(shape)
     if extra > 0 and all(n == 1 for n in value._raw.shape[:extra]):
-        return ns.reshape(value, tuple(value._raw.shape[extra:]))  # type: ignore[no-any-return]
+        return ns.reshape(value, tuple(value._raw.shape[extra:]))
     return value
 
 
@@ -350,37 +375,48 @@ def _put_there(tensor: Tensor, key: tuple[Any, ...], value: Native, accumulate: 
     memory.check_writable(tensor)
     memory.check_apart(tensor._raw, value._raw, False)
     with Tracking(), translated("index_put_"):
-        x = convert(tensor)
-        value = _for_index_put(x, key, value)
-        op = (updates._add if accumulate else updates._set).op  # type: ignore[attr-defined]
-        params: dict[str, Any] = {"key": key, "winners": None}
-        if accumulate:
-            params = {"key": key}
-        raw = x._raw
+        value = _for_index_put(convert(tensor), key, value)
+        raw = tensor._raw
         if type(raw) is not np.ndarray or type(value._raw) is not np.ndarray or _differs(key):
-            update = updates._add if accumulate else updates._set
-            changed = update(x, value, **{**params, "key": _parsed(key, x.shape)})
-            memory.overwrite(tensor, changed, 0)
+            memory.overwrite(tensor, _changed(convert(tensor), key, value, accumulate), 0)
             return
+        memory.check_memory(raw, True)
         if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
             memory.check_view(tensor)
-        memory.check_memory(raw, True)
+        before = tensor._node if accumulate else None
         if accumulate:
             np.add.at(raw, key, value._raw)
         else:
             raw[key] = value._raw
         if not tensor._quiet:
             memory.note_write(raw)
-        tokens = interested([x._node, value._node])
-        node = None
-        if tokens:
-            found = record(op, raw, [raw, value._raw], [x._node, value._node], params, tokens)
-            node = found._node
-        if node is not None:
-            mark(node, "IndexPutBackward0")
-        memory.settle(memory.base_of(tensor), tensor._path, node, True)
-        if tensor._unmarked:
-            tensor._unmarked = False
+        base = memory.base_of(tensor)
+        if accumulate:
+            node = _sum_entry(raw, before, key, value)
+            memory.settle(base, tensor._path, node, True)
+        else:
+            memory.settle(base, tensor._path, value._node, label="IndexPutBackward0", key=key)
+
+
+def _changed(x: Native, key: tuple[Any, ...], value: Native, accumulate: bool) -> Native:
+    """Return a tensor with other values at a key, or with values added there."""
+    key = _parsed(key, x.shape)
+    if accumulate:
+        return updates._add(x, value, key=key)
+    return updates._set(x, value, key=key, winners=None)
+
+
+def _sum_entry(raw: Any, before: Any, key: tuple[Any, ...], value: Native) -> Any:
+    """Return the entry of a tensor that values were added to. Nothing is computed."""
+    nodes = [before, value._node]
+    tokens = interested(nodes)
+    if not tokens:
+        return None
+    op = updates._add.op  # type: ignore[attr-defined]
+    node = record(op, raw, [raw, value._raw], nodes, {"key": key}, tokens)._node
+    if node is not None:
+        mark(node, "IndexPutBackward0")
+    return node
 
 
 def _differs(key: tuple[Any, ...]) -> bool:
@@ -401,7 +437,7 @@ def _for_index_put(x: Native, key: tuple[Any, ...], value: Native) -> Native:
         raise _mismatch(key) from error
     value = _stripped(value, shape)
     try:
-        return ns.broadcast_to(value, shape)  # type: ignore[no-any-return]
+        return ns.broadcast_to(value, shape)
     except ValueError as error:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(value._raw.shape)} cannot be broadcast "
@@ -414,16 +450,15 @@ put(("Tensor.__setitem__",), setitem)
 
 
 def _index_key(indices: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the key of index_put: index tensors, and None for all of an axis."""
+    """Return the key of index_put: a sequence of index tensors."""
     if not isinstance(indices, (tuple, list)):
         raise TypeError(
             f"index_put(): indices must be tuple of Tensors, not {type(indices).__name__}"
         )
     for part in indices:
-        if part is not None and not isinstance(part, Tensor):
+        if not isinstance(part, Tensor):
             raise TypeError(f"index_put(): indices hold a {type(part).__name__}; expected Tensors")
-    parts = [_ALL if p is None else _with_axis(p) for p in indices]
-    return read_key(tuple(parts), shape).arrays
+    return read_key(tuple([_with_axis(p) for p in indices]), shape).arrays
 
 
 def _with_axis(index: Tensor) -> Any:
@@ -434,7 +469,7 @@ def _with_axis(index: Tensor) -> Any:
 def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
     """Write to the elements at some indices, or add to them."""
     _put_there(self, _index_key(indices, self._raw.shape), convert(values), accumulate)
-    return self  # type: ignore[no-any-return]
+    return self
 
 
 @offered("index_put")
@@ -442,11 +477,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     """Return a tensor with other values at some indices, or with values added there."""
     x = convert(input)
     key = _index_key(indices, x.shape)
-    value = _for_index_put(x, key, convert(values))
-    key = _parsed(key, x.shape)
-    if accumulate:
-        return updates._add(x, value, key=key)
-    return updates._set(x, value, key=key, winners=None)
+    return _changed(x, key, _for_index_put(x, key, convert(values)), accumulate)
 
 
 # -- along one axis --------------------------------------------------------------------------------
@@ -499,12 +530,17 @@ def index_select(input: Any, dim: Any, index: Any) -> Any:
     _checked(places, x.shape[axis] if x.ndim else 1, "index_select")
     if not x.ndim:
         return ns.positive(x)
-    return indexing.getitem(x, _along(axis, places))
+    return in_order(indexing.getitem(x, _along(axis, places)))
 
 
 def _source(x: Native, source: Any, axis: int, places: Any, name: str) -> Native:
     """Return what is put at some places of an axis, checked against them."""
     values = convert(source, what="source")
+    if name == "index_copy" and values.ndim == x.ndim and values.shape[axis] != places.shape[0]:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({places.shape[0]}) should be equal to "
+            f"source.size(dim): ({values.shape[axis]})"
+        )
     if values.dtype != x.dtype:
         raise RuntimeError(
             f"{name}(): self ({dtypes.of_numpy(x.dtype)}) and source "
@@ -676,7 +712,7 @@ def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
         )
     axis = axis_of(dim, x.ndim)
     _checked_around(places, x.shape[axis], "take_along_dim")
-    return ns.take_along_axis(x, places, axis=axis)
+    return in_order(ns.take_along_axis(x, places, axis=axis))
 
 
 def _flat(places: Any) -> Any:
@@ -750,6 +786,7 @@ def scatter_reduce(
     if convert(src, what="src").dtype != whole.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     x, axis, places, values = _elements(input, dim, index, "scatter_reduce", src)
+    reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
     _check_reduction(reduce, ("sum", "prod", "mean", "amax", "amin"), "scatter_reduce")
     if places is None:
         return ns.positive(whole)
@@ -843,7 +880,7 @@ def put_function(input: Any, index: Any, source: Any, accumulate: bool = False) 
         raise RuntimeError("put_(): self and source expected to have the same dtype")
     places = _flat_places(index, x.size, "put_")
     if places.size != values.size:
-        raise RuntimeError(
+        raise IndexError(
             f"put_(): Expected source and index to have the same number of elements, but got "
             f"source.numel() = {values.size}, index.numel() = {places.size}"
         )
@@ -864,7 +901,7 @@ def _mask(mask: Any, name: str, bytes_too: bool = False) -> Native:
         raise TypeError(f"{name}(): argument 'mask' must be Tensor, not {type(mask).__name__}")
     kind = mask._raw.dtype
     if kind == np.uint8 and bytes_too:
-        return convert(mask) != 0  # type: ignore[no-any-return]
+        return convert(mask) != 0
     if kind.kind != "b":
         raise RuntimeError(
             f"{name}: expected a mask of bool but got {dtypes.of_numpy(kind)}; write mask.bool()"
@@ -963,12 +1000,25 @@ def argwhere(input: Any) -> Any:
     return nonzero(input)
 
 
+@plain("unravel_index")
+def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
+    """Return the places along each axis of elements that are given by flat places."""
+    flat = _places(indices, "unravel_index")
+    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+    size = int(np.prod(lengths))
+    if flat.size and (flat.min() < 0 or flat.max() >= size):
+        raise as_is(ValueError(f"unravel_index: indices are out of bounds for {size} elements"))
+    return tuple([made(np.asarray(p, np.int64)) for p in np.unravel_index(flat, lengths)])
+
+
 # -- whole tensors ---------------------------------------------------------------------------------
 
 
 @plain("Tensor.copy_")
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Tensor:
     """Write another tensor's values to this one."""
+    if isinstance(src, (bool, int, float, complex)):
+        src = made(_number(src, self._raw.dtype))
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}")
     memory.check_writable(self)
@@ -977,13 +1027,13 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Tensor:
         memory.overwrite(self, convert(src))
     elif type(self._raw) is np.ndarray and not self._quiet:
         memory.note_write(self._raw)
-    return self  # type: ignore[no-any-return]
+    return self
 
 
 def _fill(self: Any, value: Any, label: str) -> Tensor:
     memory.check_writable(self)
     memory.overwrite(self, _scalar(value, convert(self), "fill_"), label=label)
-    return self  # type: ignore[no-any-return]
+    return self
 
 
 @plain("Tensor.fill_", "fill_")
@@ -1018,4 +1068,4 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Tensor:
     rows = tuple(made(p) for p in places.nonzero())
     value = wrap_native(_number(fill_value, self._raw.dtype))
     _put_there(self, _index_key(rows, shape), value, False)
-    return self  # type: ignore[no-any-return]
+    return self

@@ -25,8 +25,8 @@ from wengert.dialects.torch.modes import (
     GRAD,
     Tracking,
     current,
-    switched,
     is_inference_mode_enabled,
+    switched,
 )
 from wengert.dialects.torch.tensors import (
     Leaf,
@@ -49,18 +49,21 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import batching
+from wengert.ops.indexing import index
 from wengert.ops.updates import _set
 
 View = Callable[[Native], Native]
+#: Index arrays, and slices, that select elements of a view.
+Key = tuple[Any, ...] | None
 
 
 # -- what was written to ---------------------------------------------------------------------------
 
 
 class Written(NamedTuple):
-    """The last write to a piece of memory."""
+    """The last write to a piece of memory, and how many there were."""
 
-    count: int
+    times: int
     order: int
     code: Any
     last: int
@@ -94,7 +97,7 @@ def _writes(raw: Any) -> int:
     if type(raw) is not np.ndarray:
         return 0
     found = WRITTEN.get(id(owner(raw)))
-    return 0 if found is None else found.count
+    return 0 if found is None else found.times
 
 
 def note_write(raw: np.ndarray) -> None:
@@ -109,7 +112,7 @@ def note_write(raw: np.ndarray) -> None:
         WRITTEN[key] = Written(1, order, frame.f_code, frame.f_lasti, reference)
     else:
         WRITTEN[key] = Written(
-            before.count + 1, order, frame.f_code, frame.f_lasti, before.reference
+            before.times + 1, order, frame.f_code, frame.f_lasti, before.reference
         )
 
 
@@ -194,7 +197,7 @@ def base_of(tensor: Tensor) -> Tensor:
 
 
 def _hold(part: Tensor, node: Node | None) -> None:
-    """Have a view that becomes useless with a write to its base be asked for its entry each time."""
+    """Have a view that a write to its base makes useless be asked for its entry each time."""
     part._held = node, _writes(part._raw)
     part.__dict__.pop("_node", None)
 
@@ -222,8 +225,7 @@ def _outdate(base: Tensor) -> None:
     for reference in views or ():
         part = reference()
         if part is not None:
-            if "_node" in part.__dict__:
-                part._unmarked = part.__dict__.pop("_node") is None
+            part.__dict__.pop("_node", None)
             if type(base._raw) is not np.ndarray:
                 part.__dict__.pop("_raw", None)
 
@@ -278,45 +280,55 @@ def _origin(part: Tensor) -> str:
 # -- what a write is to the list -------------------------------------------------------------------
 
 
-def _replaced(x: np.ndarray, values: Any, path: tuple[View, ...], own: bool = False) -> np.ndarray:
-    """Return an array with other values in a view of it; the same one if that is `own`."""
-    if not path:
+def _replaced(
+    x: np.ndarray, values: Any, path: tuple[View, ...], key: Key = None, own: bool = False
+) -> np.ndarray:
+    """Return an array with other values in a view of it; the same one if that is `own`.
+
+    A key, if there is one, says in which elements of the view.
+    """
+    if not path and key is None:
         return np.zeros_like(x) + values
     out = x if own else x.copy("K")
     place = follow(path, wrap_native(out))._raw
     if owner(place) is owner(out):
-        place[...] = values
+        place[... if key is None else key] = values
         return out
+    if place.dtype != out.dtype:
+        raise RuntimeError("a view of parts of complex numbers in another order; write x.clone()")
     flat = out.reshape(-1).copy()  # its elements lie in another order than those of the base
-    places = _positions(path, x.shape)
+    places = _positions(path, key, x.shape)
     flat[places[places >= 0]] = np.broadcast_to(values, places.shape)[places >= 0]
     return flat.reshape(x.shape)
 
 
-def _positions(path: tuple[View, ...], shape: tuple[int, ...]) -> Any:
+def _positions(path: tuple[View, ...], key: Key, shape: tuple[int, ...]) -> Any:
     """Return where the elements of a view are in its base; -1 for those that it does not know."""
     places = wrap_native(np.arange(1, math.prod(shape) + 1).reshape(shape))
-    return follow(path, places)._raw - 1
+    found = follow(path, places)._raw - 1
+    return found if key is None else found[key]
 
 
-def _rest(xp: Any, g: Any, path: Any) -> Any:
+def _rest(xp: Any, g: Any, path: Any, key: Any) -> Any:
     """Return the cotangent of what was there before: zero where it was replaced."""
     if xp is backends.NUMPY:
-        return _replaced(g, 0, path)
-    if not path:
+        return _replaced(g, 0, path, key)
+    if not path and key is None:
         return ns.zeros_like(g)
-    return apply(_COPY, (g, ns.zeros_like(follow(path, g))), {"path": path})
+    return apply(_COPY, (g, ns.zeros_like(_part(xp, g, path, key))), {"path": path, "key": key})
 
 
-def _part(xp: Any, g: Any, path: Any) -> Any:
+def _part(xp: Any, g: Any, path: Any, key: Any) -> Any:
     """Return the cotangent of what was written."""
     if xp is backends.NUMPY:
-        return follow(path, wrap_native(g))._raw
-    return follow(path, g)
+        found = follow(path, wrap_native(g))._raw
+        return found if key is None else found[key]
+    found = follow(path, g)
+    return found if key is None else index(found, key=key)
 
 
 class _Copy(Op):
-    """A tensor, one view of which was written to.
+    """A tensor, one view of which was written to, or some elements of one.
 
     Its answers in a sweep are the sweep's own, and made in the memory of its cotangent if that is
     too: so many writes to one tensor cost no more than what they write.
@@ -328,12 +340,12 @@ class _Copy(Op):
 
     def consume(self, g: Any, node: Node, argument: int, values: Any, own: bool) -> Any:
         """Return the cotangent of one argument, having written to `g` if that is the sweep's."""
-        (path,) = values
         if argument == 1:
-            return _part(backends.NUMPY, g, path).copy()
+            return _part(backends.NUMPY, g, *values).copy()
         # what was written is asked first, or is not asked at all
         own = own and (node.argument == 1 or not node.others)
-        return _replaced(g, 0, path, own)
+        path, key = values
+        return _replaced(g, 0, path, key, own)
 
     def pull_block(
         self, xp: Any, g: Any, node: Node, parent: Node, argument: int, values: Any
@@ -348,11 +360,11 @@ class _Copy(Op):
 def _examples(level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
     """Return the same for all examples at once; one by one if a view has another dtype."""
     x, values = arrays
-    path = params["path"]
-    if x.dtype != values.dtype or not path:
+    path, key = params["path"], params["key"]
+    if x.dtype != values.dtype or not (path or key):
         return one_by_one(_COPY, level, arrays, mapped, params)
     x, values = (batching.full(a, m, level) for a, m in zip(arrays, mapped, strict=True))
-    places = _positions(path, x.shape[1:]).reshape(-1)
+    places = _positions(path, key, x.shape[1:]).reshape(-1)
     flat, parts = (ns.reshape(a, (level.size, -1)) for a in (x, values))
     return ns.reshape(_set(flat, parts, key=(slice(None), places), winners=None), x.shape)
 
@@ -360,27 +372,29 @@ def _examples(level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
 _COPY = _Copy(
     "copy_slices",
     ("x", "values"),
-    lambda xp, x, values, path: _replaced(x, values, path),
+    lambda xp, x, values, path, key: _replaced(x, values, path, key),
     (_rest, _part),
-    ("path",),
+    ("path", "key"),
 )
 _COPY.batch = _examples
 
 
 def with_part(x: Native, step: View, values: Native) -> Native:
     """Return a tensor with other values in a view of it, as a new one."""
-    found: Native = apply(_COPY, (x, values), {"path": (step,)})
+    found: Native = apply(_COPY, (x, values), {"path": (step,), "key": None})
     return found
 
 
-def _entry(before: Node | None, written: Node | None, raw: Any, path: Any, label: str) -> Node:
+def _entry(
+    before: Node | None, written: Node | None, raw: Any, path: Any, key: Key, label: str
+) -> Node:
     """Return the entry of a tensor, a view of which was written to. Nothing is computed."""
     recording = current()
     edges: list[Edge] = []
     tokens: Tokens = frozenset()
     for node, argument in ((written, 1), (before, 0)):
         if node is not None and node.tokens & recording:
-            edges.append((node, argument, (path,)))
+            edges.append((node, argument, (path, key)))
             tokens = meet(tokens | node.tokens, recording)
     parent, argument, values = edges[0]
     made_of = Node(
@@ -428,11 +442,6 @@ def check_writable(tensor: Tensor) -> None:
         return
     if base is not tensor:
         check_view(tensor)
-        if tensor._unmarked and "_node" not in tensor.__dict__:
-            raise RuntimeError(
-                "a view that was taken before its base required grad is being used in an in-place "
-                "operation; take it again, after the operation on the base"
-            )
         if type(base._node) is Leaf:
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place "
@@ -479,8 +488,6 @@ def overwrite(
             settle(base, tensor._path, node, own, label)
         else:
             _replace(base, tensor._path, value, _is_own(value._node, since), label)
-    if tensor._unmarked:
-        tensor._unmarked = False
 
 
 def _is_own(node: Node | None, since: int | None) -> bool:
@@ -600,8 +607,9 @@ def settle(
     node: Node | None,
     own: bool = False,
     label: str = "CopyBackwards",
+    key: Key = None,
 ) -> None:
-    """Give a base the entry for what was written to it, or to a view of it.
+    """Give a base the entry for what was written to it, or to a view of it, or to elements of that.
 
     `node` is the entry of what was written; it is the tensor's `own` if no other tensor has it.
     """
@@ -611,7 +619,8 @@ def settle(
     if own and not path:
         base._node = node
     else:
-        base._node = _entry(before, node, base._raw, path, "CopySlices" if path else label)
+        label = "CopySlices" if path else label
+        base._node = _entry(before, node, base._raw, path, key, label)
     if base._retains:
         from wengert.dialects.torch.gradients import move_retained
 
@@ -646,7 +655,7 @@ def _replace(base: Tensor, path: Any, value: Native, own: bool, label: str) -> N
     Inside of `vmap` arrays are not written to: they may differ between examples only from now on.
     """
     if path:
-        found = apply(_COPY, (convert(base), value), {"path": path})
+        found = apply(_COPY, (convert(base), value), {"path": path, "key": None})
     elif own:
         found = value
     else:

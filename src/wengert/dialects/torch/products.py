@@ -11,14 +11,21 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch import conventions
-from wengert.dialects.torch.axes import axis_of, kind_of, labelled, type_name, unable
+from wengert.dialects.torch.axes import (
+    accumulated,
+    axis_of,
+    kind_of,
+    labelled,
+    tensor_of,
+    type_name,
+    unable,
+)
 from wengert.dialects.torch.modes import TRACKING
 from wengert.dialects.torch.reductions import vector_norm
 from wengert.dialects.torch.table import guarded, offered, put
 from wengert.dialects.torch.tensors import (
     LABELS,
     Tensor,
-    convert,
     ns,
     promoted,
     static,
@@ -32,7 +39,7 @@ from wengert.ops import contractions
 
 _getframe = sys._getframe
 _new = maker(Tensor)
-_MATMUL = contractions._matmul.op
+_MATMUL: Any = contractions._matmul.op  # type: ignore[attr-defined]
 LABELS.setdefault(_MATMUL.name, "MmBackward0")
 
 
@@ -71,7 +78,7 @@ def _multiplied(x: Native, y: Native) -> Native:
 
 def _product(input: Any, other: Any) -> Any:
     """Return the product of matrices, or of vectors, over the last axes."""
-    x, y = convert(input), convert(other, what="other")
+    x, y = tensor_of(input), tensor_of(other, "other")
     if not x.ndim or not y.ndim:
         raise RuntimeError(
             f"both arguments to matmul need to be at least 1D, but they are {x.ndim}D and {y.ndim}D"
@@ -163,7 +170,7 @@ def _dotted(x: Native, y: Native) -> Native:
 @offered("mm")
 def mm(input: Any, mat2: Any) -> Any:
     """Return the product of two matrices."""
-    x, y = convert(input), convert(mat2, what="mat2")
+    x, y = tensor_of(input), tensor_of(mat2, "mat2")
     _check_axes(x, 2, "self")
     _check_axes(y, 2, "mat2")
     _check_same(x, y, name="addmm_impl_cpu_")
@@ -173,7 +180,7 @@ def mm(input: Any, mat2: Any) -> Any:
 @offered("bmm")
 def bmm(input: Any, mat2: Any) -> Any:
     """Return the products of as many pairs of matrices."""
-    x, y = convert(input), convert(mat2, what="mat2")
+    x, y = tensor_of(input), tensor_of(mat2, "mat2")
     _check_batches(x, y, "bmm")
     return contractions._matmul(x, y)
 
@@ -193,7 +200,7 @@ def _check_batches(x: Native, y: Native, name: str) -> None:
 @offered("mv")
 def mv(input: Any, vec: Any) -> Any:
     """Return the product of a matrix and a vector."""
-    x, y = convert(input), convert(vec, what="vec")
+    x, y = tensor_of(input), tensor_of(vec, "vec")
     return _on_vector(x, y)
 
 
@@ -212,7 +219,7 @@ def _on_vector(x: Native, y: Native) -> Native:
 
 
 def _vectors(input: Any, other: Any, name: str, what: str) -> tuple[Native, Native]:
-    x, y = convert(input), convert(other, what=what)
+    x, y = tensor_of(input), tensor_of(other, what=what)
     if x.ndim != 1 or y.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {x.ndim}D and {y.ndim}D tensors")
     _check_same(x, y, name=name)
@@ -237,10 +244,10 @@ def vdot(input: Any, other: Any) -> Any:
     return _dotted(ns.conj(x) if kind_of(x) == "c" else x, y)
 
 
-@offered("inner")
+@offered("inner", label="ViewBackward0")
 def inner(input: Any, other: Any) -> Any:
     """Return the sums of products over the last axes."""
-    x, y = convert(input), convert(other, what="other")
+    x, y = tensor_of(input), tensor_of(other, "other")
     if not x.ndim or not y.ndim:
         return labelled(ns.multiply(*promoted(x, y)), "MulBackward0")
     _check_same(x, y, name="inner")
@@ -255,7 +262,7 @@ def inner(input: Any, other: Any) -> Any:
 @offered("outer", "ger", method=False, label="MulBackward0")
 def outer(input: Any, vec2: Any) -> Any:
     """Return the products of each element of a vector with each of another."""
-    x, y = convert(input), convert(vec2, what="vec2")
+    x, y = tensor_of(input), tensor_of(vec2, "vec2")
     for vector, which in ((x, "self"), (y, "vec2")):
         if vector.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {which}, but got {vector.ndim}-D")
@@ -283,7 +290,7 @@ def _scaled(x: Native, factor: Any) -> Native:
 
 def _added(input: Any, product: Native, beta: Any, alpha: Any) -> Native:
     """Return beta * input + alpha * product, which decides the shape."""
-    x = convert(input)
+    x = tensor_of(input)
     _check_same(x, product, name="self and mat2")
     try:
         fits = np.broadcast_shapes(x.shape, product.shape) == product.shape
@@ -300,24 +307,35 @@ def _added(input: Any, product: Native, beta: Any, alpha: Any) -> Native:
 @offered("addmm", in_place=True)
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """Return beta * input + alpha * (mat1 @ mat2)."""
-    x, y = convert(mat1, what="mat1"), convert(mat2, what="mat2")
+    x, y = tensor_of(mat1, "mat1"), tensor_of(mat2, "mat2")
     _check_axes(x, 2, "mat1")
     _check_axes(y, 2, "mat2")
     _check_same(x, y, name="addmm_impl_cpu_")
-    return _added(input, _multiplied(x, y), beta, alpha)
+    bias = tensor_of(input)
+    if (
+        bias.shape == y.shape[1:]
+        and (type(beta), beta, type(alpha), alpha) == (int, 1, int, 1)
+        and bias._raw.dtype == x._raw.dtype
+        and kind_of(x) in "fc"
+        and x.shape[1] == y.shape[0]
+    ):
+        from wengert.ops.neural.layers import _linear  # which most programs can do without
+
+        return _linear(x, y, bias)  # in one pass over memory less
+    return _added(bias, _multiplied(x, y), beta, alpha)
 
 
 @offered("addmv", in_place=True)
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """Return beta * input + alpha * (mat @ vec)."""
-    product = _on_vector(convert(mat, what="mat"), convert(vec, what="vec"))
+    product = _on_vector(tensor_of(mat, "mat"), tensor_of(vec, "vec"))
     return _added(input, product, beta, alpha)
 
 
 @offered("addr", in_place=True)
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """Return beta * input + alpha * outer(vec1, vec2)."""
-    given = convert(input), convert(vec1, what="vec1"), convert(vec2, what="vec2")
+    given = tensor_of(input), tensor_of(vec1, "vec1"), tensor_of(vec2, "vec2")
     x, first, second = promoted(*given)
     _check_axes(first, 1, "vec1")
     _check_axes(second, 1, "vec2")
@@ -327,7 +345,8 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
 @offered("baddbmm", in_place=True)
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """Return beta * input + alpha * (batch1 @ batch2)."""
-    x, y = convert(batch1, what="batch1"), convert(batch2, what="batch2")
+    tensor_of(input)
+    x, y = tensor_of(batch1, "batch1"), tensor_of(batch2, "batch2")
     _check_batches(x, y, "baddbmm")
     return _added(input, contractions._matmul(x, y), beta, alpha)
 
@@ -335,7 +354,8 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
 @offered("addbmm", in_place=True)
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """Return beta * input + alpha * the sum of the matrices of batch1 @ batch2."""
-    x, y = convert(batch1, what="batch1"), convert(batch2, what="batch2")
+    tensor_of(input)
+    x, y = tensor_of(batch1, "batch1"), tensor_of(batch2, "batch2")
     _check_batches(x, y, "addbmm")
     return _added(input, contractions.tensordot(x, y, axes=((0, 2), (0, 1))), beta, alpha)
 
@@ -387,12 +407,14 @@ def einsum(*args: Any) -> Any:
     text = equation.replace(" ", "")
     left, arrow, output = text.partition("->")
     _check_labels(left, output, len(operands))
-    tensors = [convert(x) for x in operands]
+    tensors = [tensor_of(x) for x in operands]
     kept = set(output) if arrow else {c for c in left if left.count(c) == 1}
-    if not set(left.replace(",", "").replace(".", "")) <= kept:
-        _check_same(*tensors, name="einsum")  # products that are summed up
+    if set(left.replace(",", "").replace(".", "")) <= kept:
+        tensors = promoted(*tensors)  # nothing is summed up
+    elif len(tensors) == 1:
+        tensors = [accumulated(tensors[0], None)]
     else:
-        tensors = promoted(*tensors)
+        _check_same(*tensors, name="einsum")
     return contractions.einsum(text, *tensors)
 
 
@@ -428,7 +450,7 @@ def _check_labels(left: str, output: str, count: int) -> None:
 @offered("tensordot", method=False, label="ViewBackward0")
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """Return sums of products over `dims`: a number of axes, or those of a and those of b."""
-    x, y = convert(a, what="a"), convert(b, what="b")
+    x, y = tensor_of(a, "a"), tensor_of(b, "b")
     axes = static(dims)
     if isinstance(axes, int):
         if axes < 0:
@@ -460,16 +482,17 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     return contractions.tensordot(x, y, axes=(tuple(mine), tuple(theirs)))
 
 
-@offered("kron", label="ViewBackward0")
+@offered("kron", label="UnsafeViewBackward0")
 def kron(input: Any, other: Any) -> Any:
     """Return the Kronecker product: each element of a tensor times another tensor."""
-    return ns.linalg.kron(*promoted(convert(input), convert(other, what="other")))
+    return ns.linalg.kron(*promoted(tensor_of(input), tensor_of(other, "other")))
 
 
 @offered("cross", label="LinalgCrossBackward0")
 def cross(input: Any, other: Any, dim: Any = None) -> Any:
     """Return the cross products of vectors of three elements along an axis."""
-    x, y = promoted(convert(input), convert(other, what="other"))
+    x, y = tensor_of(input), tensor_of(other, "other")
+    _check_same(x, y, name="linalg.cross")
     if x.ndim != y.ndim:
         raise RuntimeError(
             "linalg.cross: inputs must have the same number of dimensions, got "
@@ -484,11 +507,11 @@ def cross(input: Any, other: Any, dim: Any = None) -> Any:
     return ns.linalg.cross(x, y, axis=axis)
 
 
-@offered("chain_matmul", method=False, label="MmBackward0")
+@offered("chain_matmul", method=False, label="ViewBackward0")
 def chain_matmul(*matrices: Any) -> Any:
     """Return the product of matrices, in the order that takes the fewest steps."""
     given = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], list) else matrices
-    tensors = [convert(m, what="matrices") for m in given]
+    tensors = [tensor_of(m, "matrices") for m in given]
     if not tensors:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     for x in tensors:
@@ -511,7 +534,7 @@ def cdist(
     x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = "use_mm_for_euclid_dist_if_necessary"
 ) -> Any:
     """Return the p-norm distances between each row of x1 and each row of x2."""
-    x, y = convert(x1, what="x1"), convert(x2, what="x2")
+    x, y = tensor_of(x1, "x1"), tensor_of(x2, "x2")
     for which, points in (("X1", x), ("X2", y)):
         if kind_of(points) != "f":
             raise RuntimeError(
@@ -527,7 +550,7 @@ def cdist(
         )
     if p < 0:
         raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
-    x, y = promoted(x, y)
+    _check_same(x, y, name="cdist")
     if p == 2 and math.prod(x.shape) * y.shape[-2] > _MANY:
         return _by_products(x, y)
     away = ns.expand_dims(x, axis=-2) - ns.expand_dims(y, axis=-3)
@@ -547,7 +570,7 @@ def _by_products(x: Native, y: Native) -> Native:
 @offered("pdist", method=False)
 def pdist(input: Any, p: float = 2.0) -> Any:
     """Return the p-norm distances between each two rows of a matrix."""
-    x = convert(input)
+    x = tensor_of(input)
     if x.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
     if kind_of(x) != "f":

@@ -14,6 +14,7 @@ from wengert.dialects.torch.creation import TYPES, cast, from_numpy
 from wengert.dialects.torch.places import check_device, sized
 from wengert.dialects.torch.table import NAMES, guarded, offered, plain, put
 from wengert.dialects.torch.tensors import Tensor, convert, ns, values_of
+from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 
 
@@ -50,6 +51,8 @@ put(("Tensor.shape",), property(places.shape_of, doc="The length of each axis.")
 
 
 def _axis(dim: Any, count: int) -> int:
+    if type(dim) is int and -count <= dim < count:
+        return dim
     place = places.read_length("size", dim)
     if not -max(count, 1) <= place < max(count, 1):
         raise IndexError(
@@ -64,8 +67,8 @@ def _axis(dim: Any, count: int) -> int:
 @_method
 def size(self: Tensor, dim: Any = None) -> Any:
     """Return the length of each axis, or of one."""
-    shape = sized(self._raw.shape)
-    return shape if dim is None else shape[_axis(dim, len(shape))]
+    shape = self._raw.shape
+    return sized(shape) if dim is None else shape[_axis(dim, len(shape))]
 
 
 def _array(tensor: Tensor) -> np.ndarray:
@@ -263,11 +266,18 @@ put(("Tensor.resolve_neg", "resolve_neg"), lambda input: input)
 # -- other dtypes ----------------------------------------------------------------------------------
 
 
+def _copy(x: Native) -> Native:
+    """Return a tensor with memory of its own, through which derivatives go."""
+    if x._raw.dtype.kind in "fc" or type(x._raw) is not np.ndarray:
+        return ns.positive(x)
+    return wrap_native(x._raw.copy())
+
+
 def _cast(input: Any, kind: np.dtype) -> Any:
     x = convert(input)
     source = x._raw.dtype
     if source == kind:
-        return ns.positive(x)
+        return _copy(x)
     if source.kind in "fc" and kind.kind in "iub":
         if type(x._raw) is np.ndarray:
             return wrap_native(cast(x._raw, kind))
@@ -331,7 +341,7 @@ def _formatted(tensor: Tensor, memory_format: Any) -> Tensor:
 
 
 def _reformat(input: Any, memory_format: Any) -> Any:
-    x = ns.positive(convert(input))
+    x = _copy(convert(input))
     return wrap_native(places.as_format(x._raw, memory_format), x._node)
 
 

@@ -23,6 +23,7 @@ from wengert.dialects.torch.axes import (
     labelled,
     lines_of,
     picked,
+    tensor_of,
     truth,
     type_name,
     unable,
@@ -34,7 +35,6 @@ from wengert.dialects.torch.tensors import (
     LABELS,
     Tensor,
     astype,
-    convert,
     ns,
     promoted,
     static,
@@ -56,14 +56,14 @@ _ALL_AXES = [tuple(range(ndim)) for ndim in range(65)]
 
 def _sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Return the sum over all axes or some."""
-    x = accumulated(convert(input), dtype)
+    x = accumulated(tensor_of(input), dtype)
     y = reductions._sum(x, axis=axes_of(dim, x.ndim), keepdims=truth(keepdim))
     return y if dim is None else labelled(y, "SumBackward1")
 
 
 def _mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Return the mean over all axes or some."""
-    x = convert(input) if dtype is None else astype(convert(input), dtypes.to_numpy(dtype))
+    x = tensor_of(input) if dtype is None else astype(tensor_of(input), dtypes.to_numpy(dtype))
     if kind_of(x) not in "fc":
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or "
@@ -77,12 +77,13 @@ def _mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
     return y if dim is None else labelled(y, "MeanBackward1")
 
 
-def _quick(op: Any, compute: Callable[..., Any], function: Any, depth: int = 1) -> Any:
+def _quick(operation: Any, compute: Callable[..., Any], function: Any, depth: int = 1) -> Any:
     """Return a reduction that goes the short way for real numbers with fractions.
 
     `compute` takes an array, an axis or None for all, and whether axes are kept; `function` does
     all else, with PyTorch's arguments. `depth` is how many frames up the program is.
     """
+    op = operation.op
     name = function.__name__.strip("_")
     labels = LABELS_OF[name]
     slow = guarded(function, labels[0])
@@ -155,30 +156,33 @@ LABELS_OF = {
 }
 
 
-def _by(ufunc: np.ufunc) -> Callable[..., Any]:
+def _by(ufunc: Any) -> Callable[..., Any]:
     def compute(raw: np.ndarray, axis: int | None, keepdim: bool) -> Any:
         return ufunc.reduce(raw, axis, None, None, keepdim)
 
     return compute
 
 
+_total = _by(np.add)
+
+
 def _average(raw: np.ndarray, axis: int | None, keepdim: bool) -> Any:
     count = raw.size if axis is None else raw.shape[axis]
-    total = np.add.reduce(raw, axis, None, None, keepdim)
+    total = _total(raw, axis, keepdim)
     return total / count if count else total * math.nan
 
 
 def _prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Return the product over all axes or one."""
-    x = accumulated(convert(input), dtype)
+    x = accumulated(tensor_of(input), dtype)
     axes = axes_of(None if dim is None else axis_of(dim, x.ndim), x.ndim)
     y = reductions._prod(x, axis=axes, keepdims=truth(keepdim))
     return y if dim is None else labelled(y, "ProdBackward1")
 
 
-put(("sum", "Tensor.sum"), _quick(reductions._sum.op, _by(np.add), _sum))
-put(("mean", "Tensor.mean"), _quick(reductions._mean.op, _average, _mean))
-put(("prod", "Tensor.prod"), _quick(reductions._prod.op, _by(np.multiply), _prod))
+put(("sum", "Tensor.sum"), _quick(reductions._sum, _total, _sum))
+put(("mean", "Tensor.mean"), _quick(reductions._mean, _average, _mean))
+put(("prod", "Tensor.prod"), _quick(reductions._prod, _by(np.multiply), _prod))
 
 
 def _without_nan(x: Native) -> Native:
@@ -188,7 +192,7 @@ def _without_nan(x: Native) -> Native:
 @offered("nansum")
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Return the sum over all axes or some, where NaN counts as 0."""
-    x = accumulated(convert(input), dtype)
+    x = accumulated(tensor_of(input), dtype)
     if kind_of(x) == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     x = _without_nan(x) if kind_of(x) == "f" else x
@@ -198,7 +202,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 @offered("nanmean", label="DivBackward0")
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Return the mean over all axes or some of what is not NaN."""
-    x = convert(input)
+    x = tensor_of(input)
     if kind_of(x) not in "fc":
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
@@ -215,10 +219,10 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
         return ns.divide(total, count)
 
 
-@offered("Tensor.sum_to_size")
+@offered("Tensor.sum_to_size", label="SumBackward1")
 def sum_to_size(input: Any, *size: Any) -> Any:
     """Return the sum over those axes along which `size` would be broadcast."""
-    x = convert(input)
+    x = tensor_of(input)
     shape = tuple(static(size[0] if len(size) == 1 and not isinstance(size[0], int) else size))
     try:
         fits = np.broadcast_shapes(shape, x.shape) == x.shape
@@ -282,7 +286,7 @@ def _spread(
     compute: Any, input: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any
 ) -> tuple[Native, Native, tuple[int, ...]]:
     """Return the variance or the deviation, the tensor, and the axes."""
-    x = convert(input)
+    x = tensor_of(input)
     if kind_of(x) not in "fc":
         raise RuntimeError(
             f"std and var only support floating point and complex dtypes, got {type_name(x)}; "
@@ -350,7 +354,7 @@ def std_mean(
 @offered("logsumexp")
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """Return the logarithm of the sum of exponentials over some axes."""
-    x = convert(input)
+    x = tensor_of(input)
     x = astype(x, dtypes.floating(x._raw.dtype))
     axes, keep = given_axes(dim, x.ndim), truth(keepdim)
     if not axes and x.ndim:
@@ -365,7 +369,7 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
 @offered("trace")
 def trace(input: Any) -> Any:
     """Return the sum of a matrix's diagonal."""
-    x = convert(input)
+    x = tensor_of(input)
     if x.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.ndim}")
     if kind_of(x) == "b":
@@ -403,7 +407,7 @@ def _along(name: str, x: Native, dim: Any, keepdim: Any, kind: Any) -> Any:
 
 
 def _of_two(name: str, input: Any, other: Any) -> Native:
-    pair = promoted(convert(input), convert(other, what="other"))
+    pair = promoted(tensor_of(input), tensor_of(other, "other"))
     if kind_of(pair[0]) == "c":
         raise RuntimeError(f"{name}imum not implemented for complex tensors.")
     op = getattr(conventions, f"{name}imum").op
@@ -423,10 +427,10 @@ def _extreme_function(name: str, kind: Any) -> Any:
             return _of_two(name, input, other)
         if dim is not _NOT_GIVEN:
             keep = False if keepdim is _NOT_GIVEN else keepdim
-            return _along(name, convert(input), dim, keep, kind)
+            return _along(name, tensor_of(input), dim, keep, kind)
         if keepdim is not _NOT_GIVEN:
             raise TypeError(f"{name}() takes keepdim together with dim; write dim=0 or the like")
-        return _whole(name, convert(input))
+        return _whole(name, tensor_of(input))
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Return the {name}imum of all, along an axis with its place, or of two tensors."
@@ -437,7 +441,7 @@ def _quick_extreme(name: str, kind: Any) -> Any:
     """Return the function of all elements that goes the short way, and else another."""
     function = _extreme_function(name, kind)
     slow = guarded(function, f"{name.title()}Backward0")
-    whole = _quick(getattr(reductions, f"_{name}").op, _by(getattr(np, f"{name}imum")), function, 2)
+    whole = _quick(getattr(reductions, f"_{name}"), _by(getattr(np, f"{name}imum")), function, 2)
 
     def call(input: Any, *args: Any, **options: Any) -> Any:
         return slow(input, *args, **options) if args or options else whole(input)
@@ -453,7 +457,7 @@ put(("min", "Tensor.min"), _quick_extreme("min", Min))
 
 def _shared(name: str) -> Any:
     def call(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
-        x = convert(input)
+        x = tensor_of(input)
         if kind_of(x) == "c":
             raise unable(f"{name}_values_cpu", x)
         some = isinstance(dim, (tuple, list)) and not dim
@@ -468,14 +472,14 @@ def _shared(name: str) -> Any:
     return call
 
 
-put(("amax", "Tensor.amax"), _quick(reductions._max.op, _by(np.maximum), _shared("max")))
-put(("amin", "Tensor.amin"), _quick(reductions._min.op, _by(np.minimum), _shared("min")))
+put(("amax", "Tensor.amax"), _quick(reductions._max, _by(np.maximum), _shared("max")))
+put(("amin", "Tensor.amin"), _quick(reductions._min, _by(np.minimum), _shared("min")))
 
 
 @offered("aminmax")
 def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the least and the greatest element over all axes or one."""
-    x = convert(input)
+    x = tensor_of(input)
     if kind_of(x) == "c":
         raise unable("aminmax_cpu", x)
     if dim is None and 0 in x.shape:
@@ -488,7 +492,7 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
 
 def _place(name: str) -> Any:
     def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        x = convert(input)
+        x = tensor_of(input)
         check_real(x, f"arg{name}")
         if kind_of(x) == "b":
             raise RuntimeError(f"arg{name}(): does not support bool input; write x.int() first")
@@ -515,7 +519,7 @@ offered("argmin")(_place("min"))
 
 def _truths(name: str) -> Any:
     def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        x = convert(input)
+        x = tensor_of(input)
         axes = axes_of(None, x.ndim) if dim is None else given_axes(dim, x.ndim)
         found = getattr(ns, name)(x, axis=axes, keepdims=truth(keepdim))
         kind = x._raw.dtype if x._raw.dtype == np.uint8 else np.dtype(bool)
@@ -533,7 +537,7 @@ offered("any")(_truths("any"))
 @offered("count_nonzero")
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """Return how many elements over all axes or some are not zero."""
-    x = convert(input)
+    x = tensor_of(input)
     return astype(ns.count_nonzero(x, axis=axes_of(dim, x.ndim)), np.dtype(np.int64))
 
 
@@ -557,7 +561,7 @@ def norm(
     input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Any:
     """Return the p-norm over all axes or some, or a matrix's nuclear norm."""
-    x = convert(input)
+    x = tensor_of(input)
     if kind_of(x) not in "fc":
         raise RuntimeError(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
@@ -578,13 +582,38 @@ def _nuclear(x: Native, dim: Any, keepdim: bool) -> Native:
     if len(axes) != 2:
         raise RuntimeError(f"linalg.matrix_norm: expected two axes, got {len(axes)}; give dim=")
     y = ns.linalg.matrix_norm(ns.moveaxis(x, axes, (-2, -1)), ord="nuc")
-    return ns.reshape(y, kept_shape(x.shape, axes, keepdim))
+    return labelled(ns.reshape(y, kept_shape(x.shape, axes, keepdim)), "SumBackward1")
+
+
+@offered("frobenius_norm", method=False, label="LinalgVectorNormBackward0")
+def frobenius_norm(input: Any, dim: Any, keepdim: bool = False) -> Any:
+    """Return the root of the sum of squares over all axes or some."""
+    x = tensor_of(input)
+    return vector_norm(x, 2.0, axes_of(dim, x.ndim), truth(keepdim))
+
+
+@offered("nuclear_norm", method=False, label="SumBackward1")
+def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Return the sum of a matrix's singular values."""
+    if isinstance(dim, bool):  # nuclear_norm(input, keepdim)
+        dim, keepdim = None, dim
+    return _nuclear(tensor_of(input), dim, truth(keepdim))
+
+
+@offered("norm_except_dim", method=False)
+def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
+    """Return the norms over all axes but one, which are kept."""
+    x = tensor_of(v, "v")
+    if dim == -1:
+        return vector_norm(x, float(pow), axes_of(None, x.ndim), False)
+    axis = axis_of(dim, x.ndim)
+    return vector_norm(x, float(pow), tuple(i for i in range(x.ndim) if i != axis), True)
 
 
 @offered("dist")
 def dist(input: Any, other: Any, p: Any = 2) -> Any:
     """Return the p-norm of the difference of two tensors."""
-    x, y = promoted(convert(input), convert(other, what="other"))
+    x, y = promoted(tensor_of(input), tensor_of(other, "other"))
     if kind_of(x) not in "fc":
         raise RuntimeError(
             "norm(): input dtype should be either floating point or complex. Got "
@@ -597,7 +626,7 @@ def dist(input: Any, other: Any, p: Any = 2) -> Any:
 @offered("renorm", in_place=True)
 def renorm(input: Any, p: Any, dim: Any, maxnorm: Any) -> Any:
     """Return a tensor whose parts along an axis have a p-norm of at most `maxnorm`."""
-    x = convert(input)
+    x = tensor_of(input)
     if p <= 0:
         raise RuntimeError(f"renorm: non-positive-norm not supported, got p={p}")
     if maxnorm < 0:

@@ -26,6 +26,13 @@ class Results(tuple[Any, ...]):
             )
         return made
 
+    @classmethod
+    def _make(cls, parts: Iterable[Any]) -> Any:
+        return cls(*parts)
+
+    def _asdict(self) -> dict[str, Any]:
+        return dict(zip(self._fields, self, strict=True))
+
     def __repr__(self) -> str:
         parts = (f"{name}={part!r}" for name, part in zip(self._fields, self, strict=True))
         return f"torch.return_types.{type(self).__name__}(\n" + ",\n".join(parts) + ")"

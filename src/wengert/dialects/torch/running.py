@@ -17,6 +17,7 @@ from wengert.dialects.torch.axes import (
     lines_of,
     part,
     taken,
+    tensor_of,
     unable,
 )
 from wengert.dialects.torch.return_types import results
@@ -40,19 +41,19 @@ def _running(op: Any, x: Native, dim: Any) -> Native:
 @offered("cumsum", in_place=True)
 def cumsum(input: Any, dim: Any, *, dtype: Any = None) -> Any:
     """Return running sums along an axis."""
-    return _running(cumulative._cumulative_sum, accumulated(convert(input), dtype), dim)
+    return _running(cumulative._cumulative_sum, accumulated(tensor_of(input), dtype), dim)
 
 
 @offered("cumprod", in_place=True)
 def cumprod(input: Any, dim: Any, *, dtype: Any = None) -> Any:
     """Return running products along an axis."""
-    return _running(cumulative._cumulative_prod, accumulated(convert(input), dtype), dim)
+    return _running(cumulative._cumulative_prod, accumulated(tensor_of(input), dtype), dim)
 
 
 @offered("logcumsumexp")
 def logcumsumexp(input: Any, dim: Any) -> Any:
     """Return the logarithms of running sums of exponentials along an axis."""
-    x = convert(input)
+    x = tensor_of(input)
     if kind_of(x) == "f":
         return _running(cumulative._cumulative_logsumexp, x, dim)
     if kind_of(x) != "c":
@@ -67,7 +68,7 @@ def _record(name: str, kind: Any) -> Any:
     compare = ns.greater_equal if name == "max" else ns.less_equal
 
     def call(input: Any, dim: Any) -> Any:
-        x = convert(input)
+        x = tensor_of(input)
         lines, axis = lines_of(x, dim)
         if kind_of(x) == "c":
             raise unable(f"cum{name}_cpu", x)
@@ -99,7 +100,7 @@ offered("cummin")(_record("min", CumMin))
 @offered("diff", label="SubBackward0")
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Return the differences of neighbours along an axis, taken n times."""
-    x = convert(input)
+    x = tensor_of(input)
     if not x.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
@@ -115,21 +116,21 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
 def _between(y: Any, x: Any, dx: Any, dim: Any) -> tuple[Native, int]:
     """Return the areas between neighbours along an axis, twice, and the axis."""
-    values = convert(y, what="y")
+    values = tensor_of(y, "y")
     axis = axis_of(dim, values.ndim)
     sums = part(values, axis, None, -1) + part(values, axis, 1, None)
     if x is None:
         step = 1.0 if dx is None else dx
         wide = promoted(sums, 1.0 if dx is None or isinstance(dx, (int, float)) else dx)
         return ns.multiply(wide[0], convert(step, wide[0]._raw.dtype)), axis
-    points = convert(x, what="x")
+    points = tensor_of(x, "x")
     steps = ns.diff(points, axis=axis if points.ndim > 1 else 0)
     if points.ndim == 1:
         steps = ns.reshape(steps, (-1, *[1] * (values.ndim - 1 - axis)))
     return ns.multiply(*promoted(steps, sums)), axis
 
 
-@offered("trapezoid", "trapz", method=False, label="DivBackward0")
+@offered("trapezoid", "trapz", method=False, label="DivBackward1")
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """Return the integral along an axis by the rule of trapezia."""
     areas, axis = _between(y, x, dx, dim)
@@ -137,7 +138,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     return ns.divide(*promoted(total, 2.0))
 
 
-@offered("cumulative_trapezoid", method=False, label="DivBackward0")
+@offered("cumulative_trapezoid", method=False, label="DivBackward1")
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """Return the integrals up to each point along an axis by the rule of trapezia."""
     areas, axis = _between(y, x, dx, dim)
@@ -145,10 +146,10 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1
     return ns.divide(*promoted(total, 2.0))
 
 
-@offered("gradient", method=False)
+@offered("gradient", method=False, label="CatBackward0")
 def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Any:
     """Return the slopes of a function by its values on a grid, along all axes or some."""
-    x = convert(input)
+    x = tensor_of(input)
     x = astype(x, dtypes.floating(x._raw.dtype))
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
@@ -203,7 +204,7 @@ def _slopes(x: Native, axis: int, spacing: Any, edge_order: int) -> Native:
 
 
 def _covariance(input: Any, correction: Any, fweights: Any, aweights: Any) -> Native:
-    x = convert(input)
+    x = tensor_of(input)
     if x.ndim > 2:
         raise RuntimeError(
             f"cov(): expected input to have two or fewer dimensions but got an input with {x.ndim} "
@@ -216,7 +217,7 @@ def _covariance(input: Any, correction: Any, fweights: Any, aweights: Any) -> Na
     count = rows.shape[1]
     given = [convert(w) for w in (fweights, aweights) if w is not None]
     for w in given:
-        if w.shape != (count,) and (w.ndim > 1 or w.shape != (count,)):
+        if w.shape != (count,):
             raise RuntimeError(
                 f"cov(): expected weights with one number for each of the {count} observations, "
                 f"got shape {list(w.shape)}"
@@ -256,13 +257,13 @@ def _weighted_centre(rows: Native, weights: Any, total: Any) -> Native:
     return rows - reductions._sum(rows * weights, axis=(1,), keepdims=True) / total
 
 
-@offered("cov")
+@offered("cov", label="SqueezeBackward0")
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """Return the covariances of variables, which are rows; observations are columns."""
     return _covariance(input, correction, fweights, aweights)
 
 
-@offered("corrcoef")
+@offered("corrcoef", label="ClampBackward1")
 def corrcoef(input: Any) -> Any:
     """Return the coefficients of correlation of variables, which are rows."""
     c = _covariance(input, 1, None, None)

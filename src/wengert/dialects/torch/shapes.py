@@ -13,7 +13,8 @@ import numpy as np
 from wengert import backends
 from wengert.dialects.torch import dtypes, memory
 from wengert.dialects.torch.axes import axis_of, given_axes
-from wengert.dialects.torch.table import as_view, offered, plain, put, view
+from wengert.dialects.torch.places import Size, sized
+from wengert.dialects.torch.table import as_is, as_view, guarded, offered, plain, put, view
 from wengert.dialects.torch.tensors import Tensor, convert, made, ns, static
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -113,8 +114,6 @@ def view_(self: Any, *size: Any, dtype: Any = None) -> Tensor:
 
 def _view_dtype(tensor: Tensor, dtype: Any) -> Tensor:
     kind = dtypes.to_numpy(dtype)
-    if kind == tensor._raw.dtype:
-        return tensor
     if not tensor._raw.shape and kind.itemsize != tensor._raw.dtype.itemsize:
         raise RuntimeError("self.dim() cannot be 0 to view one dtype as another of another size")
     try:
@@ -164,7 +163,7 @@ def flatten(input: Any, start_dim: Any = 0, end_dim: Any = -1) -> Tensor:
     if not shape:
         return _reshaped(input, (1,))
     if first == last:
-        return input  # type: ignore[no-any-return]
+        return input
     return _reshaped(
         input, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
     )
@@ -264,9 +263,11 @@ def _matrices_transposed(input: Native, name: str = "mT") -> Any:
 _mT = as_view(_matrices_transposed, "TransposeBackward0")
 
 
-@offered("_conjugate_transpose", method=False, label="ConjBackward0")
-def _conjugated(input: Any, name: str) -> Any:
+def _conjugate(input: Any, name: str) -> Any:
     return ns.conj(_matrices_transposed(convert(input), name))
+
+
+_conjugated = guarded(_conjugate, "ConjBackward0")
 
 
 def _adjoint(input: Any, name: str) -> Tensor:
@@ -274,7 +275,7 @@ def _adjoint(input: Any, name: str) -> Tensor:
     if tensor._raw.dtype.kind == "c":
         found: Tensor = _conjugated(tensor, name)
         return found
-    return _mT(tensor, name)  # type: ignore[no-any-return]
+    return _mT(tensor, name)
 
 
 @plain(*both("adjoint"))
@@ -289,7 +290,7 @@ def _H(self: Tensor) -> Tensor:
             f"tensor.H is only supported on matrices (2-D tensors). Got {len(self._raw.shape)}-D "
             "tensor; for batches of matrices write x.mH"
         )
-    return _adjoint(self, "H") if self._raw.shape else _T(self)  # type: ignore[no-any-return]
+    return _adjoint(self, "H") if self._raw.shape else _T(self)
 
 
 put(("Tensor.T",), property(_T))
@@ -298,7 +299,7 @@ put(("Tensor.H",), property(_H))
 put(("Tensor.mH",), property(lambda self: _adjoint(self, "mH")))
 
 
-@view("Tensor._permuted", label="PermuteBackward0")
+@functools.partial(as_view, label="PermuteBackward0")
 def _permuted(input: Native, order: tuple[int, ...]) -> Any:
     return ns.permute_dims(input, order)
 
@@ -335,6 +336,14 @@ def movedim(input: Any, source: Any, destination: Any) -> Tensor:
 
 
 # -- parts -----------------------------------------------------------------------------------------
+
+
+def in_order(x: Native) -> Native:
+    """Return a new tensor with its elements in memory in their order, as PyTorch has them."""
+    raw = x._raw
+    if type(raw) is not np.ndarray or raw.flags.c_contiguous:
+        return x
+    return wrap_native(np.ascontiguousarray(raw), x._node)
 
 
 def _writeable(raw: Any) -> Any:
@@ -623,7 +632,7 @@ def _imag(input: Native) -> Any:
 def real(input: Any) -> Tensor:
     """Return the real parts, a view; a real tensor is its own."""
     if _tensor(input, "real")._raw.dtype.kind != "c":
-        return input  # type: ignore[no-any-return]
+        return input
     found: Tensor = _real(input)
     return found
 
@@ -642,7 +651,7 @@ put(("Tensor.imag",), property(imag, lambda self, value: _assigned(imag(self), v
 
 
 def _assigned(part: Tensor, value: Any) -> None:
-    part[...] = value  # type: ignore[index]
+    part[...] = value
 
 
 def _as_real(input: Native) -> Any:
@@ -832,7 +841,7 @@ def _split_along(name: str, least: int, axis: int) -> Any:
                 f"with {len(shape)} dimensions!"
             )
         at = 0 if len(shape) == 1 else axis
-        if not isinstance(given, (tuple, list)) and (given <= 0 or shape[at] % given):
+        if not isinstance(given, (tuple, list)) and shape[at] % max(integer(given), 1):
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {at}, but the size of the "
                 f"dimension {shape[at]} is not divisible by the split_size {given}!"
@@ -898,14 +907,21 @@ def t_(self: Any) -> Tensor:
 @offered("clone")
 def clone(input: Any, *, memory_format: Any = None) -> Any:
     """Return a copy, through which derivatives go."""
-    return ns.positive(convert(_tensor(input, "clone")))
+    return _copied(convert(_tensor(input, "clone")))
+
+
+def _copied(x: Native) -> Native:
+    """Return a copy of a tensor, also of truth values."""
+    if x.dtype.kind == "b":
+        return wrap_native(x._raw | False) if type(x._raw) is np.ndarray else x
+    return ns.positive(x)
 
 
 @plain("Tensor.contiguous")
 def contiguous(self: Any, memory_format: Any = None) -> Tensor:
     """Return a tensor whose elements lie in memory in their order: itself, or a copy."""
     if type(self._raw) is not np.ndarray or self._raw.flags.c_contiguous:
-        return self  # type: ignore[no-any-return]
+        return self
     found: Tensor = clone(self)
     found._raw = np.ascontiguousarray(found._raw)
     return found
@@ -914,7 +930,7 @@ def contiguous(self: Any, memory_format: Any = None) -> Tensor:
 @offered("narrow_copy", label="SliceBackward0_copy")
 def narrow_copy(input: Any, dim: Any, start: Any, length: Any) -> Any:
     """Return a copy of so many places along one axis."""
-    return ns.positive(convert(narrow(input, dim, start, length)))
+    return _copied(convert(narrow(input, dim, start, length)))
 
 
 def _like(x: Native, src: Any, place: Native, name: str) -> Native:
@@ -990,7 +1006,7 @@ def _listed(tensors: Any, name: str) -> list[Any]:
 
 def _joined(tensors: list[Any], dim: Any, name: str) -> Any:
     if not tensors:
-        raise RuntimeError(f"{name}: expected a non-empty list of Tensors")
+        raise as_is(ValueError(f"{name}: expected a non-empty list of Tensors"))
     for k, tensor in enumerate(tensors):
         if not tensor._raw.shape:
             raise RuntimeError(
@@ -1006,7 +1022,7 @@ def _joined(tensors: list[Any], dim: Any, name: str) -> Any:
             raise RuntimeError(
                 f"Tensors must have same number of dimensions: got {ndim} and {x.ndim}"
             )
-    return ns.concat(kept, axis=axis)
+    return in_order(ns.concat(kept, axis=axis))
 
 
 def _of_one_dtype(tensors: list[Any]) -> list[Native]:
@@ -1034,17 +1050,17 @@ def stack(tensors: Any, dim: Any = 0) -> Any:
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
                 f"{list(part._raw.shape)} at entry {k}"
             )
-    return ns.stack(_of_one_dtype(parts), axis=axis)
+    return in_order(ns.stack(_of_one_dtype(parts), axis=axis))
 
 
 def _at_least(x: Native, ndim: int) -> Native:
     if x.ndim >= ndim:
         return x
     if ndim == 3 and x.ndim == 2:
-        return ns.reshape(x, (*x.shape, 1))  # type: ignore[no-any-return]
+        return ns.reshape(x, (*x.shape, 1))
     if ndim == 3:
-        return ns.reshape(x, (1, *(x.shape or (1,)), 1))  # type: ignore[no-any-return]
-    return ns.reshape(x, (1,) * (ndim - x.ndim) + x.shape)  # type: ignore[no-any-return]
+        return ns.reshape(x, (1, *(x.shape or (1,)), 1))
+    return ns.reshape(x, (1,) * (ndim - x.ndim) + x.shape)
 
 
 def _stacked(tensors: Any, ndim: int, axis: int, name: str) -> Any:
@@ -1100,7 +1116,7 @@ def block_diag(*tensors: Any) -> Any:
         after = width - before - x.shape[1]
         rows.append(ns.pad(x, ((0, 0), (before, after))))
         before += x.shape[1]
-    return ns.concat(rows, axis=0)
+    return in_order(ns.concat(rows, axis=0))
 
 
 @offered("cartesian_prod", method=False, label="StackBackward0")
@@ -1110,7 +1126,9 @@ def cartesian_prod(*tensors: Any) -> Any:
         tensors = tuple(tensors[0])
     if any(len(x._raw.shape) != 1 for x in tensors):
         raise RuntimeError("Expect a 1D vector; got tensors with other shapes")
-    parts = _of_one_dtype(list(tensors))
+    if len({x._raw.dtype for x in tensors}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    parts = [convert(x) for x in tensors]
     if len(parts) == 1:
         return parts[0]
     places = np.indices([x.size for x in parts]).reshape(len(parts), -1)
@@ -1150,10 +1168,11 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     return tuple(_spread(x, shape) for x in tensors)
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+@plain("broadcast_shapes", "functional.broadcast_shapes")
+def broadcast_shapes(*shapes: Any) -> Size:
     """Return the shape that tensors of some shapes broadcast to."""
     try:
-        return tuple(np.broadcast_shapes(*(tuple(s) if np.ndim(s) else s for s in shapes)))
+        return sized(np.broadcast_shapes(*shapes))
     except ValueError as error:
         raise RuntimeError(
             f"Shape mismatch: objects cannot be broadcast to a single shape: {list(shapes)}"
@@ -1253,12 +1272,11 @@ def repeat_interleave(
     """Return a tensor with each element repeated, a number of times or its own number."""
     if repeats is None:
         counts = static(input)
-        if not isinstance(input, Tensor) or input._raw.dtype.kind not in "iu":
-            raise RuntimeError("repeats has to be Long or Int tensor")
+        _check_counts(_tensor(input, "repeat_interleave", "repeats"))
         return wrap_native(np.repeat(np.arange(len(counts), dtype=input._raw.dtype), counts))
     x = convert(input)
-    if isinstance(repeats, Tensor) and repeats._raw.dtype.kind not in "iu":
-        raise RuntimeError("repeats has to be Long or Int tensor")
+    if isinstance(repeats, Tensor):
+        _check_counts(repeats)
     given = static(repeats)
     if dim is None:
         x, dim = ns.reshape(x, (-1,)), 0
@@ -1277,6 +1295,13 @@ def repeat_interleave(
     return ns.take(x, np.repeat(np.arange(len(given)), given), axis=axis)
 
 
+def _check_counts(repeats: Tensor) -> None:
+    if repeats._raw.dtype.name not in ("int32", "int64"):
+        raise NotImplementedError(
+            f"repeat_interleave: repeats has to be Long or Int tensor, not {repeats.dtype}"
+        )
+
+
 @offered("roll")
 def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     """Return elements moved along axes, the last ones coming first again."""
@@ -1291,7 +1316,7 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(moved)}, dims:{len(axes)}"
         )
-    return ns.roll(x, moved, axis=axes) if x.ndim else x
+    return in_order(ns.roll(x, moved, axis=axes)) if x.ndim else x
 
 
 @offered("flip")
@@ -1299,7 +1324,7 @@ def flip(input: Any, *dims: Any, **options: Any) -> Any:
     """Return elements in reverse order along axes."""
     x = convert(input)
     axes = given_axes(integers(_or_named(dims, options, "dims"), "dims"), x.ndim)
-    return ns.flip(x, axis=axes) if axes else ns.positive(x)
+    return ns.flip(x, axis=axes) if axes else _copied(x)
 
 
 def _flipped(name: str, least: int, axis: int) -> None:
@@ -1328,7 +1353,7 @@ def rot90(input: Any, k: Any = 1, dims: Any = (0, 1)) -> Any:
         raise RuntimeError(f"expected rotation dims to be different, but got {dims}")
     turns = integer(k, "k") % 4
     if turns == 0:
-        return ns.positive(x)
+        return _copied(x)
     if turns == 2:
         return ns.flip(x, axis=(one, two))
     if turns == 1:
@@ -1362,9 +1387,9 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     if any(b < 0 or a < 0 for b, a in pairs):
         x = x[cut]
     if x.dtype.kind in "biu":
-        value = int(value)
+        value = bool(value) if x.dtype.kind == "b" else int(value)
     grown = tuple((max(b, 0), max(a, 0)) for b, a in pairs)
-    return ns.pad(x, grown, constant_values=value) if grown else ns.positive(x)
+    return in_order(ns.pad(x, grown, constant_values=value)) if grown else _copied(x)
 
 
 def _triangle(name: str) -> None:
@@ -1410,10 +1435,8 @@ def _on_diagonal(x: Native, offset: int, dim1: int, dim2: int) -> Any:
     """Return zeros with the last axis of x on the diagonals of two axes."""
     n = x.shape[-1] + abs(offset)
     lead = x.shape[:-1]
-    rows = np.arange(x.shape[-1]) + max(-offset, 0)
-    columns = np.arange(x.shape[-1]) + max(offset, 0)
-    zeros = wrap_native(np.zeros((*lead, n, n), x.dtype))
-    found = zeros.at[(..., rows, columns)].set(x)
+    places = wrap_native(np.zeros((*lead, n, n), x.dtype))
+    found = memory.with_part(places, lambda y: diagonals(y, offset, len(lead), len(lead) + 1), x)
     return ns.moveaxis(found, (-2, -1), (dim1, dim2))
 
 
@@ -1435,7 +1458,7 @@ def diag(input: Any, diagonal: Any = 0) -> Any:
         return _on_diagonal(x, offset, 0, 1)
     if x.ndim != 2:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
-    return ns.positive(ns.diagonal(x, offset=offset))
+    return _copied(ns.diagonal(x, offset=offset))
 
 
 @offered("diagflat", label="DiagEmbedBackward0")

@@ -18,6 +18,7 @@ from wengert.dialects.torch.axes import (
     part,
     picked,
     taken,
+    tensor_of,
     truth,
     type_name,
     unable,
@@ -68,25 +69,27 @@ def _sorted(x: Native, dim: Any, descending: Any) -> tuple[Native, Native]:
 @offered("sort")
 def sort(input: Any, dim: Any = -1, descending: bool = False, *, stable: Any = None) -> Any:
     """Return a tensor sorted along an axis, and where its elements were."""
-    return Sort(*_sorted(convert(input), dim, descending))
+    found = Sort(*_sorted(tensor_of(input), dim, descending))
+    labelled(found.values, "SortBackward0" if stable is None else "SortBackward1")
+    return found
 
 
 @offered("argsort")
 def argsort(input: Any, dim: Any = -1, descending: bool = False, stable: bool = False) -> Any:
     """Return the places that sort a tensor along an axis."""
-    return _sorted(convert(input), dim, descending)[1]
+    return _sorted(tensor_of(input), dim, descending)[1]
 
 
 @offered("msort", label="SortBackward0")
 def msort(input: Any) -> Any:
     """Return a tensor sorted along its first axis."""
-    return _sorted(convert(input), 0, False)[0]
+    return _sorted(tensor_of(input), 0, False)[0]
 
 
 @offered("topk")
 def topk(input: Any, k: Any, dim: Any = -1, largest: bool = True, sorted: bool = True) -> Any:
     """Return the k largest elements along an axis, or the smallest, and where they are."""
-    x = convert(input)
+    x = tensor_of(input)
     if kind_of(x) in "bc":
         raise RuntimeError(f"topk does not support {type_name(x).lower()} dtypes on CPU")
     lines, axis = lines_of(x, dim)
@@ -103,7 +106,7 @@ def topk(input: Any, k: Any, dim: Any = -1, largest: bool = True, sorted: bool =
 @offered("kthvalue")
 def kthvalue(input: Any, k: Any, dim: Any = -1, keepdim: bool = False) -> Any:
     """Return the k-th smallest element along an axis, and where it is."""
-    x = convert(input)
+    x = tensor_of(input)
     if kind_of(x) in "bc":
         raise unable("kthvalue_cpu", x)
     lines, axis = lines_of(x, dim)
@@ -151,8 +154,9 @@ def _whole_middle(x: Native, skip_nan: bool) -> Native:
     flat = ns.reshape(x, (-1,))
     count = flat.shape[0]
     rank = (count - 1) // 2
-    if kind_of(x) != "f":
-        return ns.take(flat, part(_order(flat, 0, False), 0, rank, rank + 1), axis=0)[0]
+    if kind_of(x) != "f" or type(flat._raw) is not np.ndarray:
+        found: Native = _middle(flat, 0, False, skip_nan, NanMedian if skip_nan else Median)[0]
+        return found
     strange = int(np.count_nonzero(np.isnan(_raw(flat))))
     if strange:
         rank = (count - strange - 1) // 2 if skip_nan and strange < count else count - 1
@@ -163,7 +167,7 @@ def _median_function(name: str, kind: Any) -> Any:
     skip_nan = name == "nanmedian"
 
     def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        x = convert(input)
+        x = tensor_of(input)
         if kind_of(x) in "bc":
             raise unable("median_cpu", x)
         if dim is None:
@@ -184,7 +188,7 @@ offered("nanmedian")(_median_function("nanmedian", NanMedian))
 @offered("mode")
 def mode(input: Any, dim: Any = -1, keepdim: bool = False) -> Any:
     """Return the most frequent element along an axis, the least of several, and its last place."""
-    x = convert(input)
+    x = tensor_of(input)
     check_real(x, "mode")
     lines, axis = lines_of(x, dim)
     check_some(lines, (axis,), "mode")
@@ -237,7 +241,7 @@ def _quantile_function(name: str) -> Any:
     def call(
         input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
     ) -> Any:
-        x = convert(input)
+        x = tensor_of(input)
         if x._raw.dtype.name not in ("float32", "float64"):
             raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
         if 0 in x.shape:
@@ -288,8 +292,8 @@ def _at_levels(lines: Native, levels: Native, interpolation: str, skip_nan: bool
     return below + (above - below) * share
 
 
-offered("quantile")(_quantile_function("quantile"))
-offered("nanquantile")(_quantile_function("nanquantile"))
+offered("quantile", label="SqueezeBackward4")(_quantile_function("quantile"))
+offered("nanquantile", label="SqueezeBackward4")(_quantile_function("nanquantile"))
 
 
 # -- distinct values -------------------------------------------------------------------------------
@@ -315,7 +319,9 @@ def unique(
     dim: Any = None,
 ) -> Any:
     """Return the distinct elements, or the distinct slices along an axis, in order."""
-    x = convert(input)
+    x = tensor_of(input)
+    if kind_of(x) == "c":
+        raise unable("unique", x)
     if dim is None:
         flat = ns.reshape(x, (-1,))
         _, first, inverse, counts = np.unique(_raw(flat), True, True, True, equal_nan=False)
@@ -335,7 +341,7 @@ def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
     """Return the elements, or slices along an axis, that differ from the one before."""
-    x = convert(input)
+    x = tensor_of(input)
     axis = 0 if dim is None else axis_of(dim, x.ndim)
     lines = ns.reshape(x, (-1,)) if dim is None else x
     rows = np.moveaxis(_raw(lines), axis, 0)
@@ -380,8 +386,10 @@ def _side(name: str, right: bool, side: Any) -> str:
     return found
 
 
-def _found(line: np.ndarray, numbers: np.ndarray, side: Any, small: bool) -> np.ndarray:
-    return np.searchsorted(line, numbers, side=side).astype(np.int32 if small else np.int64)
+def _found(line: Native, numbers: Any, side: Any, small: bool) -> Native:
+    """Return where numbers go in one line that is sorted."""
+    places = ns.searchsorted(constant(line), constant(convert(numbers)), side=side)
+    return astype(places, np.dtype(np.int32 if small else np.int64))
 
 
 @offered("searchsorted", method=False)
@@ -396,39 +404,37 @@ def searchsorted(
 ) -> Any:
     """Return where elements would go in lines that are sorted, each line having its own."""
     name = "torch.searchsorted"
-    sequence = _raw(convert(sorted_sequence, what="sorted_sequence"))
+    sequence = tensor_of(sorted_sequence, "sorted_sequence")
     where = _side(name, right, side)
-    given = convert(input)
-    numbers = _raw(given)
     if sorter is not None:
-        places = values_of(sorter)
+        places = tensor_of(sorter, "sorter")
         if places.shape != sequence.shape:
             raise RuntimeError(f"{name}(): boundary and sorter must have the same size")
-        sequence = np.take_along_axis(sequence, places, axis=-1)
+        sequence = taken(constant(sequence), places, sequence.ndim - 1)
     if not sequence.ndim:
         raise RuntimeError(f"{name}(): sorted_sequence should have at least one axis")
     if sequence.ndim == 1:
-        return wrap_native(np.asarray(_found(sequence, numbers, where, out_int32)))
+        return _found(sequence, input, where, out_int32)
+    numbers = convert(input)
     if numbers.shape[:-1] != sequence.shape[:-1]:
         raise RuntimeError(
             f"{name}(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
             f"boundaries tensor and input value tensor must match, but we got boundaries "
             f"{list(sequence.shape)} and input {list(numbers.shape)}"
         )
-    lines = sequence.reshape(-1, sequence.shape[-1])
-    rows = numbers.reshape(-1, numbers.shape[-1])
-    found = [_found(a, b, where, out_int32) for a, b in zip(lines, rows, strict=True)]
-    return wrap_native(np.array(found, np.int32 if out_int32 else np.int64).reshape(numbers.shape))
+    lines = ns.reshape(sequence, (-1, sequence.shape[-1]))
+    rows = ns.reshape(numbers, (-1, numbers.shape[-1]))
+    found = [_found(lines[k], rows[k], where, out_int32) for k in range(lines.shape[0])]
+    return ns.reshape(ns.stack(found), numbers.shape)
 
 
 @offered("bucketize", method=False)
 def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     """Return the number of the bucket that each element is in."""
-    edges = _raw(convert(boundaries, what="boundaries"))
+    edges = tensor_of(boundaries, "boundaries")
     if edges.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({edges.ndim})")
-    side = "right" if right else "left"
-    return wrap_native(np.asarray(_found(edges, _raw(convert(input)), side, out_int32)))
+    return _found(edges, input, "right" if right else "left", out_int32)
 
 
 # -- counts ----------------------------------------------------------------------------------------
@@ -437,7 +443,7 @@ def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bo
 @offered("bincount", differs="weights have a gradient")
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """Return how often there is each of 0, 1, 2, ..., or the sum of its weights."""
-    x = convert(input)
+    x = tensor_of(input)
     if minlength < 0:
         raise RuntimeError(f"minlength should be >= 0, got {minlength}")
     if kind_of(x) not in "iu":
@@ -467,7 +473,7 @@ def _limits(numbers: np.ndarray, low: Any, high: Any, widen: float) -> tuple[Any
 @offered("histc")
 def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     """Return how many elements are in each of some bins of one width."""
-    x = convert(input)
+    x = tensor_of(input)
     if kind_of(x) != "f":
         raise unable("histogram_cpu", x)
     if bins <= 0:
@@ -543,7 +549,7 @@ def histogram(
     input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
     """Return how many elements, or their weights, are in each bin, and the edges of the bins."""
-    x = convert(input)
+    x = tensor_of(input)
     if kind_of(x) != "f":
         raise unable("histogramdd", x)
     weighed = _weights(weight, x.shape, x, "torch.histogram")
@@ -558,7 +564,7 @@ def histogramdd(
     input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
     """Return how many points are in each cell of a grid, and its edges along each axis."""
-    x = convert(input)
+    x = tensor_of(input)
     if kind_of(x) != "f":
         raise unable("histogramdd", x)
     rows = _raw(x).reshape(-1, x.shape[-1])

@@ -28,11 +28,11 @@ from wengert.dialects.torch.tensors import (
     mark,
     outward,
     store,
-    wrap_native,
 )
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.node import active
 from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap as wrap_native
 
 #: Every name that is offered, with what it is.
 NAMES: dict[str, Any] = {}
@@ -67,6 +67,29 @@ ABSENT: dict[str, str] = {
     "fx": "torch.fx is not offered: there is no compiler",
     "export": "torch.export is not offered: there is no compiler",
     "profiler": "torch.profiler is not offered; write `import cProfile`",
+    "optim.SparseAdam": "torch.optim.SparseAdam is not offered: tensors are dense; write Adam",
+    "optim.Muon": "torch.optim.Muon is not offered: it needs bfloat16; write torch.optim.AdamW",
+    **{
+        f"nn.{name}": (
+            f"torch.nn.{name} is not offered; write the recurrence as a loop over nn.Linear layers"
+        )
+        for name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell", "RNNBase")
+    },
+    **{
+        f"nn.{name}": (
+            f"torch.nn.{name} is not offered; write attention with nn.Linear and "
+            "nn.functional.scaled_dot_product_attention"
+        )
+        for name in (
+            "MultiheadAttention",
+            "Transformer",
+            "TransformerEncoder",
+            "TransformerDecoder",
+            "TransformerEncoderLayer",
+            "TransformerDecoderLayer",
+        )
+    },
+    "nn.DataParallel": "torch.nn.DataParallel is not offered: there is one device; call the module",
     "library": "torch.library is not offered; declare operations with torch.autograd.Function",
 }
 _HERE = "wengert.dialects.torch"
@@ -93,25 +116,42 @@ PARTS = tuple(
 )
 LATE: dict[str, tuple[str, ...]] = {
     "special": (f"{_HERE}.special",),
-    "linalg": (f"{_HERE}.linalg",),
-    "fft": (f"{_HERE}.fft",),
+    "signal": (f"{_HERE}.windows",),
     "autograd.functional": (f"{_HERE}.functional",),
     "autograd.gradcheck": (f"{_HERE}.checks",),
     "autograd.forward_ad": (f"{_HERE}.forward_ad",),
     "func": (f"{_HERE}.func",),
     "utils": (f"{_HERE}.checkpoint",),
     "testing": (f"{_HERE}.testing",),
-    **{
-        name: (f"{_HERE}.settings",)
-        for name in (
-            "set_num_threads", "get_num_threads", "set_printoptions", "cuda", "backends",
-            "compile", "jit", "use_deterministic_algorithms", "set_default_device", "version",
-            "set_float32_matmul_precision", "get_default_device", "compiler", "typename", "mps",
-        )
-    },
     "nn": (f"{_HERE}.nn",),
     "optim": (f"{_HERE}.optim",),
 }
+LATE |= dict.fromkeys(
+    (
+        "set_num_threads", "get_num_threads", "set_printoptions", "cuda", "backends", "compile",
+        "jit", "use_deterministic_algorithms", "set_default_device", "version", "compiler",
+        "set_float32_matmul_precision", "get_default_device", "typename", "mps",
+    ),
+    (f"{_HERE}.settings",),
+)  # fmt: skip
+LATE |= dict.fromkeys(("fft", "stft", "istft"), (f"{_HERE}.fft",))
+#: torch.linalg, and what torch has of it under older names.
+LATE |= dict.fromkeys(
+    (
+        "linalg", "det", "logdet", "slogdet", "inverse", "pinverse", "matrix_power", "matrix_exp",
+        "cholesky", "cholesky_solve", "cholesky_inverse", "qr", "svd", "svd_lowrank",
+        "pca_lowrank", "lu", "lu_solve", "lu_unpack", "triangular_solve", "orgqr", "ormqr", "geqrf",
+    ),
+    (f"{_HERE}.linalg", f"{_HERE}.decompositions"),
+)  # fmt: skip
+#: What torch has of torch.nn.functional, where one is likely to be the first of its kind.
+LATE |= dict.fromkeys(
+    (
+        "softmax", "log_softmax", "conv1d", "conv2d", "conv3d", "dropout", "layer_norm",
+        "cosine_similarity", "embedding", "max_pool2d", "selu", "celu", "prelu",
+    ),
+    (f"{_HERE}.nn",),
+)  # fmt: skip
 
 
 def put(names: tuple[str, ...], value: Any, differs: str = "") -> None:
@@ -150,7 +190,16 @@ def translated(name: str, *raises: type[Exception]) -> Iterator[None]:
     except (ShapeError, DtypeError, ValueError) as error:
         if _is_passed(error, raises):
             raise
-        raise RuntimeError(f"{name}: {error}") from error
+        raise _class_for(error)(f"{name}: {error}") from error
+
+
+class _LinAlgError(RuntimeError):
+    """What PyTorch raises where a matrix has no inverse or factor: torch.linalg.LinAlgError."""
+
+
+def _class_for(error: Exception) -> type[RuntimeError]:
+    """Return PyTorch's class for an error of an operation."""
+    return _LinAlgError if isinstance(error, np.linalg.LinAlgError) else RuntimeError
 
 
 def _is_passed(error: Exception, raises: tuple[type[Exception], ...]) -> bool:
@@ -196,7 +245,7 @@ def guarded(
         except (ShapeError, DtypeError, ValueError) as error:
             if _is_passed(error, raises):
                 raise
-            raise RuntimeError(f"{name}: {error}") from error
+            raise _class_for(error)(f"{name}: {error}") from error
         finally:
             if token is not None:
                 active.reset(token)
@@ -329,14 +378,15 @@ def view(
     return declare
 
 
-def as_view(
-    function: Callable[..., Any], label: str, several: bool = True
-) -> Callable[..., Any]:
+def as_view(function: Callable[..., Any], label: str, several: bool = True) -> Callable[..., Any]:
     """Return a function whose results, one or a tuple of them, are views of its first argument."""
     name = function.__name__.strip("_")
 
     @functools.wraps(function)
     def call(input: Any, *args: Any, **options: Any) -> Any:
+        def step(k: int) -> Callable[[Native], Native]:
+            return lambda whole: function(whole, *args, **options)[k]
+
         if not isinstance(input, Tensor):
             convert(input)  # which has words for it
         with Tracking(), translated(name):
@@ -346,14 +396,7 @@ def as_view(
                     input, result, lambda whole: function(whole, *args, **options), label
                 )
             parts = [
-                memory.viewed(
-                    input,
-                    part,
-                    lambda whole, k=k: function(whole, *args, **options)[k],
-                    label,
-                    several,
-                )
-                for k, part in enumerate(result)
+                memory.viewed(input, part, step(k), label, several) for k, part in enumerate(result)
             ]
         return tuple(parts)
 

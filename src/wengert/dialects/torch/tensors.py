@@ -51,8 +51,6 @@ class Tensor(metaclass=dtypes.Shown):
     #: whether it is one of several views that one call made, or was made where nothing is recorded
     _among: bool = False
     _blind: bool = False
-    #: of a view whose base was written to: whether it had no entry before
-    _unmarked: bool = False
     #: of such a view: its entry, and how often its memory was written to when it was made
     _held: tuple[Node | None, int] | None = None
     #: references to the views of this tensor that have an entry derived from its own

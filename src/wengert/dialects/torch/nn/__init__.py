@@ -1,5 +1,33 @@
 """torch.nn: functions, modules, initialisation, and what goes with them."""
 
-from wengert.dialects.torch.nn import module
+from wengert.dialects.torch.nn import (
+    activations,
+    containers,
+    convolutions,
+    functional,
+    init,
+    layers,
+    losses,
+    module,
+    normalisation,
+    parametrize,
+    pooling,
+    sampling,
+    utils,
+)
 
-__all__ = ["module"]
+__all__ = [
+    "activations",
+    "containers",
+    "convolutions",
+    "functional",
+    "init",
+    "layers",
+    "losses",
+    "module",
+    "normalisation",
+    "parametrize",
+    "pooling",
+    "sampling",
+    "utils",
+]

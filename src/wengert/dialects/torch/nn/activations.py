@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
 import numpy as np
 
 from wengert.dialects.torch import conventions, dtypes
-from wengert.dialects.torch.axes import axis_of
+from wengert.dialects.torch.axes import axis_of, kind_of, unable
+from wengert.dialects.torch.memory import change
 from wengert.dialects.torch.nn import kinks
-from wengert.dialects.torch.nn.arguments import F, activation, functional, is_batched, real, wrong
+from wengert.dialects.torch.nn.arguments import F, activation, functional, is_batched, number, real
 from wengert.dialects.torch.random import _exponential, default_generator
-from wengert.dialects.torch.reductions import kind_of, unable
-from wengert.dialects.torch.table import NAMES, guarded, offered, put
-from wengert.dialects.torch.tensors import astype, ns, of_one, only_tensor
+from wengert.dialects.torch.table import NAMES, guarded, offered, plain, put
+from wengert.dialects.torch.tensors import Tensor, astype, ns, of_one, only_tensor
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import special
-from wengert.ops.batching import constant
+from wengert.ops.batching import constant, drawn
 from wengert.ops.neural import activations
 
 # -- straight lines --------------------------------------------------------------------------------
 
-_relu = of_one(conventions.relu, "ReluBackward0", False, "iuf").within
+_relu = of_one(conventions.relu, "ReluBackward0", False, "iuf", RuntimeError).within
 _relu_in_place = NAMES["relu_"]
 
 
@@ -39,64 +40,56 @@ for _name in ("sigmoid", "tanh"):
     put((F + _name,), NAMES[_name])
 
 
-def _ordered(input: Any, name: str) -> Native:
-    """Return a tensor of real numbers, whole ones too."""
-    x = only_tensor(input, name)
-    if kind_of(x) not in "iuf":
-        raise unable(name, x)
-    return x
-
-
 @activation("hardtanh", underscored=(F + "hardtanh_",))
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+def hardtanh(min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """Return x clipped to an interval; its derivative at the ends is 0."""
     if min_val > max_val:
-        raise wrong(f"hardtanh: min_val {min_val} is larger than max_val {max_val}")
-    return kinks.hardtanh(_ordered(input, "hardtanh"), min_val, max_val)
+        raise ValueError(f"min_val cannot be greater than max_val: {min_val} and {max_val}")
+    return kinks.hardtanh(number(min_val), number(max_val))
 
 
-@activation("relu6", label="HardtanhBackward0")
-def relu6(input: Any) -> Any:
+@activation("relu6")
+def relu6() -> Any:
     """Return x clipped to the interval from 0 to 6."""
-    return kinks.hardtanh(_ordered(input, "relu6"), 0, 6)
+    return kinks.hardtanh(0, 6)
 
 
 @activation("leaky_relu", underscored=(F + "leaky_relu_",))
-def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
+def leaky_relu(negative_slope: float = 0.01) -> Any:
     """Return x where it is positive, else negative_slope * x."""
-    return kinks.leaky_relu(real(input, "leaky_relu"), float(negative_slope))
+    return kinks.leaky_relu(number(negative_slope))
 
 
 @activation("hardsigmoid")
-def hardsigmoid(input: Any) -> Any:
+def hardsigmoid() -> Any:
     """Return x / 6 + 1/2, clipped to the interval from 0 to 1."""
-    return kinks.hardsigmoid(real(input, "hardsigmoid"))
+    return kinks.hardsigmoid()
 
 
 @activation("hardswish")
-def hardswish(input: Any) -> Any:
+def hardswish() -> Any:
     """Return x * hardsigmoid(x)."""
-    return activations.hardswish(real(input, "hardswish"))
+    return kinks.hardswish
 
 
 @activation("threshold", "threshold", underscored=(F + "threshold_", "threshold_"))
-def threshold(input: Any, threshold: float, value: float) -> Any:
+def threshold(threshold: float, value: float) -> Any:
     """Return x where it is above a threshold, else a value."""
-    return kinks.threshold(_ordered(input, "threshold"), threshold, value)
+    return kinks.threshold(number(threshold), number(value))
 
 
-@functional("hardshrink", "hardshrink", "Tensor.hardshrink")
+@plain(F + "hardshrink", "hardshrink", "Tensor.hardshrink")
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """Return x, and 0 where it is no larger than `lambd`."""
-    return kinks.hardshrink(real(input, "hardshrink"), lambd)
+    return kinks.hardshrink(number(lambd))(input)
 
 
-@functional("softshrink")
+@plain(F + "softshrink")
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
     """Return x moved towards 0 by `lambd`."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}")
-    return kinks.softshrink(real(input, "softshrink"), lambd)
+    return kinks.softshrink(number(lambd))(input)
 
 
 @functional("prelu", "prelu", "Tensor.prelu", label="PreluKernelBackward0")
@@ -124,20 +117,20 @@ def prelu(input: Any, weight: Any) -> Any:
     return activations.prelu(x, w)
 
 
-@activation(
-    "rrelu", "rrelu", label="RreluWithNoiseBackward0", underscored=(F + "rrelu_", "rrelu_")
-)
-def rrelu(
-    input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
-) -> Any:
+@activation("rrelu", "rrelu", underscored=(F + "rrelu_", "rrelu_"))
+def rrelu(lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Any:
     """Return x where it is positive, else x times a slope, which in training is drawn for each."""
-    x = real(input, "rrelu")
     if lower > upper:
         raise RuntimeError(
             f"Lower bound should be less than or equal to the upper bound, got {lower} > {upper}"
         )
-    if not training:
-        return kinks.leaky_relu(x, (lower + upper) / 2)
+    if training:
+        return lambda input: _with_slopes(input, lower, upper)
+    return kinks.leaky_relu((lower + upper) / 2)
+
+
+def _slopes_drawn(input: Any, lower: float, upper: float) -> Any:
+    x = real(input, "rrelu")
     if is_batched(x):
         raise RuntimeError("rrelu: inside of vmap there is no training; write training=False")
     below = x._raw <= 0
@@ -147,79 +140,93 @@ def rrelu(
     return x * wrap_native(slopes)
 
 
+_with_slopes = guarded(_slopes_drawn, "RreluWithNoiseBackward0")
+
+
 # -- curves ----------------------------------------------------------------------------------------
 
 
 @activation("elu", underscored=(F + "elu_",))
-def elu(input: Any, alpha: float = 1.0) -> Any:
+def elu(alpha: float = 1.0) -> Any:
     """Return x where it is positive, else alpha * (exp(x) - 1)."""
-    return activations.elu(real(input, "elu"), alpha)
+    return kinks.elu(number(alpha), 1.0, 1.0)
 
 
-@activation("selu", "selu", label="EluBackward0", underscored=(F + "selu_", "selu_"))
-def selu(input: Any) -> Any:
+@activation("selu", "selu", underscored=(F + "selu_", "selu_"))
+def selu() -> Any:
     """Return elu with a slope and a scale that keep the mean 0 and the variance 1."""
-    return activations.selu(real(input, "selu"))
+    return kinks.elu(activations._SELU["alpha"], activations._SELU["scale"], 1.0)
 
 
-@activation("celu", "celu", label="EluBackward0", underscored=(F + "celu_", "celu_"))
-def celu(input: Any, alpha: float = 1.0) -> Any:
+@activation("celu", "celu", underscored=(F + "celu_", "celu_"))
+def celu(alpha: float = 1.0) -> Any:
     """Return x where it is positive, else alpha * (exp(x / alpha) - 1)."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    a = float(alpha)
-    return activations._elu(real(input, "celu"), alpha=a, scale=1.0, width=a)
+    return kinks.elu(number(alpha), 1.0, number(alpha), "celu")
 
 
-@functional("gelu")
+@plain(F + "gelu")
 def gelu(input: Any, *, approximate: str = "none") -> Any:
     """Return x times the chance that a normal number is smaller than x."""
     if approximate not in ("none", "tanh"):
         raise RuntimeError(
             f"approximate argument must be either none or tanh, got {approximate!r}."
         )
-    return activations._gelu(real(input, "gelu"), approximate=approximate)
+    return kinks.gelu(approximate)(input)
 
 
-@activation("silu")
-def silu(input: Any) -> Any:
-    """Return x * sigmoid(x)."""
+def _complex_silu(input: Any) -> Any:
     x = only_tensor(input, "silu")
-    if kind_of(x) == "c":
-        return x * apply(conventions.sigmoid.op, (x,), {})
-    return activations.silu(real(x, "silu"))
+    return x * apply(conventions.sigmoid.op, (x,), {})
+
+
+_of_complex = guarded(_complex_silu, "SiluBackward0")
+
+
+@plain(F + "silu")
+def silu(input: Any, inplace: bool = False) -> Any:
+    """Return x * sigmoid(x)."""
+    if inplace:
+        return change(input, silu)
+    if isinstance(input, Tensor) and input._raw.dtype.kind == "c":
+        return _of_complex(input)
+    return kinks.silu(input)
 
 
 @activation("mish")
-def mish(input: Any) -> Any:
+def mish() -> Any:
     """Return x * tanh(softplus(x))."""
-    return activations.mish(real(input, "mish"))
+    return kinks.mish
 
 
-@functional("softplus")
+@plain(F + "softplus")
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
     """Return log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold."""
-    x = real(input, "softplus")
-    how = {"beta": float(beta), "threshold": float(threshold)}
-    return apply(kinks.softplus, (x,), how)
+    return kinks.softplus(number(beta), number(threshold))(input)
 
 
-def _with_fractions(input: Any, name: str) -> Native:
-    x = only_tensor(input, name)
+def _with_fractions(x: Native) -> Native:
     return astype(x, dtypes.floating(x._raw.dtype))
 
 
 @functional("softsign", label="DivBackward0")
 def softsign(input: Any) -> Any:
     """Return x / (1 + abs(x))."""
-    x = _with_fractions(input, "softsign")
+    given = only_tensor(input, "softsign")
+    if kind_of(given) == "b":
+        raise unable("abs_cpu", given)
+    x = _with_fractions(given)
     return x / (apply(conventions.absolute.op, (x,), {}) + 1)
 
 
 @functional("tanhshrink", label="SubBackward0")
 def tanhshrink(input: Any) -> Any:
     """Return x - tanh(x)."""
-    x = _with_fractions(input, "tanhshrink")
+    given = only_tensor(input, "tanhshrink")
+    if kind_of(given) == "b":
+        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported.")
+    x = _with_fractions(given)
     return x - ns.tanh(x)
 
 
@@ -301,6 +308,11 @@ _of_functional("log_softmax", log_softmax)
 _of_functional("softmin", guarded(_softmin, "SoftmaxBackward0"))
 
 
+def _gumbel(size: tuple[int, ...], kind: np.dtype) -> np.ndarray:
+    waits = _exponential(default_generator, math.prod(size), kind).astype(kind)
+    return -np.log(waits.reshape(size))
+
+
 @functional("gumbel_softmax", label="SoftmaxBackward0")
 def gumbel_softmax(
     logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
@@ -309,8 +321,7 @@ def gumbel_softmax(
     x = real(logits, "gumbel_softmax", "logits")
     axis = axis_of(dim, x.ndim)
     kind = x._raw.dtype
-    waits = _exponential(default_generator, int(np.prod(x.shape)), kind).astype(kind)
-    noise = wrap_native(-np.log(waits.reshape(x.shape)))
+    noise = drawn("gumbel_softmax", lambda size: _gumbel(size, kind), x.shape)
     soft = _lines(special.softmax, (x + noise) / tau, axis, None, "gumbel_softmax")
     if not hard:
         return soft

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from wengert.dialects.torch.reductions import kind_of, type_name, unable
-from wengert.dialects.torch.table import as_is, guarded, in_place, put
+from wengert.dialects.torch.axes import kind_of, type_name, unable
+from wengert.dialects.torch.memory import change
+from wengert.dialects.torch.table import as_is, guarded, put
 from wengert.dialects.torch.tensors import Tensor, only_tensor, static
 from wengert.engine.tensor import Tensor as Native
 
@@ -61,6 +61,11 @@ def whole(value: Any, name: str, what: str) -> int:
     return operator.index(value)
 
 
+def number(value: Any) -> Any:
+    """Return a Python number, which may be given as a tensor."""
+    return value if type(value) is float or type(value) is int else static(value)
+
+
 def lengths(value: Any, count: int, name: str, what: str) -> Ints:
     """Return a number, or one for each of some axes, as a tuple of such."""
     given = static(value)
@@ -71,11 +76,6 @@ def lengths(value: Any, count: int, name: str, what: str) -> Ints:
             f"{name}: {what} is {value!r}; expected a single integer value or a list of {count}"
         )
     return found * (count // len(found))
-
-
-def truth_values(x: np.ndarray) -> np.ndarray:
-    """Return which numbers are not 0."""
-    return x if x.dtype == bool else x != 0
 
 
 # -- offering --------------------------------------------------------------------------------------
@@ -104,42 +104,39 @@ def _label(name: str) -> str:
 
 
 def activation(
-    name: str, *also: str, label: str = "", underscored: tuple[str, ...] = ()
+    name: str, *also: str, underscored: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that offers a function with an argument `inplace` after its own.
+    """Return a decorator that offers an activation, with an argument `inplace` after its own.
 
-    The names in `also` are for the function without it, and those in `underscored` for the one that
-    always works in place.
+    What is decorated takes the arguments after `input`, and returns what computes the activation.
+    The names in `also` are for the activation without `inplace`, and those in `underscored` for the
+    one that always works in place.
     """
 
-    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        plain = guarded(function, label or _label(name))
-        changed = in_place(plain, f"{name}_")
-        put((F + name,), switched(plain, changed, function))
-        put(also, plain)
+    def declare(choose: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
+        count = choose.__code__.co_argcount
+
+        def call(input: Any, *args: Any, inplace: bool = False, **options: Any) -> Any:
+            if len(args) > count:
+                *args, inplace = args  # type: ignore[assignment]
+            function = choose(*args, **options)
+            return change(input, function) if inplace else function(input)
+
+        def without(input: Any, *args: Any, **options: Any) -> Any:
+            return choose(*args, **options)(input)
+
+        def changed(input: Any, *args: Any, **options: Any) -> Any:
+            return change(input, choose(*args, **options))
+
+        for function, its in ((call, name), (without, name), (changed, f"{name}_")):
+            function.__name__ = function.__qualname__ = its
+            function.__doc__ = choose.__doc__
+        put((F + name,), call)
+        put(also, without)
         put(underscored, changed)
-        return plain
+        return without
 
     return declare
-
-
-def switched(
-    plain: Callable[..., Any], changed: Callable[..., Any], function: Callable[..., Any]
-) -> Callable[..., Any]:
-    """Return a function whose last argument, `inplace`, says which of two is called."""
-    count = function.__code__.co_argcount
-
-    @functools.wraps(function)
-    def call(*args: Any, inplace: bool = False, **options: Any) -> Any:
-        if len(args) > count:
-            *args, inplace = args  # type: ignore[assignment]
-        if not inplace:
-            return plain(*args, **options)
-        if not args:
-            args = (options.pop("input"),)
-        return changed(*args, **options)
-
-    return call
 
 
 def is_batched(input: Any) -> bool:

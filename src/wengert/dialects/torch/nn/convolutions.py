@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.torch.axes import kind_of, unable
 from wengert.dialects.torch.nn.arguments import (
     Ints,
     check_one_dtype,
@@ -15,7 +16,6 @@ from wengert.dialects.torch.nn.arguments import (
     optional,
     whole,
 )
-from wengert.dialects.torch.reductions import kind_of, unable
 from wengert.dialects.torch.tensors import astype, ns, only_tensor
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops.neural import convolutions, pooling
@@ -184,7 +184,11 @@ def unfold(
 ) -> Any:
     """Return windows of (batch, channels, rows, columns) as (batch, channels * taps, places)."""
     x = fractional(input, "unfold")
-    if x.ndim not in (3, 4):
+    if x.ndim < 3:
+        raise IndexError(
+            f"Dimension out of range: unfold of a tensor with {x.ndim} axes, not 3 or 4"
+        )
+    if x.ndim > 4:
         raise RuntimeError(
             f"Expected 3D or 4D (batch mode) tensor for input, but got {list(x.shape)}"
         )

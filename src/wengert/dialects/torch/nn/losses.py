@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.dialects.rules import operation
 from wengert.dialects.torch import conventions, dtypes
-from wengert.dialects.torch.axes import axis_of
+from wengert.dialects.torch.axes import axis_of, kind_of, labelled, unable
 from wengert.dialects.torch.nn.arguments import (
     F,
     check_one_dtype,
@@ -20,7 +20,7 @@ from wengert.dialects.torch.nn.arguments import (
     real,
     wrong,
 )
-from wengert.dialects.torch.reductions import kind_of, labelled, unable, vector_norm
+from wengert.dialects.torch.reductions import vector_norm
 from wengert.dialects.torch.table import NAMES, plain, put
 from wengert.dialects.torch.tensors import (
     astype,
@@ -65,6 +65,15 @@ def _reduced(each: Native, reduction: str) -> Native:
     return ns.mean(each) if reduction == "mean" else ns.sum(each)
 
 
+def _composed(each: Native, reduction: str, label: str) -> Native:
+    """Return losses reduced where PyTorch has no operation of its own, with its name for the last.
+
+    `label` is what it calls the losses themselves.
+    """
+    names = {"mean": "MeanBackward0", "sum": "SumBackward0"}
+    return labelled(_reduced(each, reduction), names.get(reduction, label))
+
+
 def _positive_part(x: Native) -> Native:
     """Return x where it is above 0; at 0 its derivative is 1, as that of clamp_min."""
     return apply(conventions.clamp_min.op, (x, wrap_native(np.zeros((), x.dtype))), {})
@@ -82,7 +91,7 @@ def _size(x: Native) -> Native:
 # -- differences -----------------------------------------------------------------------------------
 
 
-def _pair(input: Any, target: Any, name: str) -> tuple[Native, Native]:
+def _pair(input: Any, target: Any, name: str, kinds: str = "fc") -> tuple[Native, Native]:
     """Return two tensors of one dtype and shape; PyTorch warns if their shapes were not equal."""
     x, t = only_tensor(input, name), only_tensor(target, name, "target")
     if x.shape != t.shape:
@@ -95,7 +104,7 @@ def _pair(input: Any, target: Any, name: str) -> tuple[Native, Native]:
         x, t = ns.broadcast_arrays(x, t)
     if x._raw.dtype != t._raw.dtype:
         x, t = promoted(x, t)
-    if kind_of(x) not in "fc":
+    if kind_of(x) not in kinds:
         raise unable(name, x)
     return x, t
 
@@ -131,8 +140,14 @@ def l1_loss(
     weight: Any = None,
 ) -> Any:  # fmt: skip
     """Return the sizes of the differences."""
-    x, t = _pair(input, target, "l1_loss")
-    return _weighted(_size(x - t), weight, _way(size_average, reduce, reduction), "l1_loss")
+    x, t = _pair(input, target, "l1_loss", "iufc")
+    way = _way(size_average, reduce, reduction)
+    if way == "mean" and kind_of(x) not in "fc":
+        raise RuntimeError(f"mean(): could not infer output dtype of {x.dtype}; write x.float()")
+    each = _size(x - t)
+    if weight is None:
+        return _composed(each, way, "AbsBackward0")
+    return _weighted(each, weight, way, "l1_loss")
 
 
 @functional("smooth_l1_loss")
@@ -159,7 +174,10 @@ def huber_loss(
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta: {delta}")
     each = losses._huber(x - t, delta=float(delta))
-    return _weighted(each, weight, _way(None, None, reduction), "huber_loss")
+    way = _way(None, None, reduction)
+    if weight is not None:  # the mean is over all elements here
+        each, weight = _weighted(each, weight, "none", "huber_loss"), None
+    return _reduced(each, way)
 
 
 # -- classes ---------------------------------------------------------------------------------------
@@ -354,7 +372,7 @@ def multilabel_soft_margin_loss(
     each = -(t * special.log_expit(x) + (1 - t) * special.log_expit(-x))
     if weight is not None:
         each = each * only_tensor(weight, "multilabel_soft_margin_loss", "weight")
-    return _reduced(ns.mean(each, axis=-1), way)
+    return _composed(ns.mean(each, axis=-1), way, "DivBackward0")
 
 
 # -- probabilities ---------------------------------------------------------------------------------
@@ -427,6 +445,10 @@ def binary_cross_entropy_with_logits(
     way = _way(size_average, reduce, reduction)
     _same_sizes(x, t)
     x = real(x, name)
+    if kind_of(t) != "f":
+        raise RuntimeError(
+            f"{name}: target of {t.dtype}; expected a floating point tensor: write target.float()"
+        )
     log = special.log_expit(x)
     if pos_weight is not None:
         log = log * ((only_tensor(pos_weight, name, "pos_weight") - 1) * t + 1)
@@ -434,6 +456,12 @@ def binary_cross_entropy_with_logits(
     if weight is not None:
         each = each * only_tensor(weight, name, "weight")
     return _reduced(each, way)
+
+
+def _divergence(x: Native, t: Native, log_target: bool) -> Native:
+    if log_target:
+        return ns.exp(t) * (t - x)
+    return apply(conventions.xlogy.op, (t, t), {}) - t * x
 
 
 @functional("kl_div", label="MeanBackward0")
@@ -455,11 +483,7 @@ def kl_div(
     if "c" in (kind_of(x), kind_of(t)):
         raise unable("kl_div: Complex inputs", x)
     x, t = promoted(x, t, floating=True)
-    if log_target:
-        each = ns.exp(t) * (t - x)
-    else:
-        each = apply(conventions.xlogy.op, (t, t), {}) - t * x
-    total = _reduced(each, way)
+    total = _composed(_divergence(x, t, log_target), way, "SubBackward0")
     return total / x.shape[0] if batches and x.ndim else total
 
 
@@ -478,7 +502,7 @@ def poisson_nll_loss(
         inside = ns.where(some, t, 1.0)
         term = t * ns.log(inside) - t + 0.5 * ns.log(2 * math.pi * inside)
         each = each + ns.where(some, term, 0.0)
-    return _reduced(each, way)
+    return _composed(each, way, "SubBackward0")
 
 
 @functional("gaussian_nll_loss", label="MeanBackward0")
@@ -509,7 +533,7 @@ def gaussian_nll_loss(
     each = 0.5 * (ns.log(spread) + away * away / spread)
     if full:
         each = each + 0.5 * math.log(2 * math.pi)
-    return _reduced(each, way)
+    return _composed(each, way, "MulBackward0")
 
 
 def _soft_margin_rule(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
@@ -547,7 +571,7 @@ def hinge_embedding_loss(
     t = constant(only_tensor(target, "hinge_embedding_loss", "target"))
     apart = ns.where(ns.not_equal(t, 1), _positive_part(margin - x), 0.0)
     together = ns.where(ns.not_equal(t, -1), x, 0.0)
-    return _reduced(apart + together, _way(size_average, reduce, reduction))
+    return _composed(apart + together, _way(size_average, reduce, reduction), "AddBackward0")
 
 
 @functional("margin_ranking_loss", label="MeanBackward0")
@@ -568,7 +592,7 @@ def margin_ranking_loss(
         )
     x1, x2, t = promoted(x1, x2, t)
     each = _positive_part(-t * (x1 - x2) + margin)
-    return _reduced(each, _way(size_average, reduce, reduction))
+    return _composed(each, _way(size_average, reduce, reduction), "ClampMinBackward0")
 
 
 def _distance(x1: Native, x2: Native, p: float, eps: float, keepdim: bool = False) -> Native:
@@ -614,7 +638,7 @@ def triplet_margin_loss(
         between = _distance(near, far, p, eps)
         to_far = apply(conventions.minimum.op, (to_far, between), {})
     each = _positive_part(margin + to_near - to_far)
-    return _reduced(each, _way(size_average, reduce, reduction))
+    return _composed(each, _way(size_average, reduce, reduction), "ClampMinBackward0")
 
 
 @plain(F + "triplet_margin_with_distance_loss")
@@ -649,7 +673,9 @@ def triplet_margin_with_distance_loss(
 @functional("cosine_similarity", "cosine_similarity", label="SumBackward1")
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """Return the cosine of the angle between vectors along an axis; lengths are at least eps."""
-    one, two = promoted(only_tensor(x1, "cosine_similarity", "x1"), only_tensor(x2, "cosine_similarity", "x2"))
+    one, two = promoted(
+        only_tensor(x1, "cosine_similarity", "x1"), only_tensor(x2, "cosine_similarity", "x2")
+    )
     if kind_of(one) not in "fc":
         raise RuntimeError(
             f"expected common dtype to be floating point, yet common dtype is {one.dtype}"
@@ -687,7 +713,7 @@ def cosine_embedding_loss(
     cosine = along / ns.sqrt(squares[0] * squares[1])
     together = ns.where(ns.equal(t, 1), 1 - cosine, 0.0)
     apart = ns.where(ns.equal(t, -1), _positive_part(cosine - margin), 0.0)
-    return _reduced(together + apart, _way(size_average, reduce, reduction))
+    return _composed(together + apart, _way(size_average, reduce, reduction), "AddBackward0")
 
 
 # -- the same in torch itself, where a number says how losses are reduced --------------------------
@@ -699,7 +725,7 @@ def _numbered(name: str, *order: str) -> None:
 
     def call(*args: Any, **options: Any) -> Any:
         given = dict(zip(order, args, strict=False)) | options
-        given["reduction"] = _REDUCTIONS[given.get("reduction", 1)]
+        given["reduction"] = _REDUCTIONS[given.get("reduction", 0)]
         return function(**given)
 
     call.__name__ = call.__qualname__ = name

@@ -1,99 +1,40 @@
-"""Module and Parameter: tensors by name, in a tree of parts that are called."""
+"""Module: tensors by name, in a tree of parts that are called."""
 
 from __future__ import annotations
 
-import itertools
-from collections import OrderedDict
+import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-import numpy as np
-
-from wengert.dialects.torch import dtypes, gradients, memory
+from wengert.dialects.torch import dtypes, places
+from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import no_grad
+from wengert.dialects.torch.nn import module_hooks, module_state
+from wengert.dialects.torch.nn.parameters import Buffer, Parameter
 from wengert.dialects.torch.table import put
-from wengert.dialects.torch.tensors import Tensor, convert, is_tensor, leaf, made
+from wengert.dialects.torch.tensors import Tensor, is_tensor
 
 M = TypeVar("M", bound="Module")
-
-
-class Parameter(Tensor):
-    """A tensor that a module learns."""
-
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
-        """Return a leaf with the memory of a tensor."""
-        parameter = object.__new__(cls)
-        parameter._raw = np.empty(0, dtypes.default().numpy) if data is None else data._raw
-        parameter._node = leaf(parameter) if requires_grad else None
-        return parameter
-
-    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
-        pass
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
-        if id(self) not in memo:
-            memo[id(self)] = Parameter(made(self._raw.copy()), self.requires_grad)
-        found: Parameter = memo[id(self)]
-        return found
-
-    def __repr__(self) -> str:
-        return "Parameter containing:\n" + Tensor.__repr__(self)
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _parameter_of, (self._raw, self.requires_grad)
-
-
-def _parameter_of(raw: Any, requires_grad: bool) -> Parameter:
-    return Parameter(made(raw), requires_grad)
-
-
-class Buffer(Tensor):
-    """A tensor that a module keeps and does not learn."""
-
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
-        """Return a tensor with the memory of another."""
-        buffer = object.__new__(cls)
-        buffer._raw = np.empty(0, dtypes.default().numpy) if data is None else data._raw
-        buffer._node = None
-        buffer.persistent = persistent
-        return buffer
-
-    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
-        pass
-
-
-class IncompatibleKeys(NamedTuple):
-    """The keys of a state that a module lacks, and those of a module that a state lacks."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        return (
-            f"IncompatibleKeys(missing_keys={self.missing_keys}, "
-            f"unexpected_keys={self.unexpected_keys})"
-        )
-
-
-_handles = itertools.count()
 
 
 class Module:
     """A part of a model: parameters, buffers and further parts, and `forward`."""
 
     training: bool
-    dump_patches = False
+    dump_patches: bool = False
+    call_super_init: bool = False
+    _version: int = 1
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        put_in = object.__setattr__
-        put_in(self, "training", True)
-        for name in ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks"):
-            put_in(self, name, {})
-        put_in(self, "_backward_hooks", {})
-        put_in(self, "_state_dict_hooks", {})
-        put_in(self, "_non_persistent_buffers_set", set())
+        if not self.call_super_init and (args or kwargs):
+            what = f"keyword argument '{next(iter(kwargs))}'" if kwargs else "positional arguments"
+            raise TypeError(f"{type(self).__name__}.__init__() got unexpected {what}")
+        self.__dict__["training"] = True
+        self.__dict__.update({name: {} for name in _DICTS})
+        self.__dict__["_non_persistent_buffers_set"] = set()
+        self.__dict__["_is_full_backward_hook"] = None
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute what the module is for; a subclass says how."""
@@ -103,117 +44,74 @@ class Module:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what `forward` computes, with the hooks around it."""
-        if not (self._forward_pre_hooks or self._forward_hooks or self._backward_hooks):
-            return self.forward(*args, **kwargs)
-        return self._call_with_hooks(args, kwargs)
+        if module_hooks.are_set(self):
+            return module_hooks.Call(self, args, kwargs).run()
+        return self.forward(*args, **kwargs)
 
-    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        for hook, with_kwargs, _ in list(self._forward_pre_hooks.values()):
-            answer = hook(self, args, kwargs) if with_kwargs else hook(self, args)
-            if answer is not None and with_kwargs:
-                args, kwargs = answer
-            elif answer is not None:
-                args = answer if isinstance(answer, tuple) else (answer,)
-        result = self.forward(*args, **kwargs)
-        for hook, with_kwargs, _ in list(self._forward_hooks.values()):
-            answer = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
-            if answer is not None:
-                result = answer
-        if self._backward_hooks:
-            self._watch_gradients(args, result)
-        return result
-
-    def _watch_gradients(self, args: tuple[Any, ...], result: Any) -> None:
-        """Have backward hooks called with the gradients of arguments and of the result."""
-        outputs = [result] if is_tensor(result) else list(result)
-        found: dict[str, Any] = {}
-
-        def call(name: str, value: Any) -> None:
-            found[name] = value
-            wanted = [a for a in args if is_tensor(a) and a.requires_grad]
-            if "output" in found and ("input" in found or not wanted):
-                inputs = tuple(
-                    found.get("input") if is_tensor(a) and a.requires_grad else None for a in args
-                )
-                for hook in list(self._backward_hooks.values()):
-                    hook(self, inputs, found["output"])
-
-        for argument in args:
-            if is_tensor(argument) and argument.requires_grad:
-                gradients.register_hook(argument, lambda g: call("input", g))
-        for output in outputs:
-            if is_tensor(output) and output.requires_grad:
-                gradients.register_hook(output, lambda g: call("output", (g,)))
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in _DICTS:
+            self.__dict__.setdefault(name, {})
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        self.__dict__.setdefault("_is_full_backward_hook", None)
 
     # -- names -----------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
-        state = self.__dict__
-        if "_parameters" not in state:
-            if isinstance(value, (Parameter, Module)):
+        mine = self.__dict__
+        begun = "_parameters" in mine
+        if isinstance(value, (Parameter, Module)):
+            learns = isinstance(value, Parameter)
+            if not begun:
+                what = "parameters" if learns else "module"
                 raise AttributeError(
-                    f"cannot assign {type(value).__name__} before Module.__init__() call; write "
+                    f"cannot assign {what} before Module.__init__() call; write "
                     "super().__init__() first"
                 )
-            object.__setattr__(self, name, value)
-            return
-        if isinstance(value, Parameter):
-            self._forget(name)
-            self.register_parameter(name, value)
-        elif isinstance(value, Module):
-            self._forget(name)
-            self._modules[name] = value
-        elif isinstance(value, Buffer):
-            self._forget(name)
-            self.register_buffer(name, value, value.persistent)  # type: ignore[attr-defined]
-        elif name in self._parameters:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{type(value).__name__}' as parameter '{name}' "
-                    "(torch.nn.Parameter or None expected)"
-                )
+            for names in (mine, self._buffers, self._modules if learns else self._parameters):
+                names.pop(name, None)
+            self._non_persistent_buffers_set.discard(name)
+            if learns:
+                self.register_parameter(name, value)
+            else:
+                self._modules[name] = value
+        elif begun and name in self._parameters:
+            _check_none(value, name, "parameter", "torch.nn.Parameter")
             self._parameters[name] = None
-        elif name in self._modules:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{type(value).__name__}' as child module '{name}' "
-                    "(torch.nn.Module or None expected)"
-                )
+        elif begun and name in self._modules:
+            _check_none(value, name, "child module", "torch.nn.Module")
             self._modules[name] = None
-        elif name in self._buffers:
-            if value is not None and not is_tensor(value):
-                raise TypeError(
-                    f"cannot assign '{type(value).__name__}' as buffer '{name}' (torch.Tensor or "
-                    "None expected)"
-                )
-            self._buffers[name] = value
+        elif begun and (name in self._buffers or isinstance(value, Buffer)):
+            if isinstance(value, Buffer):
+                lasting = value.persistent  # type: ignore[attr-defined]
+            else:
+                lasting = name not in self._non_persistent_buffers_set
+            self.register_buffer(name, value, lasting)
         else:
             object.__setattr__(self, name, value)
 
-    def _forget(self, name: str) -> None:
-        for names in (self.__dict__, self._parameters, self._buffers, self._modules):
-            names.pop(name, None)
-
     def __getattr__(self, name: str) -> Any:
+        mine = self.__dict__
         for kind in ("_parameters", "_buffers", "_modules"):
-            names = self.__dict__.get(kind)
-            if names is not None and name in names:
-                return names[name]
+            if kind in mine and name in mine[kind]:
+                return mine[kind][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
         for names in (self._parameters, self._buffers, self._modules):
             if name in names:
                 del names[name]
+                self._non_persistent_buffers_set.discard(name)
                 return
         object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *self._parameters, *self._buffers, *self._modules})
+        found = {*object.__dir__(self), *self._parameters, *self._buffers, *self._modules}
+        return sorted(name for name in found if not name[0].isdigit())
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Keep a parameter by a name."""
-        self._check_name(name, self._parameters, "parameter")
+        self._check_name(name, "parameter")
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
                 f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
@@ -221,77 +119,108 @@ class Module:
             )
         if param is not None and not param.is_leaf:
             raise ValueError(
-                f"cannot assign non-leaf Tensor to parameter '{name}'; write nn.Parameter(x.data)"
+                f"Cannot assign non-leaf Tensor to parameter '{name}'; compute it in forward() "
+                "from a parameter that is a leaf"
             )
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """Keep a tensor by a name that is not learnt."""
-        self._check_name(name, self._buffers, "buffer")
+        self._check_name(name, "buffer")
         if tensor is not None and not is_tensor(tensor):
             raise TypeError(
                 f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (torch Tensor "
                 "or None required)"
             )
         self._buffers[name] = tensor
-        if not persistent:
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
             self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Keep a part by a name."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
-        self._check_name(name, self._modules, "module")
+        self._check_name(name, "module")
         self._modules[name] = module
 
-    register_module = add_module
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Keep a part by a name."""
+        self.add_module(name, module)
 
-    def _check_name(self, name: str, names: dict[str, Any], what: str) -> None:
+    def _check_name(self, name: str, what: str) -> None:
+        """Raise unless a name can be given to a parameter, a buffer or a part."""
+        names = self.__dict__.get(f"_{what}s")
+        if names is None:
+            raise AttributeError(
+                f"cannot assign {what} before Module.__init__() call; write super().__init__() "
+                "first"
+            )
         if not isinstance(name, str):
-            raise TypeError(f"{what} name should be a string, got {type(name).__name__}")
-        if "." in name:
-            raise KeyError(f'{what} name can\'t contain ".", got {name!r}')
-        if not name:
-            raise KeyError(f'{what} name can\'t be empty string ""')
+            raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
         if hasattr(self, name) and name not in names:
             raise KeyError(f"attribute '{name}' already exists")
+        if "." in name:
+            raise KeyError(f'{what} name can\'t contain ".", got: {name}')
+        if not name:
+            raise KeyError(f'{what} name can\'t be empty string ""')
 
     def get_submodule(self, target: str) -> Module:
         """Return the part at a path of names."""
         part: Any = self
-        for name in filter(None, target.split(".")):
+        for name in target.split(".") if target else ():
             if not hasattr(part, name):
-                raise AttributeError(f"{type(part).__name__} has no attribute `{name}`")
+                raise AttributeError(f"{part._get_name()} has no attribute `{name}`")
             part = getattr(part, name)
             if not isinstance(part, Module):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         found: Module = part
         return found
 
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a part at a path of names; with `strict` there must be one already."""
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        above = self.get_submodule(path)
+        if strict and not hasattr(above, name):
+            raise AttributeError(f"{above._get_name()} has no attribute `{name}`")
+        if hasattr(above, name) and not isinstance(getattr(above, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(above, name, module)
+
+    def _at(self, target: str) -> tuple[Module, str, Any]:
+        path, _, name = target.rpartition(".")
+        part = self.get_submodule(path)
+        if not hasattr(part, name):
+            raise AttributeError(f"{part._get_name()} has no attribute `{name}`")
+        return part, name, getattr(part, name)
+
     def get_parameter(self, target: str) -> Any:
         """Return the parameter at a path of names."""
-        path, _, name = target.rpartition(".")
-        found = getattr(self.get_submodule(path), name)
+        _, name, found = self._at(target)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return found
 
     def get_buffer(self, target: str) -> Any:
         """Return the buffer at a path of names."""
-        path, _, name = target.rpartition(".")
-        part = self.get_submodule(path)
+        part, name, found = self._at(target)
         if name not in part._buffers:
             raise AttributeError(f"`{name}` is not a buffer")
-        return part._buffers[name]
+        return found
 
     # -- what is in it -----------------------------------------------------------------------------
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Return the parts right below, with their names."""
-        seen: set[int] = set()
+        seen: set[Any] = set()
         for name, part in self._modules.items():
-            if part is not None and id(part) not in seen:
-                seen.add(id(part))
+            if part is not None and part not in seen:
+                seen.add(part)
                 yield name, part
 
     def children(self) -> Iterator[Module]:
@@ -319,28 +248,34 @@ class Module:
         for _, part in self.named_modules():
             yield part
 
-    def _named(
-        self, kind: str, prefix: str, recurse: bool, remove_duplicate: bool
+    def _named_members(
+        self,
+        get_members_fn: Callable[[Any], Any],
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
+        seen: set[Any] = set()
         parts = (
             self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
             if recurse
             else [(prefix, self)]
         )
         for path, part in parts:
-            for name, value in getattr(part, kind).items():
-                if value is None or id(value) in seen:
+            for name, value in get_members_fn(part):
+                if value is None or value in seen:
                     continue
                 if remove_duplicate:
-                    seen.add(id(value))
+                    seen.add(value)
                 yield (f"{path}.{name}" if path else name), value
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
         """Return the parameters, with their paths."""
-        return self._named("_parameters", prefix, recurse, remove_duplicate)
+        yield from self._named_members(
+            lambda part: part._parameters.items(), prefix, recurse, remove_duplicate
+        )
 
     def parameters(self, recurse: bool = True) -> Iterator[Any]:
         """Return the parameters."""
@@ -351,7 +286,9 @@ class Module:
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
         """Return the buffers, with their paths."""
-        return self._named("_buffers", prefix, recurse, remove_duplicate)
+        yield from self._named_members(
+            lambda part: part._buffers.items(), prefix, recurse, remove_duplicate
+        )
 
     def buffers(self, recurse: bool = True) -> Iterator[Any]:
         """Return the buffers."""
@@ -371,7 +308,7 @@ class Module:
         """Have dropout and the like do what they do in training, or not."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
-        object.__setattr__(self, "training", mode)
+        self.training = mode
         for part in self.children():
             part.train(mode)
         return self
@@ -387,36 +324,62 @@ class Module:
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters."""
+        """Forget the gradients of all parameters, or make them zero."""
         for parameter in self.parameters():
-            if parameter.grad is not None:
-                parameter.grad = None if set_to_none else made(np.zeros_like(parameter.grad._raw))
+            if parameter.grad is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+            else:
+                parameter.grad.detach_().zero_()
 
-    def _converted(self: M, change: Callable[[Any], Any]) -> M:
-        for part in self.modules():
-            for parameter in filter(None, part._parameters.values()):
-                new = change(parameter.detach())
-                parameter.data = new
+    def _apply(self: M, fn: Callable[[Any], Any], recurse: bool = True) -> M:
+        """Give all tensors the values that a function has of them; parameters stay the same ones."""
+        for part in self.children() if recurse else ():
+            part._apply(fn)
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                with no_grad():
+                    parameter.data = fn(parameter)
                 if parameter.grad is not None:
-                    parameter._grad = change(parameter.grad.detach())
-            for name, buffer in part._buffers.items():
-                if buffer is not None:
-                    part._buffers[name] = change(buffer)
+                    with no_grad():
+                        parameter.grad.data = fn(parameter.grad)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
         return self
 
-    def to(self: M, *args: Any, **kwargs: Any) -> M:
+    def to(
+        self: M,
+        *args: Any,
+        device: Any = None,
+        dtype: Any = None,
+        non_blocking: bool = False,
+        tensor: Any = None,
+        memory_format: Any = None,
+    ) -> M:
         """Convert floating parameters and buffers to a dtype; a device must be the CPU."""
+        given = [*args] if tensor is None else [tensor, *args]
+        if given and is_tensor(given[0]):
+            device, dtype = None, given.pop(0).dtype
+        if given and (given[0] is None or isinstance(given[0], (str, int, places.device))):
+            device = given.pop(0)
+        if given and not isinstance(given[0], bool):
+            dtype = given.pop(0)
+        if any(not isinstance(g, bool) for g in given):
+            raise TypeError(f"to() received an invalid combination of arguments: {args!r:.100}")
+        if dtype is not None:
+            _check_floating(dtype)
 
-        def change(tensor: Any) -> Any:
-            if tensor.is_floating_point() or tensor.is_complex():
-                return tensor.to(*args, **kwargs)
-            rest = [a for a in args if type(a) is not dtypes.dtype]
-            return tensor.to(*rest) if rest else tensor
+        def change(value: Any) -> Any:
+            wanted = dtype if value.is_floating_point() or value.is_complex() else None
+            has_images = memory_format is not None and value.dim() in (4, 5)
+            return value.to(device, wanted, memory_format=memory_format if has_images else None)
 
-        return self._converted(change)
+        return self._apply(change)
 
     def _floating(self: M, name: str) -> M:
-        return self._converted(lambda t: getattr(t, name)() if t.is_floating_point() else t)
+        return self._apply(lambda t: getattr(t, name)() if t.is_floating_point() else t)
 
     def float(self: M) -> M:
         """Convert floating parameters and buffers to float32."""
@@ -430,17 +393,28 @@ class Module:
         """Convert floating parameters and buffers to float16."""
         return self._floating("half")
 
+    def type(self: M, dst_type: Any) -> M:
+        """Convert all parameters and buffers to a dtype."""
+        return self._apply(lambda t: t.type(dst_type))
+
     def cpu(self: M) -> M:
         """Return the module, which is there already."""
-        return self
+        return self._apply(lambda t: t.cpu())
 
     def cuda(self: M, device: Any = None) -> M:
         """Raise: tensors are on the CPU."""
-        return self._converted(lambda t: t.cuda(device))
+        return self._apply(lambda t: t.cuda(device))
 
-    def type(self: M, dst_type: Any) -> M:
-        """Convert all parameters and buffers to a dtype."""
-        return self._converted(lambda t: t.type(dst_type))
+    def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
+        """Give all tensors new memory, whose numbers are not set."""
+        return self._apply(lambda t: t.new_empty(t.shape, device=device), recurse)
+
+    def share_memory(self: M) -> M:
+        """Return the module: there is one process."""
+        return self
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Do nothing: there is no compiler."""
 
     # -- hooks -------------------------------------------------------------------------------------
 
@@ -451,21 +425,49 @@ class Module:
         prepend: bool = False,
         with_kwargs: bool = False,
         always_call: bool = False,
-    ) -> Any:
+    ) -> Handle:
         """Have a function called with the arguments and the result of each call."""
-        return _registered(self._forward_hooks, (hook, with_kwargs, always_call), prepend)
+        handle = module_hooks.registered(self._forward_hooks, hook, prepend)
+        if with_kwargs:
+            self._forward_hooks_with_kwargs[handle.id] = True
+        if always_call:
+            self._forward_hooks_always_called[handle.id] = True
+        return handle
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> Any:
+    ) -> Handle:
         """Have a function called with the arguments before each call."""
-        return _registered(self._forward_pre_hooks, (hook, with_kwargs, False), prepend)
+        handle = module_hooks.registered(self._forward_pre_hooks, hook, prepend)
+        if with_kwargs:
+            self._forward_pre_hooks_with_kwargs[handle.id] = True
+        return handle
 
-    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Any:
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> Handle:
         """Have a function called with the gradients of the arguments and of the result."""
-        return _registered(self._backward_hooks, hook, prepend)
+        self._use_backward_hooks(True)
+        return module_hooks.registered(self._backward_hooks, hook, prepend)
 
-    register_backward_hook = register_full_backward_hook
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> Handle:
+        """Have a function called with the gradients of the result."""
+        return module_hooks.registered(self._backward_pre_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Have a function called with the gradients of the operation that made the result."""
+        self._use_backward_hooks(False)
+        return module_hooks.registered(self._backward_hooks, hook)
+
+    def _use_backward_hooks(self, full: bool) -> None:
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single "
+                "Module. Please use only one of them."
+            )
+        self._is_full_backward_hook = full
 
     # -- state -------------------------------------------------------------------------------------
 
@@ -473,50 +475,85 @@ class Module:
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> Any:
         """Return all parameters and lasting buffers by their paths."""
-        state: dict[str, Any] = OrderedDict() if destination is None else destination
-        for names in (self._parameters, self._buffers):
-            for name, value in names.items():
-                lasting = names is self._parameters or name not in self._non_persistent_buffers_set
-                if value is not None and lasting:
-                    state[prefix + name] = value if keep_vars else value.detach()
-        for name, part in self._modules.items():
-            if part is not None:
-                part.state_dict(destination=state, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        return state
+        if args:
+            warnings.warn(
+                "Positional args are being deprecated, use kwargs instead", FutureWarning, 2
+            )
+            destination = args[0] if destination is None else destination
+            prefix = args[1] if len(args) > 1 and not prefix else prefix
+            keep_vars = args[2] if len(args) > 2 and not keep_vars else keep_vars
+        return module_state.saved(self, destination, prefix, keep_vars)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        for name, value in module_state.own_tensors(self).items():
+            destination[prefix + name] = value if keep_vars else value.detach()
+        if type(self).get_extra_state is not Module.get_extra_state:
+            destination[prefix + module_state.EXTRA] = self.get_extra_state()
 
     def load_state_dict(
         self, state_dict: Any, strict: bool = True, assign: bool = False
-    ) -> IncompatibleKeys:
-        """Copy parameters and buffers from a dict of them."""
-        if not hasattr(state_dict, "keys"):
-            raise TypeError(f"expected state_dict to be dict-like, got {type(state_dict).__name__}")
-        mine = self.state_dict(keep_vars=True)
-        missing = [name for name in mine if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in mine]
-        problems = []
-        if strict and unexpected:
-            problems.append(f"unexpected key(s) in state_dict: {', '.join(unexpected)}")
-        if strict and missing:
-            problems.append(f"missing key(s) in state_dict: {', '.join(missing)}")
-        with no_grad():
-            for name, place in mine.items():
-                if name not in state_dict:
-                    continue
-                given = state_dict[name]
-                if given._raw.shape != place._raw.shape:
-                    problems.append(
-                        f"size mismatch for {name}: {list(given._raw.shape)} was given, and the "
-                        f"module has {list(place._raw.shape)}"
-                    )
-                elif assign:
-                    place.data = given
-                else:
-                    memory.overwrite(place, convert(given))
-        if problems:
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}: {'; '.join(problems)}"
-            )
-        return IncompatibleKeys(missing, unexpected)
+    ) -> module_state.IncompatibleKeys:
+        """Copy parameters and buffers from a dict of them, or with `assign` take them."""
+        loading = module_state.Loading(state_dict, assign)
+        loading.load(self, loading.state)
+        return loading.finish(self, strict)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        for hook in self._load_state_dict_pre_hooks.values():
+            hook(
+                state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
+                error_msgs,
+            )  # fmt: skip
+        assign = local_metadata.get("assign_to_params_buffers", False)
+        takes_extra = type(self).set_extra_state is not Module.set_extra_state
+        module_state.load_own(
+            self, state_dict, prefix, assign, strict, missing_keys, unexpected_keys, error_msgs,
+            takes_extra,
+        )  # fmt: skip
+
+    def get_extra_state(self) -> Any:
+        """Return what is saved besides tensors; a subclass says what."""
+        raise RuntimeError("get_extra_state() is not there; write it where set_extra_state is")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take what `get_extra_state` returned."""
+        raise RuntimeError("set_extra_state() is not there; write it where get_extra_state is")
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Have a function called before the state is saved: hook(module, prefix, keep_vars)."""
+        return module_hooks.registered(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Have a function called with the state: hook(module, state_dict, prefix, metadata)."""
+        handle = module_hooks.registered(self._state_dict_hooks, hook)
+        self._state_dict_public_hooks[handle.id] = True
+        return handle
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> Handle:
+        return module_hooks.registered(self._state_dict_hooks, hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Have a function called before a state is loaded: hook(module, state_dict, ...)."""
+        return self._register_load_state_dict_pre_hook(hook, True)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> Handle:
+        call = module_state.with_module(hook, self) if with_module else hook
+        return module_hooks.registered(self._load_state_dict_pre_hooks, call)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Have a function called after a state was loaded: hook(module, incompatible_keys)."""
+        return module_hooks.registered(self._load_state_dict_post_hooks, hook)
 
     # -- what it looks like ------------------------------------------------------------------------
 
@@ -530,26 +567,50 @@ class Module:
     def __repr__(self) -> str:
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
-        parts = []
-        for name, part in self._modules.items():
-            first, *rest = repr(part).split("\n")
-            parts.append("\n".join([f"({name}): {first}", *(f"  {line}" for line in rest)]))
-        if not parts and len(lines) <= 1:
-            return f"{self._get_name()}({extra})"
-        inner = "\n  ".join(lines + parts)
-        return f"{self._get_name()}(\n  {inner}\n)"
+        parts = [f"({name}): {indented(repr(part))}" for name, part in self._modules.items()]
+        return framed(self._get_name(), lines, parts)
 
 
-def _registered(hooks: dict[int, Any], hook: Any, first: bool) -> Any:
-    handle = gradients.Handle(hooks)
-    hooks[handle.id] = hook
-    if first:
-        others = {k: v for k, v in hooks.items() if k != handle.id}
-        hooks.clear()
-        hooks.update({handle.id: hook, **others})
-    return handle
+def indented(text: str) -> str:
+    """Return a text whose lines after the first begin with two more spaces."""
+    return text.replace("\n", "\n  ")
+
+
+def framed(name: str, lines: list[str], parts: list[str]) -> str:
+    """Return what a module looks like: on one line if nothing is in it but that line."""
+    if not parts and len(lines) <= 1:
+        return f"{name}({''.join(lines)})"
+    inner = "\n  ".join(lines + parts)
+    return f"{name}(\n  {inner}\n)"
+
+
+#: The dicts that every module has.
+_DICTS = (
+    "_parameters", "_buffers", "_modules", "_backward_pre_hooks", "_backward_hooks",
+    "_forward_hooks", "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
+    "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
+    "_state_dict_public_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)  # fmt: skip
+
+
+def _check_none(value: Any, name: str, what: str, expected: str) -> None:
+    if value is not None:
+        raise TypeError(
+            f"cannot assign '{type(value).__name__}' as {what} '{name}' ({expected} or None "
+            "expected)"
+        )
+
+
+def _check_floating(dtype: Any) -> None:
+    if not isinstance(dtype, dtypes.dtype):
+        raise TypeError(f"to(): expected a torch.dtype, got {type(dtype).__name__}")
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise TypeError(
+            "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+            f"dtype={dtype}"
+        )
 
 
 put(("nn.Module", "nn.modules.Module", "nn.modules.module.Module"), Module)
-put(("nn.Parameter", "nn.parameter.Parameter"), Parameter)
-put(("nn.Buffer", "nn.parameter.Buffer"), Buffer)
+__all__ = ["Buffer", "Module", "Parameter", "Tensor"]

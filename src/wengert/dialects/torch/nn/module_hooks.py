@@ -15,8 +15,8 @@ from wengert.dialects.torch.tensors import Tensor
 Hooks = dict[int, Callable[..., Any]]
 
 
-class HookSet:
-    """Hooks of one module, or of all modules, each kind by the numbers of their handles."""
+class _ForEvery:
+    """Hooks that are called for every module, each kind by the numbers of their handles."""
 
     def __init__(self) -> None:
         self.forward: Hooks = {}
@@ -30,8 +30,7 @@ class HookSet:
         self.full: bool | None = None
 
 
-#: Hooks that are called for every module.
-EVERY = HookSet()
+EVERY = _ForEvery()
 
 
 def registered(hooks: Hooks, hook: Callable[..., Any], first: bool = False) -> Handle:
@@ -209,6 +208,11 @@ class _Watch:
 
     def _without_inputs(self) -> None:
         """Call the hooks now, since no argument will get a gradient."""
+        warnings.warn(
+            "Full backward hook is firing when gradients are computed with respect to module "
+            "outputs since no inputs require gradients.",
+            stacklevel=5,
+        )
         for hook in self.hooks:
             answer = hook(self.module, (None,) * self.count, self.given)
             if answer is not None and any(a is not None for a in answer):

@@ -9,11 +9,12 @@ import numpy as np
 
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.axes import axis_of
-from wengert.dialects.torch.memory import overwrite
+from wengert.dialects.torch.memory import overwrite, write
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.arguments import (
     Ints,
     functional,
+    is_batched,
     optional,
     real,
     whole,
@@ -39,14 +40,20 @@ def _check_channels(name: str, channels: int, **given: Native | None) -> None:
             )
 
 
-def _move(running: Any, own: Native, momentum: float) -> None:
-    """Write a running statistic, moved towards a new one, to its memory."""
+def _move(running: Any, own: Native, momentum: float, noted: bool) -> None:
+    """Write a running statistic, moved towards a new one, to its memory.
+
+    PyTorch does not count a write by `batch_norm` as a new version.
+    """
     if running is None:
         return
     with no_grad():
         old = convert(running)
         new = astype(old * (1 - momentum) + astype(own, old._raw.dtype) * momentum, old._raw.dtype)
-        overwrite(running, new)
+        if noted or is_batched(running) or is_batched(new):
+            overwrite(running, new)
+        else:
+            write(running._raw, new._raw, noted=False)
 
 
 def _own(x: Native, channel: int) -> tuple[Native, Native]:
@@ -63,13 +70,12 @@ def _by_channels(
     x = real(input, name)
     if x.ndim < 2:
         raise RuntimeError(f"{name}: input has shape {list(x.shape)}; expected batch and channels")
-    mean, variance = optional(running_mean, name, "running_mean"), optional(
-        running_var, name, "running_var"
+    mean, variance = (
+        optional(running_mean, name, "running_mean"),
+        optional(running_var, name, "running_var"),
     )
     w, b = optional(weight, name, "weight"), optional(bias, name, "bias")
-    _check_channels(
-        name, x.shape[1], running_mean=mean, running_var=variance, weight=w, bias=b
-    )
+    _check_channels(name, x.shape[1], running_mean=mean, running_var=variance, weight=w, bias=b)
     kind = x._raw.dtype
     w, b = (None if v is None else astype(v, kind) for v in (w, b))
     if not training:
@@ -77,14 +83,15 @@ def _by_channels(
             raise RuntimeError(
                 f"{name}: expected running_mean and running_var to be defined; write training=True"
             )
-        mean, variance = astype(constant(mean), kind), astype(constant(variance), kind)
+        # copies: later training changes the statistics, and not what an entry has kept
+        mean, variance = (astype(ns.copy(constant(v)), kind) for v in (mean, variance))
         return normalisation.batch_norm(x, mean, variance, w, b, eps=float(eps))
     others = (0, *range(2, x.ndim))
     y = normalisation._standard(x, axis=others, eps=float(eps))
     y = normalisation._affine(y, w, b, (1,), name)
     if running_mean is not None or running_var is not None:
         for running, own in zip((running_mean, running_var), _own(x, 1), strict=True):
-            _move(running, own, float(momentum))
+            _move(running, own, float(momentum), noted=False)
     return y
 
 
@@ -124,9 +131,7 @@ def instance_norm(
     """Return x normalised for each channel of each instance."""
     x = only_tensor(input, "instance_norm")
     if use_input_stats and math.prod(x.shape[2:]) == 1:
-        raise wrong(
-            f"Expected more than 1 spatial element when training, got input size {x.shape}"
-        )
+        raise wrong(f"Expected more than 1 spatial element when training, got input size {x.shape}")
     if not use_input_stats:
         if running_mean is None or running_var is None:
             raise RuntimeError(
@@ -143,7 +148,7 @@ def instance_norm(
         numbers = constant(x)
         each = ns.mean(numbers, axis=places), ns.var(numbers, axis=places, correction=1.0)
         for running, own in zip((running_mean, running_var), each, strict=True):
-            _move(running, ns.mean(own, axis=0), float(momentum))
+            _move(running, ns.mean(own, axis=0), float(momentum), noted=True)
     return normalisation.instance_norm(x, w, b, eps=float(eps))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.torch.axes import kind_of, unable
 from wengert.dialects.torch.nn.arguments import (
     F,
     Ints,
@@ -19,7 +20,6 @@ from wengert.dialects.torch.nn.arguments import (
     wrong,
 )
 from wengert.dialects.torch.operators import to_power
-from wengert.dialects.torch.reductions import kind_of, unable
 from wengert.dialects.torch.table import NAMES, guarded, put
 from wengert.dialects.torch.tensors import ns, only_tensor, static, values_of
 from wengert.engine.tensor import Tensor as Native
@@ -28,7 +28,11 @@ from wengert.ops.neural import pooling
 from wengert.ops.neural.convolutions import batched, unbatched
 from wengert.ops.neural.resampling import area_taps
 
-_LABELS = {1: "SqueezeBackward1", 2: "MaxPool2DWithIndicesBackward0", 3: "MaxPool3DWithIndicesBackward0"}
+_LABELS = {
+    1: "SqueezeBackward1",
+    2: "MaxPool2DWithIndicesBackward0",
+    3: "MaxPool3DWithIndicesBackward0",
+}
 
 
 def _is_left_out(stride: Any) -> bool:
@@ -120,9 +124,15 @@ def _mean(
     count_include_pad: bool, divisor_override: Any,
 ) -> Any:  # fmt: skip
     name = f"avg_pool{spatial}d"
-    x = fractional(input, name)
-    if kind_of(x) == "c":
+    x = only_tensor(input, name)
+    if kind_of(x) != "f" and x._raw.dtype != np.int64:
         raise unable(name, x)
+    if kind_of(x) == "i":  # rounded towards 0
+        means = _mean(
+            spatial, ns.astype(x, np.float64), kernel_size, stride, padding, ceil_mode,
+            count_include_pad, divisor_override,
+        )  # fmt: skip
+        return ns.astype(ns.trunc(means), np.int64)
     x, had_batch, geometry, pairs = _windows(
         name, spatial, x, kernel_size, stride, padding, 1, ceil_mode
     )
@@ -211,8 +221,7 @@ def _output_size(name: str, spatial: int, x: Native, output_size: Any) -> Ints:
         raise RuntimeError(f"{name}: output_size must be {spatial} numbers, got {output_size!r}")
     kept = x.shape[x.ndim - spatial :]
     found = tuple(
-        n if m is None else whole(m, name, "output_size")
-        for n, m in zip(kept, sizes, strict=True)
+        n if m is None else whole(m, name, "output_size") for n, m in zip(kept, sizes, strict=True)
     )
     if min(found) < 0:
         raise RuntimeError(f"{name}: elements of output_size must be at least 0, got {list(found)}")
@@ -250,6 +259,7 @@ def _places_of_largest(raw: np.ndarray, size: Ints) -> np.ndarray:
     taps = [area_taps(n, m)[0] for n, m in zip(spatial, size, strict=True)]
     positions = np.arange(math.prod(spatial)).reshape(spatial)
     found = np.empty((*lead, *size), np.int64)
+    place: Any
     for place in itertools.product(*map(range, size)):
         window = np.ix_(*(t[i][t[i] >= 0] for t, i in zip(taps, place, strict=True)))
         flat = positions[window].reshape(-1)
@@ -258,9 +268,7 @@ def _places_of_largest(raw: np.ndarray, size: Ints) -> np.ndarray:
     return found
 
 
-def _adaptive_largest(
-    spatial: int, input: Any, output_size: Any, return_indices: bool
-) -> Any:
+def _adaptive_largest(spatial: int, input: Any, output_size: Any, return_indices: bool) -> Any:
     name = f"adaptive_max_pool{spatial}d"
     x = fractional(input, name)
     _check_axes(x, spatial, name)
@@ -369,7 +377,10 @@ def _max_unpool(spatial: int) -> None:
         return _put_back(x, where, size, name)
 
     unpool.__name__ = unpool.__qualname__ = name
-    put((F + name,), guarded(unpool, {3: "MaxUnpool3DBackward0"}.get(spatial, "MaxUnpool2DBackward0")))
+    put(
+        (F + name,),
+        guarded(unpool, {3: "MaxUnpool3DBackward0"}.get(spatial, "MaxUnpool2DBackward0")),
+    )
 
 
 def _put_back(x: Native, where: np.ndarray, size: Ints, name: str) -> Native:

@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch import conventions
+from wengert.dialects.torch.axes import kind_of
 from wengert.dialects.torch.nn.arguments import (
     F,
-    fractional,
     functional,
-    lengths,
     real,
     whole,
     wrong,
 )
-from wengert.dialects.torch.reductions import kind_of
-from wengert.dialects.torch.table import NAMES, as_is, guarded, offered, put
+from wengert.dialects.torch.table import NAMES, guarded, put
 from wengert.dialects.torch.tensors import ns, only_tensor, static
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
@@ -44,9 +42,7 @@ def _check_mode(x: Native, mode: str, antialias: bool) -> None:
         )
     wanted = 2 if mode == "lanczos" else _AXES.get(mode, spatial)
     if wanted != spatial:
-        raise NotImplementedError(
-            f"Got {x.ndim}D input, but {mode} mode needs {wanted + 2}D input"
-        )
+        raise NotImplementedError(f"Got {x.ndim}D input, but {mode} mode needs {wanted + 2}D input")
 
 
 def _sizes(x: Native, size: Any, scale_factor: Any) -> tuple[list[int] | None, Any]:
@@ -102,6 +98,8 @@ def interpolate(
         factors = None
     if mode == "area":
         return NAMES[f"{F}adaptive_avg_pool{x.ndim - 2}d"](x, sizes)
+    if x._raw.dtype == np.uint8 and mode in _ANY:
+        return ns.astype(interpolate(ns.astype(x, np.float32), size, scale_factor, mode), np.uint8)
     x = real(x, "interpolate")
     if sizes is not None and min(sizes) < 1:
         raise RuntimeError(
@@ -220,7 +218,7 @@ def _picked(flat: Native, index: list[np.ndarray], lengths: tuple[int, ...]) -> 
     for i, n in zip(index, lengths, strict=True):
         inside &= (i >= 0) & (i < n)
         position = position * n + np.clip(i, 0, n - 1).astype(np.int64)
-    shape = (flat.shape[0], flat.shape[1], position.shape[1])
+    shape = (*flat.shape[:2], *position.shape[1:])
     where = np.broadcast_to(position[:, None], shape)
     found = ns.take_along_axis(flat, wrap_native(np.ascontiguousarray(where)), axis=2)
     return ns.keep(found, wrap_native(np.broadcast_to(inside[:, None], shape)))
@@ -463,16 +461,10 @@ def _bordered(input: Any, pad: Any, mode: str = "constant", value: Any = None) -
     if mode not in _MODES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value:
-        raise as_is(ValueError(f'Padding mode "{mode}" doesn\'t take in value argument'))
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     _check_borders(x, len(static(list(pad))) // 2, pairs, mode)
     wide = [(max(b, 0), max(a, 0)) for b, a in pairs]
     return _cropped(ns.pad(x, wide, _MODES[mode]), [(min(b, 0), min(a, 0)) for b, a in pairs])
 
 
 put((F + "pad",), guarded(_bordered, "ConstantPadNdBackward0"))
-
-
-@offered("constant_pad_nd", method=False)
-def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
-    """Return x with a number around it."""
-    return _bordered(input, pad, "constant", value)

@@ -1,5 +1,5 @@
 """torch.optim: optimisers and schedules of their rates."""
 
-from wengert.dialects.torch.optim import optimizers
+from wengert.dialects.torch.optim import averaging, lr_scheduler, optimizers
 
-__all__ = ["optimizers"]
+__all__ = ["averaging", "lr_scheduler", "optimizers"]

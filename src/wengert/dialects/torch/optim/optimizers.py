@@ -1,247 +1,53 @@
-"""Optimisers as PyTorch has them: objects with groups of parameters and state."""
+"""PyTorch's optimisers: their options, what they keep for a parameter, and their rules."""
 
 from __future__ import annotations
 
-import functools
-from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.dialects.torch import memory
-from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import enable_grad, no_grad
+from wengert.dialects.torch.optim.optimizer import ByRule, Optimizer, filled, item, number
 from wengert.dialects.torch.table import put
-from wengert.dialects.torch.tensors import Tensor, convert, made
-from wengert.engine.tensor import wrap
-from wengert.optim import torch_rules
+from wengert.dialects.torch.tensors import Tensor, made
+from wengert.optim import lbfgs, torch_rules
 
-#: What a state holds as arrays, by PyTorch's names, is shown to programs as tensors.
-Rule = torch_rules.Rule
+Betas = tuple[Any, Any]
 
 
-class _Required:
-    def __repr__(self) -> str:
-        return "<required parameter>"
-
-
-required = _Required()
-
-
-class Optimizer:
-    """What optimisers share: groups of parameters, each with its options, and state."""
-
-    _rule: Rule | None = None
-
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
-        self.defaults = defaults
-        self.state: dict[Any, Any] = defaultdict(dict)
-        self.param_groups: list[dict[str, Any]] = []
-        self._before: dict[int, Any] = OrderedDict()
-        self._after: dict[int, Any] = OrderedDict()
-        if isinstance(params, Tensor):
-            raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, "
-                "but got one Tensor; write [tensor]"
-            )
-        groups = list(params)
-        if not groups:
-            raise ValueError("optimizer got an empty parameter list")
-        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
-            self.add_param_group(group)
-        if type(self).step is not Optimizer.step:
-            self._wrap_step()
-
-    def _wrap_step(self) -> None:
-        """Have hooks called around a step that a subclass defines."""
-        inner = self.step
-
-        @functools.wraps(inner)
-        def step(*args: Any, **kwargs: Any) -> Any:
-            for hook in list(self._before.values()):
-                hook(self, args, kwargs)
-            result = inner(*args, **kwargs)
-            for hook in list(self._after.values()):
-                hook(self, args, kwargs)
-            return result
-
-        self.step = step  # type: ignore[method-assign]
-
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add parameters with options of their own."""
-        if not isinstance(param_group, dict):
-            raise TypeError(f"param_group must be a dict, but got {type(param_group).__name__}")
-        group = dict(param_group)
-        params = group["params"]
-        if isinstance(params, set):
-            raise TypeError(
-                "optimizer parameters need an order, and those of a set change; write a list"
-            )
-        group["params"] = [params] if isinstance(params, Tensor) else list(params)
-        if group["params"] and isinstance(group["params"][0], tuple):  # with names
-            group["param_names"] = [name for name, _ in group["params"]]
-            group["params"] = [p for _, p in group["params"]]
-        for p in group["params"]:
-            if not isinstance(p, Tensor):
-                raise TypeError(
-                    f"optimizer can only optimize Tensors, but one is {type(p).__name__}"
-                )
-            if not (p.is_leaf or p._retains):
-                raise ValueError(
-                    "can't optimize a non-leaf Tensor; give the leaf that it was computed from"
-                )
-        for name, default in self.defaults.items():
-            if default is required and name not in group:
-                raise ValueError(f"parameter group didn't specify the option {name}")
-            group.setdefault(name, default)
-        given = {id(p) for other in self.param_groups for p in other["params"]}
-        if any(id(p) in given for p in group["params"]):
-            raise ValueError("some parameters appear in more than one parameter group")
-        self.param_groups.append(group)
-
-    def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters."""
-        for group in self.param_groups:
-            for p in group["params"]:
-                if p.grad is not None:
-                    p.grad = None if set_to_none else made(np.zeros_like(p.grad._raw))
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters by their gradients, and return the closure's loss."""
-        rule = self._rule
-        if rule is None:
-            raise NotImplementedError
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        for hook in list(self._before.values()):
-            hook(self, (closure,), {})
-        with no_grad():
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad is None:
-                        continue
-                    options = {k: _number(v) for k, v in group.items() if k != "params"}
-                    state = self._arrays(p)
-                    new = rule(p._raw, p.grad._raw, state, options)
-                    memory.overwrite(p, wrap(new.astype(p._raw.dtype, copy=False)))
-                    self._keep(p, state)
-        for hook in list(self._after.values()):
-            hook(self, (closure,), {})
-        return loss
-
-    def _arrays(self, p: Tensor) -> dict[str, Any]:
-        return {
-            k: (v._raw if v._raw.shape or k not in ("step",) else int(v._raw))
-            if isinstance(v, Tensor)
-            else v
-            for k, v in self.state[p].items()
-        }
-
-    def _keep(self, p: Tensor, state: dict[str, Any]) -> None:
-        kept = self.state[p]
-        for name, value in state.items():
-            if isinstance(value, np.ndarray):
-                kept[name] = made(value)
-            else:
-                kept[name] = made(np.asarray(float(value), np.float32))
-
-    # -- state -------------------------------------------------------------------------------------
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return the state and the groups, with numbers in the place of parameters."""
-        numbers: dict[int, int] = {}
-        for group in self.param_groups:
-            for p in group["params"]:
-                numbers.setdefault(id(p), len(numbers))
-        groups = [
-            {
-                **{k: v for k, v in group.items() if k != "params"},
-                "params": [numbers[id(p)] for p in group["params"]],
-            }
-            for group in self.param_groups
-        ]
-        state = {
-            numbers[id(p)] if isinstance(p, Tensor) else p: dict(value)
-            for p, value in self.state.items()
-        }
-        return {"state": state, "param_groups": groups}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over the state and the groups of another optimiser."""
-        groups = state_dict["param_groups"]
-        if len(groups) != len(self.param_groups):
-            raise ValueError(
-                f"loaded state dict has {len(groups)} parameter groups, and the optimizer has "
-                f"{len(self.param_groups)}"
-            )
-        sizes = [len(g["params"]) for g in groups], [len(g["params"]) for g in self.param_groups]
-        if sizes[0] != sizes[1]:
-            raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of the "
-                f"optimizer's group: {sizes[0]} and {sizes[1]}"
-            )
-        places = {
-            number: p
-            for given, mine in zip(groups, self.param_groups, strict=True)
-            for number, p in zip(given["params"], mine["params"], strict=True)
-        }
-        self.state = defaultdict(dict)
-        for number, values in state_dict["state"].items():
-            p = places.get(number, number)
-            self.state[p] = {
-                k: made(v._raw.copy()) if isinstance(v, Tensor) else v for k, v in values.items()
-            }
-        self.param_groups = [
-            {**{k: v for k, v in given.items() if k != "params"}, "params": mine["params"]}
-            for given, mine in zip(groups, self.param_groups, strict=True)
-        ]
-
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called before each step."""
-        handle = Handle(self._before)
-        self._before[handle.id] = hook
-        return handle
-
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called after each step."""
-        handle = Handle(self._after)
-        self._after[handle.id] = hook
-        return handle
-
-    def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} ("]
-        for number, group in enumerate(self.param_groups):
-            lines += ["", f"Parameter Group {number}"][number == 0 :]
-            lines += [f"    {k}: {group[k]}" for k in sorted(group) if k != "params"]
-        return "\n".join([*lines, ")"])
-
-
-def _number(value: Any) -> Any:
-    return value._raw.item() if isinstance(value, Tensor) else value
-
-
-def _check(condition: bool, what: str, value: Any) -> None:
-    if not condition:
+def _check(holds: bool, what: str, value: Any) -> None:
+    if not holds:
         raise ValueError(f"Invalid {what}: {value}")
 
 
-def _check_common(lr: Any, eps: Any = None, betas: Any = None, weight_decay: Any = 0) -> None:
-    _check(_number(lr) >= 0, "learning rate", lr)
-    if eps is not None:
-        _check(eps >= 0, "epsilon value", eps)
-    if betas is not None:
-        for position, beta in enumerate(betas):
-            _check(0 <= beta < 1, f"beta parameter at index {position}", beta)
-    _check(weight_decay >= 0, "weight_decay value", weight_decay)
+def _check_rate(lr: Any) -> None:
+    if isinstance(lr, Tensor) and lr._raw.size != 1:
+        raise ValueError(f"Tensor lr must be 1-element, and has {lr._raw.size} elements")
+    _check(item(lr) >= 0, "learning rate", lr)
 
 
-class SGD(Optimizer):
+def _check_options(lr: Any, eps: float, weight_decay: Any, betas: Betas | None = None) -> None:
+    _check_rate(lr)
+    _check(eps >= 0, "epsilon value", eps)
+    for position, beta in enumerate(betas or ()):
+        _check(0 <= item(beta) < 1, f"beta parameter at index {position}", beta)
+    _check(item(weight_decay) >= 0, "weight_decay value", weight_decay)
+
+
+def _check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`; leave one away")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together; leave one away")
+
+
+class SGD(ByRule):
     """Gradient descent, with or without momentum."""
 
     _rule = staticmethod(torch_rules.sgd)
+    _pairs = False
 
     def __init__(
         self,
@@ -249,7 +55,7 @@ class SGD(Optimizer):
         lr: Any = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
-        weight_decay: float = 0,
+        weight_decay: Any = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,
@@ -257,27 +63,33 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        _check_common(lr, weight_decay=weight_decay)
+        _check_options(lr, 0, weight_decay)
         _check(momentum >= 0, "momentum value", momentum)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        super().__init__(
-            params,
-            dict(
-                lr=lr,
-                momentum=momentum,
-                dampening=dampening,
-                weight_decay=weight_decay,
-                nesterov=nesterov,
-                maximize=maximize,
-                foreach=foreach,
-                differentiable=differentiable,
-                fused=fused,
-            ),
-        )
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        _check_fused(fused, foreach, differentiable)
+
+    def _state_of(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        if group["momentum"] == 0:
+            return {}
+        state: dict[str, Any] = self.state[p]
+        state.setdefault("momentum_buffer", None)  # which will be the first gradient
+        return state
 
 
-class Adam(Optimizer):
+class Adam(ByRule):
     """Steps scaled by running means of the gradient and of its square."""
 
     _rule = staticmethod(torch_rules.adam)
@@ -286,9 +98,9 @@ class Adam(Optimizer):
         self,
         params: Any,
         lr: Any = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        betas: Betas = (0.9, 0.999),
         eps: float = 1e-8,
-        weight_decay: float = 0,
+        weight_decay: Any = 0,
         amsgrad: bool = False,
         *,
         foreach: bool | None = None,
@@ -298,23 +110,43 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        _check_common(lr, eps, betas, weight_decay)
-        super().__init__(
-            params,
-            dict(
-                lr=lr,
-                betas=betas,
-                eps=eps,
-                weight_decay=weight_decay,
-                amsgrad=amsgrad,
-                maximize=maximize,
-                foreach=foreach,
-                capturable=capturable,
-                differentiable=differentiable,
-                fused=fused,
-                decoupled_weight_decay=decoupled_weight_decay,
+        if foreach and not capturable and any(isinstance(v, Tensor) for v in (lr, *betas)):
+            raise ValueError(
+                "lr or betas as a Tensor is not supported for capturable=False and foreach=True; "
+                "leave foreach away"
+            )
+        _check_options(lr, eps, weight_decay, betas)
+        both_numbers = all(isinstance(beta, float) for beta in betas)
+        if not both_numbers and not all(
+            isinstance(beta, Tensor) and beta._raw.size == 1 for beta in betas
+        ):
+            raise ValueError(
+                f"betas must be either both floats or both Tensors of one element, got {betas}"
+            )
+        defaults = {
+            "lr": lr,
+            "betas": tuple(
+                beta.squeeze() if isinstance(beta, Tensor) and beta._raw.shape else beta
+                for beta in betas
             ),
-        )
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
+        _check_fused(fused, foreach, differentiable)
+
+    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        state = {"step": number(0), "exp_avg": filled(p), "exp_avg_sq": filled(p)}
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = filled(p)
+        return state
 
 
 class AdamW(Adam):
@@ -324,9 +156,9 @@ class AdamW(Adam):
         self,
         params: Any,
         lr: Any = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        betas: Betas = (0.9, 0.999),
         eps: float = 1e-8,
-        weight_decay: float = 1e-2,
+        weight_decay: Any = 1e-2,
         amsgrad: bool = False,
         *,
         maximize: bool = False,
@@ -350,105 +182,498 @@ class AdamW(Adam):
             decoupled_weight_decay=True,
         )
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group["decoupled_weight_decay"] = True
 
-def _simple(
-    name: str, rule: Rule, about: str, positional: dict[str, Any], flags: dict[str, Any]
-) -> type[Optimizer]:
-    """Return an optimiser that is no more than a rule and its options."""
 
-    def __init__(self: Any, params: Any, *args: Any, **kwargs: Any) -> None:
-        options = {**positional, **flags}
-        names = list(positional)
-        if len(args) > len(names):
-            raise TypeError(f"{name} takes at most {len(names) + 1} positional arguments")
-        given = dict(zip(names, args, strict=False))
-        unknown = [k for k in kwargs if k not in options]
-        if unknown:
-            raise TypeError(f"{name} got an unexpected keyword argument '{unknown[0]}'")
-        options.update(given, **kwargs)
-        _check_common(
-            options["lr"], options.get("eps"), options.get("betas"), options.get("weight_decay", 0)
+class NAdam(ByRule):
+    """Adam with Nesterov's momentum."""
+
+    _rule = staticmethod(torch_rules.nadam)
+    _elementwise = False
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 2e-3,
+        betas: Betas = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        _check_options(lr, eps, weight_decay, betas)
+        _check(momentum_decay >= 0, "momentum_decay value", momentum_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        moments = {"exp_avg": filled(p), "exp_avg_sq": filled(p)}
+        return {"step": number(0), "mu_product": number(1), **moments}
+
+
+class RAdam(ByRule):
+    """Adam whose variance is rectified."""
+
+    _rule = staticmethod(torch_rules.radam)
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: Betas = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        _check_options(lr, eps, weight_decay, betas)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {"step": number(0), "exp_avg": filled(p), "exp_avg_sq": filled(p)}
+
+
+class Adamax(ByRule):
+    """Adam with the largest gradient in the place of the mean square."""
+
+    _rule = staticmethod(torch_rules.adamax)
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 2e-3,
+        betas: Betas = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        _check_options(lr, eps, weight_decay, betas)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {"step": number(0), "exp_avg": filled(p), "exp_inf": filled(p)}
+
+
+class RMSprop(ByRule):
+    """Steps scaled by the root of the mean square."""
+
+    _rule = staticmethod(torch_rules.rmsprop)
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        _check_options(lr, eps, weight_decay)
+        _check(momentum >= 0, "momentum value", momentum)
+        _check(alpha >= 0, "alpha value", alpha)
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "alpha": alpha,
+            "eps": eps,
+            "centered": centered,
+            "weight_decay": weight_decay,
+            "capturable": capturable,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        state = {"step": number(0), "square_avg": filled(p)}
+        if group["momentum"] > 0:
+            state["momentum_buffer"] = filled(p)
+        if group["centered"]:
+            state["grad_avg"] = filled(p)
+        return state
+
+
+class Adagrad(ByRule):
+    """Steps scaled by the root of the sum of squares."""
+
+    _rule = staticmethod(torch_rules.adagrad)
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        _check_options(lr, eps, weight_decay)
+        _check(lr_decay >= 0, "lr_decay value", lr_decay)
+        _check(
+            initial_accumulator_value >= 0,
+            "initial_accumulator_value value",
+            initial_accumulator_value,
         )
-        Optimizer.__init__(self, params, options)
+        defaults = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        _check_fused(fused, foreach, differentiable)
+        for group in self.param_groups:
+            for p in group["params"]:
+                self._state_of(p, group)
 
-    return type(
-        name, (Optimizer,), {"__doc__": about, "_rule": staticmethod(rule), "__init__": __init__}
-    )
+    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {"step": number(0), "sum": filled(p, self.defaults["initial_accumulator_value"])}
+
+    def share_memory(self) -> None:
+        """Do nothing: there is one process."""
 
 
-_FLAGS = {"foreach": None, "maximize": False, "capturable": False, "differentiable": False}
-RMSprop = _simple(
-    "RMSprop",
-    torch_rules.rmsprop,
-    "Steps scaled by the root of the mean square.",
-    {"lr": 1e-2, "alpha": 0.99, "eps": 1e-8, "weight_decay": 0, "momentum": 0, "centered": False},
-    {"capturable": False, "foreach": None, "maximize": False, "differentiable": False},
-)
-Adagrad = _simple(
-    "Adagrad",
-    torch_rules.adagrad,
-    "Steps scaled by the root of the sum of squares.",
-    {"lr": 1e-2, "lr_decay": 0, "weight_decay": 0, "initial_accumulator_value": 0, "eps": 1e-10},
-    {"foreach": None, "maximize": False, "differentiable": False, "fused": None},
-)
-Adadelta = _simple(
-    "Adadelta",
-    torch_rules.adadelta,
-    "Steps scaled by the ratio of the sizes of steps and gradients so far.",
-    {"lr": 1.0, "rho": 0.9, "eps": 1e-6, "weight_decay": 0},
-    _FLAGS,
-)
-Adamax = _simple(
-    "Adamax",
-    torch_rules.adamax,
-    "Adam with the largest gradient in the place of the mean square.",
-    {"lr": 2e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0},
-    _FLAGS,
-)
-NAdam = _simple(
-    "NAdam",
-    torch_rules.nadam,
-    "Adam with Nesterov's momentum.",
-    {
-        "lr": 2e-3,
-        "betas": (0.9, 0.999),
-        "eps": 1e-8,
-        "weight_decay": 0,
-        "momentum_decay": 4e-3,
-        "decoupled_weight_decay": False,
-    },
-    _FLAGS,
-)
-RAdam = _simple(
-    "RAdam",
-    torch_rules.radam,
-    "Adam whose variance is rectified.",
-    {
-        "lr": 1e-3,
-        "betas": (0.9, 0.999),
-        "eps": 1e-8,
-        "weight_decay": 0,
-        "decoupled_weight_decay": False,
-    },
-    _FLAGS,
-)
-Rprop = _simple(
-    "Rprop",
-    torch_rules.rprop,
-    "Steps whose size for each element grows while the sign stays.",
-    {"lr": 1e-2, "etas": (0.5, 1.2), "step_sizes": (1e-6, 50)},
-    _FLAGS,
-)
-ASGD = _simple(
-    "ASGD",
-    torch_rules.asgd,
-    "Gradient descent that keeps the average of where it was.",
-    {"lr": 1e-2, "lambd": 1e-4, "alpha": 0.75, "t0": 1e6, "weight_decay": 0},
-    _FLAGS,
-)
+class Adadelta(ByRule):
+    """Steps scaled by the ratio of the sizes of steps and gradients so far."""
+
+    _rule = staticmethod(torch_rules.adadelta)
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        _check_options(lr, eps, weight_decay)
+        _check(0 <= rho <= 1, "rho value", rho)
+        defaults = {
+            "lr": lr,
+            "rho": rho,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "capturable": capturable,
+            "foreach": foreach,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {"step": number(0), "square_avg": filled(p), "acc_delta": filled(p)}
+
+
+class Rprop(ByRule):
+    """Steps whose size for each element grows while the sign stays."""
+
+    _rule = staticmethod(torch_rules.rprop)
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50),
+        *,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        _check_rate(lr)
+        _check(0 < etas[0] < 1 < etas[1], "eta values", etas)
+        defaults = {
+            "lr": lr,
+            "etas": etas,
+            "step_sizes": step_sizes,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        return {"step": number(0), "prev": filled(p), "step_size": filled(p, item(group["lr"]))}
+
+
+class ASGD(ByRule):
+    """Gradient descent that keeps the average of where it was."""
+
+    _rule = staticmethod(torch_rules.asgd)
+    _elementwise = False
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        _check_options(lr, 0, weight_decay)
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        numbers = {"step": number(0), "eta": number(item(group["lr"])), "mu": number(1)}
+        return {**numbers, "ax": filled(p)}
+
+
+class Adafactor(ByRule):
+    """Steps scaled by mean squares of the rows and columns of a matrix."""
+
+    _rule = staticmethod(torch_rules.adafactor)
+    _elementwise = False
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        _check_options(lr, eps[1], weight_decay)
+        _check(beta2_decay <= 0, "beta2_decay, which should be <= 0", beta2_decay)
+        _check(eps[0] is None or eps[0] >= 0, "epsilon1, which should be >= 0", eps[0])
+        _check(d >= 1, "clipping threshold d, which should be >= 1", d)
+        defaults = {
+            "lr": lr,
+            "beta2_decay": beta2_decay,
+            "eps": eps,
+            "d": d,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+
+    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        if p._raw.dtype.kind == "c":
+            raise RuntimeError("Adafactor does not support complex parameters")
+        raw = p._raw
+        if raw.ndim < 2:
+            return {"step": number(0), "variance": filled(p)}
+        *rest, rows, columns = raw.shape
+        return {
+            "step": number(0),
+            "row_var": made(np.zeros((*rest, rows, 1), raw.dtype)),
+            "col_var": made(np.zeros((*rest, 1, columns), raw.dtype)),
+        }
+
+
+class LBFGS(Optimizer):
+    """Steps along directions that the last changes of the gradient suggest.
+
+    The closure computes the loss again, calls `backward`, and returns the loss.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:
+        _check_rate(lr)
+        defaults = {
+            "lr": lr,
+            "max_iter": max_iter,
+            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad,
+            "tolerance_change": tolerance_change,
+            "history_size": history_size,
+            "line_search_fn": line_search_fn,
+        }
+        super().__init__(params, defaults)
+        if len(self.param_groups) != 1:
+            raise ValueError(
+                "LBFGS doesn't support per-parameter options (parameter groups); give one list"
+            )
+
+    @property
+    def _params(self) -> list[Tensor]:
+        params: list[Tensor] = self.param_groups[0]["params"]
+        return params
+
+    def _gradient(self) -> np.ndarray:
+        """Return the gradients of all parameters as one array of real numbers."""
+        parts = [np.zeros_like(p._raw) if p.grad is None else p.grad._raw for p in self._params]
+        return np.concatenate([_flat(part) for part in parts])
+
+    def _move(self, distance: Any, direction: np.ndarray) -> None:
+        """Add a multiple of a direction to the parameters."""
+        begin = 0
+        for p in self._params:
+            raw = p._raw
+            memory.check_memory(raw)
+            size = _flat(raw).size
+            part = (distance * direction[begin : begin + size]).astype(raw.real.dtype, copy=False)
+            raw += part.view(raw.dtype).reshape(raw.shape)
+            memory.note_write(raw)
+            begin += size
+
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
+        """Take up to `max_iter` steps, and return the closure's first loss."""
+
+        def loss_now() -> Any:
+            with enable_grad():
+                return closure()
+
+        def evaluate() -> tuple[float, np.ndarray]:
+            return float(loss_now()), self._gradient()
+
+        def look(distance: Any, direction: np.ndarray) -> tuple[float, np.ndarray]:
+            before = [p._raw.copy() for p in self._params]
+            self._move(distance, direction)
+            found = evaluate()
+            for p, raw in zip(self._params, before, strict=True):
+                memory.write(p._raw, raw)
+            return found
+
+        with no_grad():
+            options = {k: item(v) for k, v in self.param_groups[0].items() if k != "params"}
+            if options["line_search_fn"] not in (None, "strong_wolfe"):
+                raise RuntimeError(
+                    f"only 'strong_wolfe' is supported, got {options['line_search_fn']!r}"
+                )
+            kept = self.state[self._params[0]]
+            kept.setdefault("func_evals", 0)
+            kept.setdefault("n_iter", 0)
+            first = loss_now()
+            kept["func_evals"] += 1
+            gradient = self._gradient()
+            if np.abs(gradient).max() <= options["tolerance_grad"]:
+                return first
+            state = {name: _arrays(value) for name, value in kept.items()}
+            lbfgs.minimise(gradient, float(first), state, options, self._move, evaluate, look)
+            kept.update({name: _tensors(state[name]) for name in _KEPT if name in state})
+        return first
+
+
+#: What L-BFGS keeps, in PyTorch's order.
+_KEPT = (
+    "func_evals", "n_iter", "al", "d", "t", "old_dirs", "old_stps", "ro", "H_diag",
+    "prev_flat_grad", "prev_loss",
+)  # fmt: skip
+
+
+def _flat(raw: np.ndarray) -> np.ndarray:
+    """Return an array as a flat one of real numbers."""
+    flat = raw.reshape(-1)
+    return np.ascontiguousarray(flat).view(raw.real.dtype) if raw.dtype.kind == "c" else flat
+
+
+def _arrays(value: Any) -> Any:
+    """Return tensors as arrays and numbers, also in lists."""
+    if isinstance(value, list):
+        return [_arrays(v) for v in value]
+    return value._raw[()] if isinstance(value, Tensor) else value
+
+
+def _tensors(value: Any) -> Any:
+    """Return arrays, and numbers found from arrays, as tensors, also in lists."""
+    if isinstance(value, list):
+        return [_tensors(v) for v in value]
+    return made(np.asarray(value)) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
 for _kind in (
-    Optimizer, SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, Rprop, ASGD,
+    SGD, Adam, AdamW, NAdam, RAdam, Adamax, RMSprop, Adagrad, Adadelta, Rprop, ASGD, LBFGS,
 ):  # fmt: skip
-    put((f"optim.{_kind.__name__}",), _kind)
-put(("optim.optimizer.Optimizer",), Optimizer)
-_ = convert
+    put((f"optim.{_kind.__name__}", f"optim.{_kind.__name__.lower()}.{_kind.__name__}"), _kind)
+put(("optim.Adafactor",), Adafactor)

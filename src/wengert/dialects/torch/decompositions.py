@@ -1,0 +1,445 @@
+"""torch.linalg: decompositions, what is made of their factors, and older names of the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch.axes import kind_of, labelled, truth, unable
+from wengert.dialects.torch.factors import (
+    CHOLESKY,
+    EIG,
+    EIGH,
+    GEQRF,
+    ORDER,
+    QR,
+    SVD,
+    factored,
+    lower_upper,
+    partial_cholesky,
+    singular_values,
+)
+from wengert.dialects.torch.linalg import (
+    LinAlgError,
+    _check_right,
+    check_same,
+    check_system,
+    constant,
+    first_error,
+    matrices,
+    triangular_solution,
+    whole_numbers,
+)
+from wengert.dialects.torch.return_types import results
+from wengert.dialects.torch.table import NAMES, offered, put
+from wengert.dialects.torch.tensors import convert, ns, outward
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap as wrap_native
+from wengert.ops.contractions import adjoint
+from wengert.ops.linalg.safeguards import known
+
+
+def _empty(x: Native) -> Native:
+    return wrap_native(np.empty(0, x._raw.dtype))
+
+
+# -- Cholesky ----------------------------------------------------------------------------------
+
+CholeskyEx = results("linalg_cholesky_ex", "L", "info")
+
+
+def _factor(x: Native, upper: Any) -> tuple[Native, Native]:
+    """Return factors, and the order of the first bad leading minor of each matrix."""
+    upper = truth(upper, "upper")
+    x = adjoint(ns, x) if upper else x  # the lower triangle is read
+    try:
+        factor, info = apply(CHOLESKY, (x,), {}), np.zeros(x.shape[:-2], np.int32)
+    except np.linalg.LinAlgError:
+        factor, info = _as_far_as_possible(x)
+    return (adjoint(ns, factor) if upper else factor), wrap_native(info)
+
+
+def _as_far_as_possible(x: Native) -> tuple[Native, np.ndarray]:
+    values = known(x)
+    assert values is not None
+    info = np.zeros(values.shape[:-2], np.int32)
+    parts = np.zeros(values.shape, values.dtype)
+    for place in np.ndindex(info.shape):
+        parts[place], info[place] = partial_cholesky(values[place])
+    bad = wrap_native((info != 0)[..., None, None])
+    safe = ns.where(bad, wrap_native(np.eye(x.shape[-1], dtype=x._raw.dtype)), x)
+    return ns.where(bad, wrap_native(parts), apply(CHOLESKY, (safe,), {})), info
+
+
+def _checked_factor(x: Native, upper: Any, name: str) -> Native:
+    factor, info = _factor(x, upper)
+    _check_minor(info, name)
+    return factor
+
+
+def _check_minor(info: Native, name: str) -> None:
+    minor = first_error(info)
+    if minor:
+        raise LinAlgError(
+            f"{name}: The factorization could not be completed because the input is not "
+            f"positive-definite (the leading minor of order {minor} is not positive-definite)."
+        )
+
+
+def _definite(input: Any, name: str, whole: str = "") -> Native:
+    return matrices(input, name, square=True, kernel="cholesky_cpu", whole=whole)
+
+
+@offered("linalg.cholesky", method=False, label="LinalgCholeskyExBackward0")
+def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
+    """Return the lower triangular L of L @ L^H = A, or the upper triangular L^H."""
+    return _checked_factor(_definite(input, "linalg.cholesky"), upper, "linalg.cholesky")
+
+
+@offered("cholesky")
+def cholesky(input: Any, upper: bool = False) -> Any:
+    """Return the lower triangular L of L @ L^H = A, or the upper triangular L^H."""
+    return _checked_factor(_definite(input, "cholesky", "cholesky_cpu"), upper, "cholesky")
+
+
+@offered("linalg.cholesky_ex", method=False)
+def cholesky_ex(input: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
+    """Return factors, and the order of the first bad leading minor in place of an error."""
+    factor, info = _factor(_definite(input, "linalg.cholesky"), upper)
+    if truth(check_errors, "check_errors"):
+        _check_minor(info, "linalg.cholesky_ex")
+    return CholeskyEx(factor, whole_numbers(info))
+
+
+def _from_factor(factor: Native, b: Native, upper: bool) -> Native:
+    """Return the solution of an equation whose matrix has this factor of Cholesky."""
+    lower, other = (adjoint(ns, factor), factor) if upper else (factor, adjoint(ns, factor))
+    half = triangular_solution(lower, b, False, False)
+    return triangular_solution(other, half, True, False)
+
+
+@offered("cholesky_solve")
+def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
+    """Return X of A @ X = input, given a factor of Cholesky of A."""
+    kernel = "cholesky_solve_cpu"
+    b, factor = convert(input), matrices(input2, "cholesky_solve", True, "A", kernel, kernel)
+    _check_right(b, factor, "cholesky_solve")
+    return _from_factor(factor, b, truth(upper, "upper"))
+
+
+@offered("cholesky_inverse")
+def cholesky_inverse(input: Any, upper: bool = False) -> Any:
+    """Return the inverse of A, given a factor of Cholesky of it."""
+    kernel = "cholesky_inverse_out_cpu"
+    factor = matrices(input, "cholesky_inverse", True, "A", kernel, kernel)
+    eye = wrap_native(np.eye(factor.shape[-1], dtype=factor._raw.dtype))
+    return _from_factor(factor, eye, truth(upper, "upper"))
+
+
+# -- eigenvalues -------------------------------------------------------------------------------
+
+Eigh = results("linalg_eigh", "eigenvalues", "eigenvectors")
+Eig = results("linalg_eig", "eigenvalues", "eigenvectors")
+
+
+def _hermitian(input: Any, UPLO: Any) -> Any:
+    kernel = "linalg_eigh_cpu"
+    x = matrices(input, "linalg.eigh", square=True, kernel=kernel, whole=kernel)
+    if not isinstance(UPLO, str):
+        raise TypeError(f"eigh(): argument 'UPLO' must be str, not {type(UPLO).__name__}")
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return apply(EIGH, (x,), {"upper": UPLO.upper() == "U"})
+
+
+@offered("linalg.eigh", method=False)
+def eigh(input: Any, UPLO: str = "L") -> Any:
+    """Return eigenvalues, in ascending order, and eigenvectors of Hermitian matrices."""
+    return Eigh(*_hermitian(input, UPLO))
+
+
+@offered("linalg.eigvalsh", method=False, label="LinalgEighBackward0")
+def eigvalsh(input: Any, UPLO: str = "L") -> Any:
+    """Return the eigenvalues of Hermitian matrices, in ascending order."""
+    return _hermitian(input, UPLO)[0]
+
+
+def _any(input: Any, name: str) -> Any:
+    x = matrices(input, name, square=True, kernel="linalg_eig_out_cpu")
+    return apply(EIG, (x,), {})
+
+
+@offered("linalg.eig", method=False)
+def eig(input: Any) -> Any:
+    """Return eigenvalues and eigenvectors of square matrices, as complex numbers."""
+    return Eig(*_any(input, "linalg.eig"))
+
+
+@offered("linalg.eigvals", method=False, label="LinalgEigBackward0")
+def eigvals(input: Any) -> Any:
+    """Return the eigenvalues of square matrices, as complex numbers."""
+    return _any(input, "linalg.eigvals")[0]
+
+
+# -- singular values ---------------------------------------------------------------------------
+
+Svd = results("linalg_svd", "U", "S", "Vh")
+OldSvd = results("svd", "U", "S", "V")
+
+
+def _no_driver(driver: Any) -> None:
+    if driver is not None:
+        raise RuntimeError(
+            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
+            "cuSOLVER backend."
+        )
+
+
+def _for_svd(A: Any) -> Native:
+    return matrices(A, "linalg.svd", kernel="linalg_svd_cpu")
+
+
+@offered("linalg.svd", method=False)
+def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:
+    """Return U, S and Vh of A = U @ diag(S) @ Vh, with S in descending order."""
+    _no_driver(driver)
+    full = truth(full_matrices, "full_matrices")
+    return Svd(*apply(SVD, (_for_svd(A),), {"full_matrices": full}))
+
+
+@offered("linalg.svdvals", method=False, label="LinalgSvdBackward0")
+def svdvals(A: Any, *, driver: str | None = None) -> Any:
+    """Return the singular values of matrices, in descending order."""
+    _no_driver(driver)
+    return singular_values(_for_svd(A))
+
+
+@offered("svd", label="LinalgSvdBackward0")
+def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
+    """Return U, S and V of A = U @ diag(S) @ V^H; zeros for U and V if they are not asked for."""
+    x = _for_svd(input)
+    if not compute_uv:
+        sides = [np.zeros((*x.shape[:-2], n, n), x._raw.dtype) for n in x.shape[-2:]]
+        return OldSvd(wrap_native(sides[0]), singular_values(x), wrap_native(sides[1]))
+    u, s, vh = apply(SVD, (x,), {"full_matrices": not some})
+    return OldSvd(u, s, labelled(adjoint(ns, vh), "TransposeBackward0"))
+
+
+# -- QR ----------------------------------------------------------------------------------------
+
+Qr, OldQr = results("linalg_qr", "Q", "R"), results("qr", "Q", "R")
+Geqrf = results("geqrf", "a", "tau")
+
+
+def _orthogonal(A: Any, mode: Any) -> Any:
+    x = matrices(A, "linalg.qr", kernel="geqrf_cpu")
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', "
+            "or 'complete'"
+        )
+    return apply(QR, (x,), {"mode": mode})
+
+
+@offered("linalg.qr", method=False)
+def linalg_qr(A: Any, mode: str = "reduced") -> Any:
+    """Return Q and R of A = Q @ R, with orthonormal columns of Q and upper triangular R."""
+    return Qr(*_orthogonal(A, mode))
+
+
+@offered("qr", label="LinalgQrBackward0")
+def qr(input: Any, some: bool = True) -> Any:
+    """Return Q and R of A = Q @ R, with orthonormal columns of Q and upper triangular R."""
+    return OldQr(*_orthogonal(input, "reduced" if some else "complete"))
+
+
+@offered("geqrf")
+def geqrf(input: Any) -> Any:
+    """Return the reflections that make up Q, below the diagonal of R, and their scales."""
+    x = matrices(input, "torch.geqrf", kernel="geqrf_cpu", whole="geqrf_cpu")
+    return Geqrf(*apply(GEQRF, (x,), {}))
+
+
+# -- LU ----------------------------------------------------------------------------------------
+
+Lu = results("linalg_lu", "P", "L", "U")
+LuFactor = results("linalg_lu_factor", "LU", "pivots")
+LuFactorEx = results("linalg_lu_factor_ex", "LU", "pivots", "info")
+LuWithInfo = results("_lu_with_info", "LU", "pivots", "info")
+LuUnpack = results("lu_unpack", "P", "L", "U")
+
+
+def _lu(A: Any, pivot: Any, name: str) -> tuple[Native, Native, Native, Native]:
+    """Return the factors in one matrix, pivots, the order of rows, and numbers of errors."""
+    x = convert(A, what="A")
+    if x.ndim < 2:
+        raise RuntimeError(
+            f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(x.shape)} instead"
+        )
+    if kind_of(x) not in "fc" or x._raw.dtype == np.float16:
+        raise unable("lu_cpu", x)
+    if not truth(pivot, "pivot"):
+        raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
+    return factored(x)
+
+
+def _check_pivot(info: Native, name: str) -> None:
+    pivot = first_error(info)
+    if pivot:
+        raise RuntimeError(
+            f"{name}: U[{pivot},{pivot}] is zero and using it on lu_solve would result in a "
+            "division by zero; write lu_factor_ex(A) for the factors all the same"
+        )
+
+
+def _permutation(order: Native, dtype: Any) -> Native:
+    """Return the matrix P of A = P @ L @ U, whose rows have ones where the order says."""
+    rows = ns.expand_dims(order, axis=-2)
+    places = wrap_native(np.arange(order.shape[-1])[:, None])
+    return ns.astype(ns.equal(places, rows), dtype)
+
+
+@offered("linalg.lu", method=False, label="LinalgLuBackward0")
+def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
+    """Return a permutation P, L with ones on its diagonal, and U of A = P @ L @ U."""
+    factors, _, order, _ = _lu(A, pivot, "linalg.lu")
+    return Lu(_permutation(order, factors._raw.dtype), *lower_upper(factors))
+
+
+@offered("linalg.lu_factor", method=False, label="LinalgLuFactorExBackward0")
+def lu_factor(A: Any, *, pivot: bool = True) -> Any:
+    """Return L and U in one matrix, and pivots, for `lu_solve`."""
+    factors, pivots, _, info = _lu(A, pivot, "torch.linalg.lu_factor")
+    _check_pivot(info, "torch.linalg.lu_factor")
+    return LuFactor(factors, whole_numbers(pivots))
+
+
+@offered("linalg.lu_factor_ex", method=False)
+def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
+    """Return L and U in one matrix, pivots, and the first pivot that is 0 in place of an error."""
+    factors, pivots, _, info = _lu(A, pivot, "torch.linalg.lu_factor_ex")
+    if truth(check_errors, "check_errors"):
+        _check_pivot(info, "torch.linalg.lu_factor_ex")
+    return LuFactorEx(factors, whole_numbers(pivots), whole_numbers(info))
+
+
+def lu(input: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+    """Return L and U in one matrix, and pivots; with `get_infos`, numbers of errors as well."""
+    factors, pivots, info = NAMES["linalg.lu_factor_ex"](input, pivot=pivot)
+    return LuWithInfo(factors, pivots, info) if get_infos else (factors, pivots)
+
+
+put(("lu", "Tensor.lu"), lu)
+
+
+def _pivots(pivots: Any, rows: int, name: str) -> Native:
+    """Return the order of rows that pivots lead to."""
+    places = convert(pivots, what="pivots")
+    if places._raw.dtype != np.int32:
+        raise RuntimeError(
+            f"{name}: Expected LU_pivots to be a tensor of torch.int32, got "
+            f"{outward(places).dtype}; write pivots.int()"
+        )
+    return apply(ORDER, (constant(places),), {"rows": rows})
+
+
+def _in_order(b: Native, order: Native) -> Native:
+    """Return matrices with their rows in another order, which may differ by matrix."""
+    batch = np.broadcast_shapes(b.shape[:-2], order.shape[:-1])
+    b = ns.broadcast_to(b, (*batch, *b.shape[-2:]))
+    order = ns.broadcast_to(order, (*batch, order.shape[-1]))
+    return ns.take_along_axis(b, ns.expand_dims(order, axis=-1), axis=-2)
+
+
+def _lu_solution(LU: Any, pivots: Any, B: Any, left: Any, undo: Any, name: str) -> Native:
+    factors = matrices(LU, name, square=True, what="LU", kernel="lu_solve", whole="lu_solve")
+    b = convert(B, what="B")
+    check_same(factors, b, name, "LU and B")
+    left, undo = truth(left, "left"), truth(undo, "adjoint")
+    check_system(factors, b, name, left)
+    order = _pivots(pivots, factors.shape[-1], name)
+    if order.shape != factors.shape[:-1]:
+        raise RuntimeError(
+            f"{name}: Number of pivots per batch should be same as the dimension of the matrix, "
+            f"got shapes {list(order.shape)} and {list(factors.shape)}"
+        )
+    if not left:
+        return adjoint(ns, _with_factors(factors, order, adjoint(ns, b), not undo))
+    return _with_factors(factors, order, b, undo)
+
+
+def _with_factors(factors: Native, order: Native, b: Native, undo: bool) -> Native:
+    """Return X of P L U X = b; `undo` has the adjoint matrix in its place."""
+    if not undo:
+        half = triangular_solution(factors, _in_order(b, order), False, True)
+        return triangular_solution(factors, half, True, False)
+    back = adjoint(ns, factors)
+    half = triangular_solution(back, b, False, False)
+    return _in_order(triangular_solution(back, half, True, True), ns.argsort(order, axis=-1))
+
+
+@offered("linalg.lu_solve", method=False, label="LinalgLuSolveBackward0")
+def linalg_lu_solve(
+    LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False
+) -> Any:
+    """Return X of A @ X = B, or of X @ A = B, given the result of `lu_factor(A)`."""
+    return _lu_solution(LU, pivots, B, left, adjoint, "linalg.lu_solve")
+
+
+@offered("lu_solve", label="LinalgLuSolveBackward0")
+def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
+    """Return X of A @ X = input, given the result of `lu_factor(A)`."""
+    return _lu_solution(LU_data, LU_pivots, input, True, False, "lu_solve")
+
+
+@offered("lu_unpack", method=False, label="LuUnpackBackward0")
+def lu_unpack(
+    LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
+) -> Any:
+    """Return a permutation P, L with ones on its diagonal, and U of the result of `lu_factor`."""
+    factors = convert(LU_data, what="LU_data")
+    p = lower = upper = _empty(factors)
+    if unpack_pivots:
+        order = _pivots(LU_pivots, factors.shape[-2], "torch.lu_unpack")
+        p = _permutation(order, factors._raw.dtype)
+    if unpack_data:
+        lower, upper = lower_upper(factors)
+    return LuUnpack(p, lower, upper)
+
+
+# -- of low rank -------------------------------------------------------------------------------
+
+
+def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:
+    """Return U, S and V of a matrix close to A of rank q, by products with random matrices."""
+    q, niter = 6 if q is None else q, 2 if niter is None else niter
+    matrix = A if M is None else A - M
+    wide = matrix.shape[-2] < matrix.shape[-1]
+    matrix = matrix.mH if wide else matrix
+    randn, basis_of = NAMES["randn"], NAMES["linalg.qr"]
+    basis = basis_of(matrix @ randn(matrix.shape[-1], q, dtype=matrix.dtype)).Q
+    for _ in range(niter):
+        basis = basis_of(matrix.mH @ basis).Q
+        basis = basis_of(matrix @ basis).Q
+    u, s, vh = NAMES["linalg.svd"](basis.mH @ matrix, full_matrices=False)
+    u, v = basis @ u, vh.mH
+    return (v, s, u) if wide else (u, s, v)
+
+
+def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+    """Return U, S and V of a matrix close to A, without the means of its columns, of rank q."""
+    most = min(A.shape[-2:])
+    q = min(6, most) if q is None else q
+    if not 0 <= q <= most:
+        raise ValueError(
+            f"q(={q}) must be non-negative integer and not greater than min(m, n)={most}"
+        )
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
+
+
+put(("svd_lowrank",), svd_lowrank)
+put(("pca_lowrank",), pca_lowrank)

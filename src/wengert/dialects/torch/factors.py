@@ -1,0 +1,352 @@
+"""Decompositions of matrices with PyTorch's choices, as operations on Wengert's tensors.
+
+Wengert takes a quotient by the difference of equal eigenvalues for 0, and shares a derivative among
+equal ones. PyTorch does neither: such derivatives are not finite, and each eigenvalue has its own.
+It reads one triangle of a Hermitian matrix, and refuses to differentiate what depends on phases.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.engine.node import Op
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor as Native
+from wengert.ops import batching, elementwise
+from wengert.ops.contractions import adjoint
+from wengert.ops.linalg import decompositions, solving
+from wengert.ops.linalg.safeguards import constant, hermitian, known, on_diagonal, skew
+from wengert.ops.linalg.solving import triangular
+
+ns = Native._namespace
+
+
+def _operation(name: str, compute: Any, rule: Any, params: tuple[str, ...] = ()) -> Op:
+    """Return an operation of matrices, on the last two axes, whose unused results have no g."""
+    op = Op(name, ("x",), compute, [rule], params)
+    op.batch = functools.partial(batching.as_it_is, op)
+    op.sees_unused = True
+    return op
+
+
+def _ones_on_diagonal(x: Any) -> Any:
+    return constant(np.eye(x.shape[-1]), x)
+
+
+def _apart(xp: Any, values: Any) -> Any:
+    """Return the differences value[j] - value[i], with ones on the diagonal."""
+    gap = values[..., None, :] - values[..., :, None]
+    return gap + _ones_on_diagonal(gap)
+
+
+def _check_phases(xp: Any, name: str, vectors: str, turns: Any) -> None:
+    """Raise if a derivative depends on the phases of complex vectors, which are arbitrary."""
+    found = known(turns) if elementwise.is_complex(turns) else None
+    if found is None:
+        return
+    phases = np.diagonal(found, axis1=-2, axis2=-1).imag
+    if not (np.abs(phases) <= 1e-2).all():
+        raise RuntimeError(
+            f"{name}: The {vectors} in the complex case are specified up to multiplication by "
+            "e^{i phi}. The specified loss function depends on this quantity, so it is "
+            f"ill-defined; write one that does not, such as one of {vectors}.abs()"
+        )
+
+
+# -- Hermitian matrices ------------------------------------------------------------------------
+
+
+def _eigh_rule(xp: Any, g: Any, y: Any, x_shape: Any) -> Any:
+    values, vectors = y
+    back = adjoint(xp, vectors)
+    if g[1] is None:
+        return xp.matmul(vectors * g[0][..., None, :], back)
+    turns = xp.matmul(back, g[1])
+    _check_phases(xp, "linalg_eigh_backward", "eigenvectors", turns)
+    inner = turns / _apart(xp, values) * (1 - _ones_on_diagonal(values))
+    if g[0] is not None:
+        inner = inner + on_diagonal(xp, g[0])
+    return hermitian(xp, xp.matmul(xp.matmul(vectors, inner), back))
+
+
+def _eigh(xp: Any, x: Any, upper: bool) -> Any:
+    if upper:  # the lower triangle is read
+        x = adjoint(xp, x)
+    if x.size and not np.isfinite(x).all():
+        real = x.real.dtype
+        return np.full(x.shape[:-1], np.nan, real), np.full(x.shape, np.nan, x.dtype)
+    return tuple(xp.linalg.eigh(x))
+
+
+EIGH = _operation("linalg_eigh", _eigh, _eigh_rule, ("upper",))
+CHOLESKY = Op(
+    "linalg_cholesky", ("x",), lambda xp, x: xp.linalg.cholesky(x), [solving._cholesky_rule]
+)
+CHOLESKY.batch = functools.partial(batching.as_it_is, CHOLESKY)
+
+
+def partial_cholesky(matrix: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return as much of a factor as there is, and the order of the first bad leading minor."""
+    factor = np.tril(matrix)
+    for k in range(len(factor)):
+        row = factor[k, :k]
+        rest = factor[k, k].real - np.vdot(row, row).real
+        if not rest > 0:
+            factor[k, k] = rest
+            return factor, k + 1
+        factor[k, k] = np.sqrt(rest)
+        factor[k + 1 :, k] -= factor[k + 1 :, :k] @ np.conj(row)
+        factor[k + 1 :, k] /= factor[k, k]
+    return factor, 0
+
+
+# -- any square matrices -----------------------------------------------------------------------
+
+
+def _eig_rule(xp: Any, g: Any, y: Any, x_shape: Any) -> Any:
+    values, vectors = y
+    back = adjoint(xp, vectors)
+    inner = None if g[0] is None else on_diagonal(xp, g[0])
+    if g[1] is not None:
+        turns = xp.matmul(back, g[1])
+        _check_phases(xp, "linalg_eig_backward", "eigenvectors", turns)
+        lengths = xp.real(xp.linalg.diagonal(turns))  # vectors keep their length
+        turns = turns - xp.matmul(back, vectors) * lengths[..., None, :]
+        turned = turns / xp.conj(_apart(xp, values)) * (1 - _ones_on_diagonal(values))
+        inner = turned if inner is None else inner + turned
+    return _solved(xp, back, xp.matmul(inner, back))
+
+
+def _solved(xp: Any, a: Any, b: Any) -> Any:
+    try:
+        return xp.linalg.solve(a, b)
+    except np.linalg.LinAlgError:  # too few eigenvectors
+        return b * np.nan
+
+
+def _eigen(xp: Any, x: Any) -> Any:
+    if not np.isfinite(x).all():
+        raise RuntimeError(
+            "torch.linalg.eig: input tensor should not contain infs or NaNs; look for where they "
+            "come from with torch.isfinite(x)"
+        )
+    return decompositions._eigen(xp, x)
+
+
+EIG = _operation("linalg_eig", _eigen, _eig_rule)
+
+
+def _slogdet_rule(xp: Any, g: Any, y: Any, x: Any, x_shape: Any) -> Any:
+    g = [xp.zeros_like(part) if of is None else of for of, part in zip(g, y, strict=True)]
+    try:
+        return solving._slogdet_rule(xp, g, y, x, x_shape)
+    except np.linalg.LinAlgError:  # a singular matrix
+        return xp.zeros_like(x) * np.nan
+
+
+SLOGDET = _operation("linalg_slogdet", lambda xp, x: tuple(xp.linalg.slogdet(x)), _slogdet_rule)
+
+
+# -- singular values ---------------------------------------------------------------------------
+
+
+def _svd_rule(xp: Any, g: Any, y: Any, x_shape: Any) -> Any:
+    k = y[1].shape[-1]
+    u, s, vh = y[0][..., :, :k], y[1], y[2][..., :k, :]  # what is beyond has no derivative
+    if g[0] is None and g[2] is None:
+        return xp.matmul(u * g[1][..., None, :], vh)
+    left, out_u = _turned(xp, u, g[0] if g[0] is None else g[0][..., :, :k])
+    v = adjoint(xp, vh)
+    right, out_v = _turned(xp, v, g[2] if g[2] is None else adjoint(xp, g[2][..., :k, :]))
+    _check_phases(xp, "svd_backward", "singular vectors", (left + right) * 0.5)
+    inner = (left * s[..., None, :] + s[..., :, None] * right) / _apart(xp, s * s)
+    if g[1] is not None:
+        inner = inner + on_diagonal(xp, g[1])
+    if elementwise.is_complex(u) and g[0] is not None and g[2] is not None:
+        inner = inner + on_diagonal(xp, xp.linalg.diagonal(left) / (2 * s))
+    columns = xp.matmul(u, inner)
+    if x_shape[-2] > k:
+        columns = columns + out_u / s[..., None, :]
+    x_bar = xp.matmul(columns, vh)
+    if x_shape[-1] > k:
+        x_bar = x_bar + xp.matmul(u, adjoint(xp, out_v / s[..., None, :]))
+    return x_bar
+
+
+def _turned(xp: Any, vectors: Any, g: Any) -> tuple[Any, Any]:
+    """Return how a cotangent turns vectors among themselves, twice, and out of their space."""
+    if g is None:
+        nothing = vectors[..., :0, :]
+        return xp.matmul(adjoint(xp, nothing), nothing), xp.zeros_like(vectors)
+    within = xp.matmul(adjoint(xp, vectors), g)
+    return skew(xp, within), g - xp.matmul(vectors, within)
+
+
+def _svd(xp: Any, x: Any, full_matrices: bool) -> Any:
+    if not np.isfinite(x).all():
+        raise np.linalg.LinAlgError(
+            "linalg.svd: The algorithm failed to converge because the input matrix contained "
+            "non-finite values."
+        )
+    return tuple(xp.linalg.svd(x, full_matrices=full_matrices))
+
+
+SVD = _operation("linalg_svd", _svd, _svd_rule, ("full_matrices",))
+
+
+def singular_values(x: Native) -> Native:
+    """Return the singular values of matrices, in descending order."""
+    values: Native = apply(SVD, (x,), {"full_matrices": False})[1]
+    return values
+
+
+# -- QR ----------------------------------------------------------------------------------------
+
+
+def _qr_rule(xp: Any, g: Any, y: Any, x: Any, mode: str) -> Any:
+    if mode == "r":
+        raise RuntimeError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'; write "
+            "linalg.qr(A, mode='reduced')"
+        )
+    if mode == "complete" and x.shape[-2] > x.shape[-1]:
+        raise RuntimeError(
+            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols; "
+            "write mode='reduced'"
+        )
+    g = [xp.zeros_like(part) if of is None else of for of, part in zip(g, y, strict=True)]
+    try:
+        return decompositions._qr_rule(xp, g, y, x)
+    except np.linalg.LinAlgError:  # the first columns are dependent
+        return xp.zeros_like(x) * np.nan
+
+
+def _qr(xp: Any, x: Any, mode: str) -> Any:
+    if mode != "r":
+        return tuple(xp.linalg.qr(x, mode=mode))
+    return np.empty((0,), x.dtype), np.linalg.qr(x, mode="r")
+
+
+QR = _operation("linalg_qr", _qr, _qr_rule, ("mode",))
+
+
+def _no_geqrf(xp: Any, g: Any, x_shape: Any) -> Any:
+    raise NotImplementedError(
+        "the derivative for 'geqrf' is not implemented; write torch.linalg.qr"
+    )
+
+
+def _reflectors(xp: Any, x: Any) -> Any:
+    reflectors, tau = np.linalg.qr(x, mode="raw")
+    return np.swapaxes(reflectors, -1, -2).copy(), tau
+
+
+GEQRF = _operation("geqrf", _reflectors, _no_geqrf)
+
+
+def reflected(vectors: Native, tau: Native, x: Native, adjoint_of: bool = False) -> Native:
+    """Return x under the reflections 1 - tau v v^H, the last one first; `adjoint_of` undoes them.
+
+    The vectors are columns, with zeros above the diagonal and a one on it that are not read.
+    """
+    rows, count = vectors.shape[-2], tau.shape[-1]
+    columns = ns.tril(vectors, k=-1) + np.eye(rows, vectors.shape[-1], dtype=vectors.dtype)
+    order = range(count) if adjoint_of else reversed(range(count))
+    for k in order:
+        v = columns[..., k : k + 1]
+        scale = tau[..., k][..., None, None]
+        if adjoint_of and elementwise.is_complex(scale):
+            scale = ns.conj(scale)
+        x = x - scale * ns.matmul(v, ns.matmul(adjoint(ns, v), x))
+    return x
+
+
+# -- LU ----------------------------------------------------------------------------------------
+
+
+def order_of(pivots: np.ndarray, rows: int) -> np.ndarray:
+    """Return the order of rows that LAPACK's exchanges, which count from 1, lead to."""
+    flat = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1])
+    orders = np.tile(np.arange(rows), (len(flat), 1))
+    for order, exchanges in zip(orders, flat, strict=True):
+        for k, other in enumerate(exchanges - 1):
+            order[k], order[other] = order[other], order[k]
+    return orders.reshape(*pivots.shape[:-1], rows)
+
+
+def _factored(xp: Any, x: Any) -> Any:
+    """Return L and U in one matrix, pivots, the order of rows, and the first pivot that is 0."""
+    from scipy.linalg import get_lapack_funcs
+
+    *batch, rows, columns = x.shape
+    factors, k = np.empty(x.shape, x.dtype), min(rows, columns)
+    pivots, info = np.zeros((*batch, k), np.int32), np.zeros(tuple(batch), np.int32)
+    if x.size:
+        (factor,) = get_lapack_funcs(("getrf",), (x,))
+        for place in np.ndindex(*batch):
+            factors[place], found, info[place] = factor(x[place])
+            pivots[place] = found + 1
+    return factors, pivots, order_of(pivots, rows), info
+
+
+FACTORED = Op("lu_factored", ("x",), _factored, [None])
+FACTORED.batch = functools.partial(batching.as_it_is, FACTORED)
+ORDER = Op("lu_order", ("x",), lambda xp, x, rows: order_of(x, rows), [None], ("rows",))
+ORDER.batch = functools.partial(batching.as_it_is, ORDER)
+
+
+def lower_upper(factors: Native) -> tuple[Native, Native]:
+    """Return L, with ones on its diagonal, and U of the one matrix that has both."""
+    rows, columns = factors.shape[-2:]
+    k = min(rows, columns)
+    eye = np.eye(rows, k, dtype=factors.dtype)
+    return ns.tril(factors[..., :, :k], k=-1) + eye, ns.triu(factors[..., :k, :])
+
+
+def _lu_rule(xp: Any, g: Any, y: Any) -> Any:
+    rows, columns = y.shape[-2:]
+    k = min(rows, columns)
+    square, g1 = y[..., :k, :k], g[..., :k, :k]
+    lower = xp.tril(square, k=-1) + _ones_on_diagonal(square)
+    upper = xp.triu(square)
+    below = xp.matmul(adjoint(xp, lower), xp.tril(g1, k=-1))
+    above = xp.matmul(xp.triu(g1), adjoint(xp, upper))
+    if columns > k:  # the other columns of U are L^-1 of those of x
+        below = below - xp.matmul(g[..., :, k:], adjoint(xp, y[..., :, k:]))
+    if rows > k:  # the other rows of L are those of x times U^-1
+        above = above - xp.matmul(adjoint(xp, y[..., k:, :]), g[..., k:, :])
+    inner = xp.tril(below, k=-1) + xp.triu(above)
+    first = _divided(xp, upper, _divided_left(xp, lower, inner))
+    if columns > k:
+        return xp.concat([first, _divided_left(xp, lower, g[..., :, k:])], axis=-1)
+    if rows > k:
+        return xp.concat([first, _divided(xp, upper, g[..., k:, :])], axis=-2)
+    return first
+
+
+def _divided_left(xp: Any, lower: Any, x: Any) -> Any:
+    """Return L^-H x."""
+    return triangular(xp, adjoint(xp, lower), x, lower=False, unit=True)
+
+
+def _divided(xp: Any, upper: Any, x: Any) -> Any:
+    """Return x U^-H, which is not finite where U has a zero on its diagonal."""
+    try:
+        return adjoint(xp, triangular(xp, upper, adjoint(xp, x), lower=False))
+    except np.linalg.LinAlgError:
+        return x * np.nan
+
+
+_LU = Op("lu_in_order", ("x", "known"), lambda xp, x, known: known, [_lu_rule, None])
+_LU.batch = functools.partial(batching.as_it_is, _LU)
+
+
+def factored(x: Native) -> tuple[Native, Native, Native, Native]:
+    """Return L and U in one matrix, pivots, the order of rows, and the first pivot that is 0."""
+    found, pivots, order, info = apply(FACTORED, (x,), {})
+    rows = ns.take_along_axis(x, ns.expand_dims(order, axis=-1), axis=-2)
+    return apply(_LU, (rows, found), {}), pivots, order, info

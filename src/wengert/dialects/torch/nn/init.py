@@ -1,0 +1,261 @@
+"""torch.nn.init: first values of parameters, as PyTorch draws them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch.modes import no_grad
+from wengert.dialects.torch.random import randperm
+from wengert.dialects.torch.table import put
+from wengert.dialects.torch.tensors import Tensor, made
+
+
+def _offered(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Offer a function that writes to a tensor without being recorded."""
+    function = no_grad(function)  # type: ignore[assignment]
+    put((f"nn.init.{function.__name__}",), function)
+    return function
+
+
+@_offered
+def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
+    """Fill a tensor with numbers that are uniform from `a` to `b`."""
+    return tensor.uniform_(a, b, generator=generator)
+
+
+@_offered
+def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
+    """Fill a tensor with normal numbers."""
+    return tensor.normal_(mean, std, generator=generator)
+
+
+@_offered
+def trunc_normal_(
+    tensor: Any,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Any = None,
+) -> Any:
+    """Fill a tensor with normal numbers, of which only those from `a` to `b` are taken."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
+            "values may be incorrect.",
+            stacklevel=3,
+        )
+    below, above = (_chance_below((end - mean) / std) for end in (a, b))
+    tensor.uniform_(2 * below - 1, 2 * above - 1, generator=generator)
+    return tensor.erfinv_().mul_(std * math.sqrt(2)).add_(mean).clamp_(min=a, max=b)
+
+
+def _chance_below(x: float) -> float:
+    return (1 + math.erf(x / math.sqrt(2))) / 2
+
+
+@_offered
+def constant_(tensor: Any, val: float) -> Any:
+    """Fill a tensor with one number."""
+    return tensor.fill_(val)
+
+
+@_offered
+def ones_(tensor: Any) -> Any:
+    """Fill a tensor with ones."""
+    return tensor.fill_(1.0)
+
+
+@_offered
+def zeros_(tensor: Any) -> Any:
+    """Fill a tensor with zeros."""
+    return tensor.zero_()
+
+
+@_offered
+def eye_(tensor: Any) -> Any:
+    """Make a matrix the identity."""
+    _check_matrix(tensor)
+    return _written(tensor, np.eye(*tensor.shape))
+
+
+def _written(tensor: Any, values: np.ndarray) -> Any:
+    return tensor.copy_(made(values.astype(tensor._raw.dtype)))
+
+
+def _check_matrix(tensor: Any) -> None:
+    if tensor.ndim != 2:
+        raise ValueError(f"Only tensors with 2 dimensions are supported, got {tensor.ndim}")
+
+
+@_offered
+def dirac_(tensor: Any, groups: int = 1) -> Any:
+    """Make the kernel of a convolution one that leaves as many channels as it can as they are."""
+    shape = tuple(tensor.shape)
+    if len(shape) not in (3, 4, 5):
+        raise ValueError(f"Only tensors with 3, 4, or 5 dimensions are supported, got {len(shape)}")
+    if shape[0] % groups:
+        raise ValueError(f"dim 0 must be divisible by groups: {shape[0]} by {groups}")
+    each = shape[0] // groups
+    values = np.zeros(shape)
+    centre = tuple(n // 2 for n in shape[2:])
+    for group in range(groups):
+        for channel in range(min(each, shape[1])):
+            values[(group * each + channel, channel, *centre)] = 1
+    return _written(tensor, values)
+
+
+def fans_of(tensor: Any) -> tuple[int, int]:
+    """Return how many numbers lead to one of a layer's results, and how many it leads to."""
+    shape = tuple(tensor.shape)
+    if len(shape) < 2:
+        raise ValueError(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
+        )
+    field = math.prod(shape[2:])
+    return shape[1] * field, shape[0] * field
+
+
+put(("nn.init._calculate_fan_in_and_fan_out",), fans_of)
+
+
+def _fan(tensor: Any, mode: str) -> int:
+    modes = ("fan_in", "fan_out")
+    if mode.lower() not in modes:
+        raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
+    return fans_of(tensor)[modes.index(mode.lower())]
+
+
+put(("nn.init._calculate_correct_fan",), _fan)
+_GAINS = {
+    **dict.fromkeys(
+        ("linear", "sigmoid", *(f"conv{t}{n}d" for t in ("", "_transpose") for n in (1, 2, 3))), 1.0
+    ),
+    "tanh": 5 / 3,
+    "relu": math.sqrt(2),
+    "selu": 3 / 4,
+}
+
+
+@_offered
+def calculate_gain(nonlinearity: str, param: Any = None) -> Any:
+    """Return what the deviation of weights is scaled by before some activation."""
+    if nonlinearity == "leaky_relu":
+        if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
+            raise ValueError(f"negative_slope {param} not a valid number")
+        slope = 0.01 if param is None else param
+        return math.sqrt(2 / (1 + slope**2))
+    if nonlinearity not in _GAINS:
+        raise ValueError(
+            f"Unsupported nonlinearity {nonlinearity}; there are {', '.join(_GAINS)} and leaky_relu"
+        )
+    gain = _GAINS[nonlinearity]
+    return 1 if gain == 1 else gain
+
+
+@_offered
+def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+    """Fill a tensor with uniform numbers, by Glorot's rule."""
+    bound = math.sqrt(3) * gain * math.sqrt(2 / sum(fans_of(tensor)))
+    return tensor.uniform_(-bound, bound, generator=generator)
+
+
+@_offered
+def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+    """Fill a tensor with normal numbers, by Glorot's rule."""
+    return tensor.normal_(0, gain * math.sqrt(2 / sum(fans_of(tensor))), generator=generator)
+
+
+def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float | None:
+    """Return the deviation by He's rule; None for a tensor without numbers."""
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=4)
+        return None
+    gain: float = calculate_gain(nonlinearity, a)
+    return gain / math.sqrt(_fan(tensor, mode))
+
+
+@_offered
+def kaiming_uniform_(
+    tensor: Any,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Any:
+    """Fill a tensor with uniform numbers, by He's rule."""
+    deviation = _kaiming(tensor, a, mode, nonlinearity)
+    if deviation is None:
+        return tensor
+    bound = math.sqrt(3) * deviation
+    return tensor.uniform_(-bound, bound, generator=generator)
+
+
+@_offered
+def kaiming_normal_(
+    tensor: Any,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Any:
+    """Fill a tensor with normal numbers, by He's rule."""
+    deviation = _kaiming(tensor, a, mode, nonlinearity)
+    return tensor if deviation is None else tensor.normal_(0, deviation, generator=generator)
+
+
+@_offered
+def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
+    """Fill a tensor with a random matrix that is orthogonal, or has orthogonal rows or columns."""
+    if tensor.ndim < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if not tensor._raw.size:
+        return tensor
+    rows = tensor.shape[0]
+    drawn = tensor.new_empty((rows, tensor._raw.size // rows)).normal_(0, 1, generator=generator)
+    matrix = drawn._raw
+    wide = matrix.shape[0] < matrix.shape[1]
+    q, r = np.linalg.qr(matrix.T if wide else matrix)
+    q = q * np.sign(np.diag(r))
+    return _written(tensor, gain * (q.T if wide else q).reshape(tensor.shape))
+
+
+@_offered
+def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
+    """Fill a matrix with normal numbers, and a part of each column with zeros."""
+    _check_matrix(tensor)
+    rows, columns = tensor.shape
+    count = math.ceil(sparsity * rows)
+    tensor.normal_(0, std, generator=generator)
+    values = tensor._raw.copy()
+    for column in range(columns):
+        values[randperm(rows)._raw[:count], column] = 0
+    return _written(tensor, values)
+
+
+def _deprecated(function: Callable[..., Any]) -> None:
+    """Offer a function by its old name, without the underscore."""
+    new = function.__name__
+    old = new[:-1]
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, 2
+        )
+        return function(*args, **kwargs)
+
+    call.__name__, call.__doc__ = old, function.__doc__
+    put((f"nn.init.{old}",), call)
+
+
+for _function in (
+    uniform_, normal_, constant_, eye_, dirac_, xavier_uniform_, xavier_normal_, kaiming_uniform_,
+    kaiming_normal_, orthogonal_, sparse_,
+):  # fmt: skip
+    _deprecated(_function)
+__all__ = ["Tensor", "fans_of", "kaiming_uniform_", "normal_", "ones_", "uniform_", "zeros_"]

@@ -1,0 +1,192 @@
+"""What a module keeps as a dict of names and tensors, and how that is put back."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from wengert.dialects.torch.modes import no_grad
+from wengert.dialects.torch.nn.parameters import Parameter
+from wengert.dialects.torch.tensors import Tensor
+
+#: The name of what a module keeps besides tensors.
+EXTRA = "_extra_state"
+
+
+class IncompatibleKeys(NamedTuple):
+    """The names that a state lacks, and those that a module lacks."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return (
+            f"_IncompatibleKeys(missing_keys={self.missing_keys}, "
+            f"unexpected_keys={self.unexpected_keys})"
+        )
+
+    __str__ = __repr__
+
+
+def own_tensors(module: Any) -> dict[str, Any]:
+    """Return the parameters and lasting buffers of a module, without those of its parts."""
+    passing = module._non_persistent_buffers_set
+    lasting = {k: v for k, v in module._buffers.items() if k not in passing}
+    return {k: v for k, v in (module._parameters | lasting).items() if v is not None}
+
+
+# -- saving ----------------------------------------------------------------------------------------
+
+
+def saved(module: Any, state: Any, prefix: str, keep_vars: bool) -> Any:
+    """Return a dict with everything that a module and its parts keep."""
+    if state is None:
+        state = OrderedDict()
+        state._metadata = OrderedDict()
+    about = {"version": module._version}
+    if hasattr(state, "_metadata"):
+        state._metadata[prefix[:-1]] = about
+    for hook in module._state_dict_pre_hooks.values():
+        hook(module, prefix, keep_vars)
+    module._save_to_state_dict(state, prefix, keep_vars)
+    for name, part in module._modules.items():
+        if part is not None:
+            part.state_dict(destination=state, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+    for number, hook in module._state_dict_hooks.items():
+        answer = hook(module, state, prefix, about)
+        if answer is not None:
+            if number in module._state_dict_public_hooks:
+                raise RuntimeError("state_dict post-hook must return None")
+            state = answer
+    return state
+
+
+# -- loading ---------------------------------------------------------------------------------------
+
+
+class Loading:
+    """A state that is put back into a module: what was missing, and what went wrong."""
+
+    def __init__(self, state: Any, assign: bool) -> None:
+        if not isinstance(state, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state)}.")
+        self.metadata = getattr(state, "_metadata", None)
+        self.state = OrderedDict(state)
+        if self.metadata is not None:
+            self.state._metadata = self.metadata  # type: ignore[attr-defined]
+        self.assign = assign
+        self.missing: list[str] = []
+        self.unexpected: list[str] = []
+        self.errors: list[str] = []
+
+    def load(self, module: Any, state: Any, prefix: str = "") -> None:
+        """Put what is under a prefix into a module and its parts."""
+        about = dict((self.metadata or {}).get(prefix[:-1], {}))
+        if self.assign:
+            about["assign_to_params_buffers"] = True
+        module._load_from_state_dict(
+            state, prefix, about, True, self.missing, self.unexpected, self.errors
+        )
+        for name, part in module._modules.items():
+            if part is not None:
+                below = f"{prefix}{name}."
+                self.load(part, {k: v for k, v in state.items() if k.startswith(below)}, below)
+        keys = IncompatibleKeys(self.missing, self.unexpected)
+        for hook in module._load_state_dict_post_hooks.values():
+            if hook(module, keys) is not None:
+                raise AssertionError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected "
+                    "to return new values; change the incompatible keys in place"
+                )
+
+    def finish(self, module: Any, strict: bool) -> IncompatibleKeys:
+        """Return the names that did not fit; raise where that is an error."""
+        errors = list(self.errors)
+        if strict:
+            for what, names in (("Missing", self.missing), ("Unexpected", self.unexpected)):
+                if names:
+                    listed = ", ".join(f'"{name}"' for name in names)
+                    errors.insert(0, f"{what} key(s) in state_dict: {listed}. ")
+        if errors:
+            raise RuntimeError(
+                "Error(s) in loading state_dict for {}:\n\t{}".format(
+                    type(module).__name__, "\n\t".join(errors)
+                )
+            )
+        return IncompatibleKeys(self.missing, self.unexpected)
+
+
+def load_own(
+    module: Any,
+    state: Any,
+    prefix: str,
+    assign: bool,
+    strict: bool,
+    missing: list[str],
+    unexpected: list[str],
+    errors: list[str],
+    takes_extra: bool,
+) -> None:
+    """Put tensors into a module itself, and note the names that did not fit."""
+    mine = own_tensors(module)
+    for name, place in mine.items():
+        key = prefix + name
+        if key in state:
+            problem = _load_one(module, name, place, state[key], assign)
+            if problem:
+                errors.append(problem.format(key=key))
+        elif strict:
+            missing.append(key)
+    extra = prefix + EXTRA
+    if takes_extra and extra in state:
+        module.set_extra_state(state[extra])
+    elif strict and takes_extra:
+        missing.append(extra)
+    elif strict and extra in state:
+        unexpected.append(extra)
+    for key in state if strict else ():
+        if key.startswith(prefix) and key != extra:
+            name, *below = key[len(prefix) :].split(".", 1)
+            if name not in (module._modules if below else mine):
+                unexpected.append(key)
+
+
+def _load_one(module: Any, name: str, place: Any, given: Any, assign: bool) -> str:
+    """Put a tensor in the place of another, and return what went wrong."""
+    if not isinstance(given, Tensor):
+        return (
+            'While copying the parameter named "{key}", expected torch.Tensor from checkpoint but '
+            f"received {type(given).__name__}"
+        )
+    if not place._raw.shape and given._raw.shape == (1,):
+        given = given[0]
+    if given._raw.shape != place._raw.shape:
+        return (
+            "size mismatch for {key}: copying a param with shape "
+            f"{list(given._raw.shape)} from checkpoint, the shape in current model is "
+            f"{list(place._raw.shape)}."
+        )
+    try:
+        with no_grad():
+            if not assign:
+                place.copy_(given)
+                return ""
+            if isinstance(place, Parameter):
+                learns = place.requires_grad
+                given = (
+                    given.requires_grad_(learns)
+                    if isinstance(given, Parameter)
+                    else Parameter(given, learns)
+                )
+            setattr(module, name, given)
+    except Exception as error:
+        return f'While copying the parameter named "{{key}}", an exception occurred : {error}'
+    return ""
+
+
+def with_module(hook: Callable[..., Any], module: Any) -> Callable[..., Any]:
+    """Return a hook that is called with a module before its other arguments."""
+    return lambda *args: hook(module, *args)

@@ -1,0 +1,487 @@
+"""torch.nn.utils.parametrize: parameters that are computed from others each time they are read."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from wengert.dialects.torch.modes import no_grad
+from wengert.dialects.torch.nn.containers import ModuleDict, ModuleList
+from wengert.dialects.torch.nn.layers.calls import F
+from wengert.dialects.torch.nn.layers.convolutions import _ConvTransposeNd
+from wengert.dialects.torch.nn.module import Module
+from wengert.dialects.torch.nn.parameters import Parameter
+from wengert.dialects.torch.table import put
+from wengert.dialects.torch.tensors import is_tensor
+
+#: What was computed inside of `cached`, by module and name; None outside.
+_cache: list[dict[tuple[int, str], Any]] = []
+
+
+@contextlib.contextmanager
+def cached() -> Iterator[None]:
+    """Return a context in which each such parameter is computed once."""
+    _cache.append(_cache[-1] if _cache else {})
+    try:
+        yield
+    finally:
+        _cache.pop()
+
+
+def _keep(module: Module, name: str, tensor: Any) -> None:
+    if isinstance(tensor, Parameter):
+        module.register_parameter(name, tensor)
+    else:
+        module.register_buffer(name, tensor)
+
+
+def _check_kept(old: Any, new: Any) -> None:
+    """Raise unless a parametrization gives a tensor of the dtype and shape that there was."""
+    if not is_tensor(new):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(new).__name__}.")
+    for what in ("dtype", "shape"):
+        if getattr(new, what) != getattr(old, what):
+            raise ValueError(
+                f"Registering a parametrization may not change the {what} of the tensor, unless "
+                f"`unsafe` flag is enabled: {getattr(old, what)} became {getattr(new, what)}"
+            )
+
+
+class ParametrizationList(ModuleList):
+    """The functions from what is learnt to a parameter, one after the other."""
+
+    def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
+        if not modules:
+            raise ValueError("ParametrizationList requires one or more modules.")
+        super().__init__(modules)
+        self.unsafe = unsafe
+        before = original.detach().clone()
+        new = original
+        with no_grad():
+            for part in reversed(list(self)):
+                if hasattr(part, "right_inverse"):
+                    with contextlib.suppress(NotImplementedError):
+                        new = part.right_inverse(new)
+        self.is_tensor = is_tensor(new)
+        if not self.is_tensor and not isinstance(new, Sequence):
+            raise ValueError(
+                "'right_inverse' must return a Tensor or a Sequence of tensors, got "
+                f"{type(new).__name__}"
+            )
+        self.ntensors = 1 if self.is_tensor else len(new)
+        if self.is_tensor:
+            if new.dtype != original.dtype:
+                raise ValueError(
+                    "When `right_inverse` outputs one tensor, it may not change the dtype: "
+                    f"{original.dtype} became {new.dtype}"
+                )
+            if new is not original:
+                original.data = new.detach()
+            _keep(self, "original", original)
+        else:
+            learns = isinstance(original, Parameter)
+            for position, tensor in enumerate(new):
+                tensor = Parameter(tensor, original.requires_grad) if learns else tensor
+                _keep(self, f"original{position}", tensor)
+        if not unsafe:
+            _check_kept(before, self())
+
+    def _originals(self) -> list[Any]:
+        if self.is_tensor:
+            return [self.original]
+        return [getattr(self, f"original{k}") for k in range(self.ntensors)]
+
+    def right_inverse(self, value: Any) -> None:
+        """Have what is learnt be such that the parameter has a value."""
+        with no_grad():
+            for part in reversed(list(self)):
+                if not hasattr(part, "right_inverse"):
+                    raise RuntimeError(
+                        f"parametrization {type(part).__name__} does not implement right_inverse."
+                    )
+                value = part.right_inverse(value)
+            parts = [value] if self.is_tensor else list(value)
+            originals = self._originals()
+            if len(parts) != len(originals):
+                raise ValueError(
+                    f"'right_inverse' must return {len(originals)} tensors, got {len(parts)}"
+                )
+            for place, part in zip(originals, parts, strict=True):
+                if place.dtype != part.dtype:
+                    raise ValueError(
+                        f"The tensor returned by `right_inverse` has dtype {part.dtype} while "
+                        f"`original` has dtype {place.dtype}"
+                    )
+                place.data = part.detach()
+
+    def forward(self) -> Any:
+        """Return the parameter."""
+        first, *others = self
+        found = first(*self._originals())
+        for part in others:
+            found = part(found)
+        return found
+
+
+class _Parametrized:
+    """Goes before a module's class: names in `parametrizations` are computed when they are read."""
+
+    parametrizations: Any
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        twin = object.__new__(type(self))
+        memo[id(self)] = twin
+        twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return twin
+
+    def __getstate__(self) -> Any:
+        raise RuntimeError(
+            "Serialization of parametrized modules is only supported through state_dict()."
+        )
+
+
+def _computed(name: str) -> property:
+    def get(self: Any) -> Any:
+        function = self.parametrizations[name]
+        if not _cache:
+            return function()
+        key = (id(self), name)
+        if key not in _cache[-1]:
+            _cache[-1][key] = function()
+        return _cache[-1][key]
+
+    def put_back(self: Any, value: Any) -> None:
+        self.parametrizations[name].right_inverse(value)
+
+    return property(get, put_back)
+
+
+def register_parametrization(
+    module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> Any:
+    """Have a parameter computed by a module from what was in its place, and return its owner."""
+    parametrization.train(module.training)
+    if is_parametrized(module, tensor_name):
+        if not unsafe:
+            value = getattr(module, tensor_name)
+            _check_kept(value, parametrization(value))
+        module.parametrizations[tensor_name].append(parametrization)
+        module.parametrizations[tensor_name].unsafe |= unsafe
+        return module
+    if tensor_name not in module._buffers and tensor_name not in module._parameters:
+        raise ValueError(
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element "
+            f"with name '{tensor_name}'"
+        )
+    functions = ParametrizationList([parametrization], getattr(module, tensor_name), unsafe)
+    delattr(module, tensor_name)
+    if not is_parametrized(module):
+        cls = type(module)
+        made = type(f"Parametrized{cls.__name__}", (_Parametrized, cls), {})
+        object.__setattr__(module, "__class__", made)
+        module.parametrizations = ModuleDict()
+    setattr(type(module), tensor_name, _computed(tensor_name))
+    module.parametrizations[tensor_name] = functions
+    return module
+
+
+def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
+    """Return whether a module computes some parameter, or the one of a name."""
+    found = getattr(module, "parametrizations", None)
+    if not isinstance(found, ModuleDict):
+        return False
+    return len(found) > 0 if tensor_name is None else tensor_name in found
+
+
+def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
+    """Have a parameter be one again, with its value now or, if not wanted, with what was learnt."""
+    if not is_parametrized(module, tensor_name):
+        raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
+    functions = module.parametrizations[tensor_name]
+    if functions.is_tensor:
+        original = functions.original
+        if leave_parametrized:
+            with no_grad():
+                value = getattr(module, tensor_name).detach().clone()
+            original.data = value
+    elif not leave_parametrized:
+        raise ValueError(
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is "
+            "parametrized in terms of a sequence of tensors."
+        )
+    else:
+        learns = any(p.requires_grad for p in functions.parameters(recurse=False))
+        original = Parameter(getattr(module, tensor_name).detach().clone(), learns)
+    delattr(type(module), tensor_name)
+    del module.parametrizations[tensor_name]
+    if not is_parametrized(module):
+        delattr(module, "parametrizations")
+        object.__setattr__(module, "__class__", type(module).__bases__[1])
+    _keep(module, tensor_name, original)
+    return module
+
+
+def type_before_parametrizations(module: Any) -> Any:
+    """Return the class that a module had before it computed parameters."""
+    return type(module).__bases__[1] if is_parametrized(module) else type(module)
+
+
+for _value in (
+    cached, ParametrizationList, register_parametrization, is_parametrized,
+    remove_parametrizations, type_before_parametrizations,
+):  # fmt: skip
+    put((f"nn.utils.parametrize.{_value.__name__}",), _value)
+
+
+# -- length and direction --------------------------------------------------------------------------
+
+
+def _norm_but(weight: Any, dim: int) -> Any:
+    """Return the norms of the slices of a tensor along an axis; one for all if that is -1."""
+    if dim == -1:
+        return weight.norm()
+    others = [k for k in range(weight.ndim) if k != dim % weight.ndim]
+    return weight.norm(2, others, keepdim=True)
+
+
+class _WeightNorm(Module):
+    def __init__(self, dim: int | None = 0) -> None:
+        super().__init__()
+        self.dim = -1 if dim is None else dim
+
+    def forward(self, weight_g: Any, weight_v: Any) -> Any:
+        return weight_v * (weight_g / _norm_but(weight_v, self.dim))
+
+    def right_inverse(self, weight: Any) -> Any:
+        return _norm_but(weight, self.dim), weight
+
+
+def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+    """Have a parameter computed from its length and its direction."""
+    register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
+
+    def renamed(state: Any, prefix: str, *rest: Any) -> None:
+        """Take a state that the older weight_norm saved."""
+        old = [f"{prefix}{name}_{part}" for part in "gv"]
+        if all(key in state for key in old):
+            for k, key in enumerate(old):
+                state[f"{prefix}parametrizations.{name}.original{k}"] = state.pop(key)
+
+    module._register_load_state_dict_pre_hook(renamed)
+    return module
+
+
+# -- the largest singular value --------------------------------------------------------------------
+
+
+def _as_matrix(weight: Any, dim: int) -> Any:
+    if dim:
+        weight = weight.permute(dim, *(k for k in range(weight.ndim) if k != dim))
+    return weight.flatten(1)
+
+
+def _power_step(matrix: Any, u: Any, v: Any, eps: float) -> None:
+    """Move two vectors, in place, towards those of the largest singular value."""
+    u.copy_(F.normalize(matrix.mv(v), dim=0, eps=eps))
+    v.copy_(F.normalize(matrix.mH.mv(u), dim=0, eps=eps))
+
+
+def _first_axis(module: Any, dim: int | None) -> int:
+    if dim is None:
+        return 1 if isinstance(module, _ConvTransposeNd) else 0
+    return dim
+
+
+class _SpectralNorm(Module):
+    def __init__(
+        self, weight: Any, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
+    ) -> None:
+        super().__init__()
+        if not -weight.ndim <= dim < weight.ndim:
+            raise IndexError(f"Dimension out of range: {dim} for {weight.ndim} axes")
+        if n_power_iterations <= 0:
+            raise ValueError(
+                f"Expected n_power_iterations to be positive, but got {n_power_iterations}"
+            )
+        self.dim, self.eps = dim % weight.ndim, eps
+        if weight.ndim > 1:
+            self.n_power_iterations = n_power_iterations
+            matrix = _as_matrix(weight, self.dim)
+            for name, count in zip(("_u", "_v"), matrix.shape, strict=True):
+                drawn = matrix.new_empty(count).normal_(0, 1)
+                self.register_buffer(name, F.normalize(drawn, dim=0, eps=eps))
+            self._move(matrix, 15)
+
+    def _move(self, matrix: Any, times: int) -> None:
+        with no_grad():
+            for _ in range(times):
+                _power_step(matrix, self._u, self._v, self.eps)
+
+    def forward(self, weight: Any) -> Any:
+        if weight.ndim == 1:
+            return F.normalize(weight, dim=0, eps=self.eps)
+        matrix = _as_matrix(weight, self.dim)
+        if self.training:
+            self._move(matrix, self.n_power_iterations)
+        return weight / self._u.clone().vdot(matrix.mv(self._v.clone()))
+
+    def right_inverse(self, value: Any) -> Any:
+        return value
+
+
+def spectral_norm(
+    module: Any,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> Any:
+    """Have a parameter divided by its largest singular value."""
+    weight = getattr(module, name, None)
+    if not is_tensor(weight):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    function = _SpectralNorm(weight, n_power_iterations, _first_axis(module, dim), eps)
+    return register_parametrization(module, name, function)
+
+
+put(("nn.utils.parametrizations.weight_norm",), weight_norm)
+put(("nn.utils.parametrizations.spectral_norm",), spectral_norm)
+
+
+# -- as they were before, by hooks -----------------------------------------------------------------
+
+
+class _BeforeCall:
+    """A hook that computes a parameter before each call of its module."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def compute(self, module: Any, training: bool) -> Any:
+        raise NotImplementedError
+
+    def __call__(self, module: Any, args: Any) -> None:
+        setattr(module, self.name, self.compute(module, module.training))
+
+    def take_away(self, module: Any) -> None:
+        raise NotImplementedError
+
+
+def _register(module: Any, hook: _BeforeCall) -> Any:
+    for other in module._forward_pre_hooks.values():
+        if type(other) is type(hook) and other.name == hook.name:
+            kind = type(hook).__name__.strip("_")
+            raise RuntimeError(
+                f"Cannot register two {kind} hooks on the same parameter {hook.name}"
+            )
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def _remove(module: Any, kind: type[_BeforeCall], name: str) -> Any:
+    for number, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, kind) and hook.name == name:
+            hook.take_away(module)
+            del module._forward_pre_hooks[number]
+            return module
+    raise ValueError(f"{kind.__name__.strip('_')} of '{name}' not found in {module}")
+
+
+class _WeightNormHook(_BeforeCall):
+    def __init__(self, name: str, dim: int) -> None:
+        super().__init__(name)
+        self.dim = dim
+
+    def compute(self, module: Any, training: bool) -> Any:
+        g, v = (getattr(module, f"{self.name}_{part}") for part in "gv")
+        return v * (g / _norm_but(v, self.dim))
+
+    def take_away(self, module: Any) -> None:
+        weight = self.compute(module, False)
+        for name in (self.name, f"{self.name}_g", f"{self.name}_v"):
+            delattr(module, name)
+        setattr(module, self.name, Parameter(weight.detach()))
+
+
+def _old_weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+    """Have a parameter computed from its length and its direction before each call."""
+    warnings.warn(
+        "`torch.nn.utils.weight_norm` is deprecated in favor of "
+        "`torch.nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    hook = _WeightNormHook(name, -1 if dim is None else dim)
+    _register(module, hook)
+    weight = getattr(module, name)
+    delattr(module, name)
+    module.register_parameter(f"{name}_g", Parameter(_norm_but(weight, hook.dim).detach()))
+    module.register_parameter(f"{name}_v", Parameter(weight.detach()))
+    setattr(module, name, hook.compute(module, False))
+    return module
+
+
+class _SpectralNormHook(_BeforeCall):
+    def __init__(self, name: str, times: int, dim: int, eps: float) -> None:
+        if times <= 0:
+            raise ValueError(f"Expected n_power_iterations to be positive, but got {times}")
+        super().__init__(name)
+        self.times, self.dim, self.eps = times, dim, eps
+
+    def compute(self, module: Any, training: bool) -> Any:
+        weight, u, v = (getattr(module, f"{self.name}_{part}") for part in ("orig", "u", "v"))
+        matrix = _as_matrix(weight, self.dim)
+        if training:
+            with no_grad():
+                for _ in range(self.times):
+                    v.copy_(F.normalize(matrix.t().mv(u), dim=0, eps=self.eps))
+                    u.copy_(F.normalize(matrix.mv(v), dim=0, eps=self.eps))
+            u, v = u.clone(), v.clone()
+        return weight / u.dot(matrix.mv(v))
+
+    def take_away(self, module: Any) -> None:
+        with no_grad():
+            weight = self.compute(module, False)
+        for part in ("", "_orig", "_u", "_v"):
+            delattr(module, f"{self.name}{part}")
+        module.register_parameter(self.name, Parameter(weight.detach()))
+
+
+def _old_spectral_norm(
+    module: Any,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> Any:
+    """Have a parameter divided by its largest singular value before each call."""
+    hook = _SpectralNormHook(name, n_power_iterations, _first_axis(module, dim), eps)
+    _register(module, hook)
+    weight = module._parameters[name]
+    if weight is None:
+        raise ValueError("`SpectralNorm` cannot be applied as parameter `name` is None")
+    matrix = _as_matrix(weight, hook.dim)
+    vectors = [
+        F.normalize(weight.new_empty(count).normal_(0, 1), dim=0, eps=eps) for count in matrix.shape
+    ]
+    delattr(module, name)
+    module.register_parameter(f"{name}_orig", weight)
+    setattr(module, name, weight.data)
+    for part, vector in zip("uv", vectors, strict=True):
+        module.register_buffer(f"{name}_{part}", vector)
+    return module
+
+
+put(("nn.utils.weight_norm",), _old_weight_norm)
+put(("nn.utils.spectral_norm",), _old_spectral_norm)
+put(
+    ("nn.utils.remove_weight_norm",),
+    lambda module, name="weight": _remove(module, _WeightNormHook, name),
+)
+put(
+    ("nn.utils.remove_spectral_norm",),
+    lambda module, name="weight": _remove(module, _SpectralNormHook, name),
+)

@@ -1,0 +1,195 @@
+"""torch.nn.utils: gradients that are clipped, parameters as one vector, sequences in one tensor."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from wengert.dialects.torch import func
+from wengert.dialects.torch.modes import no_grad
+from wengert.dialects.torch.nn.layers.calls import F
+from wengert.dialects.torch.table import NAMES, put
+from wengert.dialects.torch.tensors import is_tensor
+
+
+def _offered(where: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        name = function.__name__
+        put((f"nn.utils.{name}", f"nn.utils.{where}.{name}"), function)
+        return function
+
+    return declare
+
+
+# -- gradients -------------------------------------------------------------------------------------
+
+
+def _gradients(parameters: Any) -> list[Any]:
+    several = [parameters] if is_tensor(parameters) else list(parameters)
+    return [p.grad for p in several if p.grad is not None]
+
+
+@_offered("clip_grad")
+@no_grad
+def get_total_norm(
+    tensors: Any,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Any:
+    """Return the norm of all numbers of some tensors."""
+    several = [tensors] if is_tensor(tensors) else list(tensors)
+    if not several:
+        return NAMES["tensor"](0.0)
+    power = float(norm_type)
+    norms = [t.detach().norm(power) for t in several]
+    total = norms[0] if len(norms) == 1 else NAMES["stack"](norms).norm(power)
+    if error_if_nonfinite and not total.isfinite():
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
+            "so it cannot be clipped. To disable this error and scale the gradients by the "
+            "non-finite norm anyway, set `error_if_nonfinite=False`"
+        )
+    return total
+
+
+@_offered("clip_grad")
+@no_grad
+def clip_grads_with_norm_(
+    parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None
+) -> None:
+    """Scale the gradients of parameters so that their norm, which is given, is no larger."""
+    scale = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
+    for gradient in _gradients(parameters):
+        gradient.detach().mul_(scale)
+
+
+@_offered("clip_grad")
+@no_grad
+def clip_grad_norm_(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Any:
+    """Scale the gradients of parameters so that their norm is no larger, and return what it was."""
+    several = [parameters] if is_tensor(parameters) else list(parameters)
+    if not several:
+        warnings.warn("`parameters` is an empty generator, no gradient clipping.", stacklevel=3)
+    total = get_total_norm(_gradients(several), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(several, max_norm, total)
+    return total
+
+
+@_offered("clip_grad")
+@no_grad
+def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
+    """Clip the numbers of gradients to an interval around 0."""
+    bound = float(clip_value)
+    for gradient in _gradients(parameters):
+        gradient.detach().clamp_(-bound, bound)
+
+
+@_offered("clip_grad")
+def clip_grad_norm(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Any:
+    """Call `clip_grad_norm_` by its old name."""
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
+        "`torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+# -- parameters ------------------------------------------------------------------------------------
+
+
+@_offered("convert_parameters")
+def parameters_to_vector(parameters: Iterable[Any]) -> Any:
+    """Return the numbers of all parameters in one vector."""
+    return NAMES["cat"]([p.reshape(-1) for p in parameters])
+
+
+@_offered("convert_parameters")
+def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
+    """Give parameters the numbers of one vector, whose memory they share from then on."""
+    if not is_tensor(vec):
+        raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
+    begin = 0
+    for parameter in parameters:
+        count = parameter.numel()
+        parameter.data = vec[begin : begin + count].view_as(parameter).data
+        begin += count
+
+
+@_offered("init")
+def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return a module whose numbers are not set."""
+    return module_cls(*args, **kwargs).to_empty(device=kwargs.get("device", "cpu"))
+
+
+def _stateless_call(
+    module: Any,
+    parameters_and_buffers: Any,
+    args: Any = None,
+    kwargs: Any = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call a module with other tensors in the place of its parameters and buffers."""
+    return func.functional_call(
+        module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict
+    )
+
+
+put(("nn.utils.stateless.functional_call",), _stateless_call)
+
+
+# -- sequences -------------------------------------------------------------------------------------
+
+
+def pad_sequence(
+    sequences: Any,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Any:
+    """Return sequences of different lengths in one tensor, with a number where they are over."""
+    if padding_side not in ("right", "left"):
+        raise RuntimeError(f"padding_side should be 'right' or 'left', got {padding_side!r}")
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, got {type(sequences).__name__}"
+        )
+    several = list(sequences)
+    if not several:
+        raise RuntimeError("pad_sequence: received an empty list of sequences")
+    longest = max(len(s) for s in several)
+    padded = []
+    for sequence in several:
+        lacks = longest - len(sequence)
+        borders = [0, 0] * (sequence.ndim - 1)
+        borders += [0, lacks] if padding_side == "right" else [lacks, 0]
+        padded.append(F.pad(sequence, borders, "constant", padding_value))
+    return NAMES["stack"](padded, 0 if batch_first else 1)
+
+
+def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
+    """Return the sequences of one tensor, by their lengths."""
+    rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    counts: Sequence[int] = lengths.tolist()
+    return [row[:count] for row, count in zip(rows, counts, strict=True)]
+
+
+put(("nn.utils.rnn.pad_sequence",), pad_sequence)
+put(("nn.utils.rnn.unpad_sequence",), unpad_sequence)

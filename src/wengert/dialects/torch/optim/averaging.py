@@ -1,0 +1,184 @@
+"""torch.optim.swa_utils: averages of a model's parameters, and a schedule that goes with them."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch.modes import no_grad
+from wengert.dialects.torch.nn.module import Module
+from wengert.dialects.torch.optim.lr_scheduler import LRScheduler, _check_strategy, _for_groups
+from wengert.dialects.torch.optim.optimizer import Optimizer
+from wengert.dialects.torch.table import plain
+from wengert.dialects.torch.tensors import Tensor, made
+
+
+def _check_decay(decay: float) -> None:
+    if decay < 0.0 or decay > 1.0:
+        raise ValueError(f"Invalid decay value {decay} provided; give a value in [0, 1]")
+
+
+@plain("optim.swa_utils.get_ema_avg_fn")
+def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Tensor]:
+    """Return a function that gives an average of which a new value is a fixed share."""
+    _check_decay(decay)
+
+    @no_grad()
+    def ema_update(ema_param: Any, current_param: Any, num_averaged: Any) -> Any:
+        return decay * ema_param + (1 - decay) * current_param
+
+    return ema_update
+
+
+@plain("optim.swa_utils.get_swa_avg_fn")
+def get_swa_avg_fn() -> Callable[..., Tensor]:
+    """Return a function that gives an average of which all values so far have the same share."""
+
+    @no_grad()
+    def swa_update(averaged_param: Any, current_param: Any, num_averaged: Any) -> Any:
+        return averaged_param + (current_param - averaged_param) / (num_averaged + 1)
+
+    return swa_update
+
+
+def _of_lists(average: Callable[..., Any]) -> Callable[..., None]:
+    """Return a function that changes a list of averages in place."""
+
+    @no_grad()
+    def update(averaged: Iterable[Any], current: Iterable[Any], num_averaged: Any) -> None:
+        for mine, new in zip(averaged, current, strict=True):
+            mine.copy_(average(mine, new, num_averaged))
+
+    return update
+
+
+@plain("optim.swa_utils.get_ema_multi_avg_fn")
+def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
+    """Return a function that changes averages, of which new values are a fixed share, in place."""
+    return _of_lists(get_ema_avg_fn(decay))
+
+
+@plain("optim.swa_utils.get_swa_multi_avg_fn")
+def get_swa_multi_avg_fn() -> Callable[..., None]:
+    """Return a function that changes averages, of which all have the same share, in place."""
+    return _of_lists(get_swa_avg_fn())
+
+
+@plain("optim.swa_utils.AveragedModel")
+class AveragedModel(Module):
+    """A copy of a model whose parameters are averages of those that the model has had."""
+
+    def __init__(
+        self,
+        model: Module,
+        device: Any = None,
+        avg_fn: Callable[..., Any] | None = None,
+        multi_avg_fn: Callable[..., None] | None = None,
+        use_buffers: bool = False,
+    ) -> None:
+        super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
+        self.module = copy.deepcopy(model)
+        if device is not None:
+            self.module = self.module.to(device)
+        self.register_buffer("n_averaged", made(np.array(0)))
+        self.avg_fn = avg_fn
+        self.multi_avg_fn = multi_avg_fn
+        self.use_buffers = use_buffers
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what the averaged model computes."""
+        return self.module(*args, **kwargs)
+
+    def update_parameters(self, model: Module) -> None:
+        """Take the model's parameters into the averages."""
+        mine, given = self._averaged(self.module), self._averaged(model)
+        count = self.n_averaged
+        with no_grad():
+            if int(count) == 0:
+                for average, new in zip(mine, given, strict=False):
+                    average.copy_(new)
+            elif self.avg_fn is not None:
+                for average, new in zip(mine, given, strict=True):
+                    average.copy_(self.avg_fn(average, new, count))
+            else:
+                (self.multi_avg_fn or get_swa_multi_avg_fn())(mine, given, count)
+            if not self.use_buffers:
+                for average, new in zip(self.module.buffers(), model.buffers(), strict=True):
+                    average.copy_(new)
+            count += 1
+
+    def _averaged(self, model: Module) -> list[Tensor]:
+        """Return the tensors of a model that are averaged."""
+        buffers = model.buffers() if self.use_buffers else ()
+        return [tensor.detach() for tensor in itertools.chain(model.parameters(), buffers)]
+
+
+@plain("optim.swa_utils.update_bn")
+@no_grad()
+def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+    """Compute the running statistics of batch normalisation anew, by a pass over data."""
+    normal = [m for m in model.modules() if hasattr(m, "reset_running_stats")]
+    if not normal:
+        return
+    momenta = [m.momentum for m in normal]
+    was_training = model.training
+    model.train()
+    for module in normal:
+        module.reset_running_stats()
+        module.momentum = None  # all batches have the same share
+    for batch in loader:
+        batch = batch[0] if isinstance(batch, (list, tuple)) else batch
+        model(batch if device is None else batch.to(device))
+    for module, momentum in zip(normal, momenta, strict=True):
+        module.momentum = momentum
+    model.train(was_training)
+
+
+@plain("optim.swa_utils.SWALR")
+class SWALR(LRScheduler):
+    """The rate going to a constant one in some steps."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        swa_lr: Any,
+        anneal_epochs: int = 10,
+        anneal_strategy: str = "cos",
+        last_epoch: int = -1,
+    ) -> None:
+        for rate, group in zip(
+            _for_groups("swa_lr", optimizer, swa_lr), optimizer.param_groups, strict=True
+        ):
+            group["swa_lr"] = rate
+        _check_strategy(anneal_strategy)
+        self._anneal_strategy = anneal_strategy
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
+        self.anneal_epochs = anneal_epochs
+        super().__init__(optimizer, last_epoch)
+
+    def _share(self, step: int) -> float:
+        """Return how much of the constant rate there is after some steps."""
+        t = max(0, min(1, step / max(1, self.anneal_epochs)))
+        return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
+
+    def get_lr(self) -> list[Any]:
+        """Return the rates for now."""
+        self._warn_outside()
+        step = self._step_count - 1
+        if self.anneal_epochs == 0:
+            step = max(1, step)
+        before, now = self._share(step - 1), self._share(step)
+        rates = []
+        for group in self.optimizer.param_groups:
+            last, goal = group["lr"], group["swa_lr"]
+            first = goal if before == 1 else (last - before * goal) / (1 - before)
+            rates.append(goal * now + first * (1 - now))
+        return rates

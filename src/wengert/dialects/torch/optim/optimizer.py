@@ -1,0 +1,545 @@
+"""What optimisers share: groups of parameters with options, state, hooks, and steps."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import warnings
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch import conventions, dtypes, memory
+from wengert.dialects.torch.gradients import Handle
+from wengert.dialects.torch.modes import PAUSED, current, enable_grad, no_grad
+from wengert.dialects.torch.table import put
+from wengert.dialects.torch.tensors import Tensor, convert, made, ns
+from wengert.engine.node import _next_order
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap
+from wengert.optim.torch_rules import Rule
+
+Hooks = OrderedDict[int, Callable[..., Any]]
+
+
+class _Required:
+    """The default of an option that each group has to give."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+#: Hooks around the steps of all optimisers.
+_before_all: Hooks = OrderedDict()
+_after_all: Hooks = OrderedDict()
+#: Options that are filled in where an older state lacks them.
+_LATER_OPTIONS = {
+    "nesterov": False,
+    "amsgrad": False,
+    "maximize": False,
+    "foreach": None,
+    "capturable": False,
+    "differentiable": False,
+    "decoupled_weight_decay": False,
+    "fused": None,
+}
+
+
+def _added(hooks: Hooks, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+    handle = Handle(hooks)
+    hooks[handle.id] = hook
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> Handle:
+    """Have a function called before each step of any optimiser."""
+    return _added(_before_all, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> Handle:
+    """Have a function called after each step of any optimiser."""
+    return _added(_after_all, hook)
+
+
+def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a class's method `step` with the hooks around it."""
+
+    @functools.wraps(step)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not (_before_all or _after_all or self._before or self._after):
+            return step(self, *args, **kwargs)
+        given: tuple[Any, ...] = (self, *args)
+        for hook in (*_before_all.values(), *self._before.values()):
+            answer = hook(self, given, kwargs)
+            if answer is None:
+                continue
+            if not (isinstance(answer, tuple) and len(answer) == 2):
+                raise RuntimeError(
+                    f"a hook before {type(self).__name__}.step must return None or a tuple of "
+                    f"(new_args, new_kwargs), but returned {answer}"
+                )
+            given, kwargs = answer
+        result = step(*given, **kwargs)
+        for hook in (*self._after.values(), *_after_all.values()):
+            hook(self, given, kwargs)
+        return result
+
+    call.hooked = True  # type: ignore[attr-defined]
+    return call
+
+
+class Optimizer:
+    """Groups of parameters, each with its options, and the state of an algorithm.
+
+    A subclass defines `step`, and gives `__init__` the options that groups need not name.
+    """
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        self._without_hooks()
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, "
+                "but got one Tensor; write [tensor]"
+            )
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list; give [tensor, ...]")
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            self.add_param_group(group)
+
+    def _without_hooks(self) -> None:
+        """Begin without hooks, and have the class's own `step` call those that come."""
+        self._before: Hooks = OrderedDict()
+        self._after: Hooks = OrderedDict()
+        self._before_saving: Hooks = OrderedDict()
+        self._after_saving: Hooks = OrderedDict()
+        self._before_loading: Hooks = OrderedDict()
+        self._after_loading: Hooks = OrderedDict()
+        kind: Any = type(self)
+        if not hasattr(kind.step, "hooked"):
+            kind.step = _with_hooks(kind.step)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("defaults", "state", "param_groups")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "_before" not in self.__dict__:
+            self._without_hooks()
+        self.defaults.setdefault("differentiable", False)
+        for group in self.param_groups:
+            for name, value in _LATER_OPTIONS.items():
+                if name in self.defaults:
+                    group.setdefault(name, value)
+            for p in group["params"]:
+                kept = self.state.get(p, {})
+                for name in ("step", "mu_product", "eta", "mu"):
+                    if isinstance(kept.get(name), (int, float)):
+                        kept[name] = number(kept[name])
+
+    def __repr__(self) -> str:
+        text = f"{type(self).__name__} ("
+        for position, group in enumerate(self.param_groups):
+            text += f"\nParameter Group {position}\n"
+            text += "".join(f"    {k}: {group[k]}\n" for k in sorted(group) if k != "params")
+        return text + ")"
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters with options of their own."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group).__name__}")
+        given = param_group["params"]
+        if isinstance(given, set):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, and the order "
+                "of a set changes between runs; write a list"
+            )
+        entries = [given] if isinstance(given, Tensor) else list(given)
+        names = [entry[0] for entry in entries if isinstance(entry, tuple)]
+        params = [entry[1] if isinstance(entry, tuple) else entry for entry in entries]
+        param_group["params"] = params
+        if names:
+            if len(names) != len(params):
+                raise ValueError(
+                    f"all optimizer params should be with/without names; {len(names)} of "
+                    f"{len(params)} have one"
+                )
+            param_group["param_names"] = names
+        for p in params:
+            self._check_parameter(p)
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(
+                    "parameter group didn't specify a value of required optimization parameter "
+                    f"{name}; write {{'params': [...], '{name}': ...}}"
+                )
+            param_group.setdefault(name, default)
+        self._check_apart(param_group)
+        self.param_groups.append(param_group)
+
+    def _check_parameter(self, p: Any) -> None:
+        if not isinstance(p, Tensor):
+            raise TypeError(
+                "optimizer can only optimize Tensors, but one of the params is "
+                f"{type(p).__name__}; write torch.nn.Parameter(x)"
+            )
+        if not (self.defaults.get("differentiable") or p.is_leaf or p._retains):
+            raise ValueError(
+                "can't optimize a non-leaf Tensor; give the leaf that it was computed from, or "
+                "write x.detach().requires_grad_()"
+            )
+
+    def _check_apart(self, group: dict[str, Any]) -> None:
+        """Raise if parameters of a new group are in others, or only some groups have names."""
+        params = {id(p) for p in group["params"]}
+        if len(params) != len(group["params"]):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this "
+                "will cause an error",
+                stacklevel=4,
+            )
+        for other in self.param_groups:
+            if ("param_names" in group) != ("param_names" in other):
+                raise ValueError(
+                    "all optimizer param groups should be with/without names; give those of "
+                    "model.named_parameters() to all groups, or to none"
+                )
+            if not params.isdisjoint(id(p) for p in other["params"]):
+                raise ValueError("some parameters appear in more than one parameter group")
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, or make them zero in place."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                g = p._grad
+                if set_to_none or g is None:
+                    p._grad = None
+                    continue
+                g.detach_() if not g.is_leaf else g.requires_grad_(False)
+                with no_grad():
+                    g.zero_()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters by their gradients; a subclass says how."""
+        raise NotImplementedError(f"{type(self).__name__} has no method step")
+
+    # -- state -------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state and the groups, with numbers in the place of parameters."""
+        for hook in self._before_saving.values():
+            hook(self)
+        numbers: dict[int, int] = {}
+        begin = 0
+        groups = []
+        for group in self.param_groups:
+            for position, p in enumerate(group["params"], begin):
+                numbers.setdefault(id(p), position)
+            begin += len(group["params"])
+            packed = {name: value for name, value in group.items() if name != "params"}
+            groups.append({**packed, "params": [numbers[id(p)] for p in group["params"]]})
+        state = {
+            numbers[id(p)] if isinstance(p, Tensor) else p: kept for p, kept in self.state.items()
+        }
+        found: dict[str, Any] = {"state": state, "param_groups": groups}
+        for hook in self._after_saving.values():
+            answer = hook(self, found)
+            found = found if answer is None else answer
+        return found
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over the state and the groups of another optimiser."""
+        state_dict = state_dict.copy()
+        for hook in self._before_loading.values():
+            answer = hook(self, state_dict)
+            state_dict = state_dict if answer is None else answer
+        groups = copy.deepcopy(state_dict["param_groups"])
+        if len(groups) != len(self.param_groups):
+            raise ValueError(
+                f"loaded state dict has a different number of parameter groups: {len(groups)}, and "
+                f"the optimizer has {len(self.param_groups)}"
+            )
+        sizes, mine = ([len(g["params"]) for g in all_] for all_ in (groups, self.param_groups))
+        if sizes != mine:
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of "
+                f"optimizer's group: {sizes}, and the optimizer has {mine}"
+            )
+        places: dict[Any, Tensor] = {}
+        for group, own in zip(groups, self.param_groups, strict=True):
+            places.update(zip(group["params"], own["params"], strict=True))
+            group["params"] = own["params"]
+            if "param_names" in own:
+                group.setdefault("param_names", own["param_names"])
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for key, kept in state_dict["state"].items():
+            if key in places:
+                state[places[key]] = _fitted(places[key], kept)
+            else:
+                state[key] = kept
+        self.__setstate__({"state": state, "param_groups": groups})
+        for hook in self._after_loading.values():
+            hook(self)
+
+    # -- hooks -------------------------------------------------------------------------------------
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Have a function called before each step; it may return other arguments."""
+        return _added(self._before, hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Have a function called after each step."""
+        return _added(self._after, hook)
+
+    def register_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> Handle:
+        """Have a function called before the state is asked for."""
+        return _added(self._before_saving, hook, prepend)
+
+    def register_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> Handle:
+        """Have a function called with the state that is given out; it may return another."""
+        return _added(self._after_saving, hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> Handle:
+        """Have a function called with a state before it is loaded; it may return another."""
+        return _added(self._before_loading, hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> Handle:
+        """Have a function called after a state was loaded."""
+        return _added(self._after_loading, hook, prepend)
+
+
+def _fitted(p: Tensor, value: Any, name: Any = None) -> Any:
+    """Return a part of a loaded state in the dtype of the parameter that it is kept for."""
+    if isinstance(value, Tensor):
+        kind = p._raw.dtype
+        if name == "step" or kind.kind != "f" or value._raw.dtype == kind:
+            return value
+        return made(value._raw.astype(kind))
+    if isinstance(value, dict):
+        return {k: _fitted(p, v, k) for k, v in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return type(value)(_fitted(p, v) for v in value)  # type: ignore[call-arg]
+    return value
+
+
+# -- steps by a rule -------------------------------------------------------------------------------
+
+
+def _operation(function: Any) -> Callable[..., Any]:
+    """Return an operation that this dialect declares as a function of Wengert's tensors."""
+    return lambda *args: apply(function.op, args, {})
+
+
+#: How many elements of a large parameter are changed at a time.
+_PIECE = 1 << 16
+#: What rules compute with where steps are recorded: derivatives at kinks are PyTorch's.
+_RECORDED = SimpleNamespace(
+    sqrt=ns.sqrt,
+    abs=_operation(conventions.absolute),
+    sign=_operation(conventions.flat_sign),
+    maximum=_operation(conventions.maximum),
+    clip=ns.clip,
+)
+
+
+def number(value: float) -> Tensor:
+    """Return a number that a state keeps, as PyTorch keeps it."""
+    kind = np.float64 if dtypes.default().numpy == np.float64 else np.float32
+    return made(np.array(value, kind))
+
+
+def filled(p: Tensor, value: float = 0.0) -> Tensor:
+    """Return a tensor like a parameter with one value everywhere, in both parts of complex ones."""
+    raw = p._raw
+    return made(np.full_like(raw, complex(value, value) if raw.dtype.kind == "c" else value))
+
+
+def item(value: Any) -> Any:
+    """Return the number in a tensor; other values as they are."""
+    return value._raw.item() if isinstance(value, Tensor) else value
+
+
+class ByRule(Optimizer):
+    """An optimiser that changes each parameter by a rule of its gradient, state and options."""
+
+    _rule: Rule
+    #: whether complex parameters are taken for pairs of real ones
+    _pairs = True
+    #: whether each element is changed by itself, and no number of the state with it
+    _elementwise = True
+
+    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Return the state that a parameter begins with."""
+        raise NotImplementedError
+
+    def _state_of(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        state: dict[str, Any] = self.state[p]
+        if not state:
+            state.update(self._begin(p, group))
+        return state
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters by their gradients, and return the closure's loss."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        records = bool(self.defaults.get("differentiable"))
+        with enable_grad() if records else no_grad():
+            for group in self.param_groups:
+                self._step_group(group, records)
+        return loss
+
+    def _step_group(self, group: dict[str, Any], records: bool) -> None:
+        inward = _as_native if records else item
+        options = {
+            k: tuple(map(inward, v)) if isinstance(v, (tuple, list)) else inward(v)
+            for k, v in group.items()
+            if k not in ("params", "param_names")
+        }
+        for p in group["params"]:
+            g = p.grad
+            if g is None:
+                continue
+            _check_flags(p, options)
+            state = self._state_of(p, group)
+            if "step" in state:
+                count = state["step"]._raw
+                count += 1
+            plain = type(p._raw) is np.ndarray and type(g._raw) is np.ndarray
+            if plain and not records and current() == PAUSED:
+                self._write(p, g._raw, state, options)
+            else:
+                self._record(p, convert(g), state, options)
+
+    def _write(
+        self, p: Tensor, g: np.ndarray, state: dict[str, Any], options: dict[str, Any]
+    ) -> None:
+        """Make a step in the memory of a parameter and its state."""
+        memory.check_writable(p)
+        raw = p._raw
+        memory.check_memory(raw)
+        kept = {name: tensor._raw for name, tensor in state.items() if tensor is not None}
+        given = dict(kept)
+        if raw.dtype.kind == "c" and self._pairs:
+            given = {name: _pairs(value) for name, value in given.items()}
+            self._rule(np, _pairs(raw), _pairs(g), given, options)
+        elif self._elementwise and raw.size > _PIECE and given.keys() == state.keys():
+            self._write_pieces(raw, g, given, options)
+        else:
+            self._rule(np, raw, g, given, options)
+        if not p._quiet:
+            memory.note_write(raw)
+        for name, value in given.items():
+            before = kept.get(name)
+            if before is None:
+                state[name] = made(value)
+            elif type(value) is float:
+                before[...] = value
+
+    def _write_pieces(
+        self, raw: np.ndarray, g: np.ndarray, given: dict[str, Any], options: dict[str, Any]
+    ) -> None:
+        """Make a step piece by piece, so that what is computed on the way stays in the cache."""
+        arrays = {name: value for name, value in given.items() if value.shape == raw.shape}
+        if not all(a.flags.c_contiguous for a in (raw, g, *arrays.values())):
+            self._rule(np, raw, g, given, options)
+            return
+        p, g = raw.reshape(-1), g.reshape(-1)
+        flat = {name: value.reshape(-1) for name, value in arrays.items()}
+        for begin in range(0, p.size, _PIECE):
+            piece = slice(begin, begin + _PIECE)
+            kept = {name: value[piece] for name, value in flat.items()}
+            self._rule(np, p[piece], g[piece], {**given, **kept}, options)
+
+    def _record(self, p: Tensor, g: Native, state: dict[str, Any], options: dict[str, Any]) -> None:
+        """Make a step whose entries say how the parameter and its state came about."""
+        memory.check_writable(p)
+        since = _next_order()
+        given: dict[str, Any] = {
+            name: _own(tensor) for name, tensor in state.items() if tensor is not None
+        }
+        old = _own(p)
+        if p._raw.dtype.kind == "c" and self._pairs:
+            given = {name: _native_pairs(value) for name, value in given.items()}
+            new = self._rule(_RECORDED, _native_pairs(old), _native_pairs(g), given, options)
+            new = ns.complex(new[..., 0], new[..., 1])
+        else:
+            new = self._rule(_RECORDED, old, g, given, options)
+        memory.overwrite(p, new, since)
+        for name, value in given.items():
+            if name == "step":
+                continue
+            if not isinstance(value, Native):
+                value = wrap(np.asarray(value))
+            tensor = state.get(name)
+            if tensor is None:
+                state[name] = made(np.copy(value._raw), value._node)
+                continue
+            if tensor._raw.dtype.kind == "c" and value._raw.dtype.kind != "c":
+                value = ns.complex(value[..., 0], value[..., 1])
+            memory.overwrite(tensor, value)
+
+
+def _as_native(value: Any) -> Any:
+    """Return a tensor among the options as what rules record; a number if it is not learnt."""
+    if not isinstance(value, Tensor):
+        return value
+    return convert(value) if value.requires_grad else value._raw.item()
+
+
+def _check_flags(p: Tensor, options: dict[str, Any]) -> None:
+    if options.get("capturable"):
+        raise AssertionError(
+            "If capturable=True, params and state_steps must be on supported devices, and this one "
+            "is on a CPU; leave capturable away"
+        )
+    if options.get("fused") and p._raw.dtype.kind != "f":
+        raise RuntimeError(
+            "`fused=True` requires all the params to be floating point Tensors of supported "
+            f"devices, but one is {p.dtype}; leave fused away"
+        )
+
+
+def _own(tensor: Tensor) -> Native:
+    """Return a tensor's entry and a copy of its array, which is about to be overwritten."""
+    raw = tensor._raw
+    return wrap(raw.copy("K") if type(raw) is np.ndarray else raw, tensor._node)
+
+
+def _pairs(value: Any) -> Any:
+    """Return a complex array as real parts and imaginary parts on a last axis, in its memory."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "c":
+        return value
+    return value[..., None].view(value.real.dtype)
+
+
+def _native_pairs(value: Any) -> Any:
+    if not isinstance(value, Native) or value._raw.dtype.kind != "c":
+        return value
+    return ns.stack([ns.real(value), ns.imag(value)], axis=-1)
+
+
+put(("optim.Optimizer", "optim.optimizer.Optimizer"), Optimizer)
+put(("optim.optimizer.required",), required)
+for _function in (register_optimizer_step_pre_hook, register_optimizer_step_post_hook):
+    put((f"optim.optimizer.{_function.__name__}",), _function)
+__all__ = ["ByRule", "Optimizer", "filled", "item", "number"]

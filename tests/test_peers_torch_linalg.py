@@ -361,3 +361,169 @@ def test_gradients(text: str) -> None:
 @pytest.mark.parametrize("text", ONCE)
 def test_first_derivatives(text: str) -> None:
     compare(differentiated(text, 1), rtol=1e-8)
+
+
+# -- programs of several lines -----------------------------------------------------------------
+
+
+def log_likelihood(torch: Any) -> Any:
+    """Differentiate a Gaussian log-density in its mean and its covariance, twice."""
+    known = names(torch, torch.float64)
+    mean, cov = known["v"].requires_grad_(), known["p"].requires_grad_()
+    factor = torch.linalg.cholesky(cov)
+    away = torch.linalg.solve_triangular(factor, (1 - mean)[:, None], upper=False)
+    value = -0.5 * (away**2).sum() - factor.diagonal().log().sum()
+    first = torch.autograd.grad(value, (mean, cov), create_graph=True)
+    first[1].pow(2).sum().backward()
+    return value, first, mean.grad, cov.grad
+
+
+def caught(torch: Any) -> Any:
+    """Go on where a matrix is singular."""
+    found = []
+    for make in (torch.linalg.inv, torch.linalg.cholesky, torch.inverse, torch.linalg.eigh):
+        try:
+            found.append(make(torch.zeros(2, 2)))
+        except torch.linalg.LinAlgError as error:
+            found.append(isinstance(error, RuntimeError))
+    try:
+        torch.linalg.solve(torch.ones(2, 2), torch.ones(2))
+    except RuntimeError as error:
+        found.append("singular" in str(error))
+    return found
+
+
+def twice(torch: Any) -> Any:
+    """Sweep a second time through what was given up."""
+    a = names(torch)["a"].requires_grad_()
+    y = torch.linalg.inv(a).sum()
+    y.backward()
+    y.backward()
+
+
+def kept(torch: Any) -> Any:
+    """Sweep a second time through what was kept."""
+    a = names(torch, torch.float64)["a"].requires_grad_()
+    y = torch.linalg.svdvals(a).sum() + torch.det(a)
+    y.backward(retain_graph=True)
+    y.backward()
+    return a.grad
+
+
+def overwritten(torch: Any) -> Any:
+    """Write to a result that its own derivative needs."""
+    a = names(torch)["a"].requires_grad_()
+    y = torch.linalg.inv(a)
+    y.mul_(2)
+    y.sum().backward()
+
+
+def overwritten_input(torch: Any) -> Any:
+    """Write to a matrix that a derivative needs."""
+    a = names(torch)["a"].requires_grad_() * 1
+    y = torch.linalg.qr(a[:, :2]).R.sum() + torch.linalg.slogdet(a)[1]
+    a.zero_()
+    y.backward()
+
+
+def named(torch: Any) -> Any:
+    """Take results by name, by place and apart."""
+    a = names(torch)["a"]
+    e = torch.linalg.eigh(a @ a.T)
+    values, vectors = e
+    u, s, v = torch.svd(a)
+    return (
+        e.eigenvalues, e[0], values, len(e), isinstance(e, tuple), s,
+        torch.linalg.slogdet(a).sign, torch.linalg.qr(a).R.shape, torch.linalg.lu_factor(a).pivots,
+        torch.allclose(vectors @ torch.diag(values) @ vectors.T, a @ a.T, atol=1e-3),
+        torch.allclose(u @ torch.diag(s) @ v.mT, a, atol=1e-4),
+        e.eigenvalues.requires_grad, torch.linalg.inv_ex(a).info,
+    )  # fmt: skip
+
+
+def with_out(torch: Any) -> Any:
+    """Put results where they are wanted."""
+    a = names(torch)["a"]
+    place = torch.empty(3, 3)
+    one = torch.linalg.inv(a, out=place)
+    values, vectors = torch.empty(3), torch.empty(3, 3)
+    torch.linalg.eigh(a @ a.T, out=(values, vectors))
+    return place, one is place, values, torch.fft.fft(a[0], out=torch.empty(0, dtype=torch.cfloat))
+
+
+def without_grad(torch: Any) -> Any:
+    """Decompose where nothing is recorded."""
+    a = names(torch)["a"].requires_grad_()
+    with torch.no_grad():
+        q, r = torch.linalg.qr(a)
+    return q, r, torch.linalg.det(a.detach()), torch.linalg.matrix_rank(a)
+
+
+def labels(torch: Any) -> Any:
+    """Name the entries."""
+    a = names(torch)["a"].requires_grad_()
+    linalg = torch.linalg
+    made = [
+        linalg.det(a), linalg.inv(a), linalg.solve(a, a), *linalg.eigh(a), *linalg.svd(a),
+        *linalg.qr(a), linalg.pinv(a), linalg.norm(a), *linalg.slogdet(a), linalg.matrix_exp(a),
+        linalg.svdvals(a), linalg.cholesky(a @ a.T), torch.fft.rfft(a), torch.fft.fft2(a),
+        torch.fft.irfft(a), linalg.lu_factor(a)[0], torch.logdet(a), torch.fft.fftshift(a),
+        linalg.eigvals(a), linalg.cross(a, a), linalg.diagonal(a),
+    ]  # fmt: skip
+    return [type(x.grad_fn).__name__ for x in made]
+
+
+def mapped(torch: Any) -> Any:
+    """Map decompositions over examples, and their gradients."""
+    k = names(torch, torch.float64)["q"]
+    vmap, grad, linalg = torch.func.vmap, torch.func.grad, torch.linalg
+    return (
+        vmap(linalg.inv)(k), vmap(linalg.det)(k), vmap(linalg.cholesky)(k),
+        vmap(linalg.eigvalsh)(k),
+        vmap(linalg.svdvals)(k), vmap(grad(lambda a: linalg.eigvalsh(a)[0]))(k),
+        vmap(grad(linalg.det))(k), vmap(grad(lambda a: linalg.norm(a, 2)))(k),
+        vmap(lambda a: linalg.solve(a, k[0, 0]))(k), vmap(grad(lambda a: linalg.qr(a).R.sum()))(k),
+        vmap(torch.fft.rfft)(k), vmap(grad(lambda a: torch.fft.fft(a).abs().sum()))(k),
+        vmap(grad(lambda a: linalg.cholesky(a).sum()))(k), vmap(linalg.matrix_norm)(k),
+        vmap(grad(lambda a: linalg.slogdet(a)[1]))(k), vmap(lambda a: linalg.matrix_power(a, 3))(k),
+        vmap(lambda a: linalg.lu_factor(a)[0])(k), vmap(grad(lambda a: linalg.pinv(a).sum()))(k),
+    )  # fmt: skip
+
+
+def pushed(torch: Any) -> Any:
+    """Push tangents forward, and make whole derivatives."""
+    a = names(torch, torch.float64)["a"]
+    jvp, linalg = torch.func.jvp, torch.linalg
+    jacobian, hessian = torch.autograd.functional.jacobian, torch.autograd.functional.hessian
+    return (
+        jvp(linalg.inv, (a,), (a.T,)), jvp(linalg.det, (a,), (a.T,)),
+        jvp(lambda x: linalg.solve(x, a), (a,), (a.T,)), jacobian(linalg.inv, a),
+        jvp(linalg.svdvals, (a,), (a.T,)), jvp(linalg.eigvalsh, (a @ a.T,), (a + a.T,)),
+        hessian(linalg.det, a), hessian(torch.logdet, a), jacobian(torch.fft.rfft, a[0]),
+        jvp(torch.fft.fft, (a,), (a.T,)), hessian(lambda x: torch.fft.rfft(x).abs().sum(), a[0]),
+        jvp(lambda x: linalg.cholesky(x), (a @ a.T,), (a + a.T,)),
+        jvp(linalg.matrix_exp, (a,), (a.T,)),
+    )  # fmt: skip
+
+
+def checked(torch: Any) -> Any:
+    """Have gradients compared with finite differences."""
+    a = names(torch, torch.float64)["a"].requires_grad_()
+    check, linalg = torch.autograd.gradcheck, torch.linalg
+    return (
+        check(linalg.inv, a), check(linalg.det, a), check(linalg.pinv, a), check(linalg.svdvals, a),
+        check(lambda x: linalg.lu(x)[1:], a), check(linalg.qr, a), check(torch.fft.fft, a),
+        check(lambda x: linalg.eigvalsh(x + x.T), a), check(linalg.matrix_exp, a),
+        torch.autograd.gradgradcheck(linalg.inv, a), check(torch.logdet, a),
+    )  # fmt: skip
+
+
+PROGRAMS = [
+    log_likelihood, caught, twice, kept, overwritten, overwritten_input, named, with_out,
+    without_grad, labels, mapped, pushed, checked,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_programs(program: Any) -> None:
+    compare(program, rtol=1e-5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import inspect
+import operator
 import pickle
 import warnings
 from collections.abc import Callable
@@ -208,16 +209,20 @@ def test_large_parameters(name: str, turned: bool) -> None:
     compare(run, 1e-7)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_signature(name: str) -> None:
+@pytest.mark.parametrize("path", [*KINDS, "LBFGS", "lr_scheduler", "swa_utils"])
+def test_signature(path: str) -> None:
     """Arguments have PyTorch's names, order and defaults."""
     import torch
 
-    def of(torch: Any) -> list[Any]:
-        found = inspect.signature(getattr(torch.optim, name).__init__).parameters.values()
+    def of(name: str, torch: Any) -> list[Any]:
+        found = inspect.signature(operator.attrgetter(name)(torch.optim)).parameters.values()
         return [(a.name, a.kind, a.default) for a in found]
 
-    assert of(ours) == of(torch)
+    names = [path]
+    if path.islower():
+        names = [f"{path}.{name}" for name in getattr(torch.optim, path).__all__]
+    for name in names:
+        assert of(name, ours) == of(name, torch), name
 
 
 @pytest.mark.parametrize("name", [k for k in KINDS if k not in ("Adafactor",)])
@@ -534,6 +539,117 @@ def a_step_spoils_a_graph(torch: Any) -> Any:
     loss.backward(retain_graph=True)
     opt.step()
     loss.backward()
+
+
+@program
+def a_step_spoils_a_graph_with_its_state(torch: Any) -> Any:
+    p, q = model(torch)
+    opt = torch.optim.Adam([p, q], lr=0.1)
+    trained(torch, opt, p, q, 1)
+    w = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    y = (w * opt.state[p]["exp_avg"]).sum()
+    opt.step()
+    y.backward()
+
+
+@program
+def gradients_that_are_not_finite(torch: Any) -> Any:
+    found = []
+    for name in KINDS[:-1]:
+        p = torch.nn.Parameter(torch.ones(4))
+        opt = getattr(torch.optim, name)([p], lr=0.1)
+        for _ in range(2):
+            p.grad = torch.tensor([float("nan"), float("inf"), 1.0, 0.0])
+            opt.step()
+        found.append(p.detach())
+    return found
+
+
+@program
+def gradients_of_zero(torch: Any) -> Any:
+    found = []
+    for name in KINDS:
+        p = torch.nn.Parameter(torch.ones(4))
+        opt = getattr(torch.optim, name)([p], lr=0.1)
+        for k in range(3):
+            p.grad = torch.tensor([0.0, 1.0, -1.0, 0.0]) * (k % 2)
+            opt.step()
+        found += [p.detach(), opt.state_dict()]
+    return found
+
+
+@program
+def parameters_of_two_dtypes(torch: Any) -> Any:
+    p = torch.nn.Parameter(torch.ones(2))
+    q = torch.nn.Parameter(torch.ones(2, dtype=torch.float64))
+    opt = torch.optim.AdamW([p, q], lr=0.1)
+    for _ in range(5):
+        opt.zero_grad()
+        ((p * q) ** 2).sum().backward()
+        opt.step()
+    return p, q, opt.state_dict()
+
+
+@program
+def parameters_without_elements(torch: Any) -> Any:
+    p = torch.nn.Parameter(torch.ones(0, 3))
+    opt = torch.optim.Adam([p])
+    p.sum().backward()
+    opt.step()
+    return p, opt.state_dict()
+
+
+@program
+def parameters_whose_data_is_replaced(torch: Any) -> Any:
+    p, q = model(torch)
+    opt = torch.optim.Adam([p, q], lr=0.1)
+    trained(torch, opt, p, q, 2)
+    p.data = torch.tensor([5.0, 4.0, 3.0], dtype=torch.float64)
+    opt.state[q]["step"] += 5
+    return trained(torch, opt, p, q, 3), opt.state_dict()
+
+
+@program
+def the_same_parameter_twice(torch: Any) -> Any:
+    p = torch.nn.Parameter(torch.tensor([2.0]))
+    opt = torch.optim.SGD([p, p], lr=0.1)
+    p.grad = torch.ones(1)
+    opt.step()
+    return p.detach()
+
+
+@program
+def steps_in_hooks_of_gradients(torch: Any) -> Any:
+    p = torch.nn.Parameter(torch.tensor([2.0]))
+    opt = torch.optim.SGD([p], lr=0.1)
+    p.register_post_accumulate_grad_hook(lambda _: opt.step() or opt.zero_grad())
+    for _ in range(3):
+        (p * p).sum().backward()
+    return p.detach(), p.grad
+
+
+@program
+def more_in_groups_and_states(torch: Any) -> Any:
+    p, q = model(torch)
+    opt = torch.optim.SGD([{"params": [p, q], "name": "all", "w": torch.ones(3)}], lr=0.1)
+    opt.state["seen"] = {"x": 1}
+    path = trained(torch, opt, p, q, 2)
+    other = torch.optim.SGD([p, q])
+    other.load_state_dict(opt.state_dict())
+    return path, opt.state_dict(), other.state_dict(), other.state["seen"]
+
+
+@program
+def rates_of_no_kind(torch: Any) -> Any:
+    return torch.optim.SGD(list(model(torch)), lr="fast")
+
+
+@program
+def betas_as_tensors(torch: Any) -> Any:
+    p, q = model(torch)
+    betas = torch.tensor(0.9), torch.tensor([0.99])
+    opt = torch.optim.Adam([p, q], lr=torch.tensor([0.1]), betas=betas)
+    return trained(torch, opt, p, q, 3), repr(opt)
 
 
 @program
@@ -1590,6 +1706,18 @@ PROGRAMS["averaged_model_own"] = averaged(lambda s: {"avg_fn": lambda a, b, n: 0
 PROGRAMS["averaged_model_both"] = averaged(
     lambda s: {"avg_fn": s.get_swa_avg_fn(), "multi_avg_fn": s.get_swa_multi_avg_fn()}
 )
+
+
+@program
+def statistics_computed_anew(torch: Any) -> Any:
+    net = torch.nn.Sequential(torch.nn.BatchNorm1d(2), torch.nn.InstanceNorm1d(2))
+    x = torch.arange(24.0).reshape(3, 2, 4)
+    net(x * 5)
+    net.eval()
+    torch.optim.swa_utils.update_bn([x, (x * 2, 1)], net)
+    return net[0].running_mean, net[0].running_var, net[0].momentum, net.training
+
+
 for _strategy in ("cos", "linear"):
     for _epochs in (0, 4):
         PROGRAMS[f"swalr_{_strategy}_{_epochs}"] = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import linecache
 import os
 import runpy
 import sys
@@ -103,6 +104,8 @@ def _execute_file(path: str, main: types.ModuleType) -> None:
 
 def _execute(source: str | bytes, name: str, main: types.ModuleType) -> None:
     main.__dict__["__builtins__"] = __builtins__
+    if isinstance(source, str):  # which is in no file that tracebacks could read
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     exec(compile(source, name, "exec"), main.__dict__)
 
 

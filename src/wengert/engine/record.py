@@ -384,7 +384,7 @@ def show(node: Node) -> None:
 
 def maker(kind: type[Any]) -> Callable[[], Any]:
     """Return what makes a blank object of a class, by no way of its own."""
-    return kind if kind.__new__ is object.__new__ else partial(object.__new__, kind)
+    return partial(object.__new__, kind) if "__new__" in vars(kind) else kind
 
 
 def numpy_function(op: Op) -> Callable[..., Any]:

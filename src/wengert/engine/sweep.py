@@ -66,8 +66,8 @@ def reverse(
 
     `entries` are the seeds' ancestors, newest first. `recorded` says that cotangents are
     tensors; `release`, that each entry gives up its values once they are used (by `free`),
-    unless a live tape other than this one cares about it. Of the sources in `regions` only a part is
-    asked for. `stop` says that paths end at sources: no cotangent goes through one to another.
+    unless a live tape other than this one cares about it. Of the sources in `regions` only a part
+    is asked for. `stop` says that paths end at sources: no cotangent goes through one to another.
     """
     wanted = leading_to(sources, entries)
     limits = reached(regions, entries, wanted, sources) if regions else {}

@@ -79,8 +79,9 @@ def _var_rule(xp: Any, g: Any, x: Any, axis: tuple[int, ...], correction: Any) -
 
 
 def _std_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...], correction: Any) -> Any:
-    safe = xp.where(y == 0, xp.ones_like(y), y)  # the least subgradient where all are equal
-    part = _var_rule(xp, g, x, axis, correction) / (safe + safe)
+    nothing = y == 0  # where all are equal: the least subgradient, and no curvature
+    scale = xp.where(nothing, xp.zeros_like(y), 0.5 / xp.where(nothing, xp.ones_like(y), y))
+    part = _var_rule(xp, g, x, axis, correction) * scale
     # exact up to rounding, which alone is left where all are equal and their mean is not exact
     return part - xp.mean(part, axis=axis, keepdims=True)
 

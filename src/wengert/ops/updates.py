@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,9 +16,9 @@ from wengert import backends
 from wengert.engine.batching import Batched, Level
 from wengert.engine.cotangents import Block, whole
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.node import Op
+from wengert.engine.node import Node, Op
 from wengert.engine.record import SCALARS, apply
-from wengert.engine.tensor import wrap
+from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, elementwise, shapes
 from wengert.ops.creation import zeros_like
 from wengert.ops.families import pull_with_mask, sample, special
@@ -92,6 +92,33 @@ _set = special(
     samples=_KEYS,
     reference=lambda x, values, key, winners: backends.NUMPY.put(x, values, key),
 )
+
+
+def _push_set(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+    """Return the tangent of x with that of the values at the key.
+
+    Where several values are at one place, the last one's tangent is there, as the value is; the
+    rules, transposed, would add them up, as without `winners` they give each the cotangent.
+    """
+    moving: dict[int, Any] = {}
+    key: Any = None
+    for _, argument, values, t in edges:
+        moving[argument] = t.todense(xp) if type(t) is Block else t
+        key = values[0 if argument else 1]
+    if 1 not in moving or not has_arrays(key):
+        return NotImplemented
+    x = moving[0] if 0 in moving else zeros_for(xp, node, moving[1])
+    return batching.call(xp, "put", x, moving[1], key=key)
+
+
+def zeros_for(xp: Any, node: Node, tangent: Any) -> Any:
+    """Return zeros in the shape of an entry, of the kind of a tangent."""
+    plain = backends.namespace_of(getattr(tangent, "_raw", tangent))
+    zeros = plain.zeros(node.shape, dtype=node.dtype)
+    return wrap(zeros) if type(tangent) is Tensor else zeros
+
+
+_set.op.push = _push_set  # type: ignore[attr-defined]
 _add = special(
     "at_add",
     lambda xp, g: g,

@@ -56,8 +56,9 @@ def _moved(p: Any, rate: Any, direction: Any) -> Any:
 
 def _towards(average: Any, value: Any, share: Any) -> Any:
     """Return a running mean, a share of which is a new value."""
-    average *= 1 - share
-    average += share * value
+    change = value - average
+    change *= share
+    average += change
     return average
 
 
@@ -235,9 +236,11 @@ def rprop(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     sizes *= factor.astype(_values(p).dtype)
     state["step_size"] = sizes = _between(xp, sizes, *options["step_sizes"])
     # a gradient that has turned is forgotten, here and in the next step
-    g = g * (~turned).astype(_values(p).dtype)
+    g = np.where(turned, g.dtype.type(0), g) if xp is np else g * ~turned
     _put(state, "prev", g)
-    p -= xp.sign(g) * sizes
+    # a gradient that is no number has no direction
+    sign = np.where(np.isnan(g), g.dtype.type(0), np.sign(g)) if xp is np else xp.sign(g)
+    p -= sign * sizes
     return p
 
 

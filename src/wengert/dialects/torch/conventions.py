@@ -106,6 +106,12 @@ rsqrt = operation(
 
 # -- quotients -------------------------------------------------------------------------------------
 
+#: Reads its operands and not its result, which a program may write to.
+divide = with_rules(
+    elementwise.divide,
+    lambda xp, g, x2: g / x2,
+    lambda xp, g, x1, x2: -g * ((x1 / x2) / x2),
+)
 
 def _truncated(xp: Any, x1: Any, x2: Any) -> Any:
     if backends.kind_of(x1.dtype) == "f":
@@ -328,3 +334,7 @@ root = with_rules(
 )
 #: The sign, with a derivative that is zero, and not none.
 flat_sign = with_rules(elementwise._real_sign, _none, name="flat_sign")
+#: The first of two arrays, with a derivative that the second one scales.
+scaled = operation(
+    "scaled", lambda xp, g, x2: g * x2, _none, compute=lambda xp, x1, x2: x1 + xp.zeros_like(x2)
+)

@@ -637,6 +637,11 @@ def _ramp(start: Any, end: Any, count: int) -> np.ndarray:
     return np.where(places < count // 2, start + step * places, end - step * (count - 1 - places))
 
 
+def _whole_ends(start: Any, end: Any, kind: np.dtype) -> tuple[Any, Any]:
+    """Return the ends of a ramp, which are whole numbers if its elements are."""
+    return (int(start), int(end)) if kind.kind in "iu" else (start, end)
+
+
 def _ramp_kind(dtype: Any, out: Tensor | None, *ends: Any) -> np.dtype:
     kind = _target(dtype, out)
     if kind is not None:
@@ -661,7 +666,7 @@ def linspace(
     """Return evenly spaced numbers from start to end, with end."""
     first, last, count = _ends("linspace", start, end, steps)
     kind = _ramp_kind(dtype, out, first, last)
-    raw = cast(_ramp(first, last, count), kind)
+    raw = cast(_ramp(*_whole_ends(first, last, kind), count), kind)
     return _given(new(raw, layout, device, requires_grad), out)
 
 
@@ -683,7 +688,7 @@ def logspace(
     first, last, count = _ends("logspace", start, end, steps)
     kind = _ramp_kind(dtype, out, first, last)
     with np.errstate(all="ignore"):
-        raw = cast(float(base) ** _ramp(first, last, count), kind)
+        raw = cast(float(base) ** _ramp(*_whole_ends(first, last, kind), count), kind)
     return _given(new(raw, layout, device, requires_grad), out)
 
 

@@ -7,22 +7,9 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch.axes import kind_of, labelled, truth, unable
-from wengert.dialects.torch.factors import (
-    CHOLESKY,
-    EIG,
-    EIGH,
-    GEQRF,
-    ORDER,
-    QR,
-    SVD,
-    factored,
-    lower_upper,
-    partial_cholesky,
-    singular_values,
-)
 from wengert.dialects.torch.linalg import (
     LinAlgError,
-    _check_right,
+    check_right,
     check_same,
     check_system,
     constant,
@@ -39,6 +26,21 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops.contractions import adjoint
 from wengert.ops.linalg.safeguards import known
+from wengert.ops.linalg.unguarded import (
+    CHOLESKY,
+    EIG,
+    EIGH,
+    GEQRF,
+    ORDER,
+    QR,
+    SVD,
+    factored,
+    lower_upper,
+    partial_cholesky,
+    singular_values,
+)
+
+_SIGNS = "the signs of vectors, which are arbitrary, may be others than with PyTorch's LAPACK"
 
 
 def _empty(x: Native) -> Native:
@@ -104,7 +106,7 @@ def cholesky(input: Any, upper: bool = False) -> Any:
     return _checked_factor(_definite(input, "cholesky", "cholesky_cpu"), upper, "cholesky")
 
 
-@offered("linalg.cholesky_ex", method=False)
+@offered("linalg.cholesky_ex", method=False, label="LinalgCholeskyExBackward0")
 def cholesky_ex(input: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     """Return factors, and the order of the first bad leading minor in place of an error."""
     factor, info = _factor(_definite(input, "linalg.cholesky"), upper)
@@ -125,7 +127,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
     """Return X of A @ X = input, given a factor of Cholesky of A."""
     kernel = "cholesky_solve_cpu"
     b, factor = convert(input), matrices(input2, "cholesky_solve", True, "A", kernel, kernel)
-    _check_right(b, factor, "cholesky_solve")
+    check_right(b, factor, "cholesky_solve")
     return _from_factor(factor, b, truth(upper, "upper"))
 
 
@@ -154,7 +156,7 @@ def _hermitian(input: Any, UPLO: Any) -> Any:
     return apply(EIGH, (x,), {"upper": UPLO.upper() == "U"})
 
 
-@offered("linalg.eigh", method=False)
+@offered("linalg.eigh", method=False, label="LinalgEighBackward0", differs=_SIGNS)
 def eigh(input: Any, UPLO: str = "L") -> Any:
     """Return eigenvalues, in ascending order, and eigenvectors of Hermitian matrices."""
     return Eigh(*_hermitian(input, UPLO))
@@ -171,7 +173,7 @@ def _any(input: Any, name: str) -> Any:
     return apply(EIG, (x,), {})
 
 
-@offered("linalg.eig", method=False)
+@offered("linalg.eig", method=False, label="LinalgEigBackward0", differs=_SIGNS)
 def eig(input: Any) -> Any:
     """Return eigenvalues and eigenvectors of square matrices, as complex numbers."""
     return Eig(*_any(input, "linalg.eig"))
@@ -201,7 +203,7 @@ def _for_svd(A: Any) -> Native:
     return matrices(A, "linalg.svd", kernel="linalg_svd_cpu")
 
 
-@offered("linalg.svd", method=False)
+@offered("linalg.svd", method=False, label="LinalgSvdBackward0", differs=_SIGNS)
 def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """Return U, S and Vh of A = U @ diag(S) @ Vh, with S in descending order."""
     _no_driver(driver)
@@ -216,7 +218,7 @@ def svdvals(A: Any, *, driver: str | None = None) -> Any:
     return singular_values(_for_svd(A))
 
 
-@offered("svd", label="LinalgSvdBackward0")
+@offered("svd", label="LinalgSvdBackward0", differs=_SIGNS)
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     """Return U, S and V of A = U @ diag(S) @ V^H; zeros for U and V if they are not asked for."""
     x = _for_svd(input)
@@ -243,7 +245,7 @@ def _orthogonal(A: Any, mode: Any) -> Any:
     return apply(QR, (x,), {"mode": mode})
 
 
-@offered("linalg.qr", method=False)
+@offered("linalg.qr", method=False, label="LinalgQrBackward0")
 def linalg_qr(A: Any, mode: str = "reduced") -> Any:
     """Return Q and R of A = Q @ R, with orthonormal columns of Q and upper triangular R."""
     return Qr(*_orthogonal(A, mode))
@@ -316,7 +318,7 @@ def lu_factor(A: Any, *, pivot: bool = True) -> Any:
     return LuFactor(factors, whole_numbers(pivots))
 
 
-@offered("linalg.lu_factor_ex", method=False)
+@offered("linalg.lu_factor_ex", method=False, label="LinalgLuFactorExBackward0")
 def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """Return L and U in one matrix, pivots, and the first pivot that is 0 in place of an error."""
     factors, pivots, _, info = _lu(A, pivot, "torch.linalg.lu_factor_ex")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from wengert.dialects.torch.modes import Tracking, current
 from wengert.dialects.torch.table import put
-from wengert.dialects.torch.tensors import Tensor, check_differentiable, convert, made
+from wengert.dialects.torch.tensors import Tensor, astype, check_differentiable, convert, made
 from wengert.engine.forward import push
 from wengert.engine.node import ALIAS, LEAF, NOBODY, Node, Tokens, active
 from wengert.engine.tape import GradientTape, Part
@@ -32,6 +32,8 @@ class _Level:
         self.tape = GradientTape(persistent=True, watch_accessed_variables=False)
         self.places: list[Part] = []
         self.tangents: list[Any] = []
+        #: the program's tangents, by the entries of what it made dual
+        self.given: dict[Node, Tensor] = {}
         self.before: Tokens = active.get()
         active.set(current() | {self.tape._token})
 
@@ -91,8 +93,6 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Tensor:
             "expected tangent to have the shape of the primal, got "
             f"{list(tangent._raw.shape)} and {list(tensor._raw.shape)}"
         )
-    if tensor._raw.dtype != tangent._raw.dtype:
-        raise RuntimeError(f"expected tangent to have dtype {tensor.dtype}, got {tangent.dtype}")
     check_differentiable(tensor._raw.dtype)
     here = _levels[-1]
     before = tensor._node
@@ -103,7 +103,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Tensor:
         node.label = "ViewBackward0"
     dual = made(tensor._raw, node)
     here.places.append(Part(wrap(tensor._raw, node), node))
-    here.tangents.append(convert(tangent))
+    here.tangents.append(astype(convert(tangent), dtype))
+    here.given[node] = tangent
     return dual
 
 
@@ -115,17 +116,18 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     token = here.tape._token
     if token not in tensor._node.tokens:
         return UnpackedDualTensor(tensor, None)
-    with Tracking():
-        (tangent,) = push(here.tape, here.places, here.tangents, [convert(tensor)])
     node = tensor._node
+    tangent = here.given.get(node)
+    if tangent is None:
+        with Tracking():
+            (found,) = push(here.tape, here.places, here.tangents, [convert(tensor)])
+        tangent = None if found is None else made(found._raw, found._node)
     rest = node.tokens - {token}
     primal = made(tensor._raw)
     if rest:
         primal._node = Node(ALIAS, node, 0, (), (), rest, node.shape, node.dtype)
         primal._node.label = "ViewBackward0"
-    return UnpackedDualTensor(
-        primal, None if tangent is None else made(tangent._raw, tangent._node)
-    )
+    return UnpackedDualTensor(primal, tangent)
 
 
 for _function in (

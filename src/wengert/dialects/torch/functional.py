@@ -168,7 +168,7 @@ def jacobian(
     several, parts = _tuple(inputs, "inputs")
     if strict:
         _check_strict(func, parts)
-    primals = parts if create_graph else tuple(made(p._raw) for p in parts)
+    primals = tuple(_inputs(parts, True) if create_graph else (made(p._raw) for p in parts))
     seen: list[bool] = []
 
     def outputs(*args: Any) -> Any:

@@ -140,7 +140,8 @@ class FunctionCtx:
         if type(value) is not _Result:
             return value
         if self._results:
-            return outward(self._results[value.position])
+            found = self._results[value.position]
+            return made(value.raw) if found is None else outward(found)
         if entry is not None and type(entry.shape) is list:
             entry = output_node(entry, value.position, value.raw)
         return made(value.raw, entry)
@@ -327,13 +328,18 @@ def call(function: Any, args: tuple[Any, ...]) -> Any:
     return tuple(found) if several else found[0]
 
 
-def _forward(function: Any, ctx: FunctionCtx, args: tuple[Any, ...]) -> Any:
-    """Return what `forward` gives; nothing inside is recorded."""
+def _forward(
+    function: Any, ctx: FunctionCtx, args: tuple[Any, ...], level: Level | None = None
+) -> Any:
+    """Return what `forward` gives, or the rule for the examples of a level.
+
+    Nothing inside is recorded.
+    """
     token = active.set(PAUSED)
     try:
         if function.setup_context is Function.setup_context:
             return function.forward(ctx, *args)
-        output = function.forward(*args)
+        output = function.forward(*args) if level is None else _by_own_rule(function, args, level)
         function.setup_context(ctx, args, output)
         return output
     finally:
@@ -506,14 +512,23 @@ def _by_own_rule(function: Any, args: tuple[Any, ...], level: Level) -> Any:
         return tuple(map(example, output, out_dims))
 
 
-def _for_examples(function: Any, args: tuple[Any, ...]) -> Any:
-    """Return what a function gives for all examples, with one entry on either side."""
+def _is_recorded(args: tuple[Any, ...]) -> bool:
+    """Return whether a derivative is asked for inside of the vmap."""
+    nodes = [a._node for a in args if isinstance(a, Tensor)]
+    return any(n is not None and n.tokens & current() for n in nodes)
+
+
+def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = None) -> Any:
+    """Return what a function gives for all examples, with one entry on either side.
+
+    If a level is given, it is the function's own rule for it that gives the value.
+    """
     from wengert.transforms.custom import recorded_as_one
 
     ctx = _context(function.__name__)()
     ctx._function = function
     ctx.needs_input_grad = tuple(isinstance(a, Tensor) and _floats(a) for a in args)
-    output = _forward(function, ctx, args)
+    output = _forward(function, ctx, args, level)
     several = isinstance(output, tuple)
     results = list(output) if several else [output]
     _save(ctx, args, results)
@@ -624,6 +639,8 @@ class Function(FunctionCtx):
                     f"{cls.__name__} has both generate_vmap_rule=True and a vmap staticmethod; "
                     "give one of them"
                 )
+            if _is_recorded(args):
+                return _for_examples(cls, args, level)
             return _by_own_rule(cls, args, level)
         return _for_examples(cls, args)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.dialects.torch import gradients
+from wengert.dialects.torch.conventions import POWERS
 from wengert.dialects.torch.gradients import Freed, Handle, Hooked
 from wengert.dialects.torch.modes import PAUSED, TRACKING, is_grad_enabled
 from wengert.dialects.torch.tensors import Leaf, Tensor, convert, label_of, made, ns, outward
@@ -20,6 +21,8 @@ from wengert.engine.sweep import recorded_values
 
 #: What PyTorch calls the second array that an entry saves, where it is not "other".
 _SECOND = {"PowBackward0": "exponent", "MmBackward0": "mat2", "BmmBackward0": "mat2"}
+#: The exponents of powers that are operations of their own.
+_EXPONENTS = {operation.op.name: exponent for exponent, operation in POWERS.items()}
 #: Entries that lead to fewer than the operation has arguments.
 _ONE = ("PowBackward0",)
 
@@ -51,6 +54,8 @@ class GradFn:
         node = self._entry
         if type(node) is Leaf:
             return ()
+        if node.op.name == "nn.linear" and self._label == "AddmmBackward0":
+            return tuple(_shown(parent) for parent in _of_affine_map(node))
         if all(_is_shown(parent) for parent, _, _ in node.edges):
             found = {argument: parent for parent, argument, _ in node.edges}
             count = 1 if self._label in _ONE else len(node.op.args)
@@ -150,6 +155,15 @@ def _is_shown(node: Node) -> bool:
     return type(node) is Leaf or hasattr(node, "code")
 
 
+def _of_affine_map(node: Node) -> tuple[Node | None, ...]:
+    """Return what the bias, the rows and the turned weight of an affine map were computed by."""
+    found = {argument: parent for parent, argument, _ in node.edges}
+    turned = found.get(1)
+    if turned is not None and not _is_shown(turned):
+        turned.label = "TBackward0"
+    return found.get(2), found.get(0), turned
+
+
 def _shown_behind(node: Node) -> Iterator[Node]:
     """Yield the entries of the program's operations that lead to an entry."""
     for parent, _, _ in node.edges:
@@ -208,6 +222,8 @@ def _saved(node: Node, name: str, label: str) -> Any:
 
 def _kept(node: Node, label: str) -> Iterator[tuple[str, Any]]:
     op = node.op
+    if op.name in _EXPONENTS:
+        yield "exponent", _EXPONENTS[op.name]
     parents = {argument: parent for parent, argument, _ in node.edges}
     names = dict(zip(op.args, ("self", _SECOND.get(label, "other")), strict=False))
     for _, argument, values in node.edges:

@@ -360,10 +360,15 @@ def explain_no_grad(tensor: Tensor, position: int = 0) -> None:
 
 
 def _why_cut(tensor: Tensor) -> str:
-    if tensor._raw.dtype.kind not in "fc":
-        return ", and only floating and complex numbers have gradients"
+    from wengert.dialects.torch import cuts
+
     if GRAD not in current():
         return "; grad mode is off here (torch.no_grad)"
+    found = cuts.found_at(users_frame(), tensor)
+    if found:
+        return f"; {found} cut the path to it"
+    if tensor._raw.dtype.kind not in "fc":
+        return ", and only floating and complex numbers have gradients"
     return (
         "; it was made by detach(), under no_grad(), by an operation without a derivative, or from "
         "tensors none of which has requires_grad=True"
@@ -651,9 +656,9 @@ def grad(
             answers.append(None)
         else:
             raise RuntimeError(
-                "One of the differentiated Tensors appears to not have been used in the graph: "
-                f"input {position}, of shape {list(node.shape)}. Set allow_unused=True for "
-                "None in its place, or materialize_grads=True for zeros."
+                f"The differentiated Tensor at index {position} appears to not have been used in "
+                f"the graph; it has shape {list(node.shape)}. Set allow_unused=True for None in "
+                "its place, or materialize_grads=True for zeros."
             )
     if isinstance(inputs, Mapping):
         return dict(zip(inputs, answers, strict=True))

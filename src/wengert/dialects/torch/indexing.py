@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
-from wengert.dialects.torch import dtypes, memory
+from wengert.dialects.torch import conventions, dtypes, memory
 from wengert.dialects.torch.axes import axis_of
 from wengert.dialects.torch.modes import GRAD, Tracking, current
 from wengert.dialects.torch.shapes import in_order
@@ -40,7 +40,7 @@ from wengert.dialects.torch.tensors import (
 )
 from wengert.engine.batching import Batched
 from wengert.engine.node import Node, active, meet
-from wengert.engine.record import interested, record
+from wengert.engine.record import apply, interested, record
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import indexing, updates
@@ -529,7 +529,7 @@ def index_select(input: Any, dim: Any, index: Any) -> Any:
     axis = axis_of(dim, x.ndim)
     _checked(places, x.shape[axis] if x.ndim else 1, "index_select")
     if not x.ndim:
-        return ns.positive(x)
+        return ns.reshape(x, ())
     return in_order(indexing.getitem(x, _along(axis, places)))
 
 
@@ -606,12 +606,16 @@ def _set(x: Native, key: tuple[Any, ...], values: Native) -> Any:
 
 
 @offered("index_fill", in_place=True)
-@_in_line
 def index_fill(input: Any, dim: Any, index: Any, value: Any) -> Any:
     """Return a tensor with one value at some places of an axis."""
-    x, places = convert(input), _line(index, "index_fill")
-    axis = axis_of(dim, x.ndim)
-    return _set(x, _along(axis, places), _scalar(value, x, "index_fill"))
+    whole, places = convert(input), _line(index, "index_fill")
+    axis = axis_of(dim, whole.ndim)
+    x = whole if whole.ndim else ns.reshape(whole, (1,))
+    if type(places) is np.ndarray:  # a place that is named twice counts once in derivatives
+        n = x.shape[axis]
+        places = np.unique(np.where((-n <= places) & (places < 0), places + n, places))
+    found = _set(x, _along(axis, places), _scalar(value, x, "index_fill"))
+    return found if whole.ndim else ns.reshape(found, ())
 
 
 def _scalar(value: Any, x: Native, name: str) -> Native:
@@ -829,9 +833,12 @@ def _lowest(kind: np.dtype, sign: int) -> Any:
 def _reduced(x: Native, key: Any, values: Native, reduce: str, include_self: bool) -> Any:
     """Return a reduction of the elements of x, if these are included, and values at a key."""
     if not include_self:
+        before = x
         neutral = {"prod": 1, "amax": _lowest(x.dtype, 1), "amin": _lowest(x.dtype, -1)}
         nothing = wrap_native(np.full(values.shape, neutral.get(reduce, 0), x.dtype))
         x = updates._set(x, nothing, key=key, winners=None)
+        if reduce in ("amax", "amin"):
+            values = _with_ties(before._raw, x._raw, key, values, reduce)
     if reduce == "prod":
         return x.at[key].multiply(values)
     if reduce == "amax":
@@ -847,6 +854,23 @@ def _reduced(x: Native, key: Any, values: Native, reduce: str, include_self: boo
     if x.dtype.kind in "iu":
         return ns.floor_divide(total, counts)
     return ns.divide(total, counts)
+
+
+def _with_ties(before: Any, x: Any, key: Any, values: Native, reduce: str) -> Native:
+    """Return values whose derivatives are shared with elements that were there and are equal.
+
+    PyTorch counts these among the ties, though they are not included.
+    """
+    arrays = (before, x, values._raw)
+    if values._node is None or not all(type(a) is np.ndarray for a in arrays):
+        return values
+    found = x.copy()
+    (np.maximum if reduce == "amax" else np.minimum).at(found, key, values._raw)
+    equal = (before == found).astype(x.dtype)
+    counts = np.zeros_like(x)
+    np.add.at(counts, key, values._raw == found[key])
+    share = counts / np.maximum(counts + equal, 1)
+    return apply(conventions.scaled.op, (values, wrap_native(share[key])), {})
 
 
 # -- flat places -----------------------------------------------------------------------------------

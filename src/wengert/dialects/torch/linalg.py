@@ -9,10 +9,9 @@ import numpy as np
 
 from wengert.dialects.torch import conventions, dtypes
 from wengert.dialects.torch.axes import axes_of, axis_of, kind_of, truth, type_name, unable
-from wengert.dialects.torch.factors import EIGH, FACTORED, SLOGDET, reflected, singular_values
 from wengert.dialects.torch.reductions import vector_norm
 from wengert.dialects.torch.return_types import results
-from wengert.dialects.torch.table import NAMES, _LinAlgError, offered, put
+from wengert.dialects.torch.table import NAMES, _LinAlgError, offered, offered_as, put
 from wengert.dialects.torch.tensors import Tensor, astype, convert, ns, static
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
@@ -20,6 +19,7 @@ from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import linalg as native
 from wengert.ops import reductions
 from wengert.ops.contractions import adjoint
+from wengert.ops.linalg.unguarded import EIGH, FACTORED, SLOGDET, reflected, singular_values
 
 LinAlgError = _LinAlgError
 put(("linalg.LinAlgError", "_C._LinAlgError"), LinAlgError)
@@ -224,7 +224,12 @@ def norm(
     return _matrix_norm(x, ord, axes, keepdim)
 
 
-@offered("linalg.cond", method=False, label="SqueezeBackward1")
+@offered(
+    "linalg.cond",
+    method=False,
+    label="SqueezeBackward1",
+    differs="has a gradient also for p=1, inf and 'fro'",
+)
 def cond(input: Any, p: Any = None) -> Any:
     """Return the condition numbers of matrices: their norm times that of their inverse."""
     x = convert(input)
@@ -297,7 +302,7 @@ def matrix_rank(
 
 # -- products ----------------------------------------------------------------------------------
 
-put(("linalg.matmul",), NAMES["matmul"])
+put(("linalg.matmul",), offered_as("matmul"))
 
 
 def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
@@ -322,7 +327,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     return reductions._sum(product, axis=axes, keepdims=False)
 
 
-@offered("linalg.cross", method=False)
+@offered("linalg.cross", method=False, label="LinalgCrossBackward0")
 def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """Return the cross products of vectors of three elements along an axis."""
     x, y = convert(input), convert(other, what="other")
@@ -574,7 +579,7 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
     return InvEx(inverse, whole_numbers(info))
 
 
-@offered("linalg.pinv", method=False)
+@offered("linalg.pinv", method=False, label="LinalgPinvBackward0")
 def pinv(
     input: Any,
     rcond: Any = None,
@@ -702,7 +707,8 @@ def triangular_solution(a: Native, b: Native, upper: bool, unit: bool) -> Native
     try:
         return native.solve_triangular(a, b, lower=not upper, unit_diagonal=unit)
     except np.linalg.LinAlgError:
-        return _substituted(a, b, upper)
+        with np.errstate(all="ignore"):
+            return _substituted(a, b, upper)
 
 
 def _substituted(a: Native, b: Native, upper: bool) -> Native:
@@ -717,7 +723,7 @@ def _substituted(a: Native, b: Native, upper: bool) -> Native:
     return ns.stack([found[i] for i in range(n)], axis=-2)
 
 
-@offered("linalg.solve_triangular", method=False)
+@offered("linalg.solve_triangular", method=False, label="LinalgSolveTriangularBackward0")
 def solve_triangular(
     input: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Any:
@@ -745,13 +751,14 @@ def triangular_solve(
     """Return X of A @ X = input, reading one triangle of A, and a copy of A."""
     kernel = "triangular_solve_cpu"
     b, a = convert(input), matrices(A, "torch.triangular_solve", True, "A", kernel, kernel)
-    _check_right(b, a, "torch.triangular_solve")
+    check_right(b, a, "torch.triangular_solve")
     turned = ns.matrix_transpose(a) if transpose else a
     x = triangular_solution(turned, b, upper != transpose, unitriangular)
     return TriangularSolve(x, ns.positive(a))
 
 
-def _check_right(b: Native, a: Native, name: str) -> None:
+def check_right(b: Native, a: Native, name: str) -> None:
+    """Raise unless right-hand sides are matrices that fit to square ones."""
     if b.ndim < 2:
         raise RuntimeError(
             f"{name}: b should have at least 2 dimensions, but has {b.ndim} dimensions instead"

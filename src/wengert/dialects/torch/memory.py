@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +43,7 @@ from wengert.dialects.torch.tensors import (
     users_frame,
 )
 from wengert.engine.batching import Level
+from wengert.engine.cotangents import Block
 from wengert.engine.examples import one_by_one
 from wengert.engine.node import ALIAS, Edge, Node, Op, Tokens, _next_order, active, meet
 from wengert.engine.record import apply
@@ -50,7 +51,7 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import batching
 from wengert.ops.indexing import index
-from wengert.ops.updates import _set
+from wengert.ops.updates import _set, zeros_for
 
 View = Callable[[Native], Native]
 #: Index arrays, and slices, that select elements of a view.
@@ -100,12 +101,13 @@ def _writes(raw: Any) -> int:
     return 0 if found is None else found.times
 
 
-def note_write(raw: np.ndarray) -> None:
-    """Note that an array was written to, by the program's current line."""
+def note_write(raw: np.ndarray, frame: Any = None) -> None:
+    """Note that an array was written to, by the program's current line or by that of a frame."""
     whole = owner(raw)
     key = id(whole)
     before = WRITTEN.get(key)
-    frame = users_frame()
+    if frame is None:
+        frame = users_frame()
     order = _last_write[0] = _next_order()
     if before is None:
         reference = weakref.ref(whole, lambda _: WRITTEN.pop(key, None))
@@ -144,6 +146,17 @@ def arrays_of(node: Node) -> Iterable[np.ndarray]:
                 yield value
             elif type(value) is tuple:
                 yield from (v for v in value if type(v) is np.ndarray)
+
+
+def apart(x: Any) -> Any:
+    """Return a result in memory that its entry does not read, so that programs may write to it.
+
+    For operations whose rules read results where those of PyTorch do not.
+    """
+    raw, node = x._raw, x._node
+    if node is None or type(raw) is not np.ndarray:
+        return x
+    return (made if isinstance(x, Tensor) else wrap_native)(raw.copy(), node)
 
 
 def keeps_arrays(node: Node) -> bool:
@@ -277,6 +290,12 @@ def _origin(part: Tensor) -> str:
     return "was created in no_grad mode"
 
 
+def _name_of_view(tensor: Tensor) -> str:
+    if tensor._among:
+        return f"An output of {label_of(tensor._node)} is a view"
+    return "A view was created in no_grad mode"
+
+
 # -- what a write is to the list -------------------------------------------------------------------
 
 
@@ -356,6 +375,19 @@ class _Copy(Op):
             return self.consume(g, node, argument, values, False)
         return self.pull(xp, g, node, argument, values)
 
+    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+        """Return the tangent of the tensor with that of what was written; the last of several."""
+        moving: dict[int, Any] = {}
+        for _, argument, _, t in edges:
+            moving[argument] = t.todense(xp) if type(t) is Block else t
+        path, key = edges[0][2]
+        if 1 not in moving or key is None:
+            return NotImplemented
+        before = moving[0] if 0 in moving else zeros_for(xp, node, moving[1])
+        if xp is backends.NUMPY:
+            return _replaced(before, moving[1], path, key)
+        return apply(_COPY, (before, moving[1]), {"path": path, "key": key})
+
 
 def _examples(level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
     """Return the same for all examples at once; one by one if a view has another dtype."""
@@ -420,8 +452,24 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
         old = made(tensor._raw.copy("K"), tensor._node)  # entries keep what was there before
     since = _next_order()
     result = function(old, *args, **options)
-    overwrite(tensor, convert(result), since)
+    if _is_plain(tensor, result):
+        write(tensor._raw, result._raw, not tensor._quiet)
+    else:
+        overwrite(tensor, convert(result), since)
     return tensor
+
+
+def _is_plain(tensor: Tensor, result: Any) -> bool:
+    """Return whether a result can be written to a tensor as it is, and nothing is recorded."""
+    raw, new = tensor._raw, getattr(result, "_raw", None)
+    return (
+        type(raw) is np.ndarray
+        and type(new) is np.ndarray
+        and new.shape == raw.shape
+        and new.dtype == raw.dtype
+        and result._node is None
+        and not is_interested(base_of(tensor)._node)
+    )
 
 
 def _is_recording() -> bool:
@@ -458,8 +506,9 @@ def check_view(tensor: Tensor) -> None:
     """Raise if a tensor is a view that nothing can be recorded for."""
     if tensor._among or tensor._blind:
         raise RuntimeError(
-            f"a view is being modified inplace that {_origin(tensor)}; write the operation without "
-            "the underscore, or take one view by its index where gradients are recorded"
+            f"{_name_of_view(tensor)} and is being modified inplace with grad mode enabled; it "
+            f"{_origin(tensor)}; write the operation without the underscore, or take one view by "
+            "its index where gradients are recorded"
         )
 
 

@@ -72,8 +72,7 @@ subtract = of_two(elementwise.subtract, "SubBackward0", check=_no_truth)
 subtract_from = of_two(named(elementwise.subtract, "rsub"), "RsubBackward1", check=_no_truth)
 _subtracted = of_two(named(elementwise.subtract, "rsub_tensor"), "RsubBackward0", check=_no_truth)
 multiply = of_two(elementwise.multiply, "MulBackward0")
-divide = of_two(elementwise.divide, "DivBackward0", floating=True)
-divide_number = of_two(named(elementwise.divide, "rdiv"), "MulBackward0", floating=True)
+divide = of_two(conventions.divide, "DivBackward0", floating=True)
 power = of_two(conventions.power, "PowBackward1", kinds="iufc")
 power_of_number = of_two(conventions.power_of_number, "PowBackward0", check=_no_inverse)
 number_to_power = of_two(conventions.number_to_power, "PowBackward2")
@@ -126,11 +125,11 @@ def _reflected(function: Callable[[Any, Any], Any]) -> Any:
     return call
 
 
-def _array_over(x: Any, y: Any) -> Any:
-    """Return y / x, where y may be NumPy's array."""
-    if type(y) is np.ndarray:
-        return NAMES["reciprocal"](x) * y
-    return divide_number.within(y, x) if is_operand(y) else NotImplemented
+def _over(x: Any, y: Any) -> Any:
+    """Return y / x as PyTorch does; y may also be NumPy's array."""
+    if type(y) is np.ndarray or is_operand(y):
+        return NAMES["Tensor.reciprocal"](x) * y
+    return NotImplemented
 
 
 def _augmented(function: Callable[[Any, Any], Any]) -> Any:
@@ -172,7 +171,7 @@ _OPERATORS: dict[str, tuple[Any, Any]] = {
     "add": (add.method, add.within),
     "sub": (subtract.method, subtract_from.within),
     "mul": (multiply.method, multiply.within),
-    "truediv": (divide.method, divide_number.within),
+    "truediv": (divide.method, divide.within),  # the second one is `_over`
     "floordiv": (floor_divide.method, floor_divide.within),
     "mod": (_modulo, remainder_of_number.within),
     "pow": (to_power, number_to_power.within),
@@ -188,7 +187,7 @@ for _name, (_operator, _exchanged) in _OPERATORS.items():
     setattr(Tensor, f"__r{_name}__", _reflected(_exchanged))
     if _name != "matmul":
         setattr(Tensor, f"__i{_name}__", _augmented(_operator))
-Tensor.__rtruediv__ = _array_over  # type: ignore[attr-defined]
+Tensor.__rtruediv__ = _over  # type: ignore[attr-defined]
 put(("Tensor.__div__",), divide.method)
 
 
@@ -317,7 +316,7 @@ for _name, (_compared, _long, _kinds) in _COMPARISONS.items():
     _forms = of_two(_compared, "", kinds=_kinds, numbers="2")
     setattr(Tensor, f"__{_name}__", _with_arrays(_forms) if _name == "eq" else _forms.method)
     offer_both(tuple(filter(None, (_name, _long))), _forms.function)
-Tensor.__hash__ = object.__hash__  # type: ignore[method-assign]
+Tensor.__hash__ = lambda self: id(self)  # type: ignore[method-assign]
 
 
 # -- one tensor ------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -201,6 +202,10 @@ def _notes(tensor: Tensor, batched: bool) -> list[str]:
         notes.append(f"grad_fn=<{found.name()}>")
     elif tensor.requires_grad:
         notes.append("requires_grad=True")
+    forward = sys.modules.get("wengert.dialects.torch.forward_ad")
+    tangent = None if forward is None else forward.unpack_dual(tensor).tangent
+    if tangent is not None:
+        notes.append(f"tangent={tangent}")
     return notes
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from wengert.dialects.torch import dtypes, memory, places
 from wengert.dialects.torch.creation import TYPES, cast, from_numpy
+from wengert.dialects.torch.modes import is_grad_enabled
 from wengert.dialects.torch.places import check_device, sized
 from wengert.dialects.torch.table import NAMES, guarded, offered, plain, put
 from wengert.dialects.torch.tensors import Tensor, convert, ns, values_of
@@ -71,13 +72,13 @@ def size(self: Tensor, dim: Any = None) -> Any:
     return sized(shape) if dim is None else shape[_axis(dim, len(shape))]
 
 
-def _array(tensor: Tensor) -> np.ndarray:
+def _array(tensor: Tensor, what: str = ".item() and the like need") -> np.ndarray:
     """Return a tensor's array, which there is not one of inside a vmap."""
     raw = tensor._raw
     if type(raw) is not np.ndarray:
         raise RuntimeError(
-            "vmap: this needs the numbers of a tensor, and inside of vmap there are many tensors "
-            "at once; write it with torch's functions, or outside of the vmap"
+            f"vmap: {what} the numbers of a tensor, and inside of vmap there are many tensors at "
+            "once; write it with torch's functions, such as torch.where, or outside of the vmap"
         )
     return raw
 
@@ -459,7 +460,7 @@ def tolist(self: Tensor) -> Any:
 @_method
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """Return the memory as a NumPy array."""
-    if self.requires_grad and not force:
+    if self.requires_grad and not force and is_grad_enabled():
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
@@ -528,7 +529,7 @@ def __index__(self: Tensor) -> int:
 
 
 def _truth(self: Tensor) -> bool:
-    raw = _array(self)
+    raw = _array(self, "data-dependent control flow needs")
     if raw.size != 1:
         how_many = "more than one value" if raw.size else "no values"
         raise RuntimeError(

@@ -696,7 +696,8 @@ def uniform_(
 
     def values() -> np.ndarray:
         drawn = _from(generator).uniform(_count(self), kind)
-        return _below(drawn * (to - low) + low, low, to, kind)
+        first, last = kind.type(low), kind.type(to)  # PyTorch rounds them first, and the sum once
+        return _below(drawn * float(last - first) + float(first), low, to, kind)
 
     return _written(self, values)
 

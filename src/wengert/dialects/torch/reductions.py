@@ -232,7 +232,11 @@ def sum_to_size(input: Any, *size: Any) -> Any:
         raise RuntimeError(f"size {list(shape)} is not expandable to size {list(x.shape)}.")
     lead = x.ndim - len(shape)
     axes = (*range(lead), *(lead + i for i, n in enumerate(shape) if n != x.shape[lead + i]))
-    return ns.reshape(reductions._sum(x, axis=axes, keepdims=True), shape) if axes else x
+    if not axes:
+        return input
+    if x._raw.dtype.kind == "b":
+        x = astype(x, np.dtype(np.int64))
+    return ns.reshape(reductions._sum(x, axis=axes, keepdims=True), shape)
 
 
 # -- spread ----------------------------------------------------------------------------------------

@@ -154,6 +154,8 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     axes = axes_of(dim, x.ndim)
+    if spacing is None:
+        spacing = 1
     if isinstance(spacing, (tuple, list)):
         spacings = list(spacing)
         if len(spacings) != len(axes):

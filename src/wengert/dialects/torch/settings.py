@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from wengert.dialects.torch import places, printing
-from wengert.dialects.torch.places import check_device
-from wengert.dialects.torch.table import DIFFERENCES, plain, put
+from wengert.dialects.torch.places import check_device, device
+from wengert.dialects.torch.table import DIFFERENCES, NAMES, plain, put
 from wengert.dialects.torch.tensors import Tensor
 
 _KEPT = "kept, and nothing follows from it"
@@ -157,4 +157,26 @@ put(("jit.is_scripting", "jit.is_tracing", "compiler.is_compiling"), _no)
 put(("jit.optimized_execution", "jit.fuser"), lambda *args: contextlib.nullcontext())
 put(("compiler.disable", "compiler.allow_in_graph"), script, _AS_IT_IS)
 put(("compiler.reset", "_dynamo.reset"), _nothing)
+
+
+# -- what programs annotate and assert with --------------------------------------------------------
+
+put(("types.Number",), int | float | bool)
+put(("types.Device",), device | str | int | None)
+
+
+@plain("_assert")
+def check(condition: Any, message: str) -> None:
+    """Raise an AssertionError unless a condition holds."""
+    if not condition:
+        raise AssertionError(message)
+
+
+for _name in (
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
+    "broadcast_tensors", "cartesian_prod", "cdist", "einsum", "meshgrid", "norm", "split",
+    "tensordot", "unique", "unique_consecutive",
+):  # fmt: skip
+    if f"functional.{_name}" not in NAMES:
+        put((f"functional.{_name}",), NAMES[_name])
 DIFFERENCES["get_num_threads"] = "how many threads NumPy has is up to it"

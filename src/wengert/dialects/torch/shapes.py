@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 import operator
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -184,7 +185,8 @@ def unflatten(input: Any, dim: Any, sizes: Any) -> Tensor:
 @plain(*both("ravel"))
 def ravel(input: Any) -> Tensor:
     """Return all elements on one axis."""
-    return _reshaped(input, (-1,) if _tensor(input, "ravel")._raw.shape else (1,), "ravel")
+    _tensor(input, "ravel")
+    return _reshaped(contiguous(input), (-1,) if input._raw.shape else (1,), "ravel")
 
 
 def _without(input: Native, dims: tuple[int, ...]) -> Any:
@@ -539,6 +541,9 @@ class Strides(NamedTuple):
     before: tuple[int, ...]
     #: flat positions in the tensor; -1 for an element of the memory that is not in it
     places: np.ndarray
+    #: whether all of its elements are in the tensor, and a reference to the memory
+    inside: bool
+    home: Any
 
 
 def _strided(input: Native, view: Strides) -> Any:
@@ -547,6 +552,8 @@ def _strided(input: Native, view: Strides) -> Any:
     if type(raw) is not np.ndarray or _in_elements(raw) != view.before:
         return found
     whole = memory.owner(raw)
+    if not view.inside and view.home() is not whole:
+        return found  # what is around another array is not the tensor's memory
     item = raw.dtype.itemsize
     offset = raw.ctypes.data - whole.ctypes.data + view.start * item
     order = sorted(range(whole.ndim), key=lambda a: -whole.strides[a])
@@ -604,7 +611,10 @@ def _read_strides(tensor: Tensor, size: Any, stride: Any, offset: Any) -> Stride
         )
     numbers = np.full(whole.nbytes // item, -1)
     numbers[first + _offsets(raw.shape, _in_elements(raw))] = np.arange(raw.size).reshape(raw.shape)
-    return Strides(shape, strides, begin - first, _in_elements(raw), numbers[places])
+    found = numbers[places]
+    inside = not found.size or bool(found.min() >= 0)
+    home = weakref.ref(whole)
+    return Strides(shape, strides, begin - first, _in_elements(raw), found, inside, home)
 
 
 def _offsets(shape: Any, strides: Any) -> Any:
@@ -1128,9 +1138,9 @@ def cartesian_prod(*tensors: Any) -> Any:
         raise RuntimeError("Expect a 1D vector; got tensors with other shapes")
     if len({x._raw.dtype for x in tensors}) > 1:
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if len(tensors) == 1:
+        return tensors[0]
     parts = [convert(x) for x in tensors]
-    if len(parts) == 1:
-        return parts[0]
     places = np.indices([x.size for x in parts]).reshape(len(parts), -1)
     return ns.stack([ns.take(x, p) for x, p in zip(parts, places, strict=True)], axis=1)
 

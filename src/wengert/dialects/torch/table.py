@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import functools
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -89,6 +90,11 @@ ABSENT: dict[str, str] = {
             "TransformerDecoderLayer",
         )
     },
+    "nn.CTCLoss": "torch.nn.CTCLoss is not offered; write the sum over alignments in log-space",
+    "nn.AdaptiveLogSoftmaxWithLoss": (
+        "torch.nn.AdaptiveLogSoftmaxWithLoss is not offered; write nn.Linear and "
+        "nn.CrossEntropyLoss"
+    ),
     "nn.DataParallel": "torch.nn.DataParallel is not offered: there is one device; call the module",
     "library": "torch.library is not offered; declare operations with torch.autograd.Function",
 }
@@ -125,12 +131,14 @@ LATE: dict[str, tuple[str, ...]] = {
     "testing": (f"{_HERE}.testing",),
     "nn": (f"{_HERE}.nn",),
     "optim": (f"{_HERE}.optim",),
+    "optim.swa_utils": (f"{_HERE}.optim.averaging",),
 }
 LATE |= dict.fromkeys(
     (
         "set_num_threads", "get_num_threads", "set_printoptions", "cuda", "backends", "compile",
         "jit", "use_deterministic_algorithms", "set_default_device", "version", "compiler",
-        "set_float32_matmul_precision", "get_default_device", "typename", "mps",
+        "set_float32_matmul_precision", "get_default_device", "typename", "mps", "types",
+        "functional", "_assert",
     ),
     (f"{_HERE}.settings",),
 )  # fmt: skip
@@ -152,6 +160,15 @@ LATE |= dict.fromkeys(
     ),
     (f"{_HERE}.nn",),
 )  # fmt: skip
+
+
+def offered_as(name: str) -> Any:
+    """Return what is offered under a name by a module that is always loaded."""
+    for part in PARTS:
+        if name in NAMES:
+            break
+        importlib.import_module(part)
+    return NAMES[name]
 
 
 def put(names: tuple[str, ...], value: Any, differs: str = "") -> None:
@@ -258,7 +275,7 @@ def finish(result: Any, args: Any, options: Any, label: str) -> Any:
     """Return the result of a function as PyTorch's, with memory and entries of its own."""
     if type(result) is Native:
         raw = result._raw
-        if type(raw) is np.ndarray and raw.base is not None or _is_given(raw, args):
+        if (type(raw) is np.ndarray and raw.base is not None) or _is_given(raw, args):
             raw = _own(raw, args, options)
         if type(raw) is not np.ndarray and isinstance(raw, np.generic):
             raw = np.array(raw)
@@ -363,7 +380,7 @@ def view(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function whose result is a view where NumPy makes one.
 
-    The function takes Wengert's tensor and PyTorch's further arguments, and depends on nothing else.
+    The function takes Wengert's tensor and PyTorch's further arguments, and nothing else counts.
     If it returns a tuple, `several` says that these views cannot be written to.
     """
 

@@ -7,6 +7,7 @@ hooks) is in attributes that most tensors never get: the class has their default
 
 from __future__ import annotations
 
+import operator
 import sys
 import warnings
 import weakref
@@ -63,6 +64,7 @@ class Tensor(metaclass=dtypes.Shown):
     __array_priority__ = 1000
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
+        """Return what PyTorch's old constructor makes of sizes or data."""
         if args or options:
             from wengert.dialects.torch.creation import legacy_tensor
 
@@ -355,7 +357,7 @@ def of_one(
     op: Op = function.op
     LABELS.setdefault(op.name, label)
 
-    def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def slowly(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         x = only_tensor(args[0], op.name)
         check_kind(op.name, x._raw.dtype, kinds, refusal)
         with Tracking():
@@ -364,6 +366,7 @@ def of_one(
             return finished(op, (x,), label)
 
     quick = "".join(k for k in ("fc" if floating else "iufc") if k in kinds) or "-"
+    otherwise = _plain_first(unary(op, slowly, Tensor, quick, TRACKING), slowly)
     within = unary(op, otherwise, Tensor, quick, TRACKING, 2)
 
     def call(input: Any, *, out: Any = None) -> Any:
@@ -393,7 +396,7 @@ def of_two(
     op: Op = function.op
     LABELS.setdefault(op.name, label)
 
-    def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def slowly(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         one, two = map(_from_numpy, args)
         if not (is_operand(one) and is_operand(two)):
             return NotImplemented
@@ -406,6 +409,7 @@ def of_two(
             return finished(op, (x, y), label)
 
     quick = "".join(k for k in ("fc" if floating or check else "iufc") if k in kinds) or "-"
+    otherwise = _plain_first(binary(op, slowly, Tensor, quick, TRACKING), slowly)
     within = binary(op, otherwise, Tensor, quick, TRACKING, 2)
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
@@ -420,6 +424,25 @@ def of_two(
         return result if out is None else store(result, out)
 
     return Forms(binary(op, otherwise, Tensor, quick, TRACKING, 1), within, call)
+
+
+def _plain_first(quickly: Callable[..., Any], slowly: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what takes operands of subclasses, such as parameters, as plain tensors."""
+
+    def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        plain = [
+            made(a._raw, a._node) if type(a) is not Tensor and isinstance(a, Tensor) else a
+            for a in args
+        ]
+        if all(map(operator.is_, plain, args)):
+            return slowly(op, args, params)
+        result = quickly(*plain)
+        node = result._node if type(result) is Tensor else None
+        if node is not None and not hasattr(node, "code"):
+            trace(node, users_frame())
+        return result
+
+    return otherwise
 
 
 def only_tensor(value: Any, name: str, what: str = "input") -> Native:
@@ -524,7 +547,7 @@ def is_tensor(value: Any) -> bool:
 def static(value: Any) -> Any:
     """Return a size or an axis, which may be given as tensors, as Python's integers."""
     if isinstance(value, (Tensor, np.ndarray, np.generic)):
-        return np.asarray(backends.to_numpy(value._raw if is_tensor(value) else value)).tolist()
+        return np.asarray(backends.to_numpy(getattr(value, "_raw", value))).tolist()
     if isinstance(value, (list, tuple)):
         return [static(v) for v in value]
     return value

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.torch import conventions, dtypes
+from wengert.dialects.torch import conventions, dtypes, memory
 from wengert.dialects.torch.axes import axis_of, kind_of, unable
 from wengert.dialects.torch.memory import change
 from wengert.dialects.torch.nn import kinks
 from wengert.dialects.torch.nn.arguments import F, activation, functional, is_batched, number, real
 from wengert.dialects.torch.random import _exponential, default_generator
-from wengert.dialects.torch.table import NAMES, guarded, offered, plain, put
+from wengert.dialects.torch.table import NAMES, guarded, offered, offered_as, plain, put
 from wengert.dialects.torch.tensors import Tensor, astype, ns, of_one, only_tensor
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
@@ -26,7 +26,7 @@ from wengert.ops.neural import activations
 # -- straight lines --------------------------------------------------------------------------------
 
 _relu = of_one(conventions.relu, "ReluBackward0", False, "iuf", RuntimeError).within
-_relu_in_place = NAMES["relu_"]
+_relu_in_place = offered_as("relu_")
 
 
 def relu(input: Any, inplace: bool = False) -> Any:
@@ -173,7 +173,7 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
         raise RuntimeError(
             f"approximate argument must be either none or tanh, got {approximate!r}."
         )
-    return kinks.gelu(approximate)(input)
+    return memory.apart(kinks.gelu(approximate)(input))
 
 
 def _complex_silu(input: Any) -> Any:
@@ -217,7 +217,8 @@ def softsign(input: Any) -> Any:
     if kind_of(given) == "b":
         raise unable("abs_cpu", given)
     x = _with_fractions(given)
-    return x / (apply(conventions.absolute.op, (x,), {}) + 1)
+    around = apply(conventions.absolute.op, (x,), {}) + 1
+    return apply(conventions.divide.op, (x, around), {})
 
 
 @functional("tanhshrink", label="SubBackward0")

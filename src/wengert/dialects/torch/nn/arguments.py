@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.dialects.torch.axes import kind_of, type_name, unable
 from wengert.dialects.torch.memory import change
+from wengert.dialects.torch.modes import GRAD, current
 from wengert.dialects.torch.table import as_is, guarded, put
 from wengert.dialects.torch.tensors import Tensor, only_tensor, static
 from wengert.engine.tensor import Tensor as Native
@@ -36,6 +37,15 @@ def fractional(input: Any, name: str, what: str = "input") -> Native:
 def optional(value: Any, name: str, what: str) -> Native | None:
     """Return a tensor that may be left out."""
     return None if value is None else only_tensor(value, name, what)
+
+
+def refuse_gradient(value: Any, name: str, what: str) -> None:
+    """Raise if gradients are wanted of an argument that PyTorch has none for."""
+    if isinstance(value, Tensor) and value.requires_grad and GRAD in current():
+        raise RuntimeError(
+            f"The function '{name}' is not differentiable with respect to argument '{what}'. This "
+            f"input cannot have requires_grad True; write {what}.detach()"
+        )
 
 
 def check_one_dtype(name: str, **tensors: Native | None) -> None:

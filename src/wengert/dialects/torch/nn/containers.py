@@ -66,7 +66,7 @@ class _Listed(Module):
 
     def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, slice):
-            return type(self)(OrderedDict(list(self._modules.items())[idx]))  # type: ignore[call-arg]
+            return type(self)(OrderedDict(list(self._modules.items())[idx]))
         return self._modules[self._key(idx)]
 
     def __setitem__(self, idx: Any, module: Module) -> None:
@@ -396,7 +396,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return what is there by a name, or a default."""
-        return self[key] if key in self else default
+        return self[key] if key in self else default  # noqa: SIM401
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
         """Return a container with one value by many names."""
@@ -428,7 +428,7 @@ class ParameterDict(Module):
             _described(k, v, v.type() if is_tensor(v) else "") for k, v in self.items()
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, input: Any) -> Any:
         """Raise: it is only a dict."""
         raise RuntimeError("ParameterDict should not be called.")
 
@@ -442,7 +442,7 @@ class ParameterDict(Module):
         both.update(self)
         return both
 
-    def __ior__(self: D, other: Any) -> D:
+    def __ior__(self: D, other: Any) -> D:  # type: ignore[misc]
         self.update(other)
         return self
 

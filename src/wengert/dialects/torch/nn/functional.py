@@ -226,13 +226,26 @@ def _starts(where: Any, offsets: Any, include_last_offset: bool) -> list[int]:
     return found[:-1] if include_last_offset else found
 
 
+def _largest_of_bags(rows: Native, bags: np.ndarray, count: int) -> Native:
+    """Return the largest row of each bag by its elements; the first of equal ones has the share."""
+    some = np.bincount(bags, minlength=count) > 0
+    largest = ns.segment_max(rows, bags, num_segments=count)
+    raw, last = rows._raw, len(bags)
+    if type(raw) is np.ndarray:
+        first = np.full((count, raw.shape[1]), last)
+        there = raw == largest._raw[bags]
+        np.minimum.at(first, bags, np.where(there, np.arange(last)[:, None], last))
+        if (first[some] < last).all():  # and nothing is NaN
+            first[~some] = 0
+            largest = ns.take_along_axis(rows, wrap_native(first), axis=0) if last else largest
+    return ns.where(wrap_native(some[:, None]), largest, 0.0)
+
+
 def _bagged(rows: Native, shares: Any, bags: np.ndarray, count: int, mode: str) -> Native:
     if shares is not None:
         rows = rows * shares
     if mode == "max":
-        some = np.bincount(bags, minlength=count) > 0
-        largest = ns.segment_max(rows, bags, num_segments=count)
-        return ns.where(wrap_native(some[:, None]), largest, 0.0)
+        return _largest_of_bags(rows, bags, count)
     sums = ns.segment_sum(rows, bags, num_segments=count)
     if mode == "sum":
         return sums

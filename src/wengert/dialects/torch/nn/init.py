@@ -17,9 +17,9 @@ from wengert.dialects.torch.tensors import Tensor, made
 
 def _offered(function: Callable[..., Any]) -> Callable[..., Any]:
     """Offer a function that writes to a tensor without being recorded."""
-    function = no_grad(function)  # type: ignore[assignment]
-    put((f"nn.init.{function.__name__}",), function)
-    return function
+    quiet: Any = no_grad(function)
+    put((f"nn.init.{function.__name__}",), quiet)
+    return quiet
 
 
 @_offered
@@ -50,13 +50,37 @@ def trunc_normal_(
             "values may be incorrect.",
             stacklevel=3,
         )
-    below, above = (_chance_below((end - mean) / std) for end in (a, b))
-    tensor.uniform_(2 * below - 1, 2 * above - 1, generator=generator)
-    return tensor.erfinv_().mul_(std * math.sqrt(2)).add_(mean).clamp_(min=a, max=b)
+    share = _chance_below((b - mean) / std) - _chance_below((a - mean) / std)
+    draw = _inner_normal if share > 0.3 else _outer_normal
+    return draw(tensor, mean, std, a, b, generator)
 
 
 def _chance_below(x: float) -> float:
     return (1 + math.erf(x / math.sqrt(2))) / 2
+
+
+def _inner_normal(tensor: Any, mean: float, std: float, a: float, b: float, rng: Any) -> Any:
+    """Draw normal numbers until all lie between two bounds."""
+    found = tensor.normal_(mean, std, generator=rng).detach().clone()
+    low, high = (float(tensor._raw.dtype.type(end)) for end in (a, b))
+    while (outside := (found < low) | (found > high)).any():
+        again = found.new_empty(found.shape).normal_(mean, std, generator=rng)
+        found = again.where(outside, found)
+    return tensor.copy_(found)
+
+
+def _outer_normal(tensor: Any, mean: float, std: float, a: float, b: float, rng: Any) -> Any:
+    """Draw uniform numbers, and take each with the chance that a normal one has beside the mode."""
+    mode = max(a, min(mean, b))
+    highest = -0.5 * ((mode - mean) / std) ** 2
+    found, left = tensor.detach(), None
+    while left is None or left.any():
+        drawn = found.new_empty(found.shape).uniform_(a, b, generator=rng)
+        found = drawn if left is None else drawn.where(left, found)
+        chance = ((drawn - mean) / std).pow(2) * -0.5 - highest
+        refused = found.new_empty(found.shape).uniform_(generator=rng).log() > chance
+        left = refused if left is None else left & refused
+    return tensor.copy_(found)
 
 
 @_offered

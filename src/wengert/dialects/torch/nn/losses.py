@@ -18,10 +18,11 @@ from wengert.dialects.torch.nn.arguments import (
     functional,
     optional,
     real,
+    refuse_gradient,
     wrong,
 )
 from wengert.dialects.torch.reductions import vector_norm
-from wengert.dialects.torch.table import NAMES, plain, put
+from wengert.dialects.torch.table import NAMES, offered_as, plain, put
 from wengert.dialects.torch.tensors import (
     astype,
     convert,
@@ -187,12 +188,15 @@ def _class_axis(x: Native) -> int:
     return 0 if x.ndim == 1 else 1
 
 
-def _class_weights(weight: Any, x: Native, name: str) -> Any:
-    """Return the factor of each class, which PyTorch has no derivatives for."""
+def _class_weights(weight: Any, x: Native, name: str, is_constant: bool = True) -> Any:
+    """Return the factor of each class, which is constant unless targets are probabilities."""
     w = optional(weight, name, "weight")
     if w is None:
         return None
     check_one_dtype(name, input=x, weight=w)
+    if not is_constant:
+        return w
+    refuse_gradient(weight, "nll_loss_forward", "weight")
     return constant(w)
 
 
@@ -235,7 +239,8 @@ def cross_entropy(
         raise unable("log_softmax_lastdim_kernel_impl", x)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    w = _class_weights(weight, x, "cross_entropy")
+    by_index = t.shape != x.shape or kind_of(t) == "i"
+    w = _class_weights(weight, x, "cross_entropy", by_index)
     if w is not None and w.shape != (x.shape[_class_axis(x)],):
         raise RuntimeError(
             f"cross_entropy: weight tensor should be defined either for all "
@@ -243,7 +248,7 @@ def cross_entropy(
         )
     axis = _class_axis(x)
     options: Any = {"weight": w, "label_smoothing": float(label_smoothing), "reduction": way}
-    if t.shape == x.shape and kind_of(t) != "i":
+    if not by_index:
         if kind_of(t) != "f":
             raise RuntimeError(
                 f"Expected floating point type for target with class probabilities, got {t.dtype}"
@@ -323,6 +328,7 @@ def multi_margin_loss(
     each = ns.keep(_ramp(rows - mine + float(margin)), wrap_native(others))
     each = each * each if p == 2 else each
     if weight is not None:
+        refuse_gradient(weight, "multi_margin_loss", "weight")
         w = only_tensor(weight, "multi_margin_loss", "weight")
         if w.ndim != 1:
             raise wrong("weight must be one-dimensional")
@@ -429,6 +435,7 @@ def binary_cross_entropy(
         )
     each = apply(_bce.op, (x, t), {})
     if weight is not None:
+        refuse_gradient(weight, "binary_cross_entropy", "weight")
         w = only_tensor(weight, "binary_cross_entropy", "weight")
         each = each * _check_fits(w, each, "binary_cross_entropy")
     return _reduced(each, way)
@@ -450,6 +457,8 @@ def binary_cross_entropy_with_logits(
             f"{name}: target of {t.dtype}; expected a floating point tensor: write target.float()"
         )
     log = special.log_expit(x)
+    refuse_gradient(pos_weight, name, "pos_weight")
+    refuse_gradient(weight, name, "weight")
     if pos_weight is not None:
         log = log * ((only_tensor(pos_weight, name, "pos_weight") - 1) * t + 1)
     each = (1 - astype(t, dtypes.joined(t._raw.dtype, x._raw.dtype))) * x - log
@@ -611,7 +620,7 @@ def pairwise_distance(
     return _distance(one, only_tensor(x2, "pairwise_distance", "x2"), p, eps, keepdim)
 
 
-put((F + "pdist",), NAMES["pdist"])
+put((F + "pdist",), offered_as("pdist"))
 
 
 @functional("triplet_margin_loss", label="MeanBackward0")

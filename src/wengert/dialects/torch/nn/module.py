@@ -21,6 +21,7 @@ class Module:
     """A part of a model: parameters, buffers and further parts, and `forward`."""
 
     training: bool
+    _is_full_backward_hook: bool | None
     dump_patches: bool = False
     call_super_init: bool = False
     _version: int = 1
@@ -62,6 +63,7 @@ class Module:
         begun = "_parameters" in mine
         if isinstance(value, (Parameter, Module)):
             learns = isinstance(value, Parameter)
+            held: Any = value
             if not begun:
                 what = "parameters" if learns else "module"
                 raise AttributeError(
@@ -72,9 +74,9 @@ class Module:
                 names.pop(name, None)
             self._non_persistent_buffers_set.discard(name)
             if learns:
-                self.register_parameter(name, value)
+                self.register_parameter(name, held)
             else:
-                self._modules[name] = value
+                self._modules[name] = held
         elif begun and name in self._parameters:
             _check_none(value, name, "parameter", "torch.nn.Parameter")
             self._parameters[name] = None
@@ -83,7 +85,7 @@ class Module:
             self._modules[name] = None
         elif begun and (name in self._buffers or isinstance(value, Buffer)):
             if isinstance(value, Buffer):
-                lasting = value.persistent  # type: ignore[attr-defined]
+                lasting = value.persistent
             else:
                 lasting = name not in self._non_persistent_buffers_set
             self.register_buffer(name, value, lasting)
@@ -334,7 +336,7 @@ class Module:
                 parameter.grad.detach_().zero_()
 
     def _apply(self: M, fn: Callable[[Any], Any], recurse: bool = True) -> M:
-        """Give all tensors the values that a function has of them; parameters stay the same ones."""
+        """Give all tensors a function's values of them; parameters stay the same objects."""
         for part in self.children() if recurse else ():
             part._apply(fn)
         for parameter in self._parameters.values():

@@ -6,11 +6,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from wengert.dialects.torch.functions import Function
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import is_grad_enabled
 from wengert.dialects.torch.table import plain
-from wengert.dialects.torch.tensors import Tensor
+from wengert.dialects.torch.tensors import Tensor, made
 
 Hooks = dict[int, Callable[..., Any]]
 
@@ -168,13 +170,16 @@ class _Watch:
 
     def __init__(self, module: Any, hooks: list[Any], pre_hooks: list[Any]) -> None:
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
-        self.count = 0
         self.places: list[int] | None = None
+        #: of each argument, its shape and dtype if it is a tensor
+        self.metas: list[Any] = []
         self.given: Any = None
 
     def inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments, whose gradients are seen."""
-        self.count = len(args)
+        self.metas = [
+            (tuple(a._raw.shape), a._raw.dtype) if isinstance(a, Tensor) else None for a in args
+        ]
         args, entry, self.places = _through_entry(args)
         if entry is not None:
             entry.register_hook(self._after)
@@ -214,7 +219,7 @@ class _Watch:
             stacklevel=5,
         )
         for hook in self.hooks:
-            answer = hook(self.module, (None,) * self.count, self.given)
+            answer = hook(self.module, (None,) * len(self.metas), self.given)
             if answer is not None and any(a is not None for a in answer):
                 raise RuntimeError(
                     "Backward hook for Modules where no input requires gradient should always "
@@ -227,11 +232,15 @@ class _Watch:
         if self.given is None:  # they did not come through the results
             return None
         assert self.places is not None
-        answers = _spread(found, self.places, self.count)
+        count = len(self.metas)
+        answers = tuple(
+            made(np.zeros(*self.metas[k])) if g is None and k in self.places else g
+            for k, g in enumerate(_spread(found, self.places, count))
+        )
         for hook in self.hooks:
             answer = hook(self.module, answers, self.given)
             if answer is not None:
-                _check_count(answer, self.count, "Backward hook", "grad_input")
+                _check_count(answer, count, "Backward hook", "grad_input")
                 answers = answer
         self.given = None
         return tuple(answers[k] for k in self.places)
@@ -270,7 +279,7 @@ def _hook_last_entry(module: Any, result: Any, hooks: list[Callable[..., Any]]) 
     while not isinstance(result, Tensor):
         parts = result.values() if isinstance(result, dict) else result
         result = next(p for p in parts if isinstance(p, (Tensor, tuple, list, dict)))
-    entry: Any = result.grad_fn  # type: ignore[attr-defined]
+    entry: Any = result.grad_fn
     for hook in hooks if entry is not None else ():
         entry.register_hook(lambda found, given, hook=hook: hook(module, found, given))
 

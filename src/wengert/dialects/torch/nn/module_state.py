@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.parameters import Parameter
+from wengert.dialects.torch.table import NAMES
 from wengert.dialects.torch.tensors import Tensor
 
 #: The name of what a module keeps besides tensors.
@@ -20,6 +21,9 @@ class IncompatibleKeys(NamedTuple):
     missing_keys: list[str]
     unexpected_keys: list[str]
 
+    def __str__(self) -> str:
+        return repr(self)
+
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
@@ -27,8 +31,6 @@ class IncompatibleKeys(NamedTuple):
             f"_IncompatibleKeys(missing_keys={self.missing_keys}, "
             f"unexpected_keys={self.unexpected_keys})"
         )
-
-    __str__ = __repr__
 
 
 def own_tensors(module: Any) -> dict[str, Any]:
@@ -162,7 +164,7 @@ def _load_one(module: Any, name: str, place: Any, given: Any, assign: bool) -> s
             f"received {type(given).__name__}"
         )
     if not place._raw.shape and given._raw.shape == (1,):
-        given = given[0]
+        given = NAMES["reshape"](given, ())
     if given._raw.shape != place._raw.shape:
         return (
             "size mismatch for {key}: copying a param with shape "

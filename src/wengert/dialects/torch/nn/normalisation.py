@@ -283,7 +283,8 @@ def local_response_norm(
     squares = ns.reshape(x * x, (x.shape[0], 1, x.shape[1], math.prod(x.shape[2:])))
     around = ((size // 2, (size - 1) // 2), (0, 0))
     means = pooling.avg_pool2d(squares, (size, 1), stride=1, padding=around)
-    return x / (ns.reshape(means, x.shape) * alpha + k) ** beta
+    power = (ns.reshape(means, x.shape) * alpha + k) ** beta
+    return apply(conventions.divide.op, (x, power), {})
 
 
 @functional("normalize", label="DivBackward0")
@@ -293,4 +294,5 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> A
     axes = tuple(axis_of(d, x.ndim) for d in (dim if isinstance(dim, (list, tuple)) else (dim,)))
     length = vector_norm(x, float(p), axes if x.ndim else (), True)
     least = wrap_native(np.array(eps, length._raw.dtype))
-    return x / apply(conventions.clamp_min.op, (length, least), {})
+    length = apply(conventions.clamp_min.op, (length, least), {})
+    return apply(conventions.divide.op, (x, length), {})

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.torch import memory
 from wengert.dialects.torch.axes import kind_of, unable
 from wengert.dialects.torch.nn.arguments import (
     F,
@@ -24,6 +25,7 @@ from wengert.dialects.torch.table import NAMES, guarded, put
 from wengert.dialects.torch.tensors import ns, only_tensor, static, values_of
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
+from wengert.ops import updates
 from wengert.ops.neural import pooling
 from wengert.ops.neural.convolutions import batched, unbatched
 from wengert.ops.neural.resampling import area_taps
@@ -73,7 +75,7 @@ def _largest(
     x, had_batch, geometry, _ = _windows(
         name, spatial, x, kernel_size, stride, padding, dilation, ceil_mode
     )
-    y = unbatched(pooling.max_pool(x, **geometry, ties="first"), had_batch)
+    y = unbatched(memory.apart(pooling.max_pool(x, **geometry, ties="first")), had_batch)
     if not return_indices:
         return y
     places = ns.astype(pooling.max_pool_indices(x, **geometry), np.int64)
@@ -283,7 +285,7 @@ def _adaptive_largest(spatial: int, input: Any, output_size: Any, return_indices
     even = pooling._even(image, size)
     if even is not None:
         x, had_batch = batched(x, spatial, name)
-        y = unbatched(pooling.max_pool(x, **even, ties="first"), had_batch)
+        y = unbatched(memory.apart(pooling.max_pool(x, **even, ties="first")), had_batch)
         if not return_indices:
             return y
         places = ns.astype(pooling.max_pool_indices(x, **even), np.int64)
@@ -391,10 +393,11 @@ def _put_back(x: Native, where: np.ndarray, size: Ints, name: str) -> Native:
             f"Found an invalid max index: {where.max()} (output volumes are of size {list(size)})"
         )
     flat = where.reshape(rows, math.prod(x.shape[len(lead) :]))
-    source = np.full((rows, count), flat.shape[1])  # the last of each row is 0
-    source[np.arange(rows)[:, None], flat] = np.arange(flat.shape[1])
-    values = ns.pad(ns.reshape(x, flat.shape), ((0, 0), (0, 1)))
-    return ns.reshape(ns.take_along_axis(values, wrap_native(source), axis=1), (*lead, *size))
+    nothing = wrap_native(np.zeros((rows, count), x._raw.dtype))
+    values = ns.reshape(x, flat.shape)
+    # each element has the derivative of its place, also where another one is written over it
+    found = updates._set(nothing, values, key=(np.arange(rows)[:, None], flat), winners=None)
+    return ns.reshape(found, (*lead, *size))
 
 
 for _spatial in (1, 2, 3):

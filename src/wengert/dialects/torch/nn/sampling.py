@@ -464,6 +464,8 @@ def _bordered(input: Any, pad: Any, mode: str = "constant", value: Any = None) -
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     _check_borders(x, len(static(list(pad))) // 2, pairs, mode)
     wide = [(max(b, 0), max(a, 0)) for b, a in pairs]
+    if mode == "circular":  # around what is left
+        return ns.pad(_cropped(x, pairs), wide, _MODES[mode])
     return _cropped(ns.pad(x, wide, _MODES[mode]), [(min(b, 0), min(a, 0)) for b, a in pairs])
 
 

@@ -16,7 +16,7 @@ from wengert.dialects.torch import conventions, dtypes, memory
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import PAUSED, current, enable_grad, no_grad
 from wengert.dialects.torch.table import put
-from wengert.dialects.torch.tensors import Tensor, convert, made, ns
+from wengert.dialects.torch.tensors import Tensor, convert, made, ns, users_frame
 from wengert.engine.node import _next_order
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
@@ -413,7 +413,7 @@ class ByRule(Optimizer):
         options = {
             k: tuple(map(inward, v)) if isinstance(v, (tuple, list)) else inward(v)
             for k, v in group.items()
-            if k not in ("params", "param_names")
+            if k in self.defaults
         }
         for p in group["params"]:
             g = p.grad
@@ -446,8 +446,9 @@ class ByRule(Optimizer):
             self._write_pieces(raw, g, given, options)
         else:
             self._rule(np, raw, g, given, options)
-        if not p._quiet:
-            memory.note_write(raw)
+        frame = users_frame()
+        for array in kept.values() if p._quiet else (raw, *kept.values()):
+            memory.note_write(array, frame)
         for name, value in given.items():
             before = kept.get(name)
             if before is None:

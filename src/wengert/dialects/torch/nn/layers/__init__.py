@@ -3,6 +3,7 @@
 from wengert.dialects.torch.nn.layers import (
     activations,
     convolutions,
+    lazy,
     linear,
     losses,
     normalisation,
@@ -14,6 +15,7 @@ from wengert.dialects.torch.nn.layers import (
 __all__ = [
     "activations",
     "convolutions",
+    "lazy",
     "linear",
     "losses",
     "normalisation",

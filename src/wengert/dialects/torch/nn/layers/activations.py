@@ -84,7 +84,7 @@ class Hardswish(Hardsigmoid):
 class Hardtanh(_Activation):
     """x clipped to an interval."""
 
-    shown = ("min_val", "max_val")
+    shown: tuple[str, ...] = ("min_val", "max_val")
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class PReLU(_Activation):
 
     def reset_parameters(self) -> None:
         """Give all slopes their first value."""
-        self.weight.data.fill_(self.init)  # type: ignore[attr-defined]
+        self.weight.data.fill_(self.init)
 
     def forward(self, input: Any) -> Any:
         """Return the function of each number."""

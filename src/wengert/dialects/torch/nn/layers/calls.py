@@ -14,7 +14,9 @@ class _Functions:
     """The functions of torch.nn.functional, each looked up when it is first called."""
 
     def __getattr__(self, name: str) -> Any:
-        found = NAMES[f"nn.functional.{name}"]
+        found = NAMES.get(f"nn.functional.{name}")
+        if found is None:
+            raise AttributeError(f"torch.nn.functional.{name} is not offered")
         setattr(self, name, found)
         return found
 

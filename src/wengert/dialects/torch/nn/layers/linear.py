@@ -202,8 +202,9 @@ class Embedding(_Table):
     ) -> Any:
         """Return a layer with the vectors of a tensor."""
         _check_table(embeddings)
+        count, length = embeddings.shape
         return cls(
-            *embeddings.shape, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
+            count, length, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
             embeddings, freeze,
         )  # fmt: skip
 
@@ -260,8 +261,9 @@ class EmbeddingBag(_Table):
     ) -> Any:
         """Return a layer with the vectors of a tensor."""
         _check_table(embeddings)
+        count, length = embeddings.shape
         made = cls(
-            *embeddings.shape, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings,
+            count, length, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings,
             include_last_offset, padding_idx,
         )  # fmt: skip
         made.weight.requires_grad = not freeze

@@ -307,23 +307,6 @@ class MultiMarginLoss(_WeightedLoss):
         )  # fmt: skip
 
 
-class CTCLoss(_Loss):
-    """The negative log-chance of a sequence over all ways to align it."""
-
-    def __init__(
-        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.blank, self.zero_infinity = blank, zero_infinity
-
-    def forward(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
-        """Return the loss."""
-        return F.ctc_loss(
-            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
-            self.zero_infinity,
-        )  # fmt: skip
-
-
 # -- of vectors ------------------------------------------------------------------------------------
 
 
@@ -436,7 +419,7 @@ class TripletMarginWithDistanceLoss(_Loss):
 offer(
     "loss", _Loss, _WeightedLoss, L1Loss, MSELoss, SmoothL1Loss, HuberLoss, PoissonNLLLoss,
     GaussianNLLLoss, NLLLoss, NLLLoss2d, CrossEntropyLoss, KLDivLoss, BCELoss, BCEWithLogitsLoss,
-    SoftMarginLoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss, CTCLoss,
+    SoftMarginLoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss,
     HingeEmbeddingLoss, CosineEmbeddingLoss, MarginRankingLoss, TripletMarginLoss,
     TripletMarginWithDistanceLoss,
 )  # fmt: skip

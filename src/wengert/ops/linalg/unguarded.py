@@ -1,8 +1,9 @@
-"""Decompositions of matrices with PyTorch's choices, as operations on Wengert's tensors.
+"""Decompositions without safeguards, which dialects choose; and the factors of LU.
 
-Wengert takes a quotient by the difference of equal eigenvalues for 0, and shares a derivative among
-equal ones. PyTorch does neither: such derivatives are not finite, and each eigenvalue has its own.
-It reads one triangle of a Hermitian matrix, and refuses to differentiate what depends on phases.
+`decompositions` takes a quotient by the difference of equal eigenvalues for 0, and shares a
+derivative among equal ones. Here, as in PyTorch, such derivatives are not finite, and each
+eigenvalue has its own; one triangle of a Hermitian matrix is read; and it is an error to
+differentiate what depends on phases.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.ops import batching, elementwise
 from wengert.ops.contractions import adjoint
 from wengert.ops.linalg import decompositions, solving
-from wengert.ops.linalg.safeguards import constant, hermitian, known, on_diagonal, skew
+from wengert.ops.linalg.safeguards import (
+    constant,
+    hermitian,
+    is_watched,
+    known,
+    on_diagonal,
+    skew,
+)
 from wengert.ops.linalg.solving import triangular
 
 ns = Native._namespace
@@ -186,12 +194,16 @@ def _turned(xp: Any, vectors: Any, g: Any) -> tuple[Any, Any]:
     return skew(xp, within), g - xp.matmul(vectors, within)
 
 
-def _svd(xp: Any, x: Any, full_matrices: bool) -> Any:
+def _check_finite(x: np.ndarray) -> None:
     if not np.isfinite(x).all():
         raise np.linalg.LinAlgError(
             "linalg.svd: The algorithm failed to converge because the input matrix contained "
             "non-finite values."
         )
+
+
+def _svd(xp: Any, x: Any, full_matrices: bool) -> Any:
+    _check_finite(x)
     return tuple(xp.linalg.svd(x, full_matrices=full_matrices))
 
 
@@ -200,7 +212,12 @@ SVD = _operation("linalg_svd", _svd, _svd_rule, ("full_matrices",))
 
 def singular_values(x: Native) -> Native:
     """Return the singular values of matrices, in descending order."""
-    values: Native = apply(SVD, (x,), {"full_matrices": False})[1]
+    values: Native
+    if type(x._raw) is np.ndarray and not is_watched(x):  # no vectors are needed
+        _check_finite(x._raw)
+        values = decompositions.svdvals(x)
+    else:
+        values = apply(SVD, (x,), {"full_matrices": False})[1]
     return values
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
 from torch_parity import compare
 
 pytestmark = pytest.mark.peers

@@ -176,3 +176,33 @@ def test_many_live_views() -> None:
     x.sum().backward()
     assert time.perf_counter() - start < 2.0
     assert np.all(x.detach().numpy() == 2.0)
+
+
+def test_the_tangent_of_a_place_named_twice_is_that_of_the_last_value() -> None:
+    def write(x: Any, v: Any) -> Any:
+        y = x.clone()
+        y[torch.tensor([0, 0])] = v
+        return y, x.index_put((torch.tensor([0, 0]),), v)
+
+    x, v = torch.zeros(2), torch.tensor([3.0, 4.0])
+    _, tangents = torch.func.jvp(write, (x, v), (x + 1, 10 * v))
+    assert [t.tolist() for t in tangents] == [[40.0, 1.0], [40.0, 1.0]]
+
+
+def test_a_result_may_be_written_to_where_pytorch_keeps_operands() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x / torch.tensor([2.0, 4.0], requires_grad=True)
+    y.mul_(3)
+    y.sum().backward()
+    assert x.grad.tolist() == [1.5, 0.75]
+
+
+def test_a_retained_gradient_is_a_new_tensor_each_time() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.sum().backward(retain_graph=True)
+    first = y.grad
+    y.sum().backward()
+    assert first.tolist() == [1.0, 1.0]
+    assert y.grad.tolist() == [2.0, 2.0]

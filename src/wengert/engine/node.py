@@ -67,8 +67,8 @@ class Node:
     """
 
     __slots__ = (
-        "argument", "code", "dtype", "label", "last", "op", "order", "others", "parent", "shape",
-        "tokens", "values",
+        "__weakref__", "argument", "code", "dtype", "label", "last", "op", "order", "others",
+        "parent", "shape", "tokens", "values",
     )  # fmt: skip
     code: types.CodeType
     last: int
@@ -101,6 +101,10 @@ class Node:
         if self.parent is None:
             return ()
         return ((self.parent, self.argument, self.values), *self.others)
+
+    def seen(self) -> Node:
+        """Return the entry that stands for the result where it is read: this one."""
+        return self
 
     def free(self) -> None:
         """Give up the parents and the values."""

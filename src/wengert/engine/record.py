@@ -263,8 +263,8 @@ def unary(
                     made = result._node
                     made.code = frame.f_code
                     made.last = frame.f_lasti
-                    if witnesses:
-                        show(made)
+                    for witness in witnesses:
+                        witness(made)
         return result
 
     return call
@@ -362,8 +362,8 @@ def binary(
                 frame = _getframe(traced)
                 made.code = frame.f_code
                 made.last = frame.f_lasti
-                if witnesses:
-                    show(made)
+                for witness in witnesses:
+                    witness(made)
         return result
 
     return call
@@ -373,11 +373,6 @@ def trace(node: Node, frame: Any) -> None:
     """Have an entry know the instruction that a frame is at, and show it to the witnesses."""
     node.code = frame.f_code
     node.last = frame.f_lasti
-    show(node)
-
-
-def show(node: Node) -> None:
-    """Show a new entry to the witnesses."""
     for witness in witnesses:
         witness(node)
 

@@ -198,7 +198,7 @@ def recorded_values(node: Node, argument: int, values: tuple[Any, ...]) -> tuple
             return tuple(wrap(v, parents.get(i)) for i, v in enumerate(value))
         if name == "y":
             if type(value) is not tuple and type(value) is not list:
-                return wrap(value, node)
+                return wrap(value, node.seen())
             return tuple(wrap(v, output_node(node, i, v)) for i, v in enumerate(value))
         if name in op.args:
             return wrap(value, parents.get(op.args.index(name)))

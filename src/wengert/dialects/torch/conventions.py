@@ -113,6 +113,7 @@ divide = with_rules(
     lambda xp, g, x1, x2: -g * ((x1 / x2) / x2),
 )
 
+
 def _truncated(xp: Any, x1: Any, x2: Any) -> Any:
     if backends.kind_of(x1.dtype) == "f":
         return xp.trunc(x1 / x2)
@@ -337,4 +338,16 @@ flat_sign = with_rules(elementwise._real_sign, _none, name="flat_sign")
 #: The first of two arrays, with a derivative that the second one scales.
 scaled = operation(
     "scaled", lambda xp, g, x2: g * x2, _none, compute=lambda xp, x1, x2: x1 + xp.zeros_like(x2)
+)
+
+
+# -- choices ---------------------------------------------------------------------------------------
+
+#: The derivative is the number 0 where a value was not chosen, so NaN where it meets an infinite
+#: derivative further on.
+where: Any = with_rules(
+    elementwise.where,
+    None,
+    lambda xp, g, condition: _run(where.op, xp, (condition, g, xp.zeros_like(g)), {}),
+    lambda xp, g, condition: _run(where.op, xp, (condition, xp.zeros_like(g), g), {}),
 )

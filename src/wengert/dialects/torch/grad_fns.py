@@ -38,7 +38,8 @@ class GradFn:
 
     def name(self) -> str:
         """Return what PyTorch calls it."""
-        return f"torch::autograd::{self._label}" if type(self._node) is Leaf else self._label
+        inner = type(self._node) is Leaf or self._label == "CopySlices"
+        return f"torch::autograd::{self._label}" if inner else self._label
 
     @property
     def _entry(self) -> Node:

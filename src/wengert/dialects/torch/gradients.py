@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -120,7 +121,7 @@ class Hooked(Op):
         if self.retains is not None:
             keep = self.retains()
             if keep is not None:
-                accumulate(keep, copied(tensor))
+                accumulate(keep, copied(tensor), in_place=False)
         sweep = running.get()
         if type(node) is Leaf and sweep is not None and sweep.accumulates:
             tensor = self.gather(node, tensor, sweep)
@@ -171,6 +172,20 @@ def answer_of(answer: Any, given: Tensor) -> Tensor:
     return answer
 
 
+class _Behind(Node):
+    """What an entry was before it became a place for hooks, and that place.
+
+    A rule that reads the result reads it from there: so hooks see derivatives of gradients too.
+    """
+
+    __slots__ = ("place",)
+    place: Any
+
+    def seen(self) -> Node:
+        """Return the place, if there is anything left that uses it."""
+        return self.place() or self
+
+
 def hooked(node: Node) -> Hooked:
     """Return the place for hooks on an entry's gradient, which is made if there is none yet."""
     if type(node.op) is Hooked:
@@ -181,10 +196,11 @@ def hooked(node: Node) -> Hooked:
         inner = Leaf(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype)
         inner.owner = node.owner
     else:
-        inner = Node(
+        inner = _Behind(
             node.op, node.parent, node.argument, node.values, node.others, node.tokens,
             node.shape, node.dtype,
         )  # fmt: skip
+        inner.place = weakref.ref(node)
         inner.label = node.label = label_of(node)
         if hasattr(node, "code"):
             inner.code, inner.last = node.code, node.last
@@ -210,15 +226,15 @@ def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
 _accumulating = threading.RLock()
 
 
-def accumulate(tensor: Tensor, gradient: Tensor) -> None:
-    """Add a gradient to what a tensor has."""
+def accumulate(tensor: Tensor, gradient: Tensor, in_place: bool = True) -> None:
+    """Add a gradient to what a tensor has: to the same memory, or as a new tensor."""
     if gradient._raw.dtype != tensor._raw.dtype:
         gradient = outward(ns.astype(convert(gradient), tensor._raw.dtype))
     with _accumulating:  # threads may sweep to the same leaf
         held = tensor._grad
         if held is None:
             tensor._grad = gradient
-        elif GRAD not in current():
+        elif in_place and GRAD not in current():
             _add_in_place(held, gradient)
         else:
             tensor._grad = outward(ns.add(convert(held), convert(gradient)))
@@ -557,8 +573,6 @@ def backward(
 
 def retain_grad(tensor: Tensor) -> None:
     """Have a tensor that was computed keep its gradient as leaves do."""
-    import weakref
-
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if not tensor.is_leaf and not tensor._retains:

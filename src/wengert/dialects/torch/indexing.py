@@ -940,7 +940,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """Return a tensor with one value where a mask holds."""
     x, where = convert(input), _mask(mask, "masked_fill")
     given = _fill_value(value, x, "masked_fill")
-    return ns.where(where, given, x)
+    return apply(conventions.where.op, (where, given, x), {})
 
 
 def _fill_value(value: Any, x: Native, name: str) -> Native:
@@ -997,7 +997,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
         return nonzero(condition, as_tuple=True)
     chosen = _mask(condition, "where", True)
     x, y = promoted(input, other)
-    return ns.where(chosen, x, y)
+    return apply(conventions.where.op, (chosen, x, y), {})
 
 
 def _where_method(self: Any, condition: Any, other: Any) -> Any:

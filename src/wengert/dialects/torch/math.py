@@ -201,7 +201,7 @@ def nan_to_num(
         (x == math.inf, most if posinf is None else posinf),
         (x == -math.inf, -most if neginf is None else neginf),
     ):
-        x = ns.where(places, np.array(value, kind), x)
+        x = apply(conventions.where.op, (places, wrap_native(np.array(value, kind)), x), {})
     return x
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,8 @@ import numpy as np
 from wengert import backends
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.grad_fns import grad_fn
-from wengert.dialects.torch.tensors import Tensor
+from wengert.dialects.torch.tensors import Tensor, made
+from wengert.engine.batching import Batched, levels
 
 
 @dataclasses.dataclass
@@ -167,39 +169,46 @@ def _nest(values: np.ndarray, column: Any, indent: int, shorten: bool) -> str:
 def text(tensor: Tensor) -> str:
     """Return what a tensor looks like."""
     raw = tensor._raw
-    batched = type(raw) is not np.ndarray
-    values = np.asarray(backends.to_numpy(raw)) if not batched else np.empty(0)
+    if type(raw) is Batched:
+        return _of_examples(raw)
+    values = np.asarray(backends.to_numpy(raw))
     start = f"{'tensor' if _is_usual(tensor) else type(tensor).__name__}("
     indent = len(start)
-    if batched:
-        shown = "..."
-    elif not values.size:
+    if not values.size:
         shown = "[]"
     else:
         shorten = values.size > OPTIONS.threshold
         seen = _edges(values) if shorten else values
         column = ComplexColumn(seen) if values.dtype.kind == "c" else Column(seen)
         shown = _nest(values, column, indent, shorten)
-    return _with_notes(start + shown, _notes(tensor, batched), indent)
+    return _with_notes(start + shown, _notes(tensor), indent)
+
+
+def _of_examples(raw: Batched) -> str:
+    """Return what a tensor of one example looks like inside of a vmap: all examples."""
+    opened = levels.get()
+    number = opened.index(raw.level) + 1 if raw.level in opened else 1
+    inner = textwrap.indent(text(made(raw.values._raw, raw.values._node)), "    ")
+    return f"BatchedTensor(lvl={number}, bdim=0, value=\n{inner}\n)"
 
 
 def _is_usual(tensor: Tensor) -> bool:
     return type(tensor) is Tensor or type(tensor).__name__ in ("Parameter", "Buffer")
 
 
-def _notes(tensor: Tensor, batched: bool) -> list[str]:
+def _notes(tensor: Tensor) -> list[str]:
     """Return what is said after the numbers."""
     notes = []
     shape, kind, usual = tuple(tensor._raw.shape), tensor.dtype, dtypes.default()
-    empty = not batched and 0 in shape
-    if (empty and len(shape) != 1) or batched:
+    empty = 0 in shape
+    if empty and len(shape) != 1:
         notes.append(f"size={shape}")
     known = (usual,) if empty else (usual, usual.to_complex(), dtypes.int64, dtypes.bool_)
     if kind not in known:
         notes.append(f"dtype={kind!r}")
     found = grad_fn(tensor)
     if found is not None:
-        notes.append(f"grad_fn=<{found.name()}>")
+        notes.append(f"grad_fn=<{type(found).__name__}>")
     elif tensor.requires_grad:
         notes.append("requires_grad=True")
     forward = sys.modules.get("wengert.dialects.torch.forward_ad")

@@ -32,7 +32,7 @@ from wengert.dialects.torch.tensors import (
     store,
 )
 from wengert.engine.node import Node, active, meet
-from wengert.engine.record import apply, maker, show, witnesses
+from wengert.engine.record import apply, maker, witnesses
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import contractions
@@ -136,8 +136,8 @@ def _matmul(input: Any, other: Any, *, out: Any = None, _depth: int = 1) -> Any:
             frame = _getframe(_depth)
             made.code = frame.f_code
             made.last = frame.f_lasti
-            if witnesses:
-                show(made)
+            for witness in witnesses:
+                witness(made)
     return result if out is None else store(result, out)
 
 

@@ -40,7 +40,7 @@ from wengert.dialects.torch.tensors import (
     static,
 )
 from wengert.engine.node import Node, active, meet
-from wengert.engine.record import apply, maker, show, witnesses
+from wengert.engine.record import apply, maker, witnesses
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import reductions
@@ -135,8 +135,8 @@ def _quick(operation: Any, compute: Callable[..., Any], function: Any, depth: in
                 frame = _getframe(depth)
                 made.code = frame.f_code
                 made.last = frame.f_lasti
-                if witnesses:
-                    show(made)
+                for witness in witnesses:
+                    witness(made)
         return result
 
     call.__name__ = call.__qualname__ = name

@@ -10,10 +10,12 @@ argument. There is no mathematics here: that belongs in Wengert's operations.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import difflib
 import functools
 import importlib
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -190,7 +192,7 @@ def late_method(tensor: Tensor, name: str) -> Any:
     wengert.torch._facade.load_all()
     if hasattr(type(tensor), name):
         return getattr(tensor, name)
-    methods = [n.removeprefix("Tensor.") for n in NAMES if n.startswith("Tensor.")]
+    methods = [n for n in dir(type(tensor)) if not n.startswith("_")]
     near = difflib.get_close_matches(name, methods, 3)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     raise AttributeError(
@@ -207,7 +209,29 @@ def translated(name: str, *raises: type[Exception]) -> Iterator[None]:
     except (ShapeError, DtypeError, ValueError) as error:
         if _is_passed(error, raises):
             raise
-        raise _class_for(error)(f"{name}: {error}") from error
+        raise _class_for(error)(_words(name, error)) from error
+
+
+_BROADCAST = re.compile(r"shapes (\([\d, ]*\)) and (\([\d, ]*\)) do not broadcast")
+
+
+def _words(name: str, error: Exception) -> str:
+    """Return what an error of an operation says, in PyTorch's terms."""
+    text = str(error).removeprefix(f"{name}: ")
+    text = text.replace("wg.reshape or wg.expand_dims", "x.reshape or x.unsqueeze")
+    found = _BROADCAST.search(text)
+    if found is None:
+        return f"{name}: {text}"
+    one, other = (ast.literal_eval(shape) for shape in found.groups())
+    for back in range(1, min(len(one), len(other)) + 1):
+        a, b = one[-back], other[-back]
+        if a != b and 1 not in (a, b):
+            text = (
+                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
+                f"non-singleton dimension {max(len(one), len(other)) - back}: {text}"
+            )
+            break
+    return f"{text} ({name})"
 
 
 class _LinAlgError(RuntimeError):
@@ -262,7 +286,7 @@ def guarded(
         except (ShapeError, DtypeError, ValueError) as error:
             if _is_passed(error, raises):
                 raise
-            raise _class_for(error)(f"{name}: {error}") from error
+            raise _class_for(error)(_words(name, error)) from error
         finally:
             if token is not None:
                 active.reset(token)

@@ -95,7 +95,8 @@ class Tensor(metaclass=dtypes.Shown):
     @property
     def requires_grad(self) -> bool:
         """Whether operations on it are recorded for gradients."""
-        node = self._node
+        held = self._held  # a view may be of no more use, and still say what it was
+        node = self._node if held is None else held[0]
         return node is not None and GRAD in node.tokens
 
     @requires_grad.setter
@@ -138,7 +139,8 @@ class Tensor(metaclass=dtypes.Shown):
     @property
     def grad(self) -> Tensor | None:
         """The gradients that `backward` has added up; None before."""
-        if self._grad is None and not self.is_leaf and not self._retains:
+        useless = self._held is not None
+        if self._grad is None and not useless and not self.is_leaf and not self._retains:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed: only "
                 "leaves get gradients. Write x.retain_grad() before backward for this one",
@@ -188,7 +190,7 @@ class Tensor(metaclass=dtypes.Shown):
 class Leaf(Node):
     """The entry of a tensor that requires gradients and was not computed, and that tensor."""
 
-    __slots__ = ("__weakref__", "owner")
+    __slots__ = ("owner",)
     owner: Any
 
 

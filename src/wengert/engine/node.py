@@ -73,27 +73,15 @@ class Node:
     code: types.CodeType
     last: int
     label: str
-
-    def __init__(
-        self,
-        op: Op,
-        parent: Node | None,
-        argument: int,
-        values: tuple[Any, ...],
-        others: tuple[Edge, ...],
-        tokens: Tokens,
-        shape: Any,
-        dtype: Any,
-    ) -> None:
-        self.op = op
-        self.parent = parent
-        self.argument = argument
-        self.values = values
-        self.others = others
-        self.tokens = tokens
-        self.shape = shape
-        self.dtype = dtype
-        self.order = _next_order()
+    op: Op
+    parent: Node | None
+    argument: int
+    values: tuple[Any, ...]
+    others: tuple[Edge, ...]
+    tokens: Tokens
+    shape: Any
+    dtype: Any
+    order: int
 
     @property
     def edges(self) -> tuple[Edge, ...]:
@@ -115,6 +103,31 @@ class Node:
         return f"<{self.op.name} #{self.order}: shape {self.shape}, dtype {self.dtype}>"
 
 
+def entry(
+    op: Op,
+    parent: Node | None,
+    argument: int,
+    values: tuple[Any, ...],
+    others: tuple[Edge, ...],
+    tokens: Tokens,
+    shape: Any,
+    dtype: Any,
+    kind: type[Any] = Node,
+) -> Any:
+    """Return a new entry. A class without __init__ and this function are faster than one with."""
+    node = kind()
+    node.op = op
+    node.parent = parent
+    node.argument = argument
+    node.values = values
+    node.others = others
+    node.tokens = tokens
+    node.shape = shape
+    node.dtype = dtype
+    node.order = _next_order()
+    return node
+
+
 _watching = threading.Lock()
 
 
@@ -128,7 +141,7 @@ def watch(node: Node, token: Token) -> None:
 
 def leaf(shape: Any, dtype: Any) -> Node:
     """Return an entry for a value that nothing was computed from."""
-    return Node(LEAF, None, 0, (), (), NOBODY, shape, dtype)
+    return entry(LEAF, None, 0, (), (), NOBODY, shape, dtype)
 
 
 class Op:
@@ -197,6 +210,13 @@ class Op:
         self.reads = tuple(None if r is None else self._reads(r) for r in self.rules)
         self.rules = tuple(r if r is None or _is_ours(r) else _guarded(r) for r in rules)
         self.picks = tuple(None if r is None else self._pick(r) for r in self.reads)
+        reads = [set(r) for r in self.reads if r is not None]
+        #: whether every entry keeps arrays (True), or none does (False); None if that depends
+        self.keeps: bool | None = None
+        if reads and all(r & {"y", "arrays", *self.args} for r in reads):
+            self.keeps = True
+        elif not any(r & {"y", "arrays", *self.args, *self.params} for r in reads):
+            self.keeps = False
         #: whether rules read no more than the result and the arguments' values
         self.reads_values_only = set().union(*filter(None, self.reads)) <= {"y", *self.args}
 
@@ -217,8 +237,10 @@ class Op:
         places = [self.names.index(n) for n in reads]
         if len(places) > 1:
             return itemgetter(*places)
-        first = places[0] if places else 0
-        return itemgetter(slice(first, first + len(places)))
+        if not places:
+            return lambda values: ()
+        only = places[0]
+        return lambda values: (values[only],)
 
     def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
         """Return the cotangent of one argument, given that of the result."""

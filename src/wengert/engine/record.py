@@ -21,11 +21,12 @@ from wengert.engine.batching import (
     plain_namespace,
 )
 from wengert.engine.errors import BackendError, ShapeError
-from wengert.engine.node import NOBODY, OUTPUT, Edge, Node, Op, Tokens, active, meet
+from wengert.engine.node import NOBODY, OUTPUT, Edge, Node, Op, Tokens, active, entry, meet
 from wengert.engine.tensor import Tensor, wrap
 
 SCALARS = (bool, int, float, complex)
 _getframe = sys._getframe
+_SINGLE = np.dtype("float32")
 #: What is called with each entry that is traced, as long as somebody asks for it.
 witnesses: list[Callable[[Node], None]] = []
 #: Python numbers as NumPy arrays of each floating dtype. NumPy takes longer to convert a
@@ -188,9 +189,9 @@ def record(
     parent, argument, kept = edges[0]
     others = tuple(edges[1:])
     if not several:
-        return wrap(y, Node(op, parent, argument, kept, others, tokens, tuple(y.shape), y.dtype))
+        return wrap(y, entry(op, parent, argument, kept, others, tokens, tuple(y.shape), y.dtype))
     metas = [tuple(part.shape) for part in y], [part.dtype for part in y]
-    whole = Node(op, parent, argument, kept, others, tokens, *metas)
+    whole = entry(op, parent, argument, kept, others, tokens, *metas)
     return tuple(wrap(part, output_node(whole, i, part)) for i, part in enumerate(y))
 
 
@@ -198,7 +199,7 @@ def output_node(whole: Node, position: int, part: Any) -> Node | None:
     """Return an entry for one of an operation's several results; None for integers."""
     if not backends.is_inexact(part.dtype):
         return None
-    return Node(OUTPUT, whole, position, (), (), whole.tokens, tuple(part.shape), part.dtype)
+    return entry(OUTPUT, whole, position, (), (), whole.tokens, tuple(part.shape), part.dtype)
 
 
 def _explain_shapes(op: Op, raws: list[Any], error: ValueError) -> NoReturn:
@@ -233,6 +234,7 @@ def unary(
     """
     ndarray, current, asarray = np.ndarray, active.get, np.asarray
     on_numpy, pick, make = numpy_function(op), op.picks[0], maker(kind)
+    often = _SINGLE if "f" in one_of else None
 
     def call(x: Any, /) -> Any:
         if type(x) is not kind or type(raw := x._raw) is not ndarray:
@@ -245,7 +247,8 @@ def unary(
             return otherwise(op, (x,), {})
         if type(y) is not ndarray:  # NumPy makes scalars of arrays without axes
             y = asarray(y)
-        if one_of and ((dtype := raw.dtype) is not y.dtype or dtype.kind not in one_of):
+        dtype = y.dtype
+        if one_of and (raw.dtype is not dtype or (dtype is not often and dtype.kind not in one_of)):
             return otherwise(op, (x,), {})
         result = make()
         result._raw = y
@@ -256,11 +259,10 @@ def unary(
             if tokens is not recording:
                 tokens = meet(tokens, recording)
             if tokens and pick is not None:
-                values = pick((y, raw))
-                result._node = Node(op, node, 0, values, (), tokens, y.shape, y.dtype)
+                made = entry(op, node, 0, pick((y, raw)), (), tokens, y.shape, dtype)
+                result._node = made
                 if traced:
                     frame = _getframe(traced)
-                    made = result._node
                     made.code = frame.f_code
                     made.last = frame.f_lasti
                     for witness in witnesses:
@@ -286,7 +288,9 @@ def binary(
     """
     ndarray, current, array = np.ndarray, active.get, np.array
     on_numpy, make = numpy_function(op), maker(kind)
+    often = _SINGLE if "f" in one_of else None
     known = {d: c for d, c in _CONSTANTS.items() if not one_of or d.kind in one_of}
+    singles = known.get(_SINGLE)
     pick1: Any
     pick2: Any
     pick1, pick2 = op.picks
@@ -298,10 +302,14 @@ def binary(
             node1 = x1._node
             if type(x2) is kind and type(raw2 := x2._raw) is ndarray:
                 node2 = x2._node
-                if one_of and ((dtype := raw1.dtype) is not raw2.dtype or dtype.kind not in one_of):
+                if one_of and (
+                    (dtype := raw1.dtype) is not raw2.dtype
+                    or (dtype is not often and dtype.kind not in one_of)
+                ):
                     return otherwise(op, (x1, x2), {})
             elif type(x2) is float or type(x2) is int:
-                constants = known.get(raw1.dtype)
+                dtype = raw1.dtype  # whose hash takes longer than this look
+                constants = singles if dtype is _SINGLE else known.get(dtype)
                 if constants is None:
                     return otherwise(op, (x1, x2), {})
                 raw2 = constants.get(x2)
@@ -349,15 +357,15 @@ def binary(
             if not tokens2:
                 if tokens1:
                     kept = pick1(values)
-                    result._node = Node(op, node1, 0, kept, (), tokens1, y.shape, y.dtype)
+                    result._node = entry(op, node1, 0, kept, (), tokens1, y.shape, y.dtype)
             elif not tokens1:
                 kept = pick2(values)
-                result._node = Node(op, node2, 1, kept, (), tokens2, y.shape, y.dtype)
+                result._node = entry(op, node2, 1, kept, (), tokens2, y.shape, y.dtype)
             else:
                 if tokens1 is not recording:
                     tokens1 = meet(tokens1 | tokens2, recording)
                 kept, second = pick1(values), ((node2, 1, pick2(values)),)
-                result._node = Node(op, node1, 0, kept, second, tokens1, y.shape, y.dtype)
+                result._node = entry(op, node1, 0, kept, second, tokens1, y.shape, y.dtype)
             if traced and (made := result._node) is not None:
                 frame = _getframe(traced)
                 made.code = frame.f_code

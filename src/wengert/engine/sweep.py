@@ -20,7 +20,8 @@ from wengert.engine.record import output_node
 from wengert.engine.tensor import wrap
 
 #: The usual dtypes of real numbers, for which a check costs nothing.
-REAL = frozenset(map(np.dtype, ("float32", "float64", "float16")))
+SINGLE, DOUBLE = np.dtype("float32"), np.dtype("float64")
+REAL = frozenset((SINGLE, DOUBLE, np.dtype("float16")))
 
 
 def ancestors(targets: Collection[Node], token: Token) -> list[Node]:
@@ -76,6 +77,7 @@ def reverse(
     results: dict[Node, Any] = {}
     may_write = not recorded and xp.writable
     on_numpy = xp is NUMPY
+    frees_all = free is Node.free  # also what keeps no arrays
     for node in entries:
         g = carried.pop(node, None)
         if g is None:
@@ -92,7 +94,11 @@ def reverse(
                 None if part is None and op.sees_unused else _dense(xp, node, k, part, seeds)
                 for k, part in enumerate(g)
             ]
-        for parent, argument, values in node.edges:
+        first = node.parent
+        if first is None:
+            continue
+        edges: tuple[Any, ...] = ((first, node.argument, node.values),)
+        for parent, argument, values in (*edges, *node.others) if node.others else edges:
             if parent not in wanted:
                 continue
             if op is OUTPUT:
@@ -107,7 +113,11 @@ def reverse(
                 if not op.takes_rows:
                     g = g.ranged(xp)
                 part = op.pull_block(xp, g, node, parent, argument, values)
-            elif op.direct and on_numpy and node.dtype in REAL:
+            elif (
+                op.direct
+                and on_numpy
+                and ((dtype := node.dtype) is SINGLE or dtype is DOUBLE or dtype in REAL)
+            ):
                 rule: Any = op.rules[argument]
                 part = rule(xp, g, *values)
             elif op.consumes and on_numpy and not recorded:
@@ -129,13 +139,19 @@ def reverse(
                 if op.consumes and may_write and type(part) is not Block:
                     owned.add(parent)
                 continue
+            if parent in owned and type(part) is not Block:
+                held += part  # what is owned is dense; NumPy's scalars become others
+                carried[parent] = held
+                continue
             carried[parent] = total = add(xp, held, part, parent in owned)
             if may_write and type(total) is not Block:
                 owned.add(parent)
         if op.holds:
             op.let_go()
-        if release is not None and (
-            len(node.tokens) == 1 or not any(t.alive for t in node.tokens if t is not release)
+        if (
+            release is not None
+            and (op.keeps is not False or frees_all)
+            and (len(node.tokens) == 1 or not any(t.alive for t in node.tokens if t is not release))
         ):
             free(node)
     missing = sources - results.keys()

@@ -21,7 +21,7 @@ from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.cotangents import add
 from wengert.engine.errors import RuleError
-from wengert.engine.node import ALIAS, NOBODY, Node, Op, Token, Tokens, active, leaf, watch
+from wengert.engine.node import ALIAS, NOBODY, Node, Op, Token, Tokens, active, entry, leaf, watch
 from wengert.engine.record import interested, output_node
 from wengert.engine.sweep import reverse
 from wengert.engine.tensor import Tensor, wrap
@@ -170,7 +170,7 @@ class Recomputed:
         edges = [(end, i, (self,)) for i, end in enumerate(self.ends)]
         shapes, dtypes = [tuple(raw.shape) for raw in raws], [raw.dtype for raw in raws]
         several = len(raws) > 1
-        node = Node(
+        node = entry(
             _OPS[captures],
             *edges[0],
             tuple(edges[1:]),
@@ -245,7 +245,7 @@ class Run:
                 watch(end, self.token)
             # older than what leads to them, as an outer sweep expects
             self.stand_ins = {
-                end: Node(ALIAS, end, 0, (), (), end.tokens, end.shape, end.dtype) for end in ends
+                end: entry(ALIAS, end, 0, (), (), end.tokens, end.shape, end.dtype) for end in ends
             }
             self.before = now()
             self.leaves = call()

@@ -17,7 +17,7 @@ from wengert.engine.errors import (
     UnconnectedWarning,
     caller_depth,
 )
-from wengert.engine.node import ALIAS, NOBODY, Node, active, meet
+from wengert.engine.node import ALIAS, NOBODY, active, entry, meet
 from wengert.engine.ownership import is_alone
 from wengert.engine.record import lift
 from wengert.engine.tape import GradientTape, Part, part_of_tape
@@ -53,7 +53,7 @@ def _argument(value: Any, what: str) -> Tensor:
     tokens = meet(node.tokens, active.get()) if node is not None else NOBODY
     if not tokens:
         return wrap(given._raw)
-    return wrap(given._raw, Node(ALIAS, node, 0, (), (), tokens, given.shape, given.dtype))
+    return wrap(given._raw, entry(ALIAS, node, 0, (), (), tokens, given.shape, given.dtype))
 
 
 def like_given(result: Any, given: Any, fresh: bool = False) -> Any:

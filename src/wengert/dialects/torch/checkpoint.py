@@ -29,7 +29,7 @@ from wengert.dialects.torch.modes import (
 from wengert.dialects.torch.table import NAMES, plain, put
 from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made, mark, ns
 from wengert.engine import cotangents as ct
-from wengert.engine.node import Node, Op, active
+from wengert.engine.node import Node, Op, active, entry
 from wengert.engine.record import output_node
 from wengert.engine.sweep import reverse
 from wengert.engine.trees import flatten
@@ -174,7 +174,7 @@ def _without_reentry(again: Again, first: Any) -> Any:
     single = len(live) == 1
     shapes, kinds = [tuple(n.shape) for n in nodes], [n.dtype for n in nodes]
     tokens = frozenset({GRAD})
-    whole = Node(
+    whole = entry(
         op, *edges[0], tuple(edges[1:]), tokens,
         shapes[0] if single else shapes, kinds[0] if single else kinds,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from wengert.dialects.torch.modes import Tracking, current
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, astype, check_differentiable, convert, made
 from wengert.engine.forward import push
-from wengert.engine.node import ALIAS, LEAF, NOBODY, Node, Tokens, active
+from wengert.engine.node import ALIAS, LEAF, NOBODY, Node, Tokens, active, entry
 from wengert.engine.tape import GradientTape, Part
 from wengert.engine.tensor import wrap
 
@@ -98,7 +98,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Tensor:
     before = tensor._node
     tokens = frozenset({here.tape._token}) | (before.tokens if before is not None else NOBODY)
     shape, dtype = tuple(tensor._raw.shape), tensor._raw.dtype
-    node = Node(LEAF if before is None else ALIAS, before, 0, (), (), tokens, shape, dtype)
+    node = entry(LEAF if before is None else ALIAS, before, 0, (), (), tokens, shape, dtype)
     if before is not None:
         node.label = "ViewBackward0"
     dual = made(tensor._raw, node)
@@ -125,7 +125,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     rest = node.tokens - {token}
     primal = made(tensor._raw)
     if rest:
-        primal._node = Node(ALIAS, node, 0, (), (), rest, node.shape, node.dtype)
+        primal._node = entry(ALIAS, node, 0, (), (), rest, node.shape, node.dtype)
         primal._node.label = "ViewBackward0"
     return UnpackedDualTensor(primal, tangent)
 

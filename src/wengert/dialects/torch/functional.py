@@ -12,7 +12,7 @@ from wengert.dialects.torch import gradients
 from wengert.dialects.torch.modes import enable_grad
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, convert, made
-from wengert.engine.node import ALIAS, Node
+from wengert.engine.node import ALIAS, entry
 
 
 def _offered(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,7 +39,7 @@ def _inputs(parts: tuple[Any, ...], create_graph: bool) -> list[Any]:
     for part in parts:
         if create_graph and part.requires_grad:
             node = part._node
-            alias = Node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+            alias = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
             found.append(made(part._raw, alias))
         else:
             found.append(made(part._raw).requires_grad_())

@@ -39,7 +39,7 @@ from wengert.dialects.torch.tensors import (
 )
 from wengert.engine import cotangents as ct
 from wengert.engine.batching import Batched, Level, highest, levels, outside
-from wengert.engine.node import Node, Op, active
+from wengert.engine.node import Node, Op, active, entry
 from wengert.engine.record import interested, output_node
 from wengert.engine.tensor import Tensor as Native
 
@@ -409,7 +409,7 @@ def _entered(
     kinds = [np.dtype(bool) if meta is None else meta[1] for meta in metas]
     parent, argument, values = edges[0]
     shape, kind = (shapes[0], kinds[0]) if single else (shapes, kinds)
-    whole = Node(op, parent, argument, values, tuple(edges[1:]), tokens, shape, kind)
+    whole = entry(op, parent, argument, values, tuple(edges[1:]), tokens, shape, kind)
     mark(whole, ctx.name())
     found = []
     for position, result in enumerate(results):
@@ -686,7 +686,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
             if not isinstance(value, Tensor) or not _floats(value):
                 return value
             shape, kind = tuple(value._raw.shape), value._raw.dtype
-            node = Node(_ONCE, parent, 0, (), (), frozenset({GRAD}), shape, kind)
+            node = entry(_ONCE, parent, 0, (), (), frozenset({GRAD}), shape, kind)
             mark(node, "Error")
             return made(value._raw, node)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import threading
 import weakref
@@ -29,7 +28,7 @@ from wengert.dialects.torch.tensors import (
     users_frame,
 )
 from wengert.engine import cotangents as ct
-from wengert.engine.node import LEAF, NOBODY, Node, Op, active
+from wengert.engine.node import LEAF, NOBODY, Node, Op, active, entry
 from wengert.engine.sweep import ancestors, leading_to, reverse
 from wengert.engine.tape import on_tensors
 from wengert.engine.tensor import Tensor as Native
@@ -193,7 +192,7 @@ def hooked(node: Node) -> Hooked:
     inner: Node
     if type(node) is Leaf:
         # leaves stay what they are: the place is the entry that operations lead to
-        inner = Leaf(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype)
+        inner = entry(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype, Leaf)
         inner.owner = node.owner
     else:
         inner = _Behind(
@@ -274,18 +273,22 @@ class Own:
 # -- the sweep -------------------------------------------------------------------------------------
 
 
-def free(gone: Freed, node: Node) -> None:
-    """Give up the arrays that an entry keeps; one that keeps none can be swept again."""
-    values = node.values
-    if not values and not node.others:
-        return
-    if type(values) is Freed or not memory.keeps_arrays(node):
-        return
-    node.values = gone
-    if node.others:
-        node.others = tuple([(parent, argument, gone) for parent, argument, _ in node.others])
-    if node.op.captures and hasattr(node.op, "release"):
-        node.op.release(gone)
+def freeing(gone: Freed) -> Callable[[Node], None]:
+    """Return what has an entry give up its arrays; one that keeps none can be swept again."""
+
+    def free(node: Node) -> None:
+        keeps = node.op.keeps
+        if keeps is None:
+            keeps = memory.keeps_arrays(node)
+        if not keeps or type(node.values) is Freed:
+            return
+        node.values = gone
+        if node.others:
+            node.others = tuple([(parent, argument, gone) for parent, argument, _ in node.others])
+        if node.op.captures and hasattr(node.op, "release"):
+            node.op.release(gone)
+
+    return free
 
 
 def check_kept(entries: Sequence[Node]) -> None:
@@ -432,7 +435,7 @@ def sweep(
         with np.errstate(all="ignore"):
             found = reverse(
                 xp, entries, start, wanted, recorded, None if keep else GRAD,
-                free=functools.partial(free, gone),
+                free=freeing(gone),
             )  # fmt: skip
             if this.cut:
                 reached = _reached(this)

@@ -39,7 +39,7 @@ from wengert.dialects.torch.tensors import (
     values_of,
 )
 from wengert.engine.batching import Batched
-from wengert.engine.node import Node, active, meet
+from wengert.engine.node import active, entry, meet
 from wengert.engine.record import apply, interested, record
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -231,7 +231,7 @@ def _sliced(input: Native, basic: tuple[Any, ...]) -> Native:
     if not tokens:
         return wrap_native(part)
     values = (tuple(raw.shape), basic)  # what the operation's rule reads
-    made_of = Node(_SLICE, node, 0, values, (), tokens, part.shape, part.dtype)
+    made_of = entry(_SLICE, node, 0, values, (), tokens, part.shape, part.dtype)
     return wrap_native(part, made_of)
 
 

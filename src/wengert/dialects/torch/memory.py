@@ -45,7 +45,7 @@ from wengert.dialects.torch.tensors import (
 from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block
 from wengert.engine.examples import one_by_one
-from wengert.engine.node import ALIAS, Edge, Node, Op, Tokens, _next_order, active, meet
+from wengert.engine.node import ALIAS, Edge, Node, Op, Tokens, _next_order, active, entry, meet
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -163,9 +163,6 @@ def keeps_arrays(node: Node) -> bool:
     """Return whether an entry keeps any array that PyTorch's would."""
     if node.op.name == "gather_flat":  # positions stand for the strides of a view
         return False
-    for value in node.values:
-        if type(value) is np.ndarray:
-            return True
     return any(True for _ in arrays_of(node))
 
 
@@ -177,7 +174,7 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
     raw, node = result._raw, result._node
     if node is not None:
         if node is tensor._node:
-            node = Node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+            node = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
         mark(node, label)
     if type(raw) is np.ndarray:
         if raw is tensor._raw:
@@ -263,7 +260,7 @@ def derive(part: Tensor, name: str) -> Any:
     node = found._node
     if node is not None:
         if node is base._node:
-            node = Node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+            node = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
         mark(node, "AsStridedBackward0")
     if "_raw" not in part.__dict__:
         part._raw = found._raw
@@ -429,7 +426,7 @@ def _entry(
             edges.append((node, argument, (path, key)))
             tokens = meet(tokens | node.tokens, recording)
     parent, argument, values = edges[0]
-    made_of = Node(
+    made_of = entry(
         _COPY, parent, argument, values, tuple(edges[1:]), tokens, tuple(raw.shape), raw.dtype
     )
     mark(made_of, label)

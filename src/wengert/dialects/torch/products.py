@@ -31,7 +31,7 @@ from wengert.dialects.torch.tensors import (
     static,
     store,
 )
-from wengert.engine.node import Node, active, meet
+from wengert.engine.node import active, entry, meet
 from wengert.engine.record import apply, maker, witnesses
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -126,11 +126,11 @@ def _matmul(input: Any, other: Any, *, out: Any = None, _depth: int = 1) -> Any:
         if first and second:
             tokens = first if first is recording else meet(first | second, recording)
             others = ((node2, 1, (raw1, shapes)),)
-            made = Node(_MATMUL, node1, 0, (raw2, shapes), others, tokens, y.shape, dtype)  # type: ignore[arg-type]
+            made = entry(_MATMUL, node1, 0, (raw2, shapes), others, tokens, y.shape, dtype)  # type: ignore[arg-type]
         elif first:
-            made = Node(_MATMUL, node1, 0, (raw2, shapes), (), first, y.shape, dtype)
+            made = entry(_MATMUL, node1, 0, (raw2, shapes), (), first, y.shape, dtype)
         elif second:
-            made = Node(_MATMUL, node2, 1, (raw1, shapes), (), second, y.shape, dtype)
+            made = entry(_MATMUL, node2, 1, (raw1, shapes), (), second, y.shape, dtype)
         if made is not None:
             result._node = made
             frame = _getframe(_depth)

@@ -39,7 +39,7 @@ from wengert.dialects.torch.tensors import (
     promoted,
     static,
 )
-from wengert.engine.node import Node, active, meet
+from wengert.engine.node import active, entry, meet
 from wengert.engine.record import apply, maker, witnesses
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -129,7 +129,7 @@ def _quick(operation: Any, compute: Callable[..., Any], function: Any, depth: in
                 shape = raw.shape
                 axes = _ALL_AXES[ndim] if axis is None else (axis,)
                 values = pick((y, raw, shape, (shape,), axes, keepdim))
-                made = Node(op, node, 0, values, (), tokens, y.shape, y.dtype)
+                made = entry(op, node, 0, values, (), tokens, y.shape, y.dtype)
                 result._node = made
                 made.label = labels[axis is not None]
                 frame = _getframe(depth)

@@ -26,7 +26,7 @@ from wengert.dialects.torch.modes import (
     is_inference_mode_enabled,
 )
 from wengert.engine.batching import Batched
-from wengert.engine.node import LEAF, Node, Op
+from wengert.engine.node import LEAF, Node, Op, entry
 from wengert.engine.record import apply, binary, trace, unary
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -197,7 +197,7 @@ class Leaf(Node):
 def leaf(tensor: Tensor) -> Leaf:
     """Return a new entry for a tensor's array."""
     raw = tensor._raw
-    node = Leaf(LEAF, None, 0, (), (), TRACKING, tuple(raw.shape), raw.dtype)
+    node = entry(LEAF, None, 0, (), (), TRACKING, tuple(raw.shape), raw.dtype, Leaf)
     node.owner = weakref.ref(tensor)
     return node
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from wengert import backends
 from wengert.dialects.rules import Rule, named, operation, with_rules
+from wengert.engine.record import apply, interested
+from wengert.engine.tensor import Tensor as Native
 from wengert.ops import elementwise, special
 from wengert.ops.families import _run
 
@@ -351,3 +353,25 @@ where: Any = with_rules(
     lambda xp, g, condition: _run(where.op, xp, (condition, g, xp.zeros_like(g)), {}),
     lambda xp, g, condition: _run(where.op, xp, (condition, xp.zeros_like(g), g), {}),
 )
+
+
+# -- what reads its argument again ------------------------------------------------------------------
+
+_read_backward: Any = operation(
+    "read_backward",
+    lambda xp, g, x2: _run(_read_backward.op, xp, (g, x2), {}),
+    _none,
+    compute=lambda xp, g, x: g,
+)
+_read: Any = operation(
+    "read", lambda xp, g, x: _run(_read_backward.op, xp, (g, x), {}), compute=lambda xp, x: x
+)
+_read_backward.op.aliases = _read.op.aliases = True
+
+
+def read(x: Native) -> Native:
+    """Return x for an operation whose derivative in PyTorch reads x, though it is constant in it.
+
+    So the second derivative is zero, and not nothing.
+    """
+    return apply(_read.op, (x,), {}) if interested([x._node]) else x

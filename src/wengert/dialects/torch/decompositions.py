@@ -24,8 +24,9 @@ from wengert.dialects.torch.tensors import convert, ns, outward
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
+from wengert.ops import linalg as native
 from wengert.ops.contractions import adjoint
-from wengert.ops.linalg.safeguards import known
+from wengert.ops.linalg.safeguards import is_watched, known
 from wengert.ops.linalg.unguarded import (
     CHOLESKY,
     EIG,
@@ -49,6 +50,9 @@ def _empty(x: Native) -> Native:
 
 # -- Cholesky ----------------------------------------------------------------------------------
 
+_CHANGES = (
+    "derivatives are those for Hermitian changes of the matrix, with a real diagonal of the factor"
+)
 CholeskyEx = results("linalg_cholesky_ex", "L", "info")
 
 
@@ -94,19 +98,23 @@ def _definite(input: Any, name: str, whole: str = "") -> Native:
     return matrices(input, name, square=True, kernel="cholesky_cpu", whole=whole)
 
 
-@offered("linalg.cholesky", method=False, label="LinalgCholeskyExBackward0")
+@offered(
+    "linalg.cholesky", method=False, label="LinalgCholeskyExBackward0", differs=_CHANGES
+)
 def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
     """Return the lower triangular L of L @ L^H = A, or the upper triangular L^H."""
     return _checked_factor(_definite(input, "linalg.cholesky"), upper, "linalg.cholesky")
 
 
-@offered("cholesky")
+@offered("cholesky", differs=_CHANGES)
 def cholesky(input: Any, upper: bool = False) -> Any:
     """Return the lower triangular L of L @ L^H = A, or the upper triangular L^H."""
     return _checked_factor(_definite(input, "cholesky", "cholesky_cpu"), upper, "cholesky")
 
 
-@offered("linalg.cholesky_ex", method=False, label="LinalgCholeskyExBackward0")
+@offered(
+    "linalg.cholesky_ex", method=False, label="LinalgCholeskyExBackward0", differs=_CHANGES
+)
 def cholesky_ex(input: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     """Return factors, and the order of the first bad leading minor in place of an error."""
     factor, info = _factor(_definite(input, "linalg.cholesky"), upper)
@@ -117,12 +125,34 @@ def cholesky_ex(input: Any, *, upper: bool = False, check_errors: bool = False) 
 
 def _from_factor(factor: Native, b: Native, upper: bool) -> Native:
     """Return the solution of an equation whose matrix has this factor of Cholesky."""
-    lower, other = (adjoint(ns, factor), factor) if upper else (factor, adjoint(ns, factor))
+    lower = adjoint(ns, factor) if upper else factor
     half = triangular_solution(lower, b, False, False)
-    return triangular_solution(other, half, True, False)
+    if is_watched(factor) and _is_lower(lower):
+        eye = wrap_native(np.eye(lower.shape[-1], dtype=lower._raw.dtype))
+        change = eye + triangular_solution(lower, ns.triu(lower, k=1), False, False)
+        half = native.solve(adjoint(ns, change), native.solve(change, half))
+    return triangular_solution(adjoint(ns, lower), half, True, False)
 
 
-@offered("cholesky_solve")
+def _is_lower(x: Native) -> bool:
+    """Return whether x is a factor, whose zeros above the diagonal have derivatives as well.
+
+    With L + N in the place of L, for N = 0 there, the matrix is L (1 + L^-1 N) (1 + L^-1 N)^H L^H.
+    Of matrices that are not 0 there, PyTorch's derivatives are wrong: only a triangle is read.
+    """
+    values = known(x)
+    return values is None or bool(
+        not np.triu(values, 1).any() and np.diagonal(values, axis1=-2, axis2=-1).all()
+    )
+
+
+_TRIANGLES = (
+    "of a matrix that is not triangular, derivatives are those of the triangle that is read, where "
+    "PyTorch's are wrong"
+)
+
+
+@offered("cholesky_solve", differs=_TRIANGLES)
 def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
     """Return X of A @ X = input, given a factor of Cholesky of A."""
     kernel = "cholesky_solve_cpu"
@@ -131,7 +161,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
     return _from_factor(factor, b, truth(upper, "upper"))
 
 
-@offered("cholesky_inverse")
+@offered("cholesky_inverse", differs=f"{_TRIANGLES}, and so are its tangents of any factor")
 def cholesky_inverse(input: Any, upper: bool = False) -> Any:
     """Return the inverse of A, given a factor of Cholesky of it."""
     kernel = "cholesky_inverse_out_cpu"

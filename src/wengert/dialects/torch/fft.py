@@ -365,14 +365,13 @@ def istft(
         raise RuntimeError(f"istft: expected 0 < hop_length <= win_length, but got {hop}")
     norm = "ortho" if normalized else "backward"
     columns = ns.matrix_transpose(x)
-    if half:
-        pieces = native.irfft(columns, n=size, norm=norm)
-    else:
+    if return_complex:
         pieces = native.ifft(columns, norm=norm)
-        pieces = pieces if return_complex else ns.real(pieces)
+    else:  # of both sides, one is read
+        columns = columns if half else columns[..., : size // 2 + 1]
+        pieces = native.irfft(columns, n=size, norm=norm)
     total = _overlapped(ns.multiply(*promoted(pieces, shape)), hop)
-    squares = ns.multiply(shape, ns.conj(shape)) if complex_window else ns.square(shape)
-    weights = _overlapped(ns.broadcast_to(squares, (pieces.shape[-2], size)), hop)
+    weights = _overlapped(ns.broadcast_to(ns.square(shape), (pieces.shape[-2], size)), hop)
     return _cut(total, weights, size // 2 if center else 0, length)
 
 

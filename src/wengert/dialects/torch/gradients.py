@@ -189,21 +189,21 @@ def hooked(node: Node) -> Hooked:
     """Return the place for hooks on an entry's gradient, which is made if there is none yet."""
     if type(node.op) is Hooked:
         return node.op
-    inner: Node
+    inner: Any
     if type(node) is Leaf:
         # leaves stay what they are: the place is the entry that operations lead to
         inner = entry(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype, Leaf)
         inner.owner = node.owner
     else:
-        inner = _Behind(
+        inner = entry(
             node.op, node.parent, node.argument, node.values, node.others, node.tokens,
-            node.shape, node.dtype,
+            node.shape, node.dtype, _Behind,
         )  # fmt: skip
         inner.place = weakref.ref(node)
         inner.label = node.label = label_of(node)
         if hasattr(node, "code"):
             inner.code, inner.last = node.code, node.last
-    inner.order = node.order - 0.5  # type: ignore[assignment]
+    inner.order = node.order - 0.5
     place = Hooked()
     node.op, node.parent, node.argument, node.values, node.others = place, inner, 0, (), ()
     return place

@@ -579,7 +579,22 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
     return InvEx(inverse, whole_numbers(info))
 
 
-@offered("linalg.pinv", method=False, label="LinalgPinvBackward0")
+def _of_lower_triangle(x: Native) -> Native:
+    """Return the Hermitian matrices of lower triangles, with the derivatives of the whole ones."""
+    given = constant(x)
+    below = ns.tril(given, k=-1)
+    diagonal = ns.tril(ns.triu(given))
+    read = below + adjoint(ns, below) + (diagonal + ns.conj(diagonal)) / 2
+    return x + (read - given)
+
+
+@offered(
+    "linalg.pinv",
+    method=False,
+    label="LinalgPinvBackward0",
+    differs="with hermitian=True, derivatives are those of a Hermitian matrix, where PyTorch's "
+    "of one that is not mix it with its lower triangle",
+)
 def pinv(
     input: Any,
     rcond: Any = None,
@@ -595,6 +610,8 @@ def pinv(
         return ns.matrix_transpose(x)
     if rcond is not None:
         rtol = rcond
+    if truth(hermitian, "hermitian"):
+        x = _of_lower_triangle(x)
     values = _sizes(x, hermitian)
     limit = _limit(values, x, atol, rtol)
     largest = ns.max(values, axis=-1)
@@ -744,7 +761,11 @@ def solve_triangular(
 TriangularSolve = results("triangular_solve", "solution", "cloned_coefficient")
 
 
-@offered("triangular_solve")
+@offered(
+    "triangular_solve",
+    differs="tangents are of the triangle that is read, where PyTorch's forward mode takes all of "
+    "a tangent, and does not transpose it",
+)
 def triangular_solve(
     input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:

@@ -114,7 +114,7 @@ def prelu(input: Any, weight: Any) -> Any:
         w = ns.reshape(w, (w.shape[0], *(1,) * (x.ndim - 2)))
     elif not x.ndim:
         w = ns.reshape(w, ())
-    return activations.prelu(x, w)
+    return activations.prelu(conventions.read(x), conventions.read(w))
 
 
 @activation("rrelu", "rrelu", underscored=(F + "rrelu_", "rrelu_"))

@@ -271,7 +271,7 @@ def nll_loss(
     if not x.ndim:
         raise RuntimeError("nll_loss: input has no axes; expected one of classes")
     return losses.nll_loss(
-        x,
+        conventions.read(x),
         _labels(target, x, "nll_loss"),
         axis=_class_axis(x),
         weight=_class_weights(weight, x, "nll_loss"),

@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.dialects.torch import memory
 from wengert.dialects.torch.axes import kind_of, unable
+from wengert.dialects.torch.conventions import read
 from wengert.dialects.torch.nn.arguments import (
     F,
     Ints,
@@ -73,7 +74,7 @@ def _largest(
     if kind_of(x) not in "iuf":
         raise unable(name, x)
     x, had_batch, geometry, _ = _windows(
-        name, spatial, x, kernel_size, stride, padding, dilation, ceil_mode
+        name, spatial, read(x), kernel_size, stride, padding, dilation, ceil_mode
     )
     y = unbatched(memory.apart(pooling.max_pool(x, **geometry, ties="first")), had_batch)
     if not return_indices:
@@ -136,7 +137,7 @@ def _mean(
         )  # fmt: skip
         return ns.astype(ns.trunc(means), np.int64)
     x, had_batch, geometry, pairs = _windows(
-        name, spatial, x, kernel_size, stride, padding, 1, ceil_mode
+        name, spatial, read(x), kernel_size, stride, padding, 1, ceil_mode
     )
     sums = pooling.window_sum(x, **geometry)
     if divisor_override is not None:
@@ -247,7 +248,8 @@ def _adaptive_mean(spatial: int) -> None:
         size = _output_size(name, spatial, x, output_size)
         if 0 in size:
             return ns.zeros((*x.shape[: x.ndim - spatial], *size), dtype=x.dtype)
-        return _ADAPTIVE[spatial][0](x, size)
+        averaged = set(size) == {1} and spatial > 1  # then PyTorch has a plain mean
+        return _ADAPTIVE[spatial][0](x if averaged else read(x), size)
 
     pool.__name__ = pool.__qualname__ = name
     label = {1: "SqueezeBackward1"}.get(spatial, f"AdaptiveAvgPool{spatial}DBackward0")
@@ -282,7 +284,7 @@ def _adaptive_largest(spatial: int, input: Any, output_size: Any, return_indices
         return (empty, ns.zeros(shape, dtype=np.int64)) if return_indices else empty
     if 0 in image:
         raise RuntimeError(f"{name}: input of shape {list(x.shape)} has nothing to pool")
-    even = pooling._even(image, size)
+    x, even = read(x), pooling._even(image, size)
     if even is not None:
         x, had_batch = batched(x, spatial, name)
         y = unbatched(memory.apart(pooling.max_pool(x, **even, ties="first")), had_batch)

@@ -466,6 +466,7 @@ def _bordered(input: Any, pad: Any, mode: str = "constant", value: Any = None) -
     wide = [(max(b, 0), max(a, 0)) for b, a in pairs]
     if mode == "circular":  # around what is left
         return ns.pad(_cropped(x, pairs), wide, _MODES[mode])
+    x = conventions.read(x)
     return _cropped(ns.pad(x, wide, _MODES[mode]), [(min(b, 0), min(a, 0)) for b, a in pairs])
 
 

@@ -976,6 +976,9 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
         )
     x, where = ns.broadcast_arrays(x, where)
     shape = x.shape
+    if type(where._raw) is Batched:  # each example has places of its own
+        order = ns.reshape(ns.cumulative_sum(ns.reshape(ns.astype(where, np.int64), (-1,))), shape)
+        return ns.where(where, ns.take(ns.reshape(values, (-1,)), ns.maximum(order - 1, 0)), x)
     places = np.flatnonzero(values_of(where._raw))
     if places.size > values.size:
         raise RuntimeError(

@@ -22,8 +22,11 @@ from wengert.dialects.torch.memory import change
 from wengert.dialects.torch.places import CPU, read_length, read_sizes
 from wengert.dialects.torch.table import guarded, offered, plain, put
 from wengert.dialects.torch.tensors import Tensor, convert, made, store
+from wengert.engine.batching import Batched, levels
 from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
+from wengert.ops.batching import drawn
 
 #: The seed of a generator that was not given any.
 _FIRST_SEED = 67280421310721
@@ -276,8 +279,33 @@ def _integers(low: int, high: int) -> Draw:
     return draw
 
 
-def _drawn(rng: Generator, shape: tuple[int, ...], kind: np.dtype, draw: Draw) -> np.ndarray:
-    return cast(draw(rng, math.prod(shape), kind, True), kind).reshape(shape)
+def _for_examples(
+    name: str, make: Callable[..., np.ndarray], shape: tuple[int, ...], *given: Native
+) -> Any:
+    """Return the raw array ``make(shape, *raws of given)`` of random numbers.
+
+    Inside of vmap, examples have numbers of their own or the same ones, as vmap was told.
+    """
+    running = levels.get()
+    if not running:
+        return make(shape, *[x._raw for x in given])
+    for level in running:
+        if level.randomness == "same" and any(type(x._raw) is Batched for x in given):
+            raise RuntimeError(
+                f"{name}: Vmap does not currently support same randomness with a batched tensor "
+                "input; write randomness='different'"
+            )
+    try:
+        return drawn(name, make, shape, *given)._raw
+    except ValueError as error:
+        raise RuntimeError(str(error)) from None
+
+
+def _drawn(name: str, rng: Generator, shape: tuple[int, ...], kind: np.dtype, draw: Draw) -> Any:
+    def make(size: tuple[int, ...]) -> np.ndarray:
+        return cast(draw(rng, math.prod(size), kind, True), kind).reshape(size)
+
+    return _for_examples(name, make, shape)
 
 
 def _fill(raw: np.ndarray, values: np.ndarray) -> None:
@@ -303,7 +331,7 @@ def _sized(name: str, draw: Draw) -> None:
         kind = dtypes.default().numpy if dtype is None else dtypes.to_numpy(dtype)
         if out is not None and dtype is None:
             kind = out._raw.dtype
-        raw = _drawn(_from(generator), read_sizes(name, args, size), kind, draw)
+        raw = _drawn(name, _from(generator), read_sizes(name, args, size), kind, draw)
         result = new(raw, layout, device, requires_grad)
         return result if out is None else store(result, out)
 
@@ -329,8 +357,10 @@ def _sized(name: str, draw: Draw) -> None:
 
 def _like(
     input: Any, dtype: Any, memory_format: Any, name: str, generator: Any, draw: Draw
-) -> np.ndarray:
+) -> Any:
     raw = empty_like_array(input, dtype, memory_format, name)
+    if levels.get():
+        return _drawn(name, _from(generator), raw.shape, raw.dtype, draw)
     _fill(raw, draw(_from(generator), raw.size, raw.dtype, raw.flags.c_contiguous))
     return raw
 
@@ -381,7 +411,7 @@ def randint(
         )
     draw = _integers(*_bounds(tuple(given), low, high))
     kind = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype)
-    raw = _drawn(_from(generator), read_sizes("randint", (size,)), kind, draw)
+    raw = _drawn("randint", _from(generator), read_sizes("randint", (size,)), kind, draw)
     result = new(raw, layout, device, requires_grad)
     return result if out is None else store(result, out)
 
@@ -421,14 +451,22 @@ def randperm(
     if isinstance(n, float):
         raise TypeError(f"randperm(): argument 'n' must be int, not {type(n).__name__}")
     count = read_sizes("randperm", (n,))[0]
+    kind, rng = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype), _from(generator)
+
+    def make(size: tuple[int, ...]) -> np.ndarray:
+        orders = [_order(rng, count) for _ in range(math.prod(size[:-1]))]
+        return np.array(orders, kind).reshape(size)
+
+    result = new(_for_examples("randperm", make, (count,)), layout, device, requires_grad)
+    return result if out is None else store(result, out)
+
+
+def _order(rng: Generator, count: int) -> list[int]:
     places = list(range(count))
-    drawn = _from(generator).words(max(count - 1, 0)).tolist()
-    for k, word in enumerate(drawn):
+    for k, word in enumerate(rng.words(max(count - 1, 0)).tolist()):
         other = k + word % (count - k)
         places[k], places[other] = places[other], places[k]
-    kind = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype)
-    result = new(np.array(places, kind), layout, device, requires_grad)
-    return result if out is None else store(result, out)
+    return places
 
 
 # -- of parameters that are tensors ----------------------------------------------------------------
@@ -444,10 +482,7 @@ def _normal_of(mean: Any, std: Any, generator: Any = None) -> Any:
     kind = tensors[0].dtype
     if kind.kind != "f":
         raise _not_for("normal", kind)
-    if isinstance(std, Tensor):
-        if (std._raw < 0).any():
-            raise RuntimeError("normal expects all elements of std >= 0.0")
-    else:
+    if not isinstance(std, Tensor):
         _check_std(std)
     try:
         shape = np.broadcast_shapes(*(t.shape for t in tensors))
@@ -455,10 +490,21 @@ def _normal_of(mean: Any, std: Any, generator: Any = None) -> Any:
         raise RuntimeError(
             f"shapes of mean and std do not fit together: {[list(t.shape) for t in tensors]}"
         ) from None
-    raws = [t._raw if isinstance(t, Tensor) else t for t in (mean, std)]
-    noise = _drawn(_from(generator), shape, kind, _normal)
-    value = wrap_native(cast(np.asarray(noise * raws[1] + raws[0]), kind))
-    return _constant(value, mean, std)
+    rng = _from(generator)
+
+    def make(size: tuple[int, ...], means: np.ndarray, widths: np.ndarray) -> np.ndarray:
+        if (widths < 0).any():
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+        size = np.broadcast_shapes(size, means.shape, widths.shape)
+        noise = cast(_normal(rng, math.prod(size), kind), kind).reshape(size)
+        return cast(np.asarray(noise * widths + means), kind)
+
+    given = [convert(t) if isinstance(t, Tensor) else _number(t, kind) for t in (mean, std)]
+    return _constant(wrap_native(_for_examples("normal", make, shape, *given)), mean, std)
+
+
+def _number(value: Any, kind: np.dtype) -> Native:
+    return wrap_native(np.array(value, kind))
 
 
 def _constant(value: Any, *sources: Any) -> Any:
@@ -510,9 +556,12 @@ def normal(
     _check_std(std)
     kind = dtypes.default().numpy if dtype is None else dtypes.to_numpy(dtype)
     shape = read_sizes("normal", (size,))
-    noise = _normal(_from(generator), math.prod(shape), kind)
-    raw = cast(noise * std + mean, kind).reshape(shape)
-    result = new(raw, layout, device, requires_grad)
+    rng = _from(generator)
+
+    def make(size: tuple[int, ...]) -> np.ndarray:
+        return cast(_normal(rng, math.prod(size), kind) * std + mean, kind).reshape(size)
+
+    result = new(_for_examples("normal", make, shape), layout, device, requires_grad)
     return result if out is None else store(result, out)
 
 
@@ -533,14 +582,18 @@ def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None) 
     """Return ones with the given chances, and zeros otherwise."""
     if not isinstance(input, Tensor):
         raise TypeError(f"bernoulli(): argument 'input' must be Tensor, not {type(input).__name__}")
-    kind, shape = input._raw.dtype, input._raw.shape
-    if p is not None:
-        drawn = _happens(_from(generator), float(p), math.prod(shape)).reshape(shape)
-    elif kind.kind != "f":
+    kind, rng = input._raw.dtype, _from(generator)
+    if p is None and kind.kind != "f":
         raise _not_for("bernoulli", kind)
-    else:
-        drawn = _trials(_from(generator), input._raw, shape)
-    return _constant(wrap_native(drawn.astype(kind)), input)
+
+    def make(size: tuple[int, ...], chances: np.ndarray) -> np.ndarray:
+        size = np.broadcast_shapes(size, chances.shape)
+        if p is None:
+            return _trials(rng, chances, size).astype(kind)
+        return _happens(rng, float(p), math.prod(size)).reshape(size).astype(kind)
+
+    raw = _for_examples("bernoulli", make, input._raw.shape, convert(input))
+    return _constant(wrap_native(raw), input)
 
 
 def _happens(rng: Generator, p: float, count: int) -> np.ndarray:
@@ -560,6 +613,10 @@ def multinomial(
 ) -> Tensor:
     """Return places drawn with chances in proportion to the weights of each row."""
     weights = convert(input)._raw
+    if levels.get():
+        raise NotImplementedError(
+            "multinomial is not there inside of vmap; give it all rows of weights at once"
+        )
     if weights.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, got {weights.ndim}")
     if weights.dtype.kind != "f":
@@ -633,14 +690,19 @@ def _poisson_one(rng: Generator, rate: float) -> int:
 @offered("poisson", method=False, label="PoissonBackward0")
 def poisson(input: Any, generator: Generator | None = None) -> Any:
     """Return Poisson numbers with the given rates."""
-    raw = convert(input)._raw
-    if raw.dtype.kind != "f":
-        raise _not_for("poisson", raw.dtype)
-    if not (raw >= 0).all():
-        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    rng = _from(generator)
-    drawn = [_poisson_one(rng, rate) for rate in raw.ravel().tolist()]
-    return _constant(wrap_native(np.array(drawn, raw.dtype).reshape(raw.shape)), input)
+    x, rng = convert(input), _from(generator)
+    kind = x._raw.dtype
+    if kind.kind != "f":
+        raise _not_for("poisson", kind)
+
+    def make(size: tuple[int, ...], rates: np.ndarray) -> np.ndarray:
+        if not (rates >= 0).all():
+            raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+        rates = np.broadcast_to(rates, np.broadcast_shapes(size, rates.shape))
+        found = [_poisson_one(rng, rate) for rate in rates.ravel().tolist()]
+        return np.array(found, kind).reshape(rates.shape)
+
+    return _constant(wrap_native(_for_examples("poisson", make, x.shape, x)), input)
 
 
 @offered("binomial", method=False, label="BinomialBackward0", differs="other random numbers")
@@ -657,15 +719,32 @@ def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
 # -- in place --------------------------------------------------------------------------------------
 
 
-def _written(self: Tensor, values: Callable[[], np.ndarray]) -> Tensor:
-    """Give a tensor new numbers in place."""
+def _written(self: Tensor, values: Callable[[int], np.ndarray]) -> Tensor:
+    """Give a tensor new numbers in place; `values` takes how many there are to be."""
+    if levels.get():
+        return _written_for_examples(self, values)
 
     def compute(old: Any) -> Any:
         raw = np.empty_like(self._raw)
-        _fill(raw, values())
+        _fill(raw, values(raw.size))
         return _zero_of(old, raw)
 
     return change(self, compute)
+
+
+def _written_for_examples(self: Tensor, values: Callable[[int], np.ndarray]) -> Tensor:
+    kind = self._raw.dtype
+    if type(self._raw) is not Batched and any(v.randomness == "different" for v in levels.get()):
+        raise RuntimeError(
+            "vmap: Cannot ask for different inplace randomness on an unbatched tensor; write a "
+            "function that returns new numbers, such as torch.rand"
+        )
+
+    def make(size: tuple[int, ...]) -> np.ndarray:
+        return cast(values(math.prod(size)), kind).reshape(size)
+
+    raw = _for_examples("random numbers in place", make, self._raw.shape)
+    return change(self, lambda old: _zero_of(old, raw))
 
 
 _zero_of = guarded(lambda old, raw: _constant(wrap_native(raw), old), "UniformBackward0")
@@ -674,10 +753,6 @@ _zero_of = guarded(lambda old, raw: _constant(wrap_native(raw), old), "UniformBa
 def _in_place(function: Any) -> Any:
     put((f"Tensor.{function.__name__}",), function)
     return function
-
-
-def _count(tensor: Tensor) -> int:
-    return math.prod(tensor._raw.shape)
 
 
 @_in_place
@@ -694,8 +769,8 @@ def uniform_(
         )
     kind = self._raw.dtype
 
-    def values() -> np.ndarray:
-        drawn = _from(generator).uniform(_count(self), kind)
+    def values(count: int) -> np.ndarray:
+        drawn = _from(generator).uniform(count, kind)
         first, last = kind.type(low), kind.type(to)  # PyTorch rounds them first, and the sum once
         return _below(drawn * float(last - first) + float(first), low, to, kind)
 
@@ -707,9 +782,10 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any
     """Fill a tensor with normal numbers."""
     _check_std(std)
     raw = self._raw
+    in_a_row = type(raw) is Batched or raw.flags.c_contiguous
 
-    def values() -> np.ndarray:
-        noise = _normal(_from(generator), raw.size, raw.dtype, raw.flags.c_contiguous)
+    def values(count: int) -> np.ndarray:
+        noise = _normal(_from(generator), count, raw.dtype, in_a_row)
         return noise * std + mean
 
     return _written(self, values)
@@ -720,9 +796,13 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Fill a tensor with ones of given chances, and zeros otherwise."""
     rng = _from(generator)
     if isinstance(p, Tensor):
+        if levels.get():
+            raise NotImplementedError(
+                "bernoulli_ inside of vmap takes a number; write torch.bernoulli(p)"
+            )
         chances = np.broadcast_to(p._raw, self._raw.shape)
-        return _written(self, lambda: _trials(rng, chances, self._raw.shape).ravel())
-    return _written(self, lambda: _happens(rng, float(p), _count(self)))
+        return _written(self, lambda count: _trials(rng, chances, self._raw.shape).ravel())
+    return _written(self, lambda count: _happens(rng, float(p), count))
 
 
 def _check_floating(self: Tensor, name: str) -> None:
@@ -744,7 +824,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Te
     _check_floating(self, "exponential_")
     _check_positive("exponential_", "lambda", lambd)
     kind = self._raw.dtype
-    return _written(self, lambda: _exponential(_from(generator), _count(self), kind) / lambd)
+    return _written(self, lambda count: _exponential(_from(generator), count, kind) / lambd)
 
 
 @_in_place
@@ -753,8 +833,8 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any
     _check_floating(self, "cauchy_")
     _check_positive("cauchy_", "sigma", sigma)
 
-    def values() -> np.ndarray:
-        drawn = _from(generator).uniform(_count(self), _DOUBLE)
+    def values(count: int) -> np.ndarray:
+        drawn = _from(generator).uniform(count, _DOUBLE)
         return median + sigma * np.tan(np.pi * (drawn - 0.5))
 
     return _written(self, values)
@@ -766,8 +846,8 @@ def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any
     _check_floating(self, "log_normal_")
     _check_positive("log_normal_", "std", std)
 
-    def values() -> np.ndarray:
-        drawn = _from(generator).normal(_count(self), _DOUBLE, in_blocks=False)
+    def values(count: int) -> np.ndarray:
+        drawn = _from(generator).normal(count, _DOUBLE, in_blocks=False)
         return np.exp(drawn * std + mean)
 
     return _written(self, values)
@@ -779,8 +859,8 @@ def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
 
-    def values() -> np.ndarray:
-        drawn = _from(generator).uniform(_count(self), _DOUBLE)
+    def values(count: int) -> np.ndarray:
+        drawn = _from(generator).uniform(count, _DOUBLE)
         return np.ceil(np.log(drawn) / math.log1p(-p))
 
     return _written(self, values)
@@ -800,11 +880,11 @@ def random_(
         most = 2 ** digits[kind.char] if digits else int(np.iinfo(kind).max)
         low, to = 0, most + 1
 
-        def whole() -> np.ndarray:
+        def whole(count: int) -> np.ndarray:
             rng = _from(generator)
-            drawn = rng.pairs(_count(self)) if kind.itemsize == 8 else rng.words(_count(self))
+            drawn = rng.pairs(count) if kind.itemsize == 8 else rng.words(count)
             return drawn % np.uint64(to)
 
         return _written(self, whole)
     draw = _integers(int(low or 0), int(to))
-    return _written(self, lambda: draw(_from(generator), _count(self), kind, True))
+    return _written(self, lambda count: draw(_from(generator), count, kind, True))

@@ -36,7 +36,7 @@ from wengert.dialects.torch.tensors import (
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import sorting
-from wengert.ops.batching import constant
+from wengert.ops.batching import constant, out_of_line, values_in_line
 
 _PAIR = ("values", "indices")
 Sort, TopK, KthValue = (results(name, *_PAIR) for name in ("sort", "topk", "kthvalue"))
@@ -478,14 +478,19 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
         raise unable("histogram_cpu", x)
     if bins <= 0:
         raise RuntimeError(f"bins must be > 0, got {bins}")
-    numbers = _raw(x).reshape(-1)
-    low, high = _limits(numbers, min, max, 1)
+    values = values_in_line(x._raw)
+    lead = values.shape[: values.ndim - x.ndim]  # of vmaps
+    counts = [_counts(row, bins, min, max) for row in values.reshape(math.prod(lead), -1)]
+    return out_of_line(np.array(counts, x.dtype).reshape(*lead, bins), lead)
+
+
+def _counts(numbers: np.ndarray, bins: int, least: Any, most: Any) -> np.ndarray:
+    low, high = _limits(numbers, least, most, 1)
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
     inside = numbers[(numbers >= low) & (numbers <= high)]
     places = ((inside - low) / (high - low) * bins).astype(np.int64)
-    found = np.bincount(np.minimum(places, bins - 1), minlength=bins)
-    return wrap_native(found.astype(x.dtype))
+    return np.bincount(np.minimum(places, bins - 1), minlength=bins)
 
 
 def _edges(numbers: np.ndarray, bins: Any, ends: Any, name: str) -> np.ndarray:

@@ -153,7 +153,7 @@ def _slogdet_rule(xp: Any, g: Any, y: Any, x: Any, x_shape: Any) -> Any:
     try:
         return solving._slogdet_rule(xp, g, y, x, x_shape)
     except np.linalg.LinAlgError:  # a singular matrix
-        return xp.zeros_like(x) * np.nan
+        return xp.zeros_like(x) + ((g[0] + g[1]) * np.nan)[..., None, None]
 
 
 SLOGDET = _operation("linalg_slogdet", lambda xp, x: tuple(xp.linalg.slogdet(x)), _slogdet_rule)

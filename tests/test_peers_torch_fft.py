@@ -172,6 +172,10 @@ GRADIENTS = [
     "torch.istft(torch.stft(s,4,window=w,return_complex=True)**2,4,window=w)",
     "torch.istft(torch.stft(s,4,return_complex=True)*z,4,length=18)",
     "torch.istft(torch.stft(torch.complex(s,s*s),4,window=w)**2,4,window=w,return_complex=True)",
+    "torch.istft(torch.stft(s,4,onesided=False,return_complex=True)*(1+2j),4,onesided=False)",
+    "torch.istft(torch.stft(s,4,onesided=False,return_complex=True)*(1+2j),4)",
+    "torch.istft(torch.stft(torch.complex(s,s*s),4),4,window=torch.complex(w,w.flip(0)*.5),"
+    "return_complex=True)",
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -518,7 +519,41 @@ def checked(torch: Any) -> Any:
     )  # fmt: skip
 
 
+def triangles(torch: Any) -> Any:
+    """Differentiate by factors that are leaves: zeros in the other triangle have derivatives."""
+    known, found = names(torch, torch.float64), []
+    for upper in (False, True):
+        for matrix, b in (("p", "b"), ("q", "b"), ("d", "c")):
+            factor = torch.linalg.cholesky(known[matrix], upper=upper).requires_grad_()
+            for make in (
+                lambda f, b=known[b], upper=upper: torch.cholesky_solve(b, f, upper),
+                lambda f, upper=upper: torch.cholesky_inverse(f, upper),
+            ):
+                y = make(factor).abs().square().sum()
+                (first,) = torch.autograd.grad(y, factor, create_graph=True)
+                found += [first, *torch.autograd.grad((first * known["a"]).abs().sum(), factor)]
+            change = known["a"].to(factor.dtype) + torch.zeros_like(factor)
+            solve = functools.partial(torch.cholesky_solve, known[b], upper=upper)
+            found += torch.func.jvp(solve, (factor.detach(),), (change,))
+    return found
+
+
+def of_one_triangle(torch: Any) -> Any:
+    """Read the lower triangles of matrices that are not Hermitian."""
+    known, pinv = names(torch, torch.float64), torch.linalg.pinv
+    p = known["p"].clone().requires_grad_()
+    pinv(p, hermitian=True).square().sum().backward()
+    return [pinv(known[k], hermitian=True) for k in "ackpd"], p
+
+
+def no_tangent_at_singular(torch: Any) -> Any:
+    """See that the tangent of a logarithm at 0 is not a finite number."""
+    at = torch.ones(2, 2), torch.eye(2)
+    return torch.func.jvp(torch.logdet, at[:1], at[1:])[1].isfinite()
+
+
 PROGRAMS = [
+    triangles, of_one_triangle, no_tangent_at_singular,
     log_likelihood, caught, twice, kept, overwritten, overwritten_input, named, with_out,
     without_grad, labels, mapped, pushed, checked,
 ]  # fmt: skip

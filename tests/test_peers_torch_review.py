@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -222,7 +223,78 @@ def _useless_view(torch: Any) -> Any:
     return first.requires_grad, first.grad, first.detach()
 
 
+def _curvature(make: Callable[..., Any], *shape: int) -> Program:
+    """Return a program whose second derivative is zero, and not nothing."""
+
+    def program(torch: Any) -> Any:
+        x = torch.linspace(-2, 3, math.prod(shape)).sin().reshape(shape).requires_grad_()
+        (first,) = torch.autograd.grad(make(torch, x).sum(), x, create_graph=True)
+        return first, torch.autograd.grad(first.sum(), x)
+
+    return program
+
+
+def _pooled(name: str, spatial: int) -> Program:
+    def make(torch: Any, x: Any) -> Any:
+        return getattr(torch.nn.functional, f"{name}_pool{spatial}d")(x, 2)
+
+    return _curvature(make, 1, 2, *[4] * spatial)
+
+
+def _with_border(mode: str, spatial: int) -> Program:
+    def make(torch: Any, x: Any) -> Any:
+        return torch.nn.functional.pad(x, (1, 1) * spatial, mode)
+
+    return _curvature(make, 1, 2, *[4] * spatial)
+
+
+def _random_in_vmap(make: Callable[..., Any], randomness: str) -> Program:
+    def program(torch: Any) -> Any:
+        torch.manual_seed(3)
+        examples = torch.arange(12.0).reshape(4, 3) / 7 + 0.1
+        mapped = torch.func.vmap(lambda x: make(torch, x), randomness=randomness)
+        return mapped(examples), torch.rand(2)
+
+    return program
+
+
+RANDOM: dict[str, Callable[..., Any]] = {
+    "rand": lambda torch, x: x + torch.rand(3),
+    "randn": lambda torch, x: torch.randn(2, 2),
+    "rand_like": lambda torch, x: torch.rand_like(x),
+    "randint": lambda torch, x: torch.randint(0, 9, (3,)),
+    "randint_like": lambda torch, x: torch.randint_like(x, 9),
+    "randperm": lambda torch, x: torch.randperm(4),
+    "bernoulli": lambda torch, x: torch.bernoulli(x / 2),
+    "bernoulli of a number": lambda torch, x: torch.bernoulli(x, 0.5),
+    "normal": lambda torch, x: torch.normal(x, 1.0),
+    "normal of tensors": lambda torch, x: torch.normal(x, x),
+    "normal of numbers": lambda torch, x: torch.normal(0.0, 1.0, (3,)),
+    "poisson": lambda torch, x: torch.poisson(x),
+    "multinomial": lambda torch, x: torch.multinomial(x, 2),
+    "multinomial with return": lambda torch, x: torch.multinomial(x, 4, True),
+    "multinomial of rows": lambda torch, x: torch.multinomial(torch.stack([x, x + 1]), 2),
+    "multinomial of what is the same": lambda torch, x: torch.multinomial(torch.ones(3), 2),
+    "uniform_": lambda torch, x: x.clone().uniform_(),
+    "normal_": lambda torch, x: x.clone().normal_(),
+    "bernoulli_": lambda torch, x: x.clone().bernoulli_(0.5),
+    "random_": lambda torch, x: x.clone().random_(7),
+    "uniform_ of what is the same for all": lambda torch, x: torch.zeros(3).uniform_(),
+}
+
 PROGRAMS: dict[str, Program] = {
+    "masked_scatter in vmap": lambda torch: torch.func.vmap(lambda x: x.masked_scatter(x > 1, -x))(
+        torch.arange(6.0).reshape(3, 2) / 2
+    ),
+    "histc in vmap": lambda torch: torch.func.vmap(lambda x: torch.histc(x, 3, 0, 1))(
+        torch.arange(6.0).reshape(3, 2) / 4
+    ),
+    "curvature of nll_loss": _curvature(
+        lambda torch, x: torch.nn.functional.nll_loss(x, torch.tensor([0, 2])), 2, 3
+    ),
+    "curvature of prelu": _curvature(
+        lambda torch, x: torch.nn.functional.prelu(x, torch.tensor([0.25])), 2, 3
+    ),
     "index_fill beyond": _index_fill([3], 1.0),
     "index_fill before": _index_fill([-4], 1.0),
     "index_fill from behind": _index_fill([-1, 2], 1.0),
@@ -260,6 +332,23 @@ PROGRAMS |= {
     f"{name} of ties, {'with' if included else 'without'} itself": _tied(name, included)
     for name in ("amax", "amin")
     for included in (False, True)
+}
+
+
+PROGRAMS |= {
+    f"curvature of {name}_pool{n}d": _pooled(name, n)
+    for name in ("max", "avg", "adaptive_max", "adaptive_avg")
+    for n in (1, 2, 3)
+}
+PROGRAMS |= {
+    f"curvature of {mode} pad, {n}": _with_border(mode, n)
+    for mode in ("reflect", "replicate")
+    for n in (1, 2, 3)
+}
+PROGRAMS |= {
+    f"{name} in vmap, {randomness}": _random_in_vmap(make, randomness)
+    for name, make in RANDOM.items()
+    for randomness in ("error", "different", "same")
 }
 
 

@@ -215,7 +215,9 @@ class Op:
         self.keeps: bool | None = None
         if reads and all(r & {"y", "arrays", *self.args} for r in reads):
             self.keeps = True
-        elif not self.captures and not any(r & {"y", "arrays", *self.args, *self.params} for r in reads):
+        elif not self.captures and not any(
+            r & {"y", "arrays", *self.args, *self.params} for r in reads
+        ):
             self.keeps = False
         #: whether rules read no more than the result and the arguments' values
         self.reads_values_only = set().union(*filter(None, self.reads)) <= {"y", *self.args}

@@ -355,7 +355,7 @@ where: Any = with_rules(
 )
 
 
-# -- what reads its argument again ------------------------------------------------------------------
+# -- what reads its argument again -----------------------------------------------------------------
 
 _read_backward: Any = operation(
     "read_backward",

@@ -98,9 +98,7 @@ def _definite(input: Any, name: str, whole: str = "") -> Native:
     return matrices(input, name, square=True, kernel="cholesky_cpu", whole=whole)
 
 
-@offered(
-    "linalg.cholesky", method=False, label="LinalgCholeskyExBackward0", differs=_CHANGES
-)
+@offered("linalg.cholesky", method=False, label="LinalgCholeskyExBackward0", differs=_CHANGES)
 def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
     """Return the lower triangular L of L @ L^H = A, or the upper triangular L^H."""
     return _checked_factor(_definite(input, "linalg.cholesky"), upper, "linalg.cholesky")
@@ -112,9 +110,7 @@ def cholesky(input: Any, upper: bool = False) -> Any:
     return _checked_factor(_definite(input, "cholesky", "cholesky_cpu"), upper, "cholesky")
 
 
-@offered(
-    "linalg.cholesky_ex", method=False, label="LinalgCholeskyExBackward0", differs=_CHANGES
-)
+@offered("linalg.cholesky_ex", method=False, label="LinalgCholeskyExBackward0", differs=_CHANGES)
 def cholesky_ex(input: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     """Return factors, and the order of the first bad leading minor in place of an error."""
     factor, info = _factor(_definite(input, "linalg.cholesky"), upper)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.torch import dtypes
+from wengert.dialects.torch import conventions, dtypes
 from wengert.dialects.torch.axes import axis_of, kind_of, labelled, truth, type_name
 from wengert.dialects.torch.creation import new
 from wengert.dialects.torch.table import offered, plain
@@ -319,6 +319,7 @@ def _padded(x: Native, width: int, mode: str) -> Native:
             "Padding size should be less than the corresponding input dimension, but got: padding "
             f"{(width, width)} of input {list(x.shape)}"
         )
+    x = conventions.read(x) if mode in ("reflect", "replicate") else x
     return ns.pad(x, [(0, 0)] * (x.ndim - 1) + [(width, width)], mode=_PADDING[mode])
 
 

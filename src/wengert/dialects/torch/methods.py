@@ -11,7 +11,11 @@ from wengert.dialects.torch.tensors import Tensor, made
 put(("Tensor.grad_fn",), property(grad_fns.grad_fn))
 put(("Tensor.output_nr",), property(grad_fns.output_nr))
 put(("Tensor.retain_grad",), gradients.retain_grad)
-put(("Tensor.register_hook",), gradients.register_hook)
+put(
+    ("Tensor.register_hook",),
+    gradients.register_hook,
+    differs="a view keeps its hooks after a change through detach(), where PyTorch drops them",
+)
 put(("autograd.grad",), gradients.grad)
 put(("autograd.backward",), gradients.backward)
 put(("Tensor._version",), property(memory.version))

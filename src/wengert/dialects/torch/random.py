@@ -355,9 +355,7 @@ def _sized(name: str, draw: Draw) -> None:
         put((its,), function)
 
 
-def _like(
-    input: Any, dtype: Any, memory_format: Any, name: str, generator: Any, draw: Draw
-) -> Any:
+def _like(input: Any, dtype: Any, memory_format: Any, name: str, generator: Any, draw: Draw) -> Any:
     raw = empty_like_array(input, dtype, memory_format, name)
     if levels.get():
         return _drawn(name, _from(generator), raw.shape, raw.dtype, draw)
@@ -612,39 +610,42 @@ def multinomial(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return places drawn with chances in proportion to the weights of each row."""
-    weights = convert(input)._raw
-    if levels.get():
-        raise NotImplementedError(
-            "multinomial is not there inside of vmap; give it all rows of weights at once"
-        )
-    if weights.ndim not in (1, 2):
-        raise RuntimeError(f"prob_dist must be 1 or 2 dim, got {weights.ndim}")
-    if weights.dtype.kind != "f":
+    x, rng = convert(input), _from(generator)
+    if x.ndim not in (1, 2):
+        raise RuntimeError(f"prob_dist must be 1 or 2 dim, got {x.ndim}")
+    if x._raw.dtype.kind != "f":
         raise RuntimeError(f"multinomial only supports floating-point dtypes, got {input.dtype}")
     if num_samples <= 0:
         raise RuntimeError(f"cannot sample n_sample <= 0 samples, got {num_samples}")
-    if not replacement and num_samples > weights.shape[-1]:
+    if not replacement and num_samples > x.shape[-1]:
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
+
+    def make(size: tuple[int, ...], weights: np.ndarray) -> np.ndarray:
+        lead = np.broadcast_shapes(size[:-1], weights.shape[:-1])
+        weights = np.broadcast_to(weights, (*lead, weights.shape[-1]))
+        return _places(rng, weights, num_samples, replacement)
+
+    result = made(_for_examples("multinomial", make, (*x.shape[:-1], num_samples), x))
+    return result if out is None else store(result, out)
+
+
+def _places(rng: Generator, weights: np.ndarray, count: int, replacement: bool) -> np.ndarray:
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if (weights.sum(-1) <= 0).any():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    rng = _from(generator)
-    if replacement and num_samples > 1:
-        places = _with_return(rng, weights, num_samples)
-    else:
-        waits = _exponential(rng, weights.size, weights.dtype).reshape(weights.shape)
-        with np.errstate(all="ignore"):
-            speed = weights / waits.astype(weights.dtype)
-        places = np.argsort(-speed, -1, kind="stable")[..., :num_samples]
-    result = made(places.astype(np.int64))
-    return result if out is None else store(result, out)
+    if replacement and count > 1:
+        return _with_return(rng, weights, count).astype(np.int64)
+    waits = _exponential(rng, weights.size, weights.dtype).reshape(weights.shape)
+    with np.errstate(all="ignore"):
+        speed = weights / waits.astype(weights.dtype)
+    return np.argsort(-speed, -1, kind="stable")[..., :count].astype(np.int64)
 
 
 def _with_return(rng: Generator, weights: np.ndarray, count: int) -> np.ndarray:
-    rows = np.atleast_2d(weights)
+    rows = weights.reshape(-1, weights.shape[-1])
     sums = np.cumsum(rows, -1)
     sums = sums / sums[:, -1:]
     drawn = rng.uniform(len(rows) * count, _DOUBLE).reshape(len(rows), count)

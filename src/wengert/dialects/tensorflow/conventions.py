@@ -1,36 +1,13 @@
-"""Operations with TensorFlow's choices where mathematics leaves one: at kinks, ties and zeros.
-
-`with_rules` takes an operation of Wengert and gives it other rules.
-"""
+"""Operations with TensorFlow's choices where mathematics leaves one: at kinks, ties and zeros."""
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable
 from typing import Any
 
+from wengert.dialects.rules import Rule, with_rules
 from wengert.engine.record import apply
 from wengert.ops import elementwise, special
-from wengert.ops.families import Elementwise, _run
-
-Rule = Callable[..., Any]
-
-
-def with_rules(
-    function: Any,
-    *rules: Rule | None,
-    compute: Callable[..., Any] | None = None,
-) -> Any:
-    """Return an elementwise function's operation with these rules, as the attribute `op`.
-
-    The values are the same, unless `compute` says otherwise.
-    """
-    base = function.op
-    op = Elementwise(base.name, base.args, compute or base.compute, rules, base.params)
-    if compute is None:
-        op.numpy_function, op.aliases = base.numpy_function, base.aliases
-    op.direct = True
-    return types.SimpleNamespace(op=op)
+from wengert.ops.families import _run
 
 
 def without_rule(name: str) -> Rule:

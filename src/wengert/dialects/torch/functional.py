@@ -11,7 +11,7 @@ from wengert.dialects.torch import func as transforms
 from wengert.dialects.torch import gradients
 from wengert.dialects.torch.modes import enable_grad
 from wengert.dialects.torch.table import put
-from wengert.dialects.torch.tensors import Tensor, convert, made
+from wengert.dialects.torch.tensors import Tensor, made
 from wengert.engine.node import ALIAS, entry
 
 
@@ -265,6 +265,3 @@ def hvp(
 ) -> tuple[Any, Any]:
     """Return the function's value, and the product of its Hessian and v."""
     return vhp(func, inputs, v, create_graph, strict)
-
-
-_ = convert

@@ -14,7 +14,9 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from op_cases import (
+
+import wengert as wg
+from tests.ops.op_cases import (
     SMOOTH,
     Case,
     as_numpy,
@@ -24,8 +26,6 @@ from op_cases import (
     leaves,
     weights_like,
 )
-
-import wengert as wg
 
 Function = Callable[..., Any]
 

@@ -13,10 +13,10 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from op_cases import assert_near
-from test_blocks import KEPT, _steps
 
 import wengert as wg
+from tests.engine.test_blocks import KEPT, _steps
+from tests.ops.op_cases import assert_near
 
 X = np.sin(np.arange(30.0)).reshape(6, 5) + 1.5
 W = np.cos(np.arange(20.0)).reshape(5, 4)

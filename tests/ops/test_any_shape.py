@@ -9,13 +9,13 @@ import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
-from op_cases import (
+
+import wengert as wg
+from tests.ops.op_cases import (
     apart,
     assert_near,
     vjp,
 )
-
-import wengert as wg
 
 # -- any shape --------------------------------------------------------------------------------
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from op_cases import assert_near, check_on_strict, weights_like
 
 import wengert as wg
+from tests.ops.op_cases import assert_near, check_on_strict, weights_like
 from wengert.backends import NUMPY, numpy_windows, threads
 from wengert.ops.neural import convolutions
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from op_cases import assert_near, check_on_strict, on_strict, vjp
 
 import wengert as wg
+from tests.ops.op_cases import assert_near, check_on_strict, on_strict, vjp
 
 X = np.array([[0.3, -1.0, 2.0, 0.7], [1.5, 1.1, -0.3, 3.0], [0.9, 2.5, 0.1, -0.5]])
 RUNNING = {

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from op_cases import check_on_strict
 
 import wengert as wg
+from tests.ops.op_cases import check_on_strict
 
 RANDOM = np.random.default_rng(5)
 ONE = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")

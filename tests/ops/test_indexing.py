@@ -7,7 +7,9 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from op_cases import (
+
+import wengert as wg
+from tests.ops.op_cases import (
     apart,
     assert_near,
     check_on_strict,
@@ -15,8 +17,6 @@ from op_cases import (
     vjp,
     weights_like,
 )
-
-import wengert as wg
 
 # -- indexing ---------------------------------------------------------------------------------
 

@@ -16,9 +16,9 @@ import pytest
 import scipy.linalg as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from op_cases import assert_near, check_on_strict, on_strict, second, vjp, weights_like
 
 import wengert as wg
+from tests.ops.op_cases import assert_near, check_on_strict, on_strict, second, vjp, weights_like
 from wengert.backends import numpy_linalg
 from wengert.engine.errors import DegenerateWarning
 

@@ -11,9 +11,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from op_cases import CASES, SMOOTH, Case, as_numpy, assert_near, inexact, leaves, with_kinds
 
 import wengert as wg
+from tests.ops.op_cases import (
+    CASES,
+    SMOOTH,
+    Case,
+    as_numpy,
+    assert_near,
+    inexact,
+    leaves,
+    with_kinds,
+)
 from wengert.engine import examples
 
 EXAMPLES = 3

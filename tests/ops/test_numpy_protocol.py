@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy_cases import (
+
+import wengert as wg
+from tests.ops.numpy_cases import (
     CASES,
     FLAT_CASES,
     INTEGER_CASES,
@@ -34,8 +36,6 @@ from numpy_cases import (
     leaves,
     mapped,
 )
-
-import wengert as wg
 from wengert.ops.numpy_functions import FUNCTIONS
 from wengert.ops.numpy_ufuncs import METHODS, UFUNCS
 

@@ -8,9 +8,9 @@ import array_api_strict
 import numpy as np
 import pytest
 import scipy.special as sp
-from op_cases import on_strict
 
 import wengert as wg
+from tests.ops.op_cases import on_strict
 from wengert import random
 from wengert.ops.random import _log_gamma_slope
 

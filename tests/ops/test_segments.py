@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from op_cases import assert_near, check_on_strict, on_strict, vjp
 
 import wengert as wg
+from tests.ops.op_cases import assert_near, check_on_strict, on_strict, vjp
 from wengert.ops import segments
 
 IDS = np.array([3, 0, 3, 1, 0, 3])

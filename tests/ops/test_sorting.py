@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from op_cases import apart, assert_near, check_on_strict, on_strict
 
 import wengert as wg
+from tests.ops.op_cases import apart, assert_near, check_on_strict, on_strict
 from wengert.ops import sorting
 
 NAN = np.nan

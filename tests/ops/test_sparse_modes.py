@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from op_cases import SMOOTH, Case, inexact, leaves
 
 import wengert as wg
+from tests.ops.op_cases import SMOOTH, Case, inexact, leaves
 
 
 def of_real_numbers(y: Any) -> Any:

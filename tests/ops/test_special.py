@@ -16,9 +16,9 @@ import pytest
 import scipy.special
 from hypothesis import given
 from hypothesis import strategies as st
-from op_cases import check_on_strict
 
 import wengert as wg
+from tests.ops.op_cases import check_on_strict
 from wengert.backends import numpy_special
 
 sp = wg.special

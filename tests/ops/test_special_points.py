@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from op_cases import (
+
+import wengert as wg
+from tests.ops.op_cases import (
     assert_near,
     check_on_strict,
     vjp,
 )
-
-import wengert as wg
 
 # -- functions made of operations -------------------------------------------------------------
 

@@ -17,8 +17,10 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
 import pytest
-from jax_calls import JAX_CALLS, NOT_IN_JAX
-from op_cases import (
+
+import wengert as wg
+from tests.ops.jax_calls import JAX_CALLS, NOT_IN_JAX
+from tests.ops.op_cases import (
     CASES,
     FLAT,
     SINGLE,
@@ -37,8 +39,6 @@ from op_cases import (
     weights_like,
     with_kinds,
 )
-
-import wengert as wg
 from wengert.extend import REGISTRY
 
 
@@ -120,7 +120,7 @@ def jax_reference(name: str) -> Callable[..., Any]:
     if found is None:
         raise AssertionError(
             f"{name}: JAX has no function of this name; add what it calls it to JAX_CALLS in a "
-            "module of tests/jax_calls, or to NOT_IN_JAX with a reason"
+            "module of tests/ops/jax_calls, or to NOT_IN_JAX with a reason"
         )
     return found
 

@@ -1,7 +1,7 @@
 """IPOPT's callbacks, and minimize_ipopt with a stand-in for cyipopt.
 
 The stand-in has the interface of cyipopt.Problem, and solves with what the callbacks say, by way of
-SciPy. With cyipopt itself the same problems are in tests/test_peers_ipopt.py.
+SciPy. With cyipopt itself the same problems are in tests/optim/test_peers_ipopt.py.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""The tests: a folder for each folder of src/wengert, and pages, programs and peers beside them."""

@@ -1,0 +1,1 @@
+"""Tests of the dialects, which compare with what the real libraries answer."""

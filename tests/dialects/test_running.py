@@ -1,0 +1,190 @@
+"""`wengert run`: programs written for TensorFlow, on Wengert, as they stand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dialects.program_outputs import assert_same_output
+from wengert import cli, running
+
+PROGRAMS = sorted((Path(__file__).parent / "tensorflow" / "programs").glob("*.py"))
+#: What is the same before and after a run.
+STATE = ("argv", "path", "meta_path")
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: Any) -> Any:
+    """Return a function from code and arguments to the exit status, output and errors."""
+
+    def run(code: str, *arguments: str) -> tuple[int, str, str]:
+        script = tmp_path / "script.py"
+        script.write_text(code)
+        before = [list(getattr(sys, name)) for name in STATE], sys.modules["__main__"]
+        status = cli.main(["run", str(script), *arguments])
+        assert ([list(getattr(sys, name)) for name in STATE], sys.modules["__main__"]) == before
+        return (status, *capsys.readouterr())
+
+    return run
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_print_what_they_print_on_tensorflow(program: Path, capsys: Any) -> None:
+    assert cli.main(["run", str(program)]) == 0
+    found = capsys.readouterr()
+    assert_same_output(found.out, program.with_suffix(".txt").read_text())
+    assert not found.err
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import tensorflow as tf\nsum_ = tf.math.reduce_sum",
+        "import tensorflow\nsum_ = tensorflow.reduce_sum",
+        "import tensorflow.math\nsum_ = tensorflow.math.reduce_sum",
+        "import tensorflow.math as m\nsum_ = m.reduce_sum",
+        "from tensorflow import math\nsum_ = math.reduce_sum",
+        "from tensorflow.math import reduce_sum as sum_",
+    ],
+)
+def test_ways_to_import(run: Any, imports: str) -> None:
+    assert run(f"{imports}\nprint(int(sum_([1, 2])))") == (0, "3\n", "")
+
+
+def test_is_the_dialect_and_leaves_no_trace(run: Any) -> None:
+    before = {name for name in sys.modules if name.partition(".")[0] == "tensorflow"}
+    status, out, _ = run(
+        "import tensorflow as tf, wengert.tensorflow as ours\n"
+        "print(tf is ours, tf.nest is ours.nest)"
+    )
+    assert (status, out) == (0, "True True\n")
+    assert {name for name in sys.modules if name.partition(".")[0] == "tensorflow"} == before
+
+
+def test_a_program_is_the_main_program(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("import tensorflow as tf\nn = int(tf.constant(7))\n")
+    code = (
+        "import sys, beside\n"
+        "print(__name__, sys.argv[1:], beside.n, sys.modules['__main__'].__file__ == sys.argv[0])"
+    )
+    assert run(code, "--flag", "-m", "x")[:2] == (
+        0, "__main__ ['--flag', '-m', 'x'] 7 True\n"
+    )  # fmt: skip
+
+
+def test_errors_point_into_the_program(run: Any) -> None:
+    status, _, err = run("import tensorflow as tf\n\ndef f():\n    raise KeyError('k')\n\nf()\n")
+    assert status == 1
+    assert [line.strip() for line in err.splitlines() if "File" in line] == [
+        line for line in (line.strip() for line in err.splitlines()) if "script.py" in line
+    ]
+    assert "line 6" in err and "line 4" in err and err.endswith("KeyError: 'k'\n")
+
+
+def test_errors_of_syntax_point_into_the_program(run: Any) -> None:
+    status, _, err = run("x = (1,\n")
+    assert status == 1
+    assert 'script.py", line 1' in err and "SyntaxError" in err and "running.py" not in err
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("from tensorflow import reduce_summ", "did you mean tf.reduce_sum"),
+        ("import tensorflow.python.framework", "tf.python is not offered"),
+        ("import tensorflow as tf\ntf.saved_model.load('x')", "tf.saved_model is not offered"),
+        ("import tensorflow as tf\ntf.compat.v1.Session()", "tf.compat is not offered"),
+    ],
+)
+def test_names_that_are_not_offered(run: Any, line: str, told: str) -> None:
+    status, _, err = run(line)
+    assert status == 1
+    assert told in err and "docs/tensorflow-names.md" in err
+    assert "running.py" not in err
+
+
+def test_exit_status(run: Any) -> None:
+    with pytest.raises(SystemExit) as found:
+        run("import sys\nsys.exit(3)")
+    assert found.value.code == 3
+
+
+def test_code(capsys: Any) -> None:
+    code = "import sys, tensorflow as tf; print(sys.argv, float(tf.constant(2.5)))"
+    assert cli.main(["run", "-c", code, "a", "-b"]) == 0
+    assert capsys.readouterr().out == "['-c', 'a', '-b'] 2.5\n"
+
+
+def test_module(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    (tmp_path / "some_module.py").write_text(
+        "import sys\nimport tensorflow as tf\n"
+        "print(__name__, sys.argv[1:], tf.constant(1).numpy())\nif sys.argv[1:]: tf.nothing\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["run", "-m", "some_module"]) == 0
+    assert capsys.readouterr().out == "__main__ [] 1\n"
+    assert cli.main(["run", "-m", "some_module", "x"]) == 1
+    err = capsys.readouterr().err
+    assert "some_module.py" in err and "runpy" not in err and "tf.nothing" in err
+    assert cli.main(["run", "-m", "no_such_module"]) == 1
+    assert "No module named no_such_module" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nowhere.py"], "nowhere.py is no file"),
+        (["."], ". is a directory"),
+        (["-z"], "no option -z"),
+        (["-m"], "-m needs a module"),
+        (["-c"], "-c needs code"),
+        ([], "usage: wengert run"),
+    ],
+)
+def test_bad_command_lines(arguments: list[str], told: str, capsys: Any) -> None:
+    assert cli.main(["run", *arguments]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_help(capsys: Any) -> None:
+    assert cli.main(["run", "--help"]) == 0
+    assert "wengert run -m module" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    assert "run a program written for TensorFlow" in capsys.readouterr().out
+
+
+def test_as_a_command() -> None:
+    code = "import tensorflow as tf; tf.print('to stderr'); print(tf.constant([1.0]))"
+    found = subprocess.run(
+        [sys.executable, "-m", "wengert", "run", "-c", code],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    assert found.stdout == "tf.Tensor([1.], shape=(1,), dtype=float32)\n"
+    assert found.stderr == "to stderr\n"
+
+
+def test_imports_of_submodules_without_run() -> None:
+    code = (
+        "import wengert.tensorflow.math as m\n"
+        "from wengert.tensorflow.debugging import assert_equal\n"
+        "assert_equal(m.reduce_sum([1, 2]), 3)\n"
+        "try:\n    from wengert.tensorflow import reduce_summ\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 0, found.stderr
+    assert "did you mean tf.reduce_sum" in found.stdout
+
+
+def test_every_name_answers_for_a_module() -> None:
+    for name, module in running.ANSWERS.items():
+        with running.answering():
+            assert __import__(name).__name__ == module or name == "keras"

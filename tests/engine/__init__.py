@@ -1,0 +1,1 @@
+"""Tests of the engine: tensors, the tape, sweeps and cotangents."""

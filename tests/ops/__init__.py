@@ -1,0 +1,1 @@
+"""Tests of operations; the registry drives most of them."""

@@ -1,0 +1,1 @@
+"""Tests of transforms: gradients, forward mode, vmap, Jacobians, sparse plans, checkpoints."""

@@ -52,7 +52,7 @@ def test_what_a_rule_reads_must_not_be_overwritten() -> None:
     x = w * 2
     y = x * x
     x[0] = 5.0
-    with pytest.raises(RuntimeError, match=r"modified by an inplace operation.*test_torch_memory"):
+    with pytest.raises(RuntimeError, match=r"modified by an inplace operation.*test_memory"):
         y.sum().backward()
 
 

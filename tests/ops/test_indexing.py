@@ -182,3 +182,46 @@ CALLS: dict[str, tuple[Any, list[np.ndarray]]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_array_api_strict_agrees_on_elements(name: str) -> None:
     check_on_strict(*CALLS[name])
+
+
+# -- an ellipsis between index arrays, also one that stands for no axis ---------------------------
+
+APART = [
+    ((2, 2, 6), np.s_[:, np.array([0, 1]), ..., 5]),
+    ((2, 2, 6), np.s_[:, 1, ..., np.array([5, 0, 5])]),
+    ((2, 2, 6), np.s_[np.array([0, 1]), ..., :, np.array([5, 0])]),
+    ((2, 3, 6), np.s_[np.array([[0], [1]]), ..., np.array([2, 0, 1]), 4:1:-2]),
+    ((2, 3, 6), np.s_[:, None, np.array([2, 0]), ..., np.array([5, 1])]),
+    ((2, 3), np.s_[np.array([True, False]), ..., np.array([2, 0])]),
+    ((2, 3), np.s_[1, ..., np.array([2, 0])]),
+    ((2, 3, 4), np.s_[::-1, np.array([0, 2]), ..., 3]),
+    ((2, 3, 4), np.s_[::-1, np.array([0, 2]), 1, ...]),
+    ((2, 3, 4), np.s_[..., np.array([0, 2]), 1]),
+]
+
+
+@pytest.mark.parametrize(("shape", "key"), APART)
+def test_arrays_that_an_ellipsis_parts(shape: tuple[int, ...], key: Any) -> None:
+    raw = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+    x = wg.asarray(raw)
+    expected = raw[key]
+    weights = np.arange(1.0, 1 + expected.size).reshape(expected.shape)
+    np.testing.assert_array_equal(x[key], expected)
+    np.testing.assert_array_equal(x.at[key].get(), expected)
+    written, added, back = raw.copy(), raw.copy(), np.zeros(shape)
+    written[key] = weights
+    np.add.at(added, key, weights)
+    np.add.at(back, key, weights)
+    np.testing.assert_array_equal(x.at[key].set(weights), written)
+    np.testing.assert_array_equal(x.at[key].add(weights), added)
+    with wg.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * 3.0
+        z, total = y[key], wg.sum(y * y)
+    np.testing.assert_array_equal(tape.gradient(z, x, output_gradients=weights), 3 * back)
+    np.testing.assert_array_equal(tape.gradient(y.at[key], x, output_gradients=weights), 3 * back)
+    np.testing.assert_array_equal(tape.gradient(total, x.at[key]), 18 * expected)
+    _, tangent = wg.jvp(lambda x: x[key], (raw,), (raw,))
+    np.testing.assert_array_equal(tangent, expected)
+    rows = wg.vmap(lambda x: x[key])(np.stack([raw, -raw]))
+    np.testing.assert_array_equal(rows, np.stack([expected, -expected]))

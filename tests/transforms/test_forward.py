@@ -174,3 +174,54 @@ def test_arguments_that_do_not_move_may_be_anything() -> None:
     value, tangent = wg.jvp(f, (x, 2, "text"), (v, None, None))
     np.testing.assert_allclose(tangent, 2 * x[2] * v[2])
     assert isinstance(value, np.float64)
+
+
+# -- selections with steps of either sign ---------------------------------------------------------
+
+SELECTIONS = [np.s_[::-1], np.s_[4:1:-2], np.s_[1::2], np.s_[-1], np.s_[np.array([3, 0, 3])]]
+THROUGH: dict[str, Any] = {
+    "slice": lambda x: x[1:],
+    "slice back": lambda x: x[3:0:-2],
+    "concat": lambda x: wg.concat([x, 2 * x]),
+    "pad": lambda x: wg.pad(x, (1, 2)),
+    "roll": lambda x: wg.roll(x, 2, axis=0),
+    "flip": wg.flip,
+    "reshape": lambda x: wg.reshape(x, (1, 5)),
+    "matmul": lambda x: wg.asarray(np.arange(10.0).reshape(2, 5)) @ x,
+    "cumulative_sum": wg.cumulative_sum,
+    "softmax": wg.nn.softmax,
+    "sum": wg.sum,
+    "sort": wg.sort,
+    "outside": lambda x: x[None, 2],
+}
+
+
+@pytest.mark.parametrize("key", SELECTIONS, ids=repr)
+@pytest.mark.parametrize("name", THROUGH)
+def test_tangents_of_selections(name: str, key: Any) -> None:
+    raw = np.array([0.3, -1.2, 2.5, 0.9, 0.1])
+    given = np.arange(1.0, 1 + np.size(raw[key])).reshape(np.shape(raw[key]))
+    direction = np.zeros(5)
+    np.add.at(direction, key, given)
+    x = wg.asarray(raw)
+    with wg.ForwardAccumulator(x.at[key], given) as accumulator:
+        y = THROUGH[name](x)
+    expected = wg.jacobian(THROUGH[name], mode="reverse")(raw) @ direction
+    np.testing.assert_allclose(
+        accumulator.jvp(y, unconnected_gradients="zero"), expected, atol=1e-12
+    )
+    if not isinstance(key, np.ndarray):
+        columns = wg.jacobian(THROUGH[name], wrt=key, mode="forward")(raw)
+        rows = wg.jacobian(THROUGH[name], wrt=key, mode="reverse")(raw)
+        np.testing.assert_allclose(columns, rows, atol=1e-12)
+
+
+def test_a_real_tangent_meets_an_empty_complex_one() -> None:
+    x, y = wg.asarray(np.ones((3, 3), complex)), wg.asarray(np.ones((3, 3)))
+    nothing, some = np.s_[..., np.zeros(0, int), 0], np.s_[3:1:-2, None, -2]
+    tangents = [np.zeros(0, complex), np.array([[0.5]])]
+    with wg.ForwardAccumulator([x.at[nothing], y.at[some]], tangents) as accumulator:
+        z = y + x
+    expected = np.zeros((3, 3), complex)
+    expected[2, 1] = 0.5
+    np.testing.assert_array_equal(accumulator.jvp(z), expected)

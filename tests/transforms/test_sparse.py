@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import array_api_strict
@@ -361,3 +362,78 @@ def test_dtype_and_position_of_the_argument() -> None:
     assert plan(2.0, np.ones(3)).dtype == np.float64
     with pytest.raises(TypeError, match="argnum=0, and there are 0 arguments"):
         wg.sparse.jacobian(burgers)
+
+
+# -- no number from anywhere else ------------------------------------------------------------------
+
+
+def test_a_hessian_whose_pattern_is_not_symmetric_by_itself() -> None:
+    """What only the transpose of the pattern has is zero, not what memory held."""
+
+    def pooled(x: Any) -> Any:
+        return wg.sum(wg.nn.max_pool1d(wg.reshape(x, (1, 1, -1)), 2) ** 2)
+
+    x = np.array([1.0, 2.0, 3.0, 0.5])
+    for mode in ("auto", "reverse", "star", "acyclic"):
+        plan = wg.sparse.hessian(pooled, x, mode=mode)
+        np.testing.assert_allclose(plan(x).toarray(), np.diag([0.0, 2.0, 2.0, 0.0]))
+
+
+UPDATES: dict[str, Callable[[Any], Any]] = {
+    "add": lambda x: x.at[:2].add(x[1:]),
+    "add at indices": lambda x: x.at[np.array([0, 0, 2])].add(x),
+    "subtract": lambda x: x.at[1:].subtract(x[:2]),
+    "set": lambda x: x.at[:2].set(x[1:]),
+    "set at indices": lambda x: x.at[np.array([2, 0])].set(x[1:]),
+    "add to another": lambda x: wg.zeros(3).at[::2].add(x[:2]),
+    "add a constant": lambda x: x.at[:2].add(3.0),
+    "multiply": lambda x: x.at[:2].multiply(x[1:]),
+}
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse", "both"])
+@pytest.mark.parametrize("name", UPDATES)
+def test_patterns_of_updates(name: str, mode: str) -> None:
+    a, b = np.array([1.0, 2.0, 3.0]), np.array([0.5, -1.0, 4.0])
+    plan = wg.sparse.jacobian(UPDATES[name], a, mode=mode)
+    for x in (a, b):
+        np.testing.assert_allclose(plan(x).toarray(), wg.jacobian(UPDATES[name])(x))
+
+
+def _piecewise(random: np.random.Generator, n: int) -> Callable[[Any], Any]:
+    """Return a random function of n numbers with branches."""
+    terms = []
+    for _ in range(random.integers(1, 5)):
+        count = int(random.integers(1, n + 1))
+        terms.append((random.integers(6), *(random.permutation(n)[:count] for _ in range(3))))
+
+    def function(x: Any) -> Any:
+        total = 0.0
+        for kind, i, j, k in terms:
+            a, b, c = x[i], x[j], x[k]
+            total += (
+                lambda a, b, c: wg.sum(wg.where(c > 0, a * b, a + b)),
+                lambda a, b, c: wg.sum(wg.nn.relu(a) * b),
+                lambda a, b, c: wg.sum(wg.maximum(a, b) ** 2),
+                lambda a, b, c: wg.sum(wg.clip(a * b, -0.5, 0.5)),
+                lambda a, b, c: wg.max(a) * wg.sum(b),
+                lambda a, b, c: wg.sum(wg.abs(a) * b * c),
+            )[kind](a, b, c)
+        return total
+
+    return function
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_local_hessians_say_when_a_branch_has_changed(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 6))
+    function, here, there = _piecewise(random, n), random.normal(size=n), random.normal(size=n)
+    for mode in ("auto", "star", "reverse", "acyclic"):
+        plan = wg.sparse.hessian(function, here, pattern="local", mode=mode)
+        np.testing.assert_allclose(plan(here).toarray(), wg.hessian(function)(here), atol=1e-12)
+        try:
+            found = plan(there).toarray()
+        except wg.sparse.PatternError:
+            continue
+        np.testing.assert_allclose(found, wg.hessian(function)(there), atol=1e-12)

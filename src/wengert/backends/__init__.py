@@ -113,6 +113,11 @@ def _kind_by_name(name: str) -> str:
     return next((k for prefix, k in prefixes.items() if name.startswith(prefix)), "O")
 
 
+def is_half(dtype: Any) -> bool:
+    """Whether a dtype of any library is float16, whose largest number is 65,504."""
+    return str(dtype).rpartition(".")[2] == "float16"
+
+
 def is_inexact(dtype: Any) -> bool:
     """Whether a derivative with respect to numbers of this dtype exists."""
     return kind_of(dtype) in "fc"

@@ -62,9 +62,10 @@ def cholesky(x: np.ndarray) -> np.ndarray:  # type: ignore[no-redef]
     return np.linalg.cholesky(x) if found is None else found
 
 
-def eigh(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[no-redef]
-    """Return eigenvalues and eigenvectors of Hermitian matrices."""
-    return tuple(_in_single("eigh_lo", x) or np.linalg.eigh(x))
+def eigh(x: np.ndarray, UPLO: Any = "L") -> tuple[np.ndarray, np.ndarray]:  # type: ignore[no-redef]
+    """Return eigenvalues and eigenvectors of Hermitian matrices, of which one triangle is read."""
+    loop = "eigh_lo" if UPLO == "L" else "eigh_up"
+    return tuple(_in_single(loop, x) or np.linalg.eigh(x, UPLO))
 
 
 def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:  # type: ignore[no-redef]

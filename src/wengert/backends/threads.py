@@ -14,13 +14,14 @@ import contextvars
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import local
+from threading import Lock, local
 from typing import Any
 
 #: About how many bytes of each array a piece should have: well within a core's own cache.
 PIECE = 128 * 1024
 
 _pool: ThreadPoolExecutor | None = None
+_making = Lock()
 _here = local()
 
 
@@ -47,11 +48,16 @@ def in_pieces(
     given, is called once by each thread, and what it returns is a third argument of its work.
     """
     piece = max(1, piece)
-    starts = iter(range(0, length, piece))  # its next() is one step of the interpreter: no lock
+    starts = iter(range(0, length, piece))
+    taking = Lock()
 
     def share() -> None:
         mine = () if scratch is None else (scratch(),)
-        for start in starts:
+        while True:
+            with taking:  # without Python's own lock, two threads could take the same piece
+                start = next(starts, None)
+            if start is None:
+                return
             work(start, min(start + piece, length), *mine)
 
     workers = min(count(), -(-length // piece))
@@ -77,9 +83,10 @@ def _as_helper(share: Callable[[], None]) -> None:
 
 def _executor() -> ThreadPoolExecutor:
     global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(max(1, count() - 1), thread_name_prefix="wengert")
-    return _pool
+    with _making:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(max(1, count() - 1), thread_name_prefix="wengert")
+        return _pool
 
 
 def _forget() -> None:

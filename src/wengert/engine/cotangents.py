@@ -357,7 +357,7 @@ def add(xp: Any, a: Any, b: Any, owned: bool = False) -> Any:
     if type(a) is Block:
         return _add_blocks(xp, a, b) if type(b) is Block else add(xp, b, a)
     if type(b) is Block:
-        if not b.shape or not getattr(xp, "writable", False):
+        if not b.shape or not getattr(xp, "writable", False) or a.dtype != b.dtype:
             return a + b.todense(xp)
         if not owned:
             a = xp.copy(a)
@@ -450,6 +450,17 @@ def _one_axis_apart(a: Block, b: Block) -> int | None:
 
 def _size(block: Block) -> int:
     return math.prod(map(len, block.region))
+
+
+def hull(region: Region) -> Region:
+    """Return the smallest region of ranges without steps around another; `Op.reach` takes these."""
+    return tuple(map(_span, region))
+
+
+def _span(r: Any) -> range:
+    if type(r) is range and r.step == 1:
+        return r
+    return range(int(min(r)), int(max(r)) + 1) if len(r) else range(0)
 
 
 def around(one: Region, two: Region) -> Region:

@@ -22,9 +22,11 @@ from wengert.engine.cotangents import (
     add,
     around,
     fit,
+    hull,
     selected,
     sizes,
     whole,
+    zero,
 )
 from wengert.engine.node import NOBODY, OUTPUT, Node, active
 from wengert.engine.sweep import ancestors, leading_to, recorded_values
@@ -174,6 +176,8 @@ def _by_transposing(node: Node, edges: list[Any]) -> Any:
             for shape, dtype in zip(node.shape, node.dtype, strict=True)
         ]
     else:
+        if region is not None and not all(map(len, region)):  # the tangents end before this
+            return zero(node.shape, node.dtype, like=_on_tensors(edges[0][3]))
         lengths = node.shape if region is None else sizes(region)
         outputs = [wrap(plain.zeros(lengths, dtype=node.dtype))]
     answers: list[Any] = []
@@ -210,8 +214,7 @@ def _reached(node: Node, edges: list[Any]) -> Region | None:
     for parent, argument, values, t in edges:
         if type(t) is not Block:
             return None
-        start = tuple(r if type(r) is range else range(r.min(), r.max() + 1) for r in t.region)
-        part = node.op.reach(start, node, parent, argument, values)
+        part = node.op.reach(hull(t.region), node, parent, argument, values)
         if part is None:
             return None
         region = part if region is None else around(region, part)
@@ -231,10 +234,9 @@ def _on_tensors(t: Any) -> Any:
 def _as_tensors(op: Any, argument: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return what a rule reads with raw arrays of arguments and results made tensors."""
     names = op.reads[0 if op.variadic else argument] or ()
-    arrays = {"y", "arrays", *op.args}
 
     def tensor(name: str, value: Any) -> Any:
-        if name not in arrays:
+        if name not in op.arrays:
             return value
         if type(value) is tuple or type(value) is list:
             return tuple(v if type(v) is Tensor else wrap(v) for v in value)

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.backends import memory
 from wengert.engine.batching import Batched, Level, opened
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import DtypeError, ShapeError, caller_line
+from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.forward import push
 from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
@@ -26,6 +27,8 @@ from wengert.engine.trees import flatten
 
 #: About how many bytes the cotangents of one sweep may take, if `chunk_size` is "auto".
 BUDGET = 2**29
+#: Up to so many bytes, nobody asks how much memory there is.
+SMALL = 2**28
 log = logging.getLogger("wengert")
 
 
@@ -49,6 +52,34 @@ def chunks(count: int, chunk_size: int | str | None, nodes: list[Any], token: An
             f"chunk_size is {chunk_size!r}; write a positive number, 'auto', or None for all"
         )
     return [range(i, min(i + size, count)) for i in range(0, count, max(size, 1))]
+
+
+def check_room(
+    what: str, results: list[tuple[tuple[int, ...], tuple[int, ...], Part]], pieces: list[range]
+) -> None:
+    """Raise MemoryError if Jacobians take more memory than there is.
+
+    `results` are the shapes of a target and of a source, and that source, for each Jacobian;
+    `pieces`, the rows of one sweep each. Several are joined in the end, which takes room for both.
+    """
+    need = 0
+    for height, width, place in results:
+        if type(place.tensor._raw) is np.ndarray:
+            need += math.prod(height) * math.prod(width) * place.tensor.dtype.itemsize
+    need *= min(2, len(pieces))
+    if need < SMALL:  # not worth a look
+        return
+    room = memory.available()
+    if room is not None and need > room:
+        (height, width, _), *_ = results
+        raise MemoryError(
+            f"{what}: {math.prod(height):,} outputs by {math.prod(width):,} inputs take "
+            f"{need / 2**30:,.1f} GiB as a dense array, and this machine has {room / 2**30:,.1f} "
+            "GiB left. Ask for a part, with wg.jacobian(f, of=..., wrt=...) or "
+            "tape.jacobian(y.at[...], x.at[...]), and go through the parts in a loop; for a matrix "
+            "that is mostly zeros write wg.sparse.jacobian; for products with it wg.vjp, wg.jvp or "
+            "wg.hvp"
+        )
 
 
 def _bytes(node: Node) -> int:
@@ -159,8 +190,8 @@ def tape_jacobian(
     places = [part_of_tape(s, "jacobian: source") for s in given]
     shape = shape_of(part)
     pieces = chunks(math.prod(shape), chunk_size, [part.node], tape._token)
-    if not tape._persistent:
-        tape._spent = caller_line()
+    check_room("jacobian", [(shape, shape_of(place), place) for place in places], pieces)
+    tape._spend("jacobian")
     answers: list[Any] = []
     for place, found in zip(places, pulled(tape, part, places, pieces, True), strict=True):
         full = (*shape, *shape_of(place))
@@ -187,8 +218,8 @@ def tape_batch_jacobian(
         raise TypeError("batch_jacobian: takes whole tensors; write tape.jacobian for selections")
     rest = math.prod(shape[1:])
     pieces = chunks(rest, chunk_size, [part.node], tape._token)
-    if not tape._persistent:
-        tape._spent = caller_line()
+    check_room("batch_jacobian", [(shape, inner[1:], place)], pieces)
+    tape._spend("batch_jacobian")
     if part.node is None or tape._token not in part.node.tokens:
         return zeros_like(place, (*shape, *inner[1:])) if zero else None
     rows: list[Tensor] = []

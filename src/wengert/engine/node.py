@@ -56,6 +56,22 @@ _next_order = itertools.count().__next__
 Edge = tuple["Node", int, tuple[Any, ...]]
 
 
+class Shapes(tuple[tuple[int, ...], ...]):
+    """The shapes of an operation's arguments, which know where each lies when they are joined."""
+
+    _starts: dict[int, list[int]]
+
+    def span(self, position: int, axis: int) -> tuple[int, int]:
+        """Return where an argument begins and ends along an axis on which all are joined."""
+        if not hasattr(self, "_starts"):
+            self._starts = {}
+        starts = self._starts.get(axis)
+        if starts is None:
+            lengths = (shape[axis] for shape in self)
+            starts = self._starts[axis] = [0, *itertools.accumulate(lengths)]
+        return starts[position], starts[position + 1]
+
+
 class Node:
     """One entry of the list.
 
@@ -210,14 +226,14 @@ class Op:
         self.reads = tuple(None if r is None else self._reads(r) for r in self.rules)
         self.rules = tuple(r if r is None or _is_ours(r) else _guarded(r) for r in rules)
         self.picks = tuple(None if r is None else self._pick(r) for r in self.reads)
+        #: the names by which rules read arrays of numbers
+        self.arrays = frozenset({"y", "arrays", *self.args})
         reads = [set(r) for r in self.reads if r is not None]
         #: whether every entry keeps arrays (True), or none does (False); None if that depends
         self.keeps: bool | None = None
-        if reads and all(r & {"y", "arrays", *self.args} for r in reads):
+        if reads and all(r & self.arrays for r in reads):
             self.keeps = True
-        elif not self.captures and not any(
-            r & {"y", "arrays", *self.args, *self.params} for r in reads
-        ):
+        elif not self.captures and not any(r & {*self.arrays, *self.params} for r in reads):
             self.keeps = False
         #: whether rules read no more than the result and the arguments' values
         self.reads_values_only = set().union(*filter(None, self.reads)) <= {"y", *self.args}

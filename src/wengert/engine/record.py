@@ -21,7 +21,18 @@ from wengert.engine.batching import (
     plain_namespace,
 )
 from wengert.engine.errors import BackendError, ShapeError
-from wengert.engine.node import NOBODY, OUTPUT, Edge, Node, Op, Tokens, active, entry, meet
+from wengert.engine.node import (
+    NOBODY,
+    OUTPUT,
+    Edge,
+    Node,
+    Op,
+    Shapes,
+    Tokens,
+    active,
+    entry,
+    meet,
+)
 from wengert.engine.tensor import Tensor, wrap
 
 SCALARS = (bool, int, float, complex)
@@ -172,17 +183,16 @@ def record(
     tokens: Tokens,
 ) -> Any:
     """Return `y` as a Tensor (or a tuple of them) with an entry that leads to `nodes`."""
-    shapes = tuple([tuple(getattr(r, "shape", ())) for r in raws])
+    shapes = (Shapes if op.variadic else tuple)([tuple(getattr(r, "shape", ())) for r in raws])
     further = [params[name] for name in op.params]
-    values = () if op.variadic else (y, *raws, *shapes, shapes, *further)
+    values = (y, tuple(raws)) if op.variadic else (y, *raws, *shapes, shapes, *further)
     edges: list[Edge] = []
     for position, node in enumerate(nodes):
         pick = op.picks[0 if op.variadic else position]
         if pick is None or node is None or (node.tokens is not tokens and not node.tokens & tokens):
             continue
-        if op.variadic:
-            values = (y, tuple(raws), position, shapes, *further)
-        edges.append((node, position, pick(values)))
+        known = (*values, position, shapes, *further) if op.variadic else values
+        edges.append((node, position, pick(known)))
     several = type(y) is tuple or type(y) is list
     if not edges or not (several or backends.is_inexact(y.dtype)):
         return tuple(map(wrap, y)) if several else wrap(y)

@@ -207,6 +207,9 @@ def _dense(xp: Any, node: Node, k: int, part: Any, seeds: dict[Node, Any]) -> An
 def recorded_values(node: Node, argument: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the values that a rule reads as tensors with their entries."""
     op = node.op
+    reads = op.reads[0 if op.variadic else argument] or ()
+    if not op.arrays.intersection(reads):
+        return values
     parents = {position: parent for parent, position, _ in node.edges}
 
     def tensor(name: str, value: Any) -> Any:
@@ -220,5 +223,4 @@ def recorded_values(node: Node, argument: int, values: tuple[Any, ...]) -> tuple
             return wrap(value, parents.get(op.args.index(name)))
         return value
 
-    reads = op.reads[0 if op.variadic else argument] or ()
     return tuple(map(tensor, reads, values))

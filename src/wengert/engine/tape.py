@@ -20,6 +20,8 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten, paths
 from wengert.engine.variable import Variable
 
+_spending = threading.Lock()
+
 
 class GradientTape:
     """Records the operations that depend on what it watches, to differentiate them.
@@ -165,8 +167,7 @@ class GradientTape:
         given, rebuild = flatten(sources)
         places = [None if s is None else part_of_tape(s, "gradient: source") for s in given]
         seeds = self._seeds(target, targets, output_gradients)
-        if not self._persistent:
-            self._spent = caller_line()
+        self._spend("gradient")
         found = self._sweep(seeds, places)
         zero = unconnected_gradients == "zero"
         return rebuild([_answer(found, place, zero, dense) for place in places])
@@ -177,12 +178,22 @@ class GradientTape:
             raise ValueError(
                 f"unconnected_gradients is {unconnected_gradients!r}; write 'none' or 'zero'"
             )
+        self._check_unspent(method)
+
+    def _check_unspent(self, method: str) -> None:
         if self._spent is not None:
             raise TapeError(
                 f"{method}() was called on this tape after {self._spent}, where a derivative was "
                 "asked for that freed what it recorded; write GradientTape(persistent=True) to ask "
                 "more than once"
             )
+
+    def _spend(self, method: str) -> None:
+        """Use up the one derivative that a tape has unless it is persistent."""
+        if not self._persistent:
+            with _spending:  # of two threads that ask at the same moment, one gets it
+                self._check_unspent(method)
+                self._spent = caller_line()
 
     def jacobian(
         self,

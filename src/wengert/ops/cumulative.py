@@ -161,9 +161,9 @@ def _extreme_rule(xp: Any, g: Any, x: Any, y: Any, axis: int) -> Any:
         alone = _without_ties(g, x, y, axis)
         if alone is not None:
             return alone
-    goes_on = segments.attains(y, _shifted(xp, y, -1, axis, fill=0))
+    goes_on = reductions.attains(y, _shifted(xp, y, -1, axis, fill=0))
     goes_on = xp.astype(goes_on, g.dtype)
-    records = segments.attains(x, y)
+    records = reductions.attains(x, y)
     went_on = _shifted(xp, goes_on, 1, axis, fill=0)
     count = _from_the_start(xp, xp.astype(records, g.dtype), went_on, axis)
     return xp.keep(_from_the_end(xp, g / count, goes_on, axis), records)
@@ -173,8 +173,8 @@ def _without_ties(g: np.ndarray, x: np.ndarray, y: np.ndarray, axis: int) -> np.
     """Return the sum of g over the run that each element began; None if there are ties."""
     x, y, g = (np.moveaxis(a, axis, -1) for a in (x, y, g))
     begins = np.ones(y.shape, bool)
-    begins[..., 1:] = ~segments.attains(y[..., :-1], y[..., 1:])
-    if not np.array_equal(begins, segments.attains(x, y)):
+    begins[..., 1:] = ~reductions.attains(y[..., :-1], y[..., 1:])
+    if not np.array_equal(begins, reductions.attains(x, y)):
         return None
     total = np.zeros(g.shape, g.dtype)
     if total.size:
@@ -266,4 +266,4 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     before = (slice(None),) * axis
     for _ in range(n):
         x = x[(*before, slice(1, None))] - x[(*before, slice(None, -1))]
-    return x
+    return x if n else shapes.renewed(x)

@@ -54,8 +54,9 @@ sqrt = elementwise("sqrt", lambda xp, g, y: g / (y + y), domain=POSITIVE)
 
 
 def _over(xp: Any, x: Any, y: Any) -> Any:
-    """Return x / y, and 0 where y is 0: the least subgradient of a norm at its tip."""
-    return x / xp.where(y == 0, xp.ones_like(y), y)
+    """Return x / y, and 0 without a slope where y is 0: the least subgradient at a tip."""
+    tip = y == 0
+    return xp.keep(x / xp.where(tip, xp.ones_like(y), y), xp.logical_not(tip))
 
 
 def _pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
@@ -64,7 +65,10 @@ def _pow_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
 
 
 def _pow_exponent(xp: Any, g: Any, y: Any, x1: Any) -> Any:
-    return g * y * xp.log(xp.where(x1 == 0, xp.ones_like(x1), x1))  # 0**p is flat in p > 0
+    at_zero = x1 == 0
+    log = xp.log(xp.where(at_zero, xp.ones_like(x1), x1))  # 0**p is flat in p > 0 ...
+    fall = at_zero & xp.logical_not(xp.isfinite(y))  # ... and falls from infinity in p < 0
+    return g * y * xp.where(fall, -xp.ones_like(log), log)
 
 
 pow_ = elementwise("pow", _pow_base, _pow_exponent, domain=(POSITIVE, ANY))
@@ -352,9 +356,9 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
 _below = elementwise(
     "clip_below",
     lambda xp, g, x, high: xp.keep(g, x < high),
-    lambda xp, g, x, high: xp.keep(g, xp.logical_not(x < high)),
+    lambda xp, g, x, high: xp.keep(g, x >= high),
     args=("x", "high"),
-    chosen=(lambda xp, x, high: x < high, lambda xp, x, high: xp.logical_not(x < high)),
+    chosen=(lambda xp, x, high: x < high, lambda xp, x, high: x >= high),
     compute=lambda xp, x, high: xp.clip(x, None, high),
     kinds="f",
     reference=np.minimum,
@@ -362,9 +366,9 @@ _below = elementwise(
 _above = elementwise(
     "clip_above",
     lambda xp, g, x, low: xp.keep(g, x > low),
-    lambda xp, g, x, low: xp.keep(g, xp.logical_not(x > low)),
+    lambda xp, g, x, low: xp.keep(g, x <= low),
     args=("x", "low"),
-    chosen=(lambda xp, x, low: x > low, lambda xp, x, low: xp.logical_not(x > low)),
+    chosen=(lambda xp, x, low: x > low, lambda xp, x, low: x <= low),
     compute=lambda xp, x, low: xp.clip(x, low, None),
     kinds="f",
     reference=np.maximum,

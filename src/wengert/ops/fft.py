@@ -404,7 +404,7 @@ def ifftshift(x: Any, /, *, axes: Any = None) -> Any:
 def _rolled(x: Any, axes: Any, name: str, places: Callable[[int], int]) -> Any:
     x = shapes.tensor(x, name)
     axes = normalised(axes, x.ndim, name)
-    return shapes.roll(x, tuple(places(x.shape[a]) for a in axes), axis=axes) if axes else x
+    return shapes.roll(x, tuple(places(x.shape[a]) for a in axes), axis=axes)
 
 
 __all__ = [

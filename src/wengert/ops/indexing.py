@@ -48,6 +48,7 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
     if used > len(shape):
         raise IndexError(f"{used} indices for an array of shape {shape}")
     at = dots[0] if dots else len(given)
+    apart = bool(dots) and used == len(shape) and _is_between_arrays(given, at)
     given[at : at + 1] = [slice(None)] * (len(shape) - used)
     parts: list[Any] = []
     axis = 0
@@ -66,7 +67,45 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
         else:
             parts.append(_checked(part, axis, shape))
             axis += 1
+    if apart:
+        parts = _arrays_first(parts, shape)
     return Key(tuple(parts), not has_arrays(parts))
+
+
+def _is_between_arrays(given: list[Any], at: int) -> bool:
+    """Return whether an ellipsis stands between index arrays, or between one and an integer.
+
+    Such indices are no neighbours to NumPy, even if the ellipsis stands for no axis.
+    """
+    before, after = (any(map(_is_array_or_int, side)) for side in (given[:at], given[at + 1 :]))
+    return before and after and has_arrays(given)
+
+
+def _is_array_or_int(part: Any) -> bool:
+    return part is not None and not isinstance(part, slice)
+
+
+def _arrays_first(parts: list[Any], shape: tuple[int, ...]) -> list[Any]:
+    """Return a key of index arrays alone that selects what arrays that are no neighbours do.
+
+    NumPy has the axes of such arrays before those of slices and newaxes.
+    """
+    kept = [i for i, part in enumerate(parts) if not _is_array_or_int(part)]
+    found: list[Any] = []
+    axis = 0
+    for i, part in enumerate(parts):
+        if part is None:
+            continue
+        if isinstance(part, slice):
+            after = len(kept) - kept.index(i) - 1
+            found.append(np.arange(shape[axis])[part].reshape(-1, *(1,) * after))
+        elif type(part) is int:
+            found.append(np.full((1,) * len(kept), part))
+        else:
+            lengths = (*part.shape, *(1,) * len(kept))
+            found.append(shapes.reshape(wrap(part), lengths)._raw)
+        axis += 1
+    return found
 
 
 def has_arrays(parts: Any) -> bool:

@@ -100,7 +100,8 @@ def _cholesky(a: Any, /, upper: bool = False) -> Any:
 
 
 def _eigh(a: Any, UPLO: str = "L") -> Any:
-    return wg.linalg.eigh(_from_triangle(a, "eigh", _is_upper(UPLO)))
+    matrix = _from_triangle(a, "eigh", _is_upper(UPLO))
+    return wg.linalg.eigh(matrix, triangle=UPLO.upper())
 
 
 def _eigvalsh(a: Any, UPLO: str = "L") -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.ops.families import one_axis
 from wengert.ops.numpy_ufuncs import Function, is_tensor, values, wg
-from wengert.ops.shapes import scatter_flat, tensor
+from wengert.ops.shapes import renewed, scatter_flat, tensor
 
 _ALL = slice(None)
 
@@ -63,7 +63,7 @@ def at_least(rank: int) -> Function:
     def extended(x: Any) -> Any:
         x = tensor(x, f"atleast_{rank}d")
         if x.ndim >= rank:
-            return x
+            return renewed(x)
         after = (1,) if rank == 3 and x.ndim else ()  # np.atleast_3d makes (1, n, 1) and (m, n, 1)
         return wg.reshape(x, (1,) * (rank - x.ndim - len(after)) + x.shape + after)
 

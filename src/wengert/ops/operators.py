@@ -228,7 +228,9 @@ def install() -> None:
             "T": property(_matrix),
             "mT": property(shapes.matrix_transpose),
             "at": property(At),
-            "real": property(lambda x: elementwise.real(x) if elementwise.is_complex(x) else x),
+            "real": property(
+                lambda x: elementwise.real(x) if elementwise.is_complex(x) else shapes.renewed(x)
+            ),
             "imag": property(
                 lambda x: (
                     elementwise.imag(x) if elementwise.is_complex(x) else creation.zeros_like(x)

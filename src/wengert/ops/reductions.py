@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from wengert import backends
 from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
@@ -28,13 +30,31 @@ _sum = reduction(
         sample((), axis=(), keepdims=False),
     ],
 )
-_mean = reduction("mean", lambda xp, g, x_shape, axis: g / _count(x_shape, axis))
+
+
+def over_count(xp: Any, g: Any, count: float) -> Any:
+    """Return g / count. Half precision, which cannot hold a large count, goes by way of single."""
+    if count > LARGEST_HALF and backends.is_half(g.dtype):
+        return xp.astype(xp.astype(g, xp.float32) / count, g.dtype)
+    return g / count
+
+
+LARGEST_HALF = 65504
+_mean = reduction("mean", lambda xp, g, x_shape, axis: over_count(xp, g, _count(x_shape, axis)))
+
+
+def attains(x: Any, y: Any) -> Any:
+    """Return whether x is y, as NaN is where a NaN made y what it is."""
+    if isinstance(y, np.ndarray) and not np.isnan(y).any():  # the usual case, in fewer passes
+        return x == y
+    return (x == y) | ((x != x) & (y != y))
 
 
 def _extreme_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
     """Share g evenly among the elements that attain the extreme."""
-    winners = xp.astype(x == y, g.dtype)
-    return g * (winners / xp.sum(winners, axis=axis, keepdims=True))
+    dtype = xp.float32 if backends.is_half(g.dtype) else g.dtype  # which holds any count
+    winners = xp.astype(attains(x, y), dtype)
+    return g * xp.astype(winners / xp.sum(winners, axis=axis, keepdims=True), g.dtype)
 
 
 _max = reduction("max", _extreme_rule, kinds="f")
@@ -75,7 +95,10 @@ def _prod_over(xp: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 
 def _var_rule(xp: Any, g: Any, x: Any, axis: tuple[int, ...], correction: Any) -> Any:
     freedom = _count(tuple(x.shape), axis) - correction
-    return g * ((x - xp.mean(x, axis=axis, keepdims=True)) * (2 / freedom if freedom else math.nan))
+    apart = x - xp.mean(x, axis=axis, keepdims=True)
+    if freedom > LARGEST_HALF:
+        return g * over_count(xp, apart + apart, freedom)
+    return g * (apart * (2 / freedom if freedom else math.nan))
 
 
 def _std_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...], correction: Any) -> Any:
@@ -92,8 +115,20 @@ _MOMENTS = [
     sample((3, 2, 4), axis=(0, 2), keepdims=False, correction=0.5),
 ]
 _MOMENT_PARAMS = ("axis", "keepdims", "correction")
-_var = reduction("var", _var_rule, params=_MOMENT_PARAMS, samples=_MOMENTS, kinds="f")
-_std = reduction("std", _std_rule, params=_MOMENT_PARAMS, samples=_MOMENTS, kinds="f")
+
+
+def _moment(name: str, rule: Any) -> Any:
+    def compute(xp: Any, x: Any, **how: Any) -> Any:
+        if not backends.is_half(x.dtype):
+            return getattr(xp, name)(x, **how)
+        return xp.astype(getattr(xp, name)(xp.astype(x, xp.float32), **how), x.dtype)
+
+    return reduction(
+        name, rule, compute=compute, params=_MOMENT_PARAMS, samples=_MOMENTS, kinds="f"
+    )
+
+
+_var, _std = _moment("var", _var_rule), _moment("std", _std_rule)
 
 
 def _reduce(op: Any, x: Any, axis: Any, **params: Any) -> Any:

@@ -224,16 +224,9 @@ _segment_prod = special(
 )
 
 
-def attains(x: Any, y: Any) -> Any:
-    """Return whether x is y, as NaN is where a NaN made y what it is."""
-    if isinstance(y, np.ndarray) and not np.isnan(y).any():  # the usual case, in fewer passes
-        return x == y
-    return (x == y) | ((x != x) & (y != y))
-
-
 def _extreme_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any, num_segments: int) -> Any:
     """Share g evenly among the elements that attain the extreme of their segment."""
-    won = xp.astype(attains(data, _gathered(xp, y, segment_ids)), g.dtype)
+    won = xp.astype(reductions.attains(data, _gathered(xp, y, segment_ids)), g.dtype)
     count = _gathered(xp, _summed(xp, won, segment_ids, num_segments), segment_ids)
     return _gathered(xp, g, segment_ids) * (won / count)
 

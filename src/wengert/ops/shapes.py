@@ -20,7 +20,7 @@ from wengert.engine.cotangents import (
     whole,
 )
 from wengert.engine.errors import ShapeError
-from wengert.engine.node import Op
+from wengert.engine.node import Node, Op
 from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
@@ -172,9 +172,15 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
         shape = tuple(fill if n == -1 else n for n in shape)
     if math.prod(shape) != x.size:
         raise ShapeError(f"reshape: {x.size} elements of shape {x.shape} do not fill {shape}")
-    if copy is None and shape == x.shape:
-        return x
     return _reshape(x, shape=shape)
+
+
+def renewed(x: Tensor) -> Tensor:
+    """Return x as a tensor of its own, from a function that finds nothing to do.
+
+    Were the result x itself, a gradient with respect to it would be the gradient of the argument.
+    """
+    return _reshape(x, shape=x.shape)
 
 
 def _inverse(order: Sequence[int]) -> tuple[int, ...]:
@@ -298,8 +304,6 @@ def broadcast_to(x: Any, /, shape: Any) -> Any:
     """Return x repeated along new axes and axes of length 1 until it has `shape`."""
     x = tensor(x, "broadcast_to")
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
-    if shape == x.shape:
-        return x
     lead = len(shape) - x.ndim
     if lead < 0 or any(n not in (1, shape[lead + a]) for a, n in enumerate(x.shape)):
         raise ShapeError(f"broadcast_to: shape {x.shape} does not broadcast to {shape}")
@@ -538,7 +542,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     if not isinstance(constant_values, (int, float, complex)):
         raise TypeError(f"pad: constant_values is {constant_values!r}; expected one number")
     if not x.ndim:
-        return x
+        return renewed(x)
     widths = backends.NUMPY.broadcast_to(backends.NUMPY.asarray(pad_width), (x.ndim, 2)).tolist()
     return _pad(x, widths=tuple(map(tuple, widths)), mode=mode, value=constant_values)
 
@@ -625,42 +629,69 @@ def _matrices(x: Any, name: str) -> Tensor:
 
 
 def _part(xp: Any, g: Any, position: int, shapes: Any, axis: int) -> Any:
-    start = sum(s[axis] for s in shapes[:position])
-    return g[(slice(None),) * axis + (slice(start, start + shapes[position][axis]), ...)]
+    start, stop = shapes.span(position, axis)
+    return g[(slice(None),) * axis + (slice(start, stop), ...)]
 
 
 def _part_block(
     xp: Any, g: Block, node: Any, parent: Any, argument: int, values: tuple[Any, ...]
 ) -> Block | None:
     position, shapes, axis = values
-    start = sum(s[axis] for s in shapes[:position])
-    places = np.asarray(g.region[axis])
-    inside = np.flatnonzero((start <= places) & (places < start + shapes[position][axis]))
-    if not len(inside):
+    start, stop = shapes.span(position, axis)
+    inside = _run_within(g.region[axis], start, stop)
+    if not inside:
         return None
-    r = g.region[axis][inside[0] : inside[-1] + 1]  # positions of a range are a run
+    r = g.region[axis][inside.start : inside.stop]
     moved = range(r.start - start, r.stop - start, r.step)
     region = (*g.region[:axis], moved, *g.region[axis + 1 :])
-    key = (slice(None),) * axis + (slice(int(inside[0]), int(inside[-1]) + 1), ...)
+    key = (slice(None),) * axis + (slice(inside.start, inside.stop), ...)
     mask = (lambda: g.mask[key]) if g.is_masked else None
     return Block(shapes[position], region, g.values[key], mask)
 
 
+def _run_within(r: range, start: int, stop: int) -> range:
+    """Return which of the elements of a range, which are a run, lie from start to stop."""
+    if r.step < 0:
+        back = _run_within(r[::-1], start, stop)
+        return range(len(r) - back.stop, len(r) - back.start)
+    first = max(0, -((r.start - start) // r.step))
+    last = min(len(r), -((r.start - stop) // r.step))
+    return range(first, max(first, last))
+
+
 def _part_depends(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
     position, shapes, axis = values
-    start = sum(s[axis] for s in shapes[:position])
+    start, stop = shapes.span(position, axis)
     r = region[axis]
     if type(r) is not range or r.step != 1:
         return None
-    low, high = max(r.start, start), min(r.stop, start + shapes[position][axis])
+    low, high = max(r.start, start), min(r.stop, stop)
     return (*region[:axis], range(low - start, max(low, high) - start), *region[axis + 1 :])
 
 
 def _part_reached(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Region:
     position, shapes, axis = values
-    start = sum(s[axis] for s in shapes[:position])
+    start, _ = shapes.span(position, axis)
     moved = range(region[axis].start + start, region[axis].stop + start)
     return (*region[:axis], moved, *region[axis + 1 :])
+
+
+def _push_parts(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+    """Return the tangents joined, with zeros for parts that have none."""
+    if any(type(t) is Block for *_, t in edges):
+        return NotImplemented  # which costs no more than what the blocks reach
+    _, shapes, axis = edges[0][2]
+    tangents = {position: t for _, position, _, t in edges}
+    like = edges[0][3]
+    plain = backends.namespace_of(getattr(like, "_raw", like))
+    parts = []
+    for position, shape in enumerate(shapes):
+        t = tangents.get(position)
+        if t is None:
+            zeros = plain.zeros(shape, dtype=node.dtype)
+            t = wrap(zeros) if type(like) is Tensor else zeros
+        parts.append(t if t.dtype == node.dtype else xp.astype(t, node.dtype))
+    return xp.concat(parts, axis=axis)
 
 
 def _concat_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
@@ -687,6 +718,7 @@ _concat = special(
 )
 _concat.op.reach = _part_reached  # type: ignore[attr-defined]
 _concat.op.depends = _part_depends  # type: ignore[attr-defined]
+_concat.op.push = _push_parts  # type: ignore[attr-defined]
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:

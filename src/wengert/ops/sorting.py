@@ -23,7 +23,8 @@ from wengert.ops import batching, reductions, shapes
 from wengert.ops import elementwise as ew
 from wengert.ops.families import axes, composite, one_axis, sample, special, zero
 from wengert.ops.indexing import getitem, take, take_along_axis
-from wengert.ops.segments import attains, floating, integers, like, ordered
+from wengert.ops.reductions import attains
+from wengert.ops.segments import floating, integers, like, ordered
 
 _argsort = zero(
     "argsort",

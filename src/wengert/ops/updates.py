@@ -32,7 +32,8 @@ from wengert.ops.indexing import (
     parse_key,
     selected_shape,
 )
-from wengert.ops.segments import apart, attains, like, on_host, segment_prod
+from wengert.ops.reductions import attains
+from wengert.ops.segments import apart, like, on_host, segment_prod
 
 _KEYS = [
     sample((3, 4), (4,), key=(1, slice(None)), winners=None),

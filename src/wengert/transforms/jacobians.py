@@ -11,7 +11,15 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.jacobians import chunks, joined, pulled, pushed, shape_of, zeros_like
+from wengert.engine.jacobians import (
+    check_room,
+    chunks,
+    joined,
+    pulled,
+    pushed,
+    shape_of,
+    zeros_like,
+)
 from wengert.engine.record import lift
 from wengert.engine.tape import Part, part_of_tape
 from wengert.engine.tensor import Tensor, wrap
@@ -151,6 +159,8 @@ def _table(
         rows = []
         for target, height in zip(targets, heights, strict=True):
             pieces = chunks(height, chunk_size, [target.node], token)
+            shapes = [(shape_of(target), shape_of(place), place) for place in places]
+            check_room(call.what, shapes, pieces)
             row = pulled(call.tape, target, places, pieces, last=False)
             rows.append([None if r is None else joined(r) for r in row])
         if holomorphic:  # a gradient is the conjugate of the derivative
@@ -158,7 +168,9 @@ def _table(
     else:
         columns = []
         for place, width in zip(places, widths, strict=True):
-            found = pushed(call.tape, targets, place, chunks(width, chunk_size, nodes, token))
+            pieces = chunks(width, chunk_size, nodes, token)
+            check_room(call.what, [(shape_of(t), shape_of(place), place) for t in targets], pieces)
+            found = pushed(call.tape, targets, place, pieces)
             columns.append(
                 [None if c is None else _last_axis(joined(c), place.tensor.dtype) for c in found]
             )

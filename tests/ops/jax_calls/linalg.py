@@ -49,6 +49,7 @@ def _jax_qr(x: Any, mode: str) -> Any:
 #: Operations that JAX calls by another name, or with other parameters.
 JAX_CALLS: dict[str, Callable[..., Any]] = {
     "linalg.cholesky": jnp.linalg.cholesky,
+    "linalg.eigh": lambda x, triangle: jnp.linalg.eigh(x, UPLO=triangle),
     "linalg.cofactor": lambda x: (
         jnp.linalg.det(x)[..., None, None] * jnp.matrix_transpose(jnp.linalg.inv(x))
     ),

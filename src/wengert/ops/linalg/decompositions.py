@@ -120,8 +120,10 @@ def _look(name: str, values: str, vectors: str, equal: Any, turns: Any, mixed: b
         warn_degenerate(name, _MIXED.format(**words))
 
 
-def _hermitian_reference(function: Any) -> Any:
-    return lambda x: function((x + np.conj(np.swapaxes(x, -1, -2))) / 2)
+def _hermitian_reference(function: Any, *params: str) -> Any:
+    return lambda x, **given: function(
+        (x + np.conj(np.swapaxes(x, -1, -2))) / 2, *(given[name] for name in params)
+    )
 
 
 def _eigh_shown(xp: Any, w: Any, v: Any) -> Any:
@@ -133,26 +135,44 @@ def _eigh_shown(xp: Any, w: Any, v: Any) -> Any:
     )
 
 
+def _eigh_from(xp: Any, x: Any, triangle: str) -> Any:
+    x = hermitian(xp, x)
+    if xp is backends.NUMPY:
+        return tuple(xp.linalg.eigh(x, triangle))
+    return tuple(xp.linalg.eigh(x))  # in the standard there is no choice
+
+
 _eigh = special(
     "linalg.eigh",
     _eigh_rule,
-    compute=lambda xp, x: tuple(xp.linalg.eigh(hermitian(xp, x))),
+    params=("triangle",),
+    compute=_eigh_from,
     batch=batching.as_it_is,
-    samples=[sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2)), sample((0, 0))],
+    samples=[
+        sample((3, 3), triangle="L"),
+        sample((3, 3), triangle="U"),
+        sample((2, 2, 2), triangle="L"),
+        sample((1, 1), triangle="L"),
+        sample((0, 2, 2), triangle="U"),
+        sample((0, 0), triangle="L"),
+    ],
     inputs=lambda x: [x + np.diag(3.0 * np.arange(x.shape[-1]))],
-    reference=_hermitian_reference(np.linalg.eigh),
+    reference=_hermitian_reference(np.linalg.eigh, "triangle"),
     invariant=_eigh_shown,
     rounding=100,
 )
 _eigh.op.sees_unused = True  # type: ignore[attr-defined]
 
 
-def eigh(x: Any, /) -> EighResult:
+def eigh(x: Any, /, *, triangle: str = "L") -> EighResult:
     """Return eigenvalues, in ascending order, and eigenvectors of Hermitian matrices.
 
-    They are those of the Hermitian part (x + xᴴ) / 2, so that the gradient is Hermitian.
+    They are those of the Hermitian part (x + xᴴ) / 2, so that the gradient is Hermitian. NumPy
+    reads the triangle "L" or "U" of it, and the signs of eigenvectors may depend on which.
     """
-    return EighResult(*_eigh(matrices(x, "eigh", square=True)))
+    if triangle not in ("L", "U"):
+        raise ValueError(f"eigh: triangle is {triangle!r}; expected 'L' or 'U'")
+    return EighResult(*_eigh(matrices(x, "eigh", square=True), triangle=triangle))
 
 
 def eigvalsh(x: Any, /) -> Any:
@@ -162,7 +182,7 @@ def eigvalsh(x: Any, /) -> Any:
     """
     x = matrices(x, "eigvalsh", square=True)
     if is_watched(x):
-        return _eigh(x)[0]
+        return _eigh(x, triangle="L")[0]
     if type(x._raw) is Batched:
         return batching.on_examples(eigvalsh, x)
     xp: Any = backends.namespace_of(x._raw)

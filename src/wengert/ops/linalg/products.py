@@ -170,4 +170,4 @@ def matrix_power(x: Any, n: int, /) -> Any:
             factors.append(squares)
         n >>= 1
         squares = matmul(squares, squares) if n else squares
-    return functools.reduce(matmul, factors)
+    return functools.reduce(matmul, factors) if len(factors) > 1 else shapes.renewed(factors[0])

@@ -227,7 +227,7 @@ def dropout(x: Any, rate: float, *, generator: Any, training: bool = True) -> An
     """
     x, rate = real(x, "dropout"), number(rate, "dropout", "rate", 0, 1)
     if not training or not rate:
-        return x
+        return shapes.renewed(x)
     if not isinstance(generator, np.random.Generator):
         raise TypeError(
             f"dropout: generator is {type(generator).__name__}; expected a np.random.Generator, "

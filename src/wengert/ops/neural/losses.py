@@ -215,8 +215,10 @@ def cross_entropy(
         )
     places = _flat_places(labels)
     flat = logits if logits.ndim == 2 else shapes.reshape(logits, (size, count))
-    if reduction == "none":
+    if reduction == "none" or (reduction == "mean" and backends.is_half(flat.dtype)):
         losses = _rows_cross_entropy(flat, labels=places)
+        if reduction == "mean":  # half precision may not hold the sum of what it can average
+            return reductions.mean(losses)
         return losses if losses.shape == labels.shape else shapes.reshape(losses, labels.shape)
     scale = 1.0 if reduction == "sum" else 1 / size if size else np.nan
     return _total_cross_entropy(flat, labels=places, scale=scale)
@@ -310,7 +312,7 @@ def _of_indices(
         return total
     if share is not None:
         return total / reductions.sum(share) if kept.size else total * math.nan
-    return total * (1 / kept.size if kept.size else math.nan)
+    return reductions.mean(losses) if kept.size else total * math.nan
 
 
 def _losses_of_rows(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -604,12 +605,26 @@ def _counts(
     return np.maximum(np.minimum(start + kernel, high) - np.maximum(start, low), 1)
 
 
+def _halves_in_single(pool: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a pool that averages numbers of half precision, whose sums it may not hold."""
+
+    def pooled(name: str, spatial: int, x: Any, *how: Any) -> Any:
+        x = _fractional(x, name)
+        if not backends.is_half(x.dtype):
+            return pool(name, spatial, x, *how)
+        single = elementwise.astype(x, backends.namespace_of(x._raw).float32)
+        return elementwise.astype(pool(name, spatial, single, *how), x.dtype)
+
+    return pooled
+
+
+@_halves_in_single
 def _avg_pool(
     name: str, spatial: int, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool,
 ) -> Any:  # fmt: skip
     x, had_batch, geometry, pairs = _pooling(
-        name, spatial, _fractional(x, name), kernel_size, stride, padding, 1, ceil_mode
+        name, spatial, x, kernel_size, stride, padding, 1, ceil_mode
     )
     divisor: Any = 1
     for a, pair in enumerate(pairs):
@@ -709,8 +724,9 @@ def _even(length: Ints, size: Ints) -> dict[str, Ints] | None:
     }
 
 
+@_halves_in_single
 def _adaptive_avg(name: str, spatial: int, x: Any, output_size: Any) -> Any:
-    x, had_batch, size = _adaptive(name, spatial, _fractional(x, name), output_size)
+    x, had_batch, size = _adaptive(name, spatial, x, output_size)
     geometry = _even(x.shape[2:], size)
     if geometry is not None:
         y = window_sum(x, **geometry)

@@ -164,7 +164,7 @@ def interpolate(
     "bicubic" (two), or "trilinear" (three). Elements are areas whose centres are at 0.5, 1.5, ...;
     with `align_corners` they are points, and the first and last ones stay in place.
     """
-    x = shapes.tensor(x, "interpolate")
+    x = given = shapes.tensor(x, "interpolate")
     spatial = x.ndim - 2
     _check_mode(x, mode, align_corners)
     lengths = x.shape[2:]
@@ -189,7 +189,7 @@ def interpolate(
         index, weight = _taps(mode, n, m, scale, align_corners)
         index = np.where(weight == 0, -1, index)  # what has no weight is not read
         x = combine(x, axis=2 + a, index=index, weight=weight)
-    return x
+    return x if x is not given else shapes.renewed(x)
 
 
 def _check_mode(x: Tensor, mode: str, align_corners: bool) -> None:

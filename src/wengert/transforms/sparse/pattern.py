@@ -36,7 +36,7 @@ from wengert.engine.cotangents import Block, whole
 from wengert.engine.errors import WengertError
 from wengert.engine.forward import pushed_through
 from wengert.engine.jacobians import all_examples
-from wengert.engine.node import ALIAS, OUTPUT, Node, Op
+from wengert.engine.node import ALIAS, OUTPUT, Node
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops.families import Elementwise, Linewise, Reduction
 
@@ -101,6 +101,8 @@ def _copied(xp: Any, node: Node, edges: list[tuple[Any, Positions]]) -> Position
         if places is None:
             return None
         here = np.where(places < 0, -1, source[places]) if source.size else places
+        if total is not None and ((total >= 0) & (here >= 0)).any():
+            return None  # a sum of two elements, as of x.at[key].add, is no copy
         total = here if total is None else np.maximum(total, here)
     return total
 
@@ -146,7 +148,7 @@ def structure(node: Node) -> tuple[Any, ...]:
         return ()
     if op is OUTPUT:
         return (node.argument,)
-    arrays = _arrays(op)
+    arrays = op.arrays
     found: list[Any] = []
     for _, argument, values in node.edges:
         reads = op.reads[0 if op.variadic else argument] or ()
@@ -186,17 +188,12 @@ def holds(then: Any, now: Any) -> bool:
     return bool(then == now)
 
 
-def _arrays(op: Op) -> set[str]:
-    """Return the names by which a rule reads arrays of numbers."""
-    return {"y", "arrays", *op.args}
-
-
 def _only_moves(node: Node, argument: int) -> bool:
     """Return whether an operation may be one that moves elements: its rule reads no numbers."""
     op = node.op
     if not op.linear or type(node.shape) is list:
         return False
-    return not _arrays(op).intersection(op.reads[0 if op.variadic else argument] or ())
+    return not op.arrays.intersection(op.reads[0 if op.variadic else argument] or ())
 
 
 def _flat(values: Any) -> list[Any]:

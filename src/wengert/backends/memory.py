@@ -1,0 +1,34 @@
+"""How much memory there is: to say beforehand that an array cannot be had."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_INFO = Path("/proc/meminfo")
+_GROUP = Path("/sys/fs/cgroup")
+
+
+def available() -> int | None:
+    """Return how many bytes this process can still get; None if the system does not say."""
+    known = [n for n in (_of_machine(), _of_group()) if n is not None]
+    return min(known, default=None)
+
+
+def _of_machine() -> int | None:
+    try:
+        for line in _INFO.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024 * int(line.split()[1])
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):  # not Linux; no such name; not a Unix
+        return None
+
+
+def _of_group() -> int | None:
+    """Return what is left of the limit of a container, if there is one."""
+    try:
+        limit = (_GROUP / "memory.max").read_text().strip()
+        return int(limit) - int((_GROUP / "memory.current").read_text())
+    except (OSError, ValueError):  # no such group, or "max": no limit
+        return None

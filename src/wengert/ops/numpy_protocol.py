@@ -35,13 +35,11 @@ _SETTINGS = {
 }  # fmt: skip
 #: What to write where there is no rule, if it is known.
 _INSTEAD = {
-    "apply_along_axis": "np.stack([f(part) for part in x])",
-    "choose": "np.select or np.take_along_axis",
     "clip": "np.clip(a, low, high), the function in place of the method",
-    "geomspace": "np.exp(np.linspace(np.log(a), np.log(b), n))",
-    "insert": "np.concatenate of the parts",
-    "piecewise": "np.where or np.select",
-    "vander": "x[:, None] ** np.arange(n)",
+    "histogram": "np.bincount(np.digitize(x.numpy(), edges), weights)",
+    **dict.fromkeys(
+        ("intersect1d", "setdiff1d", "setxor1d", "union1d"), "x[np.isin(x, y)] and the like"
+    ),
     **dict.fromkeys(
         ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"),
         "y = x.at[key].set(values), which leaves x as it is",

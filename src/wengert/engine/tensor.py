@@ -137,7 +137,7 @@ class Tensor(Operand):
         dl_device: Any = None,
         copy: bool | None = None,
     ) -> Any:
-        self._cut("__dlpack__")
+        self._cut("np.from_dlpack(x)")
         raw = self._raw
         options = dict(stream=stream, dl_device=dl_device, copy=copy)  # noqa: C408
         options = {k: v for k, v in options.items() if v is not None}

@@ -19,6 +19,7 @@ from wengert.ops.numpy_ufuncs import UFUNCS
 SHORT = 60
 #: Names of other libraries for what has another name here, or other parameters.
 _RENAMED = {
+    "a sparse plan": "wg.jacobian(f)(x) or wg.hessian(f)(x), whose results are recorded",
     "cmath.phase": "wg.angle",
     "math.dist": "wg.linalg.norm(p - q)",
     "math.fabs": "wg.abs",
@@ -88,19 +89,14 @@ def _names(home: str) -> frozenset[str]:
 
 def for_function(name: str, arguments: str = "...") -> str:
     """Return the advice for a function, by its full name."""
-    if name in (*_NUMBERS, *(f"{number}(x)" for number in _NUMBERS)):
+    if name.removesuffix("(x)") in _NUMBERS:
         return "Go on with the tensor itself, which functions of wg and np take as a number"
+    if name.removesuffix("(x)") in _MAKERS:
+        return "Go on with the tensor itself, or write wg.stack([...]) for a list of tensors"
     ours = equivalent(name)
     if ours is not None:
-        return (
-            f"Write {ours}"
-            if not ours[-1].isalnum() or " " in ours
-            else f"Write {ours}({arguments})"
-        )
-    if name.startswith("scipy.") and os.environ.get("SCIPY_ARRAY_API", "0").lower() in (
-        "0",
-        "false",
-    ):
+        return f"Write {ours}" if "(" in ours else f"Write {ours}({arguments})"
+    if name.startswith("scipy.") and os.environ.get("SCIPY_ARRAY_API", "0") != "1":
         return (
             "Write it with functions of wg or np, or set SCIPY_ARRAY_API=1 before SciPy is "
             "imported, with which many of its functions compute on tensors"

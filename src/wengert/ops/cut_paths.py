@@ -43,7 +43,7 @@ def tell_cut(tensor: Tensor, how: str, cut: Tokens) -> None:
     Parameters
     ----------
     how
-        The conversion, as a user could write it.
+        The conversion as a user could write it, such as "float(x)", or who of ours converts.
     cut
         The tapes that record the tensor now.
     """
@@ -108,6 +108,8 @@ def _calls_a_function(frame: FrameType) -> bool:
 def _who_and_instead(asker: _Asker, how: str) -> tuple[str, str]:
     """Return who takes the numbers, and the advice what to write in its place."""
     frame, entry, given = asker
+    if not how.endswith("(x)"):
+        return how, cut_advice.for_function(how)
     name = how if entry is None else _name_of_frame(entry)
     if given is not None:
         if entry is not None or isinstance(given, (BuiltinFunctionType, type)):
@@ -131,8 +133,9 @@ def _who_and_instead(asker: _Asker, how: str) -> tuple[str, str]:
     called = _called_name(node, frame)
     if called is not None:
         name = called
-    elif entry is None and isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
-        name = f"np.ndarray.{node.func.attr}"
+    elif entry is None and isinstance(node.func, ast.Attribute):
+        method = node.func.attr
+        name = f"np.ndarray.{method}" if method in _METHODS else f"the method {method}"
     return name + quoted, cut_advice.for_call(name, expression, node)
 
 

@@ -126,21 +126,34 @@ def for_call(name: str, expression: Expression, call: ast.Call) -> str:
     scalar = getattr(np, name[3:], None) if name.startswith("np.") else None
     if isinstance(scalar, type) and issubclass(scalar, np.generic):
         return f"Go on with {text} itself, or write wg.astype({text}, {name})"
+    module, _, plain = name.rpartition(".")
+    if module in ("np", "np.linalg", "np.fft") and plain in _names("np"):
+        # NumPy did not ask the tensor, because it is in a list or no array to compute with
+        tensor = _as_tensor(call.args[0], text) or f"wg.asarray({text})"
+        return f"Write {name}({', '.join([tensor, _short(', '.join(parts[1:]))]).rstrip(', ')})"
     return for_function(name, arguments)
 
 
 def _for_maker(name: str, given: ast.AST, text: str) -> str:
     """Return the advice for a function that makes an array of what it is given."""
-    if isinstance(given, (ast.List, ast.Tuple)):
-        nested = any(isinstance(p, (ast.List, ast.Tuple, ast.Constant)) for p in given.elts)
-        return f"Write {'wg.asarray' if nested else 'wg.stack'}({_short(text, '[...]')})"
-    if isinstance(given, ast.ListComp):
-        return f"Write wg.stack({_short(text, '[...]')})"
-    if isinstance(given, ast.GeneratorExp):
-        return f"Write wg.stack([{_short(text.removeprefix('(').removesuffix(')'))}])"
+    tensor = _as_tensor(given, text)
+    if tensor is not None:
+        return f"Write {tensor}"
     if name == "np.fromiter":
         return f"Write wg.stack(list({text}))"
     return f"Go on with {text} itself, or write wg.asarray({text})"
+
+
+def _as_tensor(given: ast.AST, text: str) -> str | None:
+    """Return what makes a tensor of a list of them; None if it is no list."""
+    if isinstance(given, (ast.List, ast.Tuple)):
+        nested = any(isinstance(p, (ast.List, ast.Tuple, ast.Constant)) for p in given.elts)
+        return f"{'wg.asarray' if nested else 'wg.stack'}({_short(text, '[...]')})"
+    if isinstance(given, ast.ListComp):
+        return f"wg.stack({_short(text, '[...]')})"
+    if isinstance(given, ast.GeneratorExp):
+        return f"wg.stack([{_short(text.removeprefix('(').removesuffix(')'))}])"
+    return None
 
 
 def for_assignment(expression: Expression, target: ast.Subscript) -> tuple[str, str]:

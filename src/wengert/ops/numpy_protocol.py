@@ -37,9 +37,9 @@ _SETTINGS = {
 _INSTEAD = {
     "clip": "np.clip(a, low, high), the function in place of the method",
     "histogram": "np.bincount(np.digitize(x.numpy(), edges), weights)",
-    **dict.fromkeys(
-        ("intersect1d", "setdiff1d", "setxor1d", "union1d"), "x[np.isin(x, y)] and the like"
-    ),
+    "intersect1d": "x[np.isin(x, y)]",
+    "setdiff1d": "x[~np.isin(x, y)]",
+    "union1d": "np.unique(np.concatenate([x, y]))",
     **dict.fromkeys(
         ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"),
         "y = x.at[key].set(values), which leaves x as it is",

@@ -17,7 +17,7 @@ from wengert import backends
 from wengert.engine.errors import NoRuleError
 from wengert.engine.tensor import Tensor
 from wengert.engine.variable import Variable
-from wengert.ops import scipy_ufuncs
+from wengert.ops import special_ufuncs
 from wengert.ops.numpy_functions import FUNCTIONS
 from wengert.ops.numpy_ufuncs import (
     METHODS,
@@ -53,7 +53,7 @@ def _no_rule(function: Any, method: str = "__call__") -> NoRuleError:
     module = (getattr(function, "__module__", None) or "numpy").replace("numpy", "np", 1)
     is_numpy = not isinstance(function, np.ufunc) or getattr(np, plain, None) is function
     name = f"{module}.{plain}" if is_numpy else f"the ufunc {plain}"
-    if not is_numpy and scipy_ufuncs.is_special(function):
+    if not is_numpy and special_ufuncs.is_special(function):
         name = f"scipy.special.{plain}"
     if method != "__call__":
         plain, name = method, f"{name}.{method}"
@@ -83,7 +83,7 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **params: Any
         return NotImplemented
     if method == "__call__" and not params and ufunc in UFUNCS:
         return UFUNCS[ufunc](*inputs)
-    special = scipy_ufuncs.answer(ufunc)
+    special = special_ufuncs.answer(ufunc)
     home = "np" if special is None else "scipy.special"
     name = f"{home}.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
     if params.get("out") is not None:

@@ -8,7 +8,7 @@ import scipy.special
 
 import wengert as wg
 from tests.ops.numpy_cases import assert_same
-from wengert.ops.scipy_ufuncs import _COMPOSED, _OURS, answer
+from wengert.ops.special_ufuncs import _COMPOSED, _OURS, answer
 
 RANDOM = np.random.default_rng(3)
 INSIDE = RANDOM.uniform(0.2, 0.8, (3, 4))

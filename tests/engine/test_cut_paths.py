@@ -260,7 +260,7 @@ def test_a_series_of_pandas() -> None:
 def series_like_that_of_pandas() -> Any:
     """Return an object that makes an array of what it is multiplied by, in a module of pandas."""
     program = """
-class Series:
+class StandIn:
     def __mul__(self, other):
         return self._wrapped(other)
 
@@ -271,7 +271,7 @@ class Series:
 """
     names: dict[str, Any] = {"__name__": "pandas.core.stand_in", "np": np}
     exec(compile(program, "pandas/core/stand_in.py", "exec"), names)
-    return names["Series"]()
+    return names["StandIn"]()
 
 
 def test_an_object_of_another_library() -> None:
@@ -281,7 +281,7 @@ def test_an_object_of_another_library() -> None:
         return np.sum(x[0] * 2 * series)  # here
 
     said = sentence(f)
-    assert said.startswith("the operator * of pandas.core.stand_in.Series in `x[0] * 2 * series`")
+    assert said.startswith("the operator * of pandas.core.stand_in.StandIn in `x[0] * 2 * series`")
     assert "Write x[0] * 2 * series.to_numpy();" in said
 
     def g(x: Any) -> Any:

@@ -231,7 +231,9 @@ def value_and_grad(
     Parameters
     ----------
     fun
-        Returns one number, or (number, aux) with `has_aux`.
+        Returns one number, or (number, aux) with `has_aux`. It computes with functions of wengert
+        or NumPy. What turns its argument into plain numbers on the way, such as ``math.sin(x)`` or
+        ``array[i] = x``, raises `CutPathError`, which says what to write instead.
     argnums
         Which positional arguments to differentiate with respect to; each may be a nest of
         arrays, and its gradient is a nest of the same form.

@@ -25,6 +25,7 @@ _RENAMED = {
     "math.fabs": "wg.abs",
     "math.fsum": "wg.sum",
     "math.lgamma": "wg.special.gammaln",
+    "math.remainder": "x - y * wg.round(x / y)",
     "math.sumprod": "wg.vecdot",
     "np.vectorize": "wg.vmap(f)(x)",
     "scipy.integrate.trapezoid": "np.trapezoid",
@@ -113,14 +114,16 @@ def for_call(name: str, expression: Expression, call: ast.Call) -> str:
     parts = [expression.text(part) for part in (*call.args, *call.keywords)]
     if name.startswith("np.ndarray.") and isinstance(call.func, ast.Attribute):
         parts.insert(0, expression.text(call.func.value))
-    arguments = _short(", ".join(parts))
+        return for_function(name, _short(", ".join(parts)))
     if not call.args:
-        return for_function(name, arguments)
+        return for_function(name, _short(", ".join(parts)))
     text = parts[0]
     if name in _MAKERS:
         return _for_maker(name, call.args[0], text)
     if name in _NUMBERS:
         return f"Go on with {text} itself, which functions of wg and np take as a number"
+    if name == "math.log" and len(parts) == 2:
+        return f"Write wg.log({text}) / np.log({parts[1]})"
     if name == "np.full" and len(parts) > 1:
         return f"Write wg.broadcast_to({parts[1]}, {text})"
     scalar = getattr(np, name[3:], None) if name.startswith("np.") else None
@@ -131,7 +134,8 @@ def for_call(name: str, expression: Expression, call: ast.Call) -> str:
         # NumPy did not ask the tensor, because it is in a list or no array to compute with
         tensor = _as_tensor(call.args[0], text) or f"wg.asarray({text})"
         return f"Write {name}({', '.join([tensor, _short(', '.join(parts[1:]))]).rstrip(', ')})"
-    return for_function(name, arguments)
+    parts[0] = _as_tensor(call.args[0], text) or text
+    return for_function(name, _short(", ".join(parts)))
 
 
 def _for_maker(name: str, given: ast.AST, text: str) -> str:

@@ -15,6 +15,7 @@ import functools
 import inspect
 import io
 import itertools
+import linecache
 import re
 import subprocess
 import sys
@@ -112,7 +113,10 @@ def run_session(path: Path, block: Fenced, names: dict[str, Any]) -> None:
 def run_script(path: Path, block: Fenced, names: dict[str, Any], shown: str) -> None:
     """Run a block of statements, and compare what it prints with what is shown."""
     # blank lines before it make a traceback name the line of the document
-    code = compile("\n" * (block.line - 1) + block.text, str(path), "exec")
+    text = "\n" * (block.line - 1) + block.text
+    code = compile(text, str(path), "exec")
+    # messages that quote the program find it there, as they would in a file
+    linecache.cache[str(path)] = (len(text), None, text.splitlines(keepends=True), str(path))
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(code, names)

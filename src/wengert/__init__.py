@@ -17,6 +17,7 @@ from wengert import extend
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import (
     BackendError,
+    CutPathError,
     CutPathWarning,
     DegenerateWarning,
     DtypeError,
@@ -30,6 +31,7 @@ from wengert.engine.errors import (
 from wengert.engine.tape import GradientTape
 from wengert.engine.tensor import Tensor
 from wengert.engine.variable import Variable
+from wengert.ops import cut_paths as _cut_paths  # noqa: F401
 from wengert.ops import numpy_protocol as _numpy_protocol
 from wengert.ops import operators as _operators
 from wengert.ops.namespace import *  # noqa: F403
@@ -62,6 +64,7 @@ _numpy_protocol.install()
 __all__ = [
     "BackendError",
     "Block",
+    "CutPathError",
     "CutPathWarning",
     "DegenerateWarning",
     "DtypeError",

@@ -194,13 +194,15 @@ def test_a_view_of_a_writable_array_is_copied():
 
 
 @pytest.mark.parametrize("convert", [float, int, complex, np.asarray])
-def test_an_implicit_conversion_inside_a_transform_warns_with_the_line(convert):
+def test_an_implicit_conversion_on_a_tape_warns_with_the_line(convert):
     def function(x):
         return x * np.float64(np.real(convert(x)))
 
-    with warnings.catch_warnings(record=True) as caught:
+    x = wg.asarray(2.0)
+    with warnings.catch_warnings(record=True) as caught, wg.GradientTape() as tape:
         warnings.simplefilter("always")
-        wg.grad(function)(2.0)
+        tape.watch(x)
+        function(x)
     (warning,) = [w for w in caught if issubclass(w.category, wg.CutPathWarning)]
     assert warning.filename == __file__
     assert warning.lineno == function.__code__.co_firstlineno + 1

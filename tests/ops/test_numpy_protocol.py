@@ -372,7 +372,7 @@ def test_other_libraries_get_their_turn(other: Any) -> None:
 
 def test_a_ufunc_that_is_not_numpys() -> None:
     special = pytest.importorskip("scipy.special")
-    with pytest.raises(wg.NoRuleError, match="the ufunc bdtr"):
+    with pytest.raises(wg.NoRuleError, match="scipy.special.bdtr: "):
         special.bdtr(1.0, 2, wg.asarray(V))
 
 
@@ -502,9 +502,8 @@ def test_no_ufunc_gives_plain_floats_of_a_watched_tensor() -> None:
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda x: np.interp(x, x, x), "np.interp"),
-        (lambda x: np.unwrap(x), "np.unwrap"),
-        (lambda x: np.choose([0, 1, 0, 1], [x, x]), "np.choose"),
+        (lambda x: np.union1d(x, x), "np.union1d"),
+        (lambda x: np.trim_zeros(x), "np.trim_zeros"),
         (lambda x: np.histogram(x), "np.histogram"),
         (lambda x: np.add.reduceat(x, [0, 2]), "np.add.reduceat"),
         (lambda x: np.maximum.accumulate(x), "np.maximum.accumulate"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import FrameType
+from typing import Any
 
 
 class WengertError(Exception):
@@ -34,6 +35,10 @@ class NoRuleError(WengertError, NotImplementedError):
     """A function that Wengert has no rule for was called on a Tensor."""
 
 
+class CutPathError(WengertError, TypeError):
+    """A value that a transform differentiates was converted, where derivatives do not follow."""
+
+
 class CutPathWarning(UserWarning):
     """A recorded value left the tape, so derivatives stop there."""
 
@@ -47,7 +52,28 @@ class UnconnectedWarning(UserWarning):
 
 
 #: Libraries that stand between a user's line and ours.
-_BETWEEN = {__name__.partition(".")[0], "numpy", "scipy", "array_api_compat", "optree"}
+_BETWEEN = {
+    __name__.partition(".")[0],
+    "array_api_compat",
+    "array_api_extra",
+    "fractions",
+    "numpy",
+    "optree",
+    "pandas",
+    "scipy",
+    "sklearn",
+    "statistics",
+}
+
+
+def library_of(frame: FrameType) -> str:
+    """Return the name of the package that a frame's code belongs to."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
+def is_between(frame: FrameType) -> bool:
+    """Return whether a frame is of a library, and not of the user's own code."""
+    return library_of(frame) in _BETWEEN
 
 
 def _users_frame() -> tuple[FrameType, int]:
@@ -67,3 +93,31 @@ def caller_line() -> str:
 def caller_depth() -> int:
     """Return the `stacklevel` with which the caller's warnings.warn names that line."""
     return _users_frame()[1] - 1
+
+
+class _CutsShown:
+    """A context out of which a CutPathError comes as itself, where a library hid it.
+
+    NumPy makes a ValueError of any error in ``array[i] = x`` and names the first one its cause;
+    SciPy answers a TypeError with another. An error that the user's own code raised stays.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, (TypeError, ValueError)) or isinstance(error, CutPathError):
+            return
+        hidden = error.__cause__
+        last = trace
+        while last is not None and last.tb_next is not None:
+            last = last.tb_next
+        if last is not None and is_between(last.tb_frame):
+            hidden = hidden or error.__context__
+        if isinstance(hidden, CutPathError):
+            raise hidden.with_traceback(trace) from None
+
+
+cuts_shown = _CutsShown()

@@ -183,6 +183,7 @@ def _by_transposing(node: Node, edges: list[Any]) -> Any:
     answers: list[Any] = []
     weights: list[Any] = []
     with GradientTape(watch_accessed_variables=False) as tape:
+        tape._token.transform = f"the transposed rule of {op.name}"
         tape.watch([c for c in outputs if c is not None])
         for parent, argument, values, t in edges:
             values = _as_tensors(op, argument, values)

@@ -28,12 +28,15 @@ class Token:
 
     It refers to the variables that the tape watches but not to the tape, which would then
     live as long as any entry. Entries of variables drop tokens that are no longer `alive`.
+    `transform` is the name of the transform whose tape it is, in which an implicit conversion is
+    an error, and "" for a tape that a user opened, on which it is a warning.
     """
 
-    __slots__ = ("alive", "variables", "watches_read")
+    __slots__ = ("alive", "transform", "variables", "watches_read")
 
-    def __init__(self, watches_read: bool) -> None:
+    def __init__(self, watches_read: bool, transform: str = "") -> None:
         self.alive = True
+        self.transform = transform
         self.watches_read = watches_read
         self.variables: dict[int, Any] = {}
 

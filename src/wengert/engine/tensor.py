@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import CutPathWarning, caller_depth
 from wengert.engine.node import Node, active
 from wengert.engine.operand import Operand
 
@@ -34,6 +32,8 @@ class Tensor(Operand):
     _node: Node | None
     #: the namespace that computes on tensors and records; `ops.namespace` sets it
     _namespace: Any
+    #: says that a value leaves tapes, as an error or a warning; `ops.cut_paths` sets it
+    _tell_cut: Any
     __hash__ = None  # type: ignore[assignment]
 
     @property
@@ -95,15 +95,8 @@ class Tensor(Operand):
 
     def _cut(self, how: str) -> Any:
         """Return the NumPy values for an implicit conversion, which derivatives do not follow."""
-        if self._node is not None and self._node.tokens & active.get():
-            warnings.warn(
-                f"{how} of a recorded tensor of shape {self.shape}: derivatives do not follow "
-                "the value from here. Use wengert or NumPy functions on the tensor itself; for a "
-                "list of tensors, write np.stack([...]) or wg.asarray([...]); or write "
-                "wg.stop_gradient(x) if that is meant",
-                CutPathWarning,
-                stacklevel=caller_depth(),
-            )
+        if self._node is not None and (cut := self._node.tokens & active.get()):
+            self._tell_cut(how, cut)
         return self.numpy()
 
     def _scalar(self, how: str) -> Any:
@@ -144,7 +137,7 @@ class Tensor(Operand):
         dl_device: Any = None,
         copy: bool | None = None,
     ) -> Any:
-        self._cut("__dlpack__")
+        self._cut("np.from_dlpack(x)")
         raw = self._raw
         options = dict(stream=stream, dl_device=dl_device, copy=copy)  # noqa: C408
         options = {k: v for k, v in options.items() if v is not None}

@@ -16,26 +16,30 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.errors import NoRuleError, ShapeError
-from wengert.ops import numpy_fft, numpy_products, numpy_shapes, numpy_statistics
+from wengert.ops import (
+    batching,
+    numpy_choices,
+    numpy_fft,
+    numpy_polynomials,
+    numpy_products,
+    numpy_shapes,
+    numpy_statistics,
+)
 from wengert.ops.families import axes as normalised
+from wengert.ops.families import one_axis
 from wengert.ops.numpy_shapes import flat
-from wengert.ops.numpy_ufuncs import Function, in_line, is_inexact, number, on_values, wg
+from wengert.ops.numpy_ufuncs import (
+    Function,
+    floating,
+    in_line,
+    is_inexact,
+    number,
+    on_values,
+    wg,
+)
 from wengert.ops.shapes import tensor
 
 # -- elements ---------------------------------------------------------------------------------
-
-
-def _where(condition: Any, /, *choices: Any) -> Any:
-    if len(choices) == 1:
-        raise ValueError("np.where: got one choice; expected two, or none for np.nonzero")
-    return wg.where(condition, *choices) if choices else wg.nonzero(condition)
-
-
-def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
-    y = default
-    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
-        y = wg.where(condition, choice, y)
-    return y
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
@@ -71,13 +75,6 @@ def _angle(z: Any, deg: bool = False) -> Any:
     return y * (180 / math.pi) if deg else y
 
 
-def _polyval(p: Any, x: Any) -> Any:
-    y = wg.zeros_like(x)
-    for coefficient in p:
-        y = wg.add(wg.multiply(y, x), coefficient)
-    return y
-
-
 def _linspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None
 ) -> Any:
@@ -86,6 +83,22 @@ def _linspace(
 
 def _logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0) -> Any:
     return wg.pow(base, wg.linspace(start, stop, num, endpoint=endpoint))
+
+
+def _geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Any:
+    start, stop = floating(start), floating(stop)
+    if any(np.any(batching.all_values(end._raw) == 0) for end in (start, stop)):
+        raise ValueError("np.geomspace: an end is 0, which no factor leads to")
+    steps = np.linspace(0.0, 1.0, num, endpoint=endpoint)
+    rank = max(start.ndim, stop.ndim)
+    return start * wg.pow(stop / start, number(steps.reshape(-1, *(1,) * rank), start))
+
+
+def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
+    p = floating(p)
+    axis = one_axis(axis, p.ndim, "unwrap") - p.ndim
+    turns = in_line(lambda v: np.unwrap(v, discont, axis, period=period) - v, p)
+    return p + wg.astype(turns, p.dtype)  # which turns are added does not change with p
 
 
 # -- comparisons ------------------------------------------------------------------------------
@@ -208,6 +221,8 @@ _BY_NAME: dict[str, Function] = {
     **numpy_shapes.FUNCTIONS,
     **numpy_products.FUNCTIONS,
     **numpy_fft.FUNCTIONS,
+    **numpy_choices.FUNCTIONS,
+    **numpy_polynomials.FUNCTIONS,
     "allclose": _allclose,
     "angle": _angle,
     "around": _round,
@@ -216,6 +231,7 @@ _BY_NAME: dict[str, Function] = {
     "clip": _clip,
     "ediff1d": _ediff1d,
     "fix": lambda x: wg.trunc(x),
+    "geomspace": _geomspace,
     "gradient": _gradient,
     "identity": lambda n, dtype=None: wg.eye(n, dtype=dtype),
     "imag": lambda val: val.imag,
@@ -226,14 +242,12 @@ _BY_NAME: dict[str, Function] = {
     "logspace": _logspace,
     "nan_to_num": _nan_to_num,
     "ndim": lambda a: a.ndim,
-    "polyval": _polyval,
     "real": lambda val: val.real,
     "round": _round,
-    "select": _select,
     "shape": lambda a: a.shape,
     "size": lambda a, axis=None: math.prod(a.shape[i] for i in normalised(axis, a.ndim, "size")),
     "trapezoid": _trapezoid,
-    "where": _where,
+    "unwrap": _unwrap,
 }
 #: What a function of NumPy is on tensors.
 FUNCTIONS: dict[Any, Function] = {

@@ -45,7 +45,8 @@ def _cross(
     return wg.moveaxis(a[..., on] * b[..., back] - a[..., back] * b[..., on], -1, axisc)
 
 
-def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """Return np.convolve."""
     a, v = at_least(1)(a), at_least(1)(v)
     if a.ndim != 1 or v.ndim != 1:
         raise ShapeError(f"np.convolve: shapes {a.shape} and {v.shape}; expected one axis each")
@@ -64,7 +65,7 @@ def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     a, v = at_least(1)(a), at_least(1)(v)
     if a.size < v.size:  # NumPy aligns the shorter one from the other side
         return wg.flip(wg.conj(_correlate(v, a, mode)))
-    return _convolve(a, wg.flip(wg.conj(v)), mode)
+    return convolve(a, wg.flip(wg.conj(v)), mode)
 
 
 def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
@@ -108,7 +109,7 @@ def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
     return wg.linalg.eigvalsh(_from_triangle(a, "eigvalsh", _is_upper(UPLO)))
 
 
-def _as_numpy_has_it(x: Any, parts: Any) -> Any:
+def as_numpy_has_it(x: Any, parts: Any) -> Any:
     """Return complex results of a real matrix as real numbers, if all eigenvalues are real."""
     found = batching.all_values(parts[0]._raw)
     real = backends.kind_of(floating(x).dtype) != "c" and not found.imag.any()
@@ -117,7 +118,7 @@ def _as_numpy_has_it(x: Any, parts: Any) -> Any:
 
 def _eig(a: Any) -> Any:
     result = wg.linalg.eig(a)
-    return type(result)(*_as_numpy_has_it(a, result))
+    return type(result)(*as_numpy_has_it(a, result))
 
 
 def _svd(
@@ -185,7 +186,7 @@ _LINALG: dict[str, Function] = {
     "diagonal": lambda x, /, *, offset=0: wg.linalg.diagonal(x, offset=offset),
     "eig": _eig,
     "eigh": _eigh,
-    "eigvals": lambda a: _as_numpy_has_it(a, [wg.linalg.eigvals(a)])[0],
+    "eigvals": lambda a: as_numpy_has_it(a, [wg.linalg.eigvals(a)])[0],
     "eigvalsh": _eigvalsh,
     "inv": lambda a: wg.linalg.inv(a),
     "lstsq": _lstsq,
@@ -211,7 +212,7 @@ _LINALG: dict[str, Function] = {
 }
 
 FUNCTIONS: dict[str, Function] = {
-    "convolve": _convolve,
+    "convolve": convolve,
     "correlate": _correlate,
     "cross": _cross,
     "einsum": _einsum,

@@ -17,6 +17,7 @@ from wengert import backends
 from wengert.engine.errors import NoRuleError
 from wengert.engine.tensor import Tensor
 from wengert.engine.variable import Variable
+from wengert.ops import special_ufuncs
 from wengert.ops.numpy_functions import FUNCTIONS
 from wengert.ops.numpy_ufuncs import (
     METHODS,
@@ -34,13 +35,11 @@ _SETTINGS = {
 }  # fmt: skip
 #: What to write where there is no rule, if it is known.
 _INSTEAD = {
-    "apply_along_axis": "np.stack([f(part) for part in x])",
-    "choose": "np.select or np.take_along_axis",
     "clip": "np.clip(a, low, high), the function in place of the method",
-    "geomspace": "np.exp(np.linspace(np.log(a), np.log(b), n))",
-    "insert": "np.concatenate of the parts",
-    "piecewise": "np.where or np.select",
-    "vander": "x[:, None] ** np.arange(n)",
+    "histogram": "np.bincount(np.digitize(x.numpy(), edges), weights)",
+    "intersect1d": "x[np.isin(x, y)]",
+    "setdiff1d": "x[~np.isin(x, y)]",
+    "union1d": "np.unique(np.concatenate([x, y]))",
     **dict.fromkeys(
         ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"),
         "y = x.at[key].set(values), which leaves x as it is",
@@ -54,6 +53,8 @@ def _no_rule(function: Any, method: str = "__call__") -> NoRuleError:
     module = (getattr(function, "__module__", None) or "numpy").replace("numpy", "np", 1)
     is_numpy = not isinstance(function, np.ufunc) or getattr(np, plain, None) is function
     name = f"{module}.{plain}" if is_numpy else f"the ufunc {plain}"
+    if not is_numpy and special_ufuncs.is_special(function):
+        name = f"scipy.special.{plain}"
     if method != "__call__":
         plain, name = method, f"{name}.{method}"
     return NoRuleError(
@@ -82,9 +83,13 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **params: Any
         return NotImplemented
     if method == "__call__" and not params and ufunc in UFUNCS:
         return UFUNCS[ufunc](*inputs)
-    name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+    special = special_ufuncs.answer(ufunc)
+    home = "np" if special is None else "scipy.special"
+    name = f"{home}.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
     if params.get("out") is not None:
         _refuse_out(name, params["out"])
+    if method == "__call__" and special is not None:
+        return _with_settings(name, special, inputs, params)
     if ufunc not in METHODS.get(method, ()):
         raise _no_rule(ufunc, method)
     return _with_settings(name, METHODS[method][ufunc], inputs, params)

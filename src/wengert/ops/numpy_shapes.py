@@ -148,6 +148,51 @@ def _compress(condition: Any, a: Any, axis: int | None = None) -> Any:
     return wg.take(a, np.flatnonzero(values(condition)), axis=axis)
 
 
+def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    arr, new = tensor(arr, "insert"), tensor(values, "insert")
+    places = np.arange(arr.size).reshape(arr.shape)
+    others = arr.size + np.arange(new.size).reshape(new.shape)
+    moved = np.insert(places, _places(obj), others, axis=axis)
+    return wg.take(wg.concat([flat(arr), flat(wg.astype(new, arr.dtype))]), moved)
+
+
+def _places(obj: Any) -> Any:
+    return obj if isinstance(obj, slice) else values(obj)
+
+
+# -- a function along axes ---------------------------------------------------------------------
+
+
+def _apply_along_axis(func1d: Function, axis: int, arr: Any, /, *args: Any, **params: Any) -> Any:
+    arr = tensor(arr, "apply_along_axis")
+    axis = one_axis(axis, arr.ndim, "apply_along_axis")
+    lines = wg.moveaxis(arr, axis, -1)
+    outer = lines.shape[:-1]
+    if 0 in outer:
+        raise ValueError(f"np.apply_along_axis: shape {arr.shape} has no lines along axis {axis}")
+    parts = [
+        tensor(func1d(line, *args, **params), "apply_along_axis")
+        for line in wg.unstack(wg.reshape(lines, (-1, lines.shape[-1])))
+    ]
+    y = wg.reshape(wg.stack(parts), (*outer, *parts[0].shape))
+    ends = range(len(outer), len(outer) + parts[0].ndim)
+    return wg.moveaxis(y, tuple(ends), tuple(range(axis, axis + parts[0].ndim)))
+
+
+def _apply_over_axes(func: Function, a: Any, axes: Any) -> Any:
+    a = tensor(a, "apply_over_axes")
+    for axis in (axes,) if isinstance(axes, int) else axes:
+        y = tensor(func(a, axis), "apply_over_axes")
+        if y.ndim < a.ndim:
+            y = wg.expand_dims(y, axis=axis)
+        if y.ndim != a.ndim:
+            raise ValueError(
+                "np.apply_over_axes: the function did not keep the axes, nor remove the one given"
+            )
+        a = y
+    return a
+
+
 def _full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
     if not is_tensor(fill_value):
         return wg.full_like(a, fill_value, dtype=dtype)
@@ -155,6 +200,8 @@ def _full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
 
 
 FUNCTIONS: dict[str, Function] = {
+    "apply_along_axis": _apply_along_axis,
+    "apply_over_axes": _apply_over_axes,
     "append": lambda arr, values, axis=None: wg.concat([arr, values], axis=axis),
     "array_split": _splitting("array_split", lambda ndim: 0),
     "atleast_1d": at_least(1),
@@ -176,6 +223,7 @@ FUNCTIONS: dict[str, Function] = {
     "full_like": _full_like,
     "hsplit": _splitting("hsplit", lambda ndim: 0 if ndim == 1 else 1),
     "hstack": _joining(1, 1),
+    "insert": _insert,
     "meshgrid": lambda *xi, indexing="xy", copy=True: tuple(wg.meshgrid(*xi, indexing=indexing)),
     "pad": lambda array, pad_width, mode="constant", **params: wg.pad(
         array, pad_width, mode, **params

@@ -20,6 +20,7 @@ from wengert.ops.numpy_ufuncs import (
     Function,
     constant,
     double,
+    floating,
     in_dtype,
     in_line,
     is_inexact,
@@ -107,6 +108,55 @@ def _nan_extreme(name: str, neutral: float) -> Function:
 
 def _nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     return _mean(a, axis, dtype, keepdims, where=wg.logical_not(wg.isnan(a)))
+
+
+def _nan_moment(name: str) -> Function:
+    def moment(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        ddof: Any = 0,
+        keepdims: bool = False,
+        correction: Any = None,
+    ) -> Any:
+        a = in_dtype(a, dtype)
+        given = wg.logical_not(wg.isnan(a))
+        offset = wg.where(given, a - _nanmean(a, axis, keepdims=True), 0.0)
+        square = wg.real(offset * wg.conj(offset))
+        total = wg.sum(square, axis=axis, keepdims=keepdims)
+        count = wg.astype(wg.count_nonzero(given, axis=axis, keepdims=keepdims), total.dtype)
+        freedom = count - (ddof if correction is None else correction)
+        y = wg.where(freedom > 0, total, math.nan) / freedom
+        return y if name == "nanvar" else wg.sqrt(y)
+
+    return moment
+
+
+def _nan_quantile(name: str, scale: float) -> Function:
+    def quantile(a: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        """Sort NaN to the end, and choose among what is before it, in each line by itself."""
+        a = floating(a)
+        along = normalised(axis, a.ndim, name)
+        parts = np.asarray(values(q), float) / scale
+        if parts.ndim > 1 or np.any((parts < 0) | (parts > 1)):
+            raise ValueError(f"np.{name}: q is {q}; expected numbers from 0 to {scale:g}")
+        rest = [i for i in range(a.ndim) if i not in along]
+        lines = wg.permute_dims(a, [*rest, *along])
+        lines = wg.sort(wg.reshape(lines, (*lines.shape[: len(rest)], -1)), axis=-1)
+        last = in_line(lambda v: np.maximum((~np.isnan(v)).sum(-1, keepdims=True) - 1, 0), lines)
+        found = []
+        for part in parts.reshape(-1):
+            low = in_line(lambda v, part=part: np.floor(part * v).astype(np.intp), last)
+            high = in_line(lambda v, part=part: np.ceil(part * v).astype(np.intp), last)
+            share = in_line(lambda v, part=part: part * v - np.floor(part * v), last)
+            share = wg.astype(share, lines.dtype)
+            ends = [wg.take_along_axis(lines, k, axis=-1)[..., 0] for k in (low, high)]
+            found.append(ends[0] + (ends[1] - ends[0]) * share[..., 0])
+        if keepdims:
+            found = [wg.expand_dims(y, axis=tuple(sorted(along))) for y in found]
+        return wg.stack(found) if parts.ndim else found[0]
+
+    return quantile
 
 
 def _quantile(name: str) -> Function:
@@ -215,9 +265,16 @@ FUNCTIONS: dict[str, Function] = {
     "nancumsum": _without_nan(_cumulative("cumulative_sum"), 0),
     "nanmax": _nan_extreme("max", -math.inf),
     "nanmean": _nanmean,
+    "nanmedian": lambda a, axis=None, keepdims=False: _nan_quantile("nanmedian", 1.0)(
+        a, 0.5, axis, keepdims
+    ),
     "nanmin": _nan_extreme("min", math.inf),
+    "nanpercentile": _nan_quantile("nanpercentile", 100.0),
     "nanprod": _without_nan(REDUCTIONS["prod"], 1),
+    "nanquantile": _nan_quantile("nanquantile", 1.0),
+    "nanstd": _nan_moment("nanstd"),
     "nansum": _without_nan(REDUCTIONS["sum"], 0),
+    "nanvar": _nan_moment("nanvar"),
     "partition": _partition,
     "percentile": _quantile("percentile"),
     "ptp": _ptp,

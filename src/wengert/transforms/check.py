@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import DtypeError, WengertError
+from wengert.engine.errors import DtypeError, WengertError, cuts_shown
 from wengert.engine.record import lift
 from wengert.engine.tape import GradientTape
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten
-from wengert.transforms.gradients import as_native
+from wengert.transforms.gradients import as_native, name_of
 
 #: Relative errors that exact derivatives stay well within, in float64.
 TOLERANCE = {"complex step": 1e-10, "central differences": 1e-6}
@@ -107,7 +107,8 @@ def _weights(fun: Callable[..., Any], points: list[np.ndarray], random: Any) -> 
 
 def _gradients(fun: Callable[..., Any], tensors: list[Tensor], weights: list[Any]) -> list[Any]:
     tape = GradientTape(watch_accessed_variables=False)
-    with tape:
+    tape._token.transform = f"check_grads({name_of(fun)})"
+    with tape, cuts_shown:
         tape.watch(tensors)
         results = [as_native(result) for result in flatten(fun(*tensors))[0]]
     pairs = [

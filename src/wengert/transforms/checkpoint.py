@@ -20,7 +20,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.cotangents import add
-from wengert.engine.errors import RuleError
+from wengert.engine.errors import RuleError, cuts_shown
 from wengert.engine.node import ALIAS, NOBODY, Node, Op, Token, Tokens, active, entry, leaf, watch
 from wengert.engine.record import interested, output_node
 from wengert.engine.sweep import reverse
@@ -237,7 +237,9 @@ class Run:
     def __init__(self, call: Callable[[], list[Any]], ends: list[Node], xp: Any) -> None:
         self.xp = xp
         self.is_recorded = xp is Tensor._namespace
-        self.token = Token(False)
+        # what calls for an error where the function was called does so here
+        names = {token.transform for end in ends for token in end.tokens if token.alive}
+        self.token = Token(False, max(names, default=""))
         outside = active.get()
         active.set((outside if self.is_recorded else NOBODY) | {self.token})
         try:
@@ -248,7 +250,8 @@ class Run:
                 end: entry(ALIAS, end, 0, (), (), end.tokens, end.shape, end.dtype) for end in ends
             }
             self.before = now()
-            self.leaves = call()
+            with cuts_shown:
+                self.leaves = call()
         finally:
             active.set(outside)
 

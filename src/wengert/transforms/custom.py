@@ -302,6 +302,7 @@ def transposed(forward: Rule, arguments: list[Any]) -> Rule:
     def backward(results: list[Any], weights: list[Any]) -> list[Any]:
         zeros = [zeros_like(a) if is_inexact(a) else None for a in arguments]
         with GradientTape(watch_accessed_variables=False) as tape:
+            tape._token.transform = "the transpose of a rule"
             tape.watch([z for z in zeros if z is not None])
             tangents = forward(results, zeros)
         pairs = [

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.engine.cotangents import Block, whole
-from wengert.engine.errors import ShapeError
+from wengert.engine.errors import ShapeError, cuts_shown
 from wengert.engine.tape import GradientTape
 from wengert.engine.tensor import Tensor
 from wengert.ops.creation import asarray
+from wengert.transforms.gradients import name_of
 
 
 def influence(fun: Callable[..., Any], x: Any, *args: Any, of: Any, **params: Any) -> Block:
@@ -30,7 +31,8 @@ def influence(fun: Callable[..., Any], x: Any, *args: Any, of: Any, **params: An
     x = asarray(x)
     inner = Tensor()
     inner._raw, inner._node = x._raw, None
-    with GradientTape() as tape:
+    with GradientTape() as tape, cuts_shown:
+        tape._token.transform = f"influence({name_of(fun)})"
         tape.watch(inner)
         y = fun(inner, *args, **params)
     if type(y) is not Tensor:

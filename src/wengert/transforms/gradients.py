@@ -16,6 +16,7 @@ from wengert.engine.errors import (
     ShapeError,
     UnconnectedWarning,
     caller_depth,
+    cuts_shown,
 )
 from wengert.engine.node import ALIAS, NOBODY, active, entry, meet
 from wengert.engine.ownership import is_alone
@@ -131,12 +132,13 @@ class Call:
             raise ValueError(f"{self.what}: argnums={argnums} names an argument twice")
         self.given = [args[p] for p in self.positions]
         self.tape = GradientTape(persistent=persistent, watch_accessed_variables=False)
+        self.tape._token.transform = self.what
         nests = [flatten(given) for given in self.given]
         self.sources = [
             rebuild([_argument(v, self.what) for v in leaves]) for leaves, rebuild in nests
         ]
         inner = list(args)
-        with self.tape:
+        with self.tape, cuts_shown:
             self.tape.watch(self.sources)
             for position, source, (leaves, _) in zip(
                 self.positions, self.sources, nests, strict=True
@@ -229,7 +231,9 @@ def value_and_grad(
     Parameters
     ----------
     fun
-        Returns one number, or (number, aux) with `has_aux`.
+        Returns one number, or (number, aux) with `has_aux`. It computes with functions of wengert
+        or NumPy. What turns its argument into plain numbers on the way, such as ``math.sin(x)`` or
+        ``array[i] = x``, raises `CutPathError`, which says what to write instead.
     argnums
         Which positional arguments to differentiate with respect to; each may be a nest of
         arrays, and its gradient is a nest of the same form.

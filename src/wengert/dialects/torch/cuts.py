@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-import linecache
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from wengert.dialects.torch.tensors import Tensor
+from wengert.engine.expressions import parsed
 
 #: Methods and functions of tensors whose results no gradient goes through.
 _CUTS = frozenset(
@@ -60,7 +60,7 @@ def found_at(frame: types.FrameType, tensor: Tensor) -> str:
     """Return what cut the path to a tensor, and the line; "" where that is not found."""
     try:
         cut = _cut_before(frame, tensor)
-    except (SyntaxError, RecursionError):  # the file is no Python any more
+    except RecursionError:  # an expression of many thousand terms
         return ""
     return "" if cut is None else f"{cut.what} at {cut.path}:{cut.line}"
 
@@ -83,7 +83,10 @@ def _cut_before(frame: types.FrameType, tensor: Tensor) -> Cut | None:
 
 def _scope(code: types.CodeType) -> Any:
     """Return the function, or the module, that code was compiled from; None without its text."""
-    tree = ast.parse("".join(linecache.getlines(code.co_filename)))
+    found = parsed(code.co_filename)
+    if found is None:
+        return None
+    tree, _ = found
     if code.co_name == "<module>":
         return tree
     for node in ast.walk(tree):

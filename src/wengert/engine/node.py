@@ -59,22 +59,6 @@ _next_order = itertools.count().__next__
 Edge = tuple["Node", int, tuple[Any, ...]]
 
 
-class Shapes(tuple[tuple[int, ...], ...]):
-    """The shapes of an operation's arguments, which know where each lies when they are joined."""
-
-    _starts: dict[int, list[int]]
-
-    def span(self, position: int, axis: int) -> tuple[int, int]:
-        """Return where an argument begins and ends along an axis on which all are joined."""
-        if not hasattr(self, "_starts"):
-            self._starts = {}
-        starts = self._starts.get(axis)
-        if starts is None:
-            lengths = (shape[axis] for shape in self)
-            starts = self._starts[axis] = [0, *itertools.accumulate(lengths)]
-        return starts[position], starts[position + 1]
-
-
 class Node:
     """One entry of the list.
 

@@ -15,24 +15,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import (
-    highest,
-    levels,
-    plain_namespace,
-)
+from wengert.engine.batching import highest, levels, plain_namespace
 from wengert.engine.errors import BackendError, ShapeError
-from wengert.engine.node import (
-    NOBODY,
-    OUTPUT,
-    Edge,
-    Node,
-    Op,
-    Shapes,
-    Tokens,
-    active,
-    entry,
-    meet,
-)
+from wengert.engine.joined import Shapes
+from wengert.engine.node import NOBODY, OUTPUT, Edge, Node, Op, Tokens, active, entry, meet
 from wengert.engine.tensor import Tensor, wrap
 
 SCALARS = (bool, int, float, complex)

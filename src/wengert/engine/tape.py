@@ -244,11 +244,7 @@ class GradientTape:
 
         Nothing is computed, and the tape can still be asked for the gradient.
         """
-        if self._spent is not None:
-            raise TapeError(
-                f"gradient() was called on this tape at {self._spent}, and freed what it recorded; "
-                "ask for the cost first, or write GradientTape(persistent=True)"
-            )
+        self._check_unspent("cost")
         targets = [part_of_tape(t, "cost: target") for t in flatten(target)[0]]
         places = [part_of_tape(s, "cost: source") for s in flatten(sources)[0] if s is not None]
         seeds: dict[Node, ct.Region] = {}

@@ -399,16 +399,17 @@ class Plan:
             scale = np.where(known, abs(matrix).max(), np.abs(values).max())
             wrong = np.flatnonzero(apart > 1e3 * eps * scale)
             if len(wrong):
-                self._refuse(int(wrong[0]), column, values[wrong[0]])
+                row = int(wrong[0])
+                self._refuse(row, column, values[row], bool(known[row]))
 
-    def _refuse(self, row: int, column: int, value: float) -> NoReturn:
+    def _refuse(self, row: int, column: int, value: float, known: bool) -> NoReturn:
         advice = 'make the plan with pattern="global", or another one for this argument'
         if not self._local:
             advice = "make another plan for this argument"
         raise PatternError(
             f"{self._name}: the derivative has an element at ({row}, {column}) of size {value:.6g} "
-            f"that the plan's pattern does not have, or has for other paths only. The pattern of "
-            f"{name_of(self._fun)} changes with its argument: {advice}"
+            f"that the plan's pattern {'has for other paths only' if known else 'does not have'}. "
+            f"The pattern of {name_of(self._fun)} changes with its argument: {advice}"
         )
 
     # -- looks ----------------------------------------------------------------------------------

@@ -221,3 +221,15 @@ def test_variables_do_not_hold_what_differs_between_examples() -> None:
     w = wg.Variable([0.0, 0.0, 0.0, 0.0])
     with pytest.raises(TypeError, match="a variable cannot hold a tensor from inside of vmap"):
         wg.vmap(lambda x: w.assign(x))(xs)
+
+
+def test_a_mask_of_examples_over_values_that_are_the_same_for_all() -> None:
+    """The rule of x**0 returns zeros that no example differs in, and `where` has a mask of each."""
+
+    def function(c: Any, x: Any) -> Any:
+        return wg.sum(wg.where(c != 1.0, x**0, c))
+
+    c, x = np.arange(3.0)[:, None], np.ones((3, 1))
+    by_c, by_x = wg.vmap(wg.grad(function, (0, 1)))(c, x)
+    np.testing.assert_array_equal(by_c, [[0.0], [1.0], [0.0]])
+    np.testing.assert_array_equal(by_x, np.zeros((3, 1)))

@@ -63,8 +63,11 @@ class Block:
             raw = found._raw if type(found) is Tensor else found
             values = self.values._raw if type(self.values) is Tensor else self.values
             xp: Any = backends.namespace_of(values)
-            if type(raw) is not type(values):  # rules that know positions make NumPy's masks
-                raw = xp.asarray(raw)
+            if backends.namespace_of(raw) is not xp:
+                if type(raw) is np.ndarray:  # rules that know positions make NumPy's masks
+                    raw = xp.asarray(raw)
+                else:  # of examples, while the values are the same for all
+                    xp = backends.namespace_of(raw)
             self._mask = xp.broadcast_to(raw, sizes(self.region))
         return self._mask
 

@@ -62,12 +62,9 @@ class Block:
             found = self._mask()
             raw = found._raw if type(found) is Tensor else found
             values = self.values._raw if type(self.values) is Tensor else self.values
-            xp: Any = backends.namespace_of(values)
-            if backends.namespace_of(raw) is not xp:
-                if type(raw) is np.ndarray:  # rules that know positions make NumPy's masks
-                    raw = xp.asarray(raw)
-                else:  # of examples, while the values are the same for all
-                    xp = backends.namespace_of(raw)
+            if type(raw) is np.ndarray:  # rules that know positions make NumPy's masks
+                raw = _namespace(values).asarray(raw)
+            xp: Any = backends.namespace_of(raw)  # of examples, even if values are of none
             self._mask = xp.broadcast_to(raw, sizes(self.region))
         return self._mask
 

@@ -54,13 +54,13 @@ def _names(package: str) -> Iterator[tuple[Any, str, Any]]:
 @contextmanager
 def poisoned(package: str = "wengert") -> Iterator[None]:
     """Poison new memory, for NumPy and for modules of a package that hold its functions."""
+    if np.empty is empty:  # it is on already
+        yield
+        return
     places = [(np, "empty", empty), (np, "empty_like", empty_like), *_names(package)]
+    for namespace in _namespaces():  # looks a name up once, in a library that has its own copy
+        places += [(namespace, "empty", empty), (namespace, "empty_like", empty_like)]
     kept = [(place, name, getattr(place, name)) for place, name, _ in places]
-    for namespace in _namespaces():
-        for name in ("empty", "empty_like"):  # looked up by name once, and then kept
-            if name in vars(namespace):
-                kept.append((namespace, name, vars(namespace)[name]))
-                places.append((namespace, name, empty if name == "empty" else empty_like))
     for place, name, function in places:
         setattr(place, name, function)
     try:
@@ -68,10 +68,6 @@ def poisoned(package: str = "wengert") -> Iterator[None]:
     finally:
         for place, name, function in kept:
             setattr(place, name, function)
-        for namespace in _namespaces():
-            for name in ("empty", "empty_like"):
-                if vars(namespace).get(name) in (empty, empty_like):
-                    delattr(namespace, name)
 
 
 def _namespaces() -> list[Any]:

@@ -109,11 +109,16 @@ def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
     return wg.linalg.eigvalsh(_from_triangle(a, "eigvalsh", _is_upper(UPLO)))
 
 
+# From NumPy 2.5 on the eigenvalues of a real matrix are complex numbers, real ones too.
+_ALWAYS_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.5.0.dev0"
+
+
 def as_numpy_has_it(x: Any, parts: Any) -> Any:
-    """Return complex results of a real matrix as real numbers, if all eigenvalues are real."""
+    """Return complex results of a real matrix as real numbers, where NumPy does."""
+    if _ALWAYS_COMPLEX or backends.kind_of(floating(x).dtype) == "c":
+        return parts
     found = batching.all_values(parts[0]._raw)
-    real = backends.kind_of(floating(x).dtype) != "c" and not found.imag.any()
-    return [wg.real(part) for part in parts] if real else parts
+    return parts if found.imag.any() else [wg.real(part) for part in parts]
 
 
 def _eig(a: Any) -> Any:

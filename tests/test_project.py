@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import wengert as wg
+from tests import printed
 from wengert.extend import REGISTRY
 from wengert.ops.namespace import INTERNAL, PUBLIC
 from wengert.other_names import INSTEAD
@@ -212,7 +213,9 @@ def test_doctests(name):
     module = importlib.import_module(name)
     complaints = io.StringIO()
     runner = doctest.DocTestRunner(
-        optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False
+        printed.Checker(),
+        optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS,
+        verbose=False,
     )
     for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
         runner.run(test, out=complaints.write)

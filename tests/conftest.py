@@ -1,5 +1,6 @@
 """What every test runs under: the same examples each time, no clock, and poisoned memory."""
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -16,3 +17,9 @@ def memory_that_nobody_wrote() -> Iterator[None]:
     """Fill what `np.empty` returns, so that reading it is wrong on every machine."""
     with poisoned():
         yield
+
+
+def pytest_collection_finish() -> None:
+    """Set tests and modules aside: they stay, and each collection would visit them."""
+    gc.collect()
+    gc.freeze()

@@ -277,7 +277,10 @@ def test_the_command_is_there():
 def test_readme_commands_are_what_is_checked():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = re.findall(r"^```bash\n(.*?)\n```$", readme, flags=re.M | re.S)
-    assert commands == [DEMO_COMMAND, TEST_COMMAND]
+    assert commands[:2] == [DEMO_COMMAND, TEST_COMMAND]
+    first_look = commands[2].split()
+    assert first_look[0] == "pytest" and all((ROOT / path).exists() for path in first_look[1:])
+    assert len(commands) == 3
     assert readme.count("pip install '.[test]'") == 1  # .ci/run finds the command by this
     workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
     assert f"- run: {TEST_COMMAND}\n" in workflow

@@ -33,13 +33,19 @@ def fill(array: Any) -> Any:
 
 
 @wraps(_EMPTY)  # its documentation, too: numpy.ma reads that when it is imported
-def empty(*args: Any, **kwargs: Any) -> Any:
+def empty(*args: Any, like: Any = None, **kwargs: Any) -> Any:
+    if like is not None:  # NumPy would hand on the function that is called np.empty now
+        return like.__array_function__(_EMPTY, (type(like),), args, kwargs)
     return fill(_EMPTY(*args, **kwargs))
 
 
 @wraps(_EMPTY_LIKE)
 def empty_like(*args: Any, **kwargs: Any) -> Any:
     return fill(_EMPTY_LIKE(*args, **kwargs))
+
+
+#: What NumPy's own functions are, by the ones that stand in for them.
+ORIGINALS: dict[Any, Any] = {empty: _EMPTY, empty_like: _EMPTY_LIKE}
 
 
 def _names(package: str) -> Iterator[tuple[Any, str, Any]]:

@@ -124,7 +124,7 @@ def test_derivatives_do_not_cancel_far_out(x, of_erfcx, of_dawsn):
 def test_gamma_density_is_the_slope_of_gammainc(a, ratio):
     x = a * ratio
     expected = math.exp((a - 1) * math.log(x) - x - math.lgamma(a))
-    near(grad(sp.gammainc, 1)(a, x), expected, 1e-11)
+    near(grad(sp.gammainc, 1)(a, x), expected, 1e-11, atol=1e-300)  # subnormal ones are coarse
 
 
 @given(st.floats(0.3, 50.0), st.floats(0.02, 0.98))
@@ -202,7 +202,7 @@ def test_odd_derivatives_are_small_near_zero():
 
 def test_entropies_at_zero():
     assert grad(sp.xlogy, (0, 1))(0.0, 0.0) == (0, 0)
-    assert grad(sp.xlogy, (0, 1))(0.0, 2.0) == (math.log(2.0), 0)
+    assert grad(sp.xlogy, (0, 1))(0.0, 2.0) == (pytest.approx(math.log(2.0), rel=1e-15), 0)
     assert grad(sp.xlogy, (0, 1))(0.0, -2.0) == (0, 0)
     assert grad(sp.xlog1py, (0, 1))(0.0, -1.0) == (0, 0)
     assert grad(sp.kl_div, (0, 1))(0.0, 0.0) == (0, 0)

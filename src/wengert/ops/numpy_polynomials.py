@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.engine.errors import ShapeError
 from wengert.ops import batching
-from wengert.ops.numpy_products import as_numpy_has_it, convolve
+from wengert.ops.numpy_products import convolve, real_where_all_are
 from wengert.ops.numpy_shapes import at_least
 from wengert.ops.numpy_ufuncs import Function, floating, numpy_dtype, wg
 from wengert.ops.shapes import tensor
@@ -156,7 +156,7 @@ def _roots(p: Any) -> Any:
     if n == 0:
         return wg.zeros((zeros,), dtype=p.dtype)
     companion = wg.concat([wg.reshape(-p[1:] / p[0], (1, n)), wg.eye(n - 1, n, dtype=p.dtype)])
-    found = as_numpy_has_it(companion, [wg.linalg.eigvals(companion)])[0]
+    found = real_where_all_are(companion, [wg.linalg.eigvals(companion)])[0]
     return wg.concat([found, wg.zeros((zeros,), dtype=found.dtype)])
 
 

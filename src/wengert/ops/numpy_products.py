@@ -109,21 +109,25 @@ def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
     return wg.linalg.eigvalsh(_from_triangle(a, "eigvalsh", _is_upper(UPLO)))
 
 
-# From NumPy 2.5 on the eigenvalues of a real matrix are complex numbers, real ones too.
+def real_where_all_are(x: Any, parts: Any) -> Any:
+    """Return complex results of a real matrix as real numbers, if all eigenvalues are real."""
+    found = batching.all_values(parts[0]._raw)
+    real = backends.kind_of(floating(x).dtype) != "c" and not found.imag.any()
+    return [wg.real(part) for part in parts] if real else parts
+
+
+# From NumPy 2.5 on the eigenvalues of a real matrix are complex numbers, real ones too; what
+# np.roots makes of them is as it was.
 _ALWAYS_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.5.0.dev0"
 
 
-def as_numpy_has_it(x: Any, parts: Any) -> Any:
-    """Return complex results of a real matrix as real numbers, where NumPy does."""
-    if _ALWAYS_COMPLEX or backends.kind_of(floating(x).dtype) == "c":
-        return parts
-    found = batching.all_values(parts[0]._raw)
-    return parts if found.imag.any() else [wg.real(part) for part in parts]
+def _as_numpy_has_it(x: Any, parts: Any) -> Any:
+    return parts if _ALWAYS_COMPLEX else real_where_all_are(x, parts)
 
 
 def _eig(a: Any) -> Any:
     result = wg.linalg.eig(a)
-    return type(result)(*as_numpy_has_it(a, result))
+    return type(result)(*_as_numpy_has_it(a, result))
 
 
 def _svd(
@@ -191,7 +195,7 @@ _LINALG: dict[str, Function] = {
     "diagonal": lambda x, /, *, offset=0: wg.linalg.diagonal(x, offset=offset),
     "eig": _eig,
     "eigh": _eigh,
-    "eigvals": lambda a: as_numpy_has_it(a, [wg.linalg.eigvals(a)])[0],
+    "eigvals": lambda a: _as_numpy_has_it(a, [wg.linalg.eigvals(a)])[0],
     "eigvalsh": _eigvalsh,
     "inv": lambda a: wg.linalg.inv(a),
     "lstsq": _lstsq,

@@ -233,3 +233,15 @@ def test_a_mask_of_examples_over_values_that_are_the_same_for_all() -> None:
     by_c, by_x = wg.vmap(wg.grad(function, (0, 1)))(c, x)
     np.testing.assert_array_equal(by_c, [[0.0], [1.0], [0.0]])
     np.testing.assert_array_equal(by_x, np.zeros((3, 1)))
+
+
+def test_a_mask_of_examples_through_an_extension() -> None:
+    """A mask goes the way of the values, here through windows, whose kernels are in `xp.nn`."""
+
+    def loss(z: Any) -> Any:
+        windows = wg.nn.unfold(wg.reshape(wg.abs(z), (1, 1, 2, 2)), 2)[0, :3, 0]
+        return wg.sum(wg.where(windows > 0.5, windows * windows, 0.0))
+
+    z = np.arange(12.0).reshape(3, 4).astype(complex) / 10
+    expected = [wg.grad(loss)(row) for row in z]
+    np.testing.assert_allclose(wg.vmap(wg.grad(loss))(z), expected)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import types
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
@@ -150,12 +151,15 @@ class _Namespace:
     writable = False
     immutable = True
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: Any, extension: str = "") -> None:
         self.inner = inner
-        self.name = inner.name
+        self.extension = extension
+        self.name = "" if extension else inner.name
 
     def __getattr__(self, name: str) -> Any:
         own = getattr(self.inner, name)
+        if isinstance(own, types.ModuleType):  # xp.nn, xp.linalg
+            return _namespace(own, name)
         if not callable(own) or isinstance(own, type):
             return own
 
@@ -167,7 +171,9 @@ class _Namespace:
                 options["dtype"] = options.get("dtype") or args[0].dtype
                 make = getattr(self.inner, name.removesuffix("_like"))
                 return make(args[0].shape, *args[1:], **options)
-            return _raw(getattr(Tensor._namespace, name)(*map(_tensor, args), **options))
+            ours = Tensor._namespace
+            ours = getattr(ours, self.extension) if self.extension else ours
+            return _raw(getattr(ours, name)(*map(_tensor, args), **options))
 
         setattr(self, name, function)
         return function

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow.arrays import (
-    alias,
     alike,
     in_range,
     integers,
@@ -22,6 +21,7 @@ from wengert.dialects.tensorflow.errors import as_is, invalid
 from wengert.dialects.tensorflow.operators import index
 from wengert.dialects.tensorflow.table import offered, plain
 from wengert.dialects.tensorflow.tensors import (
+    alias,
     convert,
     is_like_tensor,
     is_tensor,

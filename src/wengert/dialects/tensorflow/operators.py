@@ -10,6 +10,7 @@ from wengert.dialects.tensorflow import conventions
 from wengert.dialects.tensorflow.errors import INVALID, InvalidArgumentError, as_is, invalid
 from wengert.dialects.tensorflow.tensors import (
     Tensor,
+    call_start,
     check_dtypes,
     check_kind,
     convert,
@@ -178,8 +179,9 @@ def _index(x: Any, key: Any) -> Any:
     if isinstance(key, (Tensor, np.ndarray, bool)) and np.asarray(key).dtype == bool:
         return _masked(tensor, np.asarray(key))
     parts = key if isinstance(key, tuple) else tuple(key) if isinstance(key, list) else (key,)
+    start = call_start()
     try:
-        return outward(getitem(tensor, tuple(map(_part, parts))))
+        return outward(getitem(tensor, tuple(map(_part, parts))), start)
     except INVALID as error:
         if isinstance(error, TypeError):
             raise

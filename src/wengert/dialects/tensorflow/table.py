@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
-from wengert.dialects.tensorflow.tensors import outward
+from wengert.dialects.tensorflow.tensors import call_start, outward
 from wengert.engine.errors import DtypeError, ShapeError
 
 #: Every name that is offered, with what it is.
@@ -38,6 +38,7 @@ PARTS = tuple(
         "variables",
         "structures",
         "tapes",
+        "forward",
         "math",
         "reductions",
         "products",
@@ -101,8 +102,9 @@ def guarded(
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def call(*args: Any, **options: Any) -> Any:
+            start = call_start()
             try:
-                return outward(function(*args, **options))
+                return outward(function(*args, **options), start)
             except (ShapeError, DtypeError, np.exceptions.AxisError) as error:  # of ours
                 raise invalid(f"{error} [Op:{name}]") from error
             except passed:

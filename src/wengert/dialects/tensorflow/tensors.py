@@ -6,6 +6,7 @@ on it are recorded by the same tapes; the class differs in what users see.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,7 +17,8 @@ from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import INVALID, OpError, as_is, invalid
 from wengert.dialects.tensorflow.shapes import TensorShape
-from wengert.engine.node import Node, Op
+from wengert.engine.node import ALIAS, Node, Op, active
+from wengert.engine.node import _next_order as next_order
 from wengert.engine.record import apply, binary, unary
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -230,13 +232,38 @@ def made(raw: Any, node: Node | None = None) -> Tensor:
     return tensor
 
 
-def outward(value: Any) -> Any:
-    """Return Wengert's tensors, in tuples and lists too, as TensorFlow's."""
+def outward(value: Any, since: float = 0) -> Any:
+    """Return Wengert's tensors, in tuples and lists too, as TensorFlow's.
+
+    With `since`, from `call_start`, those that were there before are under entries of their own:
+    what an operation returns is a tensor of its own, even where it changes nothing.
+    """
     if type(value) is Native:
+        node = value._node
+        if node is not None and node.order < since:
+            value = alias(value)
         return made(value._raw, value._node)
     if type(value) in (tuple, list):
-        return type(value)(outward(v) for v in value)
+        return type(value)(outward(v, since) for v in value)
     return value
+
+
+def call_start() -> float:
+    """Return the `since` for what a call that starts now returns."""
+    return next_order() if active.get() else math.inf
+
+
+def alias(x: Native) -> Native:
+    """Return the same values under another entry."""
+    found: Native = apply(ALIAS, (x,), {})
+    return found
+
+
+def tensor_of(value: Any) -> Any:
+    """Return a tensor as it is, and another value as a tensor; a variable is read."""
+    if type(value) is Tensor:
+        return value
+    return outward(value) if type(value) is Native else outward(convert(value), call_start())
 
 
 # -- what values become ---------------------------------------------------------------------------

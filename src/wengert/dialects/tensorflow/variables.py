@@ -14,7 +14,7 @@ from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import NAMES, plain
-from wengert.dialects.tensorflow.tensors import Reference, convert, numpy_text, outward
+from wengert.dialects.tensorflow.tensors import Reference, convert, numpy_text, outward, tensor_of
 from wengert.engine.errors import ShapeError
 from wengert.engine.node import leaf
 from wengert.engine.tensor import Tensor as Native
@@ -145,7 +145,7 @@ class Variable(NativeVariable):
 
     def value(self) -> Any:
         """Return the value as a tensor."""
-        return outward(self.__wengert_tensor__())
+        return tensor_of(self)
 
     read_value = value
 

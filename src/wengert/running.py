@@ -11,8 +11,6 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
-
 from wengert.dialects import facade
 
 #: What a program imports, and what it gets.
@@ -151,8 +149,7 @@ def _guarded(
     program: Callable[[types.ModuleType], None], arguments: Sequence[str], place: str
 ) -> int:
     """Run a program; for an error, print the traceback from its first line on, and return 1."""
-    quiet = np.errstate(all="ignore")  # the libraries answered for say nothing of overflows
-    with answering(), _as_main(arguments, place) as main, quiet:
+    with answering(), _as_main(arguments, place) as main:
         try:
             program(main)
         except Exception as error:

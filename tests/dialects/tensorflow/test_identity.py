@@ -284,6 +284,25 @@ def test_what_was_computed_while_nobody_recorded_is_a_constant() -> None:
     compare(program)
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["tf.floor(x)", "tf.round(x)", "tf.zeros_like(x)", "tf.sign(x)", "x // 1.0", "tf.fill([3], s)",
+     "tf.math.zeta(x, 2.0)", "tf.range(s, 3.0)", "tf.cast(tf.cast(x, tf.int32), tf.float32)",
+     "tf.cast(tf.argmax(x), tf.float32)", "tf.ones_like(x) * x", "tf.stop_gradient(x)",
+     "tf.cast(tf.floor(x), tf.float64)", "tf.one_hot([0, 1], 2, s)"],
+)  # fmt: skip
+def test_gradient_by_what_has_no_derivative(line: str) -> None:
+    def program(tf: Any) -> Any:
+        x, s = tf.constant([0.5, 1.5, 2.0]), tf.constant(1.5)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch([x, s])
+            y = eval(line, {"tf": tf, "x": x, "s": s})
+            z = tf.reduce_sum(tf.cast(y, tf.float32)) ** 2 * tf.reduce_sum(x)
+        return tape.gradient(z, [y, x, s])
+
+    compare(program)
+
+
 def test_arguments_of_a_function_are_tensors_of_their_own() -> None:
     def program(tf: Any) -> Any:
         x = tf.constant([1.0, 2.0, 3.0])
@@ -345,6 +364,12 @@ def _tensors(tf: Any, value: Any) -> Iterator[Any]:
         yield value
 
 
+def _results(tf: Any, name: str, form: int, x: Any, shape: tuple[int, ...]) -> list[Any]:
+    """Return the tensors of x's dtype among what a function returns."""
+    answer = _found(tf, name)(*list(_arguments(x, shape))[form])
+    return [r for r in _tensors(tf, answer) if r.dtype == x.dtype][:3]
+
+
 def _asked(tf: Any, name: str, form: int, shape: tuple[int, ...], is_read: bool) -> Any:
     """Return which results are the argument, and gradients by them; None if it does not go."""
     values = np.arange(1, 1 + int(np.prod(shape)), dtype=np.float64).reshape(shape) / 2
@@ -352,13 +377,25 @@ def _asked(tf: Any, name: str, form: int, shape: tuple[int, ...], is_read: bool)
     try:
         with tf.GradientTape(persistent=True) as tape:
             tape.watch(x)
-            y = _found(tf, name)(*list(_arguments(x, shape))[form])
-            results = [r for r in _tensors(tf, y) if r.dtype == x.dtype][:3]
+            results = _results(tf, name, form, x, shape)
             targets = [tf.reduce_sum(r) * tf.reduce_sum(x) for r in results]
+        gradients = [tape.gradient(z, r) for z, r in zip(targets, results, strict=True)]
     except Exception:  # a function that does not take such arguments is not asked
         return None
-    gradients = [tape.gradient(z, r) for z, r in zip(targets, results, strict=True)]
     return [r is x for r in results], gradients
+
+
+def _is_its_own(answer: Any) -> bool:
+    """Return whether no result is the argument, and derivatives are as of another tensor.
+
+    That of sum(r) * sum(x) by r is the same number everywhere, and is larger if r is x.
+    """
+    same, gradients = answer
+    numbers = [np.unique(np.asarray(g)) for g in gradients if g is not None]
+    return not any(same) and len(numbers) == len(gradients) and all(n.size < 2 for n in numbers)
+
+
+FORMS = len(list(_arguments(ours.zeros(()), ())))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -369,14 +406,11 @@ def test_a_result_is_the_argument_only_where_it_is_in_tensorflow(name: str) -> N
         _found(theirs, name)
     except AttributeError:
         pytest.skip(f"this TensorFlow has no tf.{name}")
-    forms = len(list(_arguments(ours.zeros(()), ())))
-    for shape in SHAPES:
-        for form in range(forms):
-            for is_read in (False, True):
-                got = _asked(ours, name, form, shape, is_read)
-                if not got:
-                    continue
-                expected = _asked(theirs, name, form, shape, is_read)
-                if expected is not None:
-                    where = f"tf.{name} with arguments {form} of shape {shape}"
-                    assert_same(got, expected, 1e-6, where)
+    for shape, is_read in [*((shape, False) for shape in SHAPES), ((3,), True)]:
+        for form in range(FORMS):
+            got = _asked(ours, name, form, shape, is_read)
+            if not got or not got[0] or (len(shape) != 1 and _is_its_own(got)):
+                continue
+            expected = _asked(theirs, name, form, shape, is_read)
+            if expected is not None:
+                assert_same(got, expected, 1e-6, f"tf.{name}, arguments {form} of shape {shape}")

@@ -168,7 +168,7 @@ def _shape_of(input: Any) -> tuple[int, ...]:
     return tuple(convert(input).shape)
 
 
-@offered("shape", raises=(ValueError, TypeError))
+@offered("shape", raises=(ValueError, TypeError), recorded=False)
 def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     """Return the length of each axis, as a tensor."""
     return wrap(np.asarray(_shape_of(input), numpy_dtype(out_type or dtypes.int32)))
@@ -180,13 +180,13 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -
     return [wrap(np.asarray(_shape_of(x), numpy_dtype(out_type))) for x in input]
 
 
-@offered("size", raises=(ValueError, TypeError))
+@offered("size", raises=(ValueError, TypeError), recorded=False)
 def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     """Return the number of elements, as a tensor."""
     return wrap(np.asarray(math.prod(_shape_of(input)), numpy_dtype(out_type or dtypes.int32)))
 
 
-@offered("rank", raises=(ValueError, TypeError))
+@offered("rank", raises=(ValueError, TypeError), recorded=False)
 def rank(input: Any, name: str | None = None) -> Any:
     """Return the number of axes, as a tensor."""
     return wrap(np.asarray(len(_shape_of(input)), np.int32))

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from wengert import backends
+from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow.recorders import Span, begin, end, now, recording
 from wengert.dialects.tensorflow.structures import assert_same_structure, flatten, map_structure
 from wengert.dialects.tensorflow.table import plain
@@ -114,8 +113,7 @@ class ForwardAccumulator:
         if target is None or self._tape._token not in target.tokens:
             return None
         if target not in self._tangents:
-            # what `where` drops at the end may be infinite on the way there
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with Quiet():  # what `where` drops at the end may be infinite on the way there
                 self._compute(target)
         return self._tangents[target]
 

@@ -25,6 +25,7 @@ from wengert.dialects.tensorflow.tensors import (
     convert,
     converted_like,
     is_like_tensor,
+    is_tensor,
     of_one,
     of_two,
     outward,
@@ -499,7 +500,7 @@ def complex_(real: Any, imag: Any, name: str | None = None) -> Any:
 @offered("math.add_n", "add_n", raises=(ValueError,))
 def add_n(inputs: Any, name: str | None = None) -> Any:
     """Return the sum of tensors of one shape."""
-    listed = list(inputs) if isinstance(inputs, (list, tuple, Tensor)) else [inputs]
+    listed = list(inputs) if isinstance(inputs, (list, tuple)) or is_tensor(inputs) else [inputs]
     if not listed:
         raise ValueError("tf.add_n of nothing; expected a list of tensors of one shape and dtype")
     total = _total([convert(t) for t in listed], "AddN")
@@ -560,6 +561,8 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
     if not coeffs:
         return ns.zeros_like(tensor)
     parts = [c if is_like_tensor(c) else convert(c, None, tensor.dtype) for c in coeffs]
+    if len(parts) == 1:
+        return tensor_of(parts[0])
     total = convert(parts[0])
     for part in parts[1:]:
         check_dtypes("AddV2", total, tensor, convert(part))

@@ -370,7 +370,7 @@ def weighted_moments(
     return ns.squeeze(mean, axis=over), ns.squeeze(variance, axis=over)
 
 
-@offered("nn.sufficient_statistics", raises=_CHECKS)
+@offered("nn.sufficient_statistics", raises=_CHECKS, recorded=False)
 def sufficient_statistics(
     x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:

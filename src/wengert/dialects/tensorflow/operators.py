@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow import conventions
 from wengert.dialects.tensorflow.errors import INVALID, InvalidArgumentError, as_is, invalid
 from wengert.dialects.tensorflow.tensors import (
@@ -104,7 +105,8 @@ def power(x: Any, y: Any) -> Any:
     """Return x ** y."""
     quick = type(x) is Tensor and type(y) in (int, float) and x._raw.dtype.kind in "fc"
     if quick and y not in (0, 1):  # for which TensorFlow has further derivatives, of 0 and NaN
-        return outward(elementwise.power(x.__wengert_tensor__(), y))
+        with Quiet():
+            return outward(elementwise.power(x.__wengert_tensor__(), y))
     return _power(x, y)
 
 

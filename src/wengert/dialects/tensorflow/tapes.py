@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
+from wengert.dialects.quiet import Quiet, aloud
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.recorders import begin, end
 from wengert.dialects.tensorflow.slices import Aside
@@ -203,7 +204,7 @@ class GradientTape:
         cut: set[Any] = set()
         before = _cut.set(cut)
         try:
-            with Aside(asked, targets) as aside:
+            with Aside(asked, targets) as aside, Quiet():
                 found = tape.gradient(list(map(_source, targets)), asked, weights, dense=False)
         except (ShapeError, DtypeError) as error:
             raise invalid(str(error)) from error
@@ -242,7 +243,9 @@ class GradientTape:
         differentiable = [s for s in given if is_number(s)]
         found: Iterator[Any] = iter(())
         if is_number(target):
-            found = iter(tape.jacobian(_source(target), list(map(_source, differentiable))))
+            with Quiet():
+                rows = tape.jacobian(_source(target), list(map(_source, differentiable)))
+            found = iter(rows)
         self._used()
         answers = [next(found, None) if is_number(s) else None for s in given]
         if zeros:
@@ -274,7 +277,8 @@ class GradientTape:
         wants_zeros(unconnected_gradients)
         found = None
         if is_number(target) and is_number(source):
-            found = tape.batch_jacobian(_source(target), _source(source))
+            with Quiet():
+                found = tape.batch_jacobian(_source(target), _source(source))
         self._used()
         # TensorFlow answers zeros here, whatever is asked for
         return outward(found if found is not None else _batch_zeros(target, source))
@@ -403,7 +407,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
         def on_native(function: Callable[..., Any], *given: Any, **options: Any) -> Any:
-            result = function(*_outward_in(given), **_outward_in(options))
+            result = aloud(function, *_outward_in(given), **_outward_in(options))
             return map_structure(_inward, result)
 
         start = call_start()
@@ -490,14 +494,14 @@ def _pulled(
     """Return the gradient of each argument and of each variable, as a function says."""
     by_variable: Any = []
     if variables:
-        by_argument, by_variable = pull(*weights, variables=variables)
+        by_argument, by_variable = aloud(pull, *weights, variables=variables)
         if len(flatten(by_variable)) != len(variables):
             raise ValueError(
                 f"custom_gradient: {len(variables)} variables are read, and their gradient "
                 f"returned {len(flatten(by_variable))} values; return one for each"
             )
     else:
-        by_argument = pull(*weights)
+        by_argument = aloud(pull, *weights)
     answers = flatten(by_argument)
     if len(answers) != count:
         raise ValueError(

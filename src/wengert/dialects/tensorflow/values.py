@@ -40,7 +40,7 @@ for _name, _value in vars(errors).items():
         put((f"errors.{_name}",), _value)
 
 
-@offered("constant", raises=(ValueError, TypeError))
+@offered("constant", raises=(ValueError, TypeError), recorded=False)
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const") -> Any:
     """Return a tensor of numbers, filled up with the last one if `shape` says so."""
     kind = None if dtype is None else dtypes.as_dtype(dtype)

@@ -531,7 +531,9 @@ _SHARED: dict[str, Any] = {
 }  # fmt: skip
 for _name, _function in _SHARED.items():
     _others = ("math", "linalg") if _name == "l2_normalize" else ("math",)
-    offered(f"nn.{_name}", *(f"{_other}.{_name}" for _other in _others), raises=_CHECKS)(_function)
+    _places = (f"nn.{_name}", *(f"{_other}.{_name}" for _other in _others))
+    _recorded = _name != "zero_fraction"  # which TensorFlow computes with whole numbers
+    offered(*_places, raises=_CHECKS, recorded=_recorded)(_function)
 for _name, _op in (("sigmoid", special.expit), ("tanh", elementwise.tanh)):
     if f"nn.{_name}" not in NAMES:
         put((f"nn.{_name}",), of_one(_op, _name.capitalize()))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow import operators
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import invalid
@@ -200,7 +201,9 @@ class Variable(NativeVariable):
         read_value: bool = True,
     ) -> Any:
         """Add to the value."""
-        return self.assign(_plain(self._value) + self._change(delta), read_value=read_value)
+        with Quiet():
+            total = _plain(self._value) + self._change(delta)
+        return self.assign(total, read_value=read_value)
 
     def assign_sub(
         self,
@@ -210,7 +213,9 @@ class Variable(NativeVariable):
         read_value: bool = True,
     ) -> Any:
         """Subtract from the value."""
-        return self.assign(_plain(self._value) - self._change(delta), read_value=read_value)
+        with Quiet():
+            total = _plain(self._value) - self._change(delta)
+        return self.assign(total, read_value=read_value)
 
     def _scattered(self, slices: IndexedSlices, how: str) -> Any:
         if not isinstance(slices, IndexedSlices):
@@ -228,7 +233,9 @@ class Variable(NativeVariable):
         if values.shape not in ((), expected):
             raise invalid(f"updates of shape {values.shape}; expected {expected}")
         place = _plain(self._value).at[key]
-        return self.assign(getattr(place, how)(_plain(values)))
+        with Quiet():
+            changed = getattr(place, how)(_plain(values))
+        return self.assign(changed)
 
     def scatter_add(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None

@@ -1,6 +1,7 @@
 """Memory after many training steps: what a step makes is gone after it.
 
-The long run is ``python -m tests.dialects.tensorflow.test_leaks 100000``.
+The long run is ``python -m tests.dialects.tensorflow.test_leaks 100000``, of all kinds of steps or
+of those that are named after the number.
 """
 
 from __future__ import annotations
@@ -163,9 +164,9 @@ def test_a_step_leaves_nothing_to_the_cycle_collector(made: Callable[[], Step]) 
     assert cycles == 0
 
 
-def main(count: int) -> None:
-    """Print by how much memory grows in many steps of each kind."""
-    for made in STEPS:
+def main(count: int, names: list[str]) -> None:
+    """Print by how much memory grows in many steps of each kind, or of those that are named."""
+    for made in [made for made in STEPS if not names or made.__name__ in names]:
         step = made()
         for _ in range(2000):
             step()
@@ -174,8 +175,9 @@ def main(count: int) -> None:
         for _ in range(count):
             step()
         gc.collect()
-        print(f"{made.__name__}: {(_resident() - before) / 2**20:+.2f} MB in {count} steps")
+        grown = (_resident() - before) / 2**20
+        print(f"{made.__name__}: {grown:+.2f} MB in {count} steps", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2:])

@@ -122,9 +122,9 @@ def stack(values: Any, axis: int = 0, name: str | None = "stack") -> Any:
     """Return tensors of one shape joined along a new axis."""
     if is_tensor(values) or isinstance(values, np.ndarray):
         whole = tensor_of(values)
-        values = list(whole)
-        if values and axis == 0:
+        if axis == 0:
             return whole
+        values = list(whole)
     if not any(map(is_like_tensor, values)) and axis == 0:
         with contextlib.suppress(ValueError, TypeError):  # one list of numbers, of one dtype
             return convert(list(values))

@@ -113,12 +113,16 @@ __all__ = [
 __all__ += _names
 
 #: Modules that are imported when they are first used.
-_LATE = ("autograd", "fft", "linalg", "nn", "optim", "random", "sparse", "special", "tensorflow")
+_LATE = (
+    "autograd", "fft", "linalg", "nn", "optim", "random", "sparse", "special", "tensorflow",
+    "torch",
+)  # fmt: skip
 
 if _TYPE_CHECKING:
     from wengert import autograd as autograd
     from wengert import fft, linalg, nn, optim, random, sparse, special
     from wengert import tensorflow as tensorflow
+    from wengert import torch as torch
 else:  # a type checker is to know that other names are mistakes
 
     def __getattr__(name: str) -> object:

@@ -11,8 +11,6 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
-
 from wengert.dialects import facade
 
 #: What a program imports, and what it gets.
@@ -38,19 +36,53 @@ def _answer(name: str) -> types.ModuleType | None:
     return importlib.import_module(ANSWERS[first] + dot + rest) if first in ANSWERS else None
 
 
+def answer() -> facade.Finder:
+    """Have `import tensorflow` and the like import Wengert's dialects from now on."""
+    finder = facade.Finder(_answer)
+    sys.meta_path.insert(0, finder)
+    return finder
+
+
 @contextlib.contextmanager
 def answering() -> Iterator[None]:
-    """Return a context in which `import tensorflow` and the like import Wengert's dialects."""
-    finder = facade.Finder(_answer)
+    """Return a context in which `import tensorflow` and the like import Wengert's dialects.
+
+    Python processes that are started in it do the same, see `dialects/children`.
+    """
     before = {name: sys.modules.pop(name) for name in _aliases()}
-    sys.meta_path.insert(0, finder)
+    finder = answer()
     try:
-        yield
+        with _environment():
+            yield
     finally:
         sys.meta_path.remove(finder)
         for name in _aliases():
             del sys.modules[name]
         sys.modules.update(before)
+
+
+#: The folder of the module that child processes import when they start.
+_CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dialects", "children")
+
+
+@contextlib.contextmanager
+def _environment() -> Iterator[None]:
+    """Return a context with environment variables that have child processes answer too."""
+    search = os.environ.get("PYTHONPATH")
+    made = {
+        "PYTHONPATH": os.pathsep.join([_CHILDREN, search] if search else [_CHILDREN]),
+        "WENGERT_RUN": os.pathsep.join([sys.prefix, *ANSWERS]),
+    }
+    before = {name: os.environ.get(name) for name in made}
+    os.environ.update(made)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _aliases() -> list[str]:
@@ -117,8 +149,7 @@ def _guarded(
     program: Callable[[types.ModuleType], None], arguments: Sequence[str], place: str
 ) -> int:
     """Run a program; for an error, print the traceback from its first line on, and return 1."""
-    quiet = np.errstate(all="ignore")  # the libraries answered for say nothing of overflows
-    with answering(), _as_main(arguments, place) as main, quiet:
+    with answering(), _as_main(arguments, place) as main:
         try:
             program(main)
         except Exception as error:

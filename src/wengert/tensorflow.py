@@ -5,7 +5,6 @@ offered, and what differs, is in docs/tensorflow-names.md.
 """
 
 import sys as _sys
-import warnings as _warnings
 
 from wengert.dialects.facade import Facade as _Facade
 from wengert.dialects.tensorflow.table import ABSENT as _ABSENT
@@ -13,9 +12,6 @@ from wengert.dialects.tensorflow.table import LATE as _LATE
 from wengert.dialects.tensorflow.table import NAMES as _NAMES
 from wengert.dialects.tensorflow.table import PARTS as _PARTS
 
-# In TensorFlow log(0) is -inf, and nothing is said of it. NumPy's warnings about what is computed
-# here are silenced; those about a program's own arrays are not, nor is np.seterr(all="raise").
-_warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert\.")
 _facade = _Facade(
     "wengert.tensorflow", "tf", _NAMES, _PARTS, _LATE, "docs/tensorflow-names.md", _ABSENT
 )

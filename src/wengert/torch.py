@@ -5,7 +5,6 @@ offered, and what differs, is in docs/torch-names.md.
 """
 
 import sys as _sys
-import warnings as _warnings
 
 from wengert.dialects.facade import Facade as _Facade
 from wengert.dialects.torch.table import ABSENT as _ABSENT
@@ -13,8 +12,5 @@ from wengert.dialects.torch.table import LATE as _LATE
 from wengert.dialects.torch.table import NAMES as _NAMES
 from wengert.dialects.torch.table import PARTS as _PARTS
 
-# In PyTorch log(0) is -inf, and nothing is said of it. NumPy's warnings about what is computed here
-# are silenced; those about a program's own arrays are not, nor is np.seterr(all="raise").
-_warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert\.")
 _facade = _Facade("wengert.torch", "torch", _NAMES, _PARTS, _LATE, "docs/torch-names.md", _ABSENT)
 _facade.give(_sys.modules[__name__])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -167,6 +168,113 @@ def test_as_a_command() -> None:
     assert found.returncode == 0, found.stderr
     assert found.stdout == "tf.Tensor([1.], shape=(1,), dtype=float32)\n"
     assert found.stderr == "to stderr\n"
+
+
+#: A program whose processes import TensorFlow and PyTorch; {start} starts them.
+WITH_CHILDREN = """
+import multiprocessing, os, subprocess, sys
+from concurrent.futures import ProcessPoolExecutor
+import tensorflow as tf
+
+def slope(x):
+    import keras, torch
+    x = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x**3
+    names = [module.__name__ for module in (tf, keras, torch)]
+    return float(tape.gradient(y, x)), names, os.getpid()
+
+def main():
+    parent = os.getpid()
+    {start}
+    for slope_, names, child in found:
+        print(slope_, *names, child != parent)
+
+if __name__ == "__main__":
+    main()
+"""
+#: Both ways to start processes by one of multiprocessing's methods.
+_BOTH = """
+    context = multiprocessing.get_context({!r})
+    with context.Pool(1) as pool:
+        found = pool.map(slope, [1.0])
+    with ProcessPoolExecutor(1, context) as executor:
+        found += executor.map(slope, [2.0])
+"""
+METHODS = ["spawn", "forkserver", "fork"]
+
+
+def _in_new_process(*arguments: str, **options: Any) -> str:
+    """Return what `wengert run` prints; it must say nothing else, and go well."""
+    found = subprocess.run(
+        [sys.executable, "-m", "wengert", "run", *arguments],
+        capture_output=True, text=True, check=False, **options,
+    )  # fmt: skip
+    assert (found.returncode, found.stderr) == (0, "")
+    return found.stdout
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_processes_that_a_program_starts(method: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(WITH_CHILDREN.format(start=_BOTH.format(method).strip()))
+    names = "wengert.tensorflow wengert.tensorflow.keras wengert.torch"
+    assert _in_new_process(str(script)) == f"3.0 {names} True\n12.0 {names} True\n"
+
+
+def test_processes_that_a_module_starts(tmp_path: Path) -> None:
+    (tmp_path / "some_module.py").write_text(
+        WITH_CHILDREN.format(start=_BOTH.format("spawn").strip())
+    )
+    names = "wengert.tensorflow wengert.tensorflow.keras wengert.torch"
+    out = _in_new_process("-m", "some_module", cwd=tmp_path)
+    assert out == f"3.0 {names} True\n12.0 {names} True\n"
+
+
+def test_python_processes_that_a_program_starts(tmp_path: Path) -> None:
+    hidden = tmp_path / "sitecustomize.py"
+    hidden.write_text("print('the other sitecustomize')\n")
+    child = "import tensorflow, sys; print(tensorflow.__name__, sys.path.count({!r}))"
+    code = (
+        "import subprocess, sys\n"
+        f"subprocess.run([sys.executable, '-c', {child.format(running._CHILDREN)!r}], check=True)"
+    )
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    out = _in_new_process("-c", code, env={**os.environ, "PYTHONPATH": path})
+    # the parent prints it when it starts, and so does the child
+    assert out == "the other sitecustomize\n" * 2 + "wengert.tensorflow 0\n"
+
+
+def test_other_imports_of_a_child_do_not_import_wengert(tmp_path: Path) -> None:
+    child = "import json, sys; print('wengert' in sys.modules)"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], check=True)"
+    assert _in_new_process("-c", code) == "False\n"
+
+
+def test_the_environment_is_as_before(run: Any) -> None:
+    before = dict(os.environ)
+    assert run("import os; print('WENGERT_RUN' in os.environ)")[:2] == (0, "True\n")
+    assert dict(os.environ) == before
+
+
+def test_a_child_of_another_environment_is_left_alone() -> None:
+    code = "import importlib.util; print(importlib.util.find_spec('keras') is None)"
+    environment = {**os.environ, "PYTHONPATH": running._CHILDREN, "WENGERT_RUN": "elsewhere:keras"}
+    found = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sitecustomize\n{code}"],
+        capture_output=True, text=True, check=True, env=environment,
+    )  # fmt: skip
+    assert found.stdout == "True\n"
+
+
+def test_dialects_are_attributes_of_the_package() -> None:
+    for name in ("tensorflow", "torch", "autograd"):
+        code = f"import wengert as wg; print(wg.{name}.__name__)"
+        found = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert found.stdout == f"wengert.{name}\n"
 
 
 def test_imports_of_submodules_without_run() -> None:

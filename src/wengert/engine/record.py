@@ -220,16 +220,18 @@ def unary(
     one_of: str = "",
     always: Tokens = NOBODY,
     traced: int = 0,
+    compute: Callable[..., Any] | None = None,
 ) -> Callable[[Any], Any]:
     """Return the function that calls an operation of one array and no parameters.
 
     `kind` is the class of tensors that it takes and makes; `otherwise` is called for others, and
     with `one_of` where the result has another dtype than the argument or that is of another kind.
     `always` are the tapes that record where none is open. With `traced`, entries know the
-    instruction of the caller that made them, so many frames up.
+    instruction of the caller that made them, so many frames up. `compute`, if given, is called on
+    NumPy arrays in the place of the operation's own function.
     """
     ndarray, current, asarray = np.ndarray, active.get, np.asarray
-    on_numpy, pick, make = numpy_function(op), op.picks[0], maker(kind)
+    on_numpy, pick, make = compute or numpy_function(op), op.picks[0], maker(kind)
     often = _SINGLE if "f" in one_of else None
 
     def call(x: Any, /) -> Any:
@@ -275,6 +277,7 @@ def binary(
     one_of: str = "",
     always: Tokens = NOBODY,
     traced: int = 0,
+    compute: Callable[..., Any] | None = None,
 ) -> Callable[[Any, Any], Any]:
     """Return the function that calls an operation of two arrays and no parameters.
 
@@ -283,7 +286,7 @@ def binary(
     of a dialect.
     """
     ndarray, current, array = np.ndarray, active.get, np.array
-    on_numpy, make = numpy_function(op), maker(kind)
+    on_numpy, make = compute or numpy_function(op), maker(kind)
     often = _SINGLE if "f" in one_of else None
     known = {d: c for d, c in _CONSTANTS.items() if not one_of or d.kind in one_of}
     singles = known.get(_SINGLE)

@@ -15,7 +15,7 @@ from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import offered, plain
 from wengert.dialects.tensorflow.tensors import (
-    Tensor,
+    alias,
     check_dtypes,
     convert,
     converted_like,
@@ -24,8 +24,6 @@ from wengert.dialects.tensorflow.tensors import (
     outward,
     static,
 )
-from wengert.engine.node import ALIAS
-from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.ops.indexing import getitem
@@ -109,8 +107,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     wanted = as_dtype(dtype)
     if isinstance(x, IndexedSlices):
         return IndexedSlices(outward(_cast(convert(x.values), wanted)), x.indices, x.dense_shape)
-    if type(x) is Tensor and x.dtype == wanted:
-        return x
+    if is_tensor(x) and x.dtype == wanted:
+        return x  # a variable too
     return _cast(convert(x), wanted)
 
 
@@ -170,7 +168,7 @@ def _shape_of(input: Any) -> tuple[int, ...]:
     return tuple(convert(input).shape)
 
 
-@offered("shape", raises=(ValueError, TypeError))
+@offered("shape", raises=(ValueError, TypeError), recorded=False)
 def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     """Return the length of each axis, as a tensor."""
     return wrap(np.asarray(_shape_of(input), numpy_dtype(out_type or dtypes.int32)))
@@ -182,13 +180,13 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -
     return [wrap(np.asarray(_shape_of(x), numpy_dtype(out_type))) for x in input]
 
 
-@offered("size", raises=(ValueError, TypeError))
+@offered("size", raises=(ValueError, TypeError), recorded=False)
 def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     """Return the number of elements, as a tensor."""
     return wrap(np.asarray(math.prod(_shape_of(input)), numpy_dtype(out_type or dtypes.int32)))
 
 
-@offered("rank", raises=(ValueError, TypeError))
+@offered("rank", raises=(ValueError, TypeError), recorded=False)
 def rank(input: Any, name: str | None = None) -> Any:
     """Return the number of axes, as a tensor."""
     return wrap(np.asarray(len(_shape_of(input)), np.int32))
@@ -231,12 +229,6 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
     if not TensorShape(tensor.shape).is_compatible_with(wanted):
         raise invalid(f"the tensor has shape {tensor.shape}; expected {wanted}")
     return alias(tensor)
-
-
-def alias(x: Native) -> Native:
-    """Return the same values under another entry."""
-    found: Native = apply(ALIAS, (x,), {})
-    return found
 
 
 @offered("identity", "guarantee_const", raises=(ValueError, TypeError))

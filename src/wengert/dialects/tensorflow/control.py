@@ -21,7 +21,16 @@ from wengert.dialects.tensorflow.structures import (
 )
 from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tensor_arrays import TensorArray
-from wengert.dialects.tensorflow.tensors import convert, is_tensor, is_variable, outward
+from wengert.dialects.tensorflow.tensors import (
+    Tensor,
+    alias,
+    call_start,
+    convert,
+    is_tensor,
+    is_variable,
+    outward,
+    tensor_of,
+)
 from wengert.engine.tensor import Tensor as Native
 from wengert.transforms.vmap import vmap
 
@@ -153,7 +162,7 @@ def while_loop(
             )
         assert_same_structure(list(loop_vars), list(answer))
         values, done = answer, done + 1
-    return map_structure(lambda v: v if isinstance(v, TensorArray) else outward(convert(v)), values)
+    return map_structure(lambda v: v if isinstance(v, TensorArray) else tensor_of(v), values)
 
 
 def _elements(elems: Any, what: str) -> tuple[list[Native], int]:
@@ -246,6 +255,7 @@ def vectorized_map(
     fn: Any, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
     """Return what a function returns for each element along the first axis, computed at once."""
+    start = call_start()
     tensors = [convert(e) for e in flatten(elems)]
     if not tensors or any(not t.ndim for t in tensors):
         raise IndexError("vectorized_map: each of elems must have a first axis, of its elements")
@@ -271,7 +281,7 @@ def vectorized_map(
         form[:] = rows[:1]
         parts = zip(*(map(convert, flatten(row)) for row in rows), strict=True)
         found = [ns.stack(list(part)) for part in parts]
-    return pack_sequence_as(form[0], [outward(convert(f)) for f in found])
+    return pack_sequence_as(form[0], [outward(convert(f), start) for f in found])
 
 
 def _element_at(given: list[Native], axes: Sequence[int | None], elems: Any, i: int) -> Any:
@@ -295,7 +305,7 @@ def _fold(
         value = _element(tensors, elems, first)
         rows.append([convert(v) for v in flatten(value)])
     else:
-        value = map_structure(lambda v: outward(convert(v)), initializer)
+        value = map_structure(tensor_of, initializer)
     form = elems if initializer is None else initializer
     kinds = [convert(v).dtype for v in flatten(value)]
     for i in steps:
@@ -382,6 +392,7 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the function returns, as tensors."""
+        start = call_start()
         try:
             bound = inspect.signature(self._function).bind(*args, **kwargs)
         except TypeError as error:
@@ -391,10 +402,9 @@ class Function:
             ) from None
         if self._signature is not None:
             args, kwargs = self._fitted(bound), {}
-        result = self._function(
-            *map_structure(_as_tensor, args), **map_structure(_as_tensor, kwargs)
-        )
-        return map_structure(_returned, result)
+        result = self._function(*map_structure(_argument, args), **map_structure(_argument, kwargs))
+        seen: set[int] = set()
+        return map_structure(lambda value: _returned(value, start, seen), result)
 
     def _fitted(self, bound: inspect.BoundArguments) -> tuple[Any, ...]:
         """Return the arguments as tensors that fit the signature."""
@@ -439,14 +449,23 @@ def _of_spec(value: Any, spec: Any) -> Any:
     return tensor
 
 
-def _as_tensor(value: Any) -> Any:
-    return outward(convert(value)) if isinstance(value, np.ndarray) else value
+def _argument(value: Any) -> Any:
+    """Return an argument as the function sees it: a tensor is one of its own there."""
+    if isinstance(value, np.ndarray):
+        return outward(convert(value))
+    return outward(alias(convert(value))) if type(value) is Tensor else value
 
 
-def _returned(value: Any) -> Any:
-    """Return a result as a tensor, if it is numbers."""
+def _returned(value: Any, start: float, seen: set[int]) -> Any:
+    """Return a result as a tensor, if it is numbers; one of its own, if it was there before."""
     numbers = (bool, int, float, complex, np.ndarray, np.generic)
-    return outward(convert(value)) if isinstance(value, numbers) or is_variable(value) else value
+    if isinstance(value, numbers) or is_variable(value):
+        return tensor_of(value)
+    if type(value) is not Tensor:
+        return value
+    again = id(value) in seen
+    seen.add(id(value))
+    return outward(convert(value), math.inf if again else start)
 
 
 @plain(
@@ -478,12 +497,14 @@ def function(
 @plain("py_function", "numpy_function")
 def py_function(func: Any = None, inp: Any = (), Tout: Any = None, name: str | None = None) -> Any:
     """Return func(*inp), as tensors of given dtypes."""
-    answer = func(*[outward(convert(x)) for x in inp])
+    start = call_start()
+    answer = func(*[outward(convert(x), start) for x in inp])
     if isinstance(Tout, (list, tuple)):
         answers = answer if isinstance(answer, (list, tuple)) else [answer]
-        return [_cast(a, d) for a, d in zip(answers, Tout, strict=True)]
-    return None if Tout is None else _cast(answer, Tout)
+        return [_cast(a, d, start) for a, d in zip(answers, Tout, strict=True)]
+    return None if Tout is None else _cast(answer, Tout, start)
 
 
-def _cast(value: Any, dtype: Any) -> Any:
-    return outward(convert(value) if is_tensor(value) else convert(value, as_dtype(dtype)))
+def _cast(value: Any, dtype: Any, start: float) -> Any:
+    tensor = convert(value) if is_tensor(value) else convert(value, as_dtype(dtype))
+    return outward(tensor, start)

@@ -11,7 +11,7 @@ from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.random import global_generator, of_seed
 from wengert.dialects.tensorflow.table import offered, put
-from wengert.dialects.tensorflow.tensors import check_dtypes, convert, static
+from wengert.dialects.tensorflow.tensors import check_dtypes, convert, static, tensor_of
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops.neural import convolutions, pooling, resizing
 
@@ -194,7 +194,7 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
     if not 0 < fraction <= 1:
         raise ValueError(f"central_fraction={fraction}; expected more than 0 and at most 1")
     if fraction == 1:
-        return convert(image)
+        return tensor_of(image)
     x, had_batch = _batch(image, "image")
     starts = [int((n - n * fraction) / 2) for n in x.shape[1:3]]
     sizes = [n - 2 * start for n, start in zip(x.shape[1:3], starts, strict=True)]
@@ -253,7 +253,7 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Any:
     if turns == 2:
         return ns.flip(x, axis=(-3, -2))
     if not turns:
-        return x
+        return tensor_of(image)
     turned = ns.swapaxes(x, -3, -2)
     return ns.flip(turned, axis=-3 if turns == 1 else -2)
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow.arrays import (
-    alias,
     alike,
     in_range,
     integers,
@@ -22,10 +21,11 @@ from wengert.dialects.tensorflow.errors import as_is, invalid
 from wengert.dialects.tensorflow.operators import index
 from wengert.dialects.tensorflow.table import offered, plain
 from wengert.dialects.tensorflow.tensors import (
+    alias,
     convert,
     is_like_tensor,
     is_tensor,
-    outward,
+    tensor_of,
 )
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
@@ -121,7 +121,10 @@ def parallel_stack(values: Any, name: str | None = "parallel_stack") -> Any:
 def stack(values: Any, axis: int = 0, name: str | None = "stack") -> Any:
     """Return tensors of one shape joined along a new axis."""
     if is_tensor(values) or isinstance(values, np.ndarray):
-        values = list(outward(convert(values)))
+        whole = tensor_of(values)
+        if axis == 0:
+            return whole
+        values = list(whole)
     if not any(map(is_like_tensor, values)) and axis == 0:
         with contextlib.suppress(ValueError, TypeError):  # one list of numbers, of one dtype
             return convert(list(values))

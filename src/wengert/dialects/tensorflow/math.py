@@ -25,10 +25,12 @@ from wengert.dialects.tensorflow.tensors import (
     convert,
     converted_like,
     is_like_tensor,
+    is_tensor,
     of_one,
     of_two,
     outward,
     pair,
+    tensor_of,
 )
 from wengert.engine.node import Op
 from wengert.engine.record import apply
@@ -195,7 +197,7 @@ def _numeric(x: Any) -> Native:
 def real(input: Any, name: str | None = None) -> Any:
     """Return the real part; of real numbers, themselves."""
     x = _numeric(input)
-    return ns.real(x) if x.dtype.kind == "c" else x
+    return ns.real(x) if x.dtype.kind == "c" else tensor_of(input)
 
 
 @offered("math.imag")
@@ -209,7 +211,7 @@ def imag(input: Any, name: str | None = None) -> Any:
 def conj(x: Any, name: str | None = None) -> Any:
     """Return the complex conjugate; of real numbers, themselves."""
     tensor = _numeric(x)
-    return ns.conj(tensor) if tensor.dtype.kind == "c" else tensor
+    return ns.conj(tensor) if tensor.dtype.kind == "c" else tensor_of(x)
 
 
 @offered("math.angle")
@@ -498,10 +500,11 @@ def complex_(real: Any, imag: Any, name: str | None = None) -> Any:
 @offered("math.add_n", "add_n", raises=(ValueError,))
 def add_n(inputs: Any, name: str | None = None) -> Any:
     """Return the sum of tensors of one shape."""
-    listed = list(inputs) if isinstance(inputs, (list, tuple, Tensor)) else [inputs]
+    listed = list(inputs) if isinstance(inputs, (list, tuple)) or is_tensor(inputs) else [inputs]
     if not listed:
         raise ValueError("tf.add_n of nothing; expected a list of tensors of one shape and dtype")
-    return _total([convert(t) for t in listed], "AddN")
+    total = _total([convert(t) for t in listed], "AddN")
+    return tensor_of(listed[0]) if len(listed) == 1 else total
 
 
 def _total(tensors: list[Native], name: str) -> Native:
@@ -531,7 +534,8 @@ def accumulate_n(
         raise ValueError(f"a sum of shapes {shapes}; expected one shape")
     if tensor_dtype is not None and tensor_dtype != of_numpy(tensors[0].dtype):
         raise TypeError(f"tensor_dtype={tensor_dtype} for tensors of {tensors[0].dtype.name}")
-    return _total(tensors, "AccumulateNV2")
+    total = _total(tensors, "AccumulateNV2")
+    return tensor_of(inputs[0]) if len(inputs) == 1 else total
 
 
 @offered("math.scalar_mul", "scalar_mul", raises=(ValueError, AttributeError))
@@ -557,6 +561,8 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
     if not coeffs:
         return ns.zeros_like(tensor)
     parts = [c if is_like_tensor(c) else convert(c, None, tensor.dtype) for c in coeffs]
+    if len(parts) == 1:
+        return tensor_of(parts[0])
     total = convert(parts[0])
     for part in parts[1:]:
         check_dtypes("AddV2", total, tensor, convert(part))

@@ -10,7 +10,14 @@ from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.random import global_generator, of_seed
 from wengert.dialects.tensorflow.table import NAMES, offered, put
-from wengert.dialects.tensorflow.tensors import check_dtypes, convert, of_one, pair, static
+from wengert.dialects.tensorflow.tensors import (
+    check_dtypes,
+    convert,
+    of_one,
+    pair,
+    static,
+    tensor_of,
+)
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops import elementwise, special
 from wengert.ops.neural import activations, losses, pooling
@@ -363,7 +370,7 @@ def weighted_moments(
     return ns.squeeze(mean, axis=over), ns.squeeze(variance, axis=over)
 
 
-@offered("nn.sufficient_statistics", raises=_CHECKS)
+@offered("nn.sufficient_statistics", raises=_CHECKS, recorded=False)
 def sufficient_statistics(
     x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
@@ -476,8 +483,8 @@ def stateless_dropout(
     return _dropped(x, rate, noise_shape, of_seed(seed))
 
 
-def _dropped(x: Any, rate: Any, noise_shape: Any, rng: np.random.Generator) -> Any:
-    x = convert(x)
+def _dropped(given: Any, rate: Any, noise_shape: Any, rng: np.random.Generator) -> Any:
+    x = convert(given)
     if x.dtype.kind not in "fc":
         raise ValueError(
             f"dropout of {of_numpy(x.dtype).name}; expected floating-point numbers: write "
@@ -489,7 +496,7 @@ def _dropped(x: Any, rate: Any, noise_shape: Any, rng: np.random.Generator) -> A
             f"rate={rate}, the chance of an element to be 0; expected from 0 to less than 1"
         )
     if not rate:
-        return x
+        return tensor_of(given)
     lengths = x.shape if noise_shape is None else tuple(static(noise_shape))
     lengths = tuple(m if n is None else n for n, m in zip(lengths, x.shape, strict=True))
     kept = rng.random(lengths, dtype=np.float32) >= rate
@@ -524,7 +531,9 @@ _SHARED: dict[str, Any] = {
 }  # fmt: skip
 for _name, _function in _SHARED.items():
     _others = ("math", "linalg") if _name == "l2_normalize" else ("math",)
-    offered(f"nn.{_name}", *(f"{_other}.{_name}" for _other in _others), raises=_CHECKS)(_function)
+    _places = (f"nn.{_name}", *(f"{_other}.{_name}" for _other in _others))
+    _recorded = _name != "zero_fraction"  # which TensorFlow computes with whole numbers
+    offered(*_places, raises=_CHECKS, recorded=_recorded)(_function)
 for _name, _op in (("sigmoid", special.expit), ("tanh", elementwise.tanh)):
     if f"nn.{_name}" not in NAMES:
         put((f"nn.{_name}",), of_one(_op, _name.capitalize()))

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow import conventions
 from wengert.dialects.tensorflow.errors import INVALID, InvalidArgumentError, as_is, invalid
 from wengert.dialects.tensorflow.tensors import (
     Tensor,
+    call_start,
     check_dtypes,
     check_kind,
     convert,
@@ -103,7 +105,8 @@ def power(x: Any, y: Any) -> Any:
     """Return x ** y."""
     quick = type(x) is Tensor and type(y) in (int, float) and x._raw.dtype.kind in "fc"
     if quick and y not in (0, 1):  # for which TensorFlow has further derivatives, of 0 and NaN
-        return outward(elementwise.power(x.__wengert_tensor__(), y))
+        with Quiet():
+            return outward(elementwise.power(x.__wengert_tensor__(), y))
     return _power(x, y)
 
 
@@ -178,8 +181,9 @@ def _index(x: Any, key: Any) -> Any:
     if isinstance(key, (Tensor, np.ndarray, bool)) and np.asarray(key).dtype == bool:
         return _masked(tensor, np.asarray(key))
     parts = key if isinstance(key, tuple) else tuple(key) if isinstance(key, list) else (key,)
+    start = call_start()
     try:
-        return outward(getitem(tensor, tuple(map(_part, parts))))
+        return outward(getitem(tensor, tuple(map(_part, parts))), start)
     except INVALID as error:
         if isinstance(error, TypeError):
             raise

@@ -153,14 +153,19 @@ def dct(
 ) -> Any:
     """Return the cosine transform over the last axis, cut or extended by zeros to length n."""
     _check_dct(type, norm, axis)
-    x = _numbers(input, "f", 1, "DCT")
-    if n is not None:
-        length = int(static(n))
-        if length < 1:
-            raise as_is(ValueError(f"n is {n}; expected 1 or more"))
-        x = x[..., :length]
-        x = ns.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, length - x.shape[-1])])
-    return _dct(x, type, norm)
+    return _dct(_of_length(_numbers(input, "f", 1, "DCT"), n), type, norm)
+
+
+def _of_length(x: Native, n: Any) -> Native:
+    """Return the last axis cut, or extended by zeros, to length n."""
+    if n is None:
+        return x
+    length = int(static(n))
+    if length < 1:
+        raise as_is(ValueError(f"n is {n}; expected 1 or more"))
+    x = x[..., :length]
+    padded: Native = ns.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, length - x.shape[-1])])
+    return padded
 
 
 @offered("signal.idct", raises=(NotImplementedError,))
@@ -174,7 +179,8 @@ def idct(
 ) -> Any:
     """Return the inverse cosine transform; without norm="ortho", times twice the length."""
     _check_dct(type, norm, axis)
-    return _dct(_numbers(input, "f", 1, "DCT"), {1: 1, 2: 3, 3: 2, 4: 4}[type], norm)
+    x = _of_length(_numbers(input, "f", 1, "DCT"), n)
+    return _dct(x, {1: 1, 2: 3, 3: 2, 4: 4}[type], norm)
 
 
 # -- frames -------------------------------------------------------------------------------------

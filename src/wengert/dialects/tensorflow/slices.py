@@ -17,7 +17,7 @@ from wengert.dialects.tensorflow.dtypes import DType
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.table import offered, plain
-from wengert.dialects.tensorflow.tensors import Tensor, convert, outward
+from wengert.dialects.tensorflow.tensors import Tensor, convert, outward, tensor_of
 from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block
 from wengert.engine.node import ALIAS, Node, Op
@@ -33,9 +33,9 @@ class IndexedSlices:
     """Values for some rows of an array: ``dense[indices[i]]`` is the sum of all such values[i]."""
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
-        self._values = outward(convert(values))
-        self._indices = outward(convert(indices))
-        self._dense_shape = None if dense_shape is None else outward(convert(dense_shape))
+        self._values = tensor_of(values)
+        self._indices = tensor_of(indices)
+        self._dense_shape = None if dense_shape is None else tensor_of(dense_shape)
 
     @property
     def values(self) -> Tensor:

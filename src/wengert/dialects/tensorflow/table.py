@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects import quiet
 from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
-from wengert.dialects.tensorflow.tensors import outward
+from wengert.dialects.tensorflow.tensors import call_start, noticed, outward
 from wengert.engine.errors import DtypeError, ShapeError
 
 #: Every name that is offered, with what it is.
@@ -38,6 +39,7 @@ PARTS = tuple(
         "variables",
         "structures",
         "tapes",
+        "forward",
         "math",
         "reductions",
         "products",
@@ -89,20 +91,23 @@ def put(names: tuple[str, ...], value: Any, differs: str = "") -> None:
 
 
 def guarded(
-    name: str, *raises: type[Exception]
+    name: str, *raises: type[Exception], recorded: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that makes a function's tensors and errors TensorFlow's.
 
     Errors of the classes in `raises` come through as they are; TensorFlow checks some arguments in
-    Python, and raises ValueError or TypeError. So does one that is raised `as_is`.
+    Python, and raises ValueError or TypeError. So does one that is raised `as_is`. `recorded` says
+    that it is an operation to TensorFlow, which tapes record, see `noticed`.
     """
     passed: tuple[type[Exception], ...] = (OpError, *raises)
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def call(*args: Any, **options: Any) -> Any:
+            start, loud = call_start(), quiet.enter()
             try:
-                return outward(function(*args, **options))
+                found = outward(function(*args, **options), start)
+                return noticed(found, (*args, *options.values())) if recorded else found
             except (ShapeError, DtypeError, np.exceptions.AxisError) as error:  # of ours
                 raise invalid(f"{error} [Op:{name}]") from error
             except passed:
@@ -113,6 +118,8 @@ def guarded(
                 if error.__traceback__ is None or error.__traceback__.tb_next is None:
                     raise  # the call itself: a missing argument, or one of another name
                 raise invalid(f"{error} [Op:{name}]") from error
+            finally:
+                quiet.leave(loud)
 
         return call
 
@@ -120,12 +127,15 @@ def guarded(
 
 
 def offered(
-    *names: str, differs: str = "", raises: tuple[type[Exception], ...] = ()
+    *names: str,
+    differs: str = "",
+    raises: tuple[type[Exception], ...] = (),
+    recorded: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function under some names, guarded by `guarded`."""
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        call = guarded(names[0], *raises)(function)
+        call = guarded(names[0], *raises, recorded=recorded)(function)
         put(names, call, differs)
         return call
 

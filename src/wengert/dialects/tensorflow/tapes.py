@@ -1,4 +1,4 @@
-"""GradientTape and ForwardAccumulator, and functions with gradients of their own."""
+"""GradientTape, and functions with gradients of their own."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
+from wengert.dialects.quiet import Quiet, aloud
 from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.recorders import begin, end
 from wengert.dialects.tensorflow.slices import Aside
 from wengert.dialects.tensorflow.structures import (
-    assert_same_structure,
     flatten,
     map_structure,
     pack_sequence_as,
 )
 from wengert.dialects.tensorflow.table import plain
-from wengert.dialects.tensorflow.tensors import Tensor, convert, is_tensor, outward
+from wengert.dialects.tensorflow.tensors import Tensor, call_start, convert, is_tensor, outward
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.tape import GradientTape as NativeTape
@@ -28,7 +29,6 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.engine.variable import Variable as NativeVariable
 from wengert.transforms.checkpoint import checkpoint
 from wengert.transforms.custom import recorded_as_one
-from wengert.transforms.forward import ForwardAccumulator as NativeAccumulator
 from wengert.transforms.gradients import stop_gradient as native_stop_gradient
 
 log = logging.getLogger("wengert.tensorflow")
@@ -42,7 +42,7 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
-def _wants_zeros(unconnected_gradients: Any) -> bool:
+def wants_zeros(unconnected_gradients: Any) -> bool:
     """Return whether to answer zeros where there is no path."""
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
@@ -53,7 +53,8 @@ def _wants_zeros(unconnected_gradients: Any) -> bool:
         ) from None
 
 
-def _is_number(tensor: Any) -> bool:
+def is_number(tensor: Any) -> bool:
+    """Return whether a tensor or a variable has a derivative."""
     dtype = tensor.dtype
     return dtype.is_floating or dtype.is_complex
 
@@ -96,6 +97,7 @@ class GradientTape:
         if self._tape is None:
             self._tape = NativeTape(self._persistent, self._watches_read)
         self._tape.__enter__()
+        begin(self._tape._token)
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -108,6 +110,7 @@ class GradientTape:
     def _stop(self) -> None:
         if self._tape is None or not self._is_recording():
             raise ValueError("the tape does not record now; enter it with `with tape:`")
+        end(self._tape._token)
         self._tape.__exit__(None, None, None)
 
     def watch(self, tensor: Any) -> None:
@@ -123,7 +126,7 @@ class GradientTape:
                     "watch() on a tape that has not been entered, or has been used up; write "
                     "`with tape:` first"
                 )
-            if _is_number(leaf):
+            if is_number(leaf):
                 self._tape.watch(leaf)
             else:
                 log.warning(
@@ -190,8 +193,8 @@ class GradientTape:
         given = flatten(sources)
         for source in given:
             _check_recorded(source, "a source")
-        zeros = _wants_zeros(unconnected_gradients)
-        asked = [s if _is_number(s) else None for s in given]
+        zeros = wants_zeros(unconnected_gradients)
+        asked = [s if is_number(s) else None for s in given]
         if any(s is None for s in asked):
             log.warning(
                 "The dtype of the source tensor must be floating (e.g. tf.float32) when calling "
@@ -201,7 +204,7 @@ class GradientTape:
         cut: set[Any] = set()
         before = _cut.set(cut)
         try:
-            with Aside(asked, targets) as aside:
+            with Aside(asked, targets) as aside, Quiet():
                 found = tape.gradient(list(map(_source, targets)), asked, weights, dense=False)
         except (ShapeError, DtypeError) as error:
             raise invalid(str(error)) from error
@@ -209,14 +212,14 @@ class GradientTape:
             _cut.reset(before)
         if cut:
             pairs = zip(found, given, strict=True)
-            found = [None if _node_of(s) in cut and _is_nothing(g) else g for g, s in pairs]
+            found = [None if node_of(s) in cut and _is_nothing(g) else g for g, s in pairs]
         answers = [aside.shown(g, s) for g, s in zip(found, given, strict=True)]
         for i, source in enumerate(given):
             answers[i] = _with_itself(tape, answers[i], source, targets, weights)
         self._used()
         if zeros:
             pairs = zip(answers, given, strict=True)
-            answers = [outward(_zeros(convert(s))) if g is None else g for g, s in pairs]
+            answers = [outward(zeros_like(convert(s))) if g is None else g for g, s in pairs]
         return pack_sequence_as(sources, answers)
 
     def jacobian(
@@ -234,19 +237,21 @@ class GradientTape:
         given = flatten(sources)
         for source in given:
             _check_recorded(source, "a source")
-        zeros = _wants_zeros(unconnected_gradients)
+        zeros = wants_zeros(unconnected_gradients)
         if isinstance(target, NativeVariable) and target.trainable:
             self.watch(target)  # asking for its rows reads it
-        differentiable = [s for s in given if _is_number(s)]
+        differentiable = [s for s in given if is_number(s)]
         found: Iterator[Any] = iter(())
-        if _is_number(target):
-            found = iter(tape.jacobian(_source(target), list(map(_source, differentiable))))
+        if is_number(target):
+            with Quiet():
+                rows = tape.jacobian(_source(target), list(map(_source, differentiable)))
+            found = iter(rows)
         self._used()
-        answers = [next(found, None) if _is_number(s) else None for s in given]
+        answers = [next(found, None) if is_number(s) else None for s in given]
         if zeros:
             shape = convert(target).shape
             pairs = zip(answers, given, strict=True)
-            answers = [_zeros(convert(s), shape) if g is None else g for g, s in pairs]
+            answers = [zeros_like(convert(s), shape) if g is None else g for g, s in pairs]
         return pack_sequence_as(sources, [outward(g) for g in answers])
 
     def batch_jacobian(
@@ -269,10 +274,11 @@ class GradientTape:
                 f"batch_jacobian: the target has {target.shape[0]} examples and the source "
                 f"{source.shape[0]}; their first axes must be of one length"
             )
-        _wants_zeros(unconnected_gradients)
+        wants_zeros(unconnected_gradients)
         found = None
-        if _is_number(target) and _is_number(source):
-            found = tape.batch_jacobian(_source(target), _source(source))
+        if is_number(target) and is_number(source):
+            with Quiet():
+                found = tape.batch_jacobian(_source(target), _source(source))
         self._used()
         # TensorFlow answers zeros here, whatever is asked for
         return outward(found if found is not None else _batch_zeros(target, source))
@@ -297,7 +303,7 @@ def _targets(target: Any, output_gradients: Any) -> tuple[list[Any], list[Any] |
         weights = [convert(w) for w in flatten(output_gradients)][: len(leaves)]
         missing = leaves[len(weights) :]
         weights += [Native._namespace.ones_like(convert(leaf)) for leaf in missing]
-    kept = [i for i, leaf in enumerate(leaves) if _is_number(leaf)]
+    kept = [i for i, leaf in enumerate(leaves) if is_number(leaf)]
     if len(kept) < len(leaves):
         log.warning(
             "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
@@ -331,7 +337,7 @@ def _with_itself(
     tape: NativeTape, answer: Any, source: Any, targets: list[Any], weights: list[Any] | None
 ) -> Any:
     """Return a gradient with the part of targets that are the source itself, if unrecorded."""
-    node = _node_of(source)
+    node = node_of(source)
     if node is not None and tape._token in node.tokens:
         return answer
     for i, target in enumerate(targets):
@@ -341,7 +347,8 @@ def _with_itself(
     return answer
 
 
-def _node_of(value: Any) -> Any:
+def node_of(value: Any) -> Any:
+    """Return the entry of a tensor or a variable."""
     return value._leaf if isinstance(value, NativeVariable) else value._node
 
 
@@ -361,86 +368,14 @@ def _source(value: Any) -> Any:
     return value if isinstance(value, NativeVariable) else convert(value)
 
 
-def _zeros(tensor: Native, before: tuple[int, ...] = ()) -> Native:
+def zeros_like(tensor: Native, before: tuple[int, ...] = ()) -> Native:
+    """Return zeros in the shape of a tensor, with further axes before its own."""
     return Native._namespace.zeros((*before, *tensor.shape), dtype=tensor.dtype)
 
 
 def _batch_zeros(target: Any, source: Any) -> Native:
     shape = (*convert(target).shape, *convert(source).shape[1:])
     return Native._namespace.zeros(shape, dtype=convert(target).dtype)
-
-
-# -- forward mode ---------------------------------------------------------------------------------
-
-
-@plain(
-    "autodiff.ForwardAccumulator",
-    differs="a tangent must have its primal's shape; a function with a gradient of its own "
-    "(tf.custom_gradient) has the tangents that its gradient says",
-)
-class ForwardAccumulator:
-    """Computes derivatives in one direction along with values."""
-
-    def __init__(self, primals: Any, tangents: Any) -> None:
-        assert_same_structure(primals, tangents)
-        moved: list[tuple[Any, Native]] = []
-        for primal, tangent in zip(flatten(primals), flatten(tangents), strict=True):
-            if not is_tensor(primal):
-                raise AttributeError(f"{type(primal).__name__!r} object has no attribute 'dtype'")
-            if not _is_number(primal):
-                log.warning(
-                    "The dtype of the watched primal must be floating (e.g. tf.float32), got %r",
-                    primal.dtype,
-                )
-                continue
-            if any(primal is other for other, _ in moved):
-                raise ValueError(
-                    "ForwardAccumulator: the same tensor is given as two primals; give it once, "
-                    "with the sum of its tangents"
-                )
-            moved.append((primal, convert(tangent, primal.dtype)))
-        self._primals, self._tangents = [p for p, _ in moved], [t for _, t in moved]
-        self._is_open = False
-        try:
-            self._accumulator = NativeAccumulator(self._primals, self._tangents)
-        except ShapeError as error:
-            raise ValueError(str(error)) from error
-
-    def __enter__(self) -> ForwardAccumulator:
-        if self._is_open:
-            raise ValueError("the accumulator is open already; make another one")
-        self._is_open = True
-        self._accumulator.__enter__()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._is_open = False
-        self._accumulator.__exit__(*exception)
-
-    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
-        """Return the tangent of a tensor, or of each in a nest."""
-        zeros = _wants_zeros(unconnected_gradients)
-        return map_structure(lambda leaf: self._tangent(leaf, zeros), primals)
-
-    def _tangent(self, value: Any, zeros: bool) -> Any:
-        if not is_tensor(value):
-            raise AttributeError(
-                f"jvp: got {value!r:.80} of type {type(value).__name__!r}; expected a tensor or a "
-                "variable"
-            )
-        found = None
-        for primal, tangent in zip(self._primals, self._tangents, strict=True):
-            if value is primal:
-                found = tangent
-        if found is None and _is_number(value) and self._was_entered():
-            found = self._accumulator.jvp(_source(value))
-        if found is None and zeros:
-            found = _zeros(convert(value))
-        return outward(found)
-
-    def _was_entered(self) -> bool:
-        places = self._accumulator._places
-        return bool(places) and all(place.node is not None for place in places)
 
 
 # -- functions with gradients of their own --------------------------------------------------------
@@ -472,12 +407,13 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
         def on_native(function: Callable[..., Any], *given: Any, **options: Any) -> Any:
-            result = function(*_outward_in(given), **_outward_in(options))
+            result = aloud(function, *_outward_in(given), **_outward_in(options))
             return map_structure(_inward, result)
 
+        start = call_start()
         again = checkpoint(functools.partial(on_native, f))
         result = again(*map_structure(_inward, args), **map_structure(_inward, kwargs))
-        return _outward_in(result)
+        return map_structure(lambda value: outward(value, start), result)
 
     return call
 
@@ -558,14 +494,14 @@ def _pulled(
     """Return the gradient of each argument and of each variable, as a function says."""
     by_variable: Any = []
     if variables:
-        by_argument, by_variable = pull(*weights, variables=variables)
+        by_argument, by_variable = aloud(pull, *weights, variables=variables)
         if len(flatten(by_variable)) != len(variables):
             raise ValueError(
                 f"custom_gradient: {len(variables)} variables are read, and their gradient "
                 f"returned {len(flatten(by_variable))} values; return one for each"
             )
     else:
-        by_argument = pull(*weights)
+        by_argument = aloud(pull, *weights)
     answers = flatten(by_argument)
     if len(answers) != count:
         raise ValueError(

@@ -10,7 +10,14 @@ from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import OutOfRangeError, invalid
 from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.table import guarded, plain
-from wengert.dialects.tensorflow.tensors import convert, made, outward, static
+from wengert.dialects.tensorflow.tensors import (
+    alias,
+    convert,
+    is_variable,
+    made,
+    outward,
+    static,
+)
 from wengert.engine.tensor import Tensor as Native
 
 ns = Native._namespace
@@ -86,6 +93,8 @@ class TensorArray:
 
     def _element(self, value: Any) -> Native:
         tensor = convert(value, None, self._dtype._numpy)
+        if is_variable(value):
+            tensor = alias(tensor)  # a read of its own
         if tensor.dtype != self._dtype._numpy:
             raise invalid(
                 f"TensorArray of {self._dtype.name}: got {of_numpy(tensor.dtype).name}; write "

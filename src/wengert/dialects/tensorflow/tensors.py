@@ -6,18 +6,21 @@ on it are recorded by the same tapes; the class differs in what users see.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
+from wengert.dialects.quiet import Quiet, on_arrays
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import INVALID, OpError, as_is, invalid
 from wengert.dialects.tensorflow.shapes import TensorShape
-from wengert.engine.node import Node, Op
-from wengert.engine.record import apply, binary, unary
+from wengert.engine.node import ALIAS, Node, Op, Tokens, active, leaf, meet
+from wengert.engine.node import _next_order as next_order
+from wengert.engine.record import apply, binary, numpy_function, unary
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.engine.variable import Variable as NativeVariable
@@ -230,13 +233,72 @@ def made(raw: Any, node: Node | None = None) -> Tensor:
     return tensor
 
 
-def outward(value: Any) -> Any:
-    """Return Wengert's tensors, in tuples and lists too, as TensorFlow's."""
+def outward(value: Any, since: float = 0) -> Any:
+    """Return Wengert's tensors, in tuples and lists too, as TensorFlow's.
+
+    With `since`, from `call_start`, those that were there before are under entries of their own:
+    what an operation returns is a tensor of its own, even where it changes nothing.
+    """
     if type(value) is Native:
+        node = value._node
+        if node is not None and node.order < since:
+            value = alias(value)
         return made(value._raw, value._node)
     if type(value) in (tuple, list):
-        return type(value)(outward(v) for v in value)
+        return type(value)(outward(v, since) for v in value)
     return value
+
+
+def noticed(found: Any, args: Any) -> Any:
+    """Return what an operation made of its arguments, so that a tape that watches one has it.
+
+    A result without a derivative, such as floor(x), has no entry. In TensorFlow a tape records it
+    all the same, so that there are derivatives with respect to it.
+    """
+    recording = active.get()
+    if recording and type(found) is Tensor and found._node is None:
+        if found._raw.dtype.kind in "fc":
+            tokens = meet(_tokens(args), recording)
+            if tokens:
+                found._node = leaf(tuple(found._raw.shape), found._raw.dtype)
+                found._node.tokens = tokens
+    elif recording and type(found) in (tuple, list):
+        for part in found:
+            noticed(part, args)
+    return found
+
+
+def _tokens(values: Any) -> Tokens:
+    """Return the tapes that care about any of some values."""
+    tokens: Tokens = frozenset()
+    for value in values:
+        if type(value) in (list, tuple):
+            tokens |= _tokens(value)
+        else:
+            node = getattr(value, "_leaf", None) if is_variable(value) else None
+            if type(value) is Tensor or type(value) is Native:
+                node = value._node
+            if node is not None:
+                tokens |= node.tokens
+    return tokens
+
+
+def call_start() -> float:
+    """Return the `since` for what a call that starts now returns."""
+    return next_order() if active.get() else math.inf
+
+
+def alias(x: Native) -> Native:
+    """Return the same values under another entry."""
+    found: Native = apply(ALIAS, (x,), {})
+    return found
+
+
+def tensor_of(value: Any) -> Any:
+    """Return a tensor as it is, and another value as a tensor; a variable is read."""
+    if type(value) is Tensor:
+        return value
+    return outward(value) if type(value) is Native else outward(convert(value), call_start())
 
 
 # -- what values become ---------------------------------------------------------------------------
@@ -451,15 +513,28 @@ def of_one(op_function: Any, name: str, kinds: str = "fc") -> Callable[..., Any]
     def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         x = convert(args[0])
         check_kind(x, kinds, name)
-        return outward(apply(op, (x,), params))
+        with Quiet():
+            return outward(apply(op, (x,), params))
 
-    fast = unary(op, otherwise, Tensor, kinds)
+    fast = unary(op, otherwise, Tensor, kinds, compute=on_arrays(numpy_function(op), 1))
 
     def call(x: Any, name: str | None = None) -> Any:
         try:
             return fast(x)
         except TypeError:  # NumPy's, for a kind that it does not take
             return otherwise(op, (x,), {})
+
+    if None in op.rules:
+        return _noticing(call, name)
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def _noticing(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return a function whose results are `noticed`, as some derivatives of it are zero."""
+
+    def call(*args: Any, **options: Any) -> Any:
+        return noticed(function(*args, **options), (*args, *options.values()))
 
     call.__name__ = call.__qualname__ = name
     return call
@@ -485,7 +560,8 @@ def of_two(
         if whole is not None and first.dtype.kind in "iu":
             first, second = whole(first, second)
         try:
-            return outward(apply(op, (first, second), params))
+            with Quiet():
+                return outward(apply(op, (first, second), params))
         except OpError:
             raise
         except INVALID as error:
@@ -495,7 +571,9 @@ def of_two(
             ) from error
 
     quick = kinds if whole is None else "".join(k for k in kinds if k not in "iu")
-    return binary(op_function.op, otherwise, Tensor, quick)
+    compute = on_arrays(numpy_function(op_function.op), 2)
+    call = binary(op_function.op, otherwise, Tensor, quick, compute=compute)
+    return _noticing(call, name) if None in op_function.op.rules else call
 
 
 def check_kind(x: Native, kinds: str, name: str) -> None:

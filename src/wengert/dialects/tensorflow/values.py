@@ -14,10 +14,12 @@ from wengert.dialects.tensorflow.tensors import (
     convert,
     is_like_tensor,
     is_tensor,
+    is_variable,
     outward,
     static,
 )
 from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap
 
 ns = Native._namespace
 for _name in (
@@ -38,7 +40,7 @@ for _name, _value in vars(errors).items():
         put((f"errors.{_name}",), _value)
 
 
-@offered("constant", raises=(ValueError, TypeError))
+@offered("constant", raises=(ValueError, TypeError), recorded=False)
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const") -> Any:
     """Return a tensor of numbers, filled up with the last one if `shape` says so."""
     kind = None if dtype is None else dtypes.as_dtype(dtype)
@@ -48,13 +50,15 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
             "derivatives go through"
         )
     tensor = convert(value) if is_tensor(value) else convert(value, kind)
+    if is_variable(value):
+        tensor = wrap(tensor._raw)  # its value now, as numbers
     if kind is not None and dtypes.of_numpy(tensor.dtype) != kind:
         raise TypeError(
             f"tf.constant: {outward(tensor)!s:.80} is of {dtypes.of_numpy(tensor.dtype)!r}, not "
             f"{kind!r}; write tf.cast(x, dtype)"
         )
     if shape is None:
-        return tensor
+        return value if type(value) is Tensor else tensor
     wanted = tuple(static(shape))
     if tensor.size == 1 and tensor.shape != wanted:
         return ns.broadcast_to(ns.reshape(tensor, ()), wanted)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow import operators
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import NAMES, plain
-from wengert.dialects.tensorflow.tensors import Reference, convert, numpy_text, outward
+from wengert.dialects.tensorflow.tensors import Reference, convert, numpy_text, outward, tensor_of
 from wengert.engine.errors import ShapeError
 from wengert.engine.node import leaf
 from wengert.engine.tensor import Tensor as Native
@@ -145,7 +146,7 @@ class Variable(NativeVariable):
 
     def value(self) -> Any:
         """Return the value as a tensor."""
-        return outward(self.__wengert_tensor__())
+        return tensor_of(self)
 
     read_value = value
 
@@ -200,7 +201,9 @@ class Variable(NativeVariable):
         read_value: bool = True,
     ) -> Any:
         """Add to the value."""
-        return self.assign(_plain(self._value) + self._change(delta), read_value=read_value)
+        with Quiet():
+            total = _plain(self._value) + self._change(delta)
+        return self.assign(total, read_value=read_value)
 
     def assign_sub(
         self,
@@ -210,7 +213,9 @@ class Variable(NativeVariable):
         read_value: bool = True,
     ) -> Any:
         """Subtract from the value."""
-        return self.assign(_plain(self._value) - self._change(delta), read_value=read_value)
+        with Quiet():
+            total = _plain(self._value) - self._change(delta)
+        return self.assign(total, read_value=read_value)
 
     def _scattered(self, slices: IndexedSlices, how: str) -> Any:
         if not isinstance(slices, IndexedSlices):
@@ -228,7 +233,9 @@ class Variable(NativeVariable):
         if values.shape not in ((), expected):
             raise invalid(f"updates of shape {values.shape}; expected {expected}")
         place = _plain(self._value).at[key]
-        return self.assign(getattr(place, how)(_plain(values)))
+        with Quiet():
+            changed = getattr(place, how)(_plain(values))
+        return self.assign(changed)
 
     def scatter_add(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None

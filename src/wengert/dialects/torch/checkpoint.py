@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.quiet import aloud
 from wengert.dialects.torch import gradients, memory
 from wengert.dialects.torch.functions import Function
 from wengert.dialects.torch.gradients import Freed, Packed, running
@@ -68,7 +69,7 @@ class Again:
     def call(self, args: tuple[Any, ...] | None = None) -> Any:
         """Return what the function gives, random numbers included, as it did first."""
         with self._random(), self.context or contextlib.nullcontext():
-            return self.function(*(self.args if args is None else args), **self.options)
+            return aloud(self.function, *(self.args if args is None else args), **self.options)
 
     @contextlib.contextmanager
     def _random(self) -> Iterator[None]:
@@ -155,7 +156,7 @@ class Recomputed(Op):
 def _without_reentry(again: Again, first: Any) -> Any:
     before = now()
     with first:
-        output = again.function(*again.args, **again.options)
+        output = aloud(again.function, *again.args, **again.options)
     leaves, rebuild = flatten(output)
     live = [i for i, leaf in enumerate(leaves) if _is_new(leaf, before)]
     if not live:

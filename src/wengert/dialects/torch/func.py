@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from wengert.dialects.quiet import aloud
 from wengert.dialects.torch.modes import Tracking
 from wengert.dialects.torch.table import put, translated
 from wengert.dialects.torch.tensors import Tensor, convert, made, ns
@@ -33,7 +34,7 @@ def lowered(func: Callable[..., Any], has_aux: bool = False) -> Callable[..., An
 
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
-        result = func(*outward(args), **kwargs)
+        result = aloud(func, *outward(args), **kwargs)
         if not has_aux:
             return inward(result)
         if not isinstance(result, tuple) or len(result) != 2:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
+from wengert.dialects.quiet import Quiet, aloud
 from wengert.dialects.torch import memory
 from wengert.dialects.torch.modes import GRAD, PAUSED, current, switched
 from wengert.dialects.torch.tensors import (
@@ -116,7 +117,7 @@ class Hooked(Op):
         recorded = type(g) is Native
         tensor = made(g._raw, g._node) if recorded else made(np.asarray(g))
         for hook in list(self.hooks.values()):
-            tensor = answer_of(hook(tensor), tensor)
+            tensor = answer_of(aloud(hook, tensor), tensor)
         if self.retains is not None:
             keep = self.retains()
             if keep is not None:
@@ -132,17 +133,17 @@ class Hooked(Op):
         if leaf is None or inner not in sweep.sources:
             return tensor
         for hook in list(self.before.values()):
-            answer = hook((tensor,))
+            answer = aloud(hook, (tensor,))
             tensor = answer_of(answer[0] if isinstance(answer, tuple) else answer, tensor)
         sweep.done.add(inner)
         accumulate(leaf, copied(tensor))
         for done in list(self.accumulated.values()):
-            if done(leaf) is not None:
+            if aloud(done, leaf) is not None:
                 raise RuntimeError(
                     "a hook registered with register_post_accumulate_grad_hook should return None"
                 )
         for seen in list(self.after.values()):
-            seen((), (tensor,))
+            aloud(seen, (), (tensor,))
         return tensor
 
 
@@ -432,7 +433,7 @@ def sweep(
     try:
         undo.append(unpacked(entries, wanted))
         undo += [observe(entries) for observe in list(observers)]
-        with np.errstate(all="ignore"):
+        with Quiet():
             found = reverse(
                 xp, entries, start, wanted, recorded, None if keep else GRAD,
                 free=freeing(gone),
@@ -565,11 +566,12 @@ def backward(
     own = Own([s._raw for s in seeds], seen)
     after = active.set(switched(current(), create_graph))
     try:
-        for node, g in found.items():
-            if type(node) is Leaf and node not in done.done:
-                owner = node.owner()
-                if owner is not None:
-                    accumulate(owner, made(own(g._raw), g._node))
+        with Quiet():
+            for node, g in found.items():
+                if type(node) is Leaf and node not in done.done:
+                    owner = node.owner()
+                    if owner is not None:
+                        accumulate(owner, made(own(g._raw), g._node))
     finally:
         active.reset(after)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.quiet import aloud
 from wengert.dialects.torch import dtypes, gradients, memory, modes
 from wengert.dialects.torch.grad_fns import (
     GradFn,
@@ -112,13 +113,13 @@ class EntryHooks(Around):
         several = type(g) is list
         results = tuple(map(_outward, g if several else [g]))
         for before in list(self.before.values()):
-            results = _answers(before(results), results)
+            results = _answers(aloud(before, results), results)
         parts = [_inward(xp, t) for t in results]
         found = super().all_of(xp, parts if several else parts[0], node)
         places = range(max([len(self.args), *[a + 1 for _, a, _ in node.edges]]))
         arguments = tuple(_outward(found.get(k)) for k in places)
         for after in list(self.after.values()):
-            arguments = _answers(after(arguments, results), arguments)
+            arguments = _answers(aloud(after, arguments, results), arguments)
         return {k: _inward(xp, t) for k, t in enumerate(arguments) if t is not None}
 
 
@@ -286,14 +287,14 @@ def pack(hooks: saved_tensors_hooks, tensor: Tensor) -> Any:
     """Return a tensor as it is kept."""
     token = active.set(modes.switched(modes.current(), False))
     try:
-        return hooks.pack_hook(tensor)
+        return aloud(hooks.pack_hook, tensor)
     finally:
         active.reset(token)
 
 
 def unpack(hooks: saved_tensors_hooks, held: Any) -> Tensor:
     """Return the tensor of which something was kept."""
-    found = hooks.unpack_hook(held)
+    found = aloud(hooks.unpack_hook, held)
     if not isinstance(found, Tensor):
         raise TypeError(
             "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+from wengert.dialects import quiet
 from wengert.engine.node import Token, Tokens, active
 
 #: The tape that is always there, and one that nothing is recorded for.
@@ -190,13 +191,15 @@ class inference_mode(Mode):
 
 
 class Tracking:
-    """A context for what calls Wengert's own functions, so that they see who records."""
+    """A context for what calls Wengert's functions: they see who records, and NumPy is quiet."""
 
-    __slots__ = ("_token",)
+    __slots__ = ("_loud", "_token")
 
     def __enter__(self) -> None:
         self._token = None if active.get() else active.set(TRACKING)
+        self._loud = quiet.enter()
 
     def __exit__(self, *exception: object) -> None:
+        quiet.leave(self._loud)
         if self._token is not None:
             active.reset(self._token)

@@ -1,8 +1,6 @@
 """Operators of tensors, and the elementwise functions of one and two tensors that are as simple.
 
-What programs do in loops takes the engine's fast paths (`of_one`, `of_two`). NumPy's warnings about
-log(0) and the like are silenced by a filter that `wengert.torch` sets, since PyTorch says nothing.
-A filter costs only where there is something to say; `np.errstate` costs as much as an operation.
+What programs do in loops takes the engine's fast paths (`of_one`, `of_two`).
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.quiet import on_arrays
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.axes import (
     accumulated,
@@ -94,6 +95,7 @@ def _product(input: Any, other: Any) -> Any:
 
 
 _slow = guarded(_product, "MmBackward0")
+_dot = on_arrays(np.ndarray.dot, 2)
 
 
 def _matmul(input: Any, other: Any, *, out: Any = None, _depth: int = 1) -> Any:
@@ -110,7 +112,7 @@ def _matmul(input: Any, other: Any, *, out: Any = None, _depth: int = 1) -> Any:
         or (shape1 := raw1.shape)[1] != (shape2 := raw2.shape)[0]
     ):
         return _slow(input, other, out=out)
-    y = raw1.dot(raw2)
+    y = _dot(raw1, raw2)
     result = _new()
     result._raw = y
     result._node = None

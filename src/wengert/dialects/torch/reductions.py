@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.quiet import on_arrays
 from wengert.dialects.torch import conventions, dtypes
 from wengert.dialects.torch.axes import (
     accumulated,
@@ -88,7 +89,7 @@ def _quick(operation: Any, compute: Callable[..., Any], function: Any, depth: in
     labels = LABELS_OF[name]
     slow = guarded(function, labels[0])
     ndarray, current, asarray = np.ndarray, active.get, np.asarray
-    pick = op.picks[0]
+    pick, quietly = op.picks[0], on_arrays(compute, 3)
     LABELS.setdefault(op.name, labels[0])
 
     def call(
@@ -112,7 +113,7 @@ def _quick(operation: Any, compute: Callable[..., Any], function: Any, depth: in
                 return slow(input, dim, keepdim)
             axis = dim if dim >= 0 else dim + ndim
         try:
-            y = compute(raw, axis, keepdim)
+            y = quietly(raw, axis, keepdim)
         except ValueError:  # there is nothing along the axis
             return slow(input, **({} if dim is None else {"dim": dim}))
         if type(y) is not ndarray:

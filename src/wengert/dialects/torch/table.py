@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects import quiet
 from wengert.dialects.torch import memory
 from wengert.dialects.torch.modes import TRACKING, Tracking
 from wengert.dialects.torch.tensors import (
@@ -280,7 +281,7 @@ def guarded(
     def call(*args: Any, out: Any = None, **options: Any) -> Any:
         if options and not also.keys().isdisjoint(options):
             options = {also.get(key, key): value for key, value in options.items()}
-        token = None if active.get() else active.set(TRACKING)
+        token, loud = None if active.get() else active.set(TRACKING), quiet.enter()
         try:
             result = finish(function(*args, **options), args, options, label)
         except (ShapeError, DtypeError, ValueError) as error:
@@ -288,6 +289,7 @@ def guarded(
                 raise
             raise _class_for(error)(_words(name, error)) from error
         finally:
+            quiet.leave(loud)
             if token is not None:
                 active.reset(token)
         return result if out is None else store(result, out)

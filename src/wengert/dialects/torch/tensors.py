@@ -12,11 +12,13 @@ import sys
 import warnings
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert import backends
+from wengert.dialects.quiet import on_arrays
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.modes import (
     GRAD,
@@ -27,7 +29,7 @@ from wengert.dialects.torch.modes import (
 )
 from wengert.engine.batching import Batched
 from wengert.engine.node import LEAF, Node, Op, entry
-from wengert.engine.record import apply, binary, trace, unary
+from wengert.engine.record import apply, binary, numpy_function, trace, unary
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 
@@ -368,15 +370,17 @@ def of_one(
             return finished(op, (x,), label)
 
     quick = "".join(k for k in ("fc" if floating else "iufc") if k in kinds) or "-"
-    otherwise = _plain_first(unary(op, slowly, Tensor, quick, TRACKING), slowly)
-    within = unary(op, otherwise, Tensor, quick, TRACKING, 2)
+    compute = on_arrays(numpy_function(op), 1)
+    fast = partial(unary, op, kind=Tensor, one_of=quick, always=TRACKING, compute=compute)
+    otherwise = _plain_first(fast(slowly), slowly)
+    within = fast(otherwise, traced=2)
 
     def call(input: Any, *, out: Any = None) -> Any:
         if out is None:
             return within(input)
         return store(within(input), out)
 
-    return Forms(unary(op, otherwise, Tensor, quick, TRACKING, 1), within, call)
+    return Forms(fast(otherwise, traced=1), within, call)
 
 
 def of_two(
@@ -411,8 +415,10 @@ def of_two(
             return finished(op, (x, y), label)
 
     quick = "".join(k for k in ("fc" if floating or check else "iufc") if k in kinds) or "-"
-    otherwise = _plain_first(binary(op, slowly, Tensor, quick, TRACKING), slowly)
-    within = binary(op, otherwise, Tensor, quick, TRACKING, 2)
+    compute = on_arrays(numpy_function(op), 2)
+    fast = partial(binary, op, kind=Tensor, one_of=quick, always=TRACKING, compute=compute)
+    otherwise = _plain_first(fast(slowly), slowly)
+    within = fast(otherwise, traced=2)
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         if numbers != "12":
@@ -425,7 +431,7 @@ def of_two(
             )
         return result if out is None else store(result, out)
 
-    return Forms(binary(op, otherwise, Tensor, quick, TRACKING, 1), within, call)
+    return Forms(fast(otherwise, traced=1), within, call)
 
 
 def _plain_first(quickly: Callable[..., Any], slowly: Callable[..., Any]) -> Callable[..., Any]:

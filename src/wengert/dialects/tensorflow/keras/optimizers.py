@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.quiet import Quiet, aloud
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.keras.names import keras, looked_up
 from wengert.dialects.tensorflow.keras.schedules import LearningRateSchedule
@@ -278,10 +279,11 @@ class Optimizer:
         found = [(g, v) for g, v in zip(grads, variables, strict=True) if g is not None]
         self._check_missing(grads, variables, found)
         scale = self.loss_scale_factor
-        taken = [(_gradient(g, v, scale), v) for g, v in found]
-        self._apply_or_accumulate(taken)
-        if self.use_ema:
-            self._update_averages()
+        with Quiet():
+            taken = [(_gradient(g, v, scale), v) for g, v in found]
+            self._apply_or_accumulate(taken)
+            if self.use_ema:
+                self._update_averages()
         for _, variable in taken:
             if getattr(variable, "constraint", None) is not None:
                 variable.assign(variable.constraint(variable))
@@ -349,7 +351,7 @@ class Optimizer:
     def _update(self, pairs: list[tuple[Gradient, Any]]) -> None:
         if type(self).update_step is not Optimizer.update_step:
             for g, v in pairs:
-                self.update_step(made(g.total), v, self.learning_rate)
+                aloud(self.update_step, made(g.total), v, self.learning_rate)
             return
         rate, step = self._rate_now(), int(np.asarray(self.iterations)) + 1
         shared = self._rule.next_shared(step, *(float(_raw(s)) for s in self._shared))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import conventions, dtypes, memory
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import PAUSED, current, enable_grad, no_grad
@@ -403,7 +404,7 @@ class ByRule(Optimizer):
             with enable_grad():
                 loss = closure()
         records = bool(self.defaults.get("differentiable"))
-        with enable_grad() if records else no_grad():
+        with enable_grad() if records else no_grad(), Quiet():
             for group in self.param_groups:
                 self._step_group(group, records)
         return loss

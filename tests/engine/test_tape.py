@@ -445,3 +445,59 @@ def test_a_loop_that_keeps_results_does_not_keep_their_history():
         total = slope * y
     assert outer.gradient(total, x).item() == 15 * 2**4
     assert total._node.edges == () and y._node.edges == ()
+
+
+# -- watching what was computed before ------------------------------------------------------------
+
+
+def test_a_result_that_is_watched_later_starts_anew() -> None:
+    """The inner tape did not record how y came from x, so for it y is a variable of its own."""
+    x = wg.asarray([1.0, 2.0, 3.0])
+    with wg.GradientTape(persistent=True) as outer:
+        outer.watch(x)
+        y = x * x
+        before = wg.sum(y * 5.0)
+        with wg.GradientTape(persistent=True) as inner:
+            inner.watch(x)
+            inner.watch(y)
+            z = wg.sum(y * x)
+        first = inner.gradient(z, x)  # y, of which the outer tape knows how it came from x
+    np.testing.assert_allclose(first, y.numpy())
+    np.testing.assert_allclose(inner.gradient(z, x), y.numpy())
+    np.testing.assert_allclose(inner.gradient(z, y), x.numpy())
+    np.testing.assert_allclose(outer.gradient(z, x), 3 * x.numpy() ** 2)
+    np.testing.assert_allclose(outer.gradient(first, x), 2 * x.numpy())
+    np.testing.assert_allclose(outer.gradient(before, y), 5.0)
+    np.testing.assert_allclose(inner.gradient(z, x.at[1]), 4.0)
+
+
+def test_a_result_that_one_tape_has_not_recorded() -> None:
+    x = wg.asarray(3.0)
+    with wg.GradientTape() as first:
+        first.watch(x)
+        y = x * x
+        with wg.GradientTape() as tape:
+            tape.watch([x, y])
+            z = y * x
+    assert tape.gradient(z, x) == 9.0
+
+
+def test_watching_what_is_recorded_already_changes_nothing() -> None:
+    x = wg.asarray(3.0)
+    with wg.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+        tape.watch(y)
+        z = y * x
+    assert tape.gradient(z, x) == 27.0
+    assert tape.gradient(z, y) == 3.0
+
+
+def test_tangents_of_a_result_and_of_its_argument() -> None:
+    x = wg.asarray(3.0)
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+        with wg.ForwardAccumulator([x, y], [wg.asarray(1.0), wg.asarray(10.0)]) as accumulator:
+            z = y * x
+        assert accumulator.jvp(z) == 9.0 + 30.0

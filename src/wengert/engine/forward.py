@@ -67,7 +67,8 @@ def push(
     try:
         # what `where` drops at the end may be infinite on the way there
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = forward(xp, entries, seeds, set(nodes), recorded)
+            ends = tape._token.starts
+            found = forward(xp, entries, seeds, set(nodes), recorded, ends)
     finally:
         active.set(before)
     answers = [None if t._node is None else found.get(t._node) for t in targets]
@@ -89,10 +90,12 @@ def forward(
     tangents: dict[Node, Any],
     targets: Collection[Node],
     recorded: bool,
+    ends: Collection[Node] = (),
 ) -> dict[Node, Any]:
     """Return the tangents of `targets`; those that depend on nothing with a tangent are missing.
 
     `entries` are the targets' ancestors, newest first. `recorded` says that tangents are tensors.
+    What lies behind one of `ends` does not move it.
     """
     wanted = leading_to(tangents.keys(), entries)
     path = [node for node in reversed(entries) if node in wanted]
@@ -107,7 +110,7 @@ def forward(
                 if recorded and node.op is not OUTPUT:
                     values = recorded_values(node, argument, values)
                 edges.append((parent, argument, values, t))
-        if edges:
+        if edges and not (ends and node in ends):
             found = pushed_through(xp, node, edges, recorded)
             if found is not None:
                 given = carried.get(node)  # an entry may also have a tangent of its own

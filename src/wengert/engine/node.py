@@ -13,7 +13,8 @@ import itertools
 import math
 import threading
 import types
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar
 from operator import itemgetter
 from typing import Any
@@ -29,16 +30,18 @@ class Token:
     It refers to the variables that the tape watches but not to the tape, which would then
     live as long as any entry. Entries of variables drop tokens that are no longer `alive`.
     `transform` is the name of the transform whose tape it is, in which an implicit conversion is
-    an error, and "" for a tape that a user opened, on which it is a warning.
+    an error, and "" for a tape that a user opened, on which it is a warning. `starts` are results
+    that the tape did not record and was told to watch: no path leads further back from them.
     """
 
-    __slots__ = ("alive", "transform", "variables", "watches_read")
+    __slots__ = ("alive", "starts", "transform", "variables", "watches_read")
 
     def __init__(self, watches_read: bool, transform: str = "") -> None:
         self.alive = True
         self.transform = transform
         self.watches_read = watches_read
         self.variables: dict[int, Any] = {}
+        self.starts: Collection[Node] = ()
 
 
 Tokens = frozenset[Token]
@@ -137,6 +140,8 @@ _watching = threading.Lock()
 def watch(node: Node, token: Token) -> None:
     """Have a tape care about an entry, which forgets tapes that are no longer alive."""
     with _watching:  # threads may watch the same variable at the same time
+        if node.parent is not None and token not in node.tokens:
+            token.starts = weakref.WeakSet((*token.starts, node))
         both = frozenset(t for t in node.tokens if t.alive) | {token}
         recording = active.get()
         node.tokens = recording if both == recording else both

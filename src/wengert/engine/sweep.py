@@ -28,7 +28,10 @@ def ancestors(targets: Collection[Node], token: Token) -> list[Node]:
     """Return all entries of a tape that `targets` were computed from, newest first."""
     entries = list(dict.fromkeys(targets))
     seen = set(entries)
+    starts = token.starts
     for node in entries:  # grows while it is read
+        if starts and node in starts:
+            continue
         parent = node.parent
         if parent is not None and parent not in seen and token in parent.tokens:
             seen.add(parent)
@@ -60,7 +63,7 @@ def reverse(
     recorded: bool,
     release: Token | None,
     regions: dict[Node, Region] | None = None,
-    stop: bool = False,
+    ends: Collection[Node] = (),
     free: Callable[[Node], None] = Node.free,
 ) -> dict[Node, Any]:
     """Return the cotangents of `sources`; those that no path leads to are missing.
@@ -68,7 +71,7 @@ def reverse(
     `entries` are the seeds' ancestors, newest first. `recorded` says that cotangents are
     tensors; `release`, that each entry gives up its values once they are used (by `free`),
     unless a live tape other than this one cares about it. Of the sources in `regions` only a part
-    is asked for. `stop` says that paths end at sources: no cotangent goes through one to another.
+    is asked for. Paths end at `ends`: no cotangent goes through one of them to another.
     """
     wanted = leading_to(sources, entries)
     limits = reached(regions, entries, wanted, sources) if regions else {}
@@ -86,8 +89,8 @@ def reverse(
             g = restrict(xp, g, limits[node])
         if node in sources:
             results[node] = g
-            if stop:
-                continue
+        if ends and node in ends:
+            continue
         op = node.op
         if type(g) is list:  # an operation of several results
             g = [

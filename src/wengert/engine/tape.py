@@ -326,7 +326,8 @@ class GradientTape:
         active.set(recording or NOBODY)
         try:
             release = self._token if last and not self._persistent else None
-            found = reverse(xp, entries, seeds, sources, recorded, release, _regions(wanted))
+            parts, ends = _regions(wanted), self._token.starts
+            found = reverse(xp, entries, seeds, sources, recorded, release, parts, ends)
         finally:
             active.set(before)
             self._token.alive = self._persistent or not last

@@ -167,7 +167,7 @@ class Tensor(Operand):
         values = np.array2string(self.numpy(), separator=", ", prefix="Tensor(", threshold=200)
         library = backends.namespace_of(self._raw)
         suffix = "" if library is backends.NUMPY or library is None else f", {library.name}"
-        return f"Tensor({values}, dtype={_dtype_name(self.dtype)}{suffix})"
+        return f"Tensor({values}, dtype={dtype_name(self.dtype)}{suffix})"
 
     def __str__(self) -> str:
         if hasattr(self._raw, "__wengert_namespace__"):
@@ -178,24 +178,14 @@ class Tensor(Operand):
         return format(self.item(), spec) if spec else str(self)
 
     def _repr_html_(self) -> str:
-        import html
+        from wengert.engine.html import table
 
-        caption = f"Tensor, shape {self.shape}, {_dtype_name(self.dtype)}"
-        if self.ndim not in (1, 2) or self.size > 400:
-            return f"<pre>{html.escape(caption)}\n{html.escape(str(self))}</pre>"
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{value}</td>" for value in row) + "</tr>"
-            for row in np.atleast_2d(_in_six_digits(self.numpy()))
-        )
-        return f"<table><caption>{html.escape(caption)}</caption>{rows}</table>"
+        return table(self)
 
 
-def _dtype_name(dtype: Any) -> str:
+def dtype_name(dtype: Any) -> str:
+    """Return the name of a dtype of any library, without the library's."""
     return str(getattr(dtype, "name", None) or str(dtype).rpartition(".")[2])
-
-
-def _in_six_digits(values: np.ndarray) -> Any:
-    return np.vectorize(lambda v: f"{v:.6g}" if values.dtype.kind in "fc" else str(v))(values)
 
 
 def wrap(raw: Any, node: Node | None = None) -> Tensor:

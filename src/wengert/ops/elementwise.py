@@ -376,7 +376,16 @@ _above = elementwise(
 
 # -- no derivative ------------------------------------------------------------------------
 
-floor, ceil, trunc, round_ = (zero(name) for name in ("floor", "ceil", "trunc", "round"))
+
+def _rounding(name: str) -> Any:
+    def compute(xp: Any, x: Any) -> Any:
+        return xp.asarray(x, copy=True) if x.dtype.kind in "biu" else getattr(xp, name)(x)
+
+    # NumPy 2.0 makes floats of integers
+    return zero(name, compute=compute if np.lib.NumpyVersion(np.__version__) < "2.1.0" else None)
+
+
+floor, ceil, trunc, round_ = map(_rounding, ("floor", "ceil", "trunc", "round"))
 isfinite, isinf, isnan = (zero(name, kinds="fc") for name in ("isfinite", "isinf", "isnan"))
 signbit = zero("signbit")
 _TWO_ARGS = ("x1", "x2")

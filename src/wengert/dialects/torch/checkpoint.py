@@ -133,7 +133,7 @@ class Recomputed(Op):
         entries = sorted({*inner, *ends}, key=attrgetter("order"), reverse=True)
         back = gradients.unpacked(entries, set(ends))
         try:
-            answers = reverse(xp, entries, seeds, set(ends), xp is ns, None, stop=True)
+            answers = reverse(xp, entries, seeds, set(ends), xp is ns, None, ends=set(ends))
         finally:
             back()
         return [answers.get(end) for end in ends]

@@ -102,7 +102,7 @@ class _Run:
                 set(nodes),
                 False,
                 None,
-                stop=True,
+                ends=set(nodes),
             )
         finally:
             active.set(before)

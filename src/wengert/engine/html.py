@@ -1,0 +1,26 @@
+"""What a tensor looks like in a notebook."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+
+from wengert.engine.tensor import Tensor, dtype_name
+
+
+def table(x: Tensor) -> str:
+    """Return a tensor as a table of HTML, if it is small, and else as text."""
+    caption = f"Tensor, shape {x.shape}, {dtype_name(x.dtype)}"
+    if x.ndim not in (1, 2) or x.size > 400:
+        return f"<pre>{html.escape(caption)}\n{html.escape(str(x))}</pre>"
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{value}</td>" for value in row) + "</tr>"
+        for row in np.atleast_2d(_in_six_digits(x.numpy()))
+    )
+    return f"<table><caption>{html.escape(caption)}</caption>{rows}</table>"
+
+
+def _in_six_digits(values: np.ndarray) -> Any:
+    return np.vectorize(lambda v: f"{v:.6g}" if values.dtype.kind in "fc" else str(v))(values)

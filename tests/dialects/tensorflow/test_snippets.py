@@ -11,7 +11,7 @@ import pytest
 from tests.dialects.tensorflow.parity import compare
 
 pytestmark = [
-    pytest.mark.peers,
+    pytest.mark.parity,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of TensorFlow
 ]
 

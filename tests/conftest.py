@@ -1,4 +1,7 @@
-"""What every test runs under: the same examples each time, no clock, and poisoned memory."""
+"""What every test runs under: the same examples each time, no clock, and poisoned memory.
+
+With `--record`, tests also write down what real libraries answer; see tests/dialects/parity.py.
+"""
 
 import gc
 from collections.abc import Iterator
@@ -23,3 +26,35 @@ def pytest_collection_finish() -> None:
     """Set tests and modules aside: they stay, and each collection would visit them."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--record",
+        action="store_true",
+        help="with -m peers: write the answers of real libraries that are missing or have changed",
+    )
+
+
+def asks_for_peers(config: pytest.Config) -> bool:
+    """Return whether a run is to ask real libraries."""
+    chosen = config.getoption("markexpr")
+    return "peers" in chosen and "not peers" not in chosen
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Record in one process, which alone writes the files of answers."""
+    if config.getoption("record"):
+        if not asks_for_peers(config):
+            raise pytest.UsageError("--record asks the real libraries: pytest -m peers --record")
+        config.option.numprocesses = 0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Have the tests that read recorded answers ask the libraries as well, for `-m peers`."""
+    if asks_for_peers(config):
+        for item in items:
+            if item.get_closest_marker("parity"):
+                item.add_marker("peers")

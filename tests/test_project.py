@@ -227,6 +227,46 @@ def test_unknown_names_are_errors():
         wg.gradd  # noqa: B018
 
 
+# -- tests ------------------------------------------------------------------------------------
+
+TESTS = ROOT / "tests"
+TEST_FILES = sorted(TESTS.rglob("*.py"))
+#: How long a file of tests may be, and how much the recorded answers may take: in one file, which
+#: is what pre-commit lets pass, and in all.
+MOST_LINES = 800
+MOST_BYTES_OF_A_FILE, MOST_BYTES = 500 * 1024, 5_000_000
+
+
+def test_no_file_of_tests_is_long():
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in TEST_FILES}
+    assert {str(path): n for path, n in lengths.items() if n > MOST_LINES} == {}
+
+
+def test_no_file_is_muted_for_the_linter():
+    muted = re.compile(r"^#\s*(ruff|flake8):\s*noqa|^#\s*fmt: off", flags=re.M)
+    assert [str(p) for p in TEST_FILES if muted.search(p.read_text(encoding="utf-8"))] == []
+    assert list(PYPROJECT["tool"]["ruff"]["lint"]["per-file-ignores"].items()) == [
+        ("tests/**", ["D"])
+    ]
+    assert not {"exclude", "extend-exclude"} & PYPROJECT["tool"]["ruff"].keys()
+
+
+def test_every_folder_of_tests_says_what_belongs_in_it():
+    for folder in {path.parent for path in TEST_FILES}:
+        init = folder / "__init__.py"
+        assert init.is_file(), f"{folder} has no __init__.py"
+        assert ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))), f"{init}: say it"
+
+
+def test_recorded_answers_are_small_and_have_their_tests():
+    found = sorted(TESTS.rglob("recorded/*"))
+    sizes = [path.stat().st_size for path in found]
+    assert max(sizes) <= MOST_BYTES_OF_A_FILE and sum(sizes) <= MOST_BYTES
+    for path in found:
+        tests = path.parent.parent / path.name.replace(".json.gz", ".py")
+        assert tests.is_file(), f"{path}: no tests ask for these answers; delete the file"
+
+
 # -- conformance ------------------------------------------------------------------------------
 
 

@@ -1,1 +1,1 @@
-"""Tests of the dialects, which compare with what the real libraries answer."""
+"""Tests of the dialects, which compare with recorded answers of the real libraries."""

@@ -13,7 +13,7 @@ import pytest
 from tests.dialects.program_outputs import assert_same_output
 from wengert import cli, running
 
-PROGRAMS = sorted((Path(__file__).parent / "tensorflow" / "programs").glob("*.py"))
+PROGRAMS = sorted((Path(__file__).parent / "tensorflow" / "programs").glob("[!_]*.py"))
 #: What is the same before and after a run.
 STATE = ("argv", "path", "meta_path")
 

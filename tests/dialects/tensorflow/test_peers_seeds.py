@@ -22,7 +22,7 @@ pytestmark = pytest.mark.peers
 
 ROOT = Path(__file__).resolve().parents[3]
 SEEDS = ROOT.parent / "shared" / "seeds"
-PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
+PROGRAMS = sorted((Path(__file__).parent / "programs").glob("[!_]*.py"))
 
 #: Random numbers differ between libraries, so programs that draw some get these.
 NUMBERS = """\

@@ -1,0 +1,1 @@
+"""Programs that run as they are, with TensorFlow or with Wengert; beside each what it prints."""

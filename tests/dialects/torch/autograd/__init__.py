@@ -1,0 +1,1 @@
+"""Tests of backward, grad, hooks, modes, Function, gradcheck and checkpoint."""

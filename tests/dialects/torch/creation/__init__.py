@@ -1,0 +1,1 @@
+"""Tests of how tensors are made, converted, printed and drawn at random."""

@@ -1,0 +1,1 @@
+"""Tests of torch.nn: functions, modules, initialisation and utilities."""

@@ -1,0 +1,1 @@
+"""Whole programs as users write them and tutorials teach them, by topic."""

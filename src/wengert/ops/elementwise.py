@@ -379,7 +379,9 @@ _above = elementwise(
 
 def _rounding(name: str) -> Any:
     def compute(xp: Any, x: Any) -> Any:
-        return xp.asarray(x, copy=True) if x.dtype.kind in "biu" else getattr(xp, name)(x)
+        return (
+            xp.asarray(x, copy=True) if backends.kind_of(x.dtype) in "biu" else getattr(xp, name)(x)
+        )
 
     # NumPy 2.0 makes floats of integers
     return zero(name, compute=compute if np.lib.NumpyVersion(np.__version__) < "2.1.0" else None)

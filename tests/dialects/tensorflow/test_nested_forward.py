@@ -9,7 +9,7 @@ import pytest
 
 from tests.dialects.tensorflow.parity import compare
 
-pytestmark = pytest.mark.peers
+pytestmark = pytest.mark.parity
 PROGRAMS: list[Callable[..., Any]] = []
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from wengert.dialects.quiet import aloud
+from wengert.dialects.torch.callbacks import transforms_by_reverse
 from wengert.dialects.torch.modes import Tracking
 from wengert.dialects.torch.table import put, translated
 from wengert.dialects.torch.tensors import Tensor, convert, made, ns
@@ -50,7 +51,9 @@ def lowered(func: Callable[..., Any], has_aux: bool = False) -> Callable[..., An
 @contextlib.contextmanager
 def transforming(name: str) -> Iterator[None]:
     """Return a context for Wengert's transforms, in which they warn and fail as PyTorch does."""
-    with Tracking(), warnings.catch_warnings(), translated(name, ValueError):
+    by_reverse = name in ("grad", "vjp", "jacrev")
+    hooks = transforms_by_reverse(name) if by_reverse else contextlib.nullcontext()
+    with hooks, Tracking(), warnings.catch_warnings(), translated(name, ValueError):
         warnings.simplefilter("ignore", UnconnectedWarning)
         yield
 

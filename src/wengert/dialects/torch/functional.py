@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.dialects.torch import func as transforms
 from wengert.dialects.torch import gradients
+from wengert.dialects.torch.callbacks import no_transform
 from wengert.dialects.torch.modes import enable_grad
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
@@ -177,7 +178,7 @@ def jacobian(
         return found
 
     take = transforms.jacfwd if strategy == "forward-mode" else transforms.jacrev
-    with enable_grad():
+    with enable_grad(), no_transform():
         found = take(outputs, tuple(range(len(parts))))(*primals)
     rows = tuple(_finished(row, several, create_graph) for row in found)
     return rows if seen[0] else rows[0]
@@ -192,7 +193,7 @@ def _number(func: Callable[..., Any]) -> Callable[..., Any]:
             raise RuntimeError(
                 f"the function must return one Tensor, and it returned {type(value).__name__}"
             )
-        if value._raw.size != 1 or value._raw.shape not in ((), (1,)):
+        if value._raw.size != 1:
             raise RuntimeError(
                 "the function must return one number, and it returned shape "
                 f"{list(value._raw.shape)}"

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.quiet import aloud
-from wengert.dialects.torch import hooks, memory
+from wengert.dialects.torch import callbacks, hooks, memory
 from wengert.dialects.torch.grad_fns import seen
 from wengert.dialects.torch.gradients import Freed, running
 from wengert.dialects.torch.modes import (
@@ -205,7 +204,7 @@ class Custom(Op):
                 made(np.zeros(*meta)) if g is None and meta is not None else g
                 for g, meta in zip(given, self.metas, strict=True)
             ]
-        answers = aloud(_backward_of(ctx._function), ctx, *given)
+        answers = callbacks.call(_backward_of(ctx._function), ctx, *given)
         found = list(answers) if isinstance(answers, tuple) else [answers]
         return self.checked(found)
 
@@ -263,7 +262,7 @@ class Custom(Op):
         kept = ctx._saved
         ctx._saved = ctx.saved_for_forward or kept
         try:
-            answers = aloud(ctx._function.jvp, ctx, *tangents)
+            answers = callbacks.call(ctx._function.jvp, ctx, *tangents)
         finally:
             ctx._saved = kept
         several = type(node.shape) is list

@@ -1,19 +1,12 @@
 """Hooks and kept gradients of tensors that share memory, some of which are then written to."""
 
-import contextvars
 import itertools
 
 import pytest
 
-from tests.dialects.torch.parity import compare
+from tests.dialects.torch.in_default_mode import same
 
 pytestmark = pytest.mark.peers
-
-
-def same(program):
-    """Compare a program, run where nothing was said about grad mode."""
-    compare(lambda torch: contextvars.Context().run(program, torch))
-
 
 #: What is looked at: views of y, a matrix of three rows, which is computed from a leaf.
 LOOKED_AT = {
@@ -108,8 +101,14 @@ USED = ["view", "base", "view base", "view before", "base before", "before"]
 @pytest.mark.parametrize("view", LOOKED_AT)
 @pytest.mark.parametrize("place", PLACES)
 def test_views_that_are_looked_at_and_written_to(view, place):
-    for write, how, used in itertools.product(WRITES, HOW, USED):
+    # a fifth of all for each pair, and others for the next; all of them take a minute
+    first = (list(LOOKED_AT).index(view) + list(PLACES).index(place)) % 5
+    for write, how, used in list(itertools.product(WRITES, HOW, USED))[first::5]:
+        if (view, place, write) == ("expanded", "itself", "zero_"):
+            continue  # which PyTorch writes, and then refuses in the sweep
         try:
             same(_program(view, write, place, how, used))
         except AssertionError as error:
-            raise AssertionError(f"{view}, {write} to {place}, {how}, used {used}: {error}") from None
+            raise AssertionError(
+                f"{view}, {write} to {place}, {how}, used {used}: {error}"
+            ) from None

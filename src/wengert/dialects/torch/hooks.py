@@ -249,6 +249,7 @@ _counting = threading.RLock()
 
 # -- what is saved ---------------------------------------------------------------------------------
 
+
 @plain("autograd.graph.saved_tensors_hooks")
 class saved_tensors_hooks:
     """A context in which what entries save is packed by a function, and unpacked for a sweep."""

@@ -1060,7 +1060,8 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Tensor:
 
 def _fill(self: Any, value: Any, label: str) -> Tensor:
     memory.check_writable(self)
-    memory.overwrite(self, _scalar(value, convert(self), "fill_"), label=label)
+    with Tracking():
+        memory.overwrite(self, _scalar(value, convert(self), "fill_"), label=label)
     return self
 
 

@@ -380,6 +380,7 @@ def call(function: Any, args: tuple[Any, ...]) -> Any:
             found = _entered(ctx, args, results, nodes, tokens)
         else:
             found = [_cut(r, args, ctx) for r in results]
+    ctx.dirty_tensors = ctx.non_differentiable = ()  # results, which lead to the context
     return tuple(found) if several else found[0]
 
 

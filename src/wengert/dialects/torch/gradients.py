@@ -470,19 +470,18 @@ def _leaves_early(entries: list[Node]) -> list[Node]:
     uses = Counter(parent for node in entries for parent, _, _ in node.edges)
     placed: set[Node] = set()
     ordered: list[Node] = []
-
-    def place(node: Node) -> None:
-        if node in placed:
-            return
-        placed.add(node)
-        ordered.append(node)
-        for parent, _, _ in node.edges:
-            uses[parent] -= 1
-            if not uses[parent] and type(parent) is Leaf:
-                place(parent)
-
-    for node in entries:
-        place(node)
+    for entry in entries:
+        ready = [entry]
+        while ready:
+            node = ready.pop()
+            if node in placed:
+                continue
+            placed.add(node)
+            ordered.append(node)
+            for parent, _, _ in reversed(node.edges):
+                uses[parent] -= 1
+                if not uses[parent] and type(parent) is Leaf:
+                    ready.append(parent)
     return ordered
 
 

@@ -353,13 +353,15 @@ def _pack_entry(node: Node, hooks: saved_tensors_hooks) -> None:
 
 
 def _unpack(node: Node, hooks: saved_tensors_hooks, first: Any, others: Any) -> None:
-    def found(value: Any) -> Any:
-        if type(value) is tuple and value and type(value[0]) is _Held:
-            return tuple(map(found, value))
-        return unpack(hooks, value.packed)._raw if type(value) is _Held else value
+    node.values = tuple(_found(hooks, v) for v in first)
+    node.others = tuple((p, a, tuple(_found(hooks, v) for v in kept)) for p, a, kept in others)
 
-    node.values = tuple(map(found, first))
-    node.others = tuple((p, a, tuple(map(found, v))) for p, a, v in others)
+
+def _found(hooks: saved_tensors_hooks, value: Any) -> Any:
+    """Return what is kept for a value of an entry, unpacked."""
+    if type(value) is tuple and value and type(value[0]) is _Held:
+        return tuple(_found(hooks, v) for v in value)
+    return unpack(hooks, value.packed)._raw if type(value) is _Held else value
 
 
 @plain("autograd.graph.save_on_cpu")

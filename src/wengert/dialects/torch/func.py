@@ -272,6 +272,16 @@ def _check_dims(in_dims: Any, args: tuple[Any, ...]) -> None:
         )
     if isinstance(in_dims, int):
         in_dims = (in_dims,) * len(args)
+    for position, (value, dim) in enumerate(zip(args, in_dims, strict=True)):
+        if (
+            isinstance(value, Tensor)
+            and isinstance(dim, int)
+            and not -value.ndim <= dim < value.ndim
+        ):
+            raise ValueError(
+                f"vmap: input {position} has {value.ndim} axes, and in_dims says that examples are "
+                f"along axis {dim}"
+            )
     sizes = {
         tuple(a.shape)[d]
         for a, d in zip(args, in_dims, strict=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -70,6 +71,8 @@ class FunctionCtx:
     #: the entry, while `backward` runs, and the results, where these are examples of vmap
     _entry: Node | None = None
     _results: list[Any] | None = None
+    #: references to the entries of the results, which hooks on these are found at
+    _nodes: list[Any] | None = None
     _function: Any = None
     needs_input_grad: tuple[bool, ...] = ()
     to_save: tuple[Any, ...] = ()
@@ -146,6 +149,10 @@ class FunctionCtx:
         if self._results:
             found = self._results[value.position]
             return made(value.raw) if found is None else outward(found)
+        known = self._nodes[value.position] if self._nodes else None
+        mine = None if known is None or entry is None else known()
+        if mine is not None:
+            return made(value.raw, mine)
         if entry is not None and type(entry.shape) is list:
             entry = output_node(entry, value.position, value.raw)
         return made(value.raw, entry)
@@ -436,7 +443,7 @@ def _check_dirty(
                 f"{ctx.name()}; write x.clone() for its argument"
             )
         if recorded and tensor._base is not None:
-            memory.check_view(tensor)
+            memory.check_writable(tensor)
             if sum(isinstance(r, Tensor) for r in results) > 1:
                 raise RuntimeError(
                     f"{ctx.name()} writes to an argument that is a view, and returns several "
@@ -488,6 +495,7 @@ def _entered(
     whole = entry(op, parent, argument, values, tuple(edges[1:]), tokens, shape, kind)
     mark(whole, ctx.name())
     found = []
+    ctx._nodes = [None] * len(results)
     for position, result in enumerate(results):
         if not isinstance(result, Tensor):
             found.append(result)
@@ -497,6 +505,7 @@ def _entered(
             node = whole if single else output_node(whole, position, result._raw)
             assert node is not None
             mark(node, ctx.name())
+            ctx._nodes[position] = weakref.ref(node)
             found.append(_with_entry(ctx, result, args, node))
     return found
 

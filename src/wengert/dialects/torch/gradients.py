@@ -470,8 +470,8 @@ def _leaves_early(entries: list[Node]) -> list[Node]:
     uses = Counter(parent for node in entries for parent, _, _ in node.edges)
     placed: set[Node] = set()
     ordered: list[Node] = []
-    for entry in entries:
-        ready = [entry]
+    for newest in entries:
+        ready = [newest]
         while ready:
             node = ready.pop()
             if node in placed:

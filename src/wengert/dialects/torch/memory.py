@@ -492,9 +492,18 @@ def _entry_below(tensor: Tensor) -> Node | None:
 
     In PyTorch such an operation is one on the base, and hooks on the view do not see it.
     """
-    if tensor._base is None or tensor._held is None:
-        return tensor._node
-    return _found_in(base_of(tensor), tensor._path)._node
+    node = tensor._node
+    if tensor._base is None or node is None:
+        return node
+    base = base_of(tensor)
+    way: Node | None = node
+    for _ in tensor._path:
+        if way is None or way is base._node:
+            return node
+        if way.op.family == "hook":
+            return _found_in(base, tensor._path)._node
+        way = way.parent
+    return node
 
 
 def _is_plain(tensor: Tensor, result: Any) -> bool:
@@ -528,7 +537,7 @@ def check_writable(tensor: Tensor) -> None:
         return
     if base is not tensor:
         check_view(tensor)
-        if type(base._node) is Leaf:
+        if base._node is None or type(base._node) is Leaf:
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place "
                 "operation; write `with torch.no_grad():` around an update, or x.clone() before it"

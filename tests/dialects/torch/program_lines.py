@@ -106,7 +106,7 @@ VIEWS = [
 NEW = [
     "{x} * {n}", "{x} + {y}", "{x} * {y}", "{x}.sin()", "{x} * {x}", "({x} * 0.1).exp()",
     "{x}.clone()", "{x} - {x}.mean()", "torch.cat([{x}, {x}])[:2]", "{x}.tanh()", "{x}.sum(0)",
-    "{x}.cumsum(0)", "{x}.flip(0)", "{x}.abs()", "{x}.sort(0)[0]", "{x}.max()", "{x}.prod()",
+    "{x}.cumsum(0)", "{x}.flip(0)", "{x}.abs()", "{x}.max()", "{x}.prod()",
     "torch.where({x} > 0, {x}, {y})", "{x}.roll(1)", "torch.stack([{x}, {x} * 2])[1]",
     "{x}.masked_fill({x} > 0, {n})", "{x}.sigmoid()", "{x} / ({x} * {x} + 1)", "{x}.relu()",
     "torch.ones_like({x})", "torch.zeros({x}.shape, dtype={x}.dtype)", "{x}.T @ {x}",
@@ -184,7 +184,7 @@ def generate(seed: int, steps: int = 10) -> list[str]:
         line = rng.choice(group).format(**fields)
         if group is VIEWS or group is NEW:
             name = f"v{k}"
-            if rng.random() < 0.06 and "Scale" not in line:
+            if group is NEW and rng.random() < 0.12 and "Scale" not in line:
                 lines.append(f"with torch.no_grad(): {name} = {line}")
             else:
                 lines.append(f"{name} = {line}")

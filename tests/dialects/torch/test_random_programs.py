@@ -7,15 +7,10 @@ from tests.dialects.torch.in_default_mode import same
 
 pytestmark = pytest.mark.peers
 
-#: Seeds of programs that PyTorch refuses, or runs otherwise, for reasons of its own.
-EXPLAINED: dict[int, str] = {}
-
 
 @pytest.mark.parametrize("block", range(6))
 def test_programs_of_lines(block):
     for seed in range(100 * block, 100 * block + 100):
-        if seed in EXPLAINED:
-            continue
         lines = program_lines.generate(seed, 4 + seed % 12)
         found = random_programs.difference(lines)
         if found:

@@ -449,7 +449,7 @@ def _check_dirty(
                     f"{ctx.name()} writes to an argument that is a view, and returns several "
                     "tensors; write x.clone() for the argument, or return one tensor"
                 )
-        if type(tensor._raw) is np.ndarray:
+        if type(tensor._raw) is np.ndarray and not tensor._quiet:
             memory.note_write(tensor._raw)
 
 

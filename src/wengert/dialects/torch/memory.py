@@ -187,6 +187,8 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
     if tensor._quiet:
         part._quiet = True
     several, blind = several or tensor._among, tensor._blind or GRAD not in current()
+    if tensor._held is not None and type(raw) is np.ndarray:
+        _hold(part, node)
     if several or blind:
         part._among, part._blind = several, blind
         if base.requires_grad and GRAD not in current():  # PyTorch takes it for a leaf of its own
@@ -228,6 +230,11 @@ def look_at(tensor: Tensor, again: bool = False) -> Node | None:
     node = tensor._node
     if tensor._base is not None and tensor._held is None and type(tensor._raw) is np.ndarray:
         _hold(tensor, node)
+        for reference in base_of(tensor)._views or ():  # views of it lead to the hooks as well
+            part = reference()
+            if part is not None and part._held is None and "_node" in part.__dict__:
+                if part._path[: len(tensor._path)] == tensor._path:
+                    _hold(part, part._node)
     return node
 
 

@@ -232,9 +232,10 @@ def look_at(tensor: Tensor, again: bool = False) -> Node | None:
         _hold(tensor, node)
         for reference in base_of(tensor)._views or ():  # views of it lead to the hooks as well
             part = reference()
-            if part is not None and part._held is None and "_node" in part.__dict__:
-                if part._path[: len(tensor._path)] == tensor._path:
-                    _hold(part, part._node)
+            if part is None or part._held is not None or "_node" not in part.__dict__:
+                continue
+            if part._path[: len(tensor._path)] == tensor._path:
+                _hold(part, part._node)
     return node
 
 

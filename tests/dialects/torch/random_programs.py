@@ -2,13 +2,22 @@
 
 What a program does next depends on shapes and on its own random numbers only, so real PyTorch and
 Wengert's dialect run the same one. What an operation raises is part of the outcome.
+
+``python -m tests.dialects.torch.random_programs --minutes 5 --seed 1`` compares programs of lines
+(`program_lines`) with real PyTorch, and prints short ones for the differences that it finds.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
+import sys
+import time
 from collections.abc import Callable
 from typing import Any
+
+from tests.dialects.torch import program_lines
+from tests.dialects.torch.parity import assert_same
 
 
 class Writer:
@@ -252,3 +261,58 @@ def _ending(w: Writer, leaves: list[Any], live: list[Any], second: bool) -> tupl
     except RuntimeError as error:
         gradients = type(error).__name__
     return values, flags, gradients
+
+
+# -- programs of lines -----------------------------------------------------------------------------
+
+
+def difference(lines: list[str]) -> str:
+    """Return how the dialect's outcome of a program differs from PyTorch's; "" if it does not."""
+    import torch
+
+    import wengert.torch as ours
+
+    theirs, mine = (program_lines.run(lines, library) for library in (torch, ours))
+    try:
+        assert_same(mine, theirs)
+    except AssertionError as error:
+        return str(error) or "they differ"
+    return ""
+
+
+def shortened(lines: list[str]) -> list[str]:
+    """Return a program without lines that its difference does not need."""
+    again = True
+    while again:
+        again = False
+        for k in reversed(range(len(lines))):
+            fewer = lines[:k] + lines[k + 1 :]
+            if difference(fewer):
+                lines, again = fewer, True
+    return lines
+
+
+def campaign(seed: int, minutes: float, most: int = 20) -> tuple[int, list[list[str]]]:
+    """Return how many programs were compared, and short ones for the differences found."""
+    begin, count, found = time.monotonic(), 0, []
+    while time.monotonic() - begin < 60 * minutes and len(found) < most:
+        lines = program_lines.generate(seed + count, 4 + (seed + count) % 12)
+        count += 1
+        if difference(lines):
+            short = shortened(lines)
+            found.append(short)
+            print(f"\n# seed {seed + count - 1}: {difference(short)[:300]}")
+            print("\n".join(short), flush=True)
+    return count, found
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--most", type=int, default=20, help="stop after so many differences")
+    given = parser.parse_args()
+    start = random.randrange(10**9) if given.seed is None else given.seed
+    total, differences = campaign(start, given.minutes, given.most)
+    print(f"\nseed {start}: {total} programs, {len(differences)} differences")
+    sys.exit(bool(differences))

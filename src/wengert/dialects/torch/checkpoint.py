@@ -154,6 +154,9 @@ class Recomputed(Op):
 
 
 def _without_reentry(again: Again, first: Any) -> Any:
+    for arg in again.args:
+        if isinstance(arg, Tensor):
+            _ = arg._node  # a view's entry may have to be made first, outside of the call
     before = now()
     with first:
         output = aloud(again.function, *again.args, **again.options)
@@ -170,7 +173,10 @@ def _without_reentry(again: Again, first: Any) -> Any:
     op.__dict__.update(_template.__dict__)
     op.again, op.live, op.count = again, live, len(inner)
     op.shapes = [tuple(n.shape) for n in nodes]
-    kept = (_SOME,) if any(_keeps(node) for node in inner) else ()
+    # arguments are read again, so a write to one is found out as for what other entries keep
+    given = tuple(a._raw for a in again.args if isinstance(a, Tensor))
+    arrays = (_SOME, *(raw for raw in given if type(raw) is np.ndarray))
+    kept = (arrays,) if any(_keeps(node) for node in inner) else ()
     edges = [(end, i, kept) for i, end in enumerate(again.ends)]
     single = len(live) == 1
     shapes, kinds = [tuple(n.shape) for n in nodes], [n.dtype for n in nodes]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from wengert.dialects.quiet import aloud
+from wengert.dialects.torch.callbacks import transforms_by_reverse
 from wengert.dialects.torch.modes import Tracking
 from wengert.dialects.torch.table import put, translated
 from wengert.dialects.torch.tensors import Tensor, convert, made, ns
@@ -50,7 +51,9 @@ def lowered(func: Callable[..., Any], has_aux: bool = False) -> Callable[..., An
 @contextlib.contextmanager
 def transforming(name: str) -> Iterator[None]:
     """Return a context for Wengert's transforms, in which they warn and fail as PyTorch does."""
-    with Tracking(), warnings.catch_warnings(), translated(name, ValueError):
+    by_reverse = name in ("grad", "vjp", "jacrev")
+    hooks = transforms_by_reverse(name) if by_reverse else contextlib.nullcontext()
+    with hooks, Tracking(), warnings.catch_warnings(), translated(name, ValueError):
         warnings.simplefilter("ignore", UnconnectedWarning)
         yield
 
@@ -269,6 +272,16 @@ def _check_dims(in_dims: Any, args: tuple[Any, ...]) -> None:
         )
     if isinstance(in_dims, int):
         in_dims = (in_dims,) * len(args)
+    for position, (value, dim) in enumerate(zip(args, in_dims, strict=True)):
+        if (
+            isinstance(value, Tensor)
+            and isinstance(dim, int)
+            and not -value.ndim <= dim < value.ndim
+        ):
+            raise ValueError(
+                f"vmap: input {position} has {value.ndim} axes, and in_dims says that examples are "
+                f"along axis {dim}"
+            )
     sizes = {
         tuple(a.shape)[d]
         for a, d in zip(args, in_dims, strict=True)

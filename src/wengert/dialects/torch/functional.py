@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.dialects.torch import func as transforms
 from wengert.dialects.torch import gradients
+from wengert.dialects.torch.callbacks import no_transform
 from wengert.dialects.torch.modes import enable_grad
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
@@ -22,8 +23,8 @@ def _offered(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _tuple(value: Any, what: str) -> tuple[bool, tuple[Any, ...]]:
     """Return whether a value is a tuple, and it as one."""
-    several = isinstance(value, (tuple, list))
-    parts = tuple(value) if several else (value,)
+    several = isinstance(value, tuple)
+    parts = value if several else (value,)
     for position, part in enumerate(parts):
         if not isinstance(part, Tensor):
             raise TypeError(
@@ -75,10 +76,22 @@ def _finished(tensors: Any, several: bool, create_graph: bool) -> Any:
     return parts if several else parts[0]
 
 
-def _pulled(outputs: Any, inputs: Any, weights: Any, create: bool, strict: bool) -> tuple[Any, ...]:
+def _strict(found: Any, create: bool, what: str, on: str = "input") -> None:
+    """Raise where a derivative is none, or could not be differentiated though that is asked for."""
+    for position, g in enumerate(found):
+        if g is None or (create and not g.requires_grad):
+            raise RuntimeError(
+                f"strict=True, and {what} does not depend on {on} {position}; leave strict=True "
+                "out for zeros"
+            )
+
+
+def _pulled(
+    outputs: Any, inputs: Any, weights: Any, create: bool, strict: bool, what: str = "the output"
+) -> tuple[Any, ...]:
+    if strict:
+        _check_outputs(outputs)
     connected = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
-    if strict and len(connected) < len(outputs):
-        raise RuntimeError("strict=True, and an output of the function is independent of inputs")
     found: tuple[Any, ...] = (None,) * len(inputs)
     if connected:
         found = gradients.grad(
@@ -88,11 +101,21 @@ def _pulled(outputs: Any, inputs: Any, weights: Any, create: bool, strict: bool)
             create_graph=create,
             allow_unused=True,
         )
-    if strict and any(g is None for g in found):
-        raise RuntimeError("strict=True, and the output is independent of one of the inputs")
+    if strict:
+        _strict(found, create, what)
     return tuple(
         made(np.zeros_like(x._raw)) if g is None else g for g, x in zip(found, inputs, strict=True)
     )
+
+
+def _check_outputs(outputs: Any, what: str = "output") -> None:
+    """Raise if an output does not depend on any input."""
+    for position, output in enumerate(outputs):
+        if not output.requires_grad:
+            raise RuntimeError(
+                f"strict=True, and {what} {position} of the function does not depend on its inputs"
+                "; leave strict=True out for zeros"
+            )
 
 
 @_offered
@@ -123,26 +146,25 @@ def jvp(
     """Return the function's outputs, and the product of its Jacobian and v."""
     _, parts = _tuple(inputs, "inputs")
     tangents = _weights(v, parts, "input")
-    if strict:
-        _check_strict(func, parts)
-    primals = parts if create_graph else tuple(made(p._raw) for p in parts)
-    seen: list[bool] = []
-
-    def outputs(*args: Any) -> Any:
-        many, found = _tuple(func(*args), "outputs of the function")
-        seen.append(many)
-        return found
-
-    with enable_grad():
-        value, tangent = transforms.jvp(outputs, tuple(primals), tangents)
-    return _finished(value, seen[0], create_graph), _finished(tangent, seen[0], create_graph)
+    leaves = _inputs(parts, create_graph)
+    many, outputs = _outputs(func, leaves)
+    with (
+        enable_grad()
+    ):  # the gradient is linear in its weights: its derivative by them is asked for
+        ones = [made(np.zeros_like(o._raw)).requires_grad_() for o in outputs]
+        slopes = _pulled(outputs, leaves, ones, True, strict)
+        found = _pulled(slopes, ones, tangents, create_graph, False)
+        if strict:
+            _strict(found, create_graph, "the Jacobian", "output")
+    return _finished(outputs, many, create_graph), _finished(found, many, create_graph)
 
 
-def _check_strict(func: Callable[..., Any], parts: tuple[Any, ...]) -> None:
-    leaves = _inputs(parts, False)
+def _check_strict(func: Callable[..., Any], parts: tuple[Any, ...], create: bool) -> None:
+    leaves = _inputs(parts, create)
     _, outputs = _outputs(func, leaves)
+    _check_outputs(outputs)
     for output in outputs:
-        _pulled((output,), leaves, (made(np.ones_like(output._raw)),), False, True)
+        _pulled((output,), leaves, (made(np.ones_like(output._raw)),), create, True)
 
 
 @_offered
@@ -163,12 +185,21 @@ def jacobian(
         raise NotImplementedError(
             "create_graph=True with strategy='forward-mode' is not there; use 'reverse-mode'"
         )
-    if strict and vectorize:
-        raise RuntimeError("strict=True does not go with vectorize=True; leave one of them out")
     several, parts = _tuple(inputs, "inputs")
+    if strategy == "forward-mode" and strict:
+        raise RuntimeError("strict=True does not go with strategy='forward-mode'")
+    if strategy == "forward-mode" and not vectorize:
+        raise NotImplementedError("strategy='forward-mode' needs vectorize=True")
+    if strict and vectorize:
+        _outputs(func, _inputs(parts, False))  # which is looked at first
+        raise RuntimeError("strict=True does not go with vectorize=True; leave one of them out")
     if strict:
-        _check_strict(func, parts)
-    primals = tuple(_inputs(parts, True) if create_graph else (made(p._raw) for p in parts))
+        _check_strict(func, parts, create_graph)
+    primals = tuple(made(p._raw) for p in parts)
+    if create_graph:
+        primals = tuple(_inputs(parts, True))
+    elif strategy == "forward-mode":
+        primals = parts
     seen: list[bool] = []
 
     def outputs(*args: Any) -> Any:
@@ -176,28 +207,25 @@ def jacobian(
         seen.append(many)
         return found
 
+    create_graph = create_graph or strategy == "forward-mode"  # whose tangents are recorded too
     take = transforms.jacfwd if strategy == "forward-mode" else transforms.jacrev
-    with enable_grad():
+    with enable_grad(), no_transform():
         found = take(outputs, tuple(range(len(parts))))(*primals)
     rows = tuple(_finished(row, several, create_graph) for row in found)
     return rows if seen[0] else rows[0]
 
 
-def _number(func: Callable[..., Any]) -> Callable[..., Any]:
+def _number(func: Callable[..., Any], strict: bool) -> Callable[..., Any]:
     """Return a function whose result is checked to be one number."""
 
     def call(*args: Any) -> Any:
-        value = func(*args)
-        if not isinstance(value, Tensor):
-            raise RuntimeError(
-                f"the function must return one Tensor, and it returned {type(value).__name__}"
-            )
-        if value._raw.size != 1 or value._raw.shape not in ((), (1,)):
-            raise RuntimeError(
-                "the function must return one number, and it returned shape "
-                f"{list(value._raw.shape)}"
-            )
-        return value
+        many, found = _tuple(func(*args), "outputs of the function")
+        if strict:
+            _check_outputs(found)
+        if many or found[0]._raw.size != 1:
+            given = "a tuple" if many else f"shape {list(found[0]._raw.shape)}"
+            raise RuntimeError(f"the function must return one number, and it returned {given}")
+        return found[0]
 
     return call
 
@@ -212,28 +240,34 @@ def hessian(
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
     """Return the Hessian of a function of one number: for each pair of inputs."""
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'expected outer_jacobian_strategy to be "forward-mode" or "reverse-mode", got '
+            f"{outer_jacobian_strategy!r}"
+        )
     several, parts = _tuple(inputs, "inputs")
-    checked = _number(func)
+    checked = _number(func, strict)
 
     def slopes(*args: Any) -> Any:
         value = checked(*args)
-        total = value if not value._raw.shape else value.sum()
-        return tuple(_pulled((total,), args, (made(np.ones_like(total._raw)),), True, strict))
+        found = _pulled((value,), args, (made(np.ones_like(value._raw)),), True, False)
+        if strict:
+            _check_outputs(found, "slope")
+        return found
 
     def of_aliases(*args: Any) -> Any:
         return transforms.grad(lambda *xs: checked(*xs).sum(), tuple(range(len(args))))(*args)
 
-    if strict:
-        leaves = _inputs(parts, False)
-        with enable_grad():
-            _check_linear(slopes(*leaves))
-    found = jacobian(of_aliases, parts, create_graph=create_graph, strategy=outer_jacobian_strategy)
+    if outer_jacobian_strategy == "forward-mode" or not strict:
+        options = {"vectorize": vectorize, "strategy": outer_jacobian_strategy}
+        found = jacobian(of_aliases, parts, create_graph, strict, **options)
+    elif vectorize:
+        found = jacobian(slopes, parts, create_graph, strict, vectorize)
+    else:
+        _check_strict(slopes, parts, create_graph)
+        checked = _number(func, False)
+        found = jacobian(of_aliases, parts, create_graph)
     return found if several else found[0][0]
-
-
-def _check_linear(found: tuple[Any, ...]) -> None:
-    if any(not g.requires_grad for g in found):
-        raise RuntimeError("strict=True, and the gradient is independent of the inputs")
 
 
 @_offered
@@ -246,12 +280,12 @@ def vhp(
 ) -> tuple[Any, Any]:
     """Return the function's value, and the product of v and its Hessian."""
     several, parts = _tuple(inputs, "inputs")
+    weights = _weights(v, parts, "input")
     leaves = _inputs(parts, create_graph)
     with enable_grad():
-        value = _number(func)(*leaves)
+        value = _number(func, strict)(*leaves)
         slopes = _pulled((value,), leaves, (made(np.ones_like(value._raw)),), True, strict)
-    weights = _weights(v, parts, "input")
-    found = _pulled(slopes, leaves, weights, create_graph, strict)
+    found = _pulled(slopes, leaves, weights, create_graph, strict, "the Hessian")
     return _finished((value,), False, create_graph), _finished(found, several, create_graph)
 
 

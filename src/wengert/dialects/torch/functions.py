@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.quiet import aloud
-from wengert.dialects.torch import hooks, memory
+from wengert.dialects.torch import callbacks, hooks, memory
 from wengert.dialects.torch.grad_fns import seen
 from wengert.dialects.torch.gradients import Freed, running
 from wengert.dialects.torch.modes import (
@@ -71,6 +71,8 @@ class FunctionCtx:
     #: the entry, while `backward` runs, and the results, where these are examples of vmap
     _entry: Node | None = None
     _results: list[Any] | None = None
+    #: references to the entries of the results, which hooks on these are found at
+    _nodes: list[Any] | None = None
     _function: Any = None
     needs_input_grad: tuple[bool, ...] = ()
     to_save: tuple[Any, ...] = ()
@@ -100,7 +102,11 @@ class FunctionCtx:
 
     def set_materialize_grads(self, value: bool) -> None:
         """Say whether `backward` gets zeros, or None, for results that were not used."""
-        self.materialize_grads = bool(value)
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"set_materialize_grads takes True or False, and got {type(value).__name__}"
+            )
+        self.materialize_grads = value
 
     def name(self) -> str:
         """Return what PyTorch calls the entry."""
@@ -143,6 +149,10 @@ class FunctionCtx:
         if self._results:
             found = self._results[value.position]
             return made(value.raw) if found is None else outward(found)
+        known = self._nodes[value.position] if self._nodes else None
+        mine = None if known is None or entry is None else known()
+        if mine is not None:
+            return made(value.raw, mine)
         if entry is not None and type(entry.shape) is list:
             entry = output_node(entry, value.position, value.raw)
         return made(value.raw, entry)
@@ -172,8 +182,11 @@ class Custom(Op):
     context: FunctionCtx
     #: shape and dtype of each result; None for what is no tensor
     metas: list[Any]
-    #: which arguments are tensors
+    #: which results have no derivative
+    cut: list[bool]
+    #: which arguments are tensors, and shape and dtype of those that have derivatives
     tensors: list[bool]
+    likes: list[Any]
     _asked: tuple[Any, Any, list[Any]] | None = None
 
     def pull(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
@@ -197,6 +210,14 @@ class Custom(Op):
         fitted = self.fitted(convert(found), argument, parent)
         return fitted if xp is ns else fitted._raw
 
+    def describe(self, args: Sequence[Any], results: Sequence[Any]) -> None:
+        """Note what the arguments and the results of the call are."""
+        self.metas = [_like(r) for r in results]
+        self.cut = [_is_among(r, self.context.non_differentiable) for r in results]
+        self.tensors = [isinstance(a, Tensor) for a in args]
+        likes = [_like(a) for a in args]
+        self.likes = [like if like and like[1].kind in "fc" else None for like in likes]
+
     def backward(self, given: list[Any]) -> list[Any]:
         """Return what the program's function gives for each argument."""
         ctx = self.context
@@ -205,7 +226,7 @@ class Custom(Op):
                 made(np.zeros(*meta)) if g is None and meta is not None else g
                 for g, meta in zip(given, self.metas, strict=True)
             ]
-        answers = aloud(_backward_of(ctx._function), ctx, *given)
+        answers = callbacks.call(_backward_of(ctx._function), ctx, *given)
         found = list(answers) if isinstance(answers, tuple) else [answers]
         return self.checked(found)
 
@@ -256,20 +277,54 @@ class Custom(Op):
         """Return the tangents of the results by the program's `jvp`, if it has one."""
         ctx = self.context
         if ctx._function.jvp is Function.jvp:
-            return NotImplemented
+            raise NotImplementedError(
+                f"{ctx._function.__name__} has no static method jvp, which forward mode calls; "
+                "write one, or use reverse mode"
+            )
         tangents: list[Any] = [None] * len(self.tensors)
         for _, argument, _, t in edges:
             tangents[argument] = _tensor(t.todense(xp) if type(t) is ct.Block else t)
+        if ctx.materialize_grads:
+            for argument, like in enumerate(self.likes):
+                if tangents[argument] is None and like is not None:
+                    tangents[argument] = made(np.zeros(*like))
         kept = ctx._saved
         ctx._saved = ctx.saved_for_forward or kept
         try:
-            answers = aloud(ctx._function.jvp, ctx, *tangents)
+            answers = callbacks.call(ctx._function.jvp, ctx, *tangents)
         finally:
             ctx._saved = kept
         several = type(node.shape) is list
-        parts = [None if a is None else convert(a) for a in (answers if several else [answers])]
+        parts = self.checked_tangents(answers if isinstance(answers, tuple) else (answers,))
         found = [p if p is None or xp is ns else p._raw for p in parts]
         return found if several else found[0]
+
+    def checked_tangents(self, answers: tuple[Any, ...]) -> list[Any]:
+        """Return the tangent of each result, or raise."""
+        name = f"{self.context._function.__name__}.jvp"
+        if len(answers) != len(self.metas):
+            raise RuntimeError(
+                f"{name} returned {len(answers)} tangents, and forward {len(self.metas)} results; "
+                "return one for each"
+            )
+        found: list[Any] = []
+        for position, (answer, meta) in enumerate(zip(answers, self.metas, strict=True)):
+            if answer is not None and not isinstance(answer, Tensor):
+                raise RuntimeError(
+                    f"{name} returned {type(answer).__name__} at position {position}; return a "
+                    "Tensor"
+                )
+            if meta is None or meta[1].kind not in "fc" or self.cut[position]:
+                found.append(None)
+                continue
+            if answer is None or tuple(answer._raw.shape) != meta[0]:
+                given = "None" if answer is None else f"a tangent of shape {list(answer.shape)}"
+                raise RuntimeError(
+                    f"{name} returned {given} at position {position}, where the result has shape "
+                    f"{list(meta[0])}; return a tangent of that shape"
+                )
+            found.append(convert(answer))
+        return found
 
     def let_go(self) -> None:
         """Forget the answers."""
@@ -278,6 +333,11 @@ class Custom(Op):
     def release(self, gone: Freed) -> None:
         """Give up what was saved."""
         self.context._saved, self.context._gone = None, gone
+
+
+def _like(value: Any) -> tuple[tuple[int, ...], np.dtype] | None:
+    """Return shape and dtype of a tensor; None for what is none."""
+    return (tuple(value.shape), value._raw.dtype) if isinstance(value, Tensor) else None
 
 
 @functools.cache
@@ -319,6 +379,7 @@ def call(function: Any, args: tuple[Any, ...]) -> Any:
     output = _forward(function, ctx, args)
     several = isinstance(output, tuple)
     results = list(output) if several else [output]
+    _check_marks(ctx)
     with Tracking():
         tokens = interested(nodes)
         _check_dirty(ctx, results, nodes, args, bool(tokens))
@@ -326,6 +387,7 @@ def call(function: Any, args: tuple[Any, ...]) -> Any:
             found = _entered(ctx, args, results, nodes, tokens)
         else:
             found = [_cut(r, args, ctx) for r in results]
+    ctx.dirty_tensors = ctx.non_differentiable = ()  # results, which lead to the context
     return tuple(found) if several else found[0]
 
 
@@ -351,6 +413,20 @@ def _is_among(value: Any, values: Sequence[Any]) -> bool:
     return any(value is other for other in values)
 
 
+def _check_marks(ctx: FunctionCtx) -> None:
+    """Raise if what a function has marked is no tensor."""
+    marked = {
+        "mark_dirty": ctx.dirty_tensors,
+        "mark_non_differentiable": ctx.non_differentiable,
+    }
+    for name, values in marked.items():
+        for position, value in enumerate(values):
+            if not isinstance(value, Tensor):
+                raise RuntimeError(
+                    f"ctx.{name} takes tensors, and argument {position} is a {type(value).__name__}"
+                )
+
+
 def _check_dirty(
     ctx: FunctionCtx, results: list[Any], nodes: list[Any], args: Any, recorded: bool
 ) -> None:
@@ -366,7 +442,14 @@ def _check_dirty(
                 "a leaf Variable that requires grad has been used in an in-place operation by "
                 f"{ctx.name()}; write x.clone() for its argument"
             )
-        if type(tensor._raw) is np.ndarray:
+        if recorded and tensor._base is not None:
+            memory.check_writable(tensor)
+            if sum(isinstance(r, Tensor) for r in results) > 1:
+                raise RuntimeError(
+                    f"{ctx.name()} writes to an argument that is a view, and returns several "
+                    "tensors; write x.clone() for the argument, or return one tensor"
+                )
+        if type(tensor._raw) is np.ndarray and not tensor._quiet:
             memory.note_write(tensor._raw)
 
 
@@ -395,17 +478,16 @@ def _entered(
     ctx: FunctionCtx, args: tuple[Any, ...], results: list[Any], nodes: list[Any], tokens: Any
 ) -> list[Any]:
     """Return results with an entry for the call."""
-    metas = [(tuple(r.shape), r._raw.dtype) if isinstance(r, Tensor) else None for r in results]
     kept = _save(ctx, args, results)
     op = _copy_of(_template(len(args)))
-    op.context, op.metas = ctx, metas
-    op.tensors = [isinstance(a, Tensor) for a in args]
+    op.context = ctx
+    op.describe(args, results)
     edges = [
         (node, i, (kept,) if kept else ())
         for i, node in enumerate(nodes)
         if node is not None and node.tokens & tokens
     ]
-    single = len(results) == 1
+    single, metas = len(results) == 1, op.metas
     shapes = [() if meta is None else meta[0] for meta in metas]
     kinds = [np.dtype(bool) if meta is None else meta[1] for meta in metas]
     parent, argument, values = edges[0]
@@ -413,6 +495,7 @@ def _entered(
     whole = entry(op, parent, argument, values, tuple(edges[1:]), tokens, shape, kind)
     mark(whole, ctx.name())
     found = []
+    ctx._nodes = [None] * len(results)
     for position, result in enumerate(results):
         if not isinstance(result, Tensor):
             found.append(result)
@@ -422,6 +505,7 @@ def _entered(
             node = whole if single else output_node(whole, position, result._raw)
             assert node is not None
             mark(node, ctx.name())
+            ctx._nodes[position] = weakref.ref(node)
             found.append(_with_entry(ctx, result, args, node))
     return found
 
@@ -534,8 +618,8 @@ def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = No
     results = list(output) if several else [output]
     _save(ctx, args, results)
     op = _copy_of(_template(len(args)))
-    op.context, op.tensors = ctx, [isinstance(a, Tensor) for a in args]
-    op.metas = [(tuple(r.shape), r._raw.dtype) if isinstance(r, Tensor) else None for r in results]
+    op.context = ctx
+    op.describe(args, results)
     taken = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
     given = [
         k

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
-from wengert.dialects.quiet import Quiet, aloud
-from wengert.dialects.torch import memory
-from wengert.dialects.torch.modes import GRAD, PAUSED, current, switched
+from wengert.dialects.quiet import Quiet
+from wengert.dialects.torch import callbacks, memory
+from wengert.dialects.torch.modes import GRAD, PAUSED, Tracking, current, switched
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
@@ -117,7 +117,7 @@ class Hooked(Op):
         recorded = type(g) is Native
         tensor = made(g._raw, g._node) if recorded else made(np.asarray(g))
         for hook in list(self.hooks.values()):
-            tensor = answer_of(aloud(hook, tensor), tensor)
+            tensor = answer_of(callbacks.call(hook, tensor), tensor)
         if self.retains is not None:
             keep = self.retains()
             if keep is not None:
@@ -133,17 +133,17 @@ class Hooked(Op):
         if leaf is None or inner not in sweep.sources:
             return tensor
         for hook in list(self.before.values()):
-            answer = aloud(hook, (tensor,))
+            answer = callbacks.call(hook, (tensor,))
             tensor = answer_of(answer[0] if isinstance(answer, tuple) else answer, tensor)
         sweep.done.add(inner)
         accumulate(leaf, copied(tensor))
         for done in list(self.accumulated.values()):
-            if aloud(done, leaf) is not None:
+            if callbacks.call(done, leaf) is not None:
                 raise RuntimeError(
                     "a hook registered with register_post_accumulate_grad_hook should return None"
                 )
         for seen in list(self.after.values()):
-            aloud(seen, (), (tensor,))
+            callbacks.call(seen, (), (tensor,))
         return tensor
 
 
@@ -214,8 +214,9 @@ def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
     """Have a function called with each gradient of a tensor; it may return another."""
     if not tensor.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    assert tensor._node is not None
-    place = hooked(tensor._node)
+    node = memory.look_at(tensor, again=True)
+    assert node is not None
+    place = hooked(node)
     handle = Handle(place.hooks)
     place.hooks[handle.id] = hook
     return handle
@@ -418,12 +419,6 @@ def sweep(
     interested = NOBODY if recording == PAUSED else recording
     recorded = on_tensors(entries, [convert(s) for s in seeds], interested)
     xp: Any = ns if recorded else backends.NUMPY
-    start: dict[Node, Any] = {}
-    for node, seed in zip(nodes, seeds, strict=True):
-        g: Any = convert(seed) if recorded else seed._raw
-        if g.dtype != node.dtype:
-            g = ns.astype(g, node.dtype) if recorded else g.astype(node.dtype)
-        start[node] = ct.add(xp, start[node], g) if node in start else g
     frame = users_frame()
     gone = Freed()
     gone.code, gone.last = frame.f_code, frame.f_lasti
@@ -435,7 +430,7 @@ def sweep(
         undo += [observe(entries) for observe in list(observers)]
         with Quiet():
             found = reverse(
-                xp, entries, start, wanted, recorded, None if keep else GRAD,
+                xp, entries, _started(xp, nodes, seeds), wanted, recorded, None if keep else GRAD,
                 free=freeing(gone),
             )  # fmt: skip
             if this.cut:
@@ -448,6 +443,17 @@ def sweep(
         active.reset(token)
         running.reset(mine)
     return answers, this, seen
+
+
+def _started(xp: Any, nodes: list[Node], seeds: Sequence[Tensor]) -> dict[Node, Any]:
+    """Return what a sweep begins with: for each entry the sum of its seeds, in its dtype."""
+    start: dict[Node, Any] = {}
+    for node, seed in zip(nodes, seeds, strict=True):
+        g: Any = convert(seed) if xp is ns else seed._raw
+        if g.dtype != node.dtype:
+            g = xp.astype(g, node.dtype)
+        start[node] = ct.add(xp, start[node], g) if node in start else g
+    return start
 
 
 def _dense(xp: Any, g: Any, recorded: bool) -> Native:
@@ -464,19 +470,18 @@ def _leaves_early(entries: list[Node]) -> list[Node]:
     uses = Counter(parent for node in entries for parent, _, _ in node.edges)
     placed: set[Node] = set()
     ordered: list[Node] = []
-
-    def place(node: Node) -> None:
-        if node in placed:
-            return
-        placed.add(node)
-        ordered.append(node)
-        for parent, _, _ in node.edges:
-            uses[parent] -= 1
-            if not uses[parent] and type(parent) is Leaf:
-                place(parent)
-
-    for node in entries:
-        place(node)
+    for newest in entries:
+        ready = [newest]
+        while ready:
+            node = ready.pop()
+            if node in placed:
+                continue
+            placed.add(node)
+            ordered.append(node)
+            for parent, _, _ in reversed(node.edges):
+                uses[parent] -= 1
+                if not uses[parent] and type(parent) is Leaf:
+                    ready.append(parent)
     return ordered
 
 
@@ -581,8 +586,9 @@ def retain_grad(tensor: Tensor) -> None:
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if not tensor.is_leaf and not tensor._retains:
-        assert tensor._node is not None
-        hooked(tensor._node).retains = weakref.ref(tensor)
+        node = memory.look_at(tensor)
+        assert node is not None
+        hooked(node).retains = weakref.ref(tensor)
         tensor._retains = True
 
 
@@ -670,7 +676,8 @@ def grad(
         if g is not None:
             answers.append(made(own(g._raw), g._node))
         elif materialize_grads:
-            answers.append(made(np.zeros(node.shape, node.dtype)))
+            zeros = made(np.zeros(node.shape, node.dtype))
+            answers.append(zeros.requires_grad_(create_graph))
         elif allow_unused:
             answers.append(None)
         else:
@@ -700,7 +707,8 @@ def _batched(
         order[:] = [node for node in dict.fromkeys(sources) if node in found]
         return [found[node] for node in order]
 
-    answers = vmap(one)(*map(convert, given))
+    with Tracking():
+        answers = vmap(one)(*map(convert, given))
     return dict(zip(order, answers, strict=True))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.quiet import aloud
-from wengert.dialects.torch import dtypes, gradients, memory, modes
+from wengert.dialects.torch import callbacks, dtypes, gradients, memory, modes
 from wengert.dialects.torch.grad_fns import (
     GradFn,
     GradientEdge,
@@ -113,13 +113,13 @@ class EntryHooks(Around):
         several = type(g) is list
         results = tuple(map(_outward, g if several else [g]))
         for before in list(self.before.values()):
-            results = _answers(aloud(before, results), results)
+            results = _answers(callbacks.call(before, results), results)
         parts = [_inward(xp, t) for t in results]
         found = super().all_of(xp, parts if several else parts[0], node)
         places = range(max([len(self.args), *[a + 1 for _, a, _ in node.edges]]))
         arguments = tuple(_outward(found.get(k)) for k in places)
         for after in list(self.after.values()):
-            arguments = _answers(aloud(after, arguments, results), arguments)
+            arguments = _answers(callbacks.call(after, arguments, results), arguments)
         return {k: _inward(xp, t) for k, t in enumerate(arguments) if t is not None}
 
 
@@ -249,15 +249,6 @@ _counting = threading.RLock()
 
 # -- what is saved ---------------------------------------------------------------------------------
 
-_local = threading.local()
-
-
-def _stack() -> list[Any]:
-    if not hasattr(_local, "stack"):
-        _local.stack, _local.disabled = [], []
-    found: list[Any] = _local.stack
-    return found
-
 
 @plain("autograd.graph.saved_tensors_hooks")
 class saved_tensors_hooks:
@@ -267,29 +258,32 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
-        stack = _stack()
-        if _local.disabled:
-            raise RuntimeError(_local.disabled[-1])
-        stack.append(self)
-        witnesses.append(_pack)
+        callbacks.push_hooks(self, _pack)
 
     def __exit__(self, *exception: object) -> None:
-        _stack().pop()
-        witnesses.remove(_pack)
+        callbacks.pop_hooks()
 
 
 def packing() -> saved_tensors_hooks | None:
     """Return the hooks that what is saved goes through now, if there are some."""
-    return _stack()[-1] if _stack() else None
+    found: saved_tensors_hooks | None = callbacks.hooks_in_force()
+    return found
 
 
 def pack(hooks: saved_tensors_hooks, tensor: Tensor) -> Any:
     """Return a tensor as it is kept."""
     token = active.set(modes.switched(modes.current(), False))
+    writes = memory.version(tensor)
     try:
-        return aloud(hooks.pack_hook, tensor)
+        held = aloud(hooks.pack_hook, tensor)
     finally:
         active.reset(token)
+    if memory.version(tensor) != writes:
+        raise RuntimeError(
+            "a pack hook of saved_tensors_hooks has written to the tensor that it was given, of "
+            f"shape {list(tensor._raw.shape)}; write to a clone() of it"
+        )
+    return held
 
 
 def unpack(hooks: saved_tensors_hooks, held: Any) -> Tensor:
@@ -348,20 +342,26 @@ def _pack_entry(node: Node, hooks: saved_tensors_hooks) -> None:
         reads = op.reads[0 if op.variadic else argument] or ()
         return tuple(map(packed, reads, values))
 
-    values = Packed(edge(node.argument, node.values))
-    values.unpack = lambda entry: _unpack(entry, hooks)
+    first = edge(node.argument, node.values)
+    others = tuple((p, a, edge(a, v)) for p, a, v in node.others)
+    # tapes of Wengert, such as those of torch.func.jvp, read what is there
+    values = Packed(first if node.tokens == modes.TRACKING else node.values)
+    values.unpack = lambda entry: _unpack(entry, hooks, first, others)
     node.values = values
-    node.others = tuple((p, a, edge(a, v)) for p, a, v in node.others)
+    if node.tokens == modes.TRACKING:
+        node.others = others
 
 
-def _unpack(node: Node, hooks: saved_tensors_hooks) -> None:
-    def found(value: Any) -> Any:
-        if type(value) is tuple and value and type(value[0]) is _Held:
-            return tuple(map(found, value))
-        return unpack(hooks, value.packed)._raw if type(value) is _Held else value
+def _unpack(node: Node, hooks: saved_tensors_hooks, first: Any, others: Any) -> None:
+    node.values = tuple(_found(hooks, v) for v in first)
+    node.others = tuple((p, a, tuple(_found(hooks, v) for v in kept)) for p, a, kept in others)
 
-    node.values = tuple(map(found, node.values))
-    node.others = tuple((p, a, tuple(map(found, v))) for p, a, v in node.others)
+
+def _found(hooks: saved_tensors_hooks, value: Any) -> Any:
+    """Return what is kept for a value of an entry, unpacked."""
+    if type(value) is tuple and value and type(value[0]) is _Held:
+        return tuple(_found(hooks, v) for v in value)
+    return unpack(hooks, value.packed)._raw if type(value) is _Held else value
 
 
 @plain("autograd.graph.save_on_cpu")
@@ -396,15 +396,13 @@ class disable_saved_tensors_hooks:
     """A context in which hooks on what is saved are refused, in these words."""
 
     def __init__(self, error_message: str) -> None:
-        self._message = error_message
+        self._context = callbacks.no_hooks(error_message)
 
     def __enter__(self) -> None:
-        if _stack():
-            raise RuntimeError("saved tensors hooks are in use here, so they cannot be disabled")
-        _local.disabled.append(self._message)
+        self._context.__enter__()
 
     def __exit__(self, *exception: object) -> None:
-        _local.disabled.pop()
+        self._context.__exit__(None, None, None)
 
 
 @plain("autograd.graph.increment_version")

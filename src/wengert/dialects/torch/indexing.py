@@ -302,12 +302,13 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
             place = self._raw[(*basic, ...)]
             if place.shape == value._raw.shape:
                 memory.check_apart(place, value._raw)
-        if _is_trivial(basic):
-            memory.overwrite(self, _stripped(given, self._raw.shape))
-            return
-        shape = _shape_of(basic, self._raw.shape)
-        step = functools.partial(_sliced, basic=basic)
-        memory.overwrite_part(self, step, _stripped(given, shape))
+        with Tracking():
+            if _is_trivial(basic):
+                memory.overwrite(self, _stripped(given, self._raw.shape))
+                return
+            shape = _shape_of(basic, self._raw.shape)
+            step = functools.partial(_sliced, basic=basic)
+            memory.overwrite_part(self, step, _stripped(given, shape))
         return
     if not _is_trivial(basic):
         self = _part_of(self, basic, label)
@@ -1059,7 +1060,8 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Tensor:
 
 def _fill(self: Any, value: Any, label: str) -> Tensor:
     memory.check_writable(self)
-    memory.overwrite(self, _scalar(value, convert(self), "fill_"), label=label)
+    with Tracking():
+        memory.overwrite(self, _scalar(value, convert(self), "fill_"), label=label)
     return self
 
 

@@ -187,6 +187,8 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
     if tensor._quiet:
         part._quiet = True
     several, blind = several or tensor._among, tensor._blind or GRAD not in current()
+    if tensor._held is not None and type(raw) is np.ndarray:
+        _hold(part, node)
     if several or blind:
         part._among, part._blind = several, blind
         if base.requires_grad and GRAD not in current():  # PyTorch takes it for a leaf of its own
@@ -207,9 +209,34 @@ def base_of(tensor: Tensor) -> Tensor:
 
 
 def _hold(part: Tensor, node: Node | None) -> None:
-    """Have a view that a write to its base makes useless be asked for its entry each time."""
+    """Have a view look each time it is asked for its entry whether its memory was written to.
+
+    So do views that a write makes useless, and those with hooks, which get an entry without them.
+    """
     part._held = node, _writes(part._raw)
     part.__dict__.pop("_node", None)
+
+
+def look_at(tensor: Tensor, again: bool = False) -> Node | None:
+    """Return the entry of a tensor that gets a hook, or keeps its gradient.
+
+    `again` says to stay with an entry that has hooks, as PyTorch does for a view whose memory was
+    written to until somebody asks for its new entry.
+    """
+    if again and tensor._held is not None:
+        node = tensor._held[0]
+        if node is not None and getattr(node.op, "hooks", None):
+            return node
+    node = tensor._node
+    if tensor._base is not None and tensor._held is None and type(tensor._raw) is np.ndarray:
+        _hold(tensor, node)
+        for reference in base_of(tensor)._views or ():  # views of it lead to the hooks as well
+            part = reference()
+            if part is None or part._held is not None or "_node" not in part.__dict__:
+                continue
+            if part._path[: len(tensor._path)] == tensor._path:
+                _hold(part, part._node)
+    return node
 
 
 def _register(base: Tensor, part: Tensor) -> None:
@@ -247,16 +274,15 @@ def derive(part: Tensor, name: str) -> Any:
         part._raw, part._node = np.empty(0, dtypes.default().numpy), None
         return part.__dict__[name]
     base = base_of(part)
+    former = None
     if part._held is not None and "_raw" in part.__dict__:
-        node, seen = part._held
-        if seen != _writes(part._raw):
+        former, seen = part._held
+        if seen == _writes(part._raw):
+            return former
+        if part._among or part._blind:
             _check_derived(part, base)
-        return node
-    token = active.set(switched(current(), True))
-    try:
-        found = follow(part._path, convert(base))
-    finally:
-        active.reset(token)
+            return former
+    found = _found_in(base, part._path)
     node = found._node
     if node is not None:
         if node is base._node:
@@ -268,8 +294,21 @@ def derive(part: Tensor, name: str) -> Any:
         part._node = node
     else:
         _hold(part, node)
+        if part._retains:
+            from wengert.dialects.torch.gradients import move_retained
+
+            move_retained(part, former)
     _register(base, part)
     return part._raw if name == "_raw" else node
+
+
+def _found_in(base: Tensor, path: tuple[View, ...]) -> Native:
+    """Return the view of a base that some functions lead to, with an entry in any mode."""
+    token = active.set(switched(current(), True))
+    try:
+        return follow(path, convert(base))
+    finally:
+        active.reset(token)
 
 
 def _check_derived(part: Tensor, base: Tensor) -> None:
@@ -446,7 +485,7 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
             check_apart(tensor._raw, value._raw)
     old: Any = tensor
     if type(tensor._raw) is np.ndarray and _is_recording():
-        old = made(tensor._raw.copy("K"), tensor._node)  # entries keep what was there before
+        old = made(tensor._raw.copy("K"), _entry_below(tensor))  # entries keep what was there
     since = _next_order()
     result = function(old, *args, **options)
     if _is_plain(tensor, result):
@@ -454,6 +493,25 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
     else:
         overwrite(tensor, convert(result), since)
     return tensor
+
+
+def _entry_below(tensor: Tensor) -> Node | None:
+    """Return the entry of what is written to, without the hooks on a view.
+
+    In PyTorch such an operation is one on the base, and hooks on the view do not see it.
+    """
+    node = tensor._node
+    if tensor._base is None or node is None:
+        return node
+    base = base_of(tensor)
+    way: Node | None = node
+    for _ in tensor._path:
+        if way is None or way is base._node:
+            return node
+        if way.op.family == "hook":
+            return _found_in(base, tensor._path)._node
+        way = way.parent
+    return node
 
 
 def _is_plain(tensor: Tensor, result: Any) -> bool:
@@ -487,7 +545,7 @@ def check_writable(tensor: Tensor) -> None:
         return
     if base is not tensor:
         check_view(tensor)
-        if type(base._node) is Leaf:
+        if base._node is None or type(base._node) is Leaf:
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place "
                 "operation; write `with torch.no_grad():` around an update, or x.clone() before it"
@@ -532,6 +590,8 @@ def overwrite(
             if own:
                 _move(value, tensor._raw)
             settle(base, tensor._path, node, own, label)
+            if tensor._retains and tensor is not base:
+                derive(tensor, "_node")
         else:
             _replace(base, tensor._path, value, _is_own(value._node, since), label)
 

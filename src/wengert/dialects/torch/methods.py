@@ -57,7 +57,7 @@ def detach_(input: Tensor) -> Tensor:
     return input
 
 
-put(("Tensor.retains_grad",), property(lambda self: self._retains and not self.is_leaf))
+put(("Tensor.retains_grad",), property(lambda self: self._retains and self.requires_grad))
 
 
 @_method

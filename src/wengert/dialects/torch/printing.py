@@ -206,7 +206,10 @@ def _notes(tensor: Tensor) -> list[str]:
     known = (usual,) if empty else (usual, usual.to_complex(), dtypes.int64, dtypes.bool_)
     if kind not in known:
         notes.append(f"dtype={kind!r}")
-    found = grad_fn(tensor)
+    try:
+        found = grad_fn(tensor)
+    except RuntimeError:  # a view that a write to its base has made useless
+        return [*notes, "grad_fn=<Invalid>"]
     if found is not None:
         notes.append(f"grad_fn=<{type(found).__name__}>")
     elif tensor.requires_grad:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.quiet import Quiet
 from wengert.dialects.rules import operation
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.creation import cast, empty_like_array, new
@@ -564,7 +565,9 @@ def normal(
 
 
 def _check_chances(raw: np.ndarray) -> None:
-    if not ((raw >= 0) & (raw <= 1)).all():
+    with Quiet():
+        fit = bool(((raw >= 0) & (raw <= 1)).all())
+    if not fit:
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true: give chances in [0, 1]")
 
 

@@ -1175,7 +1175,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
     shape = broadcast_shapes(*(_tensor(x, "broadcast_tensors")._raw.shape for x in tensors))
-    return tuple(_spread(x, shape) for x in tensors)
+    return tuple(x if x._raw.shape == shape else _spread(x, shape) for x in tensors)
 
 
 @plain("broadcast_shapes", "functional.broadcast_shapes")

@@ -34,7 +34,7 @@ from wengert.dialects.torch.tensors import (
     store,
 )
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.node import active
+from wengert.engine.node import ALIAS, active, entry
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 
@@ -301,8 +301,13 @@ def finish(result: Any, args: Any, options: Any, label: str) -> Any:
     """Return the result of a function as PyTorch's, with memory and entries of its own."""
     if type(result) is Native:
         raw = result._raw
-        if (type(raw) is np.ndarray and raw.base is not None) or _is_given(raw, args):
+        given = _is_given(raw, args)
+        if given or (type(raw) is np.ndarray and raw.base is not None):
             raw = _own(raw, args, options)
+            node = result._node
+            if given and node is not None:  # what changes nothing is a tensor of its own as well
+                alias = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+                result = wrap_native(raw, alias)
         if type(raw) is not np.ndarray and isinstance(raw, np.generic):
             raw = np.array(raw)
         if result._node is not None:

@@ -99,7 +99,9 @@ class Tensor(metaclass=dtypes.Shown):
         """Whether operations on it are recorded for gradients."""
         held = self._held  # a view may be of no more use, and still say what it was
         node = self._node if held is None else held[0]
-        return node is not None and GRAD in node.tokens
+        if node is not None:
+            return GRAD in node.tokens
+        return held is not None and self._base is not None and self._base.requires_grad
 
     @requires_grad.setter
     def requires_grad(self, on: bool) -> None:

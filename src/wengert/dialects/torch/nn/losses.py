@@ -63,7 +63,13 @@ def _way(size_average: Any, reduce: Any, reduction: Any) -> str:
 def _reduced(each: Native, reduction: str) -> Native:
     if reduction == "none":
         return each
-    return ns.mean(each) if reduction == "mean" else ns.sum(each)
+    return _mean(each) if reduction == "mean" else ns.sum(each)
+
+
+def _mean(each: Native, axis: int | None = None) -> Native:
+    """Return the mean; NaN of nothing, of which NumPy would warn."""
+    empty = not (each.size if axis is None else each.shape[axis])
+    return ns.sum(each, axis=axis) * math.nan if empty else ns.mean(each, axis=axis)
 
 
 def _composed(each: Native, reduction: str, label: str) -> Native:
@@ -378,7 +384,7 @@ def multilabel_soft_margin_loss(
     each = -(t * special.log_expit(x) + (1 - t) * special.log_expit(-x))
     if weight is not None:
         each = each * only_tensor(weight, "multilabel_soft_margin_loss", "weight")
-    return _composed(ns.mean(each, axis=-1), way, "DivBackward0")
+    return _composed(_mean(each, axis=-1), way, "DivBackward0")
 
 
 # -- probabilities ---------------------------------------------------------------------------------

@@ -453,7 +453,7 @@ class ByRule(Optimizer):
         for name, value in given.items():
             before = kept.get(name)
             if before is None:
-                state[name] = made(value)
+                state[name] = made(np.asarray(value))  # of one number, rules make NumPy's scalars
             elif type(value) is float:
                 before[...] = value
 

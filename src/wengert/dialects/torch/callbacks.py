@@ -1,0 +1,92 @@
+"""Calling a program's functions from a sweep, and the hooks on saved tensors that are in force.
+
+What such a function switches on and does not switch off is off again when it returns: PyTorch runs
+each in the state that `backward` was called in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from wengert.dialects.quiet import aloud
+from wengert.engine.node import active
+from wengert.engine.record import witnesses
+
+
+class _Saving(threading.local):
+    """Of a thread: hooks on what is saved, the last in force, and why there may be none."""
+
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+        self.refusals: list[str] = []
+        #: how many derivatives run of which the program knows no transform
+        self.within = 0
+
+
+_saving = _Saving()
+
+
+def hooks_in_force() -> Any:
+    """Return the hooks that what is saved goes through now; None if there are none."""
+    return _saving.stack[-1][0] if _saving.stack else None
+
+
+def push_hooks(hooks: Any, pack: Callable[[Any], None]) -> None:
+    """Put hooks in force; `pack` is called with each new entry."""
+    if _saving.refusals:
+        raise RuntimeError(_saving.refusals[-1])
+    _saving.stack.append((hooks, pack))
+    witnesses.append(pack)
+
+
+def pop_hooks() -> None:
+    """Take the hooks away that were put in force last."""
+    _, pack = _saving.stack.pop()
+    witnesses.remove(pack)
+
+
+@contextlib.contextmanager
+def no_hooks(why: str) -> Iterator[None]:
+    """Return a context in which hooks on what is saved are refused, in these words."""
+    if _saving.stack:
+        raise RuntimeError(why)
+    _saving.refusals.append(why)
+    try:
+        yield
+    finally:
+        _saving.refusals.pop()
+
+
+@contextlib.contextmanager
+def no_transform() -> Iterator[None]:
+    """Return a context for derivatives that are to the program none of torch.func."""
+    _saving.within += 1
+    try:
+        yield
+    finally:
+        _saving.within -= 1
+
+
+def transforms_by_reverse(name: str) -> contextlib.AbstractContextManager[None]:
+    """Return a context for a transform of torch.func that takes gradients."""
+    if _saving.within:
+        return contextlib.nullcontext()
+    return no_hooks(
+        f"torch.func.{name} does not go with hooks on saved tensors; write it outside of the "
+        "saved_tensors_hooks, or use torch.autograd.grad"
+    )
+
+
+def call(function: Callable[..., Any], *args: Any) -> Any:
+    """Return what a program's function gives, in the state that the sweep was begun in."""
+    before, depth = active.get(), len(_saving.stack)
+    try:
+        return aloud(function, *args)
+    finally:
+        if active.get() is not before:
+            active.set(before)
+        while len(_saving.stack) > depth:
+            pop_hooks()

@@ -49,6 +49,7 @@ def campaign(
         ):
             one(report, answers, names, (seed, number), only, shrink_seconds)
             number += workers
+    report.broken.update(answers.refusals)
     report.seconds = time.monotonic() - started
     return report
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import math
 import re
 import warnings
@@ -175,26 +176,32 @@ def check(
     seed: Any,
     counts: Counter[str] | None = None,
     wanted: str = "",
+    hints: Sequence[Any] = (),
 ) -> list[Failure]:
     """Return what Wengert answers wrongly about a program; raise Discarded if nothing is known.
 
-    With `wanted`, ask only questions of this kind.
+    With `wanted`, ask only questions of this kind; `hints` are keys to try.
     """
     rng = np.random.default_rng(seed)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         answer = answers.answer(program, rng)
-        return _check(program, answer, rng, Counter() if counts is None else counts, wanted)
+        return _check(program, answer, rng, Counter() if counts is None else counts, wanted, hints)
 
 
 def _check(
-    program: Program, answer: Answer, rng: np.random.Generator, counts: Counter[str], wanted: str
+    program: Program,
+    answer: Answer,
+    rng: np.random.Generator,
+    counts: Counter[str],
+    wanted: str,
+    hints: Sequence[Any],
 ) -> list[Failure]:
     counts[f"reference: {answer.library}"] += 1
-    keys = [valid_key(rng, answer.values[t].shape) for t in program.targets]
+    keys = [valid_key(rng, answer.values[t].shape, hints) for t in program.targets]
     asked = Asked(program, answer, keys)
     failures = []
-    for question in questions(program, answer, asked, keys, rng):
+    for question in questions(program, answer, asked, keys, rng, hints):
         if wanted and "value" not in question.kinds and wanted not in question.kinds:
             continue
         try:
@@ -223,8 +230,8 @@ def _check(
 class Known:
     """The derivative as a matrix, cut by targets and sources."""
 
-    def __init__(self, program: Program, answer: Answer) -> None:
-        self.program, self.answer = program, answer
+    def __init__(self, program: Program, answer: Answer, hints: Sequence[Any]) -> None:
+        self.program, self.answer, self.hints = program, answer, hints
         self.rows = _cuts([answer.values[t] for t in program.targets])
         self.columns = dict(
             zip(answer.sources, _cuts([answer.values[s] for s in answer.sources]), strict=True)
@@ -275,7 +282,7 @@ class Known:
 
 def _cuts(arrays: Sequence[np.ndarray]) -> list[slice]:
     ends = np.cumsum([0] + [a.size * (2 if a.dtype.kind == "c" else 1) for a in arrays])
-    return [slice(int(a), int(b)) for a, b in zip(ends, ends[1:], strict=False)]
+    return [slice(int(a), int(b)) for a, b in itertools.pairwise(ends)]
 
 
 def spread(values: np.ndarray, key: Any, like: np.ndarray) -> np.ndarray:
@@ -294,10 +301,15 @@ def random_like(rng: np.random.Generator, like: Any, kind: str) -> np.ndarray:
 
 
 def questions(
-    program: Program, answer: Answer, asked: Asked, keys: Sequence[Any], rng: np.random.Generator
+    program: Program,
+    answer: Answer,
+    asked: Asked,
+    keys: Sequence[Any],
+    rng: np.random.Generator,
+    hints: Sequence[Any],
 ) -> Iterator[Question]:
     """Yield all that is asked about a program."""
-    known = Known(program, answer)
+    known = Known(program, answer, hints)
     yield from values(program, answer)
     t = asked.names.get("t")
     if t is None:
@@ -329,7 +341,7 @@ def gradients(
     program: Program, answer: Answer, known: Known, sources: Sequence[Ref], keys: Any, rng: Any
 ) -> Iterator[Question]:
     """Ask for gradients of targets, of selections of them, by sources and selections of those."""
-    source_keys = {s: valid_key(rng, answer.values[s].shape) for s in sources}
+    source_keys = {s: valid_key(rng, answer.values[s].shape, known.hints) for s in sources}
     for j, target in enumerate(program.targets):
         y, key = answer.values[target], keys[j]
         kind = y.dtype.kind
@@ -406,7 +418,7 @@ def tangents(
         [e for _, e in moved],
         {"v": given},
     )
-    part_keys = [valid_key(rng, a.shape) for a in arrays]
+    part_keys = [valid_key(rng, a.shape, known.hints) for a in arrays]
     parts, full, primals = [], {}, []
     for i, (node, array, key) in enumerate(zip(program.inputs, arrays, part_keys, strict=True)):
         if rng.random() < 0.7:
@@ -429,8 +441,8 @@ def tangents(
             [f"tangent of z by x.at[k]{note}"] * count
             + [f"tangent of z[k] by x.at[k]{note}"] * count,
             "tape",
-            f"forward(program, x, [{', '.join(primals)}], v, lambda f, t: f.jvp([{nodes}, {selected}],"
-            f' unconnected_gradients="zero", dense={dense}))',
+            f"forward(program, x, [{', '.join(primals)}], v, lambda f, t: "
+            f'f.jvp([{nodes}, {selected}], unconnected_gradients="zero", dense={dense}))',
             [m for m, _ in moved] + [m[k] for (m, _), k in zip(moved, keys, strict=True)],
             [e for _, e in moved] + [e[k] for (_, e), k in zip(moved, keys, strict=True)],
             {"v": parts, "keys": part_keys},
@@ -462,7 +474,7 @@ def functions(program: Program, answer: Answer, known: Known) -> Iterator[Questi
             "wg.grad(lambda *x: total(wg.checkpoint(program)(*map(wg.asarray, x)), targets, "
             "weights), args)(*a)"
         ),
-        "linearize": "[wg.vjp(loss, *a)[1](np.asarray(1.0, wg.asarray(loss(*a)).dtype))[i] for i in args]",
+        "vjp": "wg.vjp(loss, *a)[1](np.asarray(1.0, wg.asarray(loss(*a)).dtype))",
     }.items():
         yield Question([kind] * count, "function", code, expected, errors)
 
@@ -501,7 +513,7 @@ def jacobians(
     for s in sources:
         x = answer.values[s]
         full, error = known.block(j, s)
-        ks = valid_key(rng, x.shape)
+        ks = valid_key(rng, x.shape, known.hints)
         names = {"k": key, "ks": ks}
         for form, text, picked in (
             ("z", f"t[{target}]", full),
@@ -521,7 +533,7 @@ def jacobians(
     s = program.inputs[i]
     x = answer.values[s]
     full, error = known.block(j, s)
-    ks = valid_key(rng, x.shape)
+    ks = valid_key(rng, x.shape, known.hints)
     names = {"k": key, "ks": ks}
     names = {name: (k,) if k is None else k for name, k in names.items()}  # None is for all
     for mode in ("forward", "reverse"):

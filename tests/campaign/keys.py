@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,10 @@ def random_slice(rng: np.random.Generator, n: int) -> slice:
     return slice(bound(), bound(), step)
 
 
-def random_key(rng: np.random.Generator, shape: Shape, advanced: bool = True) -> Any:
-    """Return a key that an array of this shape takes; without `advanced`, one of basic parts."""
+def random_key(rng: np.random.Generator, shape: Shape) -> Any:
+    """Return a key for an array of this shape; it may not fit."""
     ndim = len(shape)
-    if advanced and ndim and rng.random() < 0.08:
+    if ndim and rng.random() < 0.08:
         return np.asarray(rng.random(shape) < 0.6)
     broadcast = _shape_of_arrays(rng)
     parts: list[Any] = []
@@ -32,8 +33,6 @@ def random_key(rng: np.random.Generator, shape: Shape, advanced: bool = True) ->
     used = int(rng.integers(0, ndim + 1)) if rng.random() < 0.4 else ndim
     names = list(FORMS)
     weights = np.array([FORMS[n] for n in names], float)
-    if not advanced:
-        weights[[names.index("array"), names.index("mask")]] = 0
     weights /= weights.sum()
     while axis < used:
         if rng.random() < 0.1:
@@ -68,10 +67,13 @@ def random_key(rng: np.random.Generator, shape: Shape, advanced: bool = True) ->
     return tuple(parts)
 
 
-def valid_key(rng: np.random.Generator, shape: Shape, **settings: Any) -> Any:
-    """Return a random key that NumPy takes as well."""
+def valid_key(rng: np.random.Generator, shape: Shape, hints: Sequence[Any] = ()) -> Any:
+    """Return a random key that NumPy takes as well; with hints, rather one of these."""
     for _ in range(20):
-        key = random_key(rng, shape, **settings)
+        if hints and rng.random() < 0.8:
+            key = hints[int(rng.integers(len(hints)))]
+        else:
+            key = random_key(rng, shape)
         try:
             np.zeros(shape)[key]
         except (IndexError, ValueError):

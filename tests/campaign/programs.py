@@ -91,11 +91,13 @@ class Program:
         noise: Sequence[Any] | None = None,
         replaced: Mapping[Ref, Any] | None = None,
         known: Sequence[Any] = (),
+        changed: Callable[[Ref, Any], Any] | None = None,
     ) -> list[Any]:
         """Return the values of all nodes, computed by a library.
 
-        `noise` has a factor for each node; `replaced`, values to go on with in the place of those
-        of some nodes; `known`, the values of the first nodes.
+        `noise` has numbers to add to some nodes; `replaced`, values to go on with instead of those
+        of some nodes; `known`, the values of the first nodes; `changed` returns what to go on with
+        for the number of a node and its value.
         """
         values: list[Any] = list(known)
         given = iter(arrays)
@@ -109,9 +111,11 @@ class Program:
             else:
                 value = library.perform(node, [values[a] for a in node.args])
                 if noise is not None and noise[i] is not None:
-                    value = value * library.constant(noise[i])
+                    value = value + library.constant(noise[i])
             if replaced is not None and i in replaced:
                 value = replaced[i]
+            if changed is not None:
+                value = changed(i, value)
             values.append(value)
         return values
 
@@ -427,6 +431,9 @@ class Drawing:
             found = exact
         right = [i for i in found if self.values[i].dtype.kind in kinds]
         found = right if right and self.chance(0.8) else found
+        used = {a for node in self.nodes if isinstance(node, Step) for a in node.args}
+        loose = [i for i in found if i not in used]
+        found = loose if loose and self.chance(0.6) else found  # so that most lead to the end
         if not found:
             return self.add_input(shape if shape is not None else (3,))
         return found[-1] if self.chance(0.5) else self.choose(found)
@@ -520,7 +527,19 @@ class Drawing:
                 raise Rejected(f"{entry.name}: {error}") from error
         if len(result) > 1:
             step = dataclasses.replace(step, pick=int(self.rng.integers(len(result))))
-        return self.add(step)
+        return self.put_to_use(self.add(step))
+
+    def put_to_use(self, x: Ref) -> Ref:
+        """Return a node with derivatives that depends on one that may have none."""
+        value = self.values[x]
+        if inexact(value):
+            return x
+        if value.dtype == bool and self.chance(0.5):
+            pair = [self.fitting(value.shape) for _ in range(2)]
+            return self.add(Step("op", "where", (x, *pair)))
+        dtype = np.float32 if self.single else np.float64
+        factor = self.adapter("float", "", x, dtype=dtype)
+        return self.add(Step("operator", "*", (factor, self.fitting(value.shape))))
 
     def shapes_at_hand(self, shapes: list[Shape], params: Mapping[str, Any]) -> list[Shape]:
         """Return a shape of some node, and shapes that broadcast with it."""
@@ -662,7 +681,7 @@ def grouped_names(only: Sequence[str] = ()) -> list[str]:
 
 def draw(rng: np.random.Generator, names: Sequence[str], only: str = "") -> Program:
     """Return a random program; with `only`, its last operation is that one."""
-    while True:
+    for _ in range(200):
         drawing = Drawing(rng, names)
         shapes = EMPTY_SHAPES if drawing.chance(0.04) else SHAPES
         for _ in range(int(rng.integers(1, 3))):
@@ -687,3 +706,4 @@ def draw(rng: np.random.Generator, names: Sequence[str], only: str = "") -> Prog
             continue
         if program.operations and (not only or only in program.operations):
             return program
+    raise Rejected(f"no program with {only or 'an operation'} was found in 200 tries")

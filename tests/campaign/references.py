@@ -7,6 +7,8 @@ What is asked of Wengert follows from it by products and selections.
 from __future__ import annotations
 
 import functools
+import itertools
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +34,10 @@ from wengert.extend import REGISTRY
 NOISE = 1e-7
 #: The largest step of differences; there are two more, each half as long.
 STEP = 4e-3
+
+
+#: No library's functions are trusted to be nearer than this, relative to the largest number.
+LEAST = 1e-12
 
 
 class Discarded(Exception):
@@ -149,7 +155,7 @@ class Torch(Library):
     def jacobian(self, program: Program, sources: Sequence[Ref], noise: Any) -> np.ndarray:
         """Return the derivative of all targets with respect to some nodes."""
         inputs = self._leaves([wide(a) for a in program.arrays()])
-        nodes = program.run(self, inputs, noise)
+        nodes = program.run(self, inputs, noise, changed=self._watched(sources))
         y = self._real([nodes[t] for t in program.targets])
         wrt = [nodes[s] for s in sources]
         rows = []
@@ -163,6 +169,16 @@ class Torch(Library):
             )
         width = sum(x.numel() * (2 if x.is_complex() else 1) for x in wrt)
         return np.stack(rows) if rows else np.zeros((0, width))
+
+    def _watched(self, sources: Sequence[Ref]) -> Callable[[Ref, Any], Any]:
+        """Return a function of nodes that makes sources of constants, and a node of each source."""
+
+        def watched(i: Ref, value: Any) -> Any:
+            if i not in sources:
+                return value
+            return value.clone() if value.requires_grad else value.detach().requires_grad_()
+
+        return watched
 
     def _numbers(self, g: Any, like: Any) -> np.ndarray:
         if g is None:
@@ -336,7 +352,7 @@ def romberg(function: Callable[[float], np.ndarray]) -> tuple[np.ndarray, np.nda
         up, down = function(h), function(-h)
         first.append((up - down) / (2 * h))
         bends.append((up + down - 2 * middle) / h)
-    once = [(4 * b - a) / 3 for a, b in zip(first, first[1:], strict=False)]
+    once = [(4 * b - a) / 3 for a, b in itertools.pairwise(first)]
     twice = (16 * once[1] - once[0]) / 15
     scale = np.max(np.abs(middle), initial=1.0)
     error = np.abs(twice - once[1]) + 1e-12 * scale
@@ -459,6 +475,10 @@ class Answers:
         self.differences = Differences()
         self.libraries: list[Any] = []
         self.jax_share = jax_share
+        #: programs for which a library's derivative is not that of NumPy's values
+        self.disagreements: list[Program] = []
+        #: errors that a library raised for a program, which was then left to differences
+        self.refusals: Counter[str] = Counter()
         for name in names:
             if name == "torch":
                 try:
@@ -483,9 +503,7 @@ class Answers:
         with np.errstate(all="ignore"):
             values = program.run(WIDE_NUMPY, arrays)
             noise = [
-                1 + NOISE * rng.uniform(-1, 1, v.shape)
-                if inexact(v) and isinstance(node, Step)
-                else None
+                _noise(v, rng) if inexact(v) and isinstance(node, Step) else None
                 for v, node in zip(values, program.nodes, strict=True)
             ]
             shaken = program.run(WIDE_NUMPY, arrays, noise)
@@ -496,7 +514,7 @@ class Answers:
                 raise Discarded("a choice by rounding")
         eps = _precision(program)
         rounding = max([1.0, *(REGISTRY[s.name].rounding for s in program.steps if s.kind == "op")])
-        small = 64 * eps * rounding
+        small = max(64 * eps * rounding, LEAST)
         value_errors = [
             small * (np.abs(b - a) / NOISE + np.max(np.abs(a), initial=1e-3)) if inexact(a) else 0.0
             for a, b in zip(values, shaken, strict=True)
@@ -505,12 +523,15 @@ class Answers:
         self._kinks(program, values, sources, rng)
         library = self.choose(program, rng)
         with np.errstate(all="ignore"):
-            matrix, errors, library = self._first(program, library, sources, noise, small, rng)
             weights = [_numbers(values[t], rng) for t in program.targets]
             directions = [_numbers(a, rng) for a in arrays]
-            second, second_errors = self._second(
-                program, library, weights, directions, noise, small
+            library, matrix, errors, second, second_errors = self._derivatives(
+                program, library, sources, noise, small, rng, weights, directions
             )
+        least = 1e-2 if eps < 1e-10 else 1.0  # 1 - y**2 is as good as 1 is
+        errors = errors + small * np.max(np.abs(matrix), initial=least)
+        scale = max(least, *(float(np.max(np.abs(a), initial=0.0)) for a in second))
+        second_errors = [e + 100 * small * scale for e in second_errors]
         limit = 1e-4 if eps < 1e-10 else 0.05
         for found, error in [(matrix, errors), *zip(second, second_errors, strict=True)]:
             if not np.isfinite(found).all():
@@ -561,30 +582,38 @@ class Answers:
                 if not np.isfinite(error).all() or kink > 1e-2 or np.max(error, initial=0) > 1e-2:
                     raise Discarded("near a kink")
 
-    def _first(
-        self, program: Program, library: Any, sources: Any, noise: Any, small: float, rng: Any
-    ) -> Any:
+    def _derivatives(
+        self, program: Program, library: Any, sources: Any, noise: Any, small: float, rng: Any,
+        weights: Any, directions: Any,
+    ) -> Any:  # fmt: skip
+        """Return (library, matrix, its error, products with the Hessian, their errors)."""
         if library is not self.differences:
             try:
-                matrix = library.jacobian(program, sources, None)
-                shaken = library.jacobian(program, sources, noise)
-            except NotImplementedError:
-                library = self.differences
+                first = [library.jacobian(program, sources, n) for n in (None, noise)]
+                second = [library.second(program, weights, directions, n) for n in (None, noise)]
+            except Exception as error:  # it may lack a case, such as empty arrays
+                self.refusals[f"{library.name}: {type(error).__name__}: {error}"[:100]] += 1
             else:
-                if np.isfinite(matrix).all() and self._agrees(program, matrix, sources, rng):
-                    scale = np.max(np.abs(matrix), initial=1e-3)
-                    return matrix, small * (np.abs(shaken - matrix) / NOISE + scale), library
-                library = self.differences
-        matrix, errors, kink = self.differences.columns(program, sources, None)
+                finite = all(np.isfinite(a).all() for a in [first[0], *second[0]])
+                if finite and self._agrees(program, first[0], rng):
+                    matrix, errors = first[0], small * np.abs(first[1] - first[0]) / NOISE
+                    return library, matrix, errors, *_with_errors(second, small)
+        library = self.differences
+        matrix, errors, kink = library.columns(program, sources, None)
         if kink > 1e-2:
             raise Discarded("near a kink")
+        errors = 10 * errors
         if small > 1e-9:
-            shaken, _, _ = self.differences.columns(program, sources, noise)
+            shaken, _, _ = library.columns(program, sources, noise)
             errors = errors + small * np.abs(shaken - matrix) / NOISE
-        scale = np.max(np.abs(matrix), initial=1e-3)
-        return matrix, 10 * errors + small * scale, library
+        second, extra = library.second(program, weights, directions, None)
+        shaken, _ = library.second(program, weights, directions, noise)
+        products, product_errors = _with_errors([second, shaken], small)
+        for e, more in zip(product_errors, extra, strict=True):
+            e += 10 * np.abs(more)
+        return library, matrix, errors, products, product_errors
 
-    def _agrees(self, program: Program, matrix: np.ndarray, sources: Any, rng: Any) -> bool:
+    def _agrees(self, program: Program, matrix: np.ndarray, rng: Any) -> bool:
         """Whether a library's derivative is that of NumPy's values, along a random direction."""
         arrays = [wide(a) for a in program.arrays()]
         moves = [_numbers(a, rng) for a in arrays]
@@ -603,32 +632,22 @@ class Answers:
             return False
         return True
 
-    @functools.cached_property
-    def disagreements(self) -> list[Program]:
-        """Programs for which a library's derivative is not that of NumPy's values."""
-        return []
 
-    def _second(
-        self,
-        program: Program,
-        library: Any,
-        weights: Any,
-        directions: Any,
-        noise: Any,
-        small: float,
-    ) -> Any:
-        if library is not self.differences:
-            second = library.second(program, weights, directions, None)
-            shaken = library.second(program, weights, directions, noise)
-            extra: list[Any] = [0.0] * len(second)
-        else:
-            second, extra = self.differences.second(program, weights, directions, None)
-            shaken, _ = self.differences.second(program, weights, directions, noise)
-        errors = [
-            10 * np.abs(e) + small * (np.abs(b - a) / NOISE + np.max(np.abs(a), initial=1e-3))
-            for a, b, e in zip(second, shaken, extra, strict=True)
-        ]
-        return second, errors
+def _with_errors(pair: Sequence[Any], small: float) -> tuple[list[Any], list[Any]]:
+    """Return arrays, and how far rounding may move them, from the same with noise."""
+    arrays, shaken = pair
+    errors = [
+        small * np.asarray(np.abs(b - a)) / NOISE for a, b in zip(arrays, shaken, strict=True)
+    ]
+    return arrays, errors
+
+
+def _noise(value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return small numbers to add to a value, but to what is exactly 0 by structure."""
+    made = rng.uniform(-1, 1, value.shape)
+    if value.dtype.kind == "c":
+        made = made + 1j * rng.uniform(-1, 1, value.shape)
+    return np.asarray(NOISE * np.max(np.abs(value), initial=0.0) * np.where(value == 0, 0.0, made))
 
 
 def _numbers(like: np.ndarray, rng: np.random.Generator) -> np.ndarray:

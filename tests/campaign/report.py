@@ -65,7 +65,7 @@ class Report:
             "# A campaign of random programs",
             "",
             f"Seed {self.seed}: {self.programs:,} programs, {self.comparisons:,} comparisons in "
-            f"{self.seconds:,.0f} s ({speed:,.0f} a second), {len(self.failures)} kinds of failures.",
+            f"{self.seconds:,.0f} s ({speed:,.0f} a second), {len(self.failures)} failures.",
             "",
             *_table("compared with", self.references, "programs"),
             *_table("what was compared", self.counts, "arrays"),

@@ -39,9 +39,10 @@ def shrink(failure: Failure, answers: Answers, seconds: float = 20.0) -> Failure
 
 def _fails(program: Program, like: Failure, answers: Answers, first: int = 0) -> Failure | None:
     """Return a failure of a program that is like another one, if there is one."""
+    hints = [*like.target_keys, *_keys(like.question.names)]
     for seed in range(first, first + DRAWS):
         try:
-            found = check(program, answers, seed, wanted=like.kind)
+            found = check(program, answers, seed, wanted=like.kind, hints=hints)
         except Discarded:
             continue
         except Exception:
@@ -53,16 +54,49 @@ def _fails(program: Program, like: Failure, answers: Answers, first: int = 0) ->
     return None
 
 
+def _keys(names: dict[str, Any]) -> list[Any]:
+    """Return the keys that a question names."""
+    found = []
+    for name, value in names.items():
+        if name == "keys":
+            found += value
+        elif name.startswith("k"):
+            found.append(value)
+    return [shorter for key in found for shorter in [*simpler(key), key]]
+
+
 def candidates(program: Program) -> Iterator[Program]:
     """Yield programs that are a little simpler, the simplest first."""
     arrays = [wide(a) for a in program.arrays()]
     with np.errstate(all="ignore"):
         values = program.run(WIDE_NUMPY, arrays)
+    if len(program.steps) > 1:
+        yield from _alone(program, values)
     yield from _earlier_targets(program, values)
     yield from _bypassed(program, values)
     yield from _cut(program, values)
     yield from _simpler_inputs(program)
     yield from _simpler_keys(program)
+
+
+def _alone(program: Program, values: list[Any]) -> Iterator[Program]:
+    """Yield each step as a program of its own."""
+    for i, node in enumerate(program.nodes):
+        if isinstance(node, Step) and inexact(values[i]):
+            args = list(dict.fromkeys(node.args))
+            if all(inexact(values[a]) for a in args):
+                inputs = [_as_input(program, values[a]) for a in args]
+                step = dataclasses.replace(node, args=tuple(args.index(a) for a in node.args))
+                yield Program((*inputs, step), (len(args),))
+
+
+def _as_input(program: Program, value: np.ndarray) -> Input:
+    """Return a value of some node as an input, in the precision of a program."""
+    single = any(a.dtype in (np.float32, np.complex64) for a in program.arrays())
+    array = np.asarray(np.round(value, 3))
+    if single:
+        array = array.astype(np.complex64 if array.dtype.kind == "c" else np.float32)
+    return Input(array)
 
 
 def _earlier_targets(program: Program, values: list[Any]) -> Iterator[Program]:
@@ -96,14 +130,10 @@ def _without(program: Program, i: int, stand_in: int) -> Program:
 
 def _cut(program: Program, values: list[Any]) -> Iterator[Program]:
     """Yield programs in which a value is an input, and what leads to it is not needed."""
-    single = any(a.dtype in (np.float32, np.complex64) for a in program.arrays())
     for i, node in reversed(list(enumerate(program.nodes))):
         if isinstance(node, Step) and inexact(values[i]) and i not in program.targets:
-            array = np.round(values[i], 3)
-            if single:
-                array = array.astype(np.complex64 if array.dtype.kind == "c" else np.float32)
             nodes = list(program.nodes)
-            nodes[i] = Input(array)
+            nodes[i] = _as_input(program, values[i])
             yield pruned(Program(tuple(nodes), program.targets))
 
 
@@ -119,16 +149,16 @@ def _simpler_inputs(program: Program) -> Iterator[Program]:
         if node.layout != "plain":
             yield changed(i, Input(array))
         if array.dtype in (np.float32, np.complex64):
-            yield changed(i, Input(np.round(wide(array), 3)))
+            yield changed(i, Input(np.asarray(np.round(wide(array), 3))))
         for digits in (1, 2):
-            rounded = np.round(array, digits)
+            rounded = np.asarray(np.round(array, digits))
             if not np.array_equal(rounded, array):
                 yield changed(i, Input(rounded, node.layout))
         for axis, n in enumerate(array.shape):
             if n > 1:
                 yield changed(i, Input(np.take(array, range(n - 1), axis), node.layout))
         if array.dtype.kind == "c":
-            yield changed(i, Input(np.round(array.real, 2)))
+            yield changed(i, Input(np.asarray(np.round(array.real, 2))))
 
 
 def _simpler_keys(program: Program) -> Iterator[Program]:

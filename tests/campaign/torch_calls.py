@@ -1,4 +1,4 @@
-"""What PyTorch calls our operations, with our parameters; the rest it lacks, or we have no word for.
+"""What PyTorch calls our operations, with our parameters.
 
 An operation that is not here is compared with JAX or with differences.
 """
@@ -162,24 +162,40 @@ def _shift(name: str) -> Call:
     return lambda x, axes=None: getattr(torch.fft, name)(x, dim=axes)
 
 
+#: Functions that PyTorch has by our names.
+SAME_NAME = """
+    add subtract multiply divide negative positive square reciprocal remainder hypot sqrt pow exp
+    log log2 log10 logaddexp sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh abs
+    imag copysign sign floor ceil trunc round isfinite isinf isnan signbit less less_equal
+    greater greater_equal maximum minimum logical_and logical_or logical_xor logical_not
+"""
+#: The same of torch.special. Its digamma and polygamma are good to 1e-9 only, so they are not here.
+SAME_SPECIAL_NAME = "erf erfc erfcx erfinv ndtr log_ndtr ndtri expit xlog1py i0 i1 i0e i1e"
+
+
 def _elementwise() -> dict[str, Call]:
-    names = (
-        "add subtract multiply divide negative positive square reciprocal remainder hypot sqrt pow "
-        "exp expm1 log log1p log2 log10 logaddexp sin cos tan asin acos atan atan2 sinh cosh tanh "
-        "asinh acosh atanh abs real imag copysign nextafter sign floor ceil trunc round isfinite "
-        "isinf isnan signbit less less_equal greater greater_equal maximum minimum "
-        "logical_and logical_or logical_xor logical_not"
-    ).split()
-    calls: dict[str, Call] = {name: getattr(torch, name) for name in names}
+    calls: dict[str, Call] = {name: getattr(torch, name) for name in SAME_NAME.split()}
     calls["real"] = lambda x: x.real if x.is_complex() else x.clone()
     calls["conj"] = lambda x: torch.conj_physical(x)
     calls["floor_divide"] = lambda a, b: torch.floor(a / b).detach()
     calls["equal"], calls["not_equal"] = torch.eq, torch.ne
     calls["log1p"] = lambda x: torch.log(1 + x) if x.is_complex() else torch.log1p(x)
     calls["expm1"] = lambda x: torch.exp(x) - 1 if x.is_complex() else torch.expm1(x)
-    for (
-        name
-    ) in "erf erfc erfcx erfinv ndtr log_ndtr ndtri gammaln digamma expit xlog1py i0 i1".split():
+    for name in [
+        "erf",
+        "erfc",
+        "erfcx",
+        "erfinv",
+        "ndtr",
+        "log_ndtr",
+        "ndtri",
+        "gammaln",
+        "digamma",
+        "expit",
+        "xlog1py",
+        "i0",
+        "i1",
+    ]:
         calls[f"special.{name}"] = getattr(torch.special, name)
     calls |= {
         "pow_number": lambda x, exponent: x**exponent,
@@ -190,17 +206,6 @@ def _elementwise() -> dict[str, Call]:
         "clip_below": torch.minimum,
         "clip_above": torch.maximum,
         "special.xlogy": torch.xlogy,
-        "special.i0e": torch.special.i0e,
-        "special.i1e": torch.special.i1e,
-        "special.gamma": lambda x: torch.exp(torch.lgamma(x)),
-        "special.beta": lambda a, b: torch.exp(
-            torch.lgamma(a) + torch.lgamma(b) - torch.lgamma(a + b)
-        ),
-        "special.betaln": lambda a, b: torch.lgamma(a) + torch.lgamma(b) - torch.lgamma(a + b),
-        "special.polygamma": lambda x, n: torch.polygamma(n, x) if n else torch.digamma(x),
-        "special.gamma_density": lambda a, x: torch.exp(
-            (a - 1) * torch.log(x) - x - torch.lgamma(a)
-        ),
         "special.erfcinv": lambda x: torch.erfinv(1 - x),
         "special.logit": lambda x: torch.log(x) - torch.log1p(-x),
         "special.log_expit": F.logsigmoid,
@@ -211,11 +216,6 @@ def _elementwise() -> dict[str, Call]:
         "special.exp10": lambda x: 10.0**x,
         "special.cbrt": lambda x: x ** (1 / 3),
         "special.exprel": lambda x: torch.expm1(x) / x,
-        "special.beta_density": lambda a, b, x: torch.exp(
-            (a - 1) * torch.log(x)
-            + (b - 1) * torch.log1p(-x)
-            - (torch.lgamma(a) + torch.lgamma(b) - torch.lgamma(a + b))
-        ),
         "nn.relu": F.relu,
         "nn.prelu": lambda x, weight: torch.where(x > 0, x, weight * x),
         "nn.hardswish": lambda x: x * torch.clamp(x + 3, 0, 6) / 6,

@@ -108,10 +108,10 @@ def wrong(request: Any) -> Iterator[str]:
 WRONG = {
     "factor": lambda xp, g, x: g * (xp.cos(x) + 2.001 * x),
     "sign": lambda xp, g, x: g * (xp.cos(x) - 2 * x),
-    "second order": lambda xp, g, x: (
-        g * (xp.cos(x) + 2 * wg.stop_gradient(x)) if xp is wg else g * (xp.cos(x) + 2 * x)
-    ),
+    "order": lambda xp, g, x: g * (xp.cos(x) + 2 * (wg.stop_gradient(x) if xp is wg else x)),
 }
+#: Where it shows, if not in a gradient.
+KINDS = {"wrong_by_order": "reverse over reverse"}
 
 
 @pytest.mark.parametrize(

@@ -745,8 +745,8 @@ def script(failure: Failure) -> str:
     ]
     lines += [setup.rstrip(), f"got = {code}"]
     expected, error = question.expected[failure.position], question.errors[failure.position]
-    if len(question.expected) > 1:
-        lines.append(f"got = got[{failure.position}]")
+    place = failure.position
+    lines.append(f"got = got[{place}] if isinstance(got, (list, tuple)) else got")
     if "sparse" in code:
         lines.append("got = got.toarray()")
     elif "dense=False" in code:

@@ -175,6 +175,7 @@ class Library:
     def do_squash(self, step: Step, x: Any) -> Any:
         """Return numbers of an interval, or of the disk around it."""
         low, high = step.params["low"], step.params["high"]
+        x = x * step.params["by"]
         if self.is_complex(x):
             shrunk = x / self.xp.sqrt(1.0 + self.xp.real(x * self.xp.conj(x)))
         else:
@@ -474,7 +475,11 @@ class Drawing:
             inside = np.all(np.abs(value - middle) <= half + wider)
         else:
             inside = np.all((value >= low - wider) & (value <= high + wider))
-        return x if inside else self.adapter("squash", "", x, low=low, high=high)
+        if inside:
+            return x
+        # not so far out that tanh is flat
+        by = round(1.5 / max(1.5, float(np.max(np.abs(value), initial=0.0))), 3)
+        return self.adapter("squash", "", x, low=low, high=high, by=by)
 
     # operations
 

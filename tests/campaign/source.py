@@ -84,10 +84,10 @@ def _operator(step: Step, args: list[str], params: Any) -> str:
 
 def _squash(step: Step, args: list[str], params: Any) -> str:
     low, high, x = params["low"], params["high"], args[0]
-    real = f"wg.tanh({x})"
-    turned = f"{x} / wg.sqrt(1.0 + wg.real({x} * wg.conj({x})))"
-    middle, half = (low + high) / 2, (high - low) / 2
-    return f'{middle!r} + {half!r} * ({turned} if {x}.dtype.kind == "c" else {real})'
+    by = f"{params['by']!r} * {x}"
+    turned = "x / wg.sqrt(1.0 + wg.real(x * wg.conj(x)))"
+    shrunk = f"(lambda x: {turned} if x.dtype.kind == 'c' else wg.tanh(x))({by})"
+    return f"{(low + high) / 2!r} + {(high - low) / 2!r} * {shrunk}"
 
 
 _EXPRESSIONS: dict[str, Any] = {

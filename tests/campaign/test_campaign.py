@@ -108,7 +108,11 @@ def wrong(request: Any) -> Iterator[str]:
 WRONG = {
     "factor": lambda xp, g, x: g * (xp.cos(x) + 2.001 * x),
     "sign": lambda xp, g, x: g * (xp.cos(x) - 2 * x),
-    "order": lambda xp, g, x: g * (xp.cos(x) + 2 * (wg.stop_gradient(x) if xp is wg else x)),
+    "order": lambda xp, g, x: (
+        g * (xp.cos(x) + 2 * wg.stop_gradient(x))
+        if isinstance(x, wg.Tensor)
+        else g * (xp.cos(x) + 2 * x)
+    ),
 }
 #: Where it shows, if not in a gradient.
 KINDS = {"wrong_by_order": "reverse over reverse"}
@@ -119,9 +123,9 @@ KINDS = {"wrong_by_order": "reverse over reverse"}
 )
 def test_a_wrong_rule_is_found_and_shrunk_to_one_operation(wrong: str) -> None:
     names = grouped_names()
-    for seed in range(20):
+    for seed in range(60):
         program = draw(np.random.default_rng(seed), names, wrong)
-        if len(program.operations) < 4:
+        if len(program.operations) < 3:
             continue
         try:
             found = check(program, DIFFERENCES, seed)

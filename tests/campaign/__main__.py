@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.campaign import indexing
 from tests.campaign.checks import check
 from tests.campaign.programs import draw, grouped_names
 from tests.campaign.references import Answers, Discarded
@@ -113,7 +114,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "jax_share": given.jax_share,
     }
     started = time.monotonic()
-    if given.workers == 1:
+    if given.indexing:
+        report = indexing.campaign(seed, given.minutes, given.programs)
+    elif given.workers == 1:
         report = campaign(seed, **settings)
     else:
         context = multiprocessing.get_context("spawn")

@@ -42,6 +42,8 @@ class Question:
     names: dict[str, Any] = field(default_factory=dict)
     #: exceptions that are a right answer, too
     accepted: tuple[type[BaseException], ...] = ()
+    #: whether the dtype must be that of what is expected, not only its kind
+    exact: bool = False
 
 
 @dataclass
@@ -84,6 +86,27 @@ def inner(one: Any, two: Any) -> Any:
     return found
 
 
+def by_variables(program: Any, a: Any, targets: Any, weights: Any) -> Any:
+    """Return gradients of a tape that is asked once, by variables."""
+    variables = [wg.Variable(b) for b in a]
+    with wg.GradientTape() as tape:
+        nodes = program(*(v.value() for v in variables))
+        loss = total(nodes, targets, weights)
+    return tape.gradient(loss, variables, unconnected_gradients="zero")
+
+
+def of_gradient(program: Any, x: Any, target: Any, source: Any, w: Any, v: Any, ks: Any) -> Any:
+    """Return gradients of a gradient by a selection of an input, weighted by w and then by v."""
+    with wg.GradientTape() as outer:
+        outer.watch(x)
+        with wg.GradientTape() as tape:
+            tape.watch(x)
+            z = target(program(*x))
+        by = x[source] if ks is None else x[source].at[ks]
+        first = tape.gradient(z, by, output_gradients=w, unconnected_gradients="zero")
+    return outer.gradient(first, x, output_gradients=v, unconnected_gradients="zero")
+
+
 SETUPS = {
     "function": """\
 args = tuple(range(len(a)))
@@ -93,15 +116,22 @@ def loss(*x):
     return total(program(*map(wg.asarray, x)), targets, weights)
 """,
     "tape": """\
-x = [wg.asarray(b) for b in a]
+x, unused = [wg.asarray(b) for b in a], wg.asarray([1.0, 2.0])
 with wg.GradientTape(persistent=True) as tape:
     tape.watch(x)
+    tape.watch(unused)
     t = program(*x)
     picked = [t[i][key] for i, key in zip(targets, target_keys, strict=True)]
 """,
 }
 #: What else the text of a question needs, by the names it uses.
-HELPERS = {"total": total, "inner": inner, "forward": forward}
+HELPERS = {
+    "of_gradient": of_gradient,
+    "by_variables": by_variables,
+    "forward": forward,
+    "inner": inner,
+    "total": total,
+}
 
 
 class Asked:
@@ -123,9 +153,7 @@ class Asked:
             "targets": list(program.targets),
             "target_keys": list(keys),
             "weights": answer.weights,
-            "forward": forward,
-            "inner": inner,
-            "total": total,
+            **HELPERS,
         }
         self._done: set[str] = set()
 
@@ -158,11 +186,11 @@ def arrays_of(found: Any) -> list[Any]:
     return [found if found is None else np.asarray(found)]
 
 
-def differs(got: Any, expected: np.ndarray, error: Any) -> bool:
-    """Whether an array is not what was expected, in shape, kind or numbers."""
+def differs(got: Any, expected: np.ndarray, error: Any, exact: bool = False) -> bool:
+    """Whether an array is not what was expected, in shape, kind (or dtype, if exact), numbers."""
     if got is None or got.shape != expected.shape:
         return True
-    if got.dtype.kind != expected.dtype.kind:
+    if got.dtype.kind != expected.dtype.kind or (exact and got.dtype != expected.dtype):
         return True
     if expected.dtype.kind not in "fc":
         return not np.array_equal(got, expected)
@@ -219,7 +247,7 @@ def _check(
             continue
         for i, (got, expected) in enumerate(zip(found, question.expected, strict=True)):
             counts[question.kinds[i]] += 1
-            if differs(got, expected, question.errors[i]):
+            if differs(got, expected, question.errors[i], question.exact):
                 failures.append(Failure(program, answer, question, i, got, keys))
     return failures
 
@@ -246,7 +274,8 @@ class Known:
                 vector = to_real(w)
                 found += vector @ self.answer.matrix[rows, cut]
                 error += np.abs(vector) @ self.answer.errors[rows, cut]
-        return from_real(found, like), self._error(error, found, like)
+        gradient = from_real(found, like).astype(self.answer.dtypes[source])
+        return gradient, self._error(error, found, like)
 
     def pushed(self, tangents: dict[Ref, Any], target: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the tangent of a target, by its place among targets, and errors."""
@@ -257,7 +286,8 @@ class Known:
             vector = to_real(tangent)
             found += self.answer.matrix[rows, self.columns[source]] @ vector
             error += self.answer.errors[rows, self.columns[source]] @ np.abs(vector)
-        return from_real(found, like), self._error(error, found, like)
+        dtype = self.answer.dtypes[self.program.targets[target]]
+        return from_real(found, like).astype(dtype), self._error(error, found, like)
 
     def block(self, target: int, source: Ref) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient of (the real part of) each element of a target, and errors."""
@@ -320,6 +350,7 @@ def questions(
     yield from tangents(program, answer, known, keys, rng)
     yield from functions(program, answer, known)
     yield from seconds(program, answer)
+    yield from second_selections(program, answer, asked, known, keys, rng)
     yield from jacobians(program, answer, known, sources, keys, rng)
     yield from examples(program, answer, known, rng)
     yield from sparse(program, answer, known, rng)
@@ -327,7 +358,9 @@ def questions(
 
 def values(program: Program, answer: Answer) -> Iterator[Question]:
     """Ask for the value of every node."""
-    yield Question(["value"] * len(answer.values), "tape", "t", answer.values, answer.value_errors)
+    expected = [v.astype(d) for v, d in zip(answer.values, answer.dtypes, strict=True)]
+    kinds = ["value"] * len(expected)
+    yield Question(kinds, "tape", "t", expected, answer.value_errors, exact=True)
 
 
 def _in_dtype(array: np.ndarray, program: Program, eps: float) -> np.ndarray:
@@ -377,6 +410,7 @@ def gradients(
                     [expected[i] for i in order],
                     [errors[i] for i in order],
                     dict(names),
+                    exact=True,
                 )
                 alone = int(rng.integers(len(asked)))
                 yield Question(
@@ -386,7 +420,16 @@ def gradients(
                     [expected[alone]],
                     [errors[alone]],
                     dict(names),
+                    exact=True,
                 )
+        yield Question(
+            ["unconnected", "unconnected, None"],
+            "tape",
+            f'[tape.gradient(t[{target}], unused, unconnected_gradients="zero"), '
+            f"np.array(tape.gradient(t[{target}], unused) is None)]",
+            [np.zeros(2), np.array(True)],
+            [0.0, 0.0],
+        )
     ones = [np.ones_like(answer.values[t]) for t in program.targets]
     both = [known.pulled(ones, s) for s in program.inputs]
     text = ", ".join(f"t[{i}]" for i in program.targets)
@@ -446,6 +489,7 @@ def tangents(
             [m for m, _ in moved] + [m[k] for (m, _), k in zip(moved, keys, strict=True)],
             [e for _, e in moved] + [e[k] for (_, e), k in zip(moved, keys, strict=True)],
             {"v": parts, "keys": part_keys},
+            exact=True,
         )
 
 
@@ -474,9 +518,10 @@ def functions(program: Program, answer: Answer, known: Known) -> Iterator[Questi
             "wg.grad(lambda *x: total(wg.checkpoint(program)(*map(wg.asarray, x)), targets, "
             "weights), args)(*a)"
         ),
+        "variables, asked once": "by_variables(program, a, targets, weights)",
         "vjp": "wg.vjp(loss, *a)[1](np.asarray(1.0, wg.asarray(loss(*a)).dtype))",
     }.items():
-        yield Question([kind] * count, "function", code, expected, errors)
+        yield Question([kind] * count, "function", code, expected, errors, exact=True)
 
 
 def seconds(program: Program, answer: Answer) -> Iterator[Question]:
@@ -500,6 +545,36 @@ def seconds(program: Program, answer: Answer) -> Iterator[Question]:
         yield Question(
             [kind] * count, "function", code, answer.second, answer.second_errors, {"v": given}
         )
+
+
+def second_selections(
+    program: Program, answer: Answer, asked: Asked, known: Known, keys: Any, rng: Any
+) -> Iterator[Question]:
+    """Ask for gradients of gradients of and by selections; they are those of whole arrays."""
+    i, j = int(rng.integers(len(program.inputs))), int(rng.integers(len(program.targets)))
+    x, y = answer.values[program.inputs[i]], answer.values[program.targets[j]]
+    key, ks = keys[j], valid_key(rng, x.shape, known.hints)
+    ks = (ks,) if ks is None else ks
+    w, v = random_like(rng, y[key], y.dtype.kind), random_like(rng, x[ks], x.dtype.kind)
+    tensors = [wg.asarray(a) for a in program.arrays()]
+    try:
+        dense = of_gradient(
+            asked.names["program"], tensors, lambda t: t[program.targets[j]], i,
+            spread(w, key, y), spread(v, ks, x), None,
+        )  # fmt: skip
+    except Exception:
+        return  # products with the Hessian are asked for elsewhere
+    expected = [np.asarray(g) for g in dense]
+    largest = max((float(np.max(np.abs(e), initial=0.0)) for e in expected), default=0.0)
+    worst = max((float(np.max(e, initial=0.0)) for e in answer.second_errors), default=0.0)
+    yield Question(
+        ["gradient of a gradient of z.at[k] by x.at[k]"] * len(expected),
+        "tape",
+        f"of_gradient(program, x, lambda t: t[{program.targets[j]}].at[k], {i}, w, v, ks)",
+        expected,
+        [10 * worst + _relative(answer) * largest] * len(expected),
+        {"k": key, "ks": ks, "w": w, "v": v},
+    )
 
 
 def jacobians(
@@ -726,8 +801,9 @@ def script(failure: Failure) -> str:
     code, setup = question.code, SETUPS[question.setup]
     if question.setup == "function" and "loss" not in code:
         setup = setup.partition("\n")[0]
-    if "picked" not in code:
-        setup = "\n".join(line for line in setup.splitlines() if "picked" not in line)
+    for name in ("picked = ", "tape.watch(unused)"):
+        if name.partition(" ")[0].removeprefix("tape.watch(").rstrip(")") not in code:
+            setup = "\n".join(line for line in setup.splitlines() if name not in line)
     text = f"{setup}\n{code}"
     known = {"targets": list(program.targets), "target_keys": list(failure.target_keys)}
     if failure.answer is not None:

@@ -17,6 +17,7 @@ import numpy as np
 
 import wengert as wg
 from tests.campaign.programs import (
+    NUMPY,
     WIDE_NUMPY,
     WIDE_WENGERT,
     Library,
@@ -464,6 +465,8 @@ class Answer:
     second: list[np.ndarray]
     second_errors: list[np.ndarray]
     eps: float
+    #: of each node, as NumPy has it
+    dtypes: list[np.dtype[Any]]
 
 
 class Answers:
@@ -507,6 +510,7 @@ class Answers:
                 for v, node in zip(values, program.nodes, strict=True)
             ]
             shaken = program.run(WIDE_NUMPY, arrays, noise)
+            dtypes = [v.dtype for v in program.run(NUMPY, program.arrays())]
         if not all(np.isfinite(v).all() for v in values if inexact(v)):
             raise Discarded("not finite")
         for a, b in zip(values, shaken, strict=True):
@@ -540,7 +544,7 @@ class Answers:
                 raise Discarded("badly conditioned")
         return Answer(
             library.name, values, value_errors, sources, matrix, errors,
-            weights, directions, second, second_errors, eps,
+            weights, directions, second, second_errors, eps, dtypes,
         )  # fmt: skip
 
     def _sources(self, program: Program, values: Any, rng: np.random.Generator) -> list[Ref]:

@@ -181,21 +181,7 @@ def _elementwise() -> dict[str, Call]:
     calls["equal"], calls["not_equal"] = torch.eq, torch.ne
     calls["log1p"] = lambda x: torch.log(1 + x) if x.is_complex() else torch.log1p(x)
     calls["expm1"] = lambda x: torch.exp(x) - 1 if x.is_complex() else torch.expm1(x)
-    for name in [
-        "erf",
-        "erfc",
-        "erfcx",
-        "erfinv",
-        "ndtr",
-        "log_ndtr",
-        "ndtri",
-        "gammaln",
-        "digamma",
-        "expit",
-        "xlog1py",
-        "i0",
-        "i1",
-    ]:
+    for name in SAME_SPECIAL_NAME.split():
         calls[f"special.{name}"] = getattr(torch.special, name)
     calls |= {
         "pow_number": lambda x, exponent: x**exponent,

@@ -496,7 +496,8 @@ class Drawing:
         """Add an operation of the registry, on one of its samples or on shapes at hand."""
         chosen = self.choose(entry.samples)
         shapes, params = list(chosen.shapes), dict(chosen.params)
-        if entry.family in ("elementwise", "zero") and self.chance(0.6):
+        by_element = any(() in s.shapes for s in entry.samples)  # not for matrices only
+        if entry.family in ("elementwise", "zero") and by_element and self.chance(0.6):
             shapes = self.shapes_at_hand(shapes, params)
         elif entry.family == "reduction" and "axis" in params and self.chance(0.6):
             shape = self.values[self.some()].shape

@@ -22,7 +22,7 @@ def test_random_keys(seed: int) -> None:
 
 
 def test_every_comparison_is_made() -> None:
-    counts = campaign(1, programs=30).counts
+    counts = campaign(1, programs=150).counts
     for name in ("get", "refused", "at.set", "at.max", "x[key] = values", "tangent of at.set"):
         assert counts[name], name
 

@@ -120,11 +120,17 @@ class Program:
         return values
 
 
+def _without_via(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in params.items() if k != "via"}
+
+
 def label(step: Step) -> str:
     """Return what reports call an operation."""
     if step.kind == "get":
         return "x[key]"
-    return {"op": step.name, "at": f"at.{step.name}"}.get(step.kind, f"{step.kind} {step.name}")
+    names = {"op": step.name, "at": f"at.{step.name}", "numpy": f"np.{step.name}"}
+    names["move"] = f"{step.params.get('via')}.{step.name}"
+    return names.get(step.kind, f"{step.kind} {step.name}")
 
 
 # -- steps in any library ---------------------------------------------------------------------
@@ -163,6 +169,16 @@ class Library:
     def parameters(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return an operation's parameters; a reference computes in double precision."""
         return params
+
+    def do_numpy(self, step: Step, *arrays: Any) -> Any:
+        """Return the result of an operation, which Wengert is asked for by NumPy's function."""
+        return self.do_op(step, *arrays)
+
+    def do_move(self, step: Step, x: Any) -> Any:
+        """Return elements of x in another order or shape, found by moving their positions."""
+        places = np.arange(math.prod(x.shape)).reshape(tuple(x.shape))
+        moved = getattr(np, step.name)(places, **_without_via(step.params))
+        return self.take(self.xp.reshape(x, (-1,)), np.array(moved))
 
     def do_operator(self, step: Step, *arrays: Any) -> Any:
         """Return the result of an operator, one side of which may be a number."""
@@ -225,6 +241,15 @@ class Wengert(Library):
         """Return the array in the precision of `like`."""
         return array if like is None else array.astype(as_wide_as(like.dtype, array.dtype.kind))
 
+    def do_numpy(self, step: Step, *arrays: Any) -> Any:
+        """Return what NumPy's function makes of tensors."""
+        return getattr(np, step.name)(*arrays)
+
+    def do_move(self, step: Step, x: Any) -> Any:
+        """Return what our function of this name does, or NumPy's on a tensor."""
+        place = np if step.params["via"] == "np" else wg
+        return getattr(place, step.name)(x, **_without_via(step.params))
+
     def do_get(self, step: Step, x: Any) -> Any:
         """Return x[key]."""
         return x[step.params["key"]]
@@ -262,6 +287,10 @@ class Numpy(Library):
     def perform(self, step: Step, arrays: Sequence[Any]) -> Any:
         """Return the result as an array, not as a scalar."""
         return np.asarray(super().perform(step, arrays))
+
+    def do_move(self, step: Step, x: Any) -> Any:
+        """Return what NumPy's function does."""
+        return getattr(np, step.name)(x, **_without_via(step.params))
 
     def do_get(self, step: Step, x: Any) -> Any:
         """Return a copy of x[key]."""
@@ -486,8 +515,10 @@ class Drawing:
     def operation(self) -> Ref:
         """Add an operation of any kind."""
         draw = self.rng.random()
-        if draw < 0.62:
+        if draw < 0.56:
             return self.registered(REGISTRY[self.choose(self.names)])
+        if draw < 0.62:
+            return self.move()
         if draw < 0.74:
             return self.by_operator()
         return self.get() if draw < 0.87 else self.update()
@@ -531,6 +562,8 @@ class Drawing:
                 result = leaves(WIDE_NUMPY.do_op(step, *(self.values[a] for a in args)))
             except Exception as error:
                 raise Rejected(f"{entry.name}: {error}") from error
+        if not params and hasattr(np, entry.name) and self.chance(0.2):
+            step = dataclasses.replace(step, kind="numpy")
         if len(result) > 1:
             step = dataclasses.replace(step, pick=int(self.rng.integers(len(result))))
         return self.put_to_use(self.add(step))
@@ -610,6 +643,37 @@ class Drawing:
         y = self.fitting(other, second)
         pair = (x, y) if name in ("/", "**") or self.chance(0.5) else (y, x)
         return self.add(Step("operator", name, pair))
+
+    def move(self) -> Ref:
+        """Add a function that only moves elements, perhaps one that changes nothing."""
+        x = self.some()
+        shape = self.values[x].shape
+        axes = range(-len(shape), len(shape))
+        options: list[tuple[str, dict[str, Any]]] = [
+            ("expand_dims", {"axis": self.choose([0, -1, (), (0, 2)])}),
+            ("squeeze", {"axis": tuple(i for i, n in enumerate(shape) if n == 1)}),
+        ]
+        if shape:
+            one, two = (int(self.choose(axes)) for _ in range(2))
+            options += [
+                ("moveaxis", {"source": one, "destination": two}),
+                ("swapaxes", {"axis1": one, "axis2": two}),
+            ]
+            if shape[one]:
+                indices = self.rng.integers(
+                    -shape[one], shape[one], self.choose([(2,), (), (1, 2)])
+                )
+                options.append(("take", {"indices": np.asarray(indices), "axis": one}))
+        if len(shape) > 1:
+            options.append(("matrix_transpose", {}))
+        of_numpy: list[tuple[str, dict[str, Any]]] = [
+            ("ravel", {}), ("atleast_1d", {}), ("atleast_2d", {}), ("transpose", {}),
+        ]  # fmt: skip
+        if self.chance(0.3):
+            name, params = self.choose(of_numpy)
+            return self.add(Step("move", name, (x,), params | {"via": "np"}))
+        name, params = self.choose(options)
+        return self.add(Step("move", name, (x,), params | {"via": self.choose(["wg", "np"])}))
 
     def get(self) -> Ref:
         """Add an index expression."""
@@ -710,6 +774,6 @@ def draw(rng: np.random.Generator, names: Sequence[str], only: str = "") -> Prog
             program = drawing.close()
         except Rejected:
             continue
-        if program.operations and (not only or only in program.operations):
+        if program.operations and (not only or only in [s.name for s in program.steps]):
             return program
     raise Rejected(f"no program with {only or 'an operation'} was found in 200 tries")

@@ -92,7 +92,7 @@ class Torch(Library):
 
     def has(self, program: Program) -> bool:
         """Whether PyTorch has all operations of a program."""
-        return all(s.kind != "op" or s.name in self.calls for s in program.steps)
+        return all(s.kind not in ("op", "numpy") or s.name in self.calls for s in program.steps)
 
     def function(self, name: str) -> Callable[..., Any]:
         """Return PyTorch's function."""
@@ -234,7 +234,7 @@ class Jax(Library):
 
     def has(self, program: Program) -> bool:
         """Whether JAX has all operations of a program."""
-        return all(s.kind != "op" or self.find(s.name) for s in program.steps)
+        return all(s.kind not in ("op", "numpy") or self.find(s.name) for s in program.steps)
 
     @functools.cache  # noqa: B019 - there is one of these objects
     def find(self, name: str) -> Callable[..., Any] | None:
@@ -517,7 +517,9 @@ class Answers:
             if not inexact(a) and not np.array_equal(a, b):
                 raise Discarded("a choice by rounding")
         eps = _precision(program)
-        rounding = max([1.0, *(REGISTRY[s.name].rounding for s in program.steps if s.kind == "op")])
+        rounding = max(
+            [1.0, *(REGISTRY[s.name].rounding for s in program.steps if s.kind in ("op", "numpy"))]
+        )
         small = max(64 * eps * rounding, LEAST)
         value_errors = [
             small * (np.abs(b - a) / NOISE + np.max(np.abs(a), initial=1e-3)) if inexact(a) else 0.0

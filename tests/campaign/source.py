@@ -82,6 +82,11 @@ def _operator(step: Step, args: list[str], params: Any) -> str:
     return f"{args[0]} {step.name} {args[1]}"
 
 
+def _move(step: Step, args: list[str], params: Any) -> str:
+    given = [*args, *(f"{k}={literal(v)}" for k, v in params.items() if k != "via")]
+    return f"{params['via']}.{step.name}({', '.join(given)})"
+
+
 def _squash(step: Step, args: list[str], params: Any) -> str:
     low, high, x = params["low"], params["high"], args[0]
     by = f"{params['by']!r} * {x}"
@@ -93,6 +98,8 @@ def _squash(step: Step, args: list[str], params: Any) -> str:
 _EXPRESSIONS: dict[str, Any] = {
     "op": _op,
     "operator": _operator,
+    "numpy": lambda s, a, p: f"np.{s.name}({', '.join(a)})",
+    "move": _move,
     "get": lambda s, a, p: f"{a[0]}[{literal(p['key'])}]",
     "at": lambda s, a, p: f"{a[0]}.at[{literal(p['key'])}].{s.name}({a[1]})",
     "squash": _squash,

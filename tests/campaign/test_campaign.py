@@ -54,7 +54,7 @@ def test_every_operation_can_be_drawn() -> None:
     names = grouped_names()
     for name, entry in REGISTRY.items():
         if entry.kinds != "i":
-            assert name in draw(np.random.default_rng(5), names, name).operations
+            assert name in [s.name for s in draw(np.random.default_rng(5), names, name).steps]
 
 
 def test_a_seed_is_a_program() -> None:

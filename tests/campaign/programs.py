@@ -120,8 +120,9 @@ class Program:
         return values
 
 
-def _without_via(params: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in params.items() if k != "via"}
+def _moved(place: Any, step: Step, x: Any) -> Any:
+    named = {k: v for k, v in step.params.items() if k not in ("via", "more")}
+    return getattr(place, step.name)(x, *step.params.get("more", ()), **named)
 
 
 def label(step: Step) -> str:
@@ -177,7 +178,7 @@ class Library:
     def do_move(self, step: Step, x: Any) -> Any:
         """Return elements of x in another order or shape, found by moving their positions."""
         places = np.arange(math.prod(x.shape)).reshape(tuple(x.shape))
-        moved = getattr(np, step.name)(places, **_without_via(step.params))
+        moved = _moved(np, step, places)
         return self.take(self.xp.reshape(x, (-1,)), np.array(moved))
 
     def do_operator(self, step: Step, *arrays: Any) -> Any:
@@ -247,8 +248,7 @@ class Wengert(Library):
 
     def do_move(self, step: Step, x: Any) -> Any:
         """Return what our function of this name does, or NumPy's on a tensor."""
-        place = np if step.params["via"] == "np" else wg
-        return getattr(place, step.name)(x, **_without_via(step.params))
+        return _moved(np if step.params["via"] == "np" else wg, step, x)
 
     def do_get(self, step: Step, x: Any) -> Any:
         """Return x[key]."""
@@ -290,7 +290,7 @@ class Numpy(Library):
 
     def do_move(self, step: Step, x: Any) -> Any:
         """Return what NumPy's function does."""
-        return getattr(np, step.name)(x, **_without_via(step.params))
+        return _moved(np, step, x)
 
     def do_get(self, step: Step, x: Any) -> Any:
         """Return a copy of x[key]."""
@@ -656,14 +656,14 @@ class Drawing:
         if shape:
             one, two = (int(self.choose(axes)) for _ in range(2))
             options += [
-                ("moveaxis", {"source": one, "destination": two}),
-                ("swapaxes", {"axis1": one, "axis2": two}),
+                ("moveaxis", {"more": (one, two)}),
+                ("swapaxes", {"more": (one, two)}),
             ]
             if shape[one]:
                 indices = self.rng.integers(
                     -shape[one], shape[one], self.choose([(2,), (), (1, 2)])
                 )
-                options.append(("take", {"indices": np.asarray(indices), "axis": one}))
+                options.append(("take", {"more": (np.asarray(indices),), "axis": one}))
         if len(shape) > 1:
             options.append(("matrix_transpose", {}))
         of_numpy: list[tuple[str, dict[str, Any]]] = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from operator import attrgetter
 from typing import Any
 
@@ -83,7 +84,8 @@ def _operator(step: Step, args: list[str], params: Any) -> str:
 
 
 def _move(step: Step, args: list[str], params: Any) -> str:
-    given = [*args, *(f"{k}={literal(v)}" for k, v in params.items() if k != "via")]
+    given = [*args, *map(literal, params.get("more", ()))]
+    given += [f"{k}={literal(v)}" for k, v in params.items() if k not in ("via", "more")]
     return f"{params['via']}.{step.name}({', '.join(given)})"
 
 
@@ -135,6 +137,8 @@ def program_text(program: Program) -> str:
     lines = ["import numpy as np, wengert as wg"]
     text = [expression(node) for node in program.nodes if isinstance(node, Step)]
     if any("REGISTRY[" in t for t in text):
+        modules = {name for t in text for name in re.findall(r'REGISTRY\["(\w+)\.', t)}
+        lines += [f"import wengert.{name}" for name in sorted(modules)]  # it declares operations
         lines.append("from wengert.extend import REGISTRY")
     layouts = {n.layout for n in program.nodes if isinstance(n, Input)}
     if layouts != {"plain"}:

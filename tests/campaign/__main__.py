@@ -16,7 +16,7 @@ import numpy as np
 
 from tests.campaign import indexing
 from tests.campaign.checks import check
-from tests.campaign.programs import draw, grouped_names
+from tests.campaign.drawing import draw, grouped_names
 from tests.campaign.references import Answers, Discarded
 from tests.campaign.report import Report, name_of, text_of
 from tests.campaign.shrink import shrink

@@ -14,6 +14,7 @@ import pytest
 import wengert as wg
 from tests.campaign.__main__ import campaign, main
 from tests.campaign.checks import check, script
+from tests.campaign.drawing import draw, grouped_names
 from tests.campaign.keys import valid_key
 from tests.campaign.programs import (
     NUMPY,
@@ -21,8 +22,6 @@ from tests.campaign.programs import (
     Input,
     Program,
     Step,
-    draw,
-    grouped_names,
     wide,
 )
 from tests.campaign.references import Answers, Discarded, romberg

@@ -401,7 +401,7 @@ def draw(rng: np.random.Generator, names: Sequence[str], only: str = "") -> Prog
         shapes = EMPTY_SHAPES if drawing.chance(0.04) else SHAPES
         for _ in range(int(rng.integers(1, 3))):
             drawing.add_input(drawing.choose(shapes))
-        wanted = int(rng.integers(1, 13)) if rng.random() < 0.8 else 1
+        wanted = int(rng.integers(1, 11)) if rng.random() < 0.8 else 1
         done = tries = 0
         while done < wanted and tries < 4 * wanted + 8:
             tries += 1

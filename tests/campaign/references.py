@@ -631,6 +631,29 @@ class Answers:
         return library, matrix, errors, products, product_errors
 
 
+def at_a_kink(program: Program, values: Sequence[np.ndarray]) -> bool:
+    """Whether an operation has a kink here, though the program may have none.
+
+    ``copysign(x, x)`` is smooth at 0, and each library has its own derivative of it there.
+    """
+    rng = np.random.default_rng(0)
+    for step in program.steps:
+        arrays = [values[a] for a in step.args]
+        moves = [_numbers(a, rng) if inexact(a) else None for a in arrays]
+
+        def moved(h: float, step: Any = step, arrays: Any = arrays, moves: Any = moves) -> Any:
+            pairs = zip(arrays, moves, strict=True)
+            return to_real(
+                WIDE_NUMPY.perform(step, [a if v is None else a + h * v for a, v in pairs])
+            )
+
+        with np.errstate(all="ignore"):
+            _, error, kink = romberg(moved)
+        if not np.isfinite(error).all() or kink > 1e-2:
+            return True
+    return False
+
+
 def _agrees(matrix: np.ndarray, values: Any, sources: Sequence[Ref], lines: list[Line]) -> bool:
     """Whether a derivative is that of NumPy's values along each line.
 

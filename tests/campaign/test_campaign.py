@@ -24,7 +24,7 @@ from tests.campaign.programs import (
     Step,
     wide,
 )
-from tests.campaign.references import Answers, Discarded, romberg
+from tests.campaign.references import Answers, Discarded, at_a_kink, romberg
 from tests.campaign.shrink import shrink
 from tests.campaign.source import program_text
 from wengert.extend import REGISTRY, elementwise, sample
@@ -95,6 +95,10 @@ def test_a_kink_is_seen() -> None:
     program = Program((Input(np.zeros(2)), Step("operator", "abs", (0,))), (1,))
     with pytest.raises(Discarded, match="kink"):
         check(program, DIFFERENCES, 0)
+    for zeros in (np.zeros(4), np.ones(4)):
+        smooth = Program((Input(zeros), Step("op", "maximum", (0, 0))), (1,))
+        assert at_a_kink(smooth, [zeros, zeros])
+    assert not at_a_kink(Program((Input(zeros), Step("op", "sin", (0,))), (1,)), [zeros, zeros])
 
 
 # -- it finds what is wrong -------------------------------------------------------------------

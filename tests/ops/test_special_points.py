@@ -9,8 +9,10 @@ import pytest
 
 import wengert as wg
 from tests.ops.op_cases import (
+    as_numpy,
     assert_near,
     check_on_strict,
+    on_strict,
     vjp,
 )
 
@@ -424,3 +426,14 @@ def test_logaddexp_where_both_are_equal() -> None:
 def test_what_lies_between_is_zero_by_structure(function: Any) -> None:
     with np.errstate(all="ignore"):
         assert np.isfinite(wg.grad(function)(np.array([1.0, 0.0, 4.0]))).all()
+
+
+@pytest.mark.parametrize("on", [wg.asarray, on_strict], ids=["numpy", "strict"])
+def test_a_complex_number_is_as_wide_as_both_parts(on: Any) -> None:
+    narrow, wide = np.ones(2, np.float32), np.array([1 / 3, 2 / 3])
+    for parts in ((narrow, wide), (wide, narrow)):
+        z = wg.complex(*map(on, parts))
+        assert as_numpy(z).dtype == np.complex128
+        assert_near(wg.real(z), parts[0].astype(np.float64))
+        assert_near(wg.imag(z), parts[1].astype(np.float64))
+    assert as_numpy(wg.complex(on(narrow), on(narrow))).dtype == np.complex64

@@ -182,7 +182,7 @@ conj = elementwise("conj", lambda xp, g: xp.conj(g), transposed=True, kinds="c")
 
 
 def _as_complex(xp: Any, x1: Any, x2: Any) -> Any:
-    kind = xp.complex64 if x1.dtype == xp.float32 else xp.complex128
+    kind = xp.complex64 if xp.result_type(x1, x2) == xp.float32 else xp.complex128
     if xp is not backends.NUMPY:
         return x1 + x2 * xp.asarray(1j, dtype=kind)
     y = np.empty(np.broadcast_shapes(x1.shape, x2.shape), kind)

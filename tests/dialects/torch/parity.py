@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import io
 import warnings
 from typing import Any
@@ -27,12 +28,17 @@ def special(value: Any, of: Describe) -> Any:
 
 
 def run(program: Program, torch: Any) -> Any:
-    """Run a program from the settings that a process begins with."""
+    """Run a program from the settings that a process begins with.
+
+    For ours they are those of a new context. To turn grad mode on would be something else: a
+    script that never says so takes other ways through the dialect.
+    """
     torch.set_default_dtype(torch.float32)
-    torch.set_grad_enabled(True)
+    if torch is not ours:
+        torch.set_grad_enabled(True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return program(torch)
+        return contextvars.Context().run(program, torch)
 
 
 TORCH = Dialect("torch", ours, special, run)

@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from tests.dialects.torch.in_default_mode import same
+from tests.dialects.torch.parity import compare
 
-pytestmark = pytest.mark.peers
+pytestmark = pytest.mark.parity
 
 FN = {
     "square": lambda torch: lambda x: x * x,
@@ -98,4 +98,4 @@ def test_options(op, name):
         for extra in OPTIONS[op]:
             if create and extra == {"vectorize": True} and name in RECORDED_ANYWAY:
                 continue
-            same(_program(op, name, count, create, strict, extra, needs))
+            compare(_program(op, name, count, create, strict, extra, needs))

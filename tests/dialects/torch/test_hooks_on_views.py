@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from tests.dialects.torch.in_default_mode import same
+from tests.dialects.torch.parity import compare
 
-pytestmark = pytest.mark.peers
+pytestmark = pytest.mark.parity
 
 #: What is looked at: views of y, a matrix of three rows, which is computed from a leaf.
 LOOKED_AT = {
@@ -107,7 +107,7 @@ def test_views_that_are_looked_at_and_written_to(view, place):
         if (view, place, write) == ("expanded", "itself", "zero_"):
             continue  # which PyTorch writes, and then refuses in the sweep
         try:
-            same(_program(view, write, place, how, used))
+            compare(_program(view, write, place, how, used))
         except AssertionError as error:
             raise AssertionError(
                 f"{view}, {write} to {place}, {how}, used {used}: {error}"

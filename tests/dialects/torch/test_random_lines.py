@@ -3,7 +3,7 @@
 import pytest
 
 from tests.dialects.torch import program_lines, random_programs
-from tests.dialects.torch.in_default_mode import same
+from tests.dialects.torch.parity import compare
 
 pytestmark = pytest.mark.peers
 
@@ -21,7 +21,7 @@ def test_programs_of_lines(block):
 @pytest.mark.parametrize("block", range(4))
 def test_programs_in_default_mode(block):
     for seed in range(100 * block, 100 * block + 100):
-        same(random_programs.program(seed))
+        compare(random_programs.program(seed))
 
 
 def test_a_wrong_number_is_found_and_the_program_made_short():

@@ -5,9 +5,9 @@ import math
 
 import pytest
 
-from tests.dialects.torch.in_default_mode import same
+from tests.dialects.torch.parity import compare
 
-pytestmark = pytest.mark.peers
+pytestmark = pytest.mark.parity
 
 OPS = {
     "reshape same": lambda t, x: x.reshape(x.shape),
@@ -158,4 +158,4 @@ SHAPES = ((3,), (3, 3), (), (1,), (1, 3), (1, 1))
 @pytest.mark.parametrize("op", OPS)
 def test_result_and_gradients_by_it(op):
     for shape, kind, other_order in itertools.product(SHAPES, ("leaf", "mid"), (False, True)):
-        same(_program(op, shape, kind, other_order and len(shape) == 2))
+        compare(_program(op, shape, kind, other_order and len(shape) == 2))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.dialects.torch.in_default_mode import same
+from tests.dialects.torch.parity import compare
 
-pytestmark = pytest.mark.peers
+pytestmark = pytest.mark.parity
 
 PROGRAMS = {}
 
@@ -407,4 +407,4 @@ def func_hooks_log(torch):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name):
-    same(PROGRAMS[name])
+    compare(PROGRAMS[name])

@@ -379,6 +379,18 @@ def test_a_hessian_whose_pattern_is_not_symmetric_by_itself() -> None:
         np.testing.assert_allclose(plan(x).toarray(), np.diag([0.0, 2.0, 2.0, 0.0]))
 
 
+def test_a_hessian_of_windows_holds_wherever_the_largest_is() -> None:
+    def pooled(x: Any) -> Any:
+        return wg.sum(wg.nn.max_pool2d(wg.reshape(x, (1, 1, 3, 3)), 2, stride=1) ** 3)
+
+    random = np.random.default_rng(0)
+    for mode in ("auto", "reverse", "star", "acyclic"):
+        plan = wg.sparse.hessian(pooled, random.normal(size=9), mode=mode)
+        for _ in range(4):
+            x = random.normal(size=9)
+            np.testing.assert_allclose(plan(x).toarray(), wg.hessian(pooled)(x), atol=1e-12)
+
+
 UPDATES: dict[str, Callable[[Any], Any]] = {
     "add": lambda x: x.at[:2].add(x[1:]),
     "add at indices": lambda x: x.at[np.array([0, 0, 2])].add(x),

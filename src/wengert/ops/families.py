@@ -390,6 +390,9 @@ class Linear(Op):
     linear = True
     #: whether the transpose only moves elements and adds some up, so that a mask goes with them
     moves = False
+    #: parameters that are numbers computed from the program's argument: a pattern that holds for
+    #: every argument does not look at them, and takes what `depends` says
+    numbers: tuple[str, ...] = ()
     block: Rule | None = None
     reached: Callable[..., Any] | None = None
 

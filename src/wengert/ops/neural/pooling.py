@@ -125,23 +125,29 @@ def _max_pool_block(
     return Block(parent.shape, around, part)
 
 
-def _max_pool_depends(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
-    _, _, kernel, *geometry, _ = values
+def _window_region(
+    between: Callable[..., range], region: Region, shape: Ints, kernel: Ints, geometry: Any
+) -> Region | None:
+    """Return the region of an array of `shape` that windows have in common with a region.
+
+    `between` is `seen`, from windows to the elements in them, or `seeing`, the other way.
+    """
     lead = len(region) - len(kernel)
     if not all(map(len, region)):
         return None
     region = tuple(r[::-1] if r.step < 0 else r for r in region)
     taps = tuple(map(range, kernel))
-    return (*region[:lead], *map(seen, region[lead:], taps, parent.shape[lead:], *geometry))
+    return (*region[:lead], *map(between, region[lead:], taps, shape[lead:], *geometry))
+
+
+def _max_pool_depends(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
+    _, _, kernel, *geometry, _ = values
+    return _window_region(seen, region, parent.shape, kernel, geometry)
 
 
 def _max_pool_reach(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
     _, _, kernel, *geometry, _ = values
-    lead = len(region) - len(kernel)
-    if not all(map(len, region)):
-        return None
-    taps = tuple(map(range, kernel))
-    return (*region[:lead], *map(seeing, region[lead:], taps, node.shape[lead:], *geometry))
+    return _window_region(seeing, region, node.shape, kernel, geometry)
 
 
 def _by_definition(
@@ -275,6 +281,21 @@ max_pool_gather = linear(
     reference=lambda x, ties, **params: np.einsum("ri,rpi->rp", x, _shares(ties)).astype(x.dtype),
     doc="Return the mean of x at the largest inputs of each window, or x at the first.",
 )
+
+
+def _shared_depends(between: Callable[..., range]) -> Callable[..., Any]:
+    """Return `Op.depends` of the two operations above: all of the windows, whoever is largest."""
+
+    def depends(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
+        _, _, kernel, *geometry, _ = values
+        return _window_region(between, region, parent.shape, kernel, geometry)
+
+    return depends
+
+
+for _shares_of, _between in ((max_pool_spread, seeing), (max_pool_gather, seen)):
+    _shares_of.op.numbers = ("inputs", "largest")  # type: ignore[attr-defined]
+    _shares_of.op.depends = _shared_depends(_between)  # type: ignore[attr-defined]
 
 
 def _first_largest(x: Any, size: Ints, **params: Any) -> Any:

@@ -153,7 +153,8 @@ def structure(node: Node) -> tuple[Any, ...]:
     for _, argument, values in node.edges:
         reads = op.reads[0 if op.variadic else argument] or ()
         named = zip(reads, values, strict=True)
-        found += [v for name, v in named if name not in arrays and isinstance(v, _COMPARED)]
+        skipped = arrays.union(getattr(op, "numbers", ()))
+        found += [v for name, v in named if name not in skipped and isinstance(v, _COMPARED)]
         if _matters(node):
             known = [v for name, v in zip(reads, values, strict=True) if name in arrays]
             found += [Zeros(v) for v in _flat(known)]
@@ -274,7 +275,7 @@ def _through(xp: Any, node: Node, edge: Any, pattern: csr_array, local: bool) ->
         kept = tuple(1 if i in axis else n for i, n in enumerate(node.shape))
         lines = _broadcast_places(kept, node.shape)
         return _rows(_gathered_into(pattern, lines, math.prod(kept)), lines)
-    if op.linear:
+    if op.linear and (local or not getattr(op, "numbers", ())):
         places = _gathered(xp, node, edge)
         if places is not None:
             return _rows(pattern, places)

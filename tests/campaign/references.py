@@ -634,22 +634,31 @@ class Answers:
 def at_a_kink(program: Program, values: Sequence[np.ndarray]) -> bool:
     """Whether an operation has a kink here, though the program may have none.
 
-    ``copysign(x, x)`` is smooth at 0, and each library has its own derivative of it there.
+    ``copysign(x, x)`` is smooth at 0, and each library has its own derivative of it there. The
+    median of equal numbers has a derivative along each line, but that along a sum of two
+    directions is not the sum of theirs.
     """
     rng = np.random.default_rng(0)
     for step in program.steps:
         arrays = [values[a] for a in step.args]
-        moves = [_numbers(a, rng) if inexact(a) else None for a in arrays]
+        first, second = ([_numbers(a, rng) if inexact(a) else None for a in arrays] for _ in "12")
+        both = [None if u is None else u + v for u, v in zip(first, second, strict=True)]
+        slopes = []
+        for moves in (first, second, both):
 
-        def moved(h: float, step: Any = step, arrays: Any = arrays, moves: Any = moves) -> Any:
-            pairs = zip(arrays, moves, strict=True)
-            return to_real(
-                WIDE_NUMPY.perform(step, [a if v is None else a + h * v for a, v in pairs])
-            )
+            def moved(h: float, step: Any = step, arrays: Any = arrays, moves: Any = moves) -> Any:
+                pairs = zip(arrays, moves, strict=True)
+                return to_real(
+                    WIDE_NUMPY.perform(step, [a if v is None else a + h * v for a, v in pairs])
+                )
 
-        with np.errstate(all="ignore"):
-            _, error, kink = romberg(moved)
-        if not np.isfinite(error).all() or kink > 1e-2:
+            with np.errstate(all="ignore"):
+                slope, error, kink = romberg(moved)
+            if not np.isfinite(error).all() or kink > 1e-2:
+                return True
+            slopes.append(slope)
+        scale = max(np.max(np.abs(slope), initial=0.0) for slope in slopes)
+        if np.max(np.abs(slopes[0] + slopes[1] - slopes[2]), initial=0.0) > 1e-4 * max(scale, 1e-8):
             return True
     return False
 

@@ -122,6 +122,8 @@ METHODS = [
 
 @pytest.mark.parametrize("method", METHODS)
 def test_quantiles_are_those_of_numpy(method: str) -> None:
+    if method == "closest_observation" and np.lib.NumpyVersion(np.__version__) < "2.1.0":
+        pytest.skip("NumPy 2.0 takes another of two elements that are equally close")
     levels = np.linspace(0, 1, 41)
     for n in range(1, 9):
         x = np.sin(1.0 + 5.1 * np.arange(n))

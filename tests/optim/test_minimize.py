@@ -46,7 +46,10 @@ def test_rosenbrock_in_two_dimensions(method):
     tol = TOLERANCES.get(method, 1e-8)
     found = optim.minimize(rosenbrock, x0, method, tol=tol, options=OPTIONS.get(method))
     assert found.success, found.message
-    np.testing.assert_allclose(found.x, 1.0, atol=0.02 if method == "COBYLA" else 1e-3)
+    if method == "COBYLA":  # where it stops in the flat valley depends on rounding
+        assert found.fun < 1e-3
+    else:
+        np.testing.assert_allclose(found.x, 1.0, atol=1e-3)
     assert x0.tolist() == start
 
 

@@ -468,8 +468,8 @@ def _alias(tensor: Tensor, node: Node | None = None) -> Tensor:
     """Return a view of all of a tensor, which a program may not write to if it has an entry."""
     raw = tensor._raw
     alias = made(raw.view() if type(raw) is np.ndarray else raw, node)
-    alias._base = tensor if tensor._base is None else tensor._base
-    alias._path = (*tensor._path, ns.positive)
+    alias._base = base = memory.base_of(tensor)
+    alias._path, alias._turned = (*memory.path_of(tensor), ns.positive), len(base._turns)
     alias._among = node is not None
     return alias
 
@@ -519,7 +519,7 @@ def _copy_of(template: Custom) -> Custom:
 def _with_entry(ctx: FunctionCtx, result: Tensor, args: Sequence[Any], node: Node) -> Tensor:
     if _is_among(result, ctx.dirty_tensors):
         base = result if result._base is None else result._base
-        memory.settle(base, result._path, node, own=True)
+        memory.settle(base, memory.path_of(result), node, own=True)
         return result
     if _is_among(result, args):
         return _alias(result, node)

@@ -172,20 +172,6 @@ def answer_of(answer: Any, given: Tensor) -> Tensor:
     return answer
 
 
-class _Behind(Node):
-    """What an entry was before it became a place for hooks, and that place.
-
-    A rule that reads the result reads it from there: so hooks see derivatives of gradients too.
-    """
-
-    __slots__ = ("place",)
-    place: Any
-
-    def seen(self) -> Node:
-        """Return the place, if there is anything left that uses it."""
-        return self.place() or self
-
-
 def hooked(node: Node) -> Hooked:
     """Return the place for hooks on an entry's gradient, which is made if there is none yet."""
     if type(node.op) is Hooked:
@@ -196,14 +182,9 @@ def hooked(node: Node) -> Hooked:
         inner = entry(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype, Leaf)
         inner.owner = node.owner
     else:
-        inner = entry(
-            node.op, node.parent, node.argument, node.values, node.others, node.tokens,
-            node.shape, node.dtype, _Behind,
-        )  # fmt: skip
+        inner = memory.behind(node)
         inner.place = weakref.ref(node)
-        inner.label = node.label = label_of(node)
-        if hasattr(node, "code"):
-            inner.code, inner.last = node.code, node.last
+        node.label = inner.label
     inner.order = node.order - 0.5
     place = Hooked()
     node.op, node.parent, node.argument, node.values, node.others = place, inner, 0, (), ()
@@ -431,7 +412,7 @@ def sweep(
         with Quiet():
             found = reverse(
                 xp, entries, _started(xp, nodes, seeds), wanted, recorded, None if keep else GRAD,
-                free=freeing(gone),
+                free=freeing(gone), skips_empty=False,  # hooks see zeros, and they are recorded
             )  # fmt: skip
             if this.cut:
                 reached = _reached(this)
@@ -593,9 +574,13 @@ def retain_grad(tensor: Tensor) -> None:
 
 
 def move_retained(tensor: Tensor, before: Node | None) -> None:
-    """Have a tensor that keeps its gradient, and was written to, keep that of what it is now."""
-    if before is not None and type(before.op) is Hooked:
-        before.op.retains = None
+    """Have a tensor that keeps its gradient, and was written to, keep that of what it is now.
+
+    One that got another shape in place goes on to keep that of what it was before.
+    """
+    if before is None or type(before.op) is not Hooked or before.op.retains is None:
+        return
+    before.op.retains = None
     tensor._retains = False
     if tensor.requires_grad:
         retain_grad(tensor)

@@ -183,7 +183,9 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
             return made(raw, node)
     part = made(raw, node)
     base = base_of(tensor)
-    part._base, part._path = base, (*tensor._path, step)
+    part._base, part._path = base, (*path_of(tensor), step)
+    if base._turns:
+        part._turned = len(base._turns)
     if tensor._quiet:
         part._quiet = True
     several, blind = several or tensor._among, tensor._blind or GRAD not in current()
@@ -201,11 +203,16 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
 def base_of(tensor: Tensor) -> Tensor:
     """Return what a tensor is a view of; itself if it is none."""
     base = tensor._base
-    if base is None:
-        return tensor
-    if base._base is not None:  # it got another shape in place: see `_put_behind`
-        base = tensor._base = base_of(base)
-    return base
+    return tensor if base is None else base
+
+
+def path_of(tensor: Tensor) -> tuple[View, ...]:
+    """Return the functions that lead to a view from its base, as that is now."""
+    base = tensor._base
+    if base is not None and len(base._turns) != tensor._turned:
+        tensor._path = (*reversed(base._turns[tensor._turned :]), *tensor._path)
+        tensor._turned = len(base._turns)
+    return tensor._path
 
 
 def _hold(part: Tensor, node: Node | None) -> None:
@@ -234,7 +241,7 @@ def look_at(tensor: Tensor, again: bool = False) -> Node | None:
             part = reference()
             if part is None or part._held is not None or "_node" not in part.__dict__:
                 continue
-            if part._path[: len(tensor._path)] == tensor._path:
+            if path_of(part)[: len(path_of(tensor))] == tensor._path:
                 _hold(part, part._node)
     return node
 
@@ -282,7 +289,7 @@ def derive(part: Tensor, name: str) -> Any:
         if part._among or part._blind:
             _check_derived(part, base)
             return former
-    found = _found_in(base, part._path)
+    found = _found_in(base, path_of(part))
     node = found._node
     if node is not None:
         if node is base._node:
@@ -318,6 +325,12 @@ def _check_derived(part: Tensor, base: Tensor) -> None:
             f"inplace; it {_origin(part)}, and such views cannot be used after that. Write the "
             "in-place operation without the underscore, or take the view after it"
         )
+
+
+def check_usable(tensor: Tensor) -> None:
+    """Raise if a tensor is a view that a write to its base has made useless."""
+    if tensor._held is not None:
+        derive(tensor, "_node")
 
 
 def _origin(part: Tensor) -> str:
@@ -472,6 +485,32 @@ def _entry(
     return made_of
 
 
+class Behind(Node):
+    """An entry whose result is read from another place: one with hooks, or a view written to.
+
+    A rule that reads the result reads it from there: so hooks see derivatives of gradients too.
+    """
+
+    __slots__ = ("place",)
+    place: Any
+
+    def seen(self) -> Node:
+        """Return the place, if there is anything left that uses it."""
+        return self.place() or self
+
+
+def behind(node: Node) -> Behind:
+    """Return a copy of an entry that is still to be told its place."""
+    inner = entry(
+        node.op, node.parent, node.argument, node.values, node.others, node.tokens,
+        node.shape, node.dtype, Behind,
+    )  # fmt: skip
+    inner.label, inner.order = label_of(node), node.order
+    if hasattr(node, "code"):
+        inner.code, inner.last = node.code, node.last
+    return inner
+
+
 # -- writing ---------------------------------------------------------------------------------------
 
 
@@ -505,11 +544,11 @@ def _entry_below(tensor: Tensor) -> Node | None:
         return node
     base = base_of(tensor)
     way: Node | None = node
-    for _ in tensor._path:
+    for _ in path_of(tensor):
         if way is None or way is base._node:
             return node
         if way.op.family == "hook":
-            return _found_in(base, tensor._path)._node
+            return _found_in(base, path_of(tensor))._node
         way = way.parent
     return node
 
@@ -589,11 +628,19 @@ def overwrite(
             own = _is_own(node, since)
             if own:
                 _move(value, tensor._raw)
-            settle(base, tensor._path, node, own, label)
-            if tensor._retains and tensor is not base:
+                if tensor._path and _reads_result(node):
+                    node = behind(node)
+            settle(base, path_of(tensor), node, own, label)
+            if type(node) is Behind and own:
+                node.place = weakref.ref(tensor._node)
+            elif tensor._retains and tensor is not base:
                 derive(tensor, "_node")
         else:
-            _replace(base, tensor._path, value, _is_own(value._node, since), label)
+            _replace(base, path_of(tensor), value, _is_own(value._node, since), label)
+
+
+def _reads_result(node: Any) -> bool:
+    return any("y" in (reads or ()) for reads in node.op.reads)
 
 
 def _is_own(node: Node | None, since: int | None) -> bool:
@@ -612,7 +659,7 @@ def overwrite_part(tensor: Tensor, step: View, value: Native) -> None:
             check_view(tensor)
         write(place, value._raw, not tensor._quiet)
         base = base_of(tensor)
-        settle(base, (*tensor._path, step), value._node)
+        settle(base, (*path_of(tensor), step), value._node)
     return None
 
 
@@ -774,33 +821,26 @@ def _replace(base: Tensor, path: Any, value: Native, own: bool, label: str) -> N
     _outdate(base)
 
 
-def reshaped(tensor: Tensor, step: View, label: str) -> Tensor:
-    """Give a tensor another shape of the same memory, in place, and return it."""
+def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
+    """Give a tensor another shape of the same memory, in place, and return it.
+
+    `back` leads from there to the shape that it had, of which its views were made.
+    """
     check_writable(tensor)
     with Tracking():
         found = step(convert(tensor))
-    if tensor._views is not None:
-        _put_behind(tensor)
     if tensor._base is not None:
-        tensor._path = (*tensor._path, step)
+        tensor._path = (*path_of(tensor), step)
     raw = found._raw
     if type(raw) is np.ndarray:
         note_write(raw)
     tensor._raw, tensor._node = raw, found._node
     if found._node is not None:
         mark(found._node, label)
+    if tensor._views is not None:
+        tensor._turns = (*tensor._turns, back)
+        _outdate(tensor)
     return tensor
-
-
-def _put_behind(tensor: Tensor) -> None:
-    """Make a tensor that had views a view itself, of a base that no program holds.
-
-    Its views were made of the shape that it had, which is the base's.
-    """
-    base = made(tensor._raw, tensor._node)
-    base._views, tensor._views = tensor._views, None
-    tensor._base, tensor._path = base, ()
-    _register(base, tensor)
 
 
 def trace_here(node: Node) -> None:

@@ -58,6 +58,10 @@ class Tensor(metaclass=dtypes.Shown):
     _held: tuple[Node | None, int] | None = None
     #: references to the views of this tensor that have an entry derived from its own
     _views: list[Any] | None = None
+    #: of a base that got other shapes in place: what leads back from each to the one before
+    _turns: tuple[Callable[[Native], Native], ...] = ()
+    #: of a view: how many of those its path knows
+    _turned: int = 0
     #: whether writes to it go unnoticed, as those to `x.data`
     _quiet: bool = False
     _retains: bool = False

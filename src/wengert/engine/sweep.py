@@ -219,7 +219,7 @@ def recorded_values(node: Node, argument: int, values: tuple[Any, ...]) -> tuple
     reads = op.reads[0 if op.variadic else argument] or ()
     if not op.arrays.intersection(reads):
         return values
-    parents = {position: parent for parent, position, _ in node.edges}
+    parents = {position: parent.seen() for parent, position, _ in node.edges}
 
     def tensor(name: str, value: Any) -> Any:
         if name == "arrays":

@@ -17,6 +17,7 @@ import numpy as np
 from wengert.dialects.torch import callbacks, hooks, memory
 from wengert.dialects.torch.grad_fns import seen
 from wengert.dialects.torch.gradients import Freed, running
+from wengert.dialects.torch.methods import detach
 from wengert.dialects.torch.modes import (
     GRAD,
     PAUSED,
@@ -383,6 +384,10 @@ def call(function: Any, args: tuple[Any, ...]) -> Any:
     with Tracking():
         tokens = interested(nodes)
         _check_dirty(ctx, results, nodes, args, bool(tokens))
+        nodes = [
+            memory.entry_below(a) if _is_among(a, ctx.dirty_tensors) else n
+            for a, n in zip(args, nodes, strict=True)
+        ]
         if tokens:
             found = _entered(ctx, args, results, nodes, tokens)
         else:
@@ -455,10 +460,12 @@ def _check_dirty(
 
 def _cut(result: Any, args: Sequence[Any], ctx: FunctionCtx) -> Any:
     """Return a result that nothing is recorded for."""
-    if not isinstance(result, Tensor) or _is_among(result, ctx.dirty_tensors):
+    if not isinstance(result, Tensor):
         return result
     if _is_among(result, args):
-        return _alias(result)
+        if result.requires_grad:
+            return detach(result)
+        return result if _is_among(result, ctx.dirty_tensors) else _alias(result)
     if result._node is not None:
         result._node = None
     return result
@@ -520,6 +527,9 @@ def _with_entry(ctx: FunctionCtx, result: Tensor, args: Sequence[Any], node: Nod
     if _is_among(result, ctx.dirty_tensors):
         base = result if result._base is None else result._base
         memory.settle(base, memory.path_of(result), node, own=True)
+        result._grad = None
+        if result._retains and result is not base:
+            memory.derive(result, "_node")
         return result
     if _is_among(result, args):
         return _alias(result, node)

@@ -34,12 +34,12 @@ from wengert.dialects.torch.tensors import (
     astype,
     convert,
     label_of,
-    leaf,
     line_at,
     line_of,
     made,
     mark,
     ns,
+    unreached,
     users_frame,
 )
 from wengert.engine.batching import Level
@@ -166,6 +166,11 @@ def keeps_arrays(node: Node) -> bool:
     return any(True for _ in arrays_of(node))
 
 
+def is_part_written(node: Node) -> bool:
+    """Return whether an entry is that of a write to a view, which PyTorch sweeps only once."""
+    return node.op is _COPY and bool(node.values[0])
+
+
 # -- views -----------------------------------------------------------------------------------------
 
 
@@ -193,9 +198,11 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
         _hold(part, node)
     if several or blind:
         part._among, part._blind = several, blind
-        if base.requires_grad and GRAD not in current():  # PyTorch takes it for a leaf of its own
-            node = leaf(part)
+        if base.requires_grad and GRAD not in current():
+            node = unreached(part)
         _hold(part, node)
+    elif WRITTEN and type(raw) is np.ndarray:
+        part._seen = _writes(raw)
     _register(base, part)
     return part
 
@@ -220,8 +227,25 @@ def _hold(part: Tensor, node: Node | None) -> None:
 
     So do views that a write makes useless, and those with hooks, which get an entry without them.
     """
-    part._held = node, _writes(part._raw)
+    hold(part, node, _writes(part._raw))
+
+
+def hold(part: Tensor, node: Node | None, seen: int) -> None:
+    """The same for an entry that is as old as the view's memory was after so many writes."""
+    part._held = node, seen
     part.__dict__.pop("_node", None)
+
+
+def show_base(base: Tensor) -> None:
+    """Have views know that their base requires gradients from now on."""
+    for reference in base._views or ():
+        part = reference()
+        if part is None or part._raw.dtype.kind not in "fc":
+            continue
+        if part._held is None and part.__dict__.get("_node", base) is None:
+            hold(part, unreached(part), part._seen)
+        elif part._held is not None and part._held[0] is None:
+            hold(part, unreached(part), part._held[1])
 
 
 def look_at(tensor: Tensor, again: bool = False) -> Node | None:
@@ -242,7 +266,7 @@ def look_at(tensor: Tensor, again: bool = False) -> Node | None:
             if part is None or part._held is not None or "_node" not in part.__dict__:
                 continue
             if path_of(part)[: len(path_of(tensor))] == tensor._path:
-                _hold(part, part._node)
+                hold(part, part._node, part._seen)
     return node
 
 
@@ -284,10 +308,11 @@ def derive(part: Tensor, name: str) -> Any:
     former = None
     if part._held is not None and "_raw" in part.__dict__:
         former, seen = part._held
-        if seen == _writes(part._raw):
+        computed = former is not None and type(former) is not Leaf
+        if seen == _writes(part._raw) or not (computed or base.requires_grad):
             return former
         if part._among or part._blind:
-            _check_derived(part, base)
+            _check_derived(part)
             return former
     found = _found_in(base, path_of(part))
     node = found._node
@@ -295,10 +320,13 @@ def derive(part: Tensor, name: str) -> Any:
         if node is base._node:
             node = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
         mark(node, "AsStridedBackward0")
+    elif former is not None and GRAD in former.tokens:  # of a leaf that is a view itself
+        node = unreached(part)
+        node = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
     if "_raw" not in part.__dict__:
         part._raw = found._raw
     if part._held is None:
-        part._node = node
+        part._node, part._seen = node, _writes(part._raw)
     else:
         _hold(part, node)
         if part._retains:
@@ -318,8 +346,8 @@ def _found_in(base: Tensor, path: tuple[View, ...]) -> Native:
         active.reset(token)
 
 
-def _check_derived(part: Tensor, base: Tensor) -> None:
-    if base.requires_grad and GRAD in current():
+def _check_derived(part: Tensor) -> None:
+    if GRAD in current():
         raise RuntimeError(
             "this tensor is a view, and its base or another view of its base has been modified "
             f"inplace; it {_origin(part)}, and such views cannot be used after that. Write the "
@@ -524,7 +552,7 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
             check_apart(tensor._raw, value._raw)
     old: Any = tensor
     if type(tensor._raw) is np.ndarray and _is_recording():
-        old = made(tensor._raw.copy("K"), _entry_below(tensor))  # entries keep what was there
+        old = made(tensor._raw.copy("K"), entry_below(tensor))  # entries keep what was there
     since = _next_order()
     result = function(old, *args, **options)
     if _is_plain(tensor, result):
@@ -534,10 +562,11 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
     return tensor
 
 
-def _entry_below(tensor: Tensor) -> Node | None:
+def entry_below(tensor: Tensor) -> Node | None:
     """Return the entry of what is written to, without the hooks on a view.
 
-    In PyTorch such an operation is one on the base, and hooks on the view do not see it.
+    In PyTorch such an operation is one on the base, and hooks on the view do not see it. They see
+    derivatives of gradients that read what was there.
     """
     node = tensor._node
     if tensor._base is None or node is None:
@@ -548,7 +577,12 @@ def _entry_below(tensor: Tensor) -> Node | None:
         if way is None or way is base._node:
             return node
         if way.op.family == "hook":
-            return _found_in(base, path_of(tensor))._node
+            below = _found_in(base, path_of(tensor))._node
+            if below is None:
+                return None
+            found = entry(ALIAS, below, 0, (), (), below.tokens, below.shape, below.dtype, Behind)
+            found.place = lambda: node
+            return found
         way = way.parent
     return node
 
@@ -834,7 +868,11 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
     raw = found._raw
     if type(raw) is np.ndarray:
         note_write(raw)
-    tensor._raw, tensor._node = raw, found._node
+    tensor._raw = raw
+    if tensor._held is None:
+        tensor._node = found._node
+    else:
+        _hold(tensor, found._node)
     if found._node is not None:
         mark(found._node, label)
     if tensor._views is not None:

@@ -372,6 +372,11 @@ def call(function: Any, args: tuple[Any, ...]) -> Any:
     """Return what a function gives, with an entry if one is needed."""
     recording = current()
     nodes = [a._node if isinstance(a, Tensor) else None for a in args]
+    below = {
+        i: memory.entry_below(a)
+        for i, a in enumerate(args)
+        if isinstance(a, Tensor) and a._held is not None
+    }
     ctx = _context(function.__name__)()
     ctx._function = function
     ctx.needs_input_grad = tuple(
@@ -384,10 +389,9 @@ def call(function: Any, args: tuple[Any, ...]) -> Any:
     with Tracking():
         tokens = interested(nodes)
         _check_dirty(ctx, results, nodes, args, bool(tokens))
-        nodes = [
-            memory.entry_below(a) if _is_among(a, ctx.dirty_tensors) else n
-            for a, n in zip(args, nodes, strict=True)
-        ]
+        for i, node in below.items():
+            if _is_among(args[i], ctx.dirty_tensors):
+                nodes[i] = node
         if tokens:
             found = _entered(ctx, args, results, nodes, tokens)
         else:

@@ -398,7 +398,9 @@ def _put_there(tensor: Tensor, key: tuple[Any, ...], value: Native, accumulate: 
             node = _sum_entry(raw, before, key, value)
             memory.settle(base, memory.path_of(tensor), node, True)
         else:
-            memory.settle(base, memory.path_of(tensor), value._node, label="IndexPutBackward0", key=key)
+            memory.settle(
+                base, memory.path_of(tensor), value._node, label="IndexPutBackward0", key=key
+            )
 
 
 def _changed(x: Native, key: tuple[Any, ...], value: Native, accumulate: bool) -> Native:

@@ -231,7 +231,7 @@ def _hold(part: Tensor, node: Node | None) -> None:
 
 
 def hold(part: Tensor, node: Node | None, seen: int) -> None:
-    """The same for an entry that is as old as the view's memory was after so many writes."""
+    """Do the same for an entry of when the view's memory had been written to so many times."""
     part._held = node, seen
     part.__dict__.pop("_node", None)
 
@@ -663,7 +663,7 @@ def overwrite(
             if own:
                 _move(value, tensor._raw)
                 if tensor._path and _reads_result(node):
-                    node = behind(node)
+                    node = behind(node)  # type: ignore[arg-type]
             settle(base, path_of(tensor), node, own, label)
             if type(node) is Behind and own:
                 node.place = weakref.ref(tensor._node)

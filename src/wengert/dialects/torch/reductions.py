@@ -448,7 +448,9 @@ def _quick_extreme(name: str, kind: Any) -> Any:
     """Return the function of all elements that goes the short way, and else another."""
     function = _extreme_function(name, kind)
     slow = guarded(function, f"{name.title()}Backward0")
-    whole = _quick(getattr(conventions, f"{name}_of_all"), _by(getattr(np, f"{name}imum")), function, 2)
+    whole = _quick(
+        getattr(conventions, f"{name}_of_all"), _by(getattr(np, f"{name}imum")), function, 2
+    )
 
     def call(input: Any, *args: Any, **options: Any) -> Any:
         return slow(input, *args, **options) if args or options else whole(input)

@@ -33,6 +33,7 @@ from wengert.dialects.torch.tensors import (
     Tensor,
     astype,
     convert,
+    is_unreached,
     label_of,
     line_at,
     line_of,
@@ -237,15 +238,16 @@ def hold(part: Tensor, node: Node | None, seen: int) -> None:
 
 
 def show_base(base: Tensor) -> None:
-    """Have views know that their base requires gradients from now on."""
+    """Have views without an entry know whether their base requires gradients from now on."""
     for reference in base._views or ():
         part = reference()
         if part is None or part._raw.dtype.kind not in "fc":
             continue
+        node = unreached(part) if base.requires_grad else None
         if part._held is None and part.__dict__.get("_node", base) is None:
-            hold(part, unreached(part), part._seen)
-        elif part._held is not None and part._held[0] is None:
-            hold(part, unreached(part), part._held[1])
+            hold(part, node, part._seen)
+        elif part._held is not None and (part._held[0] is None or is_unreached(part._held[0])):
+            hold(part, node, part._held[1])
 
 
 def look_at(tensor: Tensor, again: bool = False) -> Node | None:

@@ -153,8 +153,7 @@ class Tensor(metaclass=dtypes.Shown):
             memory.hold(self, node, self._seen if self._held is None else self._held[1])
             return
         self._node = node
-        if node is not None:
-            memory.show_base(self)
+        memory.show_base(self)
 
     @property
     def is_leaf(self) -> bool:

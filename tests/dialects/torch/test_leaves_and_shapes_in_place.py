@@ -333,6 +333,19 @@ PROGRAMS = {
         "(v * a).sum().backward(inputs=[v], retain_graph=True)",
         "x = torch.autograd.grad((w * w).sum(), a)[0]",
     ],
+    "one number transposed": [
+        "a = torch.tensor(2.0, requires_grad=True)",
+        "x = torch.tensor([float(v is a) for v in (a.mT, a.H, a.mH, a.T, a.adjoint())])",
+        "b = torch.tensor(1 + 2j)",
+        "y = torch.stack([b.mT, b.H, b.mH, b.T])",
+    ],
+    "one of several views of no more use, transposed": [
+        A,
+        "c = a.sum(0)",
+        "v = c.unbind()[0]",
+        NO_GRAD + "v.mul_(2)",
+        "w = v.mT",
+    ],
     "fill_ with a number of another dtype": [
         A,
         "c = (a * 1.5).float()",

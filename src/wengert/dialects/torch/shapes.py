@@ -259,7 +259,7 @@ def _T(input: Native) -> Any:
 
 
 def _matrices_transposed(input: Native, name: str = "mT") -> Any:
-    if not input.ndim:
+    if not input.ndim:  # complex, and on the way to be conjugated
         return input
     if input.ndim < 2:
         raise RuntimeError(
@@ -284,7 +284,7 @@ def _adjoint(input: Any, name: str) -> Tensor:
     if tensor._raw.dtype.kind == "c":
         found: Tensor = _conjugated(tensor, name)
         return found
-    return _mT(tensor, name)
+    return _mT(tensor, name) if tensor._raw.shape else tensor
 
 
 @plain(*both("adjoint"))
@@ -299,11 +299,11 @@ def _H(self: Tensor) -> Tensor:
             f"tensor.H is only supported on matrices (2-D tensors). Got {len(self._raw.shape)}-D "
             "tensor; for batches of matrices write x.mH"
         )
-    return _adjoint(self, "H") if self._raw.shape else _T(self)
+    return _adjoint(self, "H")
 
 
 put(("Tensor.T",), property(_T))
-put(("Tensor.mT",), property(_mT))
+put(("Tensor.mT",), property(lambda self: _mT(self) if self._raw.shape else self))
 put(("Tensor.H",), property(_H))
 put(("Tensor.mH",), property(lambda self: _adjoint(self, "mH")))
 

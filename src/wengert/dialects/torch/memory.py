@@ -169,7 +169,7 @@ def keeps_arrays(node: Node) -> bool:
 
 def is_part_written(node: Node) -> bool:
     """Return whether an entry is that of a write to a view, which PyTorch sweeps only once."""
-    return node.op is _COPY and bool(node.values[0])
+    return node.op is _COPY and getattr(node, "label", None) == "CopySlices"
 
 
 # -- views -----------------------------------------------------------------------------------------

@@ -196,6 +196,8 @@ def generate(seed: int, steps: int = 10) -> list[str]:
             "n": round(rng.choice([-1, 1]) * rng.uniform(0.5, 1.5), 2),
         }
         line = rng.choice(group).format(**fields)
+        if "Scale" in line and any("requires_grad_" in before for before in lines[4:]):
+            continue  # PyTorch ends the process where a leaf that hooks are on is written to
         if group is VIEWS or group is NEW:
             name = f"v{k}"
             if rng.random() < 0.12:

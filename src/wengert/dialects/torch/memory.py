@@ -559,6 +559,9 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
     result = function(old, *args, **options)
     if _is_plain(tensor, result):
         write(tensor._raw, result._raw, not tensor._quiet)
+        base = base_of(tensor)
+        if base._views and base._node is not None:
+            _outdate(base)
     else:
         overwrite(tensor, convert(result), since)
     return tensor
@@ -804,6 +807,8 @@ def settle(
     """
     before = base._node
     if not (is_interested(node) or is_interested(before)):
+        if before is not None and base._views:  # not recorded; views are made anew all the same
+            _outdate(base)
         return
     if own and not path:
         base._node = node
@@ -870,16 +875,20 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
     raw = found._raw
     if type(raw) is np.ndarray:
         note_write(raw)
-    tensor._raw = raw
-    if tensor._held is None:
-        tensor._node = found._node
-    else:
-        _hold(tensor, found._node)
-    if found._node is not None:
-        mark(found._node, label)
     if tensor._views is not None:
         tensor._turns = (*tensor._turns, back)
-        _outdate(tensor)
+    base = base_of(tensor)
+    if base._views is not None:
+        _outdate(base)
+    tensor._raw = raw
+    if tensor._held is None:
+        tensor._node, tensor._seen = found._node, _writes(raw)
+    else:
+        _hold(tensor, found._node)
+    if tensor is not base:
+        _register(base, tensor)
+    if found._node is not None:
+        mark(found._node, label)
     return tensor
 
 

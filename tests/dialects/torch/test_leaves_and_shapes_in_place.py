@@ -351,6 +351,13 @@ PROGRAMS = {
         "_ = v.grad_fn; v.register_hook(lambda g: g * 0.9)",
         "(w * w).sum().backward()",
     ],
+    "a base that requires gradients after a view got another shape": [
+        D,
+        "v = d[:, 0]",
+        "v.t_()",
+        "d.requires_grad_()",
+        "(v * v).sum().backward()",
+    ],
     "one number transposed": [
         "a = torch.tensor(2.0, requires_grad=True)",
         "x = torch.tensor([float(v is a) for v in (a.mT, a.H, a.mH, a.T, a.adjoint())])",

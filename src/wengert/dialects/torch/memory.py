@@ -328,7 +328,9 @@ def derive(part: Tensor, name: str) -> Any:
     if "_raw" not in part.__dict__:
         part._raw = found._raw
     if part._held is None:
-        part._node, part._seen = node, _writes(part._raw)
+        part._node = node
+        if node is not None:
+            part._seen = _writes(part._raw)
     else:
         _hold(part, node)
         if part._retains:
@@ -882,7 +884,9 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
         _outdate(base)
     tensor._raw = raw
     if tensor._held is None:
-        tensor._node, tensor._seen = found._node, _writes(raw)
+        tensor._node = found._node
+        if found._node is not None:
+            tensor._seen = _writes(raw)
     else:
         _hold(tensor, found._node)
     if tensor is not base:

@@ -358,6 +358,14 @@ PROGRAMS = {
         "d.requires_grad_()",
         "(v * v).sum().backward()",
     ],
+    "data that gets another shape": [
+        A,
+        "w = a.data",
+        "v = a.t()",
+        "v.register_hook(lambda g: g * -0.5)",
+        "w.swapaxes_(0, 1)",
+        "(v * v).sum().backward()",
+    ],
     "one number transposed": [
         "a = torch.tensor(2.0, requires_grad=True)",
         "x = torch.tensor([float(v is a) for v in (a.mT, a.H, a.mH, a.T, a.adjoint())])",

@@ -875,7 +875,7 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
     if tensor._base is not None:
         tensor._path = (*path_of(tensor), step)
     raw = found._raw
-    if type(raw) is np.ndarray:
+    if type(raw) is np.ndarray and not tensor._quiet:
         note_write(raw)
     if tensor._views is not None:
         tensor._turns = (*tensor._turns, back)

@@ -7,7 +7,8 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.ops.families import Elementwise
+from wengert.engine.record import apply
+from wengert.ops.families import Elementwise, Reduction
 
 Rule = Callable[..., Any]
 
@@ -29,6 +30,18 @@ def with_rules(
         op.numpy_function, op.aliases = base.numpy_function, base.aliases
     op.chosen, op.direct = tuple(chosen), not chosen
     return types.SimpleNamespace(op=op)
+
+
+def reduction_with(function: Any, rule: Rule) -> Any:
+    """Return a reduction with another rule; its operation is the attribute `op`."""
+    base = function.op
+    op = Reduction(base.name, base.args, base.compute, [rule], base.params)
+
+    def call(x: Any, **params: Any) -> Any:
+        return apply(op, (x,), params)
+
+    call.op = op  # type: ignore[attr-defined]
+    return call
 
 
 def named(function: Any, name: str) -> Any:

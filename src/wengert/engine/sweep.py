@@ -65,13 +65,15 @@ def reverse(
     regions: dict[Node, Region] | None = None,
     ends: Collection[Node] = (),
     free: Callable[[Node], None] = Node.free,
+    skips_empty: bool = True,
 ) -> dict[Node, Any]:
     """Return the cotangents of `sources`; those that no path leads to are missing.
 
     `entries` are the seeds' ancestors, newest first. `recorded` says that cotangents are
     tensors; `release`, that each entry gives up its values once they are used (by `free`),
     unless a live tape other than this one cares about it. Of the sources in `regions` only a part
-    is asked for. Paths end at `ends`: no cotangent goes through one of them to another.
+    is asked for. Paths end at `ends`: no cotangent goes through one of them to another. Cotangents
+    without elements are zero by structure, and go no further if `skips_empty` says so.
     """
     wanted = leading_to(sources, entries)
     limits = reached(regions, entries, wanted, sources) if regions else {}
@@ -111,11 +113,15 @@ def reverse(
             if recorded:
                 values = recorded_values(node, argument, values)
             if type(g) is Block:
-                if not all(map(len, g.region)):  # no elements: zero by structure, for all parents
+                if all(map(len, g.region)):
+                    if not op.takes_rows:
+                        g = g.ranged(xp)
+                    part = op.pull_block(xp, g, node, parent, argument, values)
+                elif skips_empty:
                     continue
-                if not op.takes_rows:
-                    g = g.ranged(xp)
-                part = op.pull_block(xp, g, node, parent, argument, values)
+                else:
+                    g = g.todense(xp)
+                    part = op.pull(xp, g, node, argument, values)
             elif (
                 op.direct
                 and on_numpy
@@ -213,7 +219,7 @@ def recorded_values(node: Node, argument: int, values: tuple[Any, ...]) -> tuple
     reads = op.reads[0 if op.variadic else argument] or ()
     if not op.arrays.intersection(reads):
         return values
-    parents = {position: parent for parent, position, _ in node.edges}
+    parents = {position: parent.seen() for parent, position, _ in node.edges}
 
     def tensor(name: str, value: Any) -> Any:
         if name == "arrays":

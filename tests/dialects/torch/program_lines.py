@@ -12,6 +12,8 @@ import warnings
 from typing import Any
 
 Outcome = list[Any]
+#: What comes of a program that PyTorch itself says is a bug of its own.
+CRASH = "crash"
 
 
 def _classes(torch: Any) -> dict[str, Any]:
@@ -72,6 +74,8 @@ def run(lines: list[str], torch: Any) -> Outcome:
             except Exception as error:
                 # what checkpoints raise is a RuntimeError of a class of their own
                 known = isinstance(error, RuntimeError)
+                if "INTERNAL ASSERT" in str(error):
+                    return [CRASH]
                 events.append("RuntimeError" if known else type(error).__name__)
                 if "backward(" in line or "autograd.grad(" in line:
                     return events  # how far a sweep came is nothing to rely on
@@ -85,8 +89,11 @@ def run(lines: list[str], torch: Any) -> Outcome:
 
 
 def _shown(x: Any) -> Any:
-    """Return what can be seen of a tensor without asking for its gradient function."""
-    kept = x.grad if x.retains_grad or (x.requires_grad and x._base is None) else None
+    """Return what can be seen of a tensor."""
+    try:
+        kept = x.grad
+    except RuntimeError:  # a view that a write to its base has made useless
+        kept = None
     return [x.detach().clone(), x.requires_grad, kept]
 
 
@@ -143,7 +150,9 @@ CHANGES = [
     "Scale.apply({x}, {n})", "{x}[0] = {y}.clone().reshape(-1)[:1]",
     "{x}.addcmul_({y}.clone(), {y}.clone())", "{x}.clamp_(min=-1)", "{x}.tanh_()", "{x}.relu_()",
     "{x}.neg_()",
-    "{x}.copy_({y}.clone().sum())", "{x}[...] = {y}.clone()",
+    "{x}.copy_({y}.clone().sum())", "{x}[...] = {y}.clone()", "{x}.t_()", "{x}.unsqueeze_(0)",
+    "{x}.squeeze_()", "{x}.swapaxes_(0, -1)", "with torch.no_grad(): Scale.apply({x}, {n})",
+    "{x}.fill_({y}.clone().sum())",
 ]  # fmt: skip
 #: PyTorch crashes for the first hook on a view that was written to, unless its entry is asked for.
 HOOKS = [
@@ -153,6 +162,8 @@ HOOKS = [
     '{leaf}.register_post_accumulate_grad_hook(lambda p: seen.append(("{leaf}", p.grad.clone())))',
     "({x} * {x}).sum().backward(retain_graph=True)", "{x}.sum().backward()",
     "({x} * {y}).sum().backward(inputs=[{leaf}], retain_graph=True)", "{leaf}.grad = None",
+    "({x} * {y}).sum().backward(inputs=[{x}], retain_graph=True)", "{x}.requires_grad_()",
+    "{x}.requires_grad_()",
     "torch.set_grad_enabled(True)",
 ]  # fmt: skip
 
@@ -172,6 +183,9 @@ def generate(seed: int, steps: int = 10) -> list[str]:
     lines = [f"a = {tensor('.requires_grad_()')}", f"b = {tensor('.requires_grad_()')}"]
     lines += ["c = a * 1.5", f"d = {tensor('')}"]
     live = ["a", "b", "c", "d", "c"]
+    if rng.random() < 0.2:  # a leaf that is a view
+        lines += [f"e = d{rng.choice(['[0]', '[:1]', '.view(-1)', '.t()'])}", "e.requires_grad_()"]
+        live += ["d", "e"]
     for k in range(steps):
         group = rng.choices([VIEWS, NEW, CHANGES, HOOKS], [4, 3, 5, 3])[0]
         x = rng.choice(live[2:] if group is CHANGES else live)
@@ -182,9 +196,11 @@ def generate(seed: int, steps: int = 10) -> list[str]:
             "n": round(rng.choice([-1, 1]) * rng.uniform(0.5, 1.5), 2),
         }
         line = rng.choice(group).format(**fields)
+        if "Scale" in line and any("requires_grad_" in before for before in lines[4:]):
+            continue  # PyTorch ends the process where a leaf that hooks are on is written to
         if group is VIEWS or group is NEW:
             name = f"v{k}"
-            if group is NEW and rng.random() < 0.12 and "Scale" not in line:
+            if rng.random() < 0.12:
                 lines.append(f"with torch.no_grad(): {name} = {line}")
             else:
                 lines.append(f"{name} = {line}")
@@ -200,6 +216,6 @@ def generate(seed: int, steps: int = 10) -> list[str]:
             f"_g = torch.autograd.grad({total}, [a, b], create_graph=True, allow_unused=True)",
             "sum((g * g).sum() for g in _g if g is not None).backward()",
         ],
-        [f"e, f = torch.autograd.grad({total}, [a, b], allow_unused=True)"],
+        [f"g, h = torch.autograd.grad({total}, [a, b], allow_unused=True)"],
     ]
     return lines + rng.choice(ends)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.dialects.rules import Rule, named, operation, with_rules
+from wengert.dialects.rules import Rule, named, operation, reduction_with, with_rules
 from wengert.engine.record import apply, interested
 from wengert.engine.tensor import Tensor as Native
-from wengert.ops import elementwise, special
+from wengert.ops import elementwise, reductions, special
 from wengert.ops.families import _run
 
 
@@ -375,3 +375,37 @@ def read(x: Native) -> Native:
     So the second derivative is zero, and not nothing.
     """
     return apply(_read.op, (x,), {}) if interested([x._node]) else x
+
+
+# -- reductions ------------------------------------------------------------------------------------
+
+
+def _prod_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
+    """Return g times the product of the others, made of the product itself where none is zero.
+
+    So a derivative of it goes through the product, and hooks there see it.
+    """
+    raw = x._raw if xp is Native._namespace else None
+    if type(raw) is np.ndarray and raw.all():
+        return g * (y / x)
+    return reductions._prod_rule(xp, g, x, y, axis)
+
+
+prod = reduction_with(reductions._prod, _prod_rule)
+
+
+def _extreme_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
+    """Share g evenly among the elements that attain the extreme; others get 0, also of infinity.
+
+    None attains it where a program has changed the result behind the tape's back.
+    """
+    winners = reductions.attains(x, y)
+    dtype = xp.float32 if backends.is_half(g.dtype) else g.dtype  # which holds any count
+    count = xp.sum(xp.astype(winners, dtype), axis=axis, keepdims=True)
+    count = xp.where(count == 0, xp.ones_like(count), count)
+    return _where_zero(xp, xp.logical_not(winners), xp.astype(g / count, g.dtype))
+
+
+#: Over all elements; with `amax` and `amin`, others get their part of g times 0.
+max_of_all = reduction_with(reductions._max, _extreme_rule)
+min_of_all = reduction_with(reductions._min, _extreme_rule)

@@ -17,6 +17,7 @@ import numpy as np
 from wengert.dialects.torch import callbacks, hooks, memory
 from wengert.dialects.torch.grad_fns import seen
 from wengert.dialects.torch.gradients import Freed, running
+from wengert.dialects.torch.methods import detach
 from wengert.dialects.torch.modes import (
     GRAD,
     PAUSED,
@@ -371,6 +372,11 @@ def call(function: Any, args: tuple[Any, ...]) -> Any:
     """Return what a function gives, with an entry if one is needed."""
     recording = current()
     nodes = [a._node if isinstance(a, Tensor) else None for a in args]
+    below = {
+        i: memory.entry_below(a)
+        for i, a in enumerate(args)
+        if isinstance(a, Tensor) and a._held is not None
+    }
     ctx = _context(function.__name__)()
     ctx._function = function
     ctx.needs_input_grad = tuple(
@@ -383,6 +389,9 @@ def call(function: Any, args: tuple[Any, ...]) -> Any:
     with Tracking():
         tokens = interested(nodes)
         _check_dirty(ctx, results, nodes, args, bool(tokens))
+        for i, node in below.items():
+            if _is_among(args[i], ctx.dirty_tensors):
+                nodes[i] = node
         if tokens:
             found = _entered(ctx, args, results, nodes, tokens)
         else:
@@ -455,10 +464,12 @@ def _check_dirty(
 
 def _cut(result: Any, args: Sequence[Any], ctx: FunctionCtx) -> Any:
     """Return a result that nothing is recorded for."""
-    if not isinstance(result, Tensor) or _is_among(result, ctx.dirty_tensors):
+    if not isinstance(result, Tensor):
         return result
     if _is_among(result, args):
-        return _alias(result)
+        if result.requires_grad:
+            return detach(result)
+        return result if _is_among(result, ctx.dirty_tensors) else _alias(result)
     if result._node is not None:
         result._node = None
     return result
@@ -468,8 +479,8 @@ def _alias(tensor: Tensor, node: Node | None = None) -> Tensor:
     """Return a view of all of a tensor, which a program may not write to if it has an entry."""
     raw = tensor._raw
     alias = made(raw.view() if type(raw) is np.ndarray else raw, node)
-    alias._base = tensor if tensor._base is None else tensor._base
-    alias._path = (*tensor._path, ns.positive)
+    alias._base = base = memory.base_of(tensor)
+    alias._path, alias._turned = (*memory.path_of(tensor), ns.positive), len(base._turns)
     alias._among = node is not None
     return alias
 
@@ -519,7 +530,10 @@ def _copy_of(template: Custom) -> Custom:
 def _with_entry(ctx: FunctionCtx, result: Tensor, args: Sequence[Any], node: Node) -> Tensor:
     if _is_among(result, ctx.dirty_tensors):
         base = result if result._base is None else result._base
-        memory.settle(base, result._path, node, own=True)
+        memory.settle(base, memory.path_of(result), node, own=True)
+        result._grad = None
+        if result._retains and result is not base:
+            memory.derive(result, "_node")
         return result
     if _is_among(result, args):
         return _alias(result, node)

@@ -20,12 +20,14 @@ from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
     convert,
+    is_unreached,
     label_of,
     line_at,
     line_of,
     made,
     ns,
     outward,
+    unreached,
     users_frame,
 )
 from wengert.engine import cotangents as ct
@@ -136,6 +138,7 @@ class Hooked(Op):
             answer = callbacks.call(hook, (tensor,))
             tensor = answer_of(answer[0] if isinstance(answer, tuple) else answer, tensor)
         sweep.done.add(inner)
+        check_leaf(leaf)
         accumulate(leaf, copied(tensor))
         for done in list(self.accumulated.values()):
             if callbacks.call(done, leaf) is not None:
@@ -172,20 +175,6 @@ def answer_of(answer: Any, given: Tensor) -> Tensor:
     return answer
 
 
-class _Behind(Node):
-    """What an entry was before it became a place for hooks, and that place.
-
-    A rule that reads the result reads it from there: so hooks see derivatives of gradients too.
-    """
-
-    __slots__ = ("place",)
-    place: Any
-
-    def seen(self) -> Node:
-        """Return the place, if there is anything left that uses it."""
-        return self.place() or self
-
-
 def hooked(node: Node) -> Hooked:
     """Return the place for hooks on an entry's gradient, which is made if there is none yet."""
     if type(node.op) is Hooked:
@@ -196,14 +185,9 @@ def hooked(node: Node) -> Hooked:
         inner = entry(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype, Leaf)
         inner.owner = node.owner
     else:
-        inner = entry(
-            node.op, node.parent, node.argument, node.values, node.others, node.tokens,
-            node.shape, node.dtype, _Behind,
-        )  # fmt: skip
+        inner = memory.behind(node)
         inner.place = weakref.ref(node)
-        inner.label = node.label = label_of(node)
-        if hasattr(node, "code"):
-            inner.code, inner.last = node.code, node.last
+        node.label = inner.label
     inner.order = node.order - 0.5
     place = Hooked()
     node.op, node.parent, node.argument, node.values, node.others = place, inner, 0, (), ()
@@ -216,9 +200,9 @@ def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     node = memory.look_at(tensor, again=True)
     assert node is not None
-    place = hooked(node)
-    handle = Handle(place.hooks)
-    place.hooks[handle.id] = hook
+    hooks = {} if is_unreached(node) else hooked(node).hooks
+    handle = Handle(hooks)
+    hooks[handle.id] = hook
     return handle
 
 
@@ -239,6 +223,16 @@ def accumulate(tensor: Tensor, gradient: Tensor, in_place: bool = True) -> None:
             _add_in_place(held, gradient)
         else:
             tensor._grad = outward(ns.add(convert(held), convert(gradient)))
+
+
+def check_leaf(tensor: Tensor) -> None:
+    """Raise if a tensor that was a leaf, and a view, was computed by a write to its base since."""
+    if tensor._held is not None and not tensor.is_leaf:
+        raise RuntimeError(
+            f"a leaf of shape {list(tensor._raw.shape)} was used in a computation, and is a view "
+            "whose base was written to since; write x.clone() for the base, or take the gradient "
+            "before the write"
+        )
 
 
 def _add_in_place(held: Tensor, gradient: Tensor) -> None:
@@ -280,9 +274,11 @@ def freeing(gone: Freed) -> Callable[[Node], None]:
 
     def free(node: Node) -> None:
         keeps = node.op.keeps
+        if type(node.values) is Freed:
+            return
         if keeps is None:
-            keeps = memory.keeps_arrays(node)
-        if not keeps or type(node.values) is Freed:
+            keeps = memory.keeps_arrays(node) or memory.is_part_written(node)
+        if not keeps:
             return
         node.values = gone
         if node.others:
@@ -311,8 +307,11 @@ def freed_error(node: Node) -> RuntimeError:
     )
 
 
-def check(entries: list[Node], sources: set[Node] | None) -> None:
-    """Raise if what a sweep needs is not there any more, or was overwritten."""
+def check(entries: list[Node], sources: set[Node] | None, accumulates: bool = False) -> None:
+    """Raise if what a sweep needs is not there any more, or was overwritten.
+
+    As in PyTorch, a sweep that accumulates needs what its sources were computed from as well.
+    """
     try:
         check_kept(entries)
         memory.check_unwritten(entries)
@@ -320,6 +319,8 @@ def check(entries: list[Node], sources: set[Node] | None) -> None:
         if sources is None:
             raise
         on_path = passed(entries, sources)  # other entries do not matter
+        if accumulates:
+            on_path = [n for n in entries if n in sources or n in set(on_path)]
         check_kept(on_path)
         memory.check_unwritten(on_path)
 
@@ -409,7 +410,7 @@ def sweep(
     With them comes what is known of the sweep, and whether functions of the program took part.
     """
     entries = ancestors(nodes, GRAD)
-    check(entries, sources)
+    check(entries, sources, accumulates)
     wanted = {n for n in entries if n.op is LEAF} if sources is None else sources
     seen = any(kind.captures for kind in {type(n.op) for n in entries})
     if seen:
@@ -431,7 +432,7 @@ def sweep(
         with Quiet():
             found = reverse(
                 xp, entries, _started(xp, nodes, seeds), wanted, recorded, None if keep else GRAD,
-                free=freeing(gone),
+                free=freeing(gone), skips_empty=False,  # hooks see zeros, and they are recorded
             )  # fmt: skip
             if this.cut:
                 reached = _reached(this)
@@ -576,6 +577,7 @@ def backward(
                 if type(node) is Leaf and node not in done.done:
                     owner = node.owner()
                     if owner is not None:
+                        check_leaf(owner)
                         accumulate(owner, made(own(g._raw), g._node))
     finally:
         active.reset(after)
@@ -593,9 +595,13 @@ def retain_grad(tensor: Tensor) -> None:
 
 
 def move_retained(tensor: Tensor, before: Node | None) -> None:
-    """Have a tensor that keeps its gradient, and was written to, keep that of what it is now."""
-    if before is not None and type(before.op) is Hooked:
-        before.op.retains = None
+    """Have a tensor that keeps its gradient, and was written to, keep that of what it is now.
+
+    One that got another shape in place goes on to keep that of what it was before.
+    """
+    if before is None or type(before.op) is not Hooked or before.op.retains is None:
+        return
+    before.op.retains = None
     tensor._retains = False
     if tensor.requires_grad:
         retain_grad(tensor)
@@ -614,7 +620,8 @@ def source_of(value: Any, position: int) -> Node:
             f"{position}, of shape {list(value._raw.shape)}; write x.requires_grad_() before the "
             "computation"
         )
-    return value._node
+    # nothing leads to a view that no gradients come to
+    return unreached(value) if is_unreached(value._node) else value._node
 
 
 def behind_hooks(node: Node) -> Node:

@@ -274,6 +274,8 @@ _gathered = guarded(_gather, "IndexBackward0")
 
 def getitem(self: Tensor, key: Any) -> Tensor:
     """Return x[key]: a view, unless there is a tensor, a list or a mask in the key."""
+    if type(key) is slice:
+        memory.check_usable(self)
     basic, arrays, label = read_key(key, self._raw.shape)
     if all(type(part) is slice for part in arrays):
         return _part_of(self, basic, label)
@@ -394,9 +396,11 @@ def _put_there(tensor: Tensor, key: tuple[Any, ...], value: Native, accumulate: 
         base = memory.base_of(tensor)
         if accumulate:
             node = _sum_entry(raw, before, key, value)
-            memory.settle(base, tensor._path, node, True)
+            memory.settle(base, memory.path_of(tensor), node, True)
         else:
-            memory.settle(base, tensor._path, value._node, label="IndexPutBackward0", key=key)
+            memory.settle(
+                base, memory.path_of(tensor), value._node, label="IndexPutBackward0", key=key
+            )
 
 
 def _changed(x: Native, key: tuple[Any, ...], value: Native, accumulate: bool) -> Native:

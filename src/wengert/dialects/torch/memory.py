@@ -33,13 +33,14 @@ from wengert.dialects.torch.tensors import (
     Tensor,
     astype,
     convert,
+    is_unreached,
     label_of,
-    leaf,
     line_at,
     line_of,
     made,
     mark,
     ns,
+    unreached,
     users_frame,
 )
 from wengert.engine.batching import Level
@@ -166,6 +167,11 @@ def keeps_arrays(node: Node) -> bool:
     return any(True for _ in arrays_of(node))
 
 
+def is_part_written(node: Node) -> bool:
+    """Return whether an entry is that of a write to a view, which PyTorch sweeps only once."""
+    return node.op is _COPY and getattr(node, "label", None) == "CopySlices"
+
+
 # -- views -----------------------------------------------------------------------------------------
 
 
@@ -183,7 +189,9 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
             return made(raw, node)
     part = made(raw, node)
     base = base_of(tensor)
-    part._base, part._path = base, (*tensor._path, step)
+    part._base, part._path = base, (*path_of(tensor), step)
+    if base._turns:
+        part._turned = len(base._turns)
     if tensor._quiet:
         part._quiet = True
     several, blind = several or tensor._among, tensor._blind or GRAD not in current()
@@ -191,9 +199,11 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
         _hold(part, node)
     if several or blind:
         part._among, part._blind = several, blind
-        if base.requires_grad and GRAD not in current():  # PyTorch takes it for a leaf of its own
-            node = leaf(part)
+        if base.requires_grad and GRAD not in current():
+            node = unreached(part)
         _hold(part, node)
+    elif WRITTEN and type(raw) is np.ndarray:
+        part._seen = _writes(raw)
     _register(base, part)
     return part
 
@@ -201,11 +211,16 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
 def base_of(tensor: Tensor) -> Tensor:
     """Return what a tensor is a view of; itself if it is none."""
     base = tensor._base
-    if base is None:
-        return tensor
-    if base._base is not None:  # it got another shape in place: see `_put_behind`
-        base = tensor._base = base_of(base)
-    return base
+    return tensor if base is None else base
+
+
+def path_of(tensor: Tensor) -> tuple[View, ...]:
+    """Return the functions that lead to a view from its base, as that is now."""
+    base = tensor._base
+    if base is not None and len(base._turns) != tensor._turned:
+        tensor._path = (*reversed(base._turns[tensor._turned :]), *tensor._path)
+        tensor._turned = len(base._turns)
+    return tensor._path
 
 
 def _hold(part: Tensor, node: Node | None) -> None:
@@ -213,8 +228,26 @@ def _hold(part: Tensor, node: Node | None) -> None:
 
     So do views that a write makes useless, and those with hooks, which get an entry without them.
     """
-    part._held = node, _writes(part._raw)
+    hold(part, node, _writes(part._raw))
+
+
+def hold(part: Tensor, node: Node | None, seen: int) -> None:
+    """Do the same for an entry of when the view's memory had been written to so many times."""
+    part._held = node, seen
     part.__dict__.pop("_node", None)
+
+
+def show_base(base: Tensor) -> None:
+    """Have views without an entry know whether their base requires gradients from now on."""
+    for reference in base._views or ():
+        part = reference()
+        if part is None or part._raw.dtype.kind not in "fc":
+            continue
+        node = unreached(part) if base.requires_grad else None
+        if part._held is None and part.__dict__.get("_node", base) is None:
+            hold(part, node, part._seen)
+        elif part._held is not None and (part._held[0] is None or is_unreached(part._held[0])):
+            hold(part, node, part._held[1])
 
 
 def look_at(tensor: Tensor, again: bool = False) -> Node | None:
@@ -234,8 +267,8 @@ def look_at(tensor: Tensor, again: bool = False) -> Node | None:
             part = reference()
             if part is None or part._held is not None or "_node" not in part.__dict__:
                 continue
-            if part._path[: len(tensor._path)] == tensor._path:
-                _hold(part, part._node)
+            if path_of(part)[: len(path_of(tensor))] == tensor._path:
+                hold(part, part._node, part._seen)
     return node
 
 
@@ -277,21 +310,27 @@ def derive(part: Tensor, name: str) -> Any:
     former = None
     if part._held is not None and "_raw" in part.__dict__:
         former, seen = part._held
-        if seen == _writes(part._raw):
+        computed = former is not None and type(former) is not Leaf
+        if seen == _writes(part._raw) or not (computed or base.requires_grad):
             return former
         if part._among or part._blind:
-            _check_derived(part, base)
+            _check_derived(part)
             return former
-    found = _found_in(base, part._path)
+    found = _found_in(base, path_of(part))
     node = found._node
     if node is not None:
         if node is base._node:
             node = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
         mark(node, "AsStridedBackward0")
+    elif former is not None and GRAD in former.tokens:  # of a leaf that is a view itself
+        node = unreached(part)
+        node = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
     if "_raw" not in part.__dict__:
         part._raw = found._raw
     if part._held is None:
         part._node = node
+        if node is not None:
+            part._seen = _writes(part._raw)
     else:
         _hold(part, node)
         if part._retains:
@@ -311,13 +350,19 @@ def _found_in(base: Tensor, path: tuple[View, ...]) -> Native:
         active.reset(token)
 
 
-def _check_derived(part: Tensor, base: Tensor) -> None:
-    if base.requires_grad and GRAD in current():
+def _check_derived(part: Tensor) -> None:
+    if GRAD in current():
         raise RuntimeError(
             "this tensor is a view, and its base or another view of its base has been modified "
             f"inplace; it {_origin(part)}, and such views cannot be used after that. Write the "
             "in-place operation without the underscore, or take the view after it"
         )
+
+
+def check_usable(tensor: Tensor) -> None:
+    """Raise if a tensor is a view that a write to its base has made useless."""
+    if tensor._held is not None:
+        derive(tensor, "_node")
 
 
 def _origin(part: Tensor) -> str:
@@ -472,6 +517,32 @@ def _entry(
     return made_of
 
 
+class Behind(Node):
+    """An entry whose result is read from another place: one with hooks, or a view written to.
+
+    A rule that reads the result reads it from there: so hooks see derivatives of gradients too.
+    """
+
+    __slots__ = ("place",)
+    place: Any
+
+    def seen(self) -> Node:
+        """Return the place, if there is anything left that uses it."""
+        return self.place() or self
+
+
+def behind(node: Node) -> Behind:
+    """Return a copy of an entry that is still to be told its place."""
+    inner = entry(
+        node.op, node.parent, node.argument, node.values, node.others, node.tokens,
+        node.shape, node.dtype, Behind,
+    )  # fmt: skip
+    inner.label, inner.order = label_of(node), node.order
+    if hasattr(node, "code"):
+        inner.code, inner.last = node.code, node.last
+    return inner
+
+
 # -- writing ---------------------------------------------------------------------------------------
 
 
@@ -485,31 +556,40 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
             check_apart(tensor._raw, value._raw)
     old: Any = tensor
     if type(tensor._raw) is np.ndarray and _is_recording():
-        old = made(tensor._raw.copy("K"), _entry_below(tensor))  # entries keep what was there
+        old = made(tensor._raw.copy("K"), entry_below(tensor))  # entries keep what was there
     since = _next_order()
     result = function(old, *args, **options)
     if _is_plain(tensor, result):
         write(tensor._raw, result._raw, not tensor._quiet)
+        base = base_of(tensor)
+        if base._views and base._node is not None:
+            _outdate(base)
     else:
         overwrite(tensor, convert(result), since)
     return tensor
 
 
-def _entry_below(tensor: Tensor) -> Node | None:
+def entry_below(tensor: Tensor) -> Node | None:
     """Return the entry of what is written to, without the hooks on a view.
 
-    In PyTorch such an operation is one on the base, and hooks on the view do not see it.
+    In PyTorch such an operation is one on the base, and hooks on the view do not see it. They see
+    derivatives of gradients that read what was there.
     """
     node = tensor._node
     if tensor._base is None or node is None:
         return node
     base = base_of(tensor)
     way: Node | None = node
-    for _ in tensor._path:
+    for _ in path_of(tensor):
         if way is None or way is base._node:
             return node
         if way.op.family == "hook":
-            return _found_in(base, tensor._path)._node
+            below = _found_in(base, path_of(tensor))._node
+            if below is None:
+                return None
+            found = entry(ALIAS, below, 0, (), (), below.tokens, below.shape, below.dtype, Behind)
+            found.place = lambda: node
+            return found
         way = way.parent
     return node
 
@@ -589,11 +669,19 @@ def overwrite(
             own = _is_own(node, since)
             if own:
                 _move(value, tensor._raw)
-            settle(base, tensor._path, node, own, label)
-            if tensor._retains and tensor is not base:
+                if tensor._path and _reads_result(node):
+                    node = behind(node)  # type: ignore[arg-type]
+            settle(base, path_of(tensor), node, own, label)
+            if type(node) is Behind and own:
+                node.place = weakref.ref(tensor._node)
+            elif tensor._retains and tensor is not base:
                 derive(tensor, "_node")
         else:
-            _replace(base, tensor._path, value, _is_own(value._node, since), label)
+            _replace(base, path_of(tensor), value, _is_own(value._node, since), label)
+
+
+def _reads_result(node: Any) -> bool:
+    return any("y" in (reads or ()) for reads in node.op.reads)
 
 
 def _is_own(node: Node | None, since: int | None) -> bool:
@@ -612,7 +700,7 @@ def overwrite_part(tensor: Tensor, step: View, value: Native) -> None:
             check_view(tensor)
         write(place, value._raw, not tensor._quiet)
         base = base_of(tensor)
-        settle(base, (*tensor._path, step), value._node)
+        settle(base, (*path_of(tensor), step), value._node)
     return None
 
 
@@ -721,6 +809,8 @@ def settle(
     """
     before = base._node
     if not (is_interested(node) or is_interested(before)):
+        if before is not None and base._views:  # not recorded; views are made anew all the same
+            _outdate(base)
         return
     if own and not path:
         base._node = node
@@ -774,33 +864,36 @@ def _replace(base: Tensor, path: Any, value: Native, own: bool, label: str) -> N
     _outdate(base)
 
 
-def reshaped(tensor: Tensor, step: View, label: str) -> Tensor:
-    """Give a tensor another shape of the same memory, in place, and return it."""
+def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
+    """Give a tensor another shape of the same memory, in place, and return it.
+
+    `back` leads from there to the shape that it had, of which its views were made.
+    """
     check_writable(tensor)
     with Tracking():
         found = step(convert(tensor))
-    if tensor._views is not None:
-        _put_behind(tensor)
     if tensor._base is not None:
-        tensor._path = (*tensor._path, step)
+        tensor._path = (*path_of(tensor), step)
     raw = found._raw
-    if type(raw) is np.ndarray:
+    if type(raw) is np.ndarray and not tensor._quiet:
         note_write(raw)
-    tensor._raw, tensor._node = raw, found._node
+    if tensor._views is not None:
+        tensor._turns = (*tensor._turns, back)
+    base = base_of(tensor)
+    if base._views is not None:
+        _outdate(base)
+    tensor._raw = raw
+    if tensor._held is None:
+        tensor._node = found._node
+        if found._node is not None:
+            tensor._seen = _writes(raw)
+    else:
+        _hold(tensor, found._node)
+    if tensor is not base:
+        _register(base, tensor)
     if found._node is not None:
         mark(found._node, label)
     return tensor
-
-
-def _put_behind(tensor: Tensor) -> None:
-    """Make a tensor that had views a view itself, of a base that no program holds.
-
-    Its views were made of the shape that it had, which is the base's.
-    """
-    base = made(tensor._raw, tensor._node)
-    base._views, tensor._views = tensor._views, None
-    tensor._base, tensor._path = base, ()
-    _register(base, tensor)
 
 
 def trace_here(node: Node) -> None:

@@ -177,13 +177,13 @@ def _prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
     """Return the product over all axes or one."""
     x = accumulated(tensor_of(input), dtype)
     axes = axes_of(None if dim is None else axis_of(dim, x.ndim), x.ndim)
-    y = reductions._prod(x, axis=axes, keepdims=truth(keepdim))
+    y = conventions.prod(x, axis=axes, keepdims=truth(keepdim))
     return y if dim is None else labelled(y, "ProdBackward1")
 
 
 put(("sum", "Tensor.sum"), _quick(reductions._sum, _total, _sum))
 put(("mean", "Tensor.mean"), _quick(reductions._mean, _average, _mean))
-put(("prod", "Tensor.prod"), _quick(reductions._prod, _by(np.multiply), _prod))
+put(("prod", "Tensor.prod"), _quick(conventions.prod, _by(np.multiply), _prod))
 
 
 def _without_nan(x: Native) -> Native:
@@ -396,7 +396,9 @@ def _whole(name: str, x: Native) -> Native:
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
             "reduction dim with the 'dim' argument."
         )
-    return labelled(_extreme(name, x, axes_of(None, x.ndim), False), f"{name.title()}Backward1")
+    of_all = getattr(conventions, f"{name.removeprefix('a')}_of_all")
+    y: Native = of_all(x, axis=axes_of(None, x.ndim), keepdims=False)
+    return labelled(y, f"{name.title()}Backward1")
 
 
 def _extreme(name: str, x: Native, axes: tuple[int, ...], keepdim: bool) -> Native:
@@ -446,7 +448,9 @@ def _quick_extreme(name: str, kind: Any) -> Any:
     """Return the function of all elements that goes the short way, and else another."""
     function = _extreme_function(name, kind)
     slow = guarded(function, f"{name.title()}Backward0")
-    whole = _quick(getattr(reductions, f"_{name}"), _by(getattr(np, f"{name}imum")), function, 2)
+    whole = _quick(
+        getattr(conventions, f"{name}_of_all"), _by(getattr(np, f"{name}imum")), function, 2
+    )
 
     def call(input: Any, *args: Any, **options: Any) -> Any:
         return slow(input, *args, **options) if args or options else whole(input)

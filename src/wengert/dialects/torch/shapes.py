@@ -97,6 +97,13 @@ def _tensor(value: Any, name: str, what: str = "input") -> Tensor:
     return value
 
 
+def _usable(value: Any, name: str) -> Tensor:
+    """Return a tensor, of which an error comes first if it is a view that is of no more use."""
+    tensor = _tensor(value, name)
+    memory.check_usable(tensor)
+    return tensor
+
+
 @plain("Tensor.view")
 def view_(self: Any, *size: Any, dtype: Any = None) -> Tensor:
     """Return the same memory in another shape, or as numbers of another dtype."""
@@ -252,7 +259,7 @@ def _T(input: Native) -> Any:
 
 
 def _matrices_transposed(input: Native, name: str = "mT") -> Any:
-    if not input.ndim:
+    if not input.ndim:  # complex, and on the way to be conjugated
         return input
     if input.ndim < 2:
         raise RuntimeError(
@@ -277,7 +284,7 @@ def _adjoint(input: Any, name: str) -> Tensor:
     if tensor._raw.dtype.kind == "c":
         found: Tensor = _conjugated(tensor, name)
         return found
-    return _mT(tensor, name)
+    return _mT(tensor, name) if tensor._raw.shape else tensor
 
 
 @plain(*both("adjoint"))
@@ -292,11 +299,11 @@ def _H(self: Tensor) -> Tensor:
             f"tensor.H is only supported on matrices (2-D tensors). Got {len(self._raw.shape)}-D "
             "tensor; for batches of matrices write x.mH"
         )
-    return _adjoint(self, "H") if self._raw.shape else _T(self)
+    return _adjoint(self, "H")
 
 
 put(("Tensor.T",), property(_T))
-put(("Tensor.mT",), property(_mT))
+put(("Tensor.mT",), property(lambda self: _mT(self) if self._raw.shape else self))
 put(("Tensor.H",), property(_H))
 put(("Tensor.mH",), property(lambda self: _adjoint(self, "mH")))
 
@@ -455,7 +462,7 @@ def _place(shape: Any, dim: Any, index: Any, name: str) -> tuple[int, int]:
 @plain(*both("select"))
 def select(input: Any, dim: Any, index: Any) -> Tensor:
     """Return the elements at one place of an axis, which they lack."""
-    axis, place = _place(_tensor(input, "select")._raw.shape, dim, index, "select")
+    axis, place = _place(_usable(input, "select")._raw.shape, dim, index, "select")
     found: Tensor = _select(input, axis, place)
     return found
 
@@ -482,7 +489,7 @@ def _two_axes(ndim: int, dim1: Any, dim2: Any, name: str) -> tuple[int, int]:
 @plain(*both("diagonal"))
 def diagonal(input: Any, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Tensor:
     """Return the diagonals of the matrices on two axes, as a new last axis."""
-    axes = _two_axes(len(_tensor(input, "diagonal")._raw.shape), dim1, dim2, "diagonal")
+    axes = _two_axes(len(_usable(input, "diagonal")._raw.shape), dim1, dim2, "diagonal")
     found: Tensor = _diagonal(input, integer(offset, "offset"), *axes)
     return found
 
@@ -726,7 +733,7 @@ _unbind = as_view(_rows, "UnbindBackward0")
 @plain(*both("unbind"))
 def unbind(input: Any, dim: Any = 0) -> tuple[Tensor, ...]:
     """Return the parts along an axis, which they lack."""
-    shape = _tensor(input, "unbind")._raw.shape
+    shape = _usable(input, "unbind")._raw.shape
     if not shape:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     found: tuple[Tensor, ...] = _unbind(input, axis_of(dim, len(shape)))
@@ -878,7 +885,15 @@ hsplit, vsplit, dsplit = (
 def unsqueeze_(self: Any, dim: Any) -> Tensor:
     """Give a tensor a new axis of length 1."""
     axis = axis_of(dim, len(self._raw.shape) + 1)
-    return memory.reshaped(self, lambda x: ns.expand_dims(x, axis=axis), "UnsqueezeBackward1")
+    return memory.reshaped(
+        self, lambda x: ns.expand_dims(x, axis=axis), _back_to(self), "UnsqueezeBackward1"
+    )
+
+
+def _back_to(tensor: Tensor) -> memory.View:
+    """Return what leads to the shape that a tensor has now, but for axes of length 1."""
+    shape = tuple(tensor._raw.shape)
+    return lambda x: ns.reshape(x, shape)
 
 
 @plain("Tensor.squeeze_")
@@ -886,13 +901,17 @@ def squeeze_(self: Any, dim: Any = None) -> Tensor:
     """Take axes of length 1 away from a tensor."""
     form, axes = _squeezed(self, dim)
     label = f"SqueezeBackward{(3, 4, 5)[form]}"
-    return memory.reshaped(self, lambda x: _without(x, axes), label)
+    return memory.reshaped(self, lambda x: _without(x, axes), _back_to(self), label)
 
 
 def _transpose_(self: Any, dim0: Any, dim1: Any) -> Tensor:
     """Exchange two axes of a tensor."""
     one, other = (axis_of(d, len(self._raw.shape)) for d in (dim0, dim1))
-    return memory.reshaped(self, lambda x: _exchanged(x, one, other), "TransposeBackward1")
+
+    def step(x: Native) -> Any:
+        return _exchanged(x, one, other)
+
+    return memory.reshaped(self, step, step, "TransposeBackward1")
 
 
 for _name in ("transpose_", "swapaxes_", "swapdims_"):
@@ -906,9 +925,11 @@ def t_(self: Any) -> Tensor:
         raise RuntimeError(
             f"t_() expects a tensor with <= 2 dimensions, but self is {len(self._raw.shape)}D"
         )
-    return memory.reshaped(
-        self, lambda x: ns.permute_dims(x, tuple(reversed(range(x.ndim)))), "TBackward1"
-    )
+
+    def step(x: Native) -> Any:
+        return ns.permute_dims(x, tuple(reversed(range(x.ndim))))
+
+    return memory.reshaped(self, step, step, "TBackward1")
 
 
 # -- copies ----------------------------------------------------------------------------------------

@@ -56,8 +56,14 @@ class Tensor(metaclass=dtypes.Shown):
     _blind: bool = False
     #: of such a view: its entry, and how often its memory was written to when it was made
     _held: tuple[Node | None, int] | None = None
+    #: of any view: that number
+    _seen: int = 0
     #: references to the views of this tensor that have an entry derived from its own
     _views: list[Any] | None = None
+    #: of a base that got other shapes in place: what leads back from each to the one before
+    _turns: tuple[Callable[[Native], Native], ...] = ()
+    #: of a view: how many of those its path knows
+    _turned: int = 0
     #: whether writes to it go unnoticed, as those to `x.data`
     _quiet: bool = False
     _retains: bool = False
@@ -99,7 +105,7 @@ class Tensor(metaclass=dtypes.Shown):
         """Whether operations on it are recorded for gradients."""
         held = self._held  # a view may be of no more use, and still say what it was
         node = self._node if held is None else held[0]
-        if node is not None:
+        if node is not None and not (held is not None and is_unreached(node)):
             return GRAD in node.tokens
         return held is not None and self._base is not None and self._base.requires_grad
 
@@ -115,15 +121,17 @@ class Tensor(metaclass=dtypes.Shown):
             raise TypeError(
                 f"requires_grad must be bool, not {type(requires_grad).__name__}; write True"
             )
-        if requires_grad == self.requires_grad:
+        held = self._held
+        hidden = requires_grad and held is not None and is_unreached(held[0])
+        if requires_grad == self.requires_grad and not hidden:
             return self
-        if not self.is_leaf:
+        if not hidden and not self.is_leaf:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables, and this tensor was "
                 f"computed by {label_of(self._node)}; write x.detach() for one that was not"
             )
         if not requires_grad:
-            self._node = None
+            self._set_entry(None)
             return self
         check_differentiable(self._raw.dtype)
         if self._inference and not is_inference_mode_enabled():
@@ -131,8 +139,21 @@ class Tensor(metaclass=dtypes.Shown):
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not "
                 "allowed; write x.clone() for a normal tensor"
             )
-        self._node = leaf(self)
+        self._set_entry(leaf(self))
         return self
+
+    def _set_entry(self, node: Leaf | None) -> None:
+        """Have a leaf begin or cease to require gradients, and what shares its memory know that."""
+        if self._base is None and not self._views:
+            self._node = node
+            return
+        from wengert.dialects.torch import memory
+
+        if self._base is not None and type(self._raw) is np.ndarray:
+            memory.hold(self, node, self._seen if self._held is None else self._held[1])
+            return
+        self._node = node
+        memory.show_base(self)
 
     @property
     def is_leaf(self) -> bool:
@@ -204,6 +225,25 @@ def leaf(tensor: Tensor) -> Leaf:
     node = entry(LEAF, None, 0, (), (), TRACKING, tuple(raw.shape), raw.dtype, Leaf)
     node.owner = weakref.ref(tensor)
     return node
+
+
+def unreached(tensor: Tensor) -> Leaf:
+    """Return an entry for a view that says it requires gradients, and that none come to.
+
+    So do views that were made before their bases required gradients, or where none is recorded.
+    """
+    node = leaf(tensor)
+    node.owner = _nobody
+    return node
+
+
+def is_unreached(node: Node | None) -> bool:
+    """Return whether an entry is one that no gradients come to."""
+    return type(node) is Leaf and node.owner is _nobody
+
+
+def _nobody() -> None:
+    return None
 
 
 def check_differentiable(kind: np.dtype) -> None:

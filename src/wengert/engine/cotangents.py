@@ -452,17 +452,6 @@ def _size(block: Block) -> int:
     return math.prod(map(len, block.region))
 
 
-def hull(region: Region) -> Region:
-    """Return the smallest region of ranges without steps around another; `Op.reach` takes these."""
-    return tuple(map(_span, region))
-
-
-def _span(r: Any) -> range:
-    if type(r) is range and r.step == 1:
-        return r
-    return range(int(min(r)), int(max(r)) + 1) if len(r) else range(0)
-
-
 def around(one: Region, two: Region) -> Region:
     """Return the smallest region without steps around both."""
     return tuple(

@@ -22,7 +22,6 @@ from wengert.engine.cotangents import (
     add,
     around,
     fit,
-    hull,
     selected,
     sizes,
     whole,
@@ -218,11 +217,22 @@ def _reached(node: Node, edges: list[Any]) -> Region | None:
     for parent, argument, values, t in edges:
         if type(t) is not Block:
             return None
-        part = node.op.reach(hull(t.region), node, parent, argument, values)
+        part = node.op.reach(_hull(t.region), node, parent, argument, values)
         if part is None:
             return None
         region = part if region is None else around(region, part)
     return region
+
+
+def _hull(region: Region) -> Region:
+    """Return the smallest region of ranges without steps around another; `Op.reach` takes these."""
+    return tuple(map(_span, region))
+
+
+def _span(r: Any) -> range:
+    if type(r) is range and r.step == 1:
+        return r
+    return range(int(min(r)), int(max(r)) + 1) if len(r) else range(0)
 
 
 def _values(t: Any) -> Any:

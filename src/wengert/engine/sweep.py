@@ -99,6 +99,8 @@ def reverse(
                 None if part is None and op.sees_unused else _dense(xp, node, k, part, seeds)
                 for k, part in enumerate(g)
             ]
+        elif not skips_empty and type(g) is Block and not all(map(len, g.region)):
+            g = g.todense(xp)
         first = node.parent
         if first is None:
             continue
@@ -113,15 +115,11 @@ def reverse(
             if recorded:
                 values = recorded_values(node, argument, values)
             if type(g) is Block:
-                if all(map(len, g.region)):
-                    if not op.takes_rows:
-                        g = g.ranged(xp)
-                    part = op.pull_block(xp, g, node, parent, argument, values)
-                elif skips_empty:
+                if not all(map(len, g.region)):  # no elements: zero by structure, for all parents
                     continue
-                else:
-                    g = g.todense(xp)
-                    part = op.pull(xp, g, node, argument, values)
+                if not op.takes_rows:
+                    g = g.ranged(xp)
+                part = op.pull_block(xp, g, node, parent, argument, values)
             elif (
                 op.direct
                 and on_numpy

@@ -530,8 +530,11 @@ class Answers:
             [1.0, *(REGISTRY[s.name].rounding for s in program.steps if s.kind in ("op", "numpy"))]
         )
         small = max(64 * eps * rounding, LEAST)
+        floor = 1e-3 if eps < 1e-10 else 1.0  # a difference of equal numbers is as good as these
         value_errors = [
-            small * (np.abs(b - a) / NOISE + np.max(np.abs(a), initial=1e-3)) if inexact(a) else 0.0
+            small * (np.abs(b - a) / NOISE + np.max(np.abs(a), initial=floor))
+            if inexact(a)
+            else 0.0
             for a, b in zip(values, shaken, strict=True)
         ]
         sources = self._sources(program, values, rng)

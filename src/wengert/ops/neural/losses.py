@@ -124,7 +124,7 @@ _pull = declare(
             np.exp(logits) / np.sum(np.exp(logits), axis=1, keepdims=True)
             - (labels[:, None] == np.arange(logits.shape[1]))
         )
-    ).astype(logits.dtype),
+    ).astype(np.result_type(logits, factors)),
     doc="Return (softmax(row) - 1 at its label) * factor, for each row.",
 )
 

@@ -115,6 +115,8 @@ def _kind_by_name(name: str) -> str:
 
 def is_half(dtype: Any) -> bool:
     """Whether a dtype of any library is float16, whose largest number is 65,504."""
+    if isinstance(dtype, np.dtype):
+        return dtype.char == "e"
     return str(dtype).rpartition(".")[2] == "float16"
 
 

@@ -52,9 +52,10 @@ def attains(x: Any, y: Any) -> Any:
 
 def _extreme_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
     """Share g evenly among the elements that attain the extreme."""
-    dtype = xp.float32 if backends.is_half(g.dtype) else g.dtype  # which holds any count
-    winners = xp.astype(attains(x, y), dtype)
-    return g * xp.astype(winners / xp.sum(winners, axis=axis, keepdims=True), g.dtype)
+    half = backends.is_half(g.dtype)
+    winners = xp.astype(attains(x, y), xp.float32 if half else g.dtype)  # which holds any count
+    shares = winners / xp.sum(winners, axis=axis, keepdims=True)
+    return g * (xp.astype(shares, g.dtype) if half else shares)
 
 
 _max = reduction("max", _extreme_rule, kinds="f")

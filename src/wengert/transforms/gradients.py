@@ -18,7 +18,7 @@ from wengert.engine.errors import (
     caller_depth,
     cuts_shown,
 )
-from wengert.engine.node import ALIAS, NOBODY, active, entry, meet
+from wengert.engine.node import ALIAS, NOBODY, Token, active, entry, meet
 from wengert.engine.ownership import is_alone
 from wengert.engine.record import lift
 from wengert.engine.tape import GradientTape, Part, part_of_tape
@@ -33,8 +33,8 @@ def name_of(fun: Callable[..., Any]) -> str:
     return getattr(fun, "__name__", repr(fun))
 
 
-def _argument(value: Any, what: str) -> Tensor:
-    """Return a tensor of its own for one array of a transform's argument.
+def _argument(value: Any, what: str, token: Token) -> Tensor:
+    """Return a tensor of its own for one array of a transform's argument, whose tape has a token.
 
     It is not the tensor that was given, even if one was: a function that also reads the
     given tensor, from an outer scope, must not be differentiated with respect to that.
@@ -54,7 +54,8 @@ def _argument(value: Any, what: str) -> Tensor:
     tokens = meet(node.tokens, active.get()) if node is not None else NOBODY
     if not tokens:
         return wrap(given._raw)
-    return wrap(given._raw, entry(ALIAS, node, 0, (), (), tokens, given.shape, given.dtype))
+    mine = tokens | {token}
+    return wrap(given._raw, entry(ALIAS, node, 0, (), (), mine, given.shape, given.dtype))
 
 
 def like_given(result: Any, given: Any, fresh: bool = False) -> Any:
@@ -135,7 +136,8 @@ class Call:
         self.tape._token.transform = self.what
         nests = [flatten(given) for given in self.given]
         self.sources = [
-            rebuild([_argument(v, self.what) for v in leaves]) for leaves, rebuild in nests
+            rebuild([_argument(v, self.what, self.tape._token) for v in leaves])
+            for leaves, rebuild in nests
         ]
         inner = list(args)
         with self.tape, cuts_shown:

@@ -119,10 +119,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     elif given.workers == 1:
         report = campaign(seed, **settings)
     else:
+        # by its own name: a new process does not know this module as __main__
+        from tests.campaign.__main__ import campaign as work
+
         context = multiprocessing.get_context("spawn")
         with context.Pool(given.workers) as pool:
             waiting = [
-                pool.apply_async(campaign, (seed,), settings | {"worker": i})
+                pool.apply_async(work, (seed,), settings | {"worker": i})
                 for i in range(given.workers)
             ]
             report = Report(seed)

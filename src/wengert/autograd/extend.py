@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -16,7 +15,8 @@ from wengert.autograd.vspaces import VSpace, vspace
 from wengert.engine.batching import Batched, Level, highest, outside
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import NoRuleError, RuleError
-from wengert.engine.node import Node, Op, active
+from wengert.engine.node import Edge, Node, active
+from wengert.engine.op import Op
 from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten
@@ -104,7 +104,6 @@ class Primitive(Op):
 
     family = "custom"
     captures = True  # rules may read tensors that are not arguments
-    holds = True
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -112,7 +111,6 @@ class Primitive(Op):
         #: ``(argnums, tangents, ans, args, kwargs) -> tangent``
         self.vjps: Function | None = None
         self.jvps: Function | None = None
-        self._held = threading.local()
 
         def rule(xp: Any, g: Any, y: Any, arrays: Any, position: Any, given: Any) -> Any:
             raise AssertionError("pull is called instead")
@@ -162,19 +160,15 @@ class Primitive(Op):
 
     # -- reverse ------------------------------------------------------------------------------
 
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
-        """Return the cotangent of one tensor; the rule is asked once for all of them."""
-        y, arrays, _, given = values
-        held = getattr(self._held, "answers", None)
-        if held is None or held[0] is not node or held[1] is not g:
-            positions = [position for _, position, _ in node.edges]
-            held = (node, g, self._answers(xp, g, y, arrays, given, positions))
-            self._held.answers = held
-        return held[2][argument]
-
-    def let_go(self) -> None:
-        """Forget the answers."""
-        self._held.answers = None
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+    ) -> Sequence[Any]:
+        """Return the cotangents of the tensors; the rule is asked once for all of them."""
+        y, arrays, _, given = edges[0][2]
+        g = g.todense(xp) if type(g) is Block else g
+        positions = [position for _, position, _ in node.edges]
+        found = self._answers(xp, g, y, arrays, given, positions)
+        return [found[position] for _, position, _ in edges]
 
     def _answers(
         self, xp: Any, g: Any, y: Any, arrays: Any, given: Arguments, positions: list[int]

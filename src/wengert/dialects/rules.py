@@ -28,7 +28,7 @@ def with_rules(
     op = Elementwise(name or base.name, base.args, compute or base.compute, rules, base.params)
     if compute is None:
         op.numpy_function, op.aliases = base.numpy_function, base.aliases
-    op.chosen, op.direct = tuple(chosen), not chosen
+    op.chosen = tuple(chosen)
     return types.SimpleNamespace(op=op)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from wengert.engine.cotangents import Region, around, whole
-from wengert.engine.node import OUTPUT, Node
+from wengert.engine.node import Node
+from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import leading_to, reached
 
 

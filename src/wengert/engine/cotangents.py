@@ -25,14 +25,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert import backends
 from wengert.engine.errors import RuleError
-from wengert.engine.node import Node, Op
 from wengert.engine.tensor import Tensor, wrap
+
+if TYPE_CHECKING:
+    from wengert.engine.node import Node
+    from wengert.engine.op import Op
 
 #: For each axis the positions that are not zero: a range, or an array on at most one axis.
 Region = tuple[Any, ...]

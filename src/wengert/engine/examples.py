@@ -7,7 +7,8 @@ from typing import Any
 
 from wengert import backends
 from wengert.engine.batching import Batched, Level, outside, plain_namespace, substituted
-from wengert.engine.node import Node, Op
+from wengert.engine.node import Node
+from wengert.engine.op import Op
 from wengert.engine.record import SCALARS, apply, interested, record
 from wengert.engine.tensor import Tensor, wrap
 

@@ -27,7 +27,8 @@ from wengert.engine.cotangents import (
     whole,
     zero,
 )
-from wengert.engine.node import NOBODY, OUTPUT, Node, active
+from wengert.engine.node import NOBODY, Node, active
+from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import ancestors, leading_to, recorded_values
 from wengert.engine.tape import GradientTape, Part, on_tensors
 from wengert.engine.tensor import Tensor, wrap
@@ -187,22 +188,17 @@ def _by_transposing(node: Node, edges: list[Any]) -> Any:
     with GradientTape(watch_accessed_variables=False) as tape:
         tape._token.transform = f"the transposed rule of {op.name}"
         tape.watch([c for c in outputs if c is not None])
-        for parent, argument, values, t in edges:
-            values = _as_tensors(op, argument, values)
-            if region is None:
-                g: Any = outputs if several else outputs[0]
-                part = op.pull(xp, g, node, argument, values)
-            else:
-                g = Block(node.shape, region, outputs[0])
-                part = op.pull_block(xp, g, node, parent, argument, values)
+        g: Any = outputs if several else outputs[0]
+        if region is not None:
+            g = Block(node.shape, region, g)
+        asked = [(parent, k, _as_tensors(op, k, values)) for parent, k, values, _ in edges]
+        for (parent, _, _, t), part in zip(edges, op.pull(xp, g, node, asked), strict=True):
             if part is None:
                 continue
             part = fit(xp, op, part, parent)
             box = part.region if type(part) is Block else whole(parent.shape)
             answers.append(part.kept(xp) if type(part) is Block else part)
             weights.append(selected(xp, _on_tensors(t), box))
-        if op.holds:
-            op.let_go()
     found = tape.gradient(answers, outputs, output_gradients=weights)
     if several:
         return found

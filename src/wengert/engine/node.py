@@ -1,4 +1,4 @@
-"""The list itself: what an operation is to the engine, one entry, and who is recording.
+"""The tape's graph: one node for each operation that was recorded, and who is recording.
 
 Entries form one graph that every tape shares. An entry holds its parents (entries,
 never tensors) and, for each, just those values that its rule reads. Which tapes care
@@ -8,20 +8,16 @@ from its inputs, meets the set of tapes that record right now.
 
 from __future__ import annotations
 
-import inspect
 import itertools
-import math
 import threading
 import types
 import weakref
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from contextvars import ContextVar
-from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from wengert.engine.errors import RuleError
+if TYPE_CHECKING:
+    from wengert.engine.op import Op
 
 
 class Token:
@@ -145,184 +141,3 @@ def watch(node: Node, token: Token) -> None:
         both = frozenset(t for t in node.tokens if t.alive) | {token}
         recording = active.get()
         node.tokens = recording if both == recording else both
-
-
-def leaf(shape: Any, dtype: Any) -> Node:
-    """Return an entry for a value that nothing was computed from."""
-    return entry(LEAF, None, 0, (), (), NOBODY, shape, dtype)
-
-
-class Op:
-    """What the engine must know of an operation.
-
-    A rule is called as ``rule(xp, g, *values)``. The names of its further parameters
-    say what it reads, and so what is kept: ``y`` (the result), an argument's name (its
-    value), that name followed by ``_shape``, ``shapes`` (of all arguments), a keyword
-    parameter of the operation, and for an operation of any number of arguments
-    ``position`` (which one the rule is asked about) and ``arrays`` (all their values).
-
-    A subclass is a family: it knows more about its operations, and so overrides
-    `pull_block` (how a Block goes through) or `pull` itself.
-    """
-
-    family = "special"
-    #: whether its rules hold tensors of their own, which a tape may care about
-    captures = False
-    #: NumPy's own function that computes it, if there is one
-    numpy_function: Callable[..., Any] | None = None
-    #: whether a cotangent may come back larger than its argument, because that was broadcast
-    broadcasts = False
-    #: whether a result may share memory with an argument
-    aliases = True
-    #: whether `pull` is no more than a call of the rule when the result is real
-    direct = False
-    #: whether `pull_block` takes a Block on a list of positions
-    takes_rows = False
-    #: whether a rule of several results gets None, in place of zeros, for those not used
-    sees_unused = False
-    #: whether its result is linear in each argument while the others do not change
-    linear = False
-    #: whether it holds something from one argument's rule for the next, until `let_go`
-    holds = False
-    #: whether cotangents of arguments come from ``consume(g, node, argument, values, own)``, which
-    #: may write to `g` if it is the sweep's `own`, and whose answers are the sweep's own
-    consumes = False
-    #: ``(level, arrays, mapped, params) -> results`` for many examples at once, each array that is
-    #: mapped with a first axis for them, as each result; if None, examples are done one by one
-    batch: Callable[..., Any] | None = None
-
-    def __init__(
-        self,
-        name: str,
-        args: Sequence[str],
-        compute: Callable[..., Any],
-        rules: Sequence[Callable[..., Any] | None],
-        params: Sequence[str] = (),
-        variadic: bool = False,
-    ) -> None:
-        self.name = name
-        self.args = tuple(args)
-        self.params = tuple(params)
-        self.compute = compute
-        self.variadic = variadic
-        if len(rules) != len(self.args):
-            raise RuleError(
-                f"{name}: takes the arrays {self.args} but declares {len(rules)} rules; "
-                "write one for each, or None where the derivative is zero"
-            )
-        self.rules = tuple(rules)
-        values = ["arrays", "position"] if variadic else self.args
-        shapes = [] if variadic else [f"{a}_shape" for a in self.args]
-        #: what a rule can read, in the order that `record` lays it out
-        self.names = ("y", *values, *shapes, "shapes", *self.params)
-        self.reads = tuple(None if r is None else self._reads(r) for r in self.rules)
-        self.rules = tuple(r if r is None or _is_ours(r) else _guarded(r) for r in rules)
-        self.picks = tuple(None if r is None else self._pick(r) for r in self.reads)
-        #: the names by which rules read arrays of numbers
-        self.arrays = frozenset({"y", "arrays", *self.args})
-        reads = [set(r) for r in self.reads if r is not None]
-        #: whether every entry keeps arrays (True), or none does (False); None if that depends
-        self.keeps: bool | None = None
-        if reads and all(r & self.arrays for r in reads):
-            self.keeps = True
-        elif not self.captures and not any(r & {*self.arrays, *self.params} for r in reads):
-            self.keeps = False
-        #: whether rules read no more than the result and the arguments' values
-        self.reads_values_only = set().union(*filter(None, self.reads)) <= {"y", *self.args}
-
-    def _reads(self, rule: Callable[..., Any]) -> tuple[str, ...]:
-        """Return the names a rule reads, having checked that they exist."""
-        names = parameters_of(rule)
-        if names[:2] != ("xp", "g"):
-            raise RuleError(f"{self.name}: a rule takes (xp, g, ...), this one {names}")
-        unknown = [n for n in names[2:] if n not in self.names]
-        if unknown:
-            raise RuleError(
-                f"{self.name}: a rule reads {unknown}; it can read {', '.join(self.names)}"
-            )
-        return names[2:]
-
-    def _pick(self, reads: tuple[str, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-        """Return a fast function from all values to the tuple of those in `reads`."""
-        places = [self.names.index(n) for n in reads]
-        if len(places) > 1:
-            return itemgetter(*places)
-        if not places:
-            return lambda values: ()
-        only = places[0]
-        return lambda values: (values[only],)
-
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
-        """Return the cotangent of one argument, given that of the result."""
-        return self.rules[0 if self.variadic else argument](xp, g, *values)  # type: ignore[misc]
-
-    def pull_block(
-        self, xp: Any, g: Any, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
-    ) -> Any:
-        """Return the cotangent for a Block `g`; here, for a family without a rule, densely."""
-        return self.pull(xp, g.todense(xp), node, argument, values)
-
-    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
-        """Return the tangent of the result, given edges with their parents' tangents.
-
-        An edge is (parent, argument number, values, tangent). NotImplemented has the rules
-        transposed, which is what a tangent needs of an operation that says no more.
-        """
-        return NotImplemented
-
-    def let_go(self) -> None:
-        """Forget what was held while the arguments of one entry got their cotangents."""
-
-    def reach(self, region: Any, node: Node, parent: Node, argument: int, values: Any) -> Any:
-        """Return the region of the result that depends on a region of an argument; None for all."""
-        return None
-
-    def depends(self, region: Any, node: Node, parent: Node, argument: int, values: Any) -> Any:
-        """Return the region of an argument that a region of the result depends on; None for all."""
-        return None
-
-    def work(self, region: Any, part: Any, node: Node, argument: int, values: Any) -> int:
-        """Return how many multiply-adds take a cotangent on `region` to the argument's `part`."""
-        return max(math.prod(map(len, region)), math.prod(map(len, part)))
-
-    def __repr__(self) -> str:
-        return f"<{self.family} operation {self.name}({', '.join(self.args)})>"
-
-
-def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of a function's parameters; of a plain one without the cost of `inspect`."""
-    if type(function) is types.FunctionType and not hasattr(function, "__wrapped__"):
-        code = function.__code__
-        if not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
-            return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return tuple(inspect.signature(function).parameters)
-
-
-def _is_ours(rule: Callable[..., Any]) -> bool:
-    return getattr(rule, "__module__", "").partition(".")[0] == __name__.partition(".")[0]
-
-
-def _guarded(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a user's rule that cannot write to what it reads, which others read as well."""
-
-    def call(xp: Any, *values: Any) -> Any:
-        locked = [v for v in values if isinstance(v, np.ndarray) and v.flags.writeable]
-        for value in locked:
-            value.flags.writeable = False
-        try:
-            return rule(xp, *values)
-        finally:
-            for value in locked:
-                value.flags.writeable = True
-
-    return call
-
-
-#: The entry of a watched tensor, and of one result of an operation that has several.
-LEAF = Op("leaf", (), lambda xp: None, ())
-OUTPUT = Op("output", ("results",), lambda xp, results: None, (lambda xp, g: g,))
-#: A new name for an old value: a transform's argument is not the tensor it was made from.
-ALIAS = Op("alias", ("x",), lambda xp, x: x, (lambda xp, g: g,))
-ALIAS.pull_block = lambda xp, g, node, parent, argument, values: g  # type: ignore[method-assign]
-ALIAS.reach = ALIAS.depends = lambda region, *_: region  # type: ignore[method-assign]
-ALIAS.takes_rows = True

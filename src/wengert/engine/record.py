@@ -18,7 +18,8 @@ from wengert import backends
 from wengert.engine.batching import highest, levels, plain_namespace
 from wengert.engine.errors import BackendError, ShapeError
 from wengert.engine.joined import Shapes
-from wengert.engine.node import NOBODY, OUTPUT, Edge, Node, Op, Tokens, active, entry, meet
+from wengert.engine.node import NOBODY, Edge, Node, Tokens, active, entry, meet
+from wengert.engine.op import OUTPUT, Op
 from wengert.engine.tensor import Tensor, wrap
 
 SCALARS = (bool, int, float, complex)

@@ -7,21 +7,16 @@ read are tensors with their entries, so that the sweep is recorded in its turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter
 from typing import Any
 
-import numpy as np
-
-from wengert.backends import NUMPY, is_inexact
+from wengert.backends import is_inexact
 from wengert.engine.cotangents import Block, Region, add, around, fit, restrict, zero
-from wengert.engine.node import OUTPUT, Node, Token
+from wengert.engine.node import Edge, Node, Token
+from wengert.engine.op import OUTPUT, Op
 from wengert.engine.record import output_node
 from wengert.engine.tensor import wrap
-
-#: The usual dtypes of real numbers, for which a check costs nothing.
-SINGLE, DOUBLE = np.dtype("float32"), np.dtype("float64")
-REAL = frozenset((SINGLE, DOUBLE, np.dtype("float16")))
 
 
 def ancestors(targets: Collection[Node], token: Token) -> list[Node]:
@@ -81,8 +76,6 @@ def reverse(
     owned: set[Node] = set()  # entries whose cotangent is a sum made here
     results: dict[Node, Any] = {}
     may_write = not recorded and xp.writable
-    on_numpy = xp is NUMPY
-    frees_all = free is Node.free  # also what keeps no arrays
     for node in entries:
         g = carried.pop(node, None)
         if g is None:
@@ -91,74 +84,50 @@ def reverse(
             g = restrict(xp, g, limits[node])
         if node in sources:
             results[node] = g
-        if ends and node in ends:
+        first = node.parent
+        if first is None or (ends and node in ends):
             continue
         op = node.op
-        if type(g) is list:  # an operation of several results
-            g = [
-                None if part is None and op.sees_unused else _dense(xp, node, k, part, seeds)
-                for k, part in enumerate(g)
-            ]
-        elif not skips_empty and type(g) is Block and not all(map(len, g.region)):
-            g = g.todense(xp)
-        first = node.parent
-        if first is None:
-            continue
-        edges: tuple[Any, ...] = ((first, node.argument, node.values),)
-        for parent, argument, values in (*edges, *node.others) if node.others else edges:
-            if parent not in wanted:
-                continue
-            if op is OUTPUT:
+        if type(g) is list:
+            g = [_dense(xp, node, k, part, seeds) for k, part in enumerate(g)]
+        elif type(g) is Block:
+            g = _given(xp, op, g, skips_empty)
+        edges: Sequence[Edge] = ((first, node.argument, node.values),)
+        if node.others or first not in wanted:
+            edges = [edge for edge in node.edges if edge[0] in wanted]
+        if g is None or not edges:
+            pass
+        elif op is OUTPUT:
+            for parent, position, _ in edges:
                 parts = carried.setdefault(parent, [None] * len(parent.shape))
-                parts[argument] = g if parts[argument] is None else add(xp, parts[argument], g)
-                continue
+                parts[position] = g if parts[position] is None else add(xp, parts[position], g)
+        else:
             if recorded:
-                values = recorded_values(node, argument, values)
-            if type(g) is Block:
-                if not all(map(len, g.region)):  # no elements: zero by structure, for all parents
+                edges = [(p, k, recorded_values(node, k, values)) for p, k, values in edges]
+            own = node in owned and node not in sources
+            for (parent, _, _), part in zip(edges, op.pull(xp, g, node, edges, own), strict=True):
+                if part is None:
                     continue
-                if not op.takes_rows:
-                    g = g.ranged(xp)
-                part = op.pull_block(xp, g, node, parent, argument, values)
-            elif (
-                op.direct
-                and on_numpy
-                and ((dtype := node.dtype) is SINGLE or dtype is DOUBLE or dtype in REAL)
-            ):
-                rule: Any = op.rules[argument]
-                part = rule(xp, g, *values)
-            elif op.consumes and on_numpy and not recorded:
-                mine = node in owned and node not in sources
-                part = op.consume(g, node, argument, values, mine)  # type: ignore[attr-defined]
-            else:
-                part = op.pull(xp, g, node, argument, values)
-            if part is None:
-                continue
-            try:
-                fits = part.shape == parent.shape and part.dtype is parent.dtype
-            except AttributeError:  # no array at all, which `fit` has words for
-                fits = False
-            if not fits or type(part) is Block:
-                part = fit(xp, op, part, parent)
-            held = carried.get(parent)
-            if held is None:
-                carried[parent] = part
-                if op.consumes and may_write and type(part) is not Block:
-                    owned.add(parent)
-                continue
-            if parent in owned and type(part) is not Block:
-                held += part  # what is owned is dense; NumPy's scalars become others
-                carried[parent] = held
-                continue
-            carried[parent] = total = add(xp, held, part, parent in owned)
-            if may_write and type(total) is not Block:
-                owned.add(parent)
-        if op.holds:
-            op.let_go()
-        if (
-            release is not None
-            and (op.keeps is not False or frees_all)
-            and (len(node.tokens) == 1 or not any(t.alive for t in node.tokens if t is not release))
+                try:
+                    fits = part.shape == parent.shape and part.dtype is parent.dtype
+                except AttributeError:  # no array at all, which `fit` has words for
+                    fits = False
+                if not fits or type(part) is Block:
+                    part = fit(xp, op, part, parent)
+                held = carried.get(parent)
+                if held is None:
+                    carried[parent] = part
+                    if op.fresh and may_write and type(part) is not Block:
+                        owned.add(parent)
+                elif parent in owned and type(part) is not Block:
+                    held += part  # what is owned is dense; NumPy's scalars become others
+                    carried[parent] = held
+                else:
+                    carried[parent] = total = add(xp, held, part, parent in owned)
+                    if may_write and type(total) is not Block:
+                        owned.add(parent)
+        if release is not None and (
+            len(node.tokens) == 1 or not any(t.alive for t in node.tokens if t is not release)
         ):
             free(node)
     missing = sources - results.keys()
@@ -204,9 +173,19 @@ def reached(
     return limits
 
 
+def _given(xp: Any, op: Op, g: Block, skips_empty: bool) -> Any:
+    """Return a Block as an operation takes it; None if it has no elements, so is zero."""
+    if all(map(len, g.region)):
+        return g if op.takes_rows else g.ranged(xp)
+    return None if skips_empty else g.todense(xp)
+
+
 def _dense(xp: Any, node: Node, k: int, part: Any, seeds: dict[Node, Any]) -> Any:
-    """Return the cotangent of the k-th result of an operation as an array; None for integers."""
-    if part is None and is_inexact(node.dtype[k]):
+    """Return the cotangent of the k-th result of an operation as an array, or None.
+
+    It is None for integers, and where an operation wants to know that nothing uses the result.
+    """
+    if part is None and is_inexact(node.dtype[k]) and not node.op.sees_unused:
         part = zero(node.shape[k], node.dtype[k], like=next(iter(seeds.values())))
     return part.todense(xp) if type(part) is Block else part
 

@@ -13,7 +13,7 @@ from wengert.engine.batching import levels
 from wengert.engine.cost import Cost, estimate, whole_seeds
 from wengert.engine.errors import DtypeError, ShapeError, TapeError, caller_line
 from wengert.engine.node import NOBODY, Node, Token, Tokens, active, watch
-from wengert.engine.node import leaf as leaf_node
+from wengert.engine.op import leaf as leaf_node
 from wengert.engine.record import lift
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tensor import Tensor, wrap

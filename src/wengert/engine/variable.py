@@ -10,7 +10,8 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.node import Op, Token, active, leaf, watch
+from wengert.engine.node import Token, active, watch
+from wengert.engine.op import Op, leaf
 from wengert.engine.operand import Operand
 from wengert.engine.record import lift
 from wengert.engine.tensor import CONVERSIONS, Tensor, wrap

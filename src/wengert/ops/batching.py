@@ -18,7 +18,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, Level, levels, outside
 from wengert.engine.batching import parts as parts_of
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 

@@ -12,7 +12,7 @@ from wengert import backends
 from wengert.engine.batching import Level, unit_rows
 from wengert.engine.cotangents import Region
 from wengert.engine.errors import ShapeError
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, elementwise, reductions, shapes

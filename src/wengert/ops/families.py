@@ -26,7 +26,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
-from threading import local
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -44,7 +43,8 @@ from wengert.engine.cotangents import (
     whole,
 )
 from wengert.engine.errors import RuleError
-from wengert.engine.node import Node, Op
+from wengert.engine.node import Edge, Node
+from wengert.engine.op import Op
 from wengert.engine.record import apply, binary, unary
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching
@@ -190,14 +190,27 @@ class Elementwise(Op):
 
     family = "elementwise"
     broadcasts = True
-    direct = True
     takes_rows = True
     #: whether the rules are transposes already, as for real, imag and conj
     transposed = False
     #: for an operation that chooses among its arguments: which elements it takes of each
     chosen: tuple[Rule | None, ...] = ()
 
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+    ) -> Sequence[Any]:
+        """Return the rules' answers, which are all that real numbers need."""
+        if type(g) is Block or self.chosen or not _is_real(node.dtype):
+            return super().pull(xp, g, node, edges, own)
+        rules: Any = self.rules
+        if len(edges) == 1:
+            ((_, argument, values),) = edges
+            return (rules[argument](xp, g, *values),)
+        return [rules[argument](xp, g, *values) for _, argument, values in edges]
+
+    def pull_array(
+        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
         """Return g times the partial derivative, conjugated where numbers are complex."""
         part = self._times_partial(xp, g, node, argument, values)
         if not self.chosen or part is None:
@@ -306,6 +319,14 @@ def _raw(x: Any) -> Any:
     return x._raw if type(x) is Tensor else x
 
 
+_SINGLE, _DOUBLE = np.dtype("float32"), np.dtype("float64")
+
+
+def _is_real(dtype: Any) -> bool:
+    """Return whether numbers are real; for the usual dtypes of NumPy without a call."""
+    return dtype is _DOUBLE or dtype is _SINGLE or backends.kind_of(dtype) != "c"
+
+
 _ONE = [sample((2, 3)), sample(()), sample((0, 2)), sample((4,))]
 _TWO = [
     sample((2, 3), (2, 3)),
@@ -336,7 +357,6 @@ def elementwise(
     op = Elementwise(name, args, compute or _by_name(name), rules, params)
     op.transposed = transposed
     op.chosen = tuple(chosen)
-    op.direct = not chosen
     _set_numpy_function(op, compute)
     tests.setdefault("samples", _ONE if len(rules) == 1 else _TWO)
     return _declared(op, tests)
@@ -592,7 +612,7 @@ class Contraction(Op):
                 known[name] = tuple(map(cut, value, regions))
             elif name in self.args:
                 known[name] = cut(value, regions[self.args.index(name)])
-        part = self.pull(xp, g.values, node, argument, tuple(known.values()))
+        part = self.pull_array(xp, g.values, node, argument, tuple(known.values()))
         return unbroadcast_block(xp, part, regions[argument], parent.shape)
 
     def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
@@ -671,7 +691,9 @@ class Reduction(Op):
     def _reads(self, rule: Rule) -> tuple[str, ...]:
         return (*super()._reads(rule), "x_shape", "axis")
 
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
+    def pull_array(
+        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
         """Return g spread over the reduced elements."""
         *values, shape, axis = values  # type: ignore[assignment]
         return self._spread(xp, g, node, values, shape, axis, whole(shape))
@@ -799,6 +821,14 @@ class Linewise(Op):
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
         """Return the rule's answer on the lines that the Block touches."""
+        region, wide, here = self._lines(xp, g, node, argument, values)
+        part = self.pull_array(xp, wide, node, argument, here)
+        return Block(parent.shape, region, part) if argument == 0 else part
+
+    def _lines(
+        self, xp: Any, g: Block, node: Node, argument: int, values: tuple[Any, ...]
+    ) -> tuple[Region, Any, tuple[Any, ...]]:
+        """Return the lines that a Block touches: where they are, g and what a rule reads there."""
         along = self.axes_of(node, values)
         region = self._widened(g.region, node, values)
         within = tuple(r if i in along else range(len(r)) for i, r in enumerate(g.region))
@@ -808,8 +838,7 @@ class Linewise(Op):
             part_of(v, region) if name in ("y", self.args[0]) else v
             for name, v in zip(reads, values, strict=True)
         ]
-        part = self.pull(xp, wide, node, argument, tuple(here))
-        return Block(parent.shape, region, part) if argument == 0 else part
+        return region, wide, tuple(here)
 
     def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
         """Return the operation on the same lines of all examples."""
@@ -868,40 +897,44 @@ def special(
 
 
 class Joint(Op):
-    """One rule returns the cotangents of all arguments, for those that share work.
-
-    The sweep asks for one argument after the other with the same g. The answer to the first
-    question is held, by each thread for itself, until the sweep goes on to another entry.
-    """
+    """One rule returns the cotangents of all arguments, for those that share work."""
 
     family = "joint"
-    holds = True
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self._held = local()
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+    ) -> Sequence[Any]:
+        """Return the rule's answers, which is called once for all arguments."""
+        g = g.todense(xp) if type(g) is Block else g
+        found = self._answers(xp, g, edges[0][2])
+        return [found[argument] for _, argument, _ in edges]
 
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
-        """Return one of the answers of the rule, which is called once for all."""
-        held = getattr(self._held, "answers", None)
-        if held is None or held[0] is not node or held[1] is not g:
-            rule: Any = self.rules[0]
-            held = (node, g, rule(xp, g, *values))
-            if len(held[2]) != len(self.args):
-                raise RuleError(
-                    f"{self.name}: the rule returned {len(held[2])} cotangents for the arrays "
-                    f"{self.args}; return one for each, None where the derivative is zero"
-                )
-        self._held.answers = held
-        return held[2][argument]
-
-    def let_go(self) -> None:
-        """Forget the answers."""
-        self._held.answers = None
+    def _answers(self, xp: Any, g: Any, values: tuple[Any, ...]) -> Sequence[Any]:
+        rule: Any = self.rules[0]
+        found: Sequence[Any] = rule(xp, g, *values)
+        if len(found) != len(self.args):
+            raise RuleError(
+                f"{self.name}: the rule returned {len(found)} cotangents for the arrays "
+                f"{self.args}; return one for each, None where the derivative is zero"
+            )
+        return found
 
 
-class JointLinewise(Linewise, Joint):
+class JointLinewise(Joint, Linewise):
     """One rule for all arguments, the first of which goes line by line: layer norm."""
+
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+    ) -> Sequence[Any]:
+        """Return the rule's answers on the lines that g touches."""
+        if type(g) is not Block:
+            return super().pull(xp, g, node, edges, own)
+        region, wide, here = self._lines(xp, g, node, 0, edges[0][2])
+        found = self._answers(xp, wide, here)
+        return [
+            Block(parent.shape, region, found[0]) if argument == 0 else found[argument]
+            for parent, argument, _ in edges
+        ]
 
 
 def joint(

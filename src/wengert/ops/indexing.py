@@ -15,7 +15,7 @@ from wengert import backends
 from wengert.engine.batching import Batched, Level
 from wengert.engine.cotangents import Block, Region, selected, sizes, whole
 from wengert.engine.errors import ShapeError
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, shapes

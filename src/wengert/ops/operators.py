@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
-from wengert.engine.node import LEAF, Op
+from wengert.engine.op import LEAF, Op
 from wengert.engine.record import apply, binary
 from wengert.engine.tensor import Tensor
 from wengert.engine.variable import VARIABLE, Variable

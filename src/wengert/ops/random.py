@@ -19,7 +19,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, Level, plain_namespace, substituted
 from wengert.engine.errors import BackendError, DtypeError, ShapeError
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.engine.record import SCALARS, apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, reductions, shapes

@@ -17,7 +17,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, Level, plain_namespace
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, reductions, shapes

@@ -20,7 +20,8 @@ from wengert.engine.cotangents import (
     whole,
 )
 from wengert.engine.errors import ShapeError
-from wengert.engine.node import Node, Op
+from wengert.engine.node import Node
+from wengert.engine.op import Op
 from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching

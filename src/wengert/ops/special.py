@@ -16,7 +16,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Level
 from wengert.engine.errors import DtypeError
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching, creation, shapes
 from wengert.ops import elementwise as ew

@@ -16,7 +16,8 @@ from wengert import backends
 from wengert.engine.batching import Batched, Level
 from wengert.engine.cotangents import Block, whole
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.node import Node, Op
+from wengert.engine.node import Node
+from wengert.engine.op import Op
 from wengert.engine.record import SCALARS, apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, elementwise, shapes

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -21,7 +20,8 @@ from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.cotangents import add
 from wengert.engine.errors import RuleError, cuts_shown
-from wengert.engine.node import ALIAS, NOBODY, Node, Op, Token, Tokens, active, entry, leaf, watch
+from wengert.engine.node import NOBODY, Edge, Node, Token, Tokens, active, entry, watch
+from wengert.engine.op import ALIAS, Op, leaf
 from wengert.engine.record import interested, output_node
 from wengert.engine.sweep import reverse
 from wengert.engine.tensor import Tensor, wrap
@@ -76,7 +76,6 @@ class Checkpoint(Op):
     family = "checkpoint"
     takes_rows = True
     sees_unused = True
-    holds = True
 
     def __init__(self, captures: bool) -> None:
         super().__init__(
@@ -88,26 +87,14 @@ class Checkpoint(Op):
             variadic=True,
         )
         self.captures = captures
-        self._held = threading.local()
 
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
-        """Return the cotangent of one end; all are found when the first is asked for."""
-        held = getattr(self._held, "answers", None)
-        question = (node, g, active.get())
-        if held is None or any(a is not b for a, b in zip(held[0], question, strict=True)):
-            held = (question, values[0].cotangents(xp, g))
-            self._held.answers = held
-        return held[1][argument]
-
-    def pull_block(
-        self, xp: Any, g: Any, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
-    ) -> Any:
-        """Return the same for a Block, which goes into the inner sweep as it is."""
-        return self.pull(xp, g, node, argument, values)
-
-    def let_go(self) -> None:
-        """Forget the answers."""
-        self._held.answers = None
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+    ) -> Sequence[Any]:
+        """Return the cotangents of the ends. A Block goes into the inner sweep as it is."""
+        call = edges[0][2][0]
+        found = call.cotangents(xp, g)
+        return [found[argument] for _, argument, _ in edges]
 
 
 #: By whether a rule inside holds tensors of its own, which a tape may care about.

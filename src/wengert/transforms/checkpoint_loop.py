@@ -12,7 +12,8 @@ import numpy as np
 from wengert import backends
 from wengert.engine.cotangents import Block, add
 from wengert.engine.errors import ShapeError
-from wengert.engine.node import NOBODY, Node, Op, Tokens, active, leaf
+from wengert.engine.node import NOBODY, Node, Tokens, active
+from wengert.engine.op import Op, leaf
 from wengert.engine.record import apply, interested, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import Rebuild, flatten

@@ -23,8 +23,9 @@ from wengert import backends
 from wengert.engine.batching import Batched, Level, highest, levels, outside, plain_namespace
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import NoRuleError, RuleError
-from wengert.engine.node import Node, Op, active
-from wengert.engine.node import leaf as leaf_node
+from wengert.engine.node import Edge, Node, active
+from wengert.engine.op import Op
+from wengert.engine.op import leaf as leaf_node
 from wengert.engine.record import interested, lift, record, weak
 from wengert.engine.tape import GradientTape
 from wengert.engine.tensor import Tensor, wrap
@@ -53,31 +54,18 @@ class _Custom(Op):
 
     family = "custom"
     captures = True  # its rules may read tensors that are not arguments
-    holds = True
     backward: Rule
     forward: Rule | None
     several: bool
-    #: the last cotangent of the result, who recorded then, and the arguments' cotangents
-    asked: tuple[Any, Any, list[Any]] | None = None
 
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
-        return self._cotangent(xp, g, lambda: g, argument, values)
-
-    def pull_block(
-        self, xp: Any, g: Any, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
-    ) -> Any:
-        return self._cotangent(xp, g, lambda: g.todense(xp), argument, values)
-
-    def _cotangent(
-        self, xp: Any, g: Any, dense: Callable[[], Any], argument: int, values: tuple[Any, ...]
-    ) -> Any:
-        asked, recording = self.asked, active.get()
-        if asked is None or asked[0] is not g or asked[1] != recording:
-            weights = self._listed(dense())
-            asked = (g, recording, self.backward(self._results(values), weights))
-            self.asked = asked  # once for all arguments
-        found = asked[2][argument]
-        return found if found is None or xp is Tensor._namespace else found._raw
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+    ) -> Sequence[Any]:
+        weights = self._listed(g.todense(xp) if type(g) is Block else g)
+        found = self.backward(self._results(edges[0][2]), weights)
+        if xp is not Tensor._namespace:
+            found = [None if part is None else part._raw for part in found]
+        return [found[argument] for _, argument, _ in edges]
 
     def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
         if self.forward is None:
@@ -89,9 +77,6 @@ class _Custom(Op):
         if xp is not Tensor._namespace:
             found = [None if t is None else t._raw for t in found]
         return found if self.several else found[0]
-
-    def let_go(self) -> None:
-        self.asked = None
 
     def _results(self, values: tuple[Any, ...]) -> list[Any]:
         return self._listed(values[0]) if values else []

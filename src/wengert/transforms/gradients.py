@@ -18,7 +18,8 @@ from wengert.engine.errors import (
     caller_depth,
     cuts_shown,
 )
-from wengert.engine.node import ALIAS, NOBODY, Token, active, entry, meet
+from wengert.engine.node import NOBODY, Token, active, entry, meet
+from wengert.engine.op import ALIAS
 from wengert.engine.ownership import is_alone
 from wengert.engine.record import lift
 from wengert.engine.tape import GradientTape, Part, part_of_tape

@@ -18,7 +18,7 @@ from wengert import backends
 from wengert.engine.batching import Batched, highest, levels, outside, plain_namespace
 from wengert.engine.errors import DtypeError, RuleError, ShapeError
 from wengert.engine.node import NOBODY, active
-from wengert.engine.node import leaf as leaf_node
+from wengert.engine.op import leaf as leaf_node
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import Rebuild, flatten
 from wengert.transforms.custom import (

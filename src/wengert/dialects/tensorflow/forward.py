@@ -24,7 +24,8 @@ from wengert.engine.batching import levels
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import ShapeError
 from wengert.engine.forward import pushed_through
-from wengert.engine.node import OUTPUT, Node, Tokens, active
+from wengert.engine.node import Node, Tokens, active
+from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import recorded_values
 from wengert.engine.tape import GradientTape as NativeTape
 from wengert.engine.tape import part_of_tape

@@ -21,7 +21,7 @@ from wengert.dialects.tensorflow.tensors import (
     pair,
     static,
 )
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap

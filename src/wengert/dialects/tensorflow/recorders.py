@@ -11,7 +11,8 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from wengert.engine.node import Token, active, leaf
+from wengert.engine.node import Token, active
+from wengert.engine.op import leaf
 
 
 class Span:

@@ -20,7 +20,8 @@ from wengert.dialects.tensorflow.table import offered, plain
 from wengert.dialects.tensorflow.tensors import Tensor, convert, outward, tensor_of
 from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block
-from wengert.engine.node import ALIAS, Node, Op
+from wengert.engine.node import Node
+from wengert.engine.op import ALIAS, Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
@@ -182,7 +183,9 @@ class _Rows(Op):
     #: whether there is an entry of this operation anywhere
     recorded = False
 
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]) -> Any:
+    def pull_array(
+        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
         shape, indices = values
         rows = xp.reshape(g, (indices.size, *shape[1:]))
         flat = indices.reshape(-1)

@@ -18,8 +18,9 @@ from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import INVALID, OpError, as_is, invalid
 from wengert.dialects.tensorflow.shapes import TensorShape
-from wengert.engine.node import ALIAS, Node, Op, Tokens, active, leaf, meet
+from wengert.engine.node import Node, Tokens, active, meet
 from wengert.engine.node import _next_order as next_order
+from wengert.engine.op import ALIAS, Op, leaf
 from wengert.engine.record import apply, binary, numpy_function, unary
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native

@@ -17,7 +17,7 @@ from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import NAMES, plain
 from wengert.dialects.tensorflow.tensors import Reference, convert, numpy_text, outward, tensor_of
 from wengert.engine.errors import ShapeError
-from wengert.engine.node import leaf
+from wengert.engine.op import leaf
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.engine.variable import VARIABLE

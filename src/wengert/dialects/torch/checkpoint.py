@@ -30,7 +30,8 @@ from wengert.dialects.torch.modes import (
 from wengert.dialects.torch.table import NAMES, plain, put
 from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made, mark, ns
 from wengert.engine import cotangents as ct
-from wengert.engine.node import Node, Op, active, entry
+from wengert.engine.node import Edge, Node, active, entry
+from wengert.engine.op import Op
 from wengert.engine.record import output_node
 from wengert.engine.sweep import reverse
 from wengert.engine.trees import flatten
@@ -92,21 +93,20 @@ class Recomputed(Op):
 
     family = "checkpoint"
     captures = True
-    holds = True
     sees_unused = True
     again: Again
     live: list[int]
     #: how many operations were recorded at first, and the shapes of results
     count: int
     shapes: list[tuple[int, ...]]
-    _asked: tuple[Any, list[Any]] | None = None
 
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
-        """Return the cotangent of one end; all are found when the first is asked for."""
-        if self._asked is None or self._asked[0] is not g:
-            weights = g if type(g) is list else [g]
-            self._asked = (g, self.cotangents(xp, weights))
-        return self._asked[1][argument]
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+    ) -> Sequence[Any]:
+        """Return the cotangents of the ends."""
+        g = g.todense(xp) if type(g) is ct.Block else g
+        found = self.cotangents(xp, g if type(g) is list else [g])
+        return [found[argument] for _, argument, _ in edges]
 
     def cotangents(self, xp: Any, weights: list[Any]) -> list[Any]:
         """Return the cotangent of each end, given those of the results."""
@@ -147,10 +147,6 @@ class Recomputed(Op):
                 f"at first {self.count} on {len(self.again.ends)} of shapes {self.shapes}; it must "
                 "do the same each time"
             )
-
-    def let_go(self) -> None:
-        """Forget the answers."""
-        self._asked = None
 
 
 def _without_reentry(again: Again, first: Any) -> Any:

@@ -13,7 +13,8 @@ from wengert.dialects.torch.modes import Tracking, current
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, astype, check_differentiable, convert, made
 from wengert.engine.forward import push
-from wengert.engine.node import ALIAS, LEAF, NOBODY, Node, Tokens, active, entry
+from wengert.engine.node import NOBODY, Node, Tokens, active, entry
+from wengert.engine.op import ALIAS, LEAF
 from wengert.engine.tape import GradientTape, Part
 from wengert.engine.tensor import wrap
 

@@ -13,7 +13,8 @@ from wengert.dialects.torch.callbacks import no_transform
 from wengert.dialects.torch.modes import enable_grad
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
-from wengert.engine.node import ALIAS, entry
+from wengert.engine.node import entry
+from wengert.engine.op import ALIAS
 
 
 def _offered(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -41,7 +41,8 @@ from wengert.dialects.torch.tensors import (
 )
 from wengert.engine import cotangents as ct
 from wengert.engine.batching import Batched, Level, highest, levels, outside
-from wengert.engine.node import Node, Op, active, entry
+from wengert.engine.node import Edge, Node, active, entry
+from wengert.engine.op import Op
 from wengert.engine.record import interested, output_node
 from wengert.engine.tensor import Tensor as Native
 
@@ -178,7 +179,6 @@ class Custom(Op):
 
     family = "custom"
     captures = True
-    holds = True
     sees_unused = True
     context: FunctionCtx
     #: shape and dtype of each result; None for what is no tensor
@@ -188,28 +188,26 @@ class Custom(Op):
     #: which arguments are tensors, and shape and dtype of those that have derivatives
     tensors: list[bool]
     likes: list[Any]
-    _asked: tuple[Any, Any, list[Any]] | None = None
 
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
-        """Return the cotangent of one argument; all are found when the first is asked for."""
-        asked, recording = self._asked, active.get()
-        if asked is None or asked[0] is not g or asked[1] is not recording:
-            self.context._entry = node
-            try:
-                given = g if type(g) is list else [g]
-                asked = (g, recording, self.backward(list(map(_tensor, given))))
-            finally:
-                self.context._entry = None
-            self._asked = asked
-        found = asked[2][argument]
-        if found is None:
-            sweep = running.get()
-            if sweep is not None:
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+    ) -> Sequence[Any]:
+        """Return the cotangents that the program's function gives, checked."""
+        g = g.todense(xp) if type(g) is ct.Block else g
+        self.context._entry = node
+        try:
+            found = self.backward([*map(_tensor, g if type(g) is list else [g])])
+        finally:
+            self.context._entry = None
+        sweep = running.get()
+        parts: list[Any] = []
+        for parent, argument, _ in edges:
+            answer = found[argument]
+            if answer is None and sweep is not None:
                 sweep.cut.add((node, argument))
-            return None
-        parent = next(p for p, a, _ in node.edges if a == argument)
-        fitted = self.fitted(convert(found), argument, parent)
-        return fitted if xp is ns else fitted._raw
+            fitted = None if answer is None else self.fitted(convert(answer), argument, parent)
+            parts.append(fitted if fitted is None or xp is ns else fitted._raw)
+        return parts
 
     def describe(self, args: Sequence[Any], results: Sequence[Any]) -> None:
         """Note what the arguments and the results of the call are."""
@@ -326,10 +324,6 @@ class Custom(Op):
                 )
             found.append(convert(answer))
         return found
-
-    def let_go(self) -> None:
-        """Forget the answers."""
-        self._asked = None
 
     def release(self, gone: Freed) -> None:
         """Give up what was saved."""
@@ -757,7 +751,7 @@ class _Once(Op):
 
     family = "custom"
 
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
+    def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
         """Raise."""
         raise RuntimeError(
             "trying to differentiate twice a function that was marked with @once_differentiable"

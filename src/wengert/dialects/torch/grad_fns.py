@@ -15,7 +15,8 @@ from wengert.dialects.torch.gradients import Freed, Handle, Hooked
 from wengert.dialects.torch.modes import PAUSED, TRACKING, is_grad_enabled
 from wengert.dialects.torch.tensors import Leaf, Tensor, convert, label_of, made, ns, outward
 from wengert.engine.cotangents import Block
-from wengert.engine.node import OUTPUT, Node, active
+from wengert.engine.node import Node, active
+from wengert.engine.op import OUTPUT
 from wengert.engine.record import _CONSTANTS, output_node
 from wengert.engine.sweep import recorded_values
 
@@ -253,13 +254,12 @@ def called(node: Node, given: tuple[Tensor, ...]) -> Any:
     token = active.set(TRACKING if is_grad_enabled() else PAUSED)
     found: list[Any] = [None] * max([len(node.op.args), *[a + 1 for _, a, _ in node.edges]])
     try:
-        for _, argument, values in node.edges:
-            part = node.op.pull(ns, g, node, argument, recorded_values(node, argument, values))
-            found[argument] = outward(part.todense(ns) if type(part) is Block else part)
+        edges = [(p, k, recorded_values(node, k, values)) for p, k, values in node.edges]
+        for (_, k, _), part in zip(edges, node.op.pull(ns, g, node, edges), strict=True):
+            found[k] = outward(part.todense(ns) if type(part) is Block else part)
     finally:
         active.reset(token)
         back()
-        node.op.let_go()
     return found[0] if len(found) == 1 else tuple(found)
 
 

@@ -31,7 +31,8 @@ from wengert.dialects.torch.tensors import (
     users_frame,
 )
 from wengert.engine import cotangents as ct
-from wengert.engine.node import LEAF, NOBODY, Node, Op, active, entry
+from wengert.engine.node import NOBODY, Node, active, entry
+from wengert.engine.op import LEAF, Op
 from wengert.engine.sweep import ancestors, leading_to, reverse
 from wengert.engine.tape import on_tensors
 from wengert.engine.tensor import Tensor as Native
@@ -114,7 +115,7 @@ class Hooked(Op):
         #: the tensor whose gradient is kept
         self.retains: Callable[[], Tensor | None] | None = None
 
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
+    def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
         """Return the cotangent, as the hooks leave it."""
         recorded = type(g) is Native
         tensor = made(g._raw, g._node) if recorded else made(np.asarray(g))
@@ -274,11 +275,9 @@ def freeing(gone: Freed) -> Callable[[Node], None]:
 
     def free(node: Node) -> None:
         keeps = node.op.keeps
-        if type(node.values) is Freed:
+        if keeps is False or type(node.values) is Freed:
             return
-        if keeps is None:
-            keeps = memory.keeps_arrays(node) or memory.is_part_written(node)
-        if not keeps:
+        if keeps is None and not (memory.keeps_arrays(node) or memory.is_part_written(node)):
             return
         node.values = gone
         if node.others:

@@ -40,7 +40,8 @@ from wengert.dialects.torch.tensors import (
     ns,
 )
 from wengert.engine.cotangents import Block, fit
-from wengert.engine.node import LEAF, OUTPUT, Node, Op, active
+from wengert.engine.node import Edge, Node, active
+from wengert.engine.op import LEAF, OUTPUT, Op
 from wengert.engine.record import witnesses
 from wengert.engine.sweep import recorded_values
 
@@ -57,37 +58,33 @@ class Around(Op):
     """An operation whose cotangents are looked at, all arguments' at once."""
 
     captures = True
-    holds = True
-    _asked: tuple[Any, dict[int, Any]] | None = None
 
     def __init__(self, inner: Op) -> None:
         self.__dict__.update(inner.__dict__)
         self.inner = inner
-        self.family, self.sees_unused, self.direct = inner.family, inner.sees_unused, False
+        self.family, self.sees_unused = inner.family, inner.sees_unused
         self.batch = inner.batch
 
-    def pull(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
-        """Return the cotangent of one argument; all are found when the first is asked for."""
-        if self._asked is None or self._asked[0] is not g:
-            self._asked = (g, self.all_of(xp, g, node))
-        return self._asked[1].get(argument)
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+    ) -> Sequence[Any]:
+        """Return the cotangents, as whoever looks at those of all arguments leaves them."""
+        found = self.all_of(xp, g.todense(xp) if type(g) is Block else g, node)
+        return [found.get(argument) for _, argument, _ in edges]
 
     def all_of(self, xp: Any, g: Any, node: Node) -> dict[int, Any]:
         """Return the cotangents of all arguments that have an edge."""
+        edges = node.edges
+        if xp is ns:
+            edges = tuple((p, k, recorded_values(node, k, values)) for p, k, values in edges)
         found = {}
-        for parent, argument, values in node.edges:
-            if xp is ns:
-                values = recorded_values(node, argument, values)
-            part = self.inner.pull(xp, g, node, argument, values)
+        for (parent, argument, _), part in zip(
+            edges, self.inner.pull(xp, g, node, edges), strict=True
+        ):
             if part is not None:
                 part = fit(xp, self.inner, part, parent)
                 found[argument] = part.todense(xp) if type(part) is Block else part
         return found
-
-    def let_go(self) -> None:
-        """Forget the answers."""
-        self._asked = None
-        self.inner.let_go()
 
     def release(self, gone: Any) -> None:
         """Have a program's function give up what it saved."""

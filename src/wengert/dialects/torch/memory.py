@@ -46,7 +46,8 @@ from wengert.dialects.torch.tensors import (
 from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block
 from wengert.engine.examples import one_by_one
-from wengert.engine.node import ALIAS, Edge, Node, Op, Tokens, _next_order, active, entry, meet
+from wengert.engine.node import Edge, Node, Tokens, _next_order, active, entry, meet
+from wengert.engine.op import ALIAS, Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -436,25 +437,23 @@ class _Copy(Op):
 
     family = "copy"
     linear = True
-    consumes = True
+    fresh = True
 
-    def consume(self, g: Any, node: Node, argument: int, values: Any, own: bool) -> Any:
-        """Return the cotangent of one argument, having written to `g` if that is the sweep's."""
-        if argument == 1:
-            return _part(backends.NUMPY, g, *values).copy()
-        # what was written is asked first, or is not asked at all
-        own = own and (node.argument == 1 or not node.others)
-        path, key = values
-        return _replaced(g, 0, path, key, own)
-
-    def pull_block(
-        self, xp: Any, g: Any, node: Node, parent: Node, argument: int, values: Any
-    ) -> Any:
-        """Return the cotangent for a Block `g`, densely and as the sweep's own."""
-        g = g.todense(xp)
-        if xp is backends.NUMPY:
-            return self.consume(g, node, argument, values, False)
-        return self.pull(xp, g, node, argument, values)
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+    ) -> Sequence[Any]:
+        """Return the cotangents, that of what was there before in the memory of `g` if it can."""
+        if type(g) is Block:
+            g, own = g.todense(xp), False
+        if xp is not backends.NUMPY:
+            return super().pull(xp, g, node, edges)
+        path, key = edges[0][2]
+        parts: dict[int, Any] = {argument: None for _, argument, _ in edges}
+        if 1 in parts:
+            parts[1] = _part(xp, g, path, key).copy()
+        if 0 in parts:  # after what was written, for it may write to g
+            parts[0] = _replaced(g, 0, path, key, own)
+        return list(parts.values())
 
     def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
         """Return the tangent of the tensor with that of what was written; the last of several."""

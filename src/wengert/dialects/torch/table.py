@@ -34,7 +34,8 @@ from wengert.dialects.torch.tensors import (
     store,
 )
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.node import ALIAS, active, entry
+from wengert.engine.node import active, entry
+from wengert.engine.op import ALIAS
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 

@@ -28,7 +28,8 @@ from wengert.dialects.torch.modes import (
     is_inference_mode_enabled,
 )
 from wengert.engine.batching import Batched
-from wengert.engine.node import LEAF, Node, Op, entry
+from wengert.engine.node import Node, entry
+from wengert.engine.op import LEAF, Op
 from wengert.engine.record import apply, binary, numpy_function, trace, unary
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native

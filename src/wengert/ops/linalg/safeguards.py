@@ -12,7 +12,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, Level, plain_namespace
 from wengert.engine.errors import DegenerateWarning, ShapeError, caller_depth
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.engine.record import apply, interested
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, dtypes, elementwise, shapes

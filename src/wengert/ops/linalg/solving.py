@@ -13,7 +13,7 @@ from wengert.backends.numpy_linalg import inside_out
 from wengert.engine.batching import Level, plain_namespace
 from wengert.engine.cotangents import unbroadcast
 from wengert.engine.errors import ShapeError
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching, elementwise, shapes

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops import batching, elementwise

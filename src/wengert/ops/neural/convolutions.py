@@ -184,7 +184,7 @@ class Convolution(Contraction):
         """Return the rule's answer on the parts of x, w and z that the Block has to do with."""
         wanted = self.args[argument]
         if wanted == "bias":
-            total = self.pull(xp, g.values, node, argument, values)
+            total = self.pull_array(xp, g.values, node, argument, values)
             return Block(parent.shape, (g.region[1],), total)
         known = dict(zip(self.reads[argument] or (), values, strict=True))
         (other,) = {"x", "w", "z"} - {self.result, wanted}
@@ -198,7 +198,7 @@ class Convolution(Contraction):
         known["groups"] = groups
         known[other] = known[other][slices(parts[other])]
         known[f"{wanted}_shape"] = tuple(map(len, parts[wanted]))
-        answer = self.pull(xp, part, node, argument, tuple(known.values()))
+        answer = self.pull_array(xp, part, node, argument, tuple(known.values()))
         return Block(parent.shape, parts[wanted], answer)
 
     def _related(

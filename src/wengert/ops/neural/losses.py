@@ -11,7 +11,7 @@ from wengert import backends
 from wengert.backends import numpy_fused as fused
 from wengert.engine.batching import Batched, Level, plain_namespace
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew

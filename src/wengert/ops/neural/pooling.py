@@ -18,7 +18,7 @@ from wengert import backends
 from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block, Region, slices
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise, shapes

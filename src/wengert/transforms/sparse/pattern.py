@@ -36,7 +36,8 @@ from wengert.engine.cotangents import Block, whole
 from wengert.engine.errors import WengertError
 from wengert.engine.forward import pushed_through
 from wengert.engine.jacobians import all_examples
-from wengert.engine.node import ALIAS, OUTPUT, Node
+from wengert.engine.node import Node
+from wengert.engine.op import ALIAS, OUTPUT
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops.families import Elementwise, Linewise, Reduction
 
@@ -351,12 +352,12 @@ def _gathered(xp: Any, node: Node, edge: Any) -> Positions | None:
 
 def _scattered(xp: Any, node: Node, edge: Any) -> Positions | None:
     """Return to which element of the result each element of an argument goes; -1 for none."""
-    parent, argument, values = edge
+    parent = edge[0]
     results = []
     labels = _labels(node)
     for numbers in labels:
         g = xp.asarray(numbers.reshape(node.shape), dtype=node.dtype)
-        part = node.op.pull(xp, g, node, argument, values)
+        (part,) = node.op.pull(xp, g, node, [edge])
         if part is None:
             return np.full(math.prod(parent.shape), -1)
         results.append(_numpy(part))
@@ -391,28 +392,28 @@ def _matrix(xp: Any, node: Node, edge: Any) -> csr_array | None:
 
 def _without_zeros(xp: Any, node: Node, edge: Any, pattern: csr_array) -> csr_array:
     """Return a parent's pattern without the rows that have a partial derivative of 0."""
-    parent, argument, values = edge
+    parent = edge[0]
     if isinstance(node.op, Elementwise) and parent.shape != node.shape:
         return pattern
-    kept = _alive(xp, node, argument, values).ravel()
+    kept = _alive(xp, node, edge).ravel()
     if kept.all() or len(kept) != pattern.shape[0]:
         return pattern
     return _rows(pattern, np.where(kept, np.arange(len(kept)), -1))
 
 
 def _through_elementwise_locally(xp: Any, node: Node, edge: Any, pattern: csr_array) -> csr_array:
-    parent, argument, values = edge
-    kept = np.broadcast_to(_alive(xp, node, argument, values), node.shape).ravel()
+    parent = edge[0]
+    kept = np.broadcast_to(_alive(xp, node, edge), node.shape).ravel()
     return _rows(pattern, np.where(kept, _broadcast_places(parent.shape, node.shape), -1))
 
 
-def _alive(xp: Any, node: Node, argument: int, values: Any) -> np.ndarray:
+def _alive(xp: Any, node: Node, edge: Any) -> np.ndarray:
     """Return where the partial derivatives of an operation, at its argument, are not 0."""
     alive: Any = None
     for unit in (1.0, 1j) if backends.kind_of(node.dtype) == "c" else (1.0,):
         weights = xp.asarray(np.full(node.shape, unit), dtype=node.dtype)
         with np.errstate(all="ignore"):
-            part = node.op.pull(xp, weights, node, argument, values)
+            (part,) = node.op.pull(xp, weights, node, [edge])
         if part is not None:
             here = _numpy(part.kept(xp) if type(part) is Block else part) != 0
             alive = here if alive is None else alive | here

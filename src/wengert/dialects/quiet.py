@@ -77,28 +77,28 @@ class Quiet:
 
 
 def on_arrays(function: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """Return a function of so many arguments, which computes on arrays, without the warnings.
+    """Return a function of so many arrays, which computes on NumPy arrays, without the warnings.
 
     It must not depend on context variables: it runs in a context with none but NumPy's.
     """
     state, usual, run = _STATE.get, _USUAL, _CONTEXT.run
 
-    def slowly(*args: Any) -> Any:
+    def slowly(*args: Any, **params: Any) -> Any:
         token = enter()
         try:
-            return function(*args)
+            return function(*args, **params)
         finally:
             leave(token)
 
     # Only one thread at a time can be in a context; another one gets a RuntimeError.
 
-    def of_one(x: Any) -> Any:
+    def of_one(x: Any, **params: Any) -> Any:
         if state() is usual:
             try:
-                return run(function, x)
+                return run(function, x, **params)
             except RuntimeError:
                 pass
-        return slowly(x)
+        return slowly(x, **params)
 
     def of_two(x1: Any, x2: Any) -> Any:
         if state() is usual:
@@ -108,15 +108,7 @@ def on_arrays(function: Callable[..., Any], count: int) -> Callable[..., Any]:
                 pass
         return slowly(x1, x2)
 
-    def of_three(x1: Any, x2: Any, x3: Any) -> Any:
-        if state() is usual:
-            try:
-                return run(function, x1, x2, x3)
-            except RuntimeError:
-                pass
-        return slowly(x1, x2, x3)
-
-    return (of_one, of_two, of_three)[count - 1]
+    return of_one if count == 1 else of_two
 
 
 def aloud(function: Callable[..., Any], *args: Any, **options: Any) -> Any:

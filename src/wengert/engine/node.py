@@ -52,7 +52,7 @@ def meet(tokens: Tokens, recording: Tokens) -> Tokens:
     return recording if len(both) == len(recording) else both
 
 
-_next_order = itertools.count().__next__
+next_order = itertools.count().__next__
 
 
 Edge = tuple["Node", int, tuple[Any, ...]]
@@ -126,7 +126,7 @@ def entry(
     node.tokens = tokens
     node.shape = shape
     node.dtype = dtype
-    node.order = _next_order()
+    node.order = next_order()
     return node
 
 

@@ -36,6 +36,8 @@ class Op:
     numpy_function: Callable[..., Any] | None = None
     #: whether a cotangent may come back larger than its argument, because that was broadcast
     broadcasts = False
+    #: whether an argument may be a Python number
+    takes_numbers = False
     #: whether a result may share memory with an argument
     aliases = True
     #: whether `pull_block` takes a Block on a list of positions
@@ -86,8 +88,6 @@ class Op:
             self.keeps = True
         elif not self.captures and not any(r & {*self.arrays, *self.params} for r in reads):
             self.keeps = False
-        #: whether rules read no more than the result and the arguments' values
-        self.reads_values_only = set().union(*filter(None, self.reads)) <= {"y", *self.args}
 
     def _reads(self, rule: Callable[..., Any]) -> tuple[str, ...]:
         """Return the names a rule reads, having checked that they exist."""

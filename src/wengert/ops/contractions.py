@@ -105,6 +105,16 @@ _matmul = contraction(
 )
 
 
+def _multiplied_on_numpy(x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
+    if x1.ndim == 2 == x2.ndim:
+        return x1.dot(x2)  # for small matrices in half the time of np.matmul
+    product: np.ndarray = _multiplied(backends.NUMPY, x1, x2)
+    return product
+
+
+_matmul.op.numpy_function = _multiplied_on_numpy  # type: ignore[attr-defined]
+
+
 def matmul(x1: Any, x2: Any, /) -> Any:
     """Return the matrix product over the last two axes; an array of one axis is a vector."""
     x1, x2 = _array(x1, "matmul"), _array(x2, "matmul")

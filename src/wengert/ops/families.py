@@ -43,9 +43,10 @@ from wengert.engine.cotangents import (
     whole,
 )
 from wengert.engine.errors import RuleError
+from wengert.engine.fastpath import caller
 from wengert.engine.node import Edge, Node
 from wengert.engine.op import Op
-from wengert.engine.record import apply, binary, unary
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching
 
@@ -146,6 +147,7 @@ def _by_name(name: str) -> Callable[..., Any]:
     def compute(xp: Any, *arrays: Any, **params: Any) -> Any:
         return find(xp)(*arrays, **params)
 
+    compute.find = find  # type: ignore[attr-defined]
     return compute
 
 
@@ -158,21 +160,7 @@ def _run(op: Op, xp: Any, arrays: tuple[Any, ...], params: dict[str, Any]) -> An
 
 def _caller(op: Op) -> Callable[..., Any]:
     """Return the function that users call for an operation."""
-    simple = not op.params and not op.variadic and op.reads_values_only
-    if simple and len(op.args) == 1:
-        function: Callable[..., Any] = unary(op)
-    elif simple and len(op.args) == 2:
-        function = binary(op)
-    else:
-
-        def function(*arrays: Any, **params: Any) -> Any:
-            if len(arrays) != len(op.args) and not op.variadic:
-                names = ", ".join(op.args)
-                raise TypeError(
-                    f"{op.name}({names}) takes {len(op.args)} arrays, got {len(arrays)}"
-                )
-            return apply(op, arrays, params)
-
+    function = caller(op)
     names = ["arrays"] if op.variadic else op.args
     kind = inspect.Parameter.VAR_POSITIONAL if op.variadic else inspect.Parameter.POSITIONAL_ONLY
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -190,6 +178,7 @@ class Elementwise(Op):
 
     family = "elementwise"
     broadcasts = True
+    takes_numbers = True
     takes_rows = True
     #: whether the rules are transposes already, as for real, imag and conj
     transposed = False
@@ -374,6 +363,7 @@ class Zero(Op):
 
     family = "zero"
     broadcasts = True
+    takes_numbers = True
 
     def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
         """Return the operation on all examples: on each element, or along `axis`."""

@@ -10,8 +10,9 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
+from wengert.engine.fastpath import Front, caller
 from wengert.engine.op import LEAF, Op
-from wengert.engine.record import apply, binary
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.engine.variable import VARIABLE, Variable
 from wengert.ops import (
@@ -85,7 +86,7 @@ def _swapped(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 def _install_operators(cls: type) -> None:
     for name, function in {**_ARITHMETIC, **_COMPARISONS}.items():
-        method = binary(function.op, _apply_if_known)  # type: ignore[attr-defined]
+        method = caller(function.op, Front(otherwise=_apply_if_known))  # type: ignore[attr-defined]
         setattr(cls, f"__{name}__", method)
         if name in _ARITHMETIC:
             setattr(cls, f"__r{name}__", _swapped(method))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,15 @@ _sum = reduction(
 )
 
 
+def _by_ufunc(ufunc: np.ufunc) -> Callable[..., Any]:
+    """Return a reduction of NumPy arrays by a ufunc, without the checks of np.sum and its like."""
+    reduce: Any = ufunc.reduce
+    return lambda x, *, axis, keepdims: reduce(x, axis, x.dtype, None, keepdims)
+
+
+_sum.op.numpy_function = _total = _by_ufunc(np.add)  # type: ignore[attr-defined]
+
+
 def over_count(xp: Any, g: Any, count: float) -> Any:
     """Return g / count. Half precision, which cannot hold a large count, goes by way of single."""
     if count > LARGEST_HALF and backends.is_half(g.dtype):
@@ -41,6 +51,16 @@ def over_count(xp: Any, g: Any, count: float) -> Any:
 
 LARGEST_HALF = 65504
 _mean = reduction("mean", lambda xp, g, x_shape, axis: over_count(xp, g, _count(x_shape, axis)))
+
+
+def _mean_on_numpy(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    count = _count(x.shape, axis)
+    if not count or x.dtype == np.float16 or x.dtype.kind not in "fc":
+        return np.mean(x, axis=axis, keepdims=keepdims)
+    return _total(x, axis=axis, keepdims=keepdims) / count
+
+
+_mean.op.numpy_function = _mean_on_numpy  # type: ignore[attr-defined]
 
 
 def attains(x: Any, y: Any) -> Any:
@@ -60,6 +80,8 @@ def _extreme_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any
 
 _max = reduction("max", _extreme_rule, kinds="f")
 _min = reduction("min", _extreme_rule, kinds="f")
+_max.op.numpy_function = _by_ufunc(np.maximum)  # type: ignore[attr-defined]
+_min.op.numpy_function = _by_ufunc(np.minimum)  # type: ignore[attr-defined]
 
 
 def _prod_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
@@ -88,6 +110,9 @@ _prod = reduction(
     compute=lambda xp, x, axis, keepdims: _prod_over(xp, x, axis, keepdims),
     domain=(0.3, 1.5),
 )
+
+
+_prod.op.numpy_function = _by_ufunc(np.multiply)  # type: ignore[attr-defined]
 
 
 def _prod_over(xp: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:

@@ -18,10 +18,10 @@ from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import INVALID, OpError, as_is, invalid
 from wengert.dialects.tensorflow.shapes import TensorShape
-from wengert.engine.node import Node, Tokens, active, meet
-from wengert.engine.node import _next_order as next_order
+from wengert.engine.fastpath import Front, caller
+from wengert.engine.node import Node, Tokens, active, meet, next_order
 from wengert.engine.op import ALIAS, Op, leaf
-from wengert.engine.record import apply, binary, numpy_function, unary
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.engine.variable import Variable as NativeVariable
@@ -517,7 +517,7 @@ def of_one(op_function: Any, name: str, kinds: str = "fc") -> Callable[..., Any]
         with Quiet():
             return outward(apply(op, (x,), params))
 
-    fast = unary(op, otherwise, Tensor, kinds, compute=on_arrays(numpy_function(op), 1))
+    fast = caller(op, Front(Tensor, otherwise, kinds, around=on_arrays))
 
     def call(x: Any, name: str | None = None) -> Any:
         try:
@@ -572,8 +572,7 @@ def of_two(
             ) from error
 
     quick = kinds if whole is None else "".join(k for k in kinds if k not in "iu")
-    compute = on_arrays(numpy_function(op_function.op), 2)
-    call = binary(op_function.op, otherwise, Tensor, quick, compute=compute)
+    call = caller(op_function.op, Front(Tensor, otherwise, quick, around=on_arrays))
     return _noticing(call, name) if None in op_function.op.rules else call
 
 

@@ -17,7 +17,7 @@ from wengert.dialects.torch.tensors import Leaf, Tensor, convert, label_of, made
 from wengert.engine.cotangents import Block
 from wengert.engine.node import Node, active
 from wengert.engine.op import OUTPUT
-from wengert.engine.record import _CONSTANTS, output_node
+from wengert.engine.record import output_node
 from wengert.engine.sweep import recorded_values
 
 #: What PyTorch calls the second array that an entry saves, where it is not "other".
@@ -186,13 +186,6 @@ def output_nr(tensor: Tensor) -> int:
 
 
 # -- what an entry keeps ---------------------------------------------------------------------------
-
-
-def is_constant(array: Any) -> bool:
-    """Return whether an array stands for a Python number of the program."""
-    if array.ndim or array.dtype not in _CONSTANTS:
-        return False
-    return _CONSTANTS[array.dtype].get(array.item()) is array
 
 
 def as_saved(array: np.ndarray, node: Node | None) -> Tensor:

@@ -46,7 +46,7 @@ from wengert.dialects.torch.tensors import (
 from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block
 from wengert.engine.examples import one_by_one
-from wengert.engine.node import Edge, Node, Tokens, _next_order, active, entry, meet
+from wengert.engine.node import Edge, Node, Tokens, active, entry, meet, next_order
 from wengert.engine.op import ALIAS, Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
@@ -110,7 +110,7 @@ def note_write(raw: np.ndarray, frame: Any = None) -> None:
     before = WRITTEN.get(key)
     if frame is None:
         frame = users_frame()
-    order = _last_write[0] = _next_order()
+    order = _last_write[0] = next_order()
     if before is None:
         reference = weakref.ref(whole, lambda _: WRITTEN.pop(key, None))
         WRITTEN[key] = Written(1, order, frame.f_code, frame.f_lasti, reference)
@@ -556,7 +556,7 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
     old: Any = tensor
     if type(tensor._raw) is np.ndarray and _is_recording():
         old = made(tensor._raw.copy("K"), entry_below(tensor))  # entries keep what was there
-    since = _next_order()
+    since = next_order()
     result = function(old, *args, **options)
     if _is_plain(tensor, result):
         write(tensor._raw, result._raw, not tensor._quiet)
@@ -840,7 +840,7 @@ def _move(value: Native, raw: np.ndarray) -> None:
             for parent, argument, values in node.others
         )
     if not spoilt:
-        node.order = _next_order()
+        node.order = next_order()
     trace_here(node)
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import string
-import sys
 from typing import Any
 
 import numpy as np
 
-from wengert.dialects.quiet import on_arrays
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.axes import (
     accumulated,
@@ -21,25 +19,22 @@ from wengert.dialects.torch.axes import (
     type_name,
     unable,
 )
-from wengert.dialects.torch.modes import TRACKING
 from wengert.dialects.torch.reductions import vector_norm
 from wengert.dialects.torch.table import guarded, offered, put
 from wengert.dialects.torch.tensors import (
     LABELS,
     Tensor,
+    fast,
     ns,
     promoted,
     static,
-    store,
 )
-from wengert.engine.node import active, entry, meet
-from wengert.engine.record import apply, maker, witnesses
+from wengert.engine.op import Op
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import contractions
 
-_getframe = sys._getframe
-_new = maker(Tensor)
 _MATMUL: Any = contractions._matmul.op  # type: ignore[attr-defined]
 LABELS.setdefault(_MATMUL.name, "MmBackward0")
 
@@ -95,67 +90,30 @@ def _product(input: Any, other: Any) -> Any:
 
 
 _slow = guarded(_product, "MmBackward0")
-_dot = on_arrays(np.ndarray.dot, 2)
 
 
-def _matmul(input: Any, other: Any, *, out: Any = None, _depth: int = 1) -> Any:
-    """Return the product of matrices, or of vectors, over the last axes."""
-    if (
-        type(input) is not Tensor
-        or type(other) is not Tensor
-        or type(raw1 := input._raw) is not np.ndarray
-        or type(raw2 := other._raw) is not np.ndarray
-        or raw1.ndim != 2
-        or raw2.ndim != 2
-        or (dtype := raw1.dtype) is not raw2.dtype
-        or dtype.kind not in "fc"
-        or (shape1 := raw1.shape)[1] != (shape2 := raw2.shape)[0]
-    ):
-        return _slow(input, other, out=out)
-    y = _dot(raw1, raw2)
-    result = _new()
-    result._raw = y
-    result._node = None
-    node1, node2 = input._node, other._node
-    if (node1 is not None or node2 is not None) and (recording := active.get() or TRACKING):
-        first = second = None
-        if node1 is not None:
-            first = node1.tokens if node1.tokens is recording else meet(node1.tokens, recording)
-        if node2 is not None:
-            second = node2.tokens if node2.tokens is recording else meet(node2.tokens, recording)
-        shapes = (shape1, shape2)
-        made = None
-        if first and second:
-            tokens = first if first is recording else meet(first | second, recording)
-            others = ((node2, 1, (raw1, shapes)),)
-            made = entry(_MATMUL, node1, 0, (raw2, shapes), others, tokens, y.shape, dtype)  # type: ignore[arg-type]
-        elif first:
-            made = entry(_MATMUL, node1, 0, (raw2, shapes), (), first, y.shape, dtype)
-        elif second:
-            made = entry(_MATMUL, node2, 1, (raw1, shapes), (), second, y.shape, dtype)
-        if made is not None:
-            result._node = made
-            frame = _getframe(_depth)
-            made.code = frame.f_code
-            made.last = frame.f_lasti
-            for witness in witnesses:
-                witness(made)
-    return result if out is None else store(result, out)
+def _otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    return _slow(*args)
+
+
+_two_matrices = fast(_MATMUL, _otherwise, "fc", 2, "_x0.ndim == 2 == _x1.ndim")
 
 
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """Return the product of matrices, or of vectors, over the last axes."""
-    return _matmul(input, other, out=out, _depth=2)
+    if out is None:
+        return _two_matrices(input, other)
+    return _slow(input, other, out=out)
 
 
 def _operator(x: Any, y: Any) -> Any:
     if not isinstance(y, (Tensor, Native)):
         return NotImplemented
-    return _matmul(x, y, _depth=2)
+    return _two_matrices(x, y)
 
 
 def _reflected(x: Any, y: Any) -> Any:
-    return _matmul(y, x, _depth=2) if isinstance(y, (Tensor, Native)) else NotImplemented
+    return _two_matrices(y, x) if isinstance(y, (Tensor, Native)) else NotImplemented
 
 
 put(("matmul", "Tensor.matmul"), matmul)

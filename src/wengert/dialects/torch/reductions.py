@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from wengert.dialects.quiet import on_arrays
 from wengert.dialects.torch import conventions, dtypes
 from wengert.dialects.torch.axes import (
     accumulated,
@@ -29,25 +26,22 @@ from wengert.dialects.torch.axes import (
     type_name,
     unable,
 )
-from wengert.dialects.torch.modes import TRACKING
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import guarded, offered, put
 from wengert.dialects.torch.tensors import (
     LABELS,
     Tensor,
     astype,
+    fast,
     ns,
     promoted,
     static,
 )
-from wengert.engine.node import active, entry, meet
-from wengert.engine.record import apply, maker, witnesses
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import reductions
 
-_getframe = sys._getframe
-_new = maker(Tensor)
 #: All axes of an array, by how many it has.
 _ALL_AXES = [tuple(range(ndim)) for ndim in range(65)]
 
@@ -78,66 +72,35 @@ def _mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
     return y if dim is None else labelled(y, "MeanBackward1")
 
 
-def _quick(operation: Any, compute: Callable[..., Any], function: Any, depth: int = 1) -> Any:
+def _quick(operation: Any, function: Any, depth: int = 1) -> Any:
     """Return a reduction that goes the short way for real numbers with fractions.
 
-    `compute` takes an array, an axis or None for all, and whether axes are kept; `function` does
-    all else, with PyTorch's arguments. `depth` is how many frames up the program is.
+    `function` does all else, with PyTorch's arguments. `depth` is how many frames up the program
+    is.
     """
-    op = operation.op
     name = function.__name__.strip("_")
     labels = LABELS_OF[name]
     slow = guarded(function, labels[0])
-    ndarray, current, asarray = np.ndarray, active.get, np.asarray
-    pick, quietly = op.picks[0], on_arrays(compute, 3)
-    LABELS.setdefault(op.name, labels[0])
+
+    quickly = fast(operation.op, lambda *_: NotImplemented, "f", depth + 1)
+    LABELS.setdefault(operation.op.name, labels[0])
 
     def call(
         input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **options: Any
     ) -> Any:
-        if (
-            out is not None
-            or options
-            or type(input) is not Tensor
-            or type(raw := input._raw) is not ndarray
-            or raw.dtype.kind != "f"
-            or type(keepdim) is not bool
-        ):
+        result: Any = NotImplemented
+        if out is None and not options and type(keepdim) is bool and type(input) is Tensor:
+            ndim = input._raw.ndim
+            if dim is None:
+                result = quickly(input, axis=_ALL_AXES[ndim], keepdims=keepdim)
+            elif type(dim) is int and -ndim <= dim < ndim:
+                result = quickly(input, axis=(dim % ndim,), keepdims=keepdim)
+        if result is NotImplemented:
             given = {} if dim is None else {"dim": dim}
             given |= {} if keepdim is False else {"keepdim": keepdim}
             return slow(input, out=out, **given, **options)
-        ndim = raw.ndim
-        axis: Any = None
-        if dim is not None:
-            if type(dim) is not int or not -ndim <= dim < ndim:
-                return slow(input, dim, keepdim)
-            axis = dim if dim >= 0 else dim + ndim
-        try:
-            y = quietly(raw, axis, keepdim)
-        except ValueError:  # there is nothing along the axis
-            return slow(input, **({} if dim is None else {"dim": dim}))
-        if type(y) is not ndarray:
-            y = asarray(y)
-        result = _new()
-        result._raw = y
-        result._node = None
-        node = input._node
-        if node is not None and (recording := current() or TRACKING):
-            tokens = node.tokens
-            if tokens is not recording:
-                tokens = meet(tokens, recording)
-            if tokens:
-                shape = raw.shape
-                axes = _ALL_AXES[ndim] if axis is None else (axis,)
-                values = pick((y, raw, shape, (shape,), axes, keepdim))
-                made = entry(op, node, 0, values, (), tokens, y.shape, y.dtype)
-                result._node = made
-                made.label = labels[axis is not None]
-                frame = _getframe(depth)
-                made.code = frame.f_code
-                made.last = frame.f_lasti
-                for witness in witnesses:
-                    witness(made)
+        if dim is not None and result._node is not None:
+            result._node.label = labels[1]
         return result
 
     call.__name__ = call.__qualname__ = name
@@ -157,22 +120,6 @@ LABELS_OF = {
 }
 
 
-def _by(ufunc: Any) -> Callable[..., Any]:
-    def compute(raw: np.ndarray, axis: int | None, keepdim: bool) -> Any:
-        return ufunc.reduce(raw, axis, None, None, keepdim)
-
-    return compute
-
-
-_total = _by(np.add)
-
-
-def _average(raw: np.ndarray, axis: int | None, keepdim: bool) -> Any:
-    count = raw.size if axis is None else raw.shape[axis]
-    total = _total(raw, axis, keepdim)
-    return total / count if count else total * math.nan
-
-
 def _prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Return the product over all axes or one."""
     x = accumulated(tensor_of(input), dtype)
@@ -181,9 +128,9 @@ def _prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
     return y if dim is None else labelled(y, "ProdBackward1")
 
 
-put(("sum", "Tensor.sum"), _quick(reductions._sum, _total, _sum))
-put(("mean", "Tensor.mean"), _quick(reductions._mean, _average, _mean))
-put(("prod", "Tensor.prod"), _quick(conventions.prod, _by(np.multiply), _prod))
+put(("sum", "Tensor.sum"), _quick(reductions._sum, _sum))
+put(("mean", "Tensor.mean"), _quick(reductions._mean, _mean))
+put(("prod", "Tensor.prod"), _quick(conventions.prod, _prod))
 
 
 def _without_nan(x: Native) -> Native:
@@ -448,9 +395,7 @@ def _quick_extreme(name: str, kind: Any) -> Any:
     """Return the function of all elements that goes the short way, and else another."""
     function = _extreme_function(name, kind)
     slow = guarded(function, f"{name.title()}Backward0")
-    whole = _quick(
-        getattr(conventions, f"{name}_of_all"), _by(getattr(np, f"{name}imum")), function, 2
-    )
+    whole = _quick(getattr(conventions, f"{name}_of_all"), function, 2)
 
     def call(input: Any, *args: Any, **options: Any) -> Any:
         return slow(input, *args, **options) if args or options else whole(input)
@@ -481,8 +426,8 @@ def _shared(name: str) -> Any:
     return call
 
 
-put(("amax", "Tensor.amax"), _quick(reductions._max, _by(np.maximum), _shared("max")))
-put(("amin", "Tensor.amin"), _quick(reductions._min, _by(np.minimum), _shared("min")))
+put(("amax", "Tensor.amax"), _quick(reductions._max, _shared("max")))
+put(("amin", "Tensor.amin"), _quick(reductions._min, _shared("min")))
 
 
 @offered("aminmax")

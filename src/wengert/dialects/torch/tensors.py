@@ -12,7 +12,6 @@ import sys
 import warnings
 import weakref
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,9 +27,10 @@ from wengert.dialects.torch.modes import (
     is_inference_mode_enabled,
 )
 from wengert.engine.batching import Batched
+from wengert.engine.fastpath import Front, caller
 from wengert.engine.node import Node, entry
 from wengert.engine.op import LEAF, Op
-from wengert.engine.record import apply, binary, numpy_function, trace, unary
+from wengert.engine.record import apply, trace
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 
@@ -389,6 +389,11 @@ class Forms(NamedTuple):
     function: Callable[..., Any]
 
 
+def fast(op: Op, otherwise: Any, kinds: str, depth: int, when: str = "") -> Callable[..., Any]:
+    """Return the function that calls an operation on PyTorch's tensors; see `Front`."""
+    return caller(op, Front(Tensor, otherwise, kinds, TRACKING, depth, on_arrays, when))
+
+
 def of_one(
     function: Any,
     label: str,
@@ -413,17 +418,15 @@ def of_one(
             return finished(op, (x,), label)
 
     quick = "".join(k for k in ("fc" if floating else "iufc") if k in kinds) or "-"
-    compute = on_arrays(numpy_function(op), 1)
-    fast = partial(unary, op, kind=Tensor, one_of=quick, always=TRACKING, compute=compute)
-    otherwise = _plain_first(fast(slowly), slowly)
-    within = fast(otherwise, traced=2)
+    otherwise = _plain_first(fast(op, slowly, quick, 0), slowly)
+    within = fast(op, otherwise, quick, 2)
 
     def call(input: Any, *, out: Any = None) -> Any:
         if out is None:
             return within(input)
         return store(within(input), out)
 
-    return Forms(fast(otherwise, traced=1), within, call)
+    return Forms(fast(op, otherwise, quick, 1), within, call)
 
 
 def of_two(
@@ -458,10 +461,8 @@ def of_two(
             return finished(op, (x, y), label)
 
     quick = "".join(k for k in ("fc" if floating or check else "iufc") if k in kinds) or "-"
-    compute = on_arrays(numpy_function(op), 2)
-    fast = partial(binary, op, kind=Tensor, one_of=quick, always=TRACKING, compute=compute)
-    otherwise = _plain_first(fast(slowly), slowly)
-    within = fast(otherwise, traced=2)
+    otherwise = _plain_first(fast(op, slowly, quick, 0), slowly)
+    within = fast(op, otherwise, quick, 2)
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         if numbers != "12":
@@ -474,7 +475,7 @@ def of_two(
             )
         return result if out is None else store(result, out)
 
-    return Forms(fast(otherwise, traced=1), within, call)
+    return Forms(fast(op, otherwise, quick, 1), within, call)
 
 
 def _plain_first(quickly: Callable[..., Any], slowly: Callable[..., Any]) -> Callable[..., Any]:

@@ -18,7 +18,7 @@ from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import PAUSED, current, enable_grad, no_grad
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, convert, made, ns, users_frame
-from wengert.engine.node import _next_order
+from wengert.engine.node import next_order
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
@@ -475,7 +475,7 @@ class ByRule(Optimizer):
     def _record(self, p: Tensor, g: Native, state: dict[str, Any], options: dict[str, Any]) -> None:
         """Make a step whose entries say how the parameter and its state came about."""
         memory.check_writable(p)
-        since = _next_order()
+        since = next_order()
         given: dict[str, Any] = {
             name: _own(tensor) for name, tensor in state.items() if tensor is not None
         }

@@ -14,6 +14,8 @@ The module is a namespace of the Python Array API standard.
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from wengert import extend
+from wengert.elements import selections as _selections
+from wengert.elements.influence import influence
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import (
     BackendError,
@@ -28,19 +30,17 @@ from wengert.engine.errors import (
     UnconnectedWarning,
     WengertError,
 )
-from wengert.engine.tape import GradientTape
 from wengert.engine.tensor import Tensor
-from wengert.engine.variable import Variable
-from wengert.ops import cut_paths as _cut_paths  # noqa: F401
+from wengert.explain import cut_paths as _cut_paths  # noqa: F401
 from wengert.ops import numpy_protocol as _numpy_protocol
 from wengert.ops import operators as _operators
 from wengert.ops.namespace import *  # noqa: F403
 from wengert.ops.namespace import __all__ as _names
+from wengert.ops.variable import Variable
 from wengert.transforms.check import GradientCheckError, check_grads
 from wengert.transforms.checkpoint import checkpoint
 from wengert.transforms.checkpoint_loop import checkpoint_loop
 from wengert.transforms.custom import custom_gradient, custom_jvp, custom_vjp
-from wengert.transforms.elements import influence
 from wengert.transforms.forward import ForwardAccumulator, jvp, linearize
 from wengert.transforms.gradients import grad, stop_gradient, value_and_grad, vjp
 from wengert.transforms.implicit import implicit_function
@@ -53,12 +53,14 @@ from wengert.transforms.jacobians import (
     jacobian,
     laplacian,
 )
+from wengert.transforms.tape import GradientTape
 from wengert.transforms.vmap import vmap
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 
 _operators.install()
+_selections.install()
 _numpy_protocol.install()
 
 __all__ = [

@@ -30,12 +30,12 @@ from wengert.engine.cotangents import (
 from wengert.engine.node import NOBODY, Node, active
 from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import ancestors, leading_to, recorded_values
-from wengert.engine.tape import GradientTape, Part, on_tensors
+from wengert.engine.tape import Part, Tape, on_tensors
 from wengert.engine.tensor import Tensor, wrap
 
 
 def push(
-    tape: GradientTape,
+    tape: Tape,
     places: Sequence[Part],
     tangents: Sequence[Any],
     targets: Sequence[Tensor],
@@ -185,7 +185,7 @@ def _by_transposing(node: Node, edges: list[Any]) -> Any:
         outputs = [wrap(plain.zeros(lengths, dtype=node.dtype))]
     answers: list[Any] = []
     weights: list[Any] = []
-    with GradientTape(watch_accessed_variables=False) as tape:
+    with Tape(watch_accessed_variables=False) as tape:
         tape._token.transform = f"the transposed rule of {op.name}"
         tape.watch([c for c in outputs if c is not None])
         g: Any = outputs if several else outputs[0]

@@ -1,4 +1,4 @@
-"""GradientTape: who watches what, and what is asked of it."""
+"""The tape: who watches what, and gradients."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from wengert import backends
 from wengert.engine import cotangents as ct
 from wengert.engine.batching import levels
-from wengert.engine.cost import Cost, estimate, whole_seeds
 from wengert.engine.errors import DtypeError, ShapeError, TapeError, caller_line
 from wengert.engine.node import NOBODY, Node, Token, Tokens, active, watch
 from wengert.engine.op import leaf as leaf_node
@@ -18,30 +17,14 @@ from wengert.engine.record import lift
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten, paths
-from wengert.engine.variable import Variable
 
 _spending = threading.Lock()
 
 
-class GradientTape:
+class Tape:
     """Records the operations that depend on what it watches, to differentiate them.
 
-    Parameters
-    ----------
-    persistent
-        Whether `gradient` may be called more than once.
-    watch_accessed_variables
-        Whether trainable variables are watched as soon as they are read.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.asarray([1.0, 2.0, 3.0])
-    >>> with wg.GradientTape() as tape:
-    ...     tape.watch(x)
-    ...     y = wg.sum(x**2)
-    >>> tape.gradient(y, x)
-    Tensor([2., 4., 6.], dtype=float64)
+    It is `wengert.GradientTape` without what is asked of it beside gradients.
     """
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
@@ -54,7 +37,7 @@ class GradientTape:
         self._spent: str | None = None  # where the one gradient() was called
         self._token = Token(self._watches_read)
 
-    def __enter__(self) -> GradientTape:
+    def __enter__(self) -> Tape:
         self._check_thread("entered")
         if self._thread is not None:
             raise TapeError("this tape is open already; make another GradientTape for nesting")
@@ -91,7 +74,7 @@ class GradientTape:
         """Record what is computed from these tensors or variables from now on."""
         self._check_thread("asked to watch")
         for leaf in flatten(tensors)[0]:
-            if isinstance(leaf, Variable):
+            if hasattr(leaf, "_watched_by"):  # a variable
                 _check_inexact(leaf._value.dtype, leaf._value.shape)
                 leaf._watched_by(self._token)
                 continue
@@ -103,7 +86,7 @@ class GradientTape:
                 leaf._node = leaf_node(shape, dtype)
             watch(leaf._node, self._token)
 
-    def watched_variables(self) -> tuple[Variable, ...]:
+    def watched_variables(self) -> tuple[Any, ...]:
         """Return the variables that are watched, in the order they were first read."""
         return tuple(self._token.variables.values())
 
@@ -195,71 +178,6 @@ class GradientTape:
                 self._check_unspent(method)
                 self._spent = caller_line()
 
-    def jacobian(
-        self,
-        target: Any,
-        sources: Any,
-        unconnected_gradients: str = "none",
-        chunk_size: int | str | None = "auto",
-    ) -> Any:
-        """Return the gradient of every element of the target with respect to each source.
-
-        Parameters
-        ----------
-        target
-            A tensor, or a selection ``z.at[key]`` of one.
-        sources
-            As for `gradient`. The result for each has the target's axes, then the source's.
-        unconnected_gradients
-            As for `gradient`.
-        chunk_size
-            How many elements of the target to differentiate at once; "auto" for as many as a
-            memory budget allows, None for all.
-        """
-        from wengert.engine.jacobians import tape_jacobian
-
-        self._check_asked("jacobian", unconnected_gradients)
-        return tape_jacobian(self, target, sources, unconnected_gradients == "zero", chunk_size)
-
-    def batch_jacobian(
-        self,
-        target: Any,
-        source: Any,
-        unconnected_gradients: str = "none",
-        chunk_size: int | str | None = "auto",
-    ) -> Any:
-        """Return the Jacobian of each example: of target[i] with respect to source[i].
-
-        The result has the shape (examples, rest of the target's, rest of the source's). It is
-        right if no example of the target depends on another of the source.
-        """
-        from wengert.engine.jacobians import tape_batch_jacobian
-
-        self._check_asked("batch_jacobian", unconnected_gradients)
-        zero = unconnected_gradients == "zero"
-        return tape_batch_jacobian(self, target, source, zero, chunk_size)
-
-    def cost(self, target: Any, sources: Any) -> Cost:
-        """Return what `gradient` of the same arguments takes, structured and dense.
-
-        Nothing is computed, and the tape can still be asked for the gradient.
-        """
-        self._check_unspent("cost")
-        targets = [part_of_tape(t, "cost: target") for t in flatten(target)[0]]
-        places = [part_of_tape(s, "cost: source") for s in flatten(sources)[0] if s is not None]
-        seeds: dict[Node, ct.Region] = {}
-        for part in targets:
-            node = part.node
-            if node is not None and self._token in node.tokens:
-                region = ct.whole(node.shape)
-                if part.selection is not None:
-                    region = part.selection.region
-                seeds[node] = ct.around(seeds[node], region) if node in seeds else region
-        entries = ancestors(seeds, self._token)
-        nodes: set[Any] = {p.node for p in places if p.node is not None}
-        structured = estimate(entries, seeds, nodes, _regions([p for p in places if p.node]))
-        return Cost(structured, estimate(entries, whole_seeds(seeds), nodes, {}, dense=True))
-
     def _seeds(self, target: Any, targets: list[Part], weights: Any) -> list[tuple[Part, Tensor]]:
         """Return each target that was recorded here with its cotangent."""
         given = [None] * len(targets) if weights is None else flatten(weights)[0]
@@ -326,7 +244,7 @@ class GradientTape:
         active.set(recording or NOBODY)
         try:
             release = self._token if last and not self._persistent else None
-            parts, ends = _regions(wanted), self._token.starts
+            parts, ends = regions_of(wanted), self._token.starts
             found = reverse(xp, entries, seeds, sources, recorded, release, parts, ends)
         finally:
             active.set(before)
@@ -380,12 +298,12 @@ def part_of_tape(value: Any, what: str) -> Part:
     if hasattr(type(value), "__wengert_selection__"):
         owner, selection = value.__wengert_selection__()
     tensor = _converted(owner, what)
-    node = owner._leaf if isinstance(owner, Variable) else tensor._node
+    node = getattr(owner, "_leaf", tensor._node)  # of a variable, the one that does not change
     return Part(tensor, node, selection)
 
 
-def _regions(sources: list[Part]) -> dict[Node, ct.Region]:
-    """Return the region asked for of each source of which not all is asked for."""
+def regions_of(sources: list[Part]) -> dict[Node, ct.Region]:
+    """Return the region that is asked for, for each source of which that is a part."""
     regions: dict[Any, Any] = {}
     for part in sources:
         if part.selection is None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched, Level
-from wengert.engine.cotangents import Block, Region, selected, sizes, whole
+from wengert.engine.cotangents import Block, Region, sizes, whole
 from wengert.engine.errors import ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
@@ -239,7 +239,8 @@ def _slice_reached(region: Region, shape: Any, x_shape: Any, parts: Any) -> Regi
     return tuple(found)
 
 
-def _slice_transpose(xp: Any, g: Any, x_shape: Any, parts: Any) -> Block:
+def slice_transpose(xp: Any, g: Any, x_shape: Any, parts: Any) -> Block:
+    """Return g on the rectangle that a slice was cut from."""
     region = _rectangle(parts, x_shape)
     return Block(x_shape, region, xp.reshape(g, tuple(map(len, region))))
 
@@ -271,7 +272,7 @@ def _sliced(xp: Any, x: Any, parts: Any) -> Any:
 
 _slice = position_map(
     "slice",
-    _slice_transpose,
+    slice_transpose,
     batch=_slice_examples,
     params=("parts",),
     compute=lambda xp, x, parts: _sliced(xp, x, parts),
@@ -386,7 +387,7 @@ def is_selected(key: tuple[Any, ...], shape: tuple[int, ...], part: Any) -> Any:
     return (scatter(ones, shape=shape, key=key) != 0)._raw
 
 
-def _index_transpose(xp: Any, g: Any, x_shape: Any, key: Any) -> Any:
+def index_transpose(xp: Any, g: Any, x_shape: Any, key: Any) -> Any:
     """Return g where x[key] has its elements from: rows of x, or an array with a mask."""
     key = (*key, *[slice(None)] * (len(x_shape) - sum(part is not None for part in key)))
     lists = [part for part in key if not isinstance(part, slice)]
@@ -404,7 +405,7 @@ def _index_transpose(xp: Any, g: Any, x_shape: Any, key: Any) -> Any:
 
 index = position_map(
     "index",
-    _index_transpose,
+    index_transpose,
     params=("key",),
     batch=_index_examples,
     compute=lambda xp, x, key: xp.index(x, key),
@@ -501,58 +502,3 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     axis = one_axis(axis, x.ndim, "unstack")
     before = (slice(None),) * axis
     return tuple(getitem(x, (*before, i)) for i in range(x.shape[axis]))
-
-
-# -- selections -----------------------------------------------------------------------------
-
-
-class Selected:
-    """The elements x[key] of an array of some shape, as a gradient is asked for."""
-
-    def __init__(self, key: Any, shape: tuple[int, ...]) -> None:
-        self._parts, self._basic = parse_key(key, shape)
-        self._whole = shape
-        self.shape: tuple[int, ...] = selected_shape(self._parts, shape)
-
-    @property
-    def region(self) -> Region:
-        """The smallest ranges around the elements."""
-        real = [p for p in self._parts if p is not None]
-        return tuple(_around(p, n) for p, n in zip(real, self._whole, strict=True))
-
-    def embed(self, xp: Any, g: Any) -> Block:
-        """Return the cotangent of x for that of x[key]."""
-        if self._basic:
-            return _slice_transpose(xp, g, self._whole, self._parts)
-        return _index_transpose(xp, g, self._whole, self._parts)
-
-    def pick(self, xp: Any, g: Any) -> Any:
-        """Return g[key], at the cost of what is asked for and what there is."""
-        region = self.region
-        box = selected(xp, g, region)
-        offsets = iter(region)
-        key: list[Any] = []
-        for part in self._parts:
-            if part is None:
-                key.append(None)
-            elif isinstance(part, slice):
-                next(offsets)  # its first or last element is the box's
-                key.append(slice(None, None, part.step))
-            elif type(part) is Batched:
-                next(offsets)  # the box is whole along this axis
-                key.append(part)
-            else:
-                key.append(part - next(offsets).start)
-        return getitem(box, tuple(key))
-
-
-def _around(part: Any, n: int) -> range:
-    """Return the range of positions from the first to the last that a part of a key selects."""
-    if isinstance(part, slice):
-        r = range(n)[part]
-        return range(min(r[0], r[-1]), max(r[0], r[-1]) + 1) if r else range(0)
-    if isinstance(part, int):
-        return range(part, part + 1)
-    if type(part) is Batched:
-        return range(n)
-    return range(int(part.min()), int(part.max()) + 1) if part.size else range(0)

@@ -16,7 +16,6 @@ import numpy as np
 from wengert import backends
 from wengert.engine.errors import NoRuleError
 from wengert.engine.tensor import Tensor
-from wengert.engine.variable import Variable
 from wengert.ops import special_ufuncs
 from wengert.ops.numpy_functions import FUNCTIONS
 from wengert.ops.numpy_ufuncs import (
@@ -28,6 +27,7 @@ from wengert.ops.numpy_ufuncs import (
     numpy_dtype,
 )
 from wengert.ops.shapes import tensor
+from wengert.ops.variable import Variable
 
 #: Parameters that may have any value, because they say how to compute and not what.
 _SETTINGS = {

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import Batched
 from wengert.engine.fastpath import Front, caller
-from wengert.engine.op import LEAF, Op
+from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
-from wengert.engine.variable import VARIABLE, Variable
 from wengert.ops import (
     contractions,
     creation,
@@ -23,7 +20,7 @@ from wengert.ops import (
     reductions,
     shapes,
 )
-from wengert.ops.updates import At
+from wengert.ops.variable import Variable
 
 _ARITHMETIC = {
     "add": elementwise.add,
@@ -137,54 +134,6 @@ def _to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
     return shapes.to_device(self, device=device, back=self.device)
 
 
-def _holders(view: np.ndarray) -> int:
-    return sys.getrefcount(view.base)
-
-
-#: What `_holders` says of a view into memory that nothing else refers to.
-_ONE_HOLDER = _holders(np.empty(1)[:])
-
-
-def _is_part(raw: Any) -> bool:
-    """Whether an array is a view into memory that something else refers to, as far as is known."""
-    while type(raw) is Batched:
-        raw = raw.values._raw
-    if type(raw) is np.ndarray:
-        return raw.base is not None and _holders(raw) > _ONE_HOLDER
-    inside = getattr(raw, "_array", None)  # array-api-strict's
-    base = inside.base if isinstance(inside, np.ndarray) else getattr(raw, "_base", None)
-    return base is not None
-
-
-def _set_item(self: Tensor, key: Any, value: Any) -> None:
-    """Have x be ``x.at[key].set(value)``: no array is written to, and derivatives follow.
-
-    Inside of vmap, a tensor that was the same for all examples may become one that differs.
-    """
-    node, raw = self._node, self._raw
-    if node is not None and node.op is LEAF and any(token.alive for token in node.tokens):
-        raise TypeError(
-            "x[key] = value: a tape watches x, and the gradient is with respect to what x was; "
-            "write y = x.copy() and assign to y, or y = x.at[key].set(value)"
-        )
-    if node is not None and node.op is VARIABLE:
-        raise TypeError(
-            "x[key] = value: x is the value of a variable; write v[key] = value to change that, or "
-            "assign to x.copy()"
-        )
-    if _is_part(raw):
-        raise TypeError(
-            "x[key] = value: x is a part of another tensor, which the assignment would not reach; "
-            "write a[part][key] = value as a[part, key] = value, or assign to x.copy()"
-        )
-    if indexing.is_scalar_mask(key):
-        one_more = shapes.expand_dims(self, axis=0)
-        new = shapes.squeeze(At(one_more)[: int(bool(key))].set(value), axis=0)
-    else:
-        new = At(self)[key].set(value)
-    self._raw, self._node = new._raw, new._node
-
-
 def _method(name: str) -> Callable[..., Any]:
     function = getattr(np, name)  # asks the tensor in its turn, through NumPy's protocol
 
@@ -228,7 +177,6 @@ def install() -> None:
             "__array_namespace__": _array_namespace,
             "T": property(_matrix),
             "mT": property(shapes.matrix_transpose),
-            "at": property(At),
             "real": property(
                 lambda x: elementwise.real(x) if elementwise.is_complex(x) else shapes.renewed(x)
             ),
@@ -248,7 +196,6 @@ def install() -> None:
         "flatten": lambda self: elementwise.positive(shapes.reshape(self, (-1,))),
         "to_device": _to_device,
         "copy": elementwise.positive,
-        "__setitem__": _set_item,
     }
     for name, function in more.items():
         setattr(Tensor, name, function)

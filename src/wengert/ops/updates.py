@@ -1,6 +1,6 @@
-"""x.at[key]: a selection of x, and functional updates of it.
+"""Operations that replace elements, or add to them, in a new tensor.
 
-`x.at[key].set(v)` is a new tensor; derivatives flow to v and to the rest of x.
+Derivatives flow to the new elements and to the rest. Users call them as `x.at[key].set(v)`.
 """
 
 from __future__ import annotations
@@ -13,28 +13,22 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import Batched, Level
+from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block, whole
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.node import Node
 from wengert.engine.op import Op
-from wengert.engine.record import SCALARS, apply
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import batching, elementwise, shapes
-from wengert.ops.creation import zeros_like
+from wengert.ops import batching
 from wengert.ops.families import pull_with_mask, sample, special
 from wengert.ops.indexing import (
-    Selected,
-    getitem,
     has_arrays,
     index,
     is_selected,
     over_examples,
-    parse_key,
-    selected_shape,
 )
 from wengert.ops.reductions import attains
-from wengert.ops.segments import apart, like, on_host, segment_prod
+from wengert.ops.segments import apart, on_host
 
 _KEYS = [
     sample((3, 4), (4,), key=(1, slice(None)), winners=None),
@@ -170,8 +164,8 @@ def _extreme(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
     )
 
 
-_max = _extreme("at_max", np.maximum)
-_min = _extreme("at_min", np.minimum)
+maximum_at = _extreme("at_max", np.maximum)
+minimum_at = _extreme("at_min", np.minimum)
 
 
 for _update in (_set, _add):
@@ -189,7 +183,7 @@ def put_add(x: Any, values: Any, *, key: tuple[Any, ...]) -> Any:
     return _add(x, values, key=key)
 
 
-def _places(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+def places_twice(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     """Return the flat place of each selected element, as a raw array; None if no two are one."""
     if not has_arrays(key):
         return None
@@ -198,7 +192,7 @@ def _places(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     return places if (flat[1:] == flat[:-1]).any() else None
 
 
-def _rounds(places: Any, size: int) -> Any:
+def times_before(places: Any, size: int) -> Any:
     """Return for each of the places how often it was selected before, as a raw array."""
     flat = apart(places, size)
     order = np.argsort(flat, axis=None, kind="stable")
@@ -212,7 +206,7 @@ def _rounds(places: Any, size: int) -> Any:
 
 def _winners(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     """Return which of the selected elements is the last of its place; None if all are."""
-    places = _places(key, shape)
+    places = places_twice(key, shape)
     if places is None:
         return None
     flat = apart(places, math.prod(shape))
@@ -220,159 +214,3 @@ def _winners(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     last = np.empty(int(flat.max()) + 1, int)
     last[flat.reshape(-1)] = numbers.reshape(-1)
     return batching.rebatched(last[flat] == numbers, places)
-
-
-class At:
-    """What `x.at` is: index it to get a `Selection`."""
-
-    __slots__ = ("_owner",)
-
-    def __init__(self, owner: Any) -> None:
-        self._owner = owner
-
-    def __getitem__(self, key: Any) -> Selection:
-        return Selection(self._owner, key)
-
-
-class Selection:
-    """The elements x[key], to read or to replace in a new tensor.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.zeros(4)
-    >>> x.at[1].set(5.0)
-    Tensor([0., 5., 0., 0.], dtype=float64)
-    >>> x.at[wg.asarray([0, 0, 2])].add(1.0)
-    Tensor([2., 0., 1., 0.], dtype=float64)
-    """
-
-    __slots__ = ("_key", "_owner", "_parts", "_x")
-
-    def __init__(self, owner: Any, key: Any) -> None:
-        self._owner = owner  # a tensor or a variable
-        self._x = shapes.tensor(owner, "at[...]")
-        self._key = key
-        self._parts = parse_key(key, self._x.shape).parts
-
-    def __wengert_selection__(self) -> tuple[Any, Selected]:
-        """Return the tensor and which of its elements, for a gradient of or by them."""
-        return self._owner, Selected(self._key, self._x.shape)
-
-    def _assigned(self, values: Any) -> Any:
-        """Have a variable hold `values` at the key, and return this; of a tensor, a new one."""
-        if self._owner is self._x:
-            return self.set(values)
-        self._owner[self._parts] = values
-        return Selection(self._owner, self._key)
-
-    def get(self) -> Any:
-        """Return x[key]."""
-        return getitem(self._x, self._key)
-
-    def _values(self, values: Any) -> Any:
-        """Return values with the shape of the selection and the dtype of x."""
-        shape = selected_shape(self._parts, self._x.shape)
-        values = self._in_dtype(values)
-        try:
-            return shapes.broadcast_to(values, shape)
-        except ShapeError as error:
-            raise ShapeError(
-                f"at[...]: values of shape {values.shape} for a selection of shape {shape} "
-                f"of an array of shape {self._x.shape}"
-            ) from error
-
-    def _in_dtype(self, values: Any) -> Any:
-        """Return values as a tensor of x's library and dtype, if that can hold them."""
-        x = self._x
-        number = type(values) in SCALARS
-        if not number:
-            values = shapes.tensor(values, "at[...]")
-        given = np.asarray(values).dtype if number else values.dtype
-        if backends.loses(given, x.dtype):
-            raise DtypeError(
-                f"at[...]: values of {given} for an array of {x.dtype}, which cannot hold them; "
-                "write wg.astype(x, dtype).at[...], or wg.real(values)"
-            )
-        if number:
-            return wrap(backends.namespace_of(x._raw).asarray(values, dtype=x.dtype))
-        return values if values.dtype == x.dtype else elementwise.astype(values, x.dtype)
-
-    def set(self, values: Any) -> Any:
-        """Return x with these elements replaced; of duplicates in the key, the last one stays."""
-        return put(self._x, self._values(values), key=self._parts)
-
-    def add(self, values: Any) -> Any:
-        """Return x with values added; duplicates in the key add up."""
-        return put_add(self._x, self._values(values), key=self._parts)
-
-    def subtract(self, values: Any) -> Any:
-        """Return x with values subtracted; duplicates in the key add up."""
-        return put_add(self._x, elementwise.negative(self._values(values)), key=self._parts)
-
-    def multiply(self, values: Any) -> Any:
-        """Return x with these elements multiplied, by all their values if there are duplicates.
-
-        The derivative exists also where values are 0.
-        """
-        x, values = self._x, self._values(values)
-        places = _places(self._parts, x.shape)
-        if places is None:
-            return put(x, elementwise.multiply(self.get(), values), key=self._parts)
-        ids = shapes.reshape(wrap(places), (-1,))
-        factors = segment_prod(shapes.reshape(values, (-1,)), ids, num_segments=x.size)
-        return elementwise.multiply(x, shapes.reshape(factors, x.shape))
-
-    def divide(self, values: Any) -> Any:
-        """Return x with these elements divided; duplicates in the key divide in turn."""
-        if not backends.is_inexact(self._x.dtype):
-            raise DtypeError(
-                f"at[...].divide: an array of {self._x.dtype} cannot hold quotients; write "
-                "wg.astype(x, wg.float64).at[...].divide(values)"
-            )
-        return self._combine(elementwise.divide, values)
-
-    def power(self, values: Any) -> Any:
-        """Return x with these elements raised to a power; duplicates in the key take turns."""
-        return self._combine(elementwise.pow_, values)
-
-    def min(self, values: Any) -> Any:
-        """Return x with the smaller of each element and its values; ties share evenly."""
-        return _min(self._x, self._values(values), key=self._parts)
-
-    def max(self, values: Any) -> Any:
-        """Return x with the larger of each element and its values; ties share evenly."""
-        return _max(self._x, self._values(values), key=self._parts)
-
-    def _combine(self, function: Callable[[Any, Any], Any], values: Any) -> Any:
-        """Return x with function(element, value) at the key; duplicates take turns."""
-        values = self._values(values)
-        places = _places(self._parts, self._x.shape)
-        if places is None:
-            return put(self._x, function(self.get(), values), key=self._parts)
-        x = self._x
-        rounds = _rounds(places, x.size)
-        if type(rounds) is Batched:
-            return self._combine_examples(function, values, rounds)
-        grids = np.indices(x.shape)
-        axes = [grid[self._parts] for grid in grids]
-        for turn in range(int(rounds.max()) + 1):
-            now = rounds == turn
-            key = tuple(places[now] for places in axes)
-            x = put(x, function(getitem(x, key), getitem(values, now)), key=key)
-        return x
-
-    def _combine_examples(
-        self, function: Callable[[Any, Any], Any], values: Any, rounds: Batched
-    ) -> Any:
-        """Return the same where other elements have their turn in other examples."""
-        x, where = self._x, elementwise.where
-        for turn in range(int(batching.all_values(rounds).max()) + 1):
-            now = like(batching.rebatched(batching.all_values(rounds) == turn, rounds), x)
-            there = put_add(zeros_like(x), now, key=self._parts) != 0
-            mine = put_add(zeros_like(x), where(now != 0, values, 0), key=self._parts)
-            x = where(there, function(x, where(there, mine, 1)), x)
-        return x
-
-    def __repr__(self) -> str:
-        return f"{self._x!r}.at[{self._key!r}]"

@@ -17,12 +17,12 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import threads
+from wengert.elements.selections import Selection
 from wengert.engine.cotangents import Block, part_of
 from wengert.engine.errors import BackendError, DtypeError, ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.engine.trees import flatten
-from wengert.engine.variable import Variable
-from wengert.ops.updates import Selection
+from wengert.ops.variable import Variable
 from wengert.optim.leaves import (
     check_inexact,
     each_once,

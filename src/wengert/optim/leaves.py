@@ -9,13 +9,13 @@ import numpy as np
 import optree
 
 from wengert import backends
+from wengert.elements.selections import Selection
 from wengert.engine.cotangents import Block, sizes
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import _is_record, _is_setting
-from wengert.engine.variable import Variable
-from wengert.ops.updates import Selection
+from wengert.ops.variable import Variable
 from wengert.transforms.gradients import is_traced
 
 

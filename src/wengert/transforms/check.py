@@ -11,7 +11,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.errors import DtypeError, WengertError, cuts_shown
 from wengert.engine.record import lift
-from wengert.engine.tape import GradientTape
+from wengert.engine.tape import Tape
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten
 from wengert.transforms.gradients import as_native, name_of
@@ -106,7 +106,7 @@ def _weights(fun: Callable[..., Any], points: list[np.ndarray], random: Any) -> 
 
 
 def _gradients(fun: Callable[..., Any], tensors: list[Tensor], weights: list[Any]) -> list[Any]:
-    tape = GradientTape(watch_accessed_variables=False)
+    tape = Tape(watch_accessed_variables=False)
     tape._token.transform = f"check_grads({name_of(fun)})"
     with tape, cuts_shown:
         tape.watch(tensors)

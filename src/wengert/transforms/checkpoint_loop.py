@@ -17,7 +17,7 @@ from wengert.engine.op import Op, leaf
 from wengert.engine.record import apply, interested, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import Rebuild, flatten
-from wengert.engine.variable import Variable
+from wengert.ops.variable import Variable
 from wengert.transforms.checkpoint import (
     Expected,
     Recomputed,

@@ -27,7 +27,7 @@ from wengert.engine.node import Edge, Node, active
 from wengert.engine.op import Op
 from wengert.engine.op import leaf as leaf_node
 from wengert.engine.record import interested, lift, record, weak
-from wengert.engine.tape import GradientTape
+from wengert.engine.tape import Tape
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import Rebuild, flatten, paths
 from wengert.ops.batching import constant
@@ -286,7 +286,7 @@ def transposed(forward: Rule, arguments: list[Any]) -> Rule:
 
     def backward(results: list[Any], weights: list[Any]) -> list[Any]:
         zeros = [zeros_like(a) if is_inexact(a) else None for a in arguments]
-        with GradientTape(watch_accessed_variables=False) as tape:
+        with Tape(watch_accessed_variables=False) as tape:
             tape._token.transform = "the transpose of a rule"
             tape.watch([z for z in zeros if z is not None])
             tangents = forward(results, zeros)

@@ -14,7 +14,7 @@ from wengert.engine.cotangents import Block
 from wengert.engine.errors import DtypeError, ShapeError, TapeError
 from wengert.engine.forward import push
 from wengert.engine.record import lift
-from wengert.engine.tape import GradientTape, Part, part_of_tape
+from wengert.engine.tape import Part, Tape, part_of_tape
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten, paths
 from wengert.transforms.gradients import Call, is_traced, like_given
@@ -85,7 +85,7 @@ class ForwardAccumulator:
         self._tangents = [
             as_tangent(t, place, what) for t, place in zip(given, self._places, strict=True)
         ]
-        self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        self._tape = Tape(persistent=True, watch_accessed_variables=False)
         self._entered = False
         self._owners = [
             p.__wengert_selection__()[0] if hasattr(type(p), "__wengert_selection__") else p

@@ -20,13 +20,13 @@ from wengert.engine.errors import (
 )
 from wengert.engine.node import NOBODY, Token, active, entry, meet
 from wengert.engine.op import ALIAS
-from wengert.engine.ownership import is_alone
 from wengert.engine.record import lift
-from wengert.engine.tape import GradientTape, Part, part_of_tape
+from wengert.engine.tape import Part, Tape, part_of_tape
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten, map_leaves
-from wengert.engine.variable import Variable
 from wengert.ops.batching import constant
+from wengert.ops.variable import Variable
+from wengert.transforms.ownership import is_alone
 
 
 def name_of(fun: Callable[..., Any]) -> str:
@@ -133,7 +133,7 @@ class Call:
         if len({p % len(args) for p in self.positions}) < len(self.positions):
             raise ValueError(f"{self.what}: argnums={argnums} names an argument twice")
         self.given = [args[p] for p in self.positions]
-        self.tape = GradientTape(persistent=persistent, watch_accessed_variables=False)
+        self.tape = Tape(persistent=persistent, watch_accessed_variables=False)
         self.tape._token.transform = self.what
         nests = [flatten(given) for given in self.given]
         self.sources = [

@@ -10,8 +10,15 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.elements.selections import Selected
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.jacobians import (
+from wengert.engine.record import lift
+from wengert.engine.tape import Part, part_of_tape
+from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.trees import flatten
+from wengert.transforms.forward import jvp
+from wengert.transforms.gradients import Call, grad, is_traced, like_given, vjp
+from wengert.transforms.sweeps import (
     check_room,
     chunks,
     joined,
@@ -20,13 +27,6 @@ from wengert.engine.jacobians import (
     shape_of,
     zeros_like,
 )
-from wengert.engine.record import lift
-from wengert.engine.tape import Part, part_of_tape
-from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten
-from wengert.ops.indexing import Selected
-from wengert.transforms.forward import jvp
-from wengert.transforms.gradients import Call, grad, is_traced, like_given, vjp
 
 Chunk = int | str | None
 MODES = ("auto", "forward", "reverse")

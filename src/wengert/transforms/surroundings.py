@@ -13,7 +13,7 @@ import numpy as np
 from wengert.engine.node import Node, active
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor
-from wengert.engine.variable import VARIABLE, Variable
+from wengert.ops.variable import VARIABLE, Variable
 
 
 class Surroundings:

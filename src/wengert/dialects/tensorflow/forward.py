@@ -27,11 +27,11 @@ from wengert.engine.forward import pushed_through
 from wengert.engine.node import Node, Tokens, active
 from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import recorded_values
-from wengert.engine.tape import GradientTape as NativeTape
 from wengert.engine.tape import part_of_tape
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.transforms.forward import as_tangent
+from wengert.transforms.tape import GradientTape as NativeTape
 
 
 @plain(

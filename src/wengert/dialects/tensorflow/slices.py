@@ -25,7 +25,7 @@ from wengert.engine.op import ALIAS, Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
-from wengert.ops.indexing import _index_examples, _index_transpose
+from wengert.ops.indexing import _index_examples, index_transpose
 from wengert.ops.indexing import index as index_native
 
 
@@ -196,7 +196,7 @@ class _Rows(Op):
             if table in aside.parts:
                 aside.parts[table].append((node, flat, rows))
                 return None
-        return _index_transpose(xp, rows, shape, (flat.astype(np.intp),))
+        return index_transpose(xp, rows, shape, (flat.astype(np.intp),))
 
 
 _rows = _Rows(

@@ -24,12 +24,12 @@ from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tensors import Tensor, call_start, convert, is_tensor, outward
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.tape import GradientTape as NativeTape
 from wengert.engine.tensor import Tensor as Native
-from wengert.engine.variable import Variable as NativeVariable
+from wengert.ops.variable import Variable as NativeVariable
 from wengert.transforms.checkpoint import checkpoint
 from wengert.transforms.custom import recorded_as_one
 from wengert.transforms.gradients import stop_gradient as native_stop_gradient
+from wengert.transforms.tape import GradientTape as NativeTape
 
 log = logging.getLogger("wengert.tensorflow")
 

@@ -24,7 +24,7 @@ from wengert.engine.op import ALIAS, Op, leaf
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
-from wengert.engine.variable import Variable as NativeVariable
+from wengert.ops.variable import Variable as NativeVariable
 
 #: NumPy's limits for what a list of Python's whole numbers becomes.
 _INT32 = np.iinfo(np.int32)

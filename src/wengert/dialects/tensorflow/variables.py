@@ -20,8 +20,8 @@ from wengert.engine.errors import ShapeError
 from wengert.engine.op import leaf
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
-from wengert.engine.variable import VARIABLE
-from wengert.engine.variable import Variable as NativeVariable
+from wengert.ops.variable import VARIABLE
+from wengert.ops.variable import Variable as NativeVariable
 
 #: What names of variables made now begin with, see `tf.name_scope`.
 scope: ContextVar[str] = ContextVar("scope", default="")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from wengert.dialects.torch.tensors import Tensor
-from wengert.engine.expressions import parsed
+from wengert.explain.expressions import parsed
 
 #: Methods and functions of tensors whose results no gradient goes through.
 _CUTS = frozenset(

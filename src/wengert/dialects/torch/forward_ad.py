@@ -15,7 +15,7 @@ from wengert.dialects.torch.tensors import Tensor, astype, check_differentiable,
 from wengert.engine.forward import push
 from wengert.engine.node import NOBODY, Node, Tokens, active, entry
 from wengert.engine.op import ALIAS, LEAF
-from wengert.engine.tape import GradientTape, Part
+from wengert.engine.tape import Part, Tape
 from wengert.engine.tensor import wrap
 
 
@@ -30,7 +30,7 @@ class _Level:
     """What was made dual since a level was entered."""
 
     def __init__(self) -> None:
-        self.tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        self.tape = Tape(persistent=True, watch_accessed_variables=False)
         self.places: list[Part] = []
         self.tangents: list[Any] = []
         #: the program's tangents, by the entries of what it made dual

@@ -35,11 +35,11 @@ from wengert.engine.batching import Batched, opened
 from wengert.engine.cotangents import Block, whole
 from wengert.engine.errors import WengertError
 from wengert.engine.forward import pushed_through
-from wengert.engine.jacobians import all_examples
 from wengert.engine.node import Node
 from wengert.engine.op import ALIAS, OUTPUT
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops.families import Elementwise, Linewise, Reduction
+from wengert.transforms.sweeps import all_examples
 
 Positions = NDArray[np.intp]
 #: The most elements of the matrix of one operation that is computed to look for zeros ...

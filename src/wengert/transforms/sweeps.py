@@ -21,7 +21,7 @@ from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.forward import push
 from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
-from wengert.engine.tape import GradientTape, Part, part_of_tape
+from wengert.engine.tape import Part, Tape, part_of_tape
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten
 
@@ -117,7 +117,7 @@ def all_examples(value: Any, level: Level) -> Tensor:
 
 
 def pulled(
-    tape: GradientTape, target: Part, places: list[Part], pieces: list[range], last: bool
+    tape: Tape, target: Part, places: list[Part], pieces: list[range], last: bool
 ) -> list[list[Tensor] | None]:
     """Return for each place the rows of the Jacobian, in pieces; None where there is no path."""
     found: list[list[Tensor] | None] = [None] * len(places)
@@ -138,7 +138,7 @@ def pulled(
 
 
 def pushed(
-    tape: GradientTape, targets: list[Part], place: Part, pieces: list[range]
+    tape: Tape, targets: list[Part], place: Part, pieces: list[range]
 ) -> list[list[Tensor] | None]:
     """Return for each target the columns of the Jacobian, in pieces, each as a row."""
     found: list[list[Tensor] | None] = [None] * len(targets)
@@ -182,7 +182,7 @@ def _checked_target(target: Any, method: str) -> Part:
 
 
 def tape_jacobian(
-    tape: GradientTape, target: Any, sources: Any, zero: bool, chunk_size: int | str | None
+    tape: Tape, target: Any, sources: Any, zero: bool, chunk_size: int | str | None
 ) -> Any:
     """Return what `GradientTape.jacobian` does."""
     part = _checked_target(target, "jacobian")
@@ -203,7 +203,7 @@ def tape_jacobian(
 
 
 def tape_batch_jacobian(
-    tape: GradientTape, target: Any, source: Any, zero: bool, chunk_size: int | str | None
+    tape: Tape, target: Any, source: Any, zero: bool, chunk_size: int | str | None
 ) -> Any:
     """Return what `GradientTape.batch_jacobian` does."""
     part = _checked_target(target, "batch_jacobian")

@@ -24,10 +24,10 @@ from wengert.engine.errors import (
     is_between,
     library_of,
 )
-from wengert.engine.expressions import expression_of
 from wengert.engine.node import Tokens
 from wengert.engine.tensor import Tensor
-from wengert.ops import cut_advice
+from wengert.explain import cut_advice
+from wengert.explain.expressions import expression_of
 
 _OURS = __name__.partition(".")[0]
 _CONSTANT = "if a constant is meant, write x.numpy(), x.item() or wg.stop_gradient(x)"

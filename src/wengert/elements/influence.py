@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert.engine.cotangents import Block, whole
 from wengert.engine.errors import ShapeError, cuts_shown
-from wengert.engine.tape import GradientTape
+from wengert.engine.tape import Tape
 from wengert.engine.tensor import Tensor
 from wengert.ops.creation import asarray
 from wengert.transforms.gradients import name_of
@@ -31,7 +31,7 @@ def influence(fun: Callable[..., Any], x: Any, *args: Any, of: Any, **params: An
     x = asarray(x)
     inner = Tensor()
     inner._raw, inner._node = x._raw, None
-    with GradientTape() as tape, cuts_shown:
+    with Tape() as tape, cuts_shown:
         tape._token.transform = f"influence({name_of(fun)})"
         tape.watch(inner)
         y = fun(inner, *args, **params)

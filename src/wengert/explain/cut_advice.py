@@ -9,8 +9,8 @@ import os
 
 import numpy as np
 
-from wengert.engine.expressions import Expression
 from wengert.engine.tensor import Tensor
+from wengert.explain.expressions import Expression
 from wengert.ops.namespace import PUBLIC
 from wengert.ops.numpy_functions import FUNCTIONS
 from wengert.ops.numpy_ufuncs import UFUNCS

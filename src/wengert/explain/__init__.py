@@ -1,0 +1,1 @@
+"""Explanations: the user's line, and why a value leaves a tape; computes nothing itself."""

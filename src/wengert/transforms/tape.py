@@ -1,0 +1,96 @@
+"""GradientTape: the engine's tape, and what else is asked of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.elements.cost import Cost, estimate, whole_seeds
+from wengert.engine import cotangents as ct
+from wengert.engine.node import Node
+from wengert.engine.sweep import ancestors
+from wengert.engine.tape import Tape, part_of_tape, regions_of
+from wengert.engine.trees import flatten
+from wengert.transforms.sweeps import tape_batch_jacobian, tape_jacobian
+
+
+class GradientTape(Tape):
+    """Records the operations that depend on what it watches, to differentiate them.
+
+    Parameters
+    ----------
+    persistent
+        Whether `gradient` may be called more than once.
+    watch_accessed_variables
+        Whether trainable variables are watched as soon as they are read.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.asarray([1.0, 2.0, 3.0])
+    >>> with wg.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = wg.sum(x**2)
+    >>> tape.gradient(y, x)
+    Tensor([2., 4., 6.], dtype=float64)
+    """
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: str = "none",
+        chunk_size: int | str | None = "auto",
+    ) -> Any:
+        """Return the gradient of every element of the target with respect to each source.
+
+        Parameters
+        ----------
+        target
+            A tensor, or a selection ``z.at[key]`` of one.
+        sources
+            As for `gradient`. The result for each has the target's axes, then the source's.
+        unconnected_gradients
+            As for `gradient`.
+        chunk_size
+            How many elements of the target to differentiate at once; "auto" for as many as a
+            memory budget allows, None for all.
+        """
+        self._check_asked("jacobian", unconnected_gradients)
+        return tape_jacobian(self, target, sources, unconnected_gradients == "zero", chunk_size)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: str = "none",
+        chunk_size: int | str | None = "auto",
+    ) -> Any:
+        """Return the Jacobian of each example: of target[i] with respect to source[i].
+
+        The result has the shape (examples, rest of the target's, rest of the source's). It is
+        right if no example of the target depends on another of the source.
+        """
+        self._check_asked("batch_jacobian", unconnected_gradients)
+        zero = unconnected_gradients == "zero"
+        return tape_batch_jacobian(self, target, source, zero, chunk_size)
+
+    def cost(self, target: Any, sources: Any) -> Cost:
+        """Return what `gradient` of the same arguments takes, structured and dense.
+
+        Nothing is computed, and the tape can still be asked for the gradient.
+        """
+        self._check_unspent("cost")
+        targets = [part_of_tape(t, "cost: target") for t in flatten(target)[0]]
+        places = [part_of_tape(s, "cost: source") for s in flatten(sources)[0] if s is not None]
+        seeds: dict[Node, ct.Region] = {}
+        for part in targets:
+            node = part.node
+            if node is not None and self._token in node.tokens:
+                region = ct.whole(node.shape)
+                if part.selection is not None:
+                    region = part.selection.region
+                seeds[node] = ct.around(seeds[node], region) if node in seeds else region
+        entries = ancestors(seeds, self._token)
+        nodes: set[Any] = {p.node for p in places if p.node is not None}
+        structured = estimate(entries, seeds, nodes, regions_of([p for p in places if p.node]))
+        return Cost(structured, estimate(entries, whole_seeds(seeds), nodes, {}, dense=True))

@@ -32,10 +32,10 @@ from wengert.engine.errors import (
 )
 from wengert.engine.tensor import Tensor
 from wengert.explain import cut_paths as _cut_paths  # noqa: F401
-from wengert.ops import numpy_protocol as _numpy_protocol
 from wengert.ops import operators as _operators
 from wengert.ops.namespace import *  # noqa: F403
 from wengert.ops.namespace import __all__ as _names
+from wengert.ops.numpy import protocol as _numpy_protocol
 from wengert.ops.variable import Variable
 from wengert.transforms.check import GradientCheckError, check_grads
 from wengert.transforms.checkpoint import checkpoint

@@ -47,7 +47,7 @@ def answer() -> facade.Finder:
 def answering() -> Iterator[None]:
     """Return a context in which `import tensorflow` and the like import Wengert's dialects.
 
-    Python processes that are started in it do the same, see `dialects/children`.
+    Python processes that are started in it do the same, see `children`.
     """
     before = {name: sys.modules.pop(name) for name in _aliases()}
     finder = answer()
@@ -62,7 +62,7 @@ def answering() -> Iterator[None]:
 
 
 #: The folder of the module that child processes import when they start.
-_CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dialects", "children")
+_CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "children")
 
 
 @contextlib.contextmanager

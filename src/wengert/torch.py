@@ -6,11 +6,6 @@ offered, and what differs, is in docs/torch-names.md.
 
 import sys as _sys
 
-from wengert.dialects.facade import Facade as _Facade
-from wengert.dialects.torch.table import ABSENT as _ABSENT
-from wengert.dialects.torch.table import LATE as _LATE
-from wengert.dialects.torch.table import NAMES as _NAMES
-from wengert.dialects.torch.table import PARTS as _PARTS
+from wengert.dialects.torch.front import facade as _facade
 
-_facade = _Facade("wengert.torch", "torch", _NAMES, _PARTS, _LATE, "docs/torch-names.md", _ABSENT)
 _facade.give(_sys.modules[__name__])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.ops.numpy_functions import FUNCTIONS
+from wengert.ops.numpy.functions import FUNCTIONS
 
 NOTHING_TO_DO: dict[str, Callable[[Any], Any]] = {
     "reshape": lambda x: wg.reshape(x, x.shape),

@@ -37,8 +37,8 @@ from tests.ops.numpy_cases import (
     mapped,
 )
 from tests.poison import ORIGINALS
-from wengert.ops.numpy_functions import FUNCTIONS
-from wengert.ops.numpy_ufuncs import METHODS, UFUNCS
+from wengert.ops.numpy.functions import FUNCTIONS
+from wengert.ops.numpy.ufuncs import METHODS, UFUNCS
 
 
 @pytest.mark.parametrize("c", CASES, ids=str)

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.engine.cotangents import Block, whole
-from wengert.engine.errors import ShapeError, cuts_shown
+from wengert.engine.errors import ShapeError, cuts_shown, name_of
 from wengert.engine.tape import Tape
 from wengert.engine.tensor import Tensor
 from wengert.ops.creation import asarray
-from wengert.transforms.gradients import name_of
 
 
 def influence(fun: Callable[..., Any], x: Any, *args: Any, of: Any, **params: Any) -> Block:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -121,3 +122,8 @@ class _CutsShown:
 
 
 cuts_shown = _CutsShown()
+
+
+def name_of(fun: Callable[..., Any]) -> str:
+    """Return what messages call a function."""
+    return getattr(fun, "__name__", repr(fun))

@@ -12,8 +12,8 @@ import numpy as np
 from wengert.engine.tensor import Tensor
 from wengert.explain.expressions import Expression
 from wengert.ops.namespace import PUBLIC
-from wengert.ops.numpy_functions import FUNCTIONS
-from wengert.ops.numpy_ufuncs import UFUNCS
+from wengert.ops.numpy.functions import FUNCTIONS
+from wengert.ops.numpy.ufuncs import UFUNCS
 
 #: How long a piece of the program may be that a message repeats.
 SHORT = 60

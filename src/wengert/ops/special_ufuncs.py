@@ -13,7 +13,7 @@ import math
 import sys
 from typing import Any
 
-from wengert.ops.numpy_ufuncs import Function, floating, wg
+from wengert.ops.numpy.ufuncs import Function, floating, wg
 
 #: Where SciPy keeps its ufuncs, also those that its functions hide.
 _HOME = "scipy.special._ufuncs"

@@ -17,12 +17,13 @@ from wengert.engine.errors import (
     UnconnectedWarning,
     WengertError,
     caller_depth,
+    name_of,
 )
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten
 from wengert.optim.leaves import labels, like, matching, raw, tensor
 from wengert.transforms.forward import linearize
-from wengert.transforms.gradients import grad, name_of, value_and_grad, vjp
+from wengert.transforms.gradients import grad, value_and_grad, vjp
 from wengert.transforms.jacobians import jacobian
 
 if TYPE_CHECKING:

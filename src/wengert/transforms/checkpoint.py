@@ -19,14 +19,13 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.cotangents import add
-from wengert.engine.errors import RuleError, cuts_shown
+from wengert.engine.errors import RuleError, cuts_shown, name_of
 from wengert.engine.node import NOBODY, Edge, Node, Token, Tokens, active, entry, watch
 from wengert.engine.op import ALIAS, Op, leaf
 from wengert.engine.record import interested, output_node
 from wengert.engine.sweep import reverse
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten
-from wengert.transforms.gradients import name_of
 from wengert.transforms.surroundings import Surroundings, found_in
 
 

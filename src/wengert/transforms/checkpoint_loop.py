@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.cotangents import Block, add
-from wengert.engine.errors import ShapeError
+from wengert.engine.errors import ShapeError, name_of
 from wengert.engine.node import NOBODY, Node, Tokens, active
 from wengert.engine.op import Op, leaf
 from wengert.engine.record import apply, interested, lift
@@ -30,7 +30,6 @@ from wengert.transforms.checkpoint import (
     kept,
     now,
 )
-from wengert.transforms.gradients import name_of
 from wengert.transforms.surroundings import Surroundings, found_in
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, Level, highest, levels, outside, plain_namespace
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import NoRuleError, RuleError
+from wengert.engine.errors import NoRuleError, RuleError, name_of
 from wengert.engine.node import Edge, Node, active
 from wengert.engine.op import Op
 from wengert.engine.op import leaf as leaf_node
@@ -38,7 +38,6 @@ from wengert.transforms.check import (
     _in_double,
     _numerical,
 )
-from wengert.transforms.gradients import name_of
 from wengert.transforms.vmap import collected
 
 #: ``(results, weights) -> cotangents`` or ``(results, tangents) -> tangents``: lists of tensors,

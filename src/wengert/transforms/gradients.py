@@ -17,6 +17,7 @@ from wengert.engine.errors import (
     UnconnectedWarning,
     caller_depth,
     cuts_shown,
+    name_of,
 )
 from wengert.engine.node import NOBODY, Token, active, entry, meet
 from wengert.engine.op import ALIAS
@@ -27,11 +28,6 @@ from wengert.engine.trees import flatten, map_leaves
 from wengert.ops.batching import constant
 from wengert.ops.variable import Variable
 from wengert.transforms.ownership import is_alone
-
-
-def name_of(fun: Callable[..., Any]) -> str:
-    """Return what messages call a function."""
-    return getattr(fun, "__name__", repr(fun))
 
 
 def _argument(value: Any, what: str, token: Token) -> Tensor:

@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched, highest, levels, outside, plain_namespace
-from wengert.engine.errors import DtypeError, RuleError, ShapeError
+from wengert.engine.errors import DtypeError, RuleError, ShapeError, name_of
 from wengert.engine.node import NOBODY, active
 from wengert.engine.op import leaf as leaf_node
 from wengert.engine.tensor import Tensor, wrap
@@ -31,7 +31,7 @@ from wengert.transforms.custom import (
     refuse_captured,
 )
 from wengert.transforms.forward import jvp, linearize
-from wengert.transforms.gradients import name_of, vjp
+from wengert.transforms.gradients import vjp
 from wengert.transforms.jacobians import jacobian
 
 #: Up to this many unknowns "auto" makes the matrix dF/dx.

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from wengert.engine.batching import Batched, Level, opened
-from wengert.engine.errors import ShapeError
+from wengert.engine.errors import ShapeError, name_of
 from wengert.engine.record import lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import flatten, paths
-from wengert.transforms.gradients import is_traced, like_given, name_of
+from wengert.transforms.gradients import is_traced, like_given
 
 Axes = list[int | None]
 

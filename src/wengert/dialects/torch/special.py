@@ -137,9 +137,9 @@ def _elsewhere(name: str) -> Any:
 
     def call(*args: Any, **options: Any) -> Any:
         if name not in NAMES:
-            import wengert.torch
+            from wengert.dialects.torch.front import facade
 
-            wengert.torch._facade.look_up(name)
+            facade.look_up(name)
         return NAMES[name](*args, **options)
 
     call.__name__ = call.__qualname__ = name

@@ -189,9 +189,9 @@ def put(names: tuple[str, ...], value: Any, differs: str = "") -> None:
 
 def late_method(tensor: Tensor, name: str) -> Any:
     """Return a method that a module offers which was not loaded yet."""
-    import wengert.torch
+    from wengert.dialects.torch.front import facade
 
-    wengert.torch._facade.load_all()
+    facade.load_all()
     if hasattr(type(tensor), name):
         return getattr(tensor, name)
     methods = [n for n in dir(type(tensor)) if not n.startswith("_")]

@@ -12,12 +12,12 @@ from scipy.sparse import csr_array
 
 from wengert import backends
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import DtypeError, ShapeError, WengertError
+from wengert.engine.errors import DtypeError, ShapeError, WengertError, name_of
 from wengert.engine.forward import push
 from wengert.engine.node import NOBODY, Node, active
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.gradients import Call, grad, is_traced, name_of
+from wengert.transforms.gradients import Call, grad, is_traced
 from wengert.transforms.sparse.colouring import (
     Colouring,
     jacobian_colouring,

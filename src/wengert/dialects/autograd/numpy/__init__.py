@@ -1,0 +1,110 @@
+"""NumPy's names for programs of HIPS autograd.
+
+A function is NumPy's own, which on tensors does what Wengert's operation does. What NumPy cannot
+see by itself is here: tensors inside of lists, and functions that make arrays of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as _np
+
+from wengert.dialects.autograd.borders import has_tensor
+from wengert.dialects.autograd.numpy import fft as fft
+from wengert.dialects.autograd.numpy import linalg as linalg
+from wengert.dialects.autograd.numpy import random as random
+from wengert.dialects.autograd.numpy.wrapping import found as _found
+from wengert.ops import creation as _creation
+from wengert.ops.numpy.ufuncs import in_dtype as _in_dtype
+
+__version__ = _np.__version__
+
+
+def array(
+    A: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, **how: Any
+) -> Any:
+    """Return an array; of nested lists with recorded numbers inside, a recorded one."""
+    if not has_tensor((A,)):
+        return _np.array(A, dtype=dtype, copy=copy, ndmin=ndmin, **how)
+    made = _in_dtype(_creation.asarray(A, copy=copy or None), dtype)
+    return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
+
+
+def asarray(a: Any, dtype: Any = None, **how: Any) -> Any:
+    """Return an array, which is `a` itself if it is one."""
+    return array(a, dtype, copy=None) if has_tensor((a,)) else _np.asarray(a, dtype, **how)
+
+
+def asanyarray(a: Any, dtype: Any = None, **how: Any) -> Any:
+    """Return an array, which is `a` itself if it is one or of a subclass."""
+    return array(a, dtype, copy=None) if has_tensor((a,)) else _np.asanyarray(a, dtype, **how)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
+    """Return an array in order; a recorded one is as it is."""
+    return array(a, dtype, copy=None) if has_tensor((a,)) else _np.ascontiguousarray(a, dtype)
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, **how: Any) -> Any:
+    """Return an array filled with a number, which may be recorded."""
+    if not has_tensor((fill_value,)):
+        return _np.full(shape, fill_value, dtype, **how)
+    return _np.broadcast_to(array(fill_value, dtype), shape)
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None, **how: Any) -> Any:
+    """Return an array in the shape of another, filled with a number, which may be recorded."""
+    if not has_tensor((a, fill_value)):
+        return _np.full_like(a, fill_value, dtype, **how)
+    return full(_np.shape(a), fill_value, a.dtype if dtype is None else dtype)
+
+
+def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return matrices with the last axis of D on their diagonals: the reverse of np.diagonal."""
+    if (offset, axis1, axis2) != (0, -1, -2):
+        raise NotImplementedError("make_diagonal: write offset=0, axis1=-1, axis2=-2")
+    is_diagonal = _np.eye(_np.shape(D)[-1], dtype=bool)
+    return _np.where(is_diagonal, _np.expand_dims(asarray(D), -1), 0.0)
+
+
+class _Rows:
+    """np.r_ and np.c_, with recorded parts."""
+
+    def __init__(self, numpys: Any, join: Any) -> None:
+        self._numpys = numpys
+        self._join = join
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        if not has_tensor(parts):
+            return self._numpys[key]
+        if isinstance(parts[0], str):
+            raise TypeError(f"np.r_: {parts[0]!r} with recorded parts; write np.concatenate")
+        plain = [_np.r_[p] if isinstance(p, slice) else asarray(p) for p in parts]
+        return self._join([_np.atleast_1d(p) for p in plain])
+
+
+r_ = _Rows(_np.r_, _np.concatenate)
+c_ = _Rows(_np.c_, _np.column_stack)
+
+
+def row_stack(tup: Any) -> Any:
+    """Return np.vstack(tup)."""
+    return _found(_np, "vstack", __name__, globals())(tup)
+
+
+#: What is here and not NumPy's own.
+_OWN = (
+    "array", "asanyarray", "asarray", "ascontiguousarray", "c_", "fft", "full", "full_like",
+    "linalg", "make_diagonal", "r_", "random", "row_stack",
+)  # fmt: skip
+__all__ = sorted({*_OWN, *(n for n in _np.__all__ if n != "numpy")})
+
+
+def __getattr__(name: str) -> Any:
+    return _found(_np, name, __name__, globals())
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,54 @@
+"""How a function of NumPy becomes one that also takes lists with recorded numbers inside.
+
+NumPy asks tensors that are arguments what to do, and Wengert answers. It does not look into lists,
+so a list with tensors inside is made one tensor first.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.autograd.borders import joined, missing
+
+#: Functions of a list of arrays, in which NumPy looks for tensors itself.
+_OF_LISTS = frozenset(
+    {"block", "column_stack", "concat", "concatenate", "dstack", "hstack", "lexsort", "multi_dot",
+     "select", "stack", "vstack"}
+)  # fmt: skip
+_UFUNC_ATTRIBUTES = (
+    "accumulate", "at", "identity", "nargs", "nin", "nout", "outer", "reduce", "reduceat", "types",
+)  # fmt: skip
+
+
+def _parts_joined(value: Any) -> Any:
+    return [joined(part) for part in value] if type(value) in (list, tuple) else value
+
+
+def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of NumPy that takes lists with tensors inside."""
+    name = function.__name__
+    prepared = _parts_joined if name in _OF_LISTS else joined
+
+    @functools.wraps(function)
+    def call(*args: Any, **params: Any) -> Any:
+        return function(*map(prepared, args), **{k: prepared(v) for k, v in params.items()})
+
+    if isinstance(function, np.ufunc):
+        for attribute in _UFUNC_ATTRIBUTES:
+            setattr(call, attribute, getattr(function, attribute))
+    return call
+
+
+def found(module: ModuleType, name: str, here: str, names: dict[str, Any]) -> Any:
+    """Return a name of one of NumPy's modules, its functions wrapped, and keep it for next time."""
+    if not hasattr(module, name) or (name.startswith("__") and name not in module.__all__):
+        raise missing(here, name, (*dir(module), *names))
+    value = getattr(module, name)
+    is_function = callable(value) and not isinstance(value, type) and hasattr(value, "__name__")
+    names[name] = wrapped(value) if is_function else value
+    return names[name]

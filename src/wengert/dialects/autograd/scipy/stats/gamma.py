@@ -1,0 +1,18 @@
+"""The gamma distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.dialects.autograd.borders import missing
+from wengert.dialects.autograd.scipy.stats.methods import method
+
+cdf = method("gamma", "cdf")
+logpdf = method("gamma", "logpdf")
+pdf = method("gamma", "pdf")
+
+__all__ = ["cdf", "logpdf", "pdf"]
+
+
+def __getattr__(name: str) -> Any:
+    raise missing(__name__, name, __all__)

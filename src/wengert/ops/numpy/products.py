@@ -1,0 +1,233 @@
+"""NumPy's products and linear algebra on tensors, by our operations.
+
+`functions` says how these are called.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.batching import Batched
+from wengert.engine.errors import NoRuleError, ShapeError
+from wengert.ops import batching
+from wengert.ops.families import axes as normalised
+from wengert.ops.numpy.shapes import at_least, flat
+from wengert.ops.numpy.ufuncs import Function, floating, in_dtype, wg
+from wengert.ops.shapes import tensor
+
+
+def _einsum(*operands: Any) -> Any:
+    if not isinstance(operands[0], str):
+        raise TypeError("np.einsum: axes as lists are not supported on tensors; write 'ij,jk->ik'")
+    return wg.einsum(*operands)
+
+
+def _inner(a: Any, b: Any) -> Any:
+    a, b = tensor(a, "inner"), tensor(b, "inner")
+    return wg.tensordot(a, b, axes=((-1,), (-1,))) if a.ndim and b.ndim else wg.multiply(a, b)
+
+
+def _cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None
+) -> Any:
+    axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    a = wg.moveaxis(a, axisa, -1)
+    b = wg.moveaxis(b, axisb, -1)
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise ShapeError(
+            f"np.cross: vectors of lengths {a.shape[-1]} and {b.shape[-1]}; expected 3"
+        )
+    on, back = [1, 2, 0], [2, 0, 1]
+    return wg.moveaxis(a[..., on] * b[..., back] - a[..., back] * b[..., on], -1, axisc)
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """Return np.convolve."""
+    a, v = at_least(1)(a), at_least(1)(v)
+    if a.ndim != 1 or v.ndim != 1:
+        raise ShapeError(f"np.convolve: shapes {a.shape} and {v.shape}; expected one axis each")
+    a, v = (v, a) if a.size < v.size else (a, v)
+    n, m = a.size, v.size
+    bounds = {"full": (0, n + m - 1), "same": ((m - 1) // 2, (m - 1) // 2 + n), "valid": (m - 1, n)}
+    if mode not in bounds or not m:
+        raise ValueError(
+            f"np.convolve: lengths {n} and {m}, mode {mode!r}; expected one of {list(bounds)}"
+        )
+    windows = np.arange(*bounds[mode])[:, None] + np.arange(m)
+    return wg.matmul(wg.take(wg.pad(a, m - 1), windows, axis=0), wg.flip(v))
+
+
+def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    a, v = at_least(1)(a), at_least(1)(v)
+    if a.size < v.size:  # NumPy aligns the shorter one from the other side
+        return wg.flip(wg.conj(_correlate(v, a, mode)))
+    return convolve(a, wg.flip(wg.conj(v)), mode)
+
+
+def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+    diagonal = wg.diagonal(in_dtype(a, dtype), offset=offset, axis1=axis1, axis2=axis2)
+    return wg.sum(diagonal, axis=-1)
+
+
+# -- np.linalg ----------------------------------------------------------------------------------
+
+
+def _from_triangle(x: Any, name: str, upper: bool) -> Any:
+    """Return Hermitian matrices made of one triangle, the only one that NumPy reads.
+
+    Then the values are NumPy's for any matrix, and the derivative is in that triangle.
+    """
+    x = floating(x)
+    if x.ndim < 2:
+        raise ShapeError(f"np.linalg.{name}: got shape {x.shape}; expected matrices")
+    half, rest = (wg.triu(x), wg.triu(x, k=1)) if upper else (wg.tril(x), wg.tril(x, k=-1))
+    if backends.kind_of(x.dtype) == "c":  # of the diagonal, NumPy reads the real part
+        half = half - wg.tril(wg.triu(half - wg.conj(half))) / 2
+    return half + wg.conj(wg.matrix_transpose(rest))
+
+
+def _is_upper(uplo: str) -> bool:
+    if uplo.upper() not in ("L", "U"):
+        raise ValueError(f"np.linalg: UPLO is {uplo!r}; expected 'L' or 'U'")
+    return uplo.upper() == "U"
+
+
+def _cholesky(a: Any, /, upper: bool = False) -> Any:
+    return wg.linalg.cholesky(_from_triangle(a, "cholesky", upper), upper=upper)
+
+
+def _eigh(a: Any, UPLO: str = "L") -> Any:
+    matrix = _from_triangle(a, "eigh", _is_upper(UPLO))
+    return wg.linalg.eigh(matrix, triangle=UPLO.upper())
+
+
+def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    return wg.linalg.eigvalsh(_from_triangle(a, "eigvalsh", _is_upper(UPLO)))
+
+
+def real_where_all_are(x: Any, parts: Any) -> Any:
+    """Return complex results of a real matrix as real numbers, if all eigenvalues are real."""
+    found = batching.all_values(parts[0]._raw)
+    real = backends.kind_of(floating(x).dtype) != "c" and not found.imag.any()
+    return [wg.real(part) for part in parts] if real else parts
+
+
+# From NumPy 2.5 on the eigenvalues of a real matrix are complex numbers, real ones too; what
+# np.roots makes of them is as it was.
+_ALWAYS_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.5.0.dev0"
+
+
+def _as_numpy_has_it(x: Any, parts: Any) -> Any:
+    return parts if _ALWAYS_COMPLEX else real_where_all_are(x, parts)
+
+
+def _eig(a: Any) -> Any:
+    result = wg.linalg.eig(a)
+    return type(result)(*_as_numpy_has_it(a, result))
+
+
+def _svd(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
+    if hermitian:
+        raise NoRuleError(
+            "np.linalg.svd: hermitian=True is not supported on tensors; write np.linalg.eigh, or "
+            "leave it out"
+        )
+    if not compute_uv:
+        return wg.linalg.svdvals(a)
+    return wg.linalg.svd(a, full_matrices=full_matrices)
+
+
+def _pinv(a: Any, rcond: Any = None, *, rtol: Any = 1e-15) -> Any:
+    return wg.linalg.pinv(a, rtol=rtol if rcond is None else rcond)
+
+
+def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    a = tensor(a, "lstsq")
+    if a.ndim != 2:
+        raise ShapeError(f"np.linalg.lstsq: got shape {a.shape}; expected one matrix")
+    x, residuals, rank, s = wg.linalg.lstsq(a, b, rcond=rcond)
+    return x, residuals, wg.astype(rank, wg.int32), s
+
+
+def _rank(A: Any, tol: Any = None, *, rtol: Any = None) -> Any:
+    A = tensor(A, "matrix_rank")
+    if A.ndim < 2:
+        some = wg.any(A)
+        return wg.astype(some, wg.int64) if type(A._raw) is Batched else int(some)
+    if tol is None:
+        return wg.linalg.matrix_rank(A, rtol=rtol)
+    return wg.count_nonzero(wg.greater(wg.linalg.svdvals(A), tol), axis=-1)
+
+
+def _tensorinv(a: Any, ind: int = 2) -> Any:
+    a = tensor(a, "tensorinv")
+    shape = (*a.shape[ind:], *a.shape[:ind])
+    side = math.prod(a.shape[ind:])
+    if ind <= 0 or side * side != a.size:
+        raise ShapeError(f"np.linalg.tensorinv: shape {a.shape} is not square when cut at {ind}")
+    return wg.reshape(wg.linalg.inv(wg.reshape(a, (side, side))), shape)
+
+
+def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    a, b = tensor(a, "tensorsolve"), tensor(b, "tensorsolve")
+    if axes is not None:
+        moved = normalised(tuple(axes), a.ndim, "tensorsolve")
+        a = wg.permute_dims(a, [*(k for k in range(a.ndim) if k not in moved), *moved])
+    shape = a.shape[b.ndim :]
+    side = math.prod(shape)
+    if side * side != a.size or b.size != side:
+        raise ShapeError(f"np.linalg.tensorsolve: shapes {a.shape} and {b.shape} do not fit")
+    x = wg.linalg.solve(wg.reshape(a, (side, side)), wg.reshape(b, (side,)))
+    return wg.reshape(x, shape)
+
+
+_LINALG: dict[str, Function] = {
+    "cholesky": _cholesky,
+    "cond": lambda x, p=None: wg.linalg.cond(x, p),
+    "cross": lambda x1, x2, /, *, axis=-1: wg.linalg.cross(x1, x2, axis=axis),
+    "det": lambda a: wg.linalg.det(a),
+    "diagonal": lambda x, /, *, offset=0: wg.linalg.diagonal(x, offset=offset),
+    "eig": _eig,
+    "eigh": _eigh,
+    "eigvals": lambda a: _as_numpy_has_it(a, [wg.linalg.eigvals(a)])[0],
+    "eigvalsh": _eigvalsh,
+    "inv": lambda a: wg.linalg.inv(a),
+    "lstsq": _lstsq,
+    "matrix_norm": lambda x, /, *, keepdims=False, ord="fro": wg.linalg.matrix_norm(
+        x, keepdims=keepdims, ord=ord
+    ),
+    "matrix_power": lambda a, n: wg.linalg.matrix_power(a, n),
+    "matrix_rank": _rank,
+    "multi_dot": lambda arrays: wg.linalg.multi_dot(arrays),
+    "norm": lambda x, ord=None, axis=None, keepdims=False: wg.linalg.norm(x, ord, axis, keepdims),
+    "pinv": _pinv,
+    "qr": lambda a, mode="reduced": wg.linalg.qr(a, mode=mode),
+    "slogdet": lambda a: wg.linalg.slogdet(a),
+    "solve": lambda a, b: wg.linalg.solve(a, b),
+    "svd": _svd,
+    "svdvals": lambda x, /: wg.linalg.svdvals(x),
+    "tensorinv": _tensorinv,
+    "tensorsolve": _tensorsolve,
+    "trace": lambda x, /, *, offset=0, dtype=None: wg.linalg.trace(x, offset=offset, dtype=dtype),
+    "vector_norm": lambda x, /, *, axis=None, keepdims=False, ord=2: wg.linalg.vector_norm(
+        x, axis=axis, keepdims=keepdims, ord=ord
+    ),
+}
+
+FUNCTIONS: dict[str, Function] = {
+    "convolve": convolve,
+    "correlate": _correlate,
+    "cross": _cross,
+    "einsum": _einsum,
+    "inner": _inner,
+    "kron": lambda a, b: wg.linalg.kron(a, b),
+    "trace": _trace,
+    "vdot": lambda a, b: wg.vecdot(flat(a), flat(b)),
+    **{f"linalg.{name}": function for name, function in _LINALG.items()},
+}

@@ -7,13 +7,25 @@ import math
 import types
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import RuleError
 from wengert.engine.node import NOBODY, Edge, Node, entry
+
+
+class Grouping(NamedTuple):
+    """Elements of an argument in groups: an element of the result depends on all of one group.
+
+    `of_argument` and `of_result` are the number of the group of each element, in order; None if
+    each element is a group of its own.
+    """
+
+    of_argument: np.ndarray | None
+    of_result: np.ndarray | None
+    total: int
 
 
 class Op:
@@ -36,6 +48,10 @@ class Op:
     numpy_function: Callable[..., Any] | None = None
     #: whether a cotangent may come back larger than its argument, because that was broadcast
     broadcasts = False
+    #: whether each element of the result depends on one element of each argument
+    pointwise = False
+    #: whether a rule multiplies by partial derivatives: one for each element of the argument
+    has_partials = False
     #: whether an argument may be a Python number
     takes_numbers = False
     #: whether a result may share memory with an argument
@@ -149,6 +165,10 @@ class Op:
 
     def depends(self, region: Any, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the region of an argument that a region of the result depends on; None for all."""
+        return None
+
+    def grouping(self, node: Node, edge: Edge) -> Grouping | None:
+        """Return which elements of the result depend on which of an argument; None if unknown."""
         return None
 
     def work(self, region: Any, part: Any, node: Node, argument: int, values: Any) -> int:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
@@ -45,7 +45,7 @@ from wengert.engine.cotangents import (
 from wengert.engine.errors import RuleError
 from wengert.engine.fastpath import caller
 from wengert.engine.node import Edge, Node
-from wengert.engine.op import Op
+from wengert.engine.op import Grouping, Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching
@@ -178,6 +178,8 @@ class Elementwise(Op):
 
     family = "elementwise"
     broadcasts = True
+    pointwise = True
+    has_partials = True
     takes_numbers = True
     takes_rows = True
     #: whether the rules are transposes already, as for real, imag and conj
@@ -264,6 +266,11 @@ class Elementwise(Op):
         """Return the operation on all examples, whose axes are in line from the right."""
         return apply(self, batching.aligned(arrays, mapped), params)
 
+    def grouping(self, node: Node, edge: Edge) -> Grouping:
+        """Return that each element of an argument is a group, repeated along some axes."""
+        shape = edge[0].shape
+        return Grouping(None, _repeated(shape, node.shape), math.prod(shape))
+
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the same region, and one place along axes that the argument is repeated along."""
         lead = len(node.shape) - len(parent.shape)
@@ -279,6 +286,16 @@ class Elementwise(Op):
             repeated[lead + i] if n == 1 else r
             for i, (r, n) in enumerate(zip(region, parent.shape, strict=True))
         )
+
+
+def _repeated(shape: tuple[int, ...], to: tuple[int, ...]) -> np.ndarray:
+    """Return which element of an array of one shape each is of another that it broadcasts to."""
+    return np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), to).ravel()
+
+
+def _reduced(shape: tuple[int, ...], axis: Collection[int]) -> tuple[int, ...]:
+    """Return a shape with length 1 along some axes."""
+    return tuple(1 if i in axis else n for i, n in enumerate(shape))
 
 
 def _sum_of(xp: Any, one: Any, two: Any, shape: tuple[int, ...]) -> Any:
@@ -676,6 +693,7 @@ class Reduction(Op):
     """One number for all elements along some axes. Rules see g and y with those axes kept."""
 
     family = "reduction"
+    has_partials = True
     takes_rows = True
 
     def _reads(self, rule: Rule) -> tuple[str, ...]:
@@ -723,6 +741,12 @@ class Reduction(Op):
     def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
         """Return the reduction along the same axes of all examples."""
         return batching.along_axes(self, level, arrays, mapped, params)
+
+    def grouping(self, node: Node, edge: Edge) -> Grouping:
+        """Return that the elements that are reduced to one are a group."""
+        *_, shape, axis = edge[2]
+        kept = _reduced(shape, axis)
+        return Grouping(_repeated(kept, shape), None, math.prod(kept))
 
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the region with all of the reduced axes."""
@@ -833,6 +857,14 @@ class Linewise(Op):
     def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
         """Return the operation on the same lines of all examples."""
         return batching.along_axes(self, level, arrays, mapped, params)
+
+    def grouping(self, node: Node, edge: Edge) -> Grouping | None:
+        """Return that lines are groups."""
+        if edge[1] != 0:
+            return None
+        kept = _reduced(node.shape, self.axes_of(node, edge[2]))
+        lines = _repeated(kept, node.shape)
+        return Grouping(lines, lines, math.prod(kept))
 
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the lines that a region touches."""

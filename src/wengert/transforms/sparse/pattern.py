@@ -38,7 +38,6 @@ from wengert.engine.forward import pushed_through
 from wengert.engine.node import Node
 from wengert.engine.op import ALIAS, OUTPUT
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops.families import Elementwise, Linewise, Reduction
 from wengert.transforms.sweeps import all_examples
 
 Positions = NDArray[np.intp]
@@ -145,7 +144,7 @@ def structure(node: Node) -> tuple[Any, ...]:
     An operation on each element has none of it.
     """
     op = node.op
-    if isinstance(op, Elementwise):
+    if op.pointwise:
         return ()
     if op is OUTPUT:
         return (node.argument,)
@@ -255,27 +254,24 @@ def _gathered_into(pattern: csr_array, places: Positions, size: int) -> csr_arra
 
 def _through(xp: Any, node: Node, edge: Any, pattern: csr_array, local: bool) -> csr_array:
     """Return the part of an entry's pattern that comes by one edge from a parent's pattern."""
-    parent, argument, values = edge
-    op = node.op
+    argument, op = edge[1], node.op
     if op is ALIAS:
         return pattern
     if op is OUTPUT or type(node.shape) is list:
         return _all_of(node, pattern)
-    if local and isinstance(op, (Elementwise, Reduction)):
-        pattern = _without_zeros(xp, node, edge, pattern)
-        if isinstance(op, Elementwise) and parent.shape != node.shape:
-            return _through_elementwise_locally(xp, node, edge, pattern)
-    if isinstance(op, Elementwise):
-        return _rows(pattern, _broadcast_places(parent.shape, node.shape))
-    if isinstance(op, Reduction):
-        axis = values[-1]
-        kept = tuple(1 if i in axis else n for i, n in enumerate(parent.shape))
-        return _gathered_into(pattern, _broadcast_places(kept, parent.shape), math.prod(node.shape))
-    if isinstance(op, Linewise) and argument == 0:
-        axis = op.axes_of(node, values)
-        kept = tuple(1 if i in axis else n for i, n in enumerate(node.shape))
-        lines = _broadcast_places(kept, node.shape)
-        return _rows(_gathered_into(pattern, lines, math.prod(kept)), lines)
+    groups = op.grouping(node, edge)
+    if groups is not None:
+        into, out = groups.of_argument, groups.of_result
+        if local and op.has_partials:
+            alive = _alive(xp, node, edge).ravel()
+            if op.pointwise and out is not None:
+                alive = np.broadcast_to(alive, (math.prod(node.shape),))
+                out = np.where(alive, out, -1)
+            else:
+                pattern = _rows(pattern, np.where(alive, np.arange(len(alive)), -1))
+        if into is not None:
+            pattern = _gathered_into(pattern, into, groups.total)
+        return pattern if out is None else _rows(pattern, out)
     if op.linear and (local or not getattr(op, "numbers", ())):
         places = _gathered(xp, node, edge)
         if places is not None:
@@ -287,11 +283,6 @@ def _through(xp: Any, node: Node, edge: Any, pattern: csr_array, local: bool) ->
         if matrix is not None:
             return matrix @ pattern
     return _by_axes(node, edge) @ pattern
-
-
-def _broadcast_places(shape: tuple[int, ...], to: tuple[int, ...]) -> Positions:
-    places = np.arange(math.prod(shape)).reshape(shape)
-    return np.broadcast_to(places, to).ravel()
 
 
 def _all_of(node: Node, pattern: csr_array) -> csr_array:
@@ -388,23 +379,6 @@ def _matrix(xp: Any, node: Node, edge: Any) -> csr_array | None:
                 columns = all_examples(moved, level).numpy()
                 found |= columns.reshape(width, height).T != 0
     return csr_array(found)
-
-
-def _without_zeros(xp: Any, node: Node, edge: Any, pattern: csr_array) -> csr_array:
-    """Return a parent's pattern without the rows that have a partial derivative of 0."""
-    parent = edge[0]
-    if isinstance(node.op, Elementwise) and parent.shape != node.shape:
-        return pattern
-    kept = _alive(xp, node, edge).ravel()
-    if kept.all() or len(kept) != pattern.shape[0]:
-        return pattern
-    return _rows(pattern, np.where(kept, np.arange(len(kept)), -1))
-
-
-def _through_elementwise_locally(xp: Any, node: Node, edge: Any, pattern: csr_array) -> csr_array:
-    parent = edge[0]
-    kept = np.broadcast_to(_alive(xp, node, edge), node.shape).ravel()
-    return _rows(pattern, np.where(kept, _broadcast_places(parent.shape, node.shape), -1))
 
 
 def _alive(xp: Any, node: Node, edge: Any) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow import dtypes
+from wengert.dialects.tensorflow.conventions import sqrt
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid
 from wengert.dialects.tensorflow.math import whole_quotient
@@ -101,7 +102,7 @@ def _variance(x: Native, axis: Any, keepdims: bool) -> Native:
 
 
 def _std(x: Native, axis: Any, keepdims: bool) -> Native:
-    return ns.sqrt(_variance(x, axis, keepdims))  # where all are equal, not differentiable
+    return sqrt(_variance(x, axis, keepdims))  # where all are equal, not differentiable
 
 
 def _reduction(

@@ -48,7 +48,9 @@ minimum = with_rules(
     lambda xp, g, x1, x2: _where(xp, xp.logical_not(x1 <= x2), g),
 )
 #: At 0, where the derivatives of these three are infinite, 0 times it is 0.
-sqrt = with_rules(elementwise.sqrt, lambda xp, g, y: _times_or_zero(xp, 0.5 / y, g))
+sqrt = with_rules(
+    elementwise.sqrt, lambda xp, g, y: _run(quotient_or_zero.op, xp, (g, 2 * y), {})
+)
 reciprocal = with_rules(elementwise.reciprocal, lambda xp, g, y: _times_or_zero(xp, -y * y, g))
 rsqrt: Any = with_rules(
     elementwise.reciprocal,
@@ -95,6 +97,14 @@ multiply_no_nan: Any = with_rules(
     lambda xp, g, x2: _run(multiply_no_nan.op, xp, (g, x2), {}),
     lambda xp, g, x1: _run(multiply_no_nan.op, xp, (x1, g), {}),
     compute=lambda xp, x1, x2: _product_or_zero(xp, x1, x2),
+)
+#: The quotient, and 0 where the first is 0, also of a second that is 0 or not a number. Only the
+#: value is so: 0 is no special case for its derivatives.
+quotient_or_zero: Any = with_rules(
+    elementwise.divide,
+    lambda xp, g, x2: g / x2,
+    lambda xp, g, y, x2: -(g / x2) * y,
+    compute=lambda xp, x1, x2: _ratio_or_zero(xp, x1, x2),
 )
 
 

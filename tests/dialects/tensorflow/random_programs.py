@@ -70,7 +70,7 @@ class Program:
     targets: tuple[str, ...]
     sources: tuple[str, ...]
     questions: frozenset[str]
-    weights: int = 0
+    single: bool = False  # whether a statement computes in single precision
 
     def text(self) -> str:
         """Return the program as a function that can be pasted."""
@@ -369,20 +369,29 @@ def written(seed: int, libraries: tuple[Any, ...], functions: list[str]) -> tupl
         questions.discard("forward")
     if any(not np.size(w.scopes[0][name]) for name in (*targets, *sources)):
         questions.discard("jacobian")  # TensorFlow's rows of nothing have another shape
-    return Program(inputs, tuple(statements), targets, sources, frozenset(questions)), w
+    single = any(w.scopes[0][name].dtype.name in SINGLE for name in made)
+    asked = frozenset(questions)
+    return Program(inputs, tuple(statements), targets, sources, asked, single), w
 
 
 # -- comparing ------------------------------------------------------------------------------------
 
 
-def difference(got: Any, expected: Any, where: str = "") -> str:
-    """Return what differs between two answers; "" if nothing does."""
+#: The dtypes of single precision.
+SINGLE = ("float32", "complex64")
+
+
+def difference(got: Any, expected: Any, where: str = "", single: bool = False) -> str:
+    """Return what differs between two answers; "" if nothing does.
+
+    With `single`, answers in double precision may come from intermediate results in single.
+    """
     if isinstance(expected, dict) and isinstance(got, dict):
-        parts = (difference(got[k], expected[k], k) for k in expected)
+        parts = (difference(got[k], expected[k], k, single) for k in expected)
         return next(filter(None, parts), "")
     if isinstance(expected, (list, tuple)) and isinstance(got, (list, tuple)):
         pairs = zip(got, expected, strict=True)
-        parts = (difference(a, b, f"{where}[{i}]") for i, (a, b) in enumerate(pairs))
+        parts = (difference(a, b, f"{where}[{i}]", single) for i, (a, b) in enumerate(pairs))
         return next(filter(None, parts), "")
     if isinstance(expected, Exception) or isinstance(got, Exception):
         same = isinstance(got, Exception) and isinstance(expected, Exception)
@@ -392,7 +401,7 @@ def difference(got: Any, expected: Any, where: str = "") -> str:
         return "" if same else f"{where}: got {got!r:.200}, expected {expected!r:.200}"
     if type(got).__name__ == type(expected).__name__ == "IndexedSlices":
         parts = (
-            difference(getattr(got, p), getattr(expected, p), f"{where}.{p}")
+            difference(getattr(got, p), getattr(expected, p), f"{where}.{p}", single)
             for p in ("values", "indices")
         )
         return next(filter(None, parts), "")
@@ -401,7 +410,7 @@ def difference(got: Any, expected: Any, where: str = "") -> str:
         return f"{where}: got {a.dtype.name} {a.shape}, expected {b.dtype.name} {b.shape}"
     if not np.isfinite(b).all() or np.abs(b).max(initial=0) > 1e9:
         return ""  # the last bits of large numbers, and conventions at poles, are not compared
-    tolerance = 1e-3 if b.dtype.name in ("float32", "complex64") else 1e-7
+    tolerance = 1e-3 if single or b.dtype.name in SINGLE else 1e-7
     scale = max(1.0, float(np.abs(b).max(initial=0)))
     if np.allclose(a, b, rtol=tolerance, atol=tolerance * scale):
         return ""
@@ -424,10 +433,12 @@ def compared(program: Program, libraries: tuple[Any, Any]) -> str:
         return ""
     for answer in (mine, theirs):
         if isinstance(answer, dict) and "tangents" in answer:
-            # where a derivative is zero everywhere, a tangent is None or zeros, as it comes
-            tangents = answer["tangents"]
-            answer["tangents"] = [None if t is None or _is_zero(t) else t for t in tangents]
-    return difference(mine, theirs)
+            # where a derivative is zero everywhere, a tangent is None or zeros, as it comes,
+            # and so are the gradients of a tangent
+            for question in {"tangents", "mixed"} & answer.keys():
+                found = answer[question] or [None] * len(program.inputs)
+                answer[question] = [None if t is None or _is_zero(t) else t for t in found]
+    return difference(mine, theirs, single=program.single)
 
 
 def _is_zero(tangent: Any) -> bool:

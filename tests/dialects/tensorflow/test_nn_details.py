@@ -255,6 +255,7 @@ PROGRAMS |= {
     ),
     "lrn defaults": lambda tf: grads(tf, tf.nn.local_response_normalization, data(1, 2, 2, 20)),
     "lrn f64 in use": lambda tf: tf.nn.lrn(IMG.astype("d")),
+    "lrn tensor": lambda tf: tf.nn.lrn(tf.constant(IMG), beta=tf.constant(0.5)),
     "lrn half": lambda tf: tf.nn.lrn(tf.ones((1, 2, 2, 3), tf.float16)),
     "lrn rank": lambda tf: tf.nn.lrn(data(2, 3)),
     "bias first in use": lambda tf: grads(

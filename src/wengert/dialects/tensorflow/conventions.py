@@ -48,9 +48,7 @@ minimum = with_rules(
     lambda xp, g, x1, x2: _where(xp, xp.logical_not(x1 <= x2), g),
 )
 #: At 0, where the derivatives of these three are infinite, 0 times it is 0.
-sqrt = with_rules(
-    elementwise.sqrt, lambda xp, g, y: _run(quotient_or_zero.op, xp, (g, 2 * y), {})
-)
+sqrt = with_rules(elementwise.sqrt, lambda xp, g, y: _run(quotient_or_zero.op, xp, (g, 2 * y), {}))
 reciprocal = with_rules(elementwise.reciprocal, lambda xp, g, y: _times_or_zero(xp, -y * y, g))
 rsqrt: Any = with_rules(
     elementwise.reciprocal,

@@ -419,12 +419,15 @@ def batch_normalization(
     return x * inverse + (shift if parts["offset"] is None else parts["offset"] + shift)
 
 
-@offered("nn.local_response_normalization", "nn.lrn")
+@offered("nn.local_response_normalization", "nn.lrn", raises=(TypeError,))
 def local_response_normalization(
     input: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Return x over a power of the sum of squares of neighbouring channels."""
+    for word, value in (("bias", bias), ("alpha", alpha), ("beta", beta)):
+        if is_tensor(value):  # for which there would be no derivative
+            raise TypeError(f"{word} is a tensor; expected a number: write float({word})")
     single = isinstance(input, np.ndarray) and input.dtype == np.float64  # tensors stay as they are
     x = _real(input.astype(np.float32) if single else input, "LRN")
     if x.dtype == np.float64:

@@ -367,6 +367,8 @@ def written(seed: int, libraries: tuple[Any, ...], functions: list[str]) -> tupl
     if "function" in questions:  # in a graph, constants are not recorded, nor tangents of branches
         sources = tuple(inputs)
         questions.discard("forward")
+    if any(re.search(r"(custom_gradient|recompute_grad)\(.*\(v\d+\)$", s) for s in statements):
+        questions.discard("forward")  # within it, TensorFlow loses the gradient by the variable
     if any(not np.size(w.scopes[0][name]) for name in (*targets, *sources)):
         questions.discard("jacobian")  # TensorFlow's rows of nothing have another shape
     single = any(w.scopes[0][name].dtype.name in SINGLE for name in made)

@@ -79,17 +79,3 @@ def test_kaiser_windows_are_even_in_beta(name: str) -> None:
     np.testing.assert_allclose(found[0][1], -found[1][1], rtol=1e-12)
     if name == "kaiser_window":
         np.testing.assert_allclose(found[1][0], np.kaiser(6, -2.5), rtol=1e-9)
-
-
-@pytest.mark.parametrize("of", ["custom_gradient", "recompute_grad"])
-def test_a_variable_within_an_accumulator_has_its_gradient(of: str) -> None:
-    """TensorFlow's is None if the variable itself is the argument, and not if its value is."""
-    v = ours.Variable(0.5)
-    rules = {
-        "custom_gradient": lambda a: (ours.exp(a), lambda d: 3.0 * d * ours.exp(a)),
-        "recompute_grad": lambda a: 3.0 * ours.exp(a),
-    }
-    with ours.GradientTape() as tape, ours.autodiff.ForwardAccumulator(v, 1.0) as forward:
-        y = getattr(ours, of)(rules[of])(v)
-    np.testing.assert_allclose(tape.gradient(y, v), 3.0 * np.exp(0.5), rtol=1e-6)
-    np.testing.assert_allclose(forward.jvp(y), 3.0 * np.exp(0.5), rtol=1e-6)

@@ -20,7 +20,7 @@ FUNCTIONS = {
         tf.constant([1.0, 2.0], tf.float64), 0.0, x, None, None, 0.0
     ),
 }
-POINTS = {"zero": [0.0, 0.0], "negative": [-1.0, -1.0], "positive": [4.0, 4.0]}
+POINTS = {"zero": [0.0, 0.0], "negative": [-1.0, -3.0], "positive": [4.0, 1.0]}
 
 
 def _orders(tf, f, start, weight):

@@ -136,7 +136,14 @@ def _both(name: str) -> tuple[str, ...]:
 
 
 _reduction(_both("reduce_sum"), "Sum", "iufc", _sum, "Return the sum over some axes.")
-_reduction(_both("reduce_prod"), "Prod", "iufc", _prod, "Return the product over some axes.")
+_reduction(
+    _both("reduce_prod"),
+    "Prod",
+    "iufc",
+    _prod,
+    "Return the product over some axes.",
+    differs="the second derivative of complex numbers is that of the product written out",
+)
 _reduction(_both("reduce_mean"), "Mean", "iufc", _mean, "Return the mean; of whole numbers, whole.")
 _reduction(_both("reduce_max"), "Max", "iuf", _extreme("max"), "Return the largest; ties share.")
 _reduction(_both("reduce_min"), "Min", "iuf", _extreme("min"), "Return the smallest; ties share.")

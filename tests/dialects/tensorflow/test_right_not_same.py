@@ -39,3 +39,12 @@ def test_second_derivatives_of_complex_products(name: str) -> None:
             total = ours.reduce_sum(ours.sin(first))
         found.append((first, outer.gradient(total, x)))
     np.testing.assert_allclose(*found, rtol=1e-12)
+
+
+def test_a_variable_assigned_after_a_function_that_is_computed_again() -> None:
+    """TensorFlow computes again from the new value, so that its gradient is of another point."""
+    v = ours.Variable(0.5)
+    with ours.GradientTape() as tape:
+        y = ours.recompute_grad(lambda a: ours.sin(a) * a)(v)
+        v.assign(2.0)
+    np.testing.assert_allclose(tape.gradient(y, v), np.sin(0.5) + 0.5 * np.cos(0.5), rtol=1e-6)

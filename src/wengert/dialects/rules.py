@@ -20,7 +20,7 @@ def with_rules(
     compute: Callable[..., Any] | None = None,
     name: str = "",
 ) -> Any:
-    """Return an elementwise function's operation with these rules, as the attribute `op`.
+    """Return an elementwise function with these rules; its operation is the attribute `op`.
 
     The values are the same, unless `compute` says otherwise, and so is the name.
     """
@@ -29,7 +29,12 @@ def with_rules(
     if compute is None:
         op.numpy_function, op.aliases = base.numpy_function, base.aliases
     op.chosen = tuple(chosen)
-    return types.SimpleNamespace(op=op)
+
+    def call(*args: Any, **params: Any) -> Any:
+        return apply(op, args, params)
+
+    call.op = op  # type: ignore[attr-defined]
+    return call
 
 
 def reduction_with(function: Any, rule: Rule) -> Any:

@@ -255,6 +255,7 @@ PROGRAMS |= {
     ),
     "lrn defaults": lambda tf: grads(tf, tf.nn.local_response_normalization, data(1, 2, 2, 20)),
     "lrn f64 in use": lambda tf: tf.nn.lrn(IMG.astype("d")),
+    "lrn tensor": lambda tf: tf.nn.lrn(tf.constant(IMG), beta=tf.constant(0.5)),
     "lrn half": lambda tf: tf.nn.lrn(tf.ones((1, 2, 2, 3), tf.float16)),
     "lrn rank": lambda tf: tf.nn.lrn(data(2, 3)),
     "bias first in use": lambda tf: grads(
@@ -272,6 +273,9 @@ PROGRAMS |= {
     "embed range": lambda tf: tf.nn.embedding_lookup(data(5, 2), [7]),
     "embed float": lambda tf: tf.nn.embedding_lookup(data(5, 2), [1.0]),
     "embed norm": lambda tf: tf.nn.embedding_lookup(data(5, 2) * 9, [1, 2], max_norm=1.0),
+    "embed norm below 0": lambda tf: grads(
+        tf, lambda t: tf.nn.embedding_lookup(t, [1, 2], max_norm=-1.0), data(5, 2)
+    ),
     "zero fraction in use": lambda tf: tf.nn.zero_fraction([0.0, 1.0, 0.0]),
     "average loss in use": lambda tf: tf.nn.compute_average_loss([1.0, 2.0], global_batch_size=4),
     "average loss weights in use": lambda tf: tf.nn.compute_average_loss(

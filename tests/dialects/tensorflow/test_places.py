@@ -387,6 +387,24 @@ CLIPS = {
         grad(tf, lambda x: tf.clip_by_norm(x, 2.0), np.zeros(2, np.float32)),
         grad(tf, lambda x, c: tf.clip_by_norm(x, c, 1), A, np.float32(5.0)),
     ],
+    "clip_by_norm below 0": lambda tf: [
+        tf.clip_by_norm(A, -1.0),
+        tf.clip_by_norm(A, -1),
+        tf.clip_by_norm(A, np.float64(-1.0)),
+        tf.clip_by_norm(A, tf.Variable(-1.0)),
+        tf.clip_by_norm(A, [[-1.0], [2.0]], axes=1),
+        grad(tf, lambda x: tf.clip_by_norm(x, -2.0), A),
+        grad(tf, lambda x, c: tf.clip_by_norm(x, c), A, np.float32(-5.0)),
+        grad(tf, lambda x, c: tf.clip_by_norm(x, c), A, np.float32(0.0)),
+    ],
+    "clip_by_norm slices below 0": lambda tf: tf.clip_by_norm(
+        tf.IndexedSlices(tf.constant([[3.0, 4.0]]), tf.constant([1]), tf.constant([4, 2])), -1.0
+    ),
+    "clip_by_norm dtypes": lambda tf: [
+        tf.clip_by_norm(A, tf.constant(2)),
+        grad(tf, lambda x, c: tf.clip_by_norm(x, c), A, np.float64(2.0)),
+    ],
+    "clip_by_norm complex": lambda tf: tf.clip_by_norm(A, tf.constant(2.0 + 0j)),
     "clip_by_norm int": lambda tf: tf.clip_by_norm([1, 2], 1),
     "clip_by_global_norm": lambda tf: [
         tf.clip_by_global_norm([tf.constant(A), tf.constant(V)], 3.0),
@@ -402,6 +420,9 @@ CLIPS = {
     ],
     "clip_by_global_norm slices": lambda tf: tf.clip_by_global_norm(
         [tf.IndexedSlices(tf.constant([[3.0, 4.0]]), tf.constant([1]), tf.constant([4, 2]))], 1.0
+    ),
+    "clip_by_global_norm dtypes": lambda tf: tf.clip_by_global_norm(
+        [tf.constant(A), tf.constant(V, tf.float64)], 2.0, use_norm=tf.constant(3.0)
     ),
     "clip_by_global_norm tensor": lambda tf: tf.clip_by_global_norm(tf.constant(A), 3.0),
     "clip_by_global_norm None": lambda tf: tf.clip_by_global_norm([None], 3.0),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import types
 import warnings
+from typing import Any
 
+import numpy as np
 import pytest
 
 import wengert.tensorflow as ours
@@ -44,6 +47,31 @@ def test_a_wrong_derivative_is_seen() -> None:
     wrong = random_programs.run(text.replace("2.0", "2.1"), ours)
     assert not random_programs.difference(right, right)
     assert "gradient[0]" in random_programs.difference(wrong, right)
+
+
+def test_rounding_in_single_precision_is_no_difference() -> None:
+    right, near, far = ({"gradient": [np.array([v])]} for v in (1.0, 1.0 + 1e-6, 1.01))
+    assert random_programs.difference(near, right)
+    assert not random_programs.difference(near, right, single=True)
+    assert random_programs.difference(far, right, single=True)
+    found = [random_programs.written(seed, (ours,), FUNCTIONS)[0] for seed in range(80)]
+    casts = [p for p in found if any("tf.cast(" in line for line in p.statements)]
+    assert casts and all(p.single for p in casts)
+    assert not all(p.single for p in found)
+
+
+def test_gradients_of_a_tangent_that_are_zero_may_be_none() -> None:
+    def answer(mixed: Any) -> Any:
+        program = types.SimpleNamespace(text=lambda: TEXT, inputs={"x0": ""}, single=False)
+        libraries = [types.SimpleNamespace(mixed=m) for m in (mixed, [np.zeros(1)])]
+        return random_programs.compared(program, tuple(libraries))  # type: ignore[arg-type]
+
+    assert not answer(None)
+    assert not answer([None])
+    assert "mixed[0]" in answer([np.ones(1)])
+
+
+TEXT = "def program(tf):\n    return {'tangents': [np.ones(1)], 'mixed': tf.mixed}\n"
 
 
 def test_every_program_is_text_that_runs() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow.arrays import integers
-from wengert.dialects.tensorflow.conventions import select
+from wengert.dialects.tensorflow.conventions import maximum, select, sqrt
 from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import as_is
 from wengert.dialects.tensorflow.slices import IndexedSlices
@@ -49,11 +49,13 @@ def _clipped(x: Native, low: Any, high: Any) -> Native:
 
 @offered("clip_by_norm", raises=(TypeError,))
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
-    """Return values scaled down, if need be, to a norm of at most `clip_norm`."""
+    """Return values scaled down, if need be, to a norm of at most `clip_norm`, or 0 if negative."""
     x = convert(t.values if isinstance(t, IndexedSlices) else t)
-    most = convert(clip_norm, None if is_tensor(clip_norm) else of_numpy(x.dtype))
-    check_dtypes("Mul", x, most)
     check_kind(x, "fc", "Sqrt")
+    real = of_numpy(np.empty(0, x.dtype).real.dtype)
+    most = convert(clip_norm, None if is_tensor(clip_norm) else real)
+    check_kind(most, "iuf", "Maximum")
+    most = ns.astype(maximum(most, ns.zeros_like(most)), x.dtype)
     along = None if axes is None else integers(axes, "axes")
     along = tuple(along) if isinstance(along, list) else along
     squares = ns.sum(x * ns.conj(x), axis=along, keepdims=True)
@@ -85,7 +87,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
     if not squares:
         return wrap(np.zeros((), np.float32))
     check_dtypes("Pack", *squares)
-    return ns.sqrt(ns.sum(ns.stack(squares)))
+    return sqrt(ns.sum(ns.stack(squares)))
 
 
 @offered("clip_by_global_norm", raises=(TypeError,))
@@ -107,8 +109,7 @@ def clip_by_global_norm(
             clipped.append(None)
             continue
         values = _values(t)
-        check_dtypes("Mul", values, scale)
-        made = outward(values * scale)
+        made = outward(values * ns.astype(scale, values.dtype))
         if isinstance(t, IndexedSlices):
             made = IndexedSlices(made, t.indices, t.dense_shape)
         clipped.append(made)

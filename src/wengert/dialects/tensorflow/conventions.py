@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.dialects.rules import Rule, with_rules
-from wengert.engine.record import apply
 from wengert.ops import elementwise, special
 from wengert.ops.families import _run
 
@@ -48,10 +47,14 @@ minimum = with_rules(
     lambda xp, g, x1, x2: _where(xp, x1 <= x2, g),
     lambda xp, g, x1, x2: _where(xp, xp.logical_not(x1 <= x2), g),
 )
-#: At 0, where the derivative is infinite, 0 times it is 0.
-sqrt = with_rules(
-    elementwise.sqrt,
-    lambda xp, g, y: g / (2 * xp.where((g == 0) & (y == 0), xp.ones_like(y), y)),
+#: At 0, where the derivatives of these three are infinite, 0 times it is 0.
+sqrt = with_rules(elementwise.sqrt, lambda xp, g, y: _run(quotient_or_zero.op, xp, (g, 2 * y), {}))
+reciprocal = with_rules(elementwise.reciprocal, lambda xp, g, y: _times_or_zero(xp, -y * y, g))
+rsqrt: Any = with_rules(
+    elementwise.reciprocal,
+    lambda xp, g, y: _times_or_zero(xp, -0.5 * (y * y * y), g),
+    compute=lambda xp, x: 1 / xp.sqrt(x),
+    name="rsqrt",
 )
 #: The derivative is the number 0 where a value was not chosen, so NaN where it meets an infinite
 #: derivative further on.
@@ -93,6 +96,14 @@ multiply_no_nan: Any = with_rules(
     lambda xp, g, x1: _run(multiply_no_nan.op, xp, (x1, g), {}),
     compute=lambda xp, x1, x2: _product_or_zero(xp, x1, x2),
 )
+#: The quotient, and 0 where the first is 0, also of a second that is 0 or not a number. Only the
+#: value is so: 0 is no special case for its derivatives.
+quotient_or_zero: Any = with_rules(
+    elementwise.divide,
+    lambda xp, g, x2: g / x2,
+    lambda xp, g, y, x2: -(g / x2) * y,
+    compute=lambda xp, x1, x2: _ratio_or_zero(xp, x1, x2),
+)
 
 
 def _floor_of_quotient(xp: Any, x: Any, y: Any) -> Any:
@@ -111,6 +122,11 @@ def _product_or_zero(xp: Any, x: Any, y: Any) -> Any:
     return xp.where(nothing, xp.zeros_like(y), xp.where(nothing, xp.ones_like(y), x) * y)
 
 
+def _times_or_zero(xp: Any, factor: Any, g: Any) -> Any:
+    """Return a factor times g, and 0 where g is 0, also of a factor that is not finite."""
+    return _run(multiply_no_nan.op, xp, (factor, g), {})
+
+
 def _ratio_or_zero(xp: Any, x: Any, y: Any) -> Any:
     """Return x / y, and 0 where x is 0."""
     nothing = x == 0
@@ -125,4 +141,4 @@ def _abs_rule(xp: Any, g: Any, x: Any) -> Any:
 
 def select(condition: Any, x: Any, y: Any) -> Any:
     """Return x where a condition holds and y elsewhere."""
-    return apply(where.op, (condition, x, y), {})
+    return where(condition, x, y)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow import dtypes
-from wengert.dialects.tensorflow.conventions import absolute, without_rule
+from wengert.dialects.tensorflow.conventions import absolute, sqrt, without_rule
 from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import FailedPreconditionError, as_is, invalid
 from wengert.dialects.tensorflow.products import adjoint_of
@@ -17,6 +17,7 @@ from wengert.dialects.tensorflow.tensors import (
     check_dtypes,
     check_kind,
     convert,
+    is_tensor,
     outward,
     pair,
     static,
@@ -366,13 +367,15 @@ def lstsq(
     `l2_regularizer` is the weight of the squared norm of the solution.
     """
     a, b = _system(matrix, rhs, "MatrixSolveLs", square=False)
-    weight = float(np.asarray(convert(l2_regularizer)._raw))
+    regularizer = convert(l2_regularizer)
+    weight = float(np.asarray(regularizer._raw))
     tall, flipped = a.shape[-2] >= a.shape[-1], adjoint_of(a)
     if not weight and not fast:
         return _least_squares(a, b)
     gram = ns.matmul(flipped, a) if tall else ns.matmul(a, flipped)
-    if weight:
-        gram = gram + np.asarray(weight * np.eye(gram.shape[-1]), gram.dtype)
+    if weight or is_tensor(l2_regularizer):  # of a tensor, there may be a derivative at 0 too
+        one = np.eye(gram.shape[-1], dtype=gram.dtype)
+        gram = gram + ns.astype(regularizer, gram.dtype) * one
     factor = _cholesky(gram)
     right = ns.matmul(flipped, b) if tall else b
     half = native.solve_triangular(factor, right, lower=True)
@@ -621,7 +624,7 @@ def _norm(tensor: Native, ord: Any, axis: Any) -> Native:
         return _spectral(tensor, where)
     if ord in (*words, 2):
         squares = tensor * ns.conj(tensor) if tensor.dtype.kind == "c" else ns.square(tensor)
-        return ns.sqrt(ns.sum(squares, axis=where, keepdims=True))
+        return sqrt(ns.sum(squares, axis=where, keepdims=True))
     size = apply(absolute.op, (tensor,), {})
     if of_matrix:
         inner, outer = where if ord == 1 else where[::-1]

@@ -134,7 +134,7 @@ def sign(x: Any, name: str | None = None) -> Any:
         raise
 
 
-_reciprocal = of_one(elementwise.reciprocal, "Reciprocal", "fc")
+_reciprocal = of_one(conventions.reciprocal, "Reciprocal", "fc")
 
 
 @plain("math.reciprocal")
@@ -167,7 +167,7 @@ def rsqrt(x: Any, name: str | None = None) -> Any:
     """Return 1 / sqrt(x)."""
     tensor = convert(x)
     check_kind(tensor, "fc", "Rsqrt")
-    return elementwise.power(tensor, -0.5)
+    return conventions.rsqrt(tensor)
 
 
 @offered("math.reciprocal_no_nan")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.tensorflow.conventions import rsqrt
 from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.random import global_generator, of_seed
@@ -13,6 +14,7 @@ from wengert.dialects.tensorflow.table import NAMES, offered, put
 from wengert.dialects.tensorflow.tensors import (
     check_dtypes,
     convert,
+    is_tensor,
     of_one,
     pair,
     static,
@@ -178,7 +180,7 @@ def _l2_normalize(
                      axis=where, keepdims=True)  # fmt: skip
     # of equal numbers tf.maximum takes the derivative of the first
     floor = ns.where(squares >= epsilon, squares, epsilon)
-    return x * ns.astype(1.0 / ns.sqrt(floor), x.dtype)
+    return x * ns.astype(rsqrt(floor), x.dtype)
 
 
 # -- losses -------------------------------------------------------------------------------------
@@ -410,19 +412,22 @@ def batch_normalization(
         for key, value in given.items()
     }
     check_dtypes("Mul", x, *(part for part in parts.values() if part is not None))
-    inverse: Any = 1.0 / ns.sqrt(parts["variance"] + convert(variance_epsilon, None, x.dtype))
+    inverse: Any = rsqrt(parts["variance"] + convert(variance_epsilon, None, x.dtype))
     if parts["scale"] is not None:
         inverse = inverse * parts["scale"]
     shift = -parts["mean"] * inverse
     return x * inverse + (shift if parts["offset"] is None else parts["offset"] + shift)
 
 
-@offered("nn.local_response_normalization", "nn.lrn")
+@offered("nn.local_response_normalization", "nn.lrn", raises=(TypeError,))
 def local_response_normalization(
     input: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Return x over a power of the sum of squares of neighbouring channels."""
+    for word, value in (("bias", bias), ("alpha", alpha), ("beta", beta)):
+        if is_tensor(value):  # for which there would be no derivative
+            raise TypeError(f"{word} is a tensor; expected a number: write float({word})")
     single = isinstance(input, np.ndarray) and input.dtype == np.float64  # tensors stay as they are
     x = _real(input.astype(np.float32) if single else input, "LRN")
     if x.dtype == np.float64:
@@ -490,17 +495,21 @@ def _dropped(given: Any, rate: Any, noise_shape: Any, rng: np.random.Generator) 
             f"dropout of {of_numpy(x.dtype).name}; expected floating-point numbers: write "
             "tf.cast(x, tf.float32)"
         )
-    rate = float(static(rate))
-    if not 0 <= rate < 1:
+    chance = float(static(rate))
+    if not 0 <= chance < 1:
         raise ValueError(
-            f"rate={rate}, the chance of an element to be 0; expected from 0 to less than 1"
+            f"rate={chance}, the chance of an element to be 0; expected from 0 to less than 1"
         )
-    if not rate:
+    if not chance and not is_tensor(rate):
         return tensor_of(given)
     lengths = x.shape if noise_shape is None else tuple(static(noise_shape))
     lengths = tuple(m if n is None else n for n, m in zip(lengths, x.shape, strict=True))
-    kept = rng.random(lengths, dtype=np.float32) >= rate
-    return ns.where(ns.asarray(kept), x * (1 / (1 - rate)), 0.0)
+    kept = rng.random(lengths, dtype=np.float32) >= chance
+    if is_tensor(rate):
+        scaled = x / (1 - convert(rate, of_numpy(x.dtype)))
+    else:
+        scaled = x * (1 / (1 - chance))
+    return ns.where(ns.asarray(kept), scaled, 0.0)
 
 
 @offered(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow import dtypes
+from wengert.dialects.tensorflow.conventions import sqrt
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid
 from wengert.dialects.tensorflow.math import whole_quotient
@@ -101,7 +102,7 @@ def _variance(x: Native, axis: Any, keepdims: bool) -> Native:
 
 
 def _std(x: Native, axis: Any, keepdims: bool) -> Native:
-    return ns.sqrt(_variance(x, axis, keepdims))  # where all are equal, not differentiable
+    return sqrt(_variance(x, axis, keepdims))  # where all are equal, not differentiable
 
 
 def _reduction(
@@ -135,7 +136,14 @@ def _both(name: str) -> tuple[str, ...]:
 
 
 _reduction(_both("reduce_sum"), "Sum", "iufc", _sum, "Return the sum over some axes.")
-_reduction(_both("reduce_prod"), "Prod", "iufc", _prod, "Return the product over some axes.")
+_reduction(
+    _both("reduce_prod"),
+    "Prod",
+    "iufc",
+    _prod,
+    "Return the product over some axes.",
+    differs="the second derivative of complex numbers is that of the product written out",
+)
 _reduction(_both("reduce_mean"), "Mean", "iufc", _mean, "Return the mean; of whole numbers, whole.")
 _reduction(_both("reduce_max"), "Max", "iuf", _extreme("max"), "Return the largest; ties share.")
 _reduction(_both("reduce_min"), "Min", "iuf", _extreme("min"), "Return the smallest; ties share.")

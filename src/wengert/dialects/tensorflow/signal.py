@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow import dtypes
+from wengert.dialects.tensorflow.conventions import maximum, minimum
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid
 from wengert.dialects.tensorflow.table import offered
@@ -247,11 +248,16 @@ def _window(values: np.ndarray, dtype: Any) -> Native:
     return wrap(values.astype(as_dtype(dtype)._numpy))
 
 
-def _cosines(length: Any, periodic: Any, dtype: Any, a: float) -> Native:
-    n = int(static(length))
+def _floating(dtype: Any) -> dtypes.DType:
     kind = as_dtype(dtype)
     if not kind.is_floating:
         raise as_is(ValueError(f"a window of {kind.name}; expected floating numbers"))
+    return kind
+
+
+def _cosines(length: Any, periodic: Any, dtype: Any, a: float) -> Native:
+    n = int(static(length))
+    _floating(dtype)
     if n == 1:
         return _window(np.ones(1), dtype)
     even = 1 - n % 2
@@ -275,30 +281,36 @@ def hamming_window(
     return _cosines(window_length, periodic, dtype, 0.54)
 
 
-@offered("signal.kaiser_window")
+@offered("signal.kaiser_window", differs="of a negative beta, the window is that of -beta")
 def kaiser_window(
     window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: str | None = None
 ) -> Any:
-    """Return Kaiser's window."""
-    return _window(_kaiser(int(static(window_length)), float(static(beta))), dtype)
+    """Return Kaiser's window, which is the same for `beta` and -`beta`."""
+    return _kaiser(int(static(window_length)), beta, dtype)
 
 
-def _kaiser(n: int, beta: float) -> np.ndarray:
+def _kaiser(n: int, beta: Any, dtype: Any) -> Native:
+    kind = _floating(dtype)._numpy
     if n == 1:
-        return np.ones(1)
-    places = np.linspace(-1, 1, n)
-    heights = special.i0(beta * np.sqrt(np.maximum(1 - places**2, 0.0)))
-    return np.asarray(heights._raw / special.i0(np.asarray(beta))._raw)
+        return ns.ones(1, dtype=kind)
+    width = ns.abs(ns.astype(convert(beta), kind))
+    heights = width * np.sqrt(np.maximum(1 - np.linspace(-1, 1, n) ** 2, 0.0)).astype(kind)
+    # i0(heights) / i0(width), neither of which is finite for a large width
+    window: Native = ns.exp(heights - width) * (special.i0e(heights) / special.i0e(width))
+    return window
 
 
-@offered("signal.kaiser_bessel_derived_window")
+@offered(
+    "signal.kaiser_bessel_derived_window",
+    differs="of a negative beta, the window is that of -beta",
+)
 def kaiser_bessel_derived_window(
     window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: str | None = None
 ) -> Any:
     """Return the window whose square is a running sum of Kaiser's."""
-    sums = np.cumsum(_kaiser(int(static(window_length)) // 2 + 1, float(static(beta))))
-    half = np.sqrt(sums[:-1] / sums[-1])
-    return _window(np.concatenate([half, half[::-1]]), dtype)
+    sums = ns.cumulative_sum(_kaiser(int(static(window_length)) // 2 + 1, beta, dtype))
+    half = ns.sqrt(sums[:-1] / sums[-1])
+    return ns.concat([half, half[::-1]])
 
 
 @offered("signal.vorbis_window")
@@ -432,7 +444,7 @@ def inverse_mdct(
 
 
 def _mel(hertz: Any) -> Any:
-    return 1127.0 * np.log1p(hertz / 700.0)
+    return 1127.0 * ns.log1p(hertz / 700.0)
 
 
 @offered("signal.linear_to_mel_weight_matrix")
@@ -456,12 +468,14 @@ def linear_to_mel_weight_matrix(
                 "expected bins, and edges in order up to half the rate, as floating numbers"
             )
         )
-    edges = np.linspace(_mel(low), _mel(high), bins + 2)
-    places = _mel(np.linspace(0.0, rate / 2, waves)[1:, None])
+    first, last = (_mel(convert(edge, kind)) for edge in (lower_edge_hertz, upper_edge_hertz))
+    edges = first + (last - first) * np.linspace(0.0, 1.0, bins + 2, dtype=kind._numpy)
+    places = _mel(ns.asarray(np.linspace(0.0, rate / 2, waves, dtype=kind._numpy)[1:, None]))
     rising = (places - edges[:-2]) / (edges[1:-1] - edges[:-2])
     falling = (edges[2:] - places) / (edges[2:] - edges[1:-1])
-    weights = np.maximum(0.0, np.minimum(rising, falling))
-    return _window(np.pad(weights, ((1, 0), (0, 0))), dtype)
+    weights = minimum(rising, falling)
+    weights = maximum(ns.zeros_like(weights), weights)
+    return ns.pad(weights, ((1, 0), (0, 0)))
 
 
 @offered("signal.mfccs_from_log_mel_spectrograms")

@@ -47,6 +47,8 @@ class Front:
     always: Tokens = NOBODY
     #: how many frames up the line is that nodes are told they come from; 0 for none
     depth: int = 0
+    #: what nodes are told they are called; "" for nothing
+    label: str = ""
     #: ``(function, number of arrays) -> function``, around what computes on NumPy arrays
     around: Callable[[Callable[..., Any], int], Callable[..., Any]] | None = None
     #: a condition on the arrays _x0, _x1, in Python, without which a call is unusual
@@ -320,6 +322,8 @@ def _node(op: Op, front: Front, argument: int, others: str, tokens: str) -> list
         "            _e.dtype = _y.dtype",
         "            _e.order = _order()",
     ]
+    if front.label:
+        text += [f"            _e.label = {front.label!r}"]
     if front.depth:
         text += [
             f"            _f = _frame_at({front.depth})",

@@ -992,6 +992,40 @@ def composite(
     return declare
 
 
+def variant(
+    function: Any,
+    convention: str,
+    *rules: Rule | None,
+    compute: Callable[..., Any] | None = None,
+    chosen: Sequence[Rule | None] = (),
+    **tests: Unpack[Tests],
+) -> Callable[..., Any]:
+    """Declare another convention for an operation: other rules where mathematics leaves a choice.
+
+    Family, parameters and tests are those of the operation, and so are values unless `compute`
+    says otherwise. The registry has it as "maximum(ties=first)".
+
+    Examples
+    --------
+    ``variant(maximum, "ties=first", *rules)`` gives all of a gradient to the first of equal ones.
+    """
+    base: Any = function.op
+    known = next(entry for entry in REGISTRY.values() if entry.op is base)
+    op = type(base)(
+        base.name, base.args, compute or base.compute, rules, base.params, base.variadic
+    )
+    given = {k: v for k, v in vars(base).items() if k not in vars(op) and k != "batch"}
+    vars(op).update(given)  # what a declaration has set beside these
+    if compute is not None:
+        op.numpy_function = None
+    if hasattr(op, "chosen"):
+        op.chosen = tuple(chosen)
+    for name in ("samples", "kinds", "reference", "inputs", "invariant", "rounding"):
+        tests.setdefault(name, getattr(known, name))  # type: ignore[misc]
+    tests.setdefault("domain", known.domains)
+    return _register(_caller(op), op, f"{known.name}({convention})", op.family, tests)
+
+
 def axes(axis: Any, ndim: int, name: str) -> tuple[int, ...]:
     """Return an axis, a tuple of them or None (all) as a tuple of non-negative ones."""
     if axis is None:

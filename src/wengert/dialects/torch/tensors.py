@@ -391,7 +391,7 @@ class Forms(NamedTuple):
 
 def fast(op: Op, otherwise: Any, kinds: str, depth: int, when: str = "") -> Callable[..., Any]:
     """Return the function that calls an operation on PyTorch's tensors; see `Front`."""
-    return caller(op, Front(Tensor, otherwise, kinds, TRACKING, depth, on_arrays, when))
+    return caller(op, Front(Tensor, otherwise, kinds, TRACKING, depth, "", on_arrays, when))
 
 
 def of_one(

@@ -198,6 +198,8 @@ def generate(seed: int, steps: int = 10) -> list[str]:
         line = rng.choice(group).format(**fields)
         if "Scale" in line and any("requires_grad_" in before for before in lines[4:]):
             continue  # PyTorch ends the process where a leaf that hooks are on is written to
+        if "requires_grad_" in line and any("checkpoint" in before for before in lines):
+            continue  # PyTorch's gradients are wrong where an argument requires some only later
         if group is VIEWS or group is NEW:
             name = f"v{k}"
             if rng.random() < 0.12:

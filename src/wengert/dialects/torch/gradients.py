@@ -300,10 +300,9 @@ def freed_error(node: Node) -> RuntimeError:
     """Return the error about an entry whose saved tensors are needed and are not there any more."""
     values: Any = node.values
     return RuntimeError(
-        "Trying to backward through the graph a second time (or directly access saved tensors "
-        f"after they have already been freed): {label_of(node)} of {line_of(node)} gave up its "
-        f"saved tensors in the backward at {line_at(values.code, values.last)}; write "
-        "retain_graph=True there"
+        f"{label_of(node)} of {line_of(node)} is needed a second time, and the backward at "
+        f"{line_at(values.code, values.last)} has freed its saved tensors; write retain_graph=True "
+        "there"
     )
 
 

@@ -6,7 +6,7 @@ import itertools
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ from wengert.dialects.torch.tensors import (
     users_frame,
 )
 from wengert.engine import cotangents as ct
-from wengert.engine.node import LEAF, NOBODY, Node, Op, active, entry
+from wengert.engine.node import LEAF, NOBODY, OUTPUT, Node, Op, active, entry
 from wengert.engine.sweep import ancestors, leading_to, reverse
 from wengert.engine.tape import on_tensors
 from wengert.engine.tensor import Tensor as Native
@@ -319,9 +319,25 @@ def check(entries: list[Node], sources: set[Node] | None, accumulates: bool = Fa
             raise
         on_path = passed(entries, sources)  # other entries do not matter
         if accumulates:
-            on_path = [n for n in entries if n in sources or n in set(on_path)]
+            needed = {*on_path, *_within(sources)}
+            on_path = [n for n in entries if n in needed]
         check_kept(on_path)
         memory.check_unwritten(on_path)
+
+
+def _within(nodes: Iterable[Node]) -> list[Node]:
+    """Return entries and those that are one with them in PyTorch.
+
+    Only the last entry of an operation knows its line; a write to a view is part of the base's
+    entry, and results of a function have one in common.
+    """
+    found = list(nodes)
+    for node in found:  # grows while it is read
+        for parent, argument, _ in node.edges:
+            part = node.op is OUTPUT or (argument == 1 and memory.is_part_written(node))
+            if type(parent) is not Leaf and (part or not hasattr(parent, "code")):
+                found.append(parent)
+    return found
 
 
 def passed(entries: list[Node], sources: set[Node]) -> list[Node]:

@@ -12,7 +12,12 @@ from wengert.dialects.torch.tensors import Leaf, Tensor, made
 put(("Tensor.grad_fn",), property(grad_fns.grad_fn))
 put(("Tensor.output_nr",), property(grad_fns.output_nr))
 put(("Tensor.retain_grad",), gradients.retain_grad)
-put(("Tensor.register_hook",), gradients.register_hook)
+put(
+    ("Tensor.register_hook",),
+    gradients.register_hook,
+    differs="after `t_()` and the like a new hook sees the gradient of the new shape, also if the "
+    "tensor had hooks before, whose place PyTorch gives it",
+)
 put(("autograd.grad",), gradients.grad)
 put(("autograd.backward",), gradients.backward)
 put(("Tensor._version",), property(memory.version))

@@ -416,6 +416,21 @@ PROGRAMS = {
         "c.exp_()",
         "(w * w).sum().backward(inputs=[w])",
     ],
+    "a view made without gradients, whose factor is written": [
+        A,
+        D,
+        "c = d * a",
+        NO_GRAD + "v = a[:, :1]",
+        "w = v * c",
+        "c.mul_(2)",
+        "w.sum().backward()",
+    ],
+    "running sums lie in order": [
+        D,
+        "v = d.t().cumsum(0)",
+        "w = v.view(-1)",
+        "x = torch.tensor(v.stride())",
+    ],
     "fill_ with a number of another dtype": [
         A,
         "c = (a * 1.5).float()",

@@ -166,8 +166,10 @@ def check_unwritten(entries: list[Node]) -> None:
 
 
 def arrays_of(node: Node) -> Iterable[np.ndarray]:
-    """Return the arrays that an entry keeps."""
-    for _, _, values in node.edges:
+    """Return the arrays that an entry keeps for gradients that come somewhere."""
+    for parent, _, values in node.edges:
+        if is_unreached(parent):
+            continue
         for value in values:
             if type(value) is np.ndarray:
                 yield value

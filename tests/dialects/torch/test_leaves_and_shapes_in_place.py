@@ -425,6 +425,13 @@ PROGRAMS = {
         "c.mul_(2)",
         "w.sum().backward()",
     ],
+    "tanh of a view made without gradients, written": [
+        A,
+        NO_GRAD + "v = a[:, :1]",
+        "w = v.tanh()",
+        "w.mul_(2)",
+        "((w * w).sum() + (a * a).sum()).backward()",
+    ],
     "running sums lie in order": [
         D,
         "v = d.t().cumsum(0)",

@@ -166,9 +166,12 @@ def check_unwritten(entries: list[Node]) -> None:
 
 
 def arrays_of(node: Node) -> Iterable[np.ndarray]:
-    """Return the arrays that an entry keeps for gradients that come somewhere."""
+    """Return the arrays that an entry keeps.
+
+    As in PyTorch, an operation of several arguments keeps none for those that no gradients come to.
+    """
     for parent, _, values in node.edges:
-        if is_unreached(parent):
+        if node.others and is_unreached(parent):
             continue
         for value in values:
             if type(value) is np.ndarray:

@@ -109,6 +109,18 @@ PROGRAMS = {
         "y = torch.tensor([float(t.data_ptr() == d.data_ptr()) for t in (v, w, v[0])])",
         "z = torch.tensor([d.data[1:].storage_offset()])",
     ],
+    "data read with other strides, and written": [
+        A,
+        "c = a * 1.5",
+        "v = c.sin()",
+        "w = c.data[1:].as_strided((2, 2), (1, 2), 1)",
+        "w.tanh_()",
+        "x = c.detach()[1:].as_strided((3,), (1,), 0)",
+        "v.sum().backward()",
+        "y = torch.tensor([t._version for t in (c, w, x)])",
+        "x.mul_(2)",
+        "z = torch.tensor([t._version for t in (c, w, x)])",
+    ],
     "data written where it overlaps": [
         "d = torch.arange(6.0)",
         "d.data[1:].copy_(d[:-1])",

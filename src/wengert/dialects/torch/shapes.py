@@ -558,16 +558,14 @@ def _strided(input: Native, view: Strides) -> Any:
     found = ns.gather_flat(input, shape=view.shape, positions=view.places)
     if type(raw) is not np.ndarray or _in_elements(raw) != view.before:
         return found
-    whole = memory.owner(raw)
-    if not view.inside and view.home() is not whole:
+    if not view.inside and view.home() is not memory.owner(raw):
         return found  # what is around another array is not the tensor's memory
-    item = raw.dtype.itemsize
-    offset = raw.ctypes.data - whole.ctypes.data + view.start * item
-    order = sorted(range(whole.ndim), key=lambda a: -whole.strides[a])
-    row = whole.transpose(order).reshape(-1).view(np.uint8)[offset:]
-    part = row[: row.size // item * item].view(raw.dtype)
+    item, apart = raw.dtype.itemsize, abs(view.start)
+    step = item if view.start >= 0 else -item
+    # from the array itself, so that writes are counted with its own
+    ahead = np.lib.stride_tricks.as_strided(raw, (apart + 1,), (step,))[apart:]
     steps = [s * item for s in view.strides]
-    return wrap_native(np.lib.stride_tricks.as_strided(part, view.shape, steps), found._node)
+    return wrap_native(np.lib.stride_tricks.as_strided(ahead, view.shape, steps), found._node)
 
 
 def _in_elements(raw: np.ndarray) -> tuple[int, ...]:

@@ -559,3 +559,15 @@ def test_program(name: str) -> None:
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input(name: str) -> None:
     compare(BAD[name])
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_reversed_elements_lie_in_memory_as_they_did(turned: bool) -> None:
+    def program(torch: Any) -> Any:
+        x = torch.arange(24.0).reshape(2, 3, 4)
+        x = x.transpose(0, 2) if turned else x
+        found = [x.flip(0), x.flip(0, 1), x.fliplr(), x.flipud(), x[:, ::2].flip(1)]
+        found += [x.rot90(k, (0, 1)) for k in range(4)]
+        return [y.stride() for y in found], [y.is_contiguous() for y in found]
+
+    compare(program)

@@ -63,14 +63,20 @@ class Again:
         context: Any = None,
     ) -> None:
         self.function, self.args, self.options = function, args, options
+        self.required = [_requires_grad(a) for a in (*args, *options.values())]
         self.state = NAMES["get_rng_state"]() if keep_state and "get_rng_state" in NAMES else None
         self.context = context
         self.ends: list[Node] = []
 
     def call(self, args: tuple[Any, ...] | None = None) -> Any:
         """Return what the function gives, random numbers included, as it did first."""
+        options = self.options
+        if args is None:
+            given = list(map(_as_before, (*self.args, *options.values()), self.required))
+            args = tuple(given[: len(self.args)])
+            options = dict(zip(options, given[len(args) :], strict=True))
         with self._random(), self.context or contextlib.nullcontext():
-            return aloud(self.function, *(self.args if args is None else args), **self.options)
+            return aloud(self.function, *args, **options)
 
     @contextlib.contextmanager
     def _random(self) -> Iterator[None]:
@@ -83,6 +89,15 @@ class Again:
             yield
         finally:
             NAMES["set_rng_state"](present)
+
+
+def _requires_grad(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+def _as_before(value: Any, required: bool) -> Any:
+    """Return an argument; as a constant if it was one in the first call and is none any more."""
+    return value.detach() if _requires_grad(value) and not required else value
 
 
 # -- without re-entry ------------------------------------------------------------------------------

@@ -133,9 +133,8 @@ class FunctionCtx:
         """Return what was saved, where results have the entry that is given."""
         if self._gone is not None:
             raise RuntimeError(
-                "Trying to backward through the graph a second time (or directly access saved "
-                f"tensors after they have already been freed): {self.name()} gave up what it saved "
-                f"in the backward at {line_at(self._gone.code, self._gone.last)}; write "
+                f"{self.name()} is needed a second time, and the backward at "
+                f"{line_at(self._gone.code, self._gone.last)} has freed what it saved; write "
                 "retain_graph=True there"
             )
         return tuple(self._unpacked(value, entry) for value in self._saved or ())
@@ -446,13 +445,14 @@ def _check_dirty(
                 f"{ctx.name()}; write x.clone() for its argument"
             )
         if recorded and tensor._base is not None:
-            memory.check_writable(tensor)
             if sum(isinstance(r, Tensor) for r in results) > 1:
                 raise RuntimeError(
                     f"{ctx.name()} writes to an argument that is a view, and returns several "
                     "tensors; write x.clone() for the argument, or return one tensor"
                 )
-        if type(tensor._raw) is np.ndarray and not tensor._quiet:
+            tensor._grad = None  # that of what is overwritten, also if the next line refuses it
+            memory.check_writable(tensor)
+        if type(tensor._raw) is np.ndarray:
             memory.note_write(tensor._raw)
 
 

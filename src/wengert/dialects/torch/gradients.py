@@ -6,7 +6,7 @@ import itertools
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -32,7 +32,7 @@ from wengert.dialects.torch.tensors import (
 )
 from wengert.engine import cotangents as ct
 from wengert.engine.node import NOBODY, Node, active, entry
-from wengert.engine.op import LEAF, Op
+from wengert.engine.op import LEAF, OUTPUT, Op
 from wengert.engine.sweep import ancestors, leading_to, reverse
 from wengert.engine.tape import on_tensors
 from wengert.engine.tensor import Tensor as Native
@@ -299,10 +299,9 @@ def freed_error(node: Node) -> RuntimeError:
     """Return the error about an entry whose saved tensors are needed and are not there any more."""
     values: Any = node.values
     return RuntimeError(
-        "Trying to backward through the graph a second time (or directly access saved tensors "
-        f"after they have already been freed): {label_of(node)} of {line_of(node)} gave up its "
-        f"saved tensors in the backward at {line_at(values.code, values.last)}; write "
-        "retain_graph=True there"
+        f"{label_of(node)} of {line_of(node)} is needed a second time, and the backward at "
+        f"{line_at(values.code, values.last)} has freed its saved tensors; write retain_graph=True "
+        "there"
     )
 
 
@@ -319,9 +318,25 @@ def check(entries: list[Node], sources: set[Node] | None, accumulates: bool = Fa
             raise
         on_path = passed(entries, sources)  # other entries do not matter
         if accumulates:
-            on_path = [n for n in entries if n in sources or n in set(on_path)]
+            needed = {*on_path, *_within(sources)}
+            on_path = [n for n in entries if n in needed]
         check_kept(on_path)
         memory.check_unwritten(on_path)
+
+
+def _within(nodes: Iterable[Node]) -> list[Node]:
+    """Return entries and those that are one with them in PyTorch.
+
+    Only the last entry of an operation knows its line; a write to a view is part of the base's
+    entry, and results of a function have one in common.
+    """
+    found = list(nodes)
+    for node in found:  # grows while it is read
+        for parent, argument, _ in node.edges:
+            part = node.op is OUTPUT or (argument == 1 and memory.is_part_written(node))
+            if type(parent) is not Leaf and (part or not hasattr(parent, "code")):
+                found.append(parent)
+    return found
 
 
 def passed(entries: list[Node], sources: set[Node]) -> list[Node]:

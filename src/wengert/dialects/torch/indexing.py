@@ -368,8 +368,7 @@ def _is_same_place(tensor: Tensor, basic: tuple[Any, ...], value: Any) -> bool:
     same = there.shape == here.shape and memory.steps(there) == memory.steps(here)
     if not same or there.ctypes.data != here.ctypes.data or there.dtype != here.dtype:
         return False
-    if not tensor._quiet:
-        memory.note_write(there)
+    memory.note_write(there)
     return True
 
 
@@ -391,8 +390,7 @@ def _put_there(tensor: Tensor, key: tuple[Any, ...], value: Native, accumulate: 
             np.add.at(raw, key, value._raw)
         else:
             raw[key] = value._raw
-        if not tensor._quiet:
-            memory.note_write(raw)
+        memory.note_write(raw)
         base = memory.base_of(tensor)
         if accumulate:
             node = _sum_entry(raw, before, key, value)
@@ -1057,7 +1055,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Tensor:
     if src is not self:
         memory.check_apart(self._raw, src._raw)
         memory.overwrite(self, convert(src))
-    elif type(self._raw) is np.ndarray and not self._quiet:
+    elif type(self._raw) is np.ndarray:
         memory.note_write(self._raw)
     return self
 

@@ -73,7 +73,7 @@ class Written(NamedTuple):
     reference: Any
 
 
-#: By the identity of the array that owns the memory.
+#: By the identity of the array that owns the memory, or of one that is counted apart.
 WRITTEN: dict[int, Written] = {}
 _last_write = [0]
 
@@ -84,7 +84,33 @@ def owner(raw: np.ndarray) -> np.ndarray:
     while base is not None:
         if isinstance(base, np.ndarray):
             raw = base
+        elif type(base) is tuple:  # NumPy's, of an object that gave its memory
+            base = base[0]
         base = getattr(base, "base", None)  # what is between two arrays has one as well
+    return raw
+
+
+class _Apart:
+    """The memory of an array, for another array whose writes are counted apart from the first's."""
+
+    __slots__ = ("__array_struct__", "base")
+
+    def __init__(self, raw: np.ndarray) -> None:
+        self.base, self.__array_struct__ = raw, raw.__array_struct__
+
+
+def counted_apart(raw: Any) -> Any:
+    """Return an array with the same memory that has a count of writes of its own, as `x.data`."""
+    return np.asarray(_Apart(raw)) if type(raw) is np.ndarray else raw
+
+
+def _counted(raw: np.ndarray) -> np.ndarray:
+    """Return the array that the writes to another are counted for."""
+    base: Any = raw.base
+    while base is not None and type(base) is not tuple and type(base) is not _Apart:
+        if isinstance(base, np.ndarray):
+            raw = base
+        base = getattr(base, "base", None)
     return raw
 
 
@@ -99,13 +125,13 @@ def _writes(raw: Any) -> int:
     """Return how often the memory of an array was written to."""
     if type(raw) is not np.ndarray:
         return 0
-    found = WRITTEN.get(id(owner(raw)))
+    found = WRITTEN.get(id(_counted(raw)))
     return 0 if found is None else found.times
 
 
 def note_write(raw: np.ndarray, frame: Any = None) -> None:
     """Note that an array was written to, by the program's current line or by that of a frame."""
-    whole = owner(raw)
+    whole = _counted(raw)
     key = id(whole)
     before = WRITTEN.get(key)
     if frame is None:
@@ -129,7 +155,7 @@ def check_unwritten(entries: list[Node]) -> None:
         if node.order > last:
             return  # and so were all that follow
         for array in arrays_of(node):
-            found = WRITTEN.get(id(owner(array)))
+            found = WRITTEN.get(id(_counted(array)))
             if found is not None and found.order > node.order:
                 raise RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an "
@@ -141,8 +167,13 @@ def check_unwritten(entries: list[Node]) -> None:
 
 
 def arrays_of(node: Node) -> Iterable[np.ndarray]:
-    """Return the arrays that an entry keeps."""
-    for _, _, values in node.edges:
+    """Return the arrays that an entry keeps.
+
+    As in PyTorch, an operation of several arguments keeps none for those that no gradients come to.
+    """
+    for parent, _, values in node.edges:
+        if node.others and is_unreached(parent):
+            continue
         for value in values:
             if type(value) is np.ndarray:
                 yield value
@@ -193,8 +224,6 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
     part._base, part._path = base, (*path_of(tensor), step)
     if base._turns:
         part._turned = len(base._turns)
-    if tensor._quiet:
-        part._quiet = True
     several, blind = several or tensor._among, tensor._blind or GRAD not in current()
     if tensor._held is not None and type(raw) is np.ndarray:
         _hold(part, node)
@@ -299,6 +328,13 @@ def _outdate(base: Tensor) -> None:
             part.__dict__.pop("_node", None)
             if type(base._raw) is not np.ndarray:
                 part.__dict__.pop("_raw", None)
+
+
+def _outdate_origin(detached: Tensor) -> None:
+    """Have views of what a tensor was detached from give up their entries, after a write."""
+    origin = detached._origin() if detached._origin is not None else None
+    if origin is not None and origin._views and origin._node is not None:
+        _outdate(origin)
 
 
 def derive(part: Tensor, name: str) -> Any:
@@ -559,10 +595,12 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
     since = next_order()
     result = function(old, *args, **options)
     if _is_plain(tensor, result):
-        write(tensor._raw, result._raw, not tensor._quiet)
+        write(tensor._raw, result._raw)
         base = base_of(tensor)
         if base._views and base._node is not None:
             _outdate(base)
+        if base._origin is not None:
+            _outdate_origin(base)
     else:
         overwrite(tensor, convert(result), since)
     return tensor
@@ -663,7 +701,7 @@ def overwrite(
         if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
             check_view(tensor)
         if type(tensor._raw) is np.ndarray and type(value._raw) is np.ndarray:
-            write(tensor._raw, value._raw, not tensor._quiet)
+            write(tensor._raw, value._raw)
             node = value._node
             own = _is_own(node, since)
             if own:
@@ -697,7 +735,7 @@ def overwrite_part(tensor: Tensor, step: View, value: Native) -> None:
         value = _fitted(value, place)
         if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
             check_view(tensor)
-        write(place, value._raw, not tensor._quiet)
+        write(place, value._raw)
         base = base_of(tensor)
         settle(base, (*path_of(tensor), step), value._node)
     return None
@@ -807,6 +845,8 @@ def settle(
     `node` is the entry of what was written; it is the tensor's `own` if no other tensor has it.
     """
     before = base._node
+    if base._origin is not None:
+        _outdate_origin(base)
     if not (is_interested(node) or is_interested(before)):
         if before is not None and base._views:  # not recorded; views are made anew all the same
             _outdate(base)
@@ -830,9 +870,9 @@ def _move(value: Native, raw: np.ndarray) -> None:
     An entry that reads what was in the memory before stays older than the write, so that a sweep
     finds it out.
     """
-    node, old, whole = value._node, value._raw, owner(raw)
+    node, old, whole = value._node, value._raw, _counted(raw)
     assert node is not None
-    spoilt = any(a is not old and owner(a) is whole for a in arrays_of(node))
+    spoilt = any(a is not old and _counted(a) is whole for a in arrays_of(node))
     node.values = tuple([raw if v is old else v for v in node.values])
     if node.others:
         node.others = tuple(
@@ -874,7 +914,7 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
     if tensor._base is not None:
         tensor._path = (*path_of(tensor), step)
     raw = found._raw
-    if type(raw) is np.ndarray and not tensor._quiet:
+    if type(raw) is np.ndarray:
         note_write(raw)
     if tensor._views is not None:
         tensor._turns = (*tensor._turns, back)
@@ -886,8 +926,10 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
         tensor._node = found._node
         if found._node is not None:
             tensor._seen = _writes(raw)
-    else:
+    elif found._node is not None:
         _hold(tensor, found._node)
+    else:  # a base that requires gradients later finds that the view was made before this write
+        hold(tensor, None, tensor._held[1])
     if tensor is not base:
         _register(base, tensor)
     if found._node is not None:

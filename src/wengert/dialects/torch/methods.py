@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from wengert.dialects.torch import grad_fns, gradients, memory
 from wengert.dialects.torch.table import plain, put
-from wengert.dialects.torch.tensors import Tensor, made
+from wengert.dialects.torch.tensors import Leaf, Tensor, made
 
 put(("Tensor.grad_fn",), property(grad_fns.grad_fn))
 put(("Tensor.output_nr",), property(grad_fns.output_nr))
@@ -14,7 +15,8 @@ put(("Tensor.retain_grad",), gradients.retain_grad)
 put(
     ("Tensor.register_hook",),
     gradients.register_hook,
-    differs="a view keeps its hooks after a change through detach(), where PyTorch drops them",
+    differs="after `t_()` and the like a new hook sees the gradient of the new shape, also if the "
+    "tensor had hooks before, whose place PyTorch gives it",
 )
 put(("autograd.grad",), gradients.grad)
 put(("autograd.backward",), gradients.backward)
@@ -44,8 +46,25 @@ def detach(input: Tensor) -> Tensor:
     if not isinstance(input, Tensor):
         raise TypeError(f"detach(): argument 'input' must be Tensor, not {type(input).__name__}")
     shared = made(input._raw)
-    shared._quiet = input._quiet
+    base = memory.base_of(input)
+    shared._origin = base._origin or weakref.ref(base)
     return shared
+
+
+def _data(self: Tensor) -> Tensor:
+    """Return the same memory in a tensor that nothing is recorded for; its writes go unseen."""
+    return made(memory.counted_apart(self._raw))
+
+
+def _set_data(self: Tensor, value: Tensor) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    self._raw = value._raw
+    if type(self._node) is Leaf:
+        self._node.shape, self._node.dtype = self._raw.shape, self._raw.dtype
+
+
+put(("Tensor.data",), property(_data, _set_data))
 
 
 @plain("detach_", "Tensor.detach_")

@@ -590,7 +590,7 @@ def __format__(self: Tensor, spec: str) -> str:
 #: Attributes that say what a tensor is to the engine; a copy has its own.
 _INNER = {
     "_raw", "_node", "_grad", "_base", "_path", "_turns", "_turned", "_among", "_blind", "_held",
-    "_seen", "_views", "_quiet", "_retains", "_after",
+    "_seen", "_views", "_origin", "_retains", "_after",
 }  # fmt: skip
 
 

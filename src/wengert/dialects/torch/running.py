@@ -21,6 +21,7 @@ from wengert.dialects.torch.axes import (
     unable,
 )
 from wengert.dialects.torch.return_types import results
+from wengert.dialects.torch.shapes import in_order
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import astype, convert, ns, promoted
 from wengert.engine.tensor import Tensor as Native
@@ -41,7 +42,7 @@ def _running(op: Any, x: Native, dim: Any) -> Native:
 @offered("cumsum", in_place=True)
 def cumsum(input: Any, dim: Any, *, dtype: Any = None) -> Any:
     """Return running sums along an axis."""
-    return _running(cumulative._cumulative_sum, accumulated(tensor_of(input), dtype), dim)
+    return in_order(_running(cumulative._cumulative_sum, accumulated(tensor_of(input), dtype), dim))
 
 
 @offered("cumprod", in_place=True)

@@ -558,16 +558,14 @@ def _strided(input: Native, view: Strides) -> Any:
     found = ns.gather_flat(input, shape=view.shape, positions=view.places)
     if type(raw) is not np.ndarray or _in_elements(raw) != view.before:
         return found
-    whole = memory.owner(raw)
-    if not view.inside and view.home() is not whole:
+    if not view.inside and view.home() is not memory.owner(raw):
         return found  # what is around another array is not the tensor's memory
-    item = raw.dtype.itemsize
-    offset = raw.ctypes.data - whole.ctypes.data + view.start * item
-    order = sorted(range(whole.ndim), key=lambda a: -whole.strides[a])
-    row = whole.transpose(order).reshape(-1).view(np.uint8)[offset:]
-    part = row[: row.size // item * item].view(raw.dtype)
+    item, apart = raw.dtype.itemsize, abs(view.start)
+    step = item if view.start >= 0 else -item
+    # from the array itself, so that writes are counted with its own
+    ahead = np.lib.stride_tricks.as_strided(raw, (apart + 1,), (step,))[apart:]
     steps = [s * item for s in view.strides]
-    return wrap_native(np.lib.stride_tricks.as_strided(part, view.shape, steps), found._node)
+    return wrap_native(np.lib.stride_tricks.as_strided(ahead, view.shape, steps), found._node)
 
 
 def _in_elements(raw: np.ndarray) -> tuple[int, ...]:
@@ -1355,7 +1353,14 @@ def flip(input: Any, *dims: Any, **options: Any) -> Any:
     """Return elements in reverse order along axes."""
     x = convert(input)
     axes = given_axes(integers(_or_named(dims, options, "dims"), "dims"), x.ndim)
-    return ns.flip(x, axis=axes) if axes else _copied(x)
+    return _reversed(x, axes) if axes else _copied(x)
+
+
+def _reversed(x: Native, axes: Any) -> Native:
+    """Return elements in reverse order along axes, laid out in memory as they were."""
+    found = ns.flip(x, axis=axes)
+    raw = found._raw
+    return wrap_native(raw.copy("K"), found._node) if type(raw) is np.ndarray else found
 
 
 def _flipped(name: str, least: int, axis: int) -> None:
@@ -1364,7 +1369,7 @@ def _flipped(name: str, least: int, axis: int) -> None:
         x = convert(input)
         if x.ndim < least:
             raise RuntimeError(f"Input must be >= {least}-d.")
-        return ns.flip(x, axis=axis)
+        return _reversed(x, axis)
 
 
 _flipped("fliplr", 2, 1)
@@ -1384,12 +1389,12 @@ def rot90(input: Any, k: Any = 1, dims: Any = (0, 1)) -> Any:
         raise RuntimeError(f"expected rotation dims to be different, but got {dims}")
     turns = integer(k, "k") % 4
     if turns == 0:
-        return _copied(x)
+        return in_order(_copied(x))
     if turns == 2:
-        return ns.flip(x, axis=(one, two))
+        return _reversed(x, (one, two))
     if turns == 1:
-        return _exchanged(ns.flip(x, axis=two), one, two)
-    return ns.flip(_exchanged(x, one, two), axis=two)
+        return _exchanged(_reversed(x, two), one, two)
+    return _reversed(_exchanged(x, one, two), two)
 
 
 @offered("constant_pad_nd", method=False)

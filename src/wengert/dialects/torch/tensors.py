@@ -65,8 +65,8 @@ class Tensor(metaclass=dtypes.Shown):
     _turns: tuple[Callable[[Native], Native], ...] = ()
     #: of a view: how many of those its path knows
     _turned: int = 0
-    #: whether writes to it go unnoticed, as those to `x.data`
-    _quiet: bool = False
+    #: of a detached tensor: a reference to the one whose memory and count of writes it shares
+    _origin: Callable[[], Tensor | None] | None = None
     _retains: bool = False
     #: whether it was made in inference mode
     _inference: bool = False
@@ -196,21 +196,6 @@ class Tensor(metaclass=dtypes.Shown):
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
-
-    @property
-    def data(self) -> Tensor:
-        """The same memory, in a tensor that nothing is recorded for and whose writes go unseen."""
-        shared = made(self._raw)
-        shared._quiet = True
-        return shared
-
-    @data.setter
-    def data(self, value: Tensor) -> None:
-        if not isinstance(value, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        self._raw = value._raw
-        if type(self._node) is Leaf:
-            self._node.shape, self._node.dtype = self._raw.shape, self._raw.dtype
 
 
 class Leaf(Node):

@@ -280,7 +280,7 @@ def second_backward_message(torch: Any) -> Any:
     try:
         y.backward()
     except RuntimeError as e:
-        print(str(e)[:58])
+        print("a second time" in str(e))
         print("retain_graph=True" in str(e))
     return x
 
@@ -531,7 +531,7 @@ def second_backward_names_line(torch: Any) -> Any:
     try:
         o.backward()
     except RuntimeError as e:
-        print("backward through the graph a second time" in str(e))
+        print("a second time" in str(e))
     return x
 
 

@@ -448,7 +448,7 @@ class ByRule(Optimizer):
         else:
             self._rule(np, raw, g, given, options)
         frame = users_frame()
-        for array in kept.values() if p._quiet else (raw, *kept.values()):
+        for array in (raw, *kept.values()):
             memory.note_write(array, frame)
         for name, value in given.items():
             before = kept.get(name)

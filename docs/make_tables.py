@@ -15,7 +15,7 @@ from typing import Any
 
 import wengert as wg
 import wengert.ops
-from wengert.engine.node import Op
+from wengert.engine.op import Op
 from wengert.extend import REGISTRY
 
 DOCS = Path(__file__).parent

@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.dialects.rules import Rule, with_rules
 from wengert.ops import elementwise, special
-from wengert.ops.families import _run
+from wengert.ops.families import run
 
 
 def without_rule(name: str) -> Rule:
@@ -28,7 +28,7 @@ def _where_positive(xp: Any, x: Any) -> Any:
 #: in y that of a constant where x is not positive.
 power: Any = with_rules(
     elementwise.pow_,
-    lambda xp, g, x1, x2: g * (x2 * _run(power.op, xp, (x1, x2 - 1), {})),
+    lambda xp, g, x1, x2: g * (x2 * run(power.op, xp, (x1, x2 - 1), {})),
     lambda xp, g, y, x1: g * y * xp.log(_where_positive(xp, x1)),
 )
 #: The floor of the rounded quotient, so that 1.0 // 0.1 is 10.
@@ -48,7 +48,7 @@ minimum = with_rules(
     lambda xp, g, x1, x2: _where(xp, xp.logical_not(x1 <= x2), g),
 )
 #: At 0, where the derivatives of these three are infinite, 0 times it is 0.
-sqrt = with_rules(elementwise.sqrt, lambda xp, g, y: _run(quotient_or_zero.op, xp, (g, 2 * y), {}))
+sqrt = with_rules(elementwise.sqrt, lambda xp, g, y: run(quotient_or_zero.op, xp, (g, 2 * y), {}))
 reciprocal = with_rules(elementwise.reciprocal, lambda xp, g, y: _times_or_zero(xp, -y * y, g))
 rsqrt: Any = with_rules(
     elementwise.reciprocal,
@@ -62,7 +62,7 @@ where: Any = with_rules(
     elementwise.where,
     None,
     lambda xp, g, condition: _where(xp, condition, g),
-    lambda xp, g, condition: _run(where.op, xp, (condition, xp.zeros_like(g), g), {}),
+    lambda xp, g, condition: run(where.op, xp, (condition, xp.zeros_like(g), g), {}),
 )
 #: Derivatives are not numbers at the origin.
 atan2 = with_rules(
@@ -87,13 +87,13 @@ xlog1py = with_rules(
 )
 #: No derivative with respect to x.
 zeta: Any = with_rules(
-    special._zeta, None, lambda xp, g, x, q: -g * (x * _run(zeta.op, xp, (x + 1, q), {}))
+    special._zeta, None, lambda xp, g, x, q: -g * (x * run(zeta.op, xp, (x + 1, q), {}))
 )
 #: The product, and 0 where the second is 0, also of an infinite first.
 multiply_no_nan: Any = with_rules(
     elementwise.multiply,
-    lambda xp, g, x2: _run(multiply_no_nan.op, xp, (g, x2), {}),
-    lambda xp, g, x1: _run(multiply_no_nan.op, xp, (x1, g), {}),
+    lambda xp, g, x2: run(multiply_no_nan.op, xp, (g, x2), {}),
+    lambda xp, g, x1: run(multiply_no_nan.op, xp, (x1, g), {}),
     compute=lambda xp, x1, x2: _product_or_zero(xp, x1, x2),
 )
 #: The quotient, and 0 where the first is 0, also of a second that is 0 or not a number. Only the
@@ -114,7 +114,7 @@ def _floor_of_quotient(xp: Any, x: Any, y: Any) -> Any:
 
 def _where(xp: Any, condition: Any, g: Any) -> Any:
     """Return g where a condition holds, and the number 0 elsewhere."""
-    return _run(where.op, xp, (condition, g, xp.zeros_like(g)), {})
+    return run(where.op, xp, (condition, g, xp.zeros_like(g)), {})
 
 
 def _product_or_zero(xp: Any, x: Any, y: Any) -> Any:
@@ -124,7 +124,7 @@ def _product_or_zero(xp: Any, x: Any, y: Any) -> Any:
 
 def _times_or_zero(xp: Any, factor: Any, g: Any) -> Any:
     """Return a factor times g, and 0 where g is 0, also of a factor that is not finite."""
-    return _run(multiply_no_nan.op, xp, (factor, g), {})
+    return run(multiply_no_nan.op, xp, (factor, g), {})
 
 
 def _ratio_or_zero(xp: Any, x: Any, y: Any) -> Any:
@@ -136,7 +136,7 @@ def _ratio_or_zero(xp: Any, x: Any, y: Any) -> Any:
 def _abs_rule(xp: Any, g: Any, x: Any) -> Any:
     if elementwise.is_complex(x):
         return elementwise._abs_rule(xp, g, x)
-    return g * _run(sign.op, xp, (x,), {})
+    return g * run(sign.op, xp, (x,), {})
 
 
 def select(condition: Any, x: Any, y: Any) -> Any:

@@ -17,7 +17,7 @@ from wengert.dialects.rules import Rule, named, operation, reduction_with, with_
 from wengert.engine.record import apply, interested
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops import elementwise, reductions, special
-from wengert.ops.families import _run
+from wengert.ops.families import run
 
 
 def _none(xp: Any, g: Any) -> Any:
@@ -65,7 +65,7 @@ def _power(xp: Any, x: Any, y: Any) -> Any:
 
 
 def _power_base(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
-    slope = g * (x2 * _run(power.op, xp, (x1, x2 - 1), {}))
+    slope = g * (x2 * run(power.op, xp, (x1, x2 - 1), {}))
     return _where_zero(xp, x2 == 0, slope)
 
 
@@ -131,7 +131,7 @@ truncated_divide = operation("div_trunc", _none, _none, compute=_truncated)
 remainder = with_rules(
     elementwise.remainder,
     lambda xp, g: g,
-    lambda xp, g, x1, x2: -g * _run(rounded_down.op, xp, (x1, x2), {}),
+    lambda xp, g, x1, x2: -g * run(rounded_down.op, xp, (x1, x2), {}),
 )
 remainder_of_number = with_rules(
     elementwise.remainder,
@@ -142,7 +142,7 @@ remainder_of_number = with_rules(
 fmod = operation(
     "fmod",
     lambda xp, g: g,
-    lambda xp, g, x1, x2: -g * _run(truncated_divide.op, xp, (x1, x2), {}),
+    lambda xp, g, x1, x2: -g * run(truncated_divide.op, xp, (x1, x2), {}),
     compute=lambda xp, x1, x2: np.fmod(x1, x2),
     numpy=np.fmod,
 )
@@ -164,7 +164,7 @@ sign: Any = with_rules(elementwise._real_sign, _none, compute=_sign)
 def _abs_rule(xp: Any, g: Any, x: Any) -> Any:
     if elementwise.is_complex(x):
         return g * (elementwise._abs_rule(xp, 1, x) if xp is backends.NUMPY else xp.sign(x))
-    return g * _run(sign.op, xp, (x,), {})
+    return g * run(sign.op, xp, (x,), {})
 
 
 absolute = with_rules(elementwise.abs_, _abs_rule)
@@ -255,13 +255,13 @@ clamp_max = with_rules(
 #: g where x is not below or at 0; constant in x, but not without a path to it.
 _where_positive: Any = operation(
     "threshold",
-    lambda xp, g, x2: _run(_where_positive.op, xp, (g, x2), {}),
+    lambda xp, g, x2: run(_where_positive.op, xp, (g, x2), {}),
     lambda xp, g: xp.zeros_like(g),
     compute=lambda xp, x1, x2: xp.keep(x1, xp.logical_not(x2 <= 0)),
 )
 relu = operation(
     "relu",
-    lambda xp, g, y: _run(_where_positive.op, xp, (g, y), {}),
+    lambda xp, g, y: run(_where_positive.op, xp, (g, y), {}),
     # NumPy compares with a row of zeros in half the time it takes with one
     compute=lambda xp, x: np.maximum(x, np.zeros(x.shape[-1:], x.dtype)),
 )
@@ -350,8 +350,8 @@ scaled = operation(
 where: Any = with_rules(
     elementwise.where,
     None,
-    lambda xp, g, condition: _run(where.op, xp, (condition, g, xp.zeros_like(g)), {}),
-    lambda xp, g, condition: _run(where.op, xp, (condition, xp.zeros_like(g), g), {}),
+    lambda xp, g, condition: run(where.op, xp, (condition, g, xp.zeros_like(g)), {}),
+    lambda xp, g, condition: run(where.op, xp, (condition, xp.zeros_like(g), g), {}),
 )
 
 
@@ -359,12 +359,12 @@ where: Any = with_rules(
 
 _read_backward: Any = operation(
     "read_backward",
-    lambda xp, g, x2: _run(_read_backward.op, xp, (g, x2), {}),
+    lambda xp, g, x2: run(_read_backward.op, xp, (g, x2), {}),
     _none,
     compute=lambda xp, g, x: g,
 )
 _read: Any = operation(
-    "read", lambda xp, g, x: _run(_read_backward.op, xp, (g, x), {}), compute=lambda xp, x: x
+    "read", lambda xp, g, x: run(_read_backward.op, xp, (g, x), {}), compute=lambda xp, x: x
 )
 _read_backward.op.aliases = _read.op.aliases = True
 

@@ -24,7 +24,7 @@ from wengert.engine.node import Node
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching, elementwise, shapes
-from wengert.ops.families import Contraction, Rule, Sample, _declared, sample
+from wengert.ops.families import Contraction, Rule, Sample, declared, sample
 
 __all__ = [
     "conv1d",
@@ -336,7 +336,7 @@ def _convolution(
     )
     kernel = {"z": "convolve", "x": "convolve_input", "w": "convolve_weight"}[result]
     op.result = result
-    return _declared(op, {"samples": samples, "reference": reference})
+    return declared(op, {"samples": samples, "reference": reference})
 
 
 def _sample(

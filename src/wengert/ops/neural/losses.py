@@ -17,7 +17,7 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes, special
 from wengert.ops.batching import all_values, full, full_parameter, merged, rebatched
-from wengert.ops.families import _run, elementwise, one_axis, sample
+from wengert.ops.families import elementwise, one_axis, run, sample
 from wengert.ops.families import special as declare
 from wengert.ops.indexing import index, scatter
 from wengert.ops.neural.activations import relu, softplus
@@ -66,7 +66,7 @@ _LABELLED = [
 
 
 def _rows_rule(xp: Any, g: Any, logits: Any, labels: Any) -> Any:
-    return _run(_pull.op, xp, (logits, g), {"labels": labels})  # type: ignore[attr-defined]
+    return run(_pull.op, xp, (logits, g), {"labels": labels})  # type: ignore[attr-defined]
 
 
 _rows_cross_entropy = declare(

@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert.dialects.rules import operation
 from wengert.dialects.torch.tensors import of_one
-from wengert.ops.families import _run
+from wengert.ops.families import run
 from wengert.ops.neural import activations
 from wengert.ops.neural.activations import logistic
 
@@ -46,13 +46,13 @@ def stepped(
     def make(*how: Any) -> Within:
         back: Any = operation(
             f"{name}_backward",
-            lambda xp, g, x2: _run(back.op, xp, (g, x2), {}),
+            lambda xp, g, x2: run(back.op, xp, (g, x2), {}),
             lambda xp, g: xp.zeros_like(g),
             compute=lambda xp, g, x: pull(g, x, how),
         )
         op = operation(
             name,
-            lambda xp, g, x: _run(back.op, xp, (g, x), {}),
+            lambda xp, g, x: run(back.op, xp, (g, x), {}),
             compute=lambda xp, x: values(x, how),
         )
         return _offered(op, name, kinds, refusal)

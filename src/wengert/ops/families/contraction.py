@@ -1,0 +1,117 @@
+"""Products summed over axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Unpack
+
+from wengert.engine.cotangents import (
+    Block,
+    Region,
+    cut,
+    unbroadcast_block,
+)
+from wengert.engine.node import Node
+from wengert.engine.op import Op
+from wengert.ops.families.declare import (
+    Rule,
+    Tests,
+    by_name,
+    declared,
+    run,
+)
+
+
+class Contraction(Op):
+    """Sums of products. `regions` maps a region of the result to those of the operands."""
+
+    family = "contraction"
+    broadcasts = True
+    linear = True
+    regions: Callable[..., Sequence[Region]]
+    reached: Callable[..., Region] | None = None
+    summed: Callable[..., int] | None = None
+
+    def _known(self, argument: int, values: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a rule reads by name, and of that the parameters."""
+        reads = self.reads[0 if self.variadic else argument] or ()
+        known = dict(zip(reads, values, strict=True))
+        return known, {k: v for k, v in known.items() if k in self.params}
+
+    def pull_block(
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        """Return the transpose applied to the parts of the operands that the Block touches."""
+        known, params = self._known(argument, values)
+        regions = self.regions(g.region, known["shapes"], **params)
+        for name, value in known.items():
+            if name == "arrays":
+                known[name] = tuple(map(cut, value, regions))
+            elif name in self.args:
+                known[name] = cut(value, regions[self.args.index(name)])
+        part = self.pull_array(xp, g.values, node, argument, tuple(known.values()))
+        return unbroadcast_block(xp, part, regions[argument], parent.shape)
+
+    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+        """Return the sum of the operation with each tangent in the place of its operand."""
+        if any(type(t) is Block for *_, t in edges) or not (self.variadic or len(self.args) == 2):
+            return NotImplemented  # of three operands one is added
+        total: Any = None
+        for _, argument, values, t in edges:
+            known, params = self._known(argument, values)
+            operands = list(known["arrays"]) if self.variadic else [*map(known.get, self.args)]
+            operands[argument] = t
+            if params.keys() != {*self.params} or any(x is None for x in operands):
+                return NotImplemented
+            part = run(self, xp, tuple(operands), params)
+            total = part if total is None else total + part
+        return total
+
+    def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return what `regions` says, and one place along axes of length 1."""
+        known, params = self._known(argument, values)
+        found = self.regions(region, known["shapes"], **params)[argument]
+        found = found[len(found) - len(parent.shape) :]
+        return tuple(range(1) if n == 1 else r for r, n in zip(found, parent.shape, strict=True))
+
+    def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return what `reached` says, if it was declared."""
+        if self.reached is None:
+            return None
+        known, params = self._known(argument, values)
+        return self.reached(region, argument, node.shape, known["shapes"], **params)
+
+    def work(self, region: Region, part: Region, node: Node, argument: int, values: Any) -> int:
+        """Return the size of the region times how many products each of its elements sums."""
+        known, params = self._known(argument, values)
+        terms = 1 if self.summed is None else self.summed(known["shapes"], **params)
+        return math.prod(map(len, region)) * terms
+
+
+def contraction(
+    name: str,
+    *rules: Rule,
+    regions: Callable[..., Sequence[Region]],
+    args: Sequence[str] = ("x1", "x2"),
+    params: Sequence[str] = (),
+    variadic: bool = False,
+    compute: Callable[..., Any] | None = None,
+    reached: Callable[..., Region] | None = None,
+    summed: Callable[..., int] | None = None,
+    takes_rows: bool = False,
+    **tests: Unpack[Tests],
+) -> Callable[..., Any]:
+    """Declare sums of products, by a transpose for each operand, which reads `shapes`.
+
+    ``regions(region of the result, shapes, **params)`` is the part of each operand it uses;
+    ``reached(region of an operand, argument, shape of the result, shapes, **params)``, the part
+    of the result that depends on it; ``summed(shapes, **params)``, how many products are summed
+    for an element. `takes_rows` says that the first two work on lists of positions.
+    """
+    op = Contraction(name, args, compute or by_name(name), rules, params, variadic)
+    op.regions = regions
+    op.reached = reached
+    op.summed = summed
+    op.takes_rows = takes_rows
+    return declared(op, tests)

@@ -1,0 +1,195 @@
+"""Declaring an operation: the registry, what tests need, and the function that users call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from operator import attrgetter
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+
+from wengert.engine.errors import RuleError
+from wengert.engine.fastpath import caller
+from wengert.engine.op import Op
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor
+
+Rule = Callable[..., Any]
+Domain = tuple[float, float]
+ANYWHERE: Domain = (-2.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One way to call an operation in a test: a shape for each array, and parameters."""
+
+    shapes: tuple[tuple[int, ...], ...]
+    params: dict[str, Any] = field(default_factory=dict)
+
+
+def sample(*shapes: tuple[int, ...], **params: Any) -> Sample:
+    """Return a Sample of arrays with these shapes, and these parameters."""
+    return Sample(shapes, params)
+
+
+class Tests(TypedDict, total=False):
+    """What a declaration says for its tests, and its docstring."""
+
+    #: ways to call it
+    samples: Sequence[Sample]
+    #: the interval that numbers are from, for all arrays or for each
+    domain: Domain | Sequence[Domain]
+    #: letters of the kinds of numbers it takes: f(loat), c(omplex), i(nteger), b(ool)
+    kinds: str
+    #: the same function of NumPy arrays, where NumPy has none of its name
+    reference: Callable[..., Any] | None
+    #: makes arrays that it takes (positive definite, sorted) of NumPy arrays of the domain
+    inputs: Callable[..., Sequence[Any]] | None
+    #: ``(xp, *results) -> results``: what does not depend on an arbitrary choice, such as a sign
+    invariant: Callable[..., Any] | None
+    #: how many times the usual error of rounding its values may have
+    rounding: float
+    #: what it is on many examples: ``(op, level, arrays, mapped, params)``, see `ops.batching`
+    batch: Callable[..., Any]
+    doc: str | None
+
+
+@dataclass
+class Entry:
+    """An operation in the registry, with what its tests need."""
+
+    name: str
+    family: str
+    function: Callable[..., Any]
+    op: Op | None
+    samples: Sequence[Sample]
+    domains: Sequence[Domain]
+    kinds: str = "fc"
+    reference: Callable[..., Any] | None = None
+    inputs: Callable[..., Sequence[Any]] | None = None
+    invariant: Callable[..., Any] | None = None
+    rounding: float = 1.0
+
+
+_WORDS = {"elementwise": "each element, or of each pair of elements", "zero": "each element"}
+#: Every operation by name, in the order of declaration.
+REGISTRY: dict[str, Entry] = {}
+
+
+def register(
+    function: Callable[..., Any], op: Op | None, name: str, family: str, tests: Tests
+) -> Callable[..., Any]:
+    """Return a function that is now in the registry, with its name and a docstring."""
+    if name in REGISTRY:
+        raise RuleError(f"{name}: declared twice")
+    samples = tests.pop("samples", ())
+    if not samples:
+        raise RuleError(
+            f"{name}: declare samples=[sample(shape, ..., param=value), ...] to test it with"
+        )
+    count = max(len(s.shapes) for s in samples)
+    domain: Any = tests.pop("domain", ANYWHERE)
+    domains = [domain] * count if isinstance(domain[0], (int, float)) else domain
+    doc = tests.pop("doc", None)
+    REGISTRY[name] = Entry(name, family, function, op, samples, domains, **tests)  # type: ignore[misc]
+    function.__name__ = function.__qualname__ = name.rpartition(".")[2]
+    if doc or not function.__doc__:
+        function.__doc__ = doc or f"Return {name} of {_WORDS.get(family, 'the arguments')}."
+    function.op = op  # type: ignore[attr-defined]
+    return function
+
+
+def declared(op: Op, tests: Tests) -> Callable[..., Any]:
+    """Return what users call for an operation that is now in the registry."""
+    if "batch" in tests:
+        op.batch = partial(tests.pop("batch"), op)
+    return register(caller_of(op), op, op.name, op.family, tests)
+
+
+def by_name(name: str) -> Callable[..., Any]:
+    """Return what computes an operation by the function of its name in a namespace."""
+    find = attrgetter(name)  # also of an extension, as in "linalg.solve"
+
+    def compute(xp: Any, *arrays: Any, **params: Any) -> Any:
+        return find(xp)(*arrays, **params)
+
+    compute.find = find  # type: ignore[attr-defined]
+    return compute
+
+
+def run(op: Op, xp: Any, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Return an operation on raw arrays or, if `xp` is the namespace of tensors, recorded."""
+    if xp is Tensor._namespace:
+        return apply(op, arrays, params)
+    return op.compute(xp, *arrays, **params)
+
+
+def caller_of(op: Op) -> Callable[..., Any]:
+    """Return the function that users call for an operation."""
+    function = caller(op)
+    names = ["arrays"] if op.variadic else op.args
+    kind = inspect.Parameter.VAR_POSITIONAL if op.variadic else inspect.Parameter.POSITIONAL_ONLY
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(n, kind) for n in names]
+        + [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in op.params]
+    )
+    return function
+
+
+def variant(
+    function: Any,
+    convention: str,
+    *rules: Rule | None,
+    compute: Callable[..., Any] | None = None,
+    chosen: Sequence[Rule | None] = (),
+    **tests: Unpack[Tests],
+) -> Callable[..., Any]:
+    """Declare another convention for an operation: other rules where mathematics leaves a choice.
+
+    Family, parameters and tests are those of the operation, and so are values unless `compute`
+    says otherwise. The registry has it as "maximum(ties=first)".
+
+    Examples
+    --------
+    ``variant(maximum, "ties=first", *rules)`` gives all of a gradient to the first of equal ones.
+    """
+    base: Any = function.op
+    known = next(entry for entry in REGISTRY.values() if entry.op is base)
+    op = type(base)(
+        base.name, base.args, compute or base.compute, rules, base.params, base.variadic
+    )
+    given = {k: v for k, v in vars(base).items() if k not in vars(op) and k != "batch"}
+    vars(op).update(given)  # what a declaration has set beside these
+    if compute is not None:
+        op.numpy_function = None
+    if hasattr(op, "chosen"):
+        op.chosen = tuple(chosen)
+    for name in ("samples", "kinds", "reference", "inputs", "invariant", "rounding"):
+        tests.setdefault(name, getattr(known, name))  # type: ignore[misc]
+    tests.setdefault("domain", known.domains)
+    return register(caller_of(op), op, f"{known.name}({convention})", op.family, tests)
+
+
+def axes(axis: Any, ndim: int, name: str) -> tuple[int, ...]:
+    """Return an axis, a tuple of them or None (all) as a tuple of non-negative ones."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = tuple(_axis(int(a), ndim, name) for a in given)
+    if len(set(found)) != len(found):
+        raise ValueError(f"{name}: axis {axis} names an axis twice")
+    return found
+
+
+def _axis(axis: int, ndim: int, name: str) -> int:
+    if not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(f"{name}: axis {axis} of an array with {ndim} axes")
+    return axis % ndim
+
+
+def one_axis(axis: Any, ndim: int, name: str) -> int:
+    """Return one axis as a non-negative number."""
+    return axes(int(axis), ndim, name)[0]

@@ -1,0 +1,249 @@
+"""Operations on each element: a rule g -> g * partial for each argument, and zero."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Unpack
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.cotangents import (
+    Block,
+    Region,
+    add,
+    cut,
+    sizes,
+    unbroadcast_block,
+    whole,
+)
+from wengert.engine.node import Edge, Node
+from wengert.engine.op import Grouping, Op
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor
+from wengert.ops import batching
+from wengert.ops.families.declare import (
+    Rule,
+    Tests,
+    by_name,
+    declared,
+    sample,
+)
+from wengert.ops.families.structure import repeated, zeros_kept
+
+
+class Elementwise(Op):
+    """Each element of the result depends on one element of each argument."""
+
+    family = "elementwise"
+    broadcasts = True
+    pointwise = True
+    has_partials = True
+    takes_numbers = True
+    takes_rows = True
+    #: whether the rules are transposes already, as for real, imag and conj
+    transposed = False
+    #: for an operation that chooses among its arguments: which elements it takes of each
+    chosen: tuple[Rule | None, ...] = ()
+
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+    ) -> Sequence[Any]:
+        """Return the rules' answers, which are all that real numbers need."""
+        if type(g) is Block or self.chosen or not _is_real(node.dtype):
+            return super().pull(xp, g, node, edges, own)
+        rules: Any = self.rules
+        if len(edges) == 1:
+            ((_, argument, values),) = edges
+            return (rules[argument](xp, g, *values),)
+        return [rules[argument](xp, g, *values) for _, argument, values in edges]
+
+    def pull_array(
+        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        """Return g times the partial derivative, conjugated where numbers are complex."""
+        part = self._times_partial(xp, g, node, argument, values)
+        if not self.chosen or part is None:
+            return part
+        return Block(node.shape, whole(node.shape), part, self._choice(xp, argument, values))
+
+    def _times_partial(
+        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        rule: Any = self.rules[argument]
+        if backends.kind_of(node.dtype) == "c" and not self.transposed:
+            g = rule(xp, xp.conj(g), *values)  # g * conj(partial), for a holomorphic function
+            return None if g is None else xp.conj(g)
+        return rule(xp, g, *values)
+
+    def _choice(self, xp: Any, argument: int, values: tuple[Any, ...]) -> Any:
+        """Return the mask of the elements that were chosen, as a function; None for all."""
+        chosen = self.chosen[argument] if self.chosen else None
+        return None if chosen is None else lambda: chosen(xp, *values)
+
+    def pull_block(
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        """Return the rule's answer on the matching part of each operand."""
+        region = g.region
+        here = tuple([cut(v, region) for v in values])
+        if g.is_masked:
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # dropped below
+                part = self._times_partial(xp, g.values, node, argument, here)
+        else:
+            part = self._times_partial(xp, g.values, node, argument, here)
+        if part is None:
+            return None
+        mask = None
+        if g.is_masked or self.chosen:
+            part = zeros_kept(xp, part, g, region)
+            mask = _both(g, self._choice(xp, argument, here))
+        if parent.shape == g.shape and part.shape == g.values.shape:
+            return Block(parent.shape, region, part, mask)
+        return unbroadcast_block(xp, part, region, parent.shape, mask)
+
+    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+        """Return the sum of the rules' answers to the tangents."""
+        total: Any = None
+        complex_result = backends.kind_of(node.dtype) == "c"
+        for parent, argument, values, t in edges:
+            if self.transposed or (not complex_result and backends.kind_of(parent.dtype) == "c"):
+                return NotImplemented  # not a product with a partial derivative
+            rule: Any = self.rules[argument]
+            if type(t) is Block:
+                region = self.reach(t.region, node, parent, argument, values)
+                part = rule(xp, t.values, *[cut(v, region) for v in values])
+                if part is not None:
+                    part = Block(node.shape, region, xp.broadcast_to(part, sizes(region)))
+            else:
+                part = rule(xp, t, *values)
+            if part is not None:
+                total = part if total is None else _sum_of(xp, total, part, node.shape)
+        return total
+
+    def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
+        """Return the operation on all examples, whose axes are in line from the right."""
+        return apply(self, batching.aligned(arrays, mapped), params)
+
+    def grouping(self, node: Node, edge: Edge) -> Grouping:
+        """Return that each element of an argument is a group, repeated along some axes."""
+        shape = edge[0].shape
+        return Grouping(None, repeated(shape, node.shape), math.prod(shape))
+
+    def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the same region, and one place along axes that the argument is repeated along."""
+        lead = len(node.shape) - len(parent.shape)
+        return tuple(range(1) if n == 1 else region[lead + i] for i, n in enumerate(parent.shape))
+
+    def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the same region, and all along axes that the argument is repeated along."""
+        if node.shape == parent.shape:
+            return region
+        lead = len(node.shape) - len(parent.shape)
+        repeated = whole(node.shape)
+        return repeated[:lead] + tuple(
+            repeated[lead + i] if n == 1 else r
+            for i, (r, n) in enumerate(zip(region, parent.shape, strict=True))
+        )
+
+
+def _sum_of(xp: Any, one: Any, two: Any, shape: tuple[int, ...]) -> Any:
+    """Return the sum of two tangents of an array of `shape`, to which they may yet broadcast."""
+    if type(one) is not Block and type(two) is not Block:
+        return one + two
+    first, second = (t if type(t) is Block else xp.broadcast_to(t, shape) for t in (one, two))
+    return add(xp, first, second)
+
+
+def _both(g: Block, choice: Any) -> Any:
+    """Return the mask of where g and a choice hold; None if there is neither."""
+    if choice is None:
+        return g._mask
+    return choice if not g.is_masked else lambda: _raw(choice()) & g.mask
+
+
+def _raw(x: Any) -> Any:
+    return x._raw if type(x) is Tensor else x
+
+
+_SINGLE, _DOUBLE = np.dtype("float32"), np.dtype("float64")
+
+
+def _is_real(dtype: Any) -> bool:
+    """Return whether numbers are real; for the usual dtypes of NumPy without a call."""
+    return dtype is _DOUBLE or dtype is _SINGLE or backends.kind_of(dtype) != "c"
+
+
+ONE = [sample((2, 3)), sample(()), sample((0, 2)), sample((4,))]
+TWO = [
+    sample((2, 3), (2, 3)),
+    sample((2, 3), (3,)),
+    sample((2, 1), (1, 3)),
+    sample((), (2,)),
+    sample((0, 2), (2,)),
+]
+
+
+def elementwise(
+    name: str,
+    *rules: Rule | None,
+    args: Sequence[str] = (),
+    compute: Callable[..., Any] | None = None,
+    params: Sequence[str] = (),
+    transposed: bool = False,
+    chosen: Sequence[Rule | None] = (),
+    **tests: Unpack[Tests],
+) -> Callable[..., Any]:
+    """Declare a function of each element, by rules ``(xp, g, ...) -> g * partial``.
+
+    `chosen` is for an operation that chooses among its arguments, as `where` does: for each, a
+    function ``(xp, ...) -> mask`` that reads what the rule reads. What is not chosen is zero by
+    structure.
+    """
+    args = args or (("x",) if len(rules) == 1 else tuple(f"x{i + 1}" for i in range(len(rules))))
+    op = Elementwise(name, args, compute or by_name(name), rules, params)
+    op.transposed = transposed
+    op.chosen = tuple(chosen)
+    set_numpy_function(op, compute)
+    tests.setdefault("samples", ONE if len(rules) == 1 else TWO)
+    return declared(op, tests)
+
+
+def set_numpy_function(op: Op, compute: Callable[..., Any] | None) -> None:
+    """Have NumPy's function of the same name compute an operation, if nothing else does."""
+    if compute is None and "." not in op.name:
+        op.numpy_function = getattr(np, op.name)
+        op.aliases = not isinstance(op.numpy_function, np.ufunc) or op.name in ("real", "imag")
+
+
+class Zero(Op):
+    """Constant between jumps, or not a number that could have a derivative."""
+
+    family = "zero"
+    broadcasts = True
+    takes_numbers = True
+
+    def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
+        """Return the operation on all examples: on each element, or along `axis`."""
+        if "axis" not in params:
+            return apply(self, batching.aligned(arrays, mapped), params)
+        if params["axis"] is None:
+            return batching.over_all(self, level, arrays, mapped, params)
+        return batching.along_axes(self, level, arrays, mapped, params)
+
+
+def zero(
+    name: str,
+    *,
+    args: Sequence[str] = ("x",),
+    compute: Callable[..., Any] | None = None,
+    params: Sequence[str] = (),
+    **tests: Unpack[Tests],
+) -> Callable[..., Any]:
+    """Declare a function whose derivative is zero, so that nothing is recorded."""
+    op = Zero(name, args, compute or by_name(name), [None] * len(args), params)
+    set_numpy_function(op, compute)
+    tests.setdefault("samples", ONE if len(args) == 1 else TWO)
+    tests.setdefault("kinds", "f")
+    return declared(op, tests)

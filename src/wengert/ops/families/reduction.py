@@ -1,0 +1,230 @@
+"""Reductions over axes, and functions of whole lines along axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Unpack
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.cotangents import (
+    Block,
+    Region,
+    part_of,
+    sizes,
+    whole,
+)
+from wengert.engine.node import Edge, Node
+from wengert.engine.op import Grouping, Op
+from wengert.ops import batching
+from wengert.ops.families.declare import (
+    Rule,
+    Tests,
+    by_name,
+    declared,
+    sample,
+)
+from wengert.ops.families.structure import reduced, repeated
+
+
+class Reduction(Op):
+    """One number for all elements along some axes. Rules see g and y with those axes kept."""
+
+    family = "reduction"
+    has_partials = True
+    takes_rows = True
+
+    def _reads(self, rule: Rule) -> tuple[str, ...]:
+        return (*super()._reads(rule), "x_shape", "axis")
+
+    def pull_array(
+        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        """Return g spread over the reduced elements."""
+        *values, shape, axis = values  # type: ignore[assignment]
+        return self._spread(xp, g, node, values, shape, axis, whole(shape))
+
+    def pull_block(
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        """Return a Block that is whole along the reduced axes."""
+        *values, shape, axis = values  # type: ignore[assignment]
+        outer = iter(g.region)
+        keeps = len(g.region) == len(shape)
+        region: list[Any] = []
+        for i, n in enumerate(shape):
+            r = next(outer) if keeps or i not in axis else range(n)
+            region.append(range(n) if i in axis else r)
+        reads = self.reads[0] or ()
+        here = []
+        for name, value in zip(reads, values, strict=False):
+            if name == "x":
+                value = part_of(value, tuple(region))
+            elif name == "y":
+                value = part_of(value, g.region)
+            here.append(value)
+        if not g.is_masked:
+            part = self._spread(xp, g.values, node, here, shape, axis, tuple(region))
+            return Block(shape, tuple(region), part)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            part = self._spread(xp, g.values, node, here, shape, axis, tuple(region))
+        kept = tuple(1 if i in axis else len(r) for i, r in enumerate(region))
+
+        def mask() -> Any:
+            plain: Any = backends.namespace_of(g.mask)
+            return plain.reshape(g.mask, kept)
+
+        return Block(shape, tuple(region), zeros_kept(xp, part, g, tuple(region), mask), mask)
+
+    def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
+        """Return the reduction along the same axes of all examples."""
+        return batching.along_axes(self, level, arrays, mapped, params)
+
+    def grouping(self, node: Node, edge: Edge) -> Grouping:
+        """Return that the elements that are reduced to one are a group."""
+        *_, shape, axis = edge[2]
+        kept = reduced(shape, axis)
+        return Grouping(repeated(kept, shape), None, math.prod(kept))
+
+    def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the region with all of the reduced axes."""
+        *_, shape, axis = values
+        outer = iter(r for i, r in enumerate(region) if len(region) < len(shape) or i not in axis)
+        return tuple(range(n) if i in axis else next(outer) for i, n in enumerate(shape))
+
+    def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the region without the reduced axes."""
+        axis = values[-1]
+        if len(node.shape) == len(parent.shape):
+            return tuple(range(1) if i in axis else r for i, r in enumerate(region))
+        return tuple(r for i, r in enumerate(region) if i not in axis)
+
+    def _spread(
+        self,
+        xp: Any,
+        g: Any,
+        node: Node,
+        values: Any,
+        shape: tuple[int, ...],
+        axis: tuple[int, ...],
+        region: Region,
+    ) -> Any:
+        """Return the cotangent of a region of x, from g and y on its reduced elements."""
+        kept = tuple(1 if i in axis else len(r) for i, r in enumerate(region))
+        reads = self.reads[0] or ()
+        values = [
+            xp.reshape(v, kept) if name == "y" else v
+            for name, v in zip(reads, values, strict=False)
+        ]
+        rule: Any = self.rules[0]
+        if backends.kind_of(node.dtype) == "c":  # as for elementwise operations
+            part = xp.conj(rule(xp, xp.conj(xp.reshape(g, kept)), *values))
+        else:
+            part = rule(xp, xp.reshape(g, kept), *values)
+        lengths = sizes(region)
+        return part if tuple(part.shape) == lengths else xp.broadcast_to(part, lengths)
+
+
+_REDUCED = [
+    sample((2, 3), axis=(0, 1), keepdims=False),
+    sample((2, 3), axis=(1,), keepdims=False),
+    sample((2, 3, 2), axis=(0, 2), keepdims=True),
+    sample((), axis=(), keepdims=False),
+    sample((3, 2), axis=(), keepdims=False),
+]
+
+
+def reduction(
+    name: str,
+    rule: Rule,
+    *,
+    compute: Callable[..., Any] | None = None,
+    params: Sequence[str] = ("axis", "keepdims"),
+    **tests: Unpack[Tests],
+) -> Callable[..., Any]:
+    """Declare a reduction over the tuple `axis`, by a rule ``(xp, g, ...) -> g * partial``."""
+    op = Reduction(name, ("x",), compute or by_name(name), [rule], params)
+    tests.setdefault("samples", _REDUCED)
+    return declared(op, tests)
+
+
+class Linewise(Op):
+    """Each line along some axes depends on the same line of x, and on all of it: softmax."""
+
+    family = "linewise"
+
+    def axes_of(self, node: Node, values: tuple[Any, ...]) -> tuple[int, ...]:
+        """Return the axes that lines are along."""
+        known = dict(zip(self.reads[0] or (), values, strict=True))
+        given = known.get("axis", (-1,))
+        return tuple(a % len(node.shape) for a in given) if node.shape else ()
+
+    def _widened(self, region: Region, node: Node, values: tuple[Any, ...]) -> Region:
+        along = self.axes_of(node, values)
+        return tuple(
+            range(n) if i in along else r
+            for i, (r, n) in enumerate(zip(region, node.shape, strict=True))
+        )
+
+    def pull_block(
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        """Return the rule's answer on the lines that the Block touches."""
+        region, wide, here = self._lines(xp, g, node, argument, values)
+        part = self.pull_array(xp, wide, node, argument, here)
+        return Block(parent.shape, region, part) if argument == 0 else part
+
+    def _lines(
+        self, xp: Any, g: Block, node: Node, argument: int, values: tuple[Any, ...]
+    ) -> tuple[Region, Any, tuple[Any, ...]]:
+        """Return the lines that a Block touches: where they are, g and what a rule reads there."""
+        along = self.axes_of(node, values)
+        region = self._widened(g.region, node, values)
+        within = tuple(r if i in along else range(len(r)) for i, r in enumerate(g.region))
+        wide = Block(sizes(region), within, g.values).todense(xp)
+        reads = self.reads[argument] or ()
+        here = [
+            part_of(v, region) if name in ("y", self.args[0]) else v
+            for name, v in zip(reads, values, strict=True)
+        ]
+        return region, wide, tuple(here)
+
+    def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
+        """Return the operation on the same lines of all examples."""
+        return batching.along_axes(self, level, arrays, mapped, params)
+
+    def grouping(self, node: Node, edge: Edge) -> Grouping | None:
+        """Return that lines are groups."""
+        if edge[1] != 0:
+            return None
+        kept = reduced(node.shape, self.axes_of(node, edge[2]))
+        lines = repeated(kept, node.shape)
+        return Grouping(lines, lines, math.prod(kept))
+
+    def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the lines that a region touches."""
+        return self._widened(region, node, values) if argument == 0 else None
+
+    def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
+        """Return the lines that a region touches."""
+        return self._widened(region, node, values) if argument == 0 else None
+
+
+def linewise(
+    name: str,
+    rule: Rule,
+    *,
+    args: Sequence[str] = ("x",),
+    compute: Callable[..., Any] | None = None,
+    params: Sequence[str] = (),
+    **tests: Unpack[Tests],
+) -> Callable[..., Any]:
+    """Declare a function of each line along the tuple `axis`, by a rule for all lines.
+
+    The rule works on any number of lines. It reads the parameter `axis`; without one, lines are
+    along the last axis.
+    """
+    op = Linewise(name, args, compute or by_name(name), [rule], params)
+    return declared(op, tests)

@@ -26,7 +26,7 @@ from wengert.ops.families.declare import (
     declared,
     sample,
 )
-from wengert.ops.families.structure import reduced, repeated
+from wengert.ops.families.structure import reduced, repeated, zeros_kept
 
 
 class Reduction(Op):

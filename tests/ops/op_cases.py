@@ -149,6 +149,11 @@ NUMPY_CALLS: dict[str, Callable[..., Any]] = {
 }
 
 
+def plain(name: str) -> str:
+    """Return the name of an operation, also for a variant such as "maximum(ties=first)"."""
+    return name.partition("(")[0]
+
+
 def _find(name: str) -> Callable[..., Any] | None:
     """Return the function of NumPy, or for special functions of SciPy, that has a name."""
     place: Any = scipy if name.startswith("special.") else np
@@ -159,7 +164,7 @@ def _find(name: str) -> Callable[..., Any] | None:
 
 def numpy_reference(name: str) -> Callable[..., Any]:
     """Return NumPy's version of an operation, which each must have."""
-    found = REGISTRY[name].reference or NUMPY_CALLS.get(name) or _find(name)
+    found = REGISTRY[name].reference or NUMPY_CALLS.get(plain(name)) or _find(plain(name))
     if found is None:
         raise AssertionError(
             f"{name}: NumPy has no function of this name to compare with; declare "

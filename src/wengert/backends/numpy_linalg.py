@@ -35,6 +35,13 @@ def _each(function: Callable[..., Any], *arrays: np.ndarray) -> Any:
     return out
 
 
+def logm(x: np.ndarray) -> np.ndarray:
+    """Return the principal logarithms of complex matrices."""
+    from scipy.linalg import logm
+
+    return np.asarray(_each(lambda matrix: logm(matrix).astype(matrix.dtype), x))
+
+
 # -- single precision -------------------------------------------------------------------------
 
 

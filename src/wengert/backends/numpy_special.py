@@ -40,6 +40,16 @@ def _halved(function: np.ufunc) -> Callable[..., Any]:
     return call
 
 
+def airy_ai(x: Any) -> Any:
+    """Return the Airy function Ai."""
+    return scipy_special.airy(x)[0].astype(x.dtype)
+
+
+def airy_ai_derivative(x: Any) -> Any:
+    """Return the derivative of the Airy function Ai."""
+    return scipy_special.airy(x)[1].astype(x.dtype)
+
+
 def fresnel_sin(x: Any) -> Any:
     """Return the integral of sin(pi t**2 / 2) from 0 to x."""
     return scipy_special.fresnel(x)[0]

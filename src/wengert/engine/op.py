@@ -208,11 +208,17 @@ def _guarded(rule: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+class Structural(Op):
+    """What is no operation of mathematics: a value itself, a new name, a gate for cotangents."""
+
+    family = "structural"
+
+
 #: The entry of a watched tensor, and of one result of an operation that has several.
-LEAF = Op("leaf", (), lambda xp: None, ())
-OUTPUT = Op("output", ("results",), lambda xp, results: None, (lambda xp, g: g,))
+LEAF = Structural("leaf", (), lambda xp: None, ())
+OUTPUT = Structural("output", ("results",), lambda xp, results: None, (lambda xp, g: g,))
 #: A new name for an old value: a transform's argument is not the tensor it was made from.
-ALIAS = Op("alias", ("x",), lambda xp, x: x, (lambda xp, g: g,))
+ALIAS = Structural("alias", ("x",), lambda xp, x: x, (lambda xp, g: g,))
 ALIAS.pull_block = lambda xp, g, node, parent, argument, values: g  # type: ignore[method-assign]
 ALIAS.reach = ALIAS.depends = lambda region, *_: region  # type: ignore[method-assign]
 ALIAS.takes_rows = True

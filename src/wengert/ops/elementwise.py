@@ -51,6 +51,14 @@ hypot = elementwise(
     kinds="f",
 )
 sqrt = elementwise("sqrt", lambda xp, g, y: g / (y + y), domain=POSITIVE)
+rsqrt = elementwise(
+    "rsqrt",
+    lambda xp, g, y: -0.5 * g * (y * y * y),
+    compute=lambda xp, x: 1 / xp.sqrt(x),
+    domain=POSITIVE,
+    reference=lambda x: 1 / np.sqrt(x),
+    doc="Return 1 / sqrt(x).",
+)
 
 
 def _over(xp: Any, x: Any, y: Any) -> Any:
@@ -81,8 +89,10 @@ def _pow_number(xp: Any, x: Any, exponent: Any) -> Any:
         return +x
     if exponent == 0.5:
         return xp.sqrt(x)
-    if exponent == -1 and backends.is_inexact(x.dtype):
-        return 1 / x
+    if exponent == 3:
+        return x * x * x
+    if exponent in (-1, -2) and backends.is_inexact(x.dtype):
+        return 1 / (x if exponent == -1 else x * x)
     return x**exponent
 
 
@@ -101,7 +111,7 @@ pow_number = elementwise(
     _pow_number_rule,
     compute=_pow_number,
     params=("exponent",),
-    samples=[sample((2, 3), exponent=p) for p in (-1, 0, 0.5, 1, 2, 3, -2.5)],
+    samples=[sample((2, 3), exponent=p) for p in (-1, -2, 0, 0.5, 1, 2, 3, -2.5)],
     domain=POSITIVE,
     reference=lambda x, exponent: x**exponent,
     doc="Return x to the power of a Python number, which needs no array of exponents.",
@@ -143,6 +153,17 @@ def _share(xp: Any, mine: Any, other: Any, y: Any) -> Any:
     return xp.where(both, share / 2, share)
 
 
+logaddexp2 = elementwise(
+    "logaddexp2",
+    lambda xp, g, x1, x2: g / (1 + xp.exp((x2 - x1) * LN2)),
+    lambda xp, g, x1, x2: g / (1 + xp.exp((x1 - x2) * LN2)),
+    compute=lambda xp, x1, x2: xp.logaddexp(x1 * LN2, x2 * LN2) / LN2,
+    numpy=np.logaddexp2,
+    kinds="f",
+    doc="Return log2(2**x1 + 2**x2), which does not overflow.",
+)
+
+
 # -- trigonometric and hyperbolic ---------------------------------------------------------
 
 sin = elementwise("sin", lambda xp, g, x: g * xp.cos(x))
@@ -166,16 +187,33 @@ acosh = elementwise(
 )
 atanh = elementwise("atanh", lambda xp, g, x: g / (1 - x * x), domain=INSIDE)
 
+_DEGREE = math.pi / 180
+deg2rad = elementwise(
+    "deg2rad",
+    lambda xp, g: g * _DEGREE,
+    compute=lambda xp, x: x * _DEGREE,
+    kinds="f",
+    doc="Return angles in radians, given in degrees.",
+)
+rad2deg = elementwise(
+    "rad2deg",
+    lambda xp, g: g / _DEGREE,
+    compute=lambda xp, x: x / _DEGREE,
+    kinds="f",
+    doc="Return angles in degrees, given in radians.",
+)
+
 # -- magnitude, sign and the parts of complex numbers -------------------------------------
 
 
-def _abs_rule(xp: Any, g: Any, x: Any) -> Any:
+def abs_rule(xp: Any, g: Any, x: Any) -> Any:
+    """Return g times the derivative of abs: the sign, or x / abs(x) and 0 at 0."""
     if backends.kind_of(x.dtype) == "c":
         return g * _over(xp, x, xp.astype(xp.abs(x), x.dtype))
     return g * xp.sign(x)
 
 
-abs_ = elementwise("abs", _abs_rule)
+abs_ = elementwise("abs", abs_rule)
 real = elementwise("real", lambda xp, g: g, transposed=True, kinds="c")
 imag = elementwise("imag", lambda xp, g: g * 1j, transposed=True, kinds="c")
 conj = elementwise("conj", lambda xp, g: xp.conj(g), transposed=True, kinds="c")
@@ -207,13 +245,13 @@ copysign = elementwise(
     kinds="f",
 )
 nextafter = elementwise("nextafter", lambda xp, g: g, None, kinds="f")
-_real_sign = zero("sign")
+real_sign = zero("sign")
 
 
 def sign(x: Any, /) -> Any:
     """Return -1, 0 or 1; for complex numbers x / abs(x), and 0 at 0."""
     if backends.kind_of(getattr(x, "dtype", None)) != "c":
-        return _real_sign(x)
+        return real_sign(x)
     size = abs_(x)
     zero = equal(size, 0.0)
     return where(zero, 0.0, divide(x, where(zero, 1.0, size)))
@@ -298,6 +336,34 @@ minimum = elementwise(
     chosen=(lambda xp, x1, x2: x1 <= x2, lambda xp, x1, x2: x2 <= x1),
     kinds="f",
 )
+
+
+def _first_is_larger(xp: Any, x1: Any, x2: Any) -> Any:
+    return (x1 >= x2) | xp.isnan(x2)
+
+
+def _first_is_smaller(xp: Any, x1: Any, x2: Any) -> Any:
+    return (x1 <= x2) | xp.isnan(x2)
+
+
+fmax = elementwise(
+    "fmax",
+    lambda xp, g, x1, x2: xp.keep(g, _first_is_larger(xp, x1, x2)),
+    lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(_first_is_larger(xp, x1, x2))),
+    compute=lambda xp, x1, x2: xp.where(_first_is_larger(xp, x1, x2), x1, x2),
+    numpy=np.fmax,
+    kinds="f",
+    doc="Return the larger of two numbers, of which one may be NaN; the first of equal ones.",
+)
+fmin = elementwise(
+    "fmin",
+    lambda xp, g, x1, x2: xp.keep(g, _first_is_smaller(xp, x1, x2)),
+    lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(_first_is_smaller(xp, x1, x2))),
+    compute=lambda xp, x1, x2: xp.where(_first_is_smaller(xp, x1, x2), x1, x2),
+    numpy=np.fmin,
+    kinds="f",
+    doc="Return the smaller of two numbers, of which one may be NaN; the first of equal ones.",
+)
 where = elementwise(
     "where",
     None,
@@ -321,7 +387,7 @@ where = elementwise(
 )
 
 
-_clip = elementwise(
+clip_between = elementwise(
     "clip",
     lambda xp, g, x, low, high: xp.keep(g, (low < x) & (x < high)),
     lambda xp, g, x, low, high: xp.keep(g, (x <= low) & (low <= high)),
@@ -347,13 +413,13 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     if min is None and max is None:
         return positive(x)
     if min is None:
-        return apply(_below.op, (x, max), {})  # type: ignore[attr-defined]
+        return apply(clip_below.op, (x, max), {})  # type: ignore[attr-defined]
     if max is None:
-        return apply(_above.op, (x, min), {})  # type: ignore[attr-defined]
-    return _clip(x, min, max)
+        return apply(clip_above.op, (x, min), {})  # type: ignore[attr-defined]
+    return clip_between(x, min, max)
 
 
-_below = elementwise(
+clip_below = elementwise(
     "clip_below",
     lambda xp, g, x, high: xp.keep(g, x < high),
     lambda xp, g, x, high: xp.keep(g, x >= high),
@@ -363,7 +429,7 @@ _below = elementwise(
     kinds="f",
     reference=np.minimum,
 )
-_above = elementwise(
+clip_above = elementwise(
     "clip_above",
     lambda xp, g, x, low: xp.keep(g, x > low),
     lambda xp, g, x, low: xp.keep(g, x <= low),
@@ -390,12 +456,26 @@ def _rounding(name: str) -> Any:
 floor, ceil, trunc, round_ = map(_rounding, ("floor", "ceil", "trunc", "round"))
 isfinite, isinf, isnan = (zero(name, kinds="fc") for name in ("isfinite", "isinf", "isnan"))
 signbit = zero("signbit")
+isposinf = zero("isposinf", compute=lambda xp, x: x == math.inf, numpy=np.isposinf)
+isneginf = zero("isneginf", compute=lambda xp, x: x == -math.inf, numpy=np.isneginf)
+isreal = zero(
+    "isreal",
+    compute=lambda xp, x: xp.imag(x) == 0 if is_complex(x) else xp.equal(x, x) | xp.isnan(x),
+    numpy=np.isreal,
+    kinds="fc",
+)
 _TWO_ARGS = ("x1", "x2")
 equal, not_equal = (zero(name, args=_TWO_ARGS, kinds="fc") for name in ("equal", "not_equal"))
 less, less_equal, greater, greater_equal = (
     zero(name, args=_TWO_ARGS) for name in ("less", "less_equal", "greater", "greater_equal")
 )
 floor_divide = zero("floor_divide", args=_TWO_ARGS, domain=(ANY, POSITIVE))
+heaviside = zero(
+    "heaviside",
+    args=_TWO_ARGS,
+    compute=lambda xp, x1, x2: xp.where(x1 == 0, x2, xp.astype(x1 > 0, x1.dtype)),
+    doc="Return 0 where x1 is negative, 1 where it is positive, and x2 where it is 0.",
+)
 logical_and, logical_or, logical_xor = (
     zero(name, args=_TWO_ARGS, kinds="b") for name in ("logical_and", "logical_or", "logical_xor")
 )
@@ -409,6 +489,24 @@ bitwise_left_shift, bitwise_right_shift = (
     for name in ("bitwise_left_shift", "bitwise_right_shift")
 )
 bitwise_invert = zero("bitwise_invert", kinds="i", domain=(0, 9))
+
+
+def _on_host(function: Any) -> Any:
+    """Return what computes by a function of NumPy, also on arrays of other libraries."""
+    return lambda xp, *arrays: xp.asarray(function(*map(backends.to_numpy, arrays)))
+
+
+gcd, lcm = (
+    zero(
+        name,
+        args=_TWO_ARGS,
+        compute=_on_host(getattr(np, name)),
+        numpy=getattr(np, name),
+        kinds="i",
+        domain=(0, 9),
+    )
+    for name in ("gcd", "lcm")
+)
 
 
 def power(x1: Any, x2: Any, /) -> Any:

@@ -561,6 +561,30 @@ def _over_x(xp: Any, y: Any, x: Any, at_zero: float) -> Any:
     return xp.where(zero, xp.full_like(x, at_zero), y / _ones_where(xp, zero, x))
 
 
+airy_ai = elementwise(
+    "special.airy_ai",
+    lambda xp, g, x: g * xp.special.airy_ai_derivative(x),
+    domain=WIDE,
+    kinds="f",
+    reference=lambda x: _scipy_airy(x)[0],
+    doc="Return the Airy function Ai.",
+)
+airy_ai_derivative = elementwise(
+    "special.airy_ai_derivative",
+    lambda xp, g, x: g * (x * xp.special.airy_ai(x)),
+    domain=WIDE,
+    kinds="f",
+    reference=lambda x: _scipy_airy(x)[1],
+    doc="Return the derivative of the Airy function Ai.",
+)
+
+
+def _scipy_airy(x: Any) -> Any:
+    import scipy.special
+
+    return scipy.special.airy(x)
+
+
 j0 = elementwise(
     "special.j0",
     lambda xp, g, x: -g * xp.special.j1(x),
@@ -709,6 +733,15 @@ sinc_derivative = elementwise(
     reference=_sinc_reference,
     rounding=10.0,  # the formulas cancel
 )
+spherical_j0 = elementwise(
+    "special.spherical_j0",
+    lambda xp, g, x: g * (xp.special.sinc_derivative(x / math.pi, order=1) / math.pi),
+    compute=lambda xp, x: xp.special.sinc(x / math.pi),
+    domain=WIDE,
+    kinds="f",
+    reference=lambda x: np.sinc(x / math.pi).astype(x.dtype),
+    doc="Return sin(x) / x, the spherical Bessel function of order 0.",
+)
 exprel = elementwise(
     "special.exprel",
     lambda xp, g, x: g * xp.special.exprel_derivative(x, order=1),
@@ -832,7 +865,7 @@ zeta_derivative = elementwise(
     rounding=100.0,  # thousands of terms
     doc="Return the derivative of zeta(x, q) in x, of some order from 1.",
 )
-_zeta = elementwise(
+zeta_pair = elementwise(
     "special.zeta",
     lambda xp, g, x, q: g * xp.special.zeta_derivative(x, q, order=1),
     lambda xp, g, x, q: -g * (x * xp.special.zeta(x + 1, q)),
@@ -844,7 +877,7 @@ _zeta = elementwise(
 
 def zeta(x: Any, q: Any = 1.0, /) -> Any:
     """Return the sum of (k + q)**-x over k = 0, 1, 2, ..., for x > 1 and q > 0."""
-    return _zeta(x, q)
+    return zeta_pair(x, q)
 
 
 # -- softmax and its relatives ------------------------------------------------------------------

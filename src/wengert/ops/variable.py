@@ -11,13 +11,13 @@ from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.node import Token, active, watch
-from wengert.engine.op import Op, leaf
+from wengert.engine.op import Structural, leaf
 from wengert.engine.operand import Operand
 from wengert.engine.record import lift
 from wengert.engine.tensor import CONVERSIONS, Tensor, wrap
 
 #: The entry of a variable, whose value tensors must not be assigned to behind its back.
-VARIABLE = Op("variable", (), lambda xp: None, ())
+VARIABLE = Structural("variable", (), lambda xp: None, ())
 
 
 class Variable(Operand):

@@ -13,7 +13,7 @@ from wengert import backends
 from wengert.engine.cotangents import Block, add
 from wengert.engine.errors import ShapeError, name_of
 from wengert.engine.node import NOBODY, Node, Tokens, active
-from wengert.engine.op import Op, leaf
+from wengert.engine.op import Structural, leaf
 from wengert.engine.record import apply, interested, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.engine.trees import Rebuild, flatten
@@ -94,9 +94,9 @@ def checkpoint_loop(
 
 
 #: The entry of a state that a step gets, and may assign to, unlike that of a watched tensor.
-STATE = Op("checkpoint_loop.state", (), lambda xp: None, ())
+STATE = Structural("checkpoint_loop.state", (), lambda xp: None, ())
 #: The parts of an array along its first axis: one entry, and a rule that puts them together.
-ROWS = Op(
+ROWS = Structural(
     "checkpoint_loop.rows",
     ("x",),
     lambda xp, x: tuple(x[i, ...] for i in range(x.shape[0])),

@@ -306,26 +306,6 @@ def test_gradients_at_the_origin() -> None:
         compare(lambda torch, name=name: program(torch, name))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v",
-        "chebyshev_polynomial_w", "shifted_chebyshev_polynomial_t",
-        "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
-        "shifted_chebyshev_polynomial_w", "hermite_polynomial_h", "hermite_polynomial_he",
-        "laguerre_polynomial_l", "legendre_polynomial_p",
-    ],
-)  # fmt: skip
-def test_polynomials(name: str) -> None:
-    def program(torch: Any) -> Any:
-        function = getattr(torch.special, name)
-        x = leaf(torch, [0.5, 0.9, 0.2, 0.3, 0.7], "float64")
-        n = torch.tensor([0, 1, 2, 3, 5])
-        return [function(x, n), function(x, 4), function(0.3, n), function(x, -1)]
-
-    compare(program, 1e-7)
-
-
 # -- programs --------------------------------------------------------------------------------------
 
 NAN, INF = math.nan, math.inf

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -30,6 +31,7 @@ def _jax_astype(x: Any, dtype: Any) -> Any:
 
 #: Operations that JAX calls by another name, or with other parameters.
 JAX_CALLS: dict[str, Callable[..., Any]] = {
+    "angle_of_real": lambda x: jnp.where(x < 0, np.pi, 0.0).astype(x.dtype),
     "astype": _jax_astype,
     "at_add": lambda x, values, key: x.at[key].add(values),
     "at_set": _put_winners,
@@ -39,6 +41,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "concat": lambda *arrays, axis: jnp.concatenate(arrays, axis),
     "einsum": lambda *arrays, subscripts: jnp.einsum(subscripts, *arrays),
     "embed": _with(lambda zeros, values, key: zeros.at[key].set(values)),
+    "frac": lambda x: x - jnp.trunc(x),
     "gather_flat": lambda x, shape, positions: jnp.where(
         positions < 0, 0, x.reshape(-1)[positions]
     ).reshape(shape),
@@ -46,7 +49,9 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "keep": lambda x, mask: jnp.where(mask, x, 0),
     "pad": _jax_pad,
     "pow_number": lambda x, exponent: x**exponent,
+    "read": lambda x: x,
     "repeat": lambda x, repeats, axis: jnp.repeat(x, np.asarray(repeats), axis),
+    "rsqrt": jax.lax.rsqrt,
     "to_device": lambda x, device, back: x,
     "scatter": _with(lambda zeros, values, key: zeros.at[key].add(values)),
     "scatter_flat": lambda values, shape, positions: (
@@ -57,6 +62,8 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     ),
     "slice": lambda x, parts: x[parts],
     "tile": lambda x, repetitions: jnp.tile(x, repetitions),
+    "trunc_divide(slope=0)": lambda x1, x2: jnp.trunc(x1 / x2),
+    "unmoved": lambda x1, x2: x1 + 0 * x2,
 }
 #: Operations that JAX lacks, or cannot differentiate, with the reason.
 NOT_IN_JAX: dict[str, str] = {"nextafter": "JAX declares no derivative of it"}

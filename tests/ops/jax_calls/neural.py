@@ -22,7 +22,30 @@ def _attention_weights(scores: Any, scale: float, bias: Any) -> Any:
     return e / jnp.where(total == 0, 1, total)
 
 
+def _pull(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda g, x, **how: jax.vjp(lambda x: function(x, **how), x)[1](g)[0]
+
+
+#: Activations with steps, by their parameters `how`.
+_STEPPED: dict[str, Callable[..., Any]] = {
+    "hardshrink": lambda x, how: jnp.where(jnp.abs(x) > how[0], x, 0),
+    "hardsigmoid": lambda x, how: jnp.clip(x + 3, 0, 6) * how[0],
+    "hardtanh": lambda x, how: jnp.clip(x, *how),
+    "leaky_relu": lambda x, how: jax.nn.leaky_relu(x, how[0]),
+    "softshrink": lambda x, how: jnp.sign(x) * jnp.maximum(jnp.abs(x) - how[0], 0),
+    "threshold": lambda x, how: jnp.where(x > how[0], x, how[1]),
+}
 JAX_CALLS: dict[str, Callable[..., Any]] = {
+    **{f"nn.{name}_stepped": function for name, function in _STEPPED.items()},
+    **{f"nn.{name}_pull": _pull(function) for name, function in _STEPPED.items()},
+    "nn.binary_cross_entropy_terms": lambda x, target: (
+        -(target * jnp.log(x) + (1 - target) * jnp.log1p(-x))
+    ),
+    "nn.relu_pull": lambda g, x: jnp.where(x > 0, g, 0),
+    "nn.soft_margin_terms": lambda x, target: jax.nn.softplus(-x * target),
+    "nn.softplus_until": lambda x, beta, threshold: jnp.where(
+        x * beta > threshold, x, jax.nn.softplus(x * beta) / beta
+    ),
     "nn.cross_entropy_pull": lambda logits, factors, labels: (
         factors[:, None] * (jax.nn.softmax(logits) - jax.nn.one_hot(labels, logits.shape[1]))
     ),

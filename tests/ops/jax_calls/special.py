@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import jax.scipy.special as jsp
+import numpy as np
 
 
 def _derivative(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,6 +38,8 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "special.erfcx_derivative": _derivative(jsp.erfcx),
     "special.exp10": lambda x: 10**x,
     "special.exp2": jnp.exp2,
+    "special.exp2(kinds=complex)": lambda x: jnp.exp(x * np.log(2)),
+    "special.expit(reads=result)": lambda x: 1 / (1 + jnp.exp(-x)),
     "special.exprel": lambda x: jnp.expm1(x) / x,
     "special.exprel_derivative": _derivative(lambda x: jnp.expm1(x) / x),
     "special.gamma_density": lambda a, x: jnp.exp((a - 1) * jnp.log(x) - x - jsp.gammaln(a)),
@@ -48,11 +51,14 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "special.spence_derivative": lambda x, order: _derivative(lambda x: jnp.log(x) / (1 - x))(
         x, order=order - 1
     ),
+    "special.spherical_j0": lambda x: jnp.sinc(x / np.pi),
     "special.weighted_logsumexp": _weighted,
     "special.zeta_derivative": _derivative(jsp.zeta),
 }
 #: Operations that JAX lacks, or cannot differentiate, with the reason.
 NOT_IN_JAX: dict[str, str] = {
+    "special.airy_ai": "JAX has no such function",
+    "special.airy_ai_derivative": "JAX has no such function",
     "special.betainc": "JAX has no derivative of it in a and b",
     "special.betainc_derivative": "JAX has no derivative of betainc in a and b",
     "special.gammainc_derivative": "JAX has no second derivative of gammainc in a",

@@ -22,11 +22,11 @@ from wengert.dialects.tensorflow.tensors import (
     pair,
     static,
 )
-from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.ops import linalg as native
+from wengert.ops.linalg.functions import complex_logm
 from wengert.transforms.gradients import stop_gradient
 
 ns = Native._namespace
@@ -424,21 +424,11 @@ def sqrtm(input: Any, name: str | None = None) -> Any:
     return ns.astype(native.sqrtm(x), x.dtype, copy=False)
 
 
-def _logarithms(xp: Any, x: Any) -> Any:
-    from scipy.linalg import logm
-
-    flat = x.reshape(-1, *x.shape[-2:])
-    return np.stack([logm(matrix) for matrix in flat]).reshape(x.shape).astype(x.dtype)
-
-
-_logm = Op("logm", ("x",), _logarithms, [without_rule("linalg.logm")])
-
-
 @offered("linalg.logm")
 def logm(input: Any, name: str | None = None) -> Any:
     """Return the logarithm of a matrix of complex numbers."""
     x = matrices(input, "MatrixLogarithm", square=True, kinds="c")
-    return apply(_logm, (x,), {}) if x.size else x
+    return without_rule("linalg.logm", complex_logm(x), [x]) if x.size else x
 
 
 # -- decompositions -----------------------------------------------------------------------------

@@ -26,17 +26,16 @@ from wengert.dialects.tensorflow.tensors import (
     converted_like,
     is_like_tensor,
     is_tensor,
+    noticed,
     of_one,
     of_two,
     outward,
     pair,
     tensor_of,
 )
-from wengert.engine.op import Op
-from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
-from wengert.ops import elementwise, special
+from wengert.ops import elementwise, rounding, special
 from wengert.transforms.gradients import stop_gradient
 
 ns = Native._namespace
@@ -340,7 +339,7 @@ _atan2 = of_two(conventions.atan2, "Atan2", "f")
 _logical_xor = of_two(elementwise.logical_xor, "LogicalXor", "b", paired=_booleans)
 _igamma = of_two(special.gammainc, "Igamma", "f")
 _igammac = of_two(special.gammaincc, "Igammac", "f")
-_zeta = of_two(conventions.zeta, "Zeta", "f")
+_zeta = of_two(special.zeta_pair, "Zeta", "f")
 _nextafter = of_two(conventions.nextafter, "NextAfter", "f")
 _multiply_no_nan = of_two(conventions.multiply_no_nan, "MulNoNan", "fc")
 
@@ -372,7 +371,8 @@ def igammac(a: Any, x: Any, name: str | None = None) -> Any:
 @plain("math.zeta")
 def zeta(x: Any, q: Any, name: str | None = None) -> Any:
     """Return the Hurwitz zeta function."""
-    return _zeta(*map(outward, _not_half(x, q, "Zeta")))
+    first, second = _not_half(x, q, "Zeta")
+    return noticed(_zeta(outward(stop_gradient(first)), outward(second)), (x, q))
 
 
 @plain("math.nextafter")
@@ -460,14 +460,6 @@ def whole_quotient(x: Any, y: Any) -> np.ndarray:
     return np.asarray((x - np.fmod(x, y)) // y)
 
 
-_truncatemod = Op(
-    "truncatemod",
-    ("x1", "x2"),
-    lambda xp, x1, x2: np.fmod(x1, x2),
-    [conventions.without_rule("truncatemod")] * 2,
-)
-
-
 @offered("truncatemod")
 def truncatemod(x: Any, y: Any, name: str | None = None) -> Any:
     """Return what is left of x divided by y with the quotient rounded towards zero."""
@@ -475,7 +467,8 @@ def truncatemod(x: Any, y: Any, name: str | None = None) -> Any:
     check_kind(first, "if", "TruncateMod")
     if first.dtype.kind == "i" and not second._raw.all():
         raise invalid("whole numbers are divided by 0")
-    return apply(_truncatemod, (first, second), {})
+    both = first, second
+    return conventions.without_rule("truncatemod", rounding.fmod(*both), both)
 
 
 @offered("complex", "dtypes.complex")

@@ -82,7 +82,7 @@ def selu(features: Any, name: str | None = None) -> Any:
     """Return elu with a slope and a scale that keep the mean 0 and the variance 1."""
     x = _real(features, "Selu")
     # at 0 the slope is that of the straight line in TensorFlow, and the other one in Wengert
-    return ns.where(x >= 0, x * activations._SELU["scale"], activations.selu(x))
+    return ns.where(x >= 0, x * activations.SELU["scale"], activations.selu(x))
 
 
 @offered("nn.gelu", raises=_CHECKS)

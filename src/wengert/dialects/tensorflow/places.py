@@ -29,8 +29,6 @@ from wengert.dialects.tensorflow.tensors import (
     outward,
     pair,
 )
-from wengert.engine.op import Op
-from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.ops.indexing import getitem
@@ -447,15 +445,6 @@ Unique = namedtuple("Unique", ["y", "idx"])
 UniqueWithCounts = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
 
 
-_chosen = Op(
-    "unique",
-    ("x",),
-    lambda xp, x, places: xp.index(x, (places,)),
-    [conventions.without_rule("unique")],
-    ("places",),
-)
-
-
 def _distinct(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     """Return distinct values in the order in which they appear, which each is, and how many."""
     tensor = convert(x)
@@ -471,7 +460,7 @@ def _distinct(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     order = np.argsort(first)
     rank = np.argsort(order)
     kind = numpy_dtype(out_idx)
-    y = apply(_chosen, (tensor,), {"places": first[order]})
+    y = conventions.without_rule("unique", tensor[first[order]], [tensor])
     which, many = rank[inverse.reshape(-1)].astype(kind), counts[order].astype(kind)
     return outward(y), outward(wrap(which)), outward(wrap(many))
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.dialects.torch import gradients
-from wengert.dialects.torch.conventions import POWERS
 from wengert.dialects.torch.gradients import Freed, Handle, Hooked
 from wengert.dialects.torch.modes import PAUSED, TRACKING, is_grad_enabled
 from wengert.dialects.torch.tensors import Leaf, Tensor, convert, label_of, made, ns, outward
@@ -23,7 +22,7 @@ from wengert.engine.sweep import recorded_values
 #: What PyTorch calls the second array that an entry saves, where it is not "other".
 _SECOND = {"PowBackward0": "exponent", "MmBackward0": "mat2", "BmmBackward0": "mat2"}
 #: The exponents of powers that are operations of their own.
-_EXPONENTS = {operation.op.name: exponent for exponent, operation in POWERS.items()}
+_EXPONENTS = {"square": 2, "sqrt": 0.5, "reciprocal": -1}
 #: Entries that lead to fewer than the operation has arguments.
 _ONE = ("PowBackward0",)
 
@@ -217,7 +216,7 @@ def _saved(node: Node, name: str, label: str) -> Any:
 
 def _kept(node: Node, label: str) -> Iterator[tuple[str, Any]]:
     op = node.op
-    if op.name in _EXPONENTS:
+    if label == "PowBackward0" and op.name in _EXPONENTS:
         yield "exponent", _EXPONENTS[op.name]
     parents = {argument: parent for parent, argument, _ in node.edges}
     names = dict(zip(op.args, ("self", _SECOND.get(label, "other")), strict=False))

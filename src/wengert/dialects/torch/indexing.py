@@ -873,7 +873,7 @@ def _with_ties(before: Any, x: Any, key: Any, values: Native, reduce: str) -> Na
     counts = np.zeros_like(x)
     np.add.at(counts, key, values._raw == found[key])
     share = counts / np.maximum(counts + equal, 1)
-    return apply(conventions.scaled.op, (values, wrap_native(share[key])), {})
+    return conventions.scaled(values, wrap_native(share[key]))
 
 
 # -- flat places -----------------------------------------------------------------------------------

@@ -7,9 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.rules import named, operation
 from wengert.dialects.torch import conventions, dtypes
-from wengert.dialects.torch.operators import answer, no_zero, offer_both, one, way_to_power
+from wengert.dialects.torch.operators import (
+    answer,
+    no_zero,
+    not_implemented,
+    offer_both,
+    one,
+    way_to_power,
+)
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import DIFFERENCES, NAMES, offered, put
 from wengert.dialects.torch.tensors import (
@@ -28,14 +34,9 @@ from wengert.dialects.torch.tensors import (
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
-from wengert.ops import elementwise, special
+from wengert.ops import elementwise, rounding, special
 
 _NUMBERS = (bool, int, float, complex)
-
-
-def _zero_of_one(name: str, function: Any) -> Any:
-    """Return an operation of one tensor that has no derivative, by a function of NumPy."""
-    return operation(name, None, compute=lambda xp, x: function(x), numpy=function)
 
 
 def _labelled(result: Native, label: str) -> Native:
@@ -58,29 +59,21 @@ _REAL: dict[tuple[str, ...], tuple[Any, str]] = {
 }
 for _names, (_operation, _label) in _REAL.items():
     one(_names, _operation, _label, kinds="biuf")
-one(("deg2rad",), conventions.deg2rad, "Deg2RadBackward0", kinds="biuf", refusal=RuntimeError)
-one(("rad2deg",), conventions.rad2deg, "Rad2DegBackward0", kinds="biuf", refusal=RuntimeError)
-for _name, _operation in {
-    "floor": elementwise.floor,
-    "ceil": elementwise.ceil,
-}.items():
-    one((_name,), conventions.flat(_operation), "", False, "iuf")
-one(("trunc", "fix"), conventions.flat(elementwise.trunc), "", False, "iuf")
-one(("frac",), conventions.frac, "", False, "f")
+one(("deg2rad",), elementwise.deg2rad, "Deg2RadBackward0", kinds="biuf", refusal=RuntimeError)
+one(("rad2deg",), elementwise.rad2deg, "Rad2DegBackward0", kinds="biuf", refusal=RuntimeError)
+one(("floor",), conventions.floor, "", False, "iuf")
+one(("ceil",), conventions.ceil, "", False, "iuf")
+one(("trunc", "fix"), conventions.trunc, "", False, "iuf")
+one(("frac",), rounding.frac, "", False, "f")
 one(("sign",), conventions.sign, "", False, "biuf")
-_square = of_one(conventions.square, "PowBackward0", False, "iufc")
-one(("logical_not",), _zero_of_one("logical_not", np.logical_not), "", False)
-for _name, _function, _kinds in (
-    ("isnan", np.isnan, "biufc"),
-    ("isinf", np.isinf, "biufc"),
-    ("isfinite", np.isfinite, "biufc"),
-    ("isposinf", np.isposinf, "biuf"),
-    ("isneginf", np.isneginf, "biuf"),
-    ("isreal", np.isreal, "biufc"),
-    ("signbit", lambda x: np.signbit(x) if x.dtype.kind == "f" else x < 0, "biuf"),
-):
+_square = of_one(elementwise.square, "PowBackward0", False, "iufc")
+one(("logical_not",), elementwise.logical_not, "", False)
+for _name, _kinds in {
+    "isnan": "biufc", "isinf": "biufc", "isfinite": "biufc", "isposinf": "biuf",
+    "isneginf": "biuf", "isreal": "biufc", "signbit": "biuf",
+}.items():  # fmt: skip
     one(
-        (_name,), _zero_of_one(_name, _function), "", False, _kinds,
+        (_name,), getattr(elementwise, _name), "", False, _kinds,
         NotImplementedError if _name == "signbit" else RuntimeError, in_place=False,
     )  # fmt: skip
 
@@ -94,7 +87,7 @@ def _squared(input: Any, *, out: Any = None) -> Any:
 
 
 offer_both(("square",), _squared)
-_rounded = of_one(conventions.flat(elementwise.round_), "RoundBackward0", False, "iuf")
+_rounded = of_one(conventions.round_, "RoundBackward0", False, "iuf")
 
 
 @offered("round", "special.round", in_place=True)
@@ -106,11 +99,8 @@ def round_(input: Any, *, decimals: int = 0) -> Any:
     check_kind("round", x._raw.dtype, "f")
     scale = 10.0 ** abs(decimals)
     if decimals > 0:
-        return _labelled(apply(_round.op, (x * scale,), {}) / scale, "RoundBackward1")
-    return _labelled(apply(_round.op, (x / scale,), {}) * scale, "RoundBackward1")
-
-
-_round = conventions.flat(elementwise.round_)
+        return _labelled(apply(conventions.round_.op, (x * scale,), {}) / scale, "RoundBackward1")
+    return _labelled(apply(conventions.round_.op, (x / scale,), {}) * scale, "RoundBackward1")
 
 
 @offered("sgn", in_place=True)
@@ -119,17 +109,7 @@ def sgn(input: Any) -> Any:
     x = only_tensor(input, "sgn")
     if x._raw.dtype.kind == "c":
         return elementwise.sign(x)
-    return apply(_sgn.op, (x,), {})
-
-
-_sgn = named(conventions.sign, "sgn")
-_angle_of_real = operation(
-    "angle",
-    conventions._none,
-    compute=lambda xp, x: np.where(np.isnan(x), x, np.where(x < 0, x.dtype.type(np.pi), 0)).astype(
-        x.dtype
-    ),
-)
+    return _labelled(conventions.sign(x), "SgnBackward0")
 
 
 @offered("angle")
@@ -138,7 +118,7 @@ def angle(input: Any) -> Any:
     x = only_tensor(input, "angle")
     if x._raw.dtype.kind == "c":
         return elementwise.angle(x)
-    return apply(_angle_of_real.op, (astype(x, dtypes.floating(x._raw.dtype)),), {})
+    return rounding.angle_of_real(astype(x, dtypes.floating(x._raw.dtype)))
 
 
 def _itself_if_real(function: Any) -> Any:
@@ -157,7 +137,7 @@ put(
     _itself_if_real(of_one(elementwise.conj, "ConjBackward0", False).within),
     "a copy, where PyTorch has a view of complex numbers",
 )
-_conj = of_one(named(elementwise.conj, "conj_physical"), "ConjPhysicalBackward0", False)
+_conj = of_one(elementwise.conj, "ConjPhysicalBackward0", False)
 
 
 def _conj_physical(input: Any, *, out: Any = None) -> Any:
@@ -272,10 +252,6 @@ def two(
     return forms
 
 
-def _zero_of_two(name: str, function: Any) -> Any:
-    return operation(name, None, None, compute=lambda xp, x1, x2: function(x1, x2), numpy=function)
-
-
 def _same_dtype(one: Any, two: Any, common: np.dtype) -> None:
     if one._raw.dtype != two._raw.dtype:
         raise RuntimeError(
@@ -288,28 +264,29 @@ two(("atan2", "arctan2"), elementwise.atan2, floating=True)
 two(("hypot",), conventions.hypot, kinds="f")
 two(("nextafter",), conventions.nextafter, kinds="f")
 two(("logaddexp",), conventions.logaddexp, kinds="fc", in_place=False)
-two(("logaddexp2",), conventions.logaddexp2, kinds="f", in_place=False)
+two(("logaddexp2",), elementwise.logaddexp2, kinds="f", in_place=False)
 two(("maximum",), conventions.maximum, refusal=RuntimeError, in_place=False)
 two(("minimum",), conventions.minimum, refusal=RuntimeError, in_place=False)
-two(("fmax",), conventions.fmax, refusal=RuntimeError, in_place=False)
-two(("fmin",), conventions.fmin, refusal=RuntimeError, in_place=False)
+two(("fmax",), elementwise.fmax, refusal=RuntimeError, in_place=False)
+two(("fmin",), elementwise.fmin, refusal=RuntimeError, in_place=False)
 two(("igamma", "special.gammainc"), special.gammainc, kinds="f")
 two(("igammac", "special.gammaincc"), special.gammaincc, kinds="f")
 for _name in ("igamma", "igammac", "special.gammainc", "special.gammaincc", "special.zeta"):
     DIFFERENCES[_name] = "has a derivative in its first argument too"
-two(("gcd",), _zero_of_two("gcd", np.gcd), kinds="iu")
-two(("lcm",), _zero_of_two("lcm", np.lcm), kinds="iu")
+two(("gcd",), elementwise.gcd, kinds="iu")
+two(("lcm",), elementwise.lcm, kinds="iu")
 for _name in ("logical_and", "logical_or", "logical_xor"):
-    two((_name,), _zero_of_two(_name, getattr(np, _name)), kinds="biufc")
+    two((_name,), getattr(elementwise, _name), kinds="biufc")
 _heaviside = of_two(
-    conventions.heaviside, "NotImplemented", False, "biuf", RuntimeError, "", _same_dtype
+    elementwise.heaviside, "NotImplemented", False, "biuf", RuntimeError, "", _same_dtype
 )
 
 
 def _step(input: Any, values: Any, *, out: Any = None) -> Any:
     """Return 0 below 0, 1 above, and the values at 0."""
     only_tensor(input, "heaviside"), only_tensor(values, "heaviside", "values")
-    return answer(_heaviside.within(input, values), out, "heaviside", input, values)
+    found = not_implemented("aten::heaviside", _heaviside.within(input, values), input, values)
+    return answer(found, out, "heaviside", input, values)
 
 
 offer_both(("heaviside",), _step)
@@ -330,10 +307,7 @@ def with_numbers(
     one that is first, where that may be.
     """
     short = names[0].rpartition(".")[2]
-    forms = [
-        of_two(named(function, f"{short}_{k}" if k else short), label, floating, kinds, check=check)
-        for k, label in enumerate(labels)
-    ]
+    forms = [of_two(function, label, floating, kinds, check=check) for label in labels]
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         """Return the function of each pair of elements."""
@@ -350,7 +324,7 @@ def with_numbers(
     offer_both(names, call, in_place)
 
 
-with_numbers(("fmod",), conventions.fmod, ("FmodBackward1", "FmodBackward0"), False, "iuf", no_zero)
+with_numbers(("fmod",), rounding.fmod, ("FmodBackward1", "FmodBackward0"), False, "iuf", no_zero)
 with_numbers(("copysign",), conventions.copysign, ("CopysignBackward0", "CopysignBackward1"), True)
 with_numbers(
     ("xlogy", "special.xlogy"),

@@ -6,26 +6,30 @@ What programs do in loops takes the engine's fast paths (`of_one`, `of_two`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from wengert.dialects.rules import named
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.dtypes import result_type
 from wengert.dialects.torch.memory import change
+from wengert.dialects.torch.modes import Tracking
 from wengert.dialects.torch.table import NAMES, put, put_in_place
 from wengert.dialects.torch.tensors import (
     Forms,
     Tensor,
     check_cast,
     check_kind,
+    convert,
     fitted,
     is_operand,
     made,
+    mark,
     of_one,
     of_two,
     only_tensor,
+    outward,
     store,
 )
 from wengert.ops import elementwise, special
@@ -63,32 +67,52 @@ def _no_inverse(one: Any, two: Any, common: np.dtype) -> None:
         raise RuntimeError("Integers to negative integer powers are not allowed; write x.float()")
 
 
+def _refusing(forms: Forms, name: str) -> Forms:
+    """Return forms of an operation of two operands that PyTorch has no derivative of."""
+
+    def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(input: Any, other: Any, **options: Any) -> Any:
+            return not_implemented(name, function(input, other, **options), input, other)
+
+        return call
+
+    return Forms(*map(refusing, forms))
+
+
+def not_implemented(name: str, result: Any, *operands: Any) -> Any:
+    """Return a result that PyTorch has no derivative of."""
+    sources = [v for v in operands if isinstance(v, Tensor) and v._node is not None]
+    if not sources or not isinstance(result, Tensor):
+        return result
+    with Tracking():
+        found = outward(conventions.unsupported(name, convert(result), map(convert, sources)))
+    if found._node is not None:
+        mark(found._node, "NotImplemented")
+    return found
+
+
 # -- two tensors -----------------------------------------------------------------------------------
 
 add = of_two(elementwise.add, "AddBackward0")
 subtract = of_two(elementwise.subtract, "SubBackward0", check=_no_truth)
-subtract_from = of_two(named(elementwise.subtract, "rsub"), "RsubBackward1", check=_no_truth)
-_subtracted = of_two(named(elementwise.subtract, "rsub_tensor"), "RsubBackward0", check=_no_truth)
+subtract_from = of_two(elementwise.subtract, "RsubBackward1", check=_no_truth)
+_subtracted = of_two(elementwise.subtract, "RsubBackward0", check=_no_truth)
 multiply = of_two(elementwise.multiply, "MulBackward0")
 divide = of_two(conventions.divide, "DivBackward0", floating=True)
 power = of_two(conventions.power, "PowBackward1", kinds="iufc")
-power_of_number = of_two(conventions.power_of_number, "PowBackward0", check=_no_inverse)
-number_to_power = of_two(conventions.number_to_power, "PowBackward2")
-powers = {
-    exponent: of_one(operation, "PowBackward0", False, "fc").within
-    for exponent, operation in conventions.POWERS.items()
-}
-floor_divide = of_two(conventions.floor_divide, "NotImplemented", kinds="iuf", check=no_zero)
+power_of_number = of_two(conventions.power, "PowBackward0", check=_no_inverse)
+number_to_power = of_two(conventions.power, "PowBackward2")
+floor_divide = _refusing(
+    of_two(elementwise.floor_divide, "NotImplemented", kinds="iuf", check=no_zero),
+    "aten::floor_divide",
+)
 rounded_down = of_two(conventions.rounded_down, "DivBackward2", kinds="iuf", check=no_zero)
 truncated = of_two(conventions.truncated_divide, "DivBackward2", kinds="iuf", check=no_zero)
 remainder = of_two(conventions.remainder, "RemainderBackward1", kinds="iuf", check=no_zero)
 remainder_by_number = of_two(
-    named(conventions.remainder, "remainder_by_number"), "RemainderBackward0", kinds="iuf",
-    check=no_zero,
-)  # fmt: skip
-remainder_of_number = of_two(
-    conventions.remainder_of_number, "NotImplemented", kinds="iuf", check=no_zero
+    conventions.remainder, "RemainderBackward0", kinds="iuf", check=no_zero
 )
+remainder_of_number = _refusing(remainder, "aten::remainder")
 
 
 def way_to_power(x: Any, y: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -349,7 +373,7 @@ for _names, _operation in {
     ("log2",): elementwise.log2,
     ("log10",): elementwise.log10,
     ("sqrt",): elementwise.sqrt,
-    ("rsqrt",): conventions.rsqrt,
+    ("rsqrt",): elementwise.rsqrt,
     ("sin",): elementwise.sin,
     ("cos",): elementwise.cos,
     ("tan",): elementwise.tan,
@@ -368,6 +392,14 @@ for _names, _operation in {
 }.items():
     one(_names, _operation)
 one(("log1p", "special.log1p"), elementwise.log1p, "Log1PBackward0")
+_power_by = of_one(elementwise.pow_number, "PowBackward0", False, "fc").within
+#: Powers by numbers that are in every program, without an array of exponents.
+powers: dict[float, Callable[..., Any]] = {
+    2: of_one(elementwise.square, "PowBackward0", False, "fc").within,
+    0.5: of_one(elementwise.sqrt, "PowBackward0", False, "fc").within,
+    -1: of_one(elementwise.reciprocal, "PowBackward0", False, "fc").within,
+    **{exponent: partial(_power_by, exponent=exponent) for exponent in (0, 3, -2)},
+}
 _neg = one(("neg", "negative"), elementwise.negative, "", False, "iufc", RuntimeError)
 _abs = one(("abs", "absolute"), conventions.absolute, "", False, "iufc", in_place=False)
 one(("relu",), conventions.relu, "", False, "iuf")

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.quiet import Quiet
-from wengert.dialects.rules import operation
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.creation import cast, empty_like_array, new
 from wengert.dialects.torch.memory import change
@@ -24,10 +23,10 @@ from wengert.dialects.torch.places import CPU, read_length, read_sizes
 from wengert.dialects.torch.table import guarded, offered, plain, put
 from wengert.dialects.torch.tensors import Tensor, convert, made, store
 from wengert.engine.batching import Batched, levels
-from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops.batching import drawn
+from wengert.ops.conventions import unmoved
 
 #: The seed of a generator that was not given any.
 _FIRST_SEED = 67280421310721
@@ -510,17 +509,8 @@ def _constant(value: Any, *sources: Any) -> Any:
     """Return numbers whose derivative with respect to tensors is zero, where one wants it."""
     for source in sources:
         if isinstance(source, Tensor) and source.requires_grad:
-            value = apply(_UNMOVED, (value, convert(source)), {})
+            value = unmoved(value, convert(source))
     return value
-
-
-#: The first argument, in a common shape; with respect to both, the derivative is zero.
-_UNMOVED = operation(
-    "unmoved",
-    lambda xp, g: xp.zeros_like(g),
-    lambda xp, g: xp.zeros_like(g),
-    compute=lambda xp, x1, x2: x1 + xp.zeros_like(x2),
-).op
 
 
 #: By whether the mean and the deviation are tensors.

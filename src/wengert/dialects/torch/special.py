@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from wengert.dialects.rules import operation
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.math import with_numbers
 from wengert.dialects.torch.operators import one
 from wengert.dialects.torch.table import NAMES, put
+from wengert.dialects.torch.tensors import Tensor, of_one
 from wengert.ops import special
 
 #: Functions with derivatives: Wengert's operation, and PyTorch's name of the entry.
@@ -28,90 +25,34 @@ _SMOOTH = {
 for _name, (_operation, _label) in _SMOOTH.items():
     one((f"special.{_name}",), _operation, _label, kinds="biuf")
 
-#: Functions for which PyTorch has no derivative: their results require no gradients.
-_CONSTANT: dict[str, Callable[[Any, Any], Any]] = {
-    "airy_ai": lambda xp, x: xp.special.airy(x)[0],
-    "bessel_j0": lambda xp, x: xp.special.j0(x),
-    "bessel_j1": lambda xp, x: xp.special.j1(x),
-    "bessel_y0": lambda xp, x: xp.special.y0(x),
-    "bessel_y1": lambda xp, x: xp.special.y1(x),
-    "modified_bessel_i0": lambda xp, x: xp.special.i0(x),
-    "modified_bessel_i1": lambda xp, x: xp.special.i1(x),
-    "modified_bessel_k0": lambda xp, x: xp.special.k0(x),
-    "modified_bessel_k1": lambda xp, x: xp.special.k1(x),
-    "scaled_modified_bessel_k0": lambda xp, x: xp.special.k0e(x),
-    "scaled_modified_bessel_k1": lambda xp, x: xp.special.k1e(x),
-    "spherical_bessel_j0": lambda xp, x: xp.special.spherical_jn(0, x).astype(x.dtype),
-}
-for _name, _values in _CONSTANT.items():
-    one((f"special.{_name}",), operation(f"special.{_name}", None, compute=_values), kinds="biuf")
+
+def _constant(name: str, function: Any) -> None:
+    """Offer a function for which PyTorch has no derivative: its results require no gradients."""
+    forms = of_one(function, "", True, "biuf")
+
+    def call(input: Any, *, out: Any = None) -> Any:
+        return forms.function(input.detach() if isinstance(input, Tensor) else input, out=out)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Return {name} of each element."
+    put((f"special.{name}",), call)
 
 
-# -- polynomials -----------------------------------------------------------------------------------
-
-Step = Callable[[Any, Any, Any, int], Any]
-Values = Callable[[Any, Any, Any], Any]
-
-
-def _polynomial(first: Callable[[Any], Any], step: Step) -> Values:
-    """Return values of polynomials of NumPy arrays x and degrees n by a recurrence.
-
-    ``first(x)`` is the polynomial of degree 1; ``step(x, p, q, k)`` is the one of degree k + 1, of
-    those of degrees k and k - 1.
-    """
-
-    def values(xp: Any, x: Any, n: Any) -> Any:
-        x, degrees = np.broadcast_arrays(x, np.trunc(n))
-        before, now = np.ones_like(x), first(x)
-        y = np.where(degrees == 0, before, np.where(degrees == 1, now, np.zeros_like(x)))
-        most = int(np.max(degrees[np.isfinite(degrees)], initial=0))
-        for k in range(1, most):
-            before, now = now, step(x, now, before, k)
-            y = np.where(degrees == k + 1, now, y)
-        return y.astype(x.dtype)
-
-    return values
-
-
-def _chebyshev(x: Any, p: Any, q: Any, k: int) -> Any:
-    return 2 * x * p - q
-
-
-_CHEBYSHEV: dict[str, Callable[[Any], Any]] = {
-    "t": lambda x: x,
-    "u": lambda x: 2 * x,
-    "v": lambda x: 2 * x - 1,
-    "w": lambda x: 2 * x + 1,
-}
-_POLYNOMIALS = {
-    "hermite_polynomial_h": _polynomial(lambda x: 2 * x, lambda x, p, q, k: 2 * x * p - 2 * k * q),
-    "hermite_polynomial_he": _polynomial(lambda x: x, lambda x, p, q, k: x * p - k * q),
-    "laguerre_polynomial_l": _polynomial(
-        lambda x: 1 - x, lambda x, p, q, k: ((2 * k + 1 - x) * p - k * q) / (k + 1)
-    ),
-    "legendre_polynomial_p": _polynomial(
-        lambda x: x, lambda x, p, q, k: ((2 * k + 1) * x * p - k * q) / (k + 1)
-    ),
-}
-
-
-def _shifted(values: Values) -> Values:
-    """Return polynomials of 2 x - 1."""
-    return lambda xp, x, n: values(xp, 2 * x - 1, n)
-
-
-for _letter, _first in _CHEBYSHEV.items():
-    _POLYNOMIALS[f"chebyshev_polynomial_{_letter}"] = _polynomial(_first, _chebyshev)
-    _POLYNOMIALS[f"shifted_chebyshev_polynomial_{_letter}"] = _shifted(
-        _polynomial(_first, _chebyshev)
-    )
-for _name, _of_degree in _POLYNOMIALS.items():
-    with_numbers(
-        (f"special.{_name}",),
-        operation(f"special.{_name}", None, None, compute=_of_degree),
-        ("", "", ""),
-        floating=True,
-    )
+for _name, _operation in {
+    "airy_ai": special.airy_ai,
+    "bessel_j0": special.j0,
+    "bessel_j1": special.j1,
+    "bessel_y0": special.y0,
+    "bessel_y1": special.y1,
+    "modified_bessel_i0": special.i0,
+    "modified_bessel_i1": special.i1,
+    "modified_bessel_k0": special.k0,
+    "modified_bessel_k1": special.k1,
+    "scaled_modified_bessel_k0": special.k0e,
+    "scaled_modified_bessel_k1": special.k1e,
+    "spherical_bessel_j0": special.spherical_j0,
+}.items():
+    _constant(_name, _operation)
 
 # -- two tensors -----------------------------------------------------------------------------------
 
@@ -123,7 +64,7 @@ with_numbers(
 )
 with_numbers(
     ("special.zeta",),
-    special._zeta,
+    special.zeta_pair,
     tuple(f"SpecialZetaBackward{k}" for k in (0, 2, 1)),
     floating=True,
 )

@@ -100,6 +100,30 @@ ABSENT: dict[str, str] = {
         "nn.CrossEntropyLoss"
     ),
     "nn.DataParallel": "torch.nn.DataParallel is not offered: there is one device; call the module",
+    **{
+        f"special.{name}": (
+            f"torch.special.{name} is not offered: it has no derivative; write "
+            f"scipy.special.{values}(n, x.numpy())"
+        )
+        for name, values in {
+            "chebyshev_polynomial_t": "eval_chebyt",
+            "chebyshev_polynomial_u": "eval_chebyu",
+            "hermite_polynomial_h": "eval_hermite",
+            "hermite_polynomial_he": "eval_hermitenorm",
+            "laguerre_polynomial_l": "eval_laguerre",
+            "legendre_polynomial_p": "eval_legendre",
+            "shifted_chebyshev_polynomial_t": "eval_sh_chebyt",
+            "shifted_chebyshev_polynomial_u": "eval_sh_chebyu",
+        }.items()
+    },
+    **{
+        f"special.{prefix}chebyshev_polynomial_{kind}": (
+            f"torch.special.{prefix}chebyshev_polynomial_{kind} is not offered: it has no "
+            "derivative; write its recurrence `p, q = 2 * x * p - q, p`"
+        )
+        for prefix in ("", "shifted_")
+        for kind in "vw"
+    },
     "library": "torch.library is not offered; declare operations with torch.autograd.Function",
 }
 _HERE = "wengert.dialects.torch"

@@ -374,9 +374,13 @@ class Forms(NamedTuple):
     function: Callable[..., Any]
 
 
-def fast(op: Op, otherwise: Any, kinds: str, depth: int, when: str = "") -> Callable[..., Any]:
+def fast(
+    op: Op, otherwise: Any, kinds: str, depth: int, when: str = "", label: str = ""
+) -> Callable[..., Any]:
     """Return the function that calls an operation on PyTorch's tensors; see `Front`."""
-    return caller(op, Front(Tensor, otherwise, kinds, TRACKING, depth, "", on_arrays, when))
+    if label and LABELS.setdefault(op.name, label) == label:
+        label = ""  # as every entry of that name is called
+    return caller(op, Front(Tensor, otherwise, kinds, TRACKING, depth, label, on_arrays, when))
 
 
 def of_one(
@@ -389,10 +393,10 @@ def of_one(
     """Return the forms of an operation of one tensor.
 
     Whole numbers become floating ones first if `floating` says so. Tensors of a kind of numbers
-    that is not in `kinds` are refused.
+    that is not in `kinds` are refused. Parameters of the operation are those of the first two
+    forms, by keyword.
     """
     op: Op = function.op
-    LABELS.setdefault(op.name, label)
 
     def slowly(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         x = only_tensor(args[0], op.name)
@@ -400,18 +404,18 @@ def of_one(
         with Tracking():
             if floating:
                 x = astype(x, dtypes.floating(x._raw.dtype))
-            return finished(op, (x,), label)
+            return finished(op, (x,), label, params)
 
     quick = "".join(k for k in ("fc" if floating else "iufc") if k in kinds) or "-"
-    otherwise = _plain_first(fast(op, slowly, quick, 0), slowly)
-    within = fast(op, otherwise, quick, 2)
+    otherwise = _plain_first(fast(op, slowly, quick, 0, label=label), slowly)
+    within = fast(op, otherwise, quick, 2, label=label)
 
     def call(input: Any, *, out: Any = None) -> Any:
         if out is None:
             return within(input)
         return store(within(input), out)
 
-    return Forms(fast(op, otherwise, quick, 1), within, call)
+    return Forms(fast(op, otherwise, quick, 1, label=label), within, call)
 
 
 def of_two(
@@ -431,7 +435,6 @@ def of_two(
     function may be Python numbers.
     """
     op: Op = function.op
-    LABELS.setdefault(op.name, label)
 
     def slowly(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         one, two = map(_from_numpy, args)
@@ -446,8 +449,8 @@ def of_two(
             return finished(op, (x, y), label)
 
     quick = "".join(k for k in ("fc" if floating or check else "iufc") if k in kinds) or "-"
-    otherwise = _plain_first(fast(op, slowly, quick, 0), slowly)
-    within = fast(op, otherwise, quick, 2)
+    otherwise = _plain_first(fast(op, slowly, quick, 0, label=label), slowly)
+    within = fast(op, otherwise, quick, 2, label=label)
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         if numbers != "12":
@@ -460,7 +463,7 @@ def of_two(
             )
         return result if out is None else store(result, out)
 
-    return Forms(fast(op, otherwise, quick, 1), within, call)
+    return Forms(fast(op, otherwise, quick, 1, label=label), within, call)
 
 
 def _plain_first(quickly: Callable[..., Any], slowly: Callable[..., Any]) -> Callable[..., Any]:
@@ -473,7 +476,7 @@ def _plain_first(quickly: Callable[..., Any], slowly: Callable[..., Any]) -> Cal
         ]
         if all(map(operator.is_, plain, args)):
             return slowly(op, args, params)
-        result = quickly(*plain)
+        result = quickly(*plain, **params)
         node = result._node if type(result) is Tensor else None
         if node is not None and not hasattr(node, "code"):
             trace(node, users_frame())
@@ -519,12 +522,14 @@ def is_operand(value: Any) -> bool:
     return isinstance(value, (Tensor, Native, np.generic, *_NUMBERS))
 
 
-def finished(op: Op, args: tuple[Any, ...], label: str) -> Tensor:
+def finished(
+    op: Op, args: tuple[Any, ...], label: str, params: dict[str, Any] | None = None
+) -> Tensor:
     """Return what an operation gives, as PyTorch's tensor with PyTorch's errors."""
     from wengert.dialects.torch.table import translated
 
     with translated(op.name):
-        native = apply(op, args, {})
+        native = apply(op, args, params or {})
         if native._raw.dtype.kind == "f" and args[0]._raw.dtype == np.float16:
             native = astype(native, args[0]._raw.dtype)  # SciPy's functions have no half precision
         result = outward(native)

@@ -16,6 +16,7 @@ how a Block goes through, and the tests.
     special       rules of its own
     joint         one rule for all arguments, which share work
     composite     a body in other operations
+    variant       another convention of one of these
 """
 
 from wengert.ops.families.contraction import Contraction, contraction
@@ -32,12 +33,12 @@ from wengert.ops.families.declare import (
     one_axis,
     run,
     sample,
-    variant,
 )
 from wengert.ops.families.elementwise import Elementwise, Zero, elementwise, zero
 from wengert.ops.families.linear import Linear, PositionMap, linear, position_map, pull_with_mask
 from wengert.ops.families.reduction import Linewise, Reduction, linewise, reduction
 from wengert.ops.families.special import Joint, JointLinewise, composite, joint, special
+from wengert.ops.families.variants import variant
 
 __all__ = [
     "ANYWHERE",

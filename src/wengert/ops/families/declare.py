@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict
 
 import numpy as np
 
+from wengert import backends
 from wengert.engine.errors import RuleError
 from wengert.engine.fastpath import caller
 from wengert.engine.op import Op
@@ -120,6 +121,17 @@ def by_name(name: str) -> Callable[..., Any]:
     return compute
 
 
+def numpy_or(function: Callable[..., Any], compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what computes by a function of NumPy where it can, elsewhere by `compute`."""
+
+    def either(xp: Any, *arrays: Any, **params: Any) -> Any:
+        if xp is backends.NUMPY:
+            return function(*arrays, **params)
+        return compute(xp, *arrays, **params)
+
+    return either
+
+
 def run(op: Op, xp: Any, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Return an operation on raw arrays or, if `xp` is the namespace of tensors, recorded."""
     if xp is Tensor._namespace:
@@ -137,40 +149,6 @@ def caller_of(op: Op) -> Callable[..., Any]:
         + [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in op.params]
     )
     return function
-
-
-def variant(
-    function: Any,
-    convention: str,
-    *rules: Rule | None,
-    compute: Callable[..., Any] | None = None,
-    chosen: Sequence[Rule | None] = (),
-    **tests: Unpack[Tests],
-) -> Callable[..., Any]:
-    """Declare another convention for an operation: other rules where mathematics leaves a choice.
-
-    Family, parameters and tests are those of the operation, and so are values unless `compute`
-    says otherwise. The registry has it as "maximum(ties=first)".
-
-    Examples
-    --------
-    ``variant(maximum, "ties=first", *rules)`` gives all of a gradient to the first of equal ones.
-    """
-    base: Any = function.op
-    known = next(entry for entry in REGISTRY.values() if entry.op is base)
-    op = type(base)(
-        base.name, base.args, compute or base.compute, rules, base.params, base.variadic
-    )
-    given = {k: v for k, v in vars(base).items() if k not in vars(op) and k != "batch"}
-    vars(op).update(given)  # what a declaration has set beside these
-    if compute is not None:
-        op.numpy_function = None
-    if hasattr(op, "chosen"):
-        op.chosen = tuple(chosen)
-    for name in ("samples", "kinds", "reference", "inputs", "invariant", "rounding"):
-        tests.setdefault(name, getattr(known, name))  # type: ignore[misc]
-    tests.setdefault("domain", known.domains)
-    return register(caller_of(op), op, f"{known.name}({convention})", op.family, tests)
 
 
 def axes(axis: Any, ndim: int, name: str) -> tuple[int, ...]:

@@ -28,6 +28,7 @@ from wengert.ops.families.declare import (
     Tests,
     by_name,
     declared,
+    numpy_or,
     sample,
 )
 from wengert.ops.families.structure import repeated, zeros_kept
@@ -190,6 +191,7 @@ def elementwise(
     *rules: Rule | None,
     args: Sequence[str] = (),
     compute: Callable[..., Any] | None = None,
+    numpy: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
     transposed: bool = False,
     chosen: Sequence[Rule | None] = (),
@@ -197,6 +199,7 @@ def elementwise(
 ) -> Callable[..., Any]:
     """Declare a function of each element, by rules ``(xp, g, ...) -> g * partial``.
 
+    `numpy` is a function of NumPy's that has its values, where `compute` is for other libraries.
     `chosen` is for an operation that chooses among its arguments, as `where` does: for each, a
     function ``(xp, ...) -> mask`` that reads what the rule reads. What is not chosen is zero by
     structure.
@@ -205,16 +208,22 @@ def elementwise(
     op = Elementwise(name, args, compute or by_name(name), rules, params)
     op.transposed = transposed
     op.chosen = tuple(chosen)
-    set_numpy_function(op, compute)
+    set_numpy_function(op, compute, numpy)
     tests.setdefault("samples", ONE if len(rules) == 1 else TWO)
     return declared(op, tests)
 
 
-def set_numpy_function(op: Op, compute: Callable[..., Any] | None) -> None:
-    """Have NumPy's function of the same name compute an operation, if nothing else does."""
-    if compute is None and "." not in op.name:
-        op.numpy_function = getattr(np, op.name)
-        op.aliases = not isinstance(op.numpy_function, np.ufunc) or op.name in ("real", "imag")
+def set_numpy_function(
+    op: Op, compute: Callable[..., Any] | None, numpy: Callable[..., Any] | None = None
+) -> None:
+    """Have a function of NumPy compute an operation: by default the one of its name."""
+    if numpy is not None:
+        op.compute = numpy_or(numpy, op.compute)
+    elif compute is None and "." not in op.name:
+        numpy = getattr(np, op.name)
+    if numpy is not None:
+        op.numpy_function = numpy
+        op.aliases = not isinstance(numpy, np.ufunc) or op.name in ("real", "imag")
 
 
 class Zero(Op):
@@ -238,12 +247,13 @@ def zero(
     *,
     args: Sequence[str] = ("x",),
     compute: Callable[..., Any] | None = None,
+    numpy: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
     **tests: Unpack[Tests],
 ) -> Callable[..., Any]:
     """Declare a function whose derivative is zero, so that nothing is recorded."""
     op = Zero(name, args, compute or by_name(name), [None] * len(args), params)
-    set_numpy_function(op, compute)
+    set_numpy_function(op, compute, numpy)
     tests.setdefault("samples", ONE if len(args) == 1 else TWO)
     tests.setdefault("kinds", "f")
     return declared(op, tests)

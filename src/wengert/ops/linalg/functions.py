@@ -1,4 +1,4 @@
-"""Functions of matrices: the exponential and the square root."""
+"""Functions of matrices: the exponential, the logarithm and the square root."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.ops import batching
 from wengert.ops.contractions import adjoint
-from wengert.ops.families import sample, special
+from wengert.ops.families import run, sample, special
 from wengert.ops.linalg.safeguards import checked, matrices
 from wengert.ops.linalg.solving import sylvester_of
 
@@ -17,11 +17,14 @@ __all__ = ["expm", "sqrtm"]
 
 def _expm_rule(xp: Any, g: Any, x: Any) -> Any:
     """Return a corner of the exponential of [[xᴴ, g], [0, xᴴ]], which is its derivative."""
-    n = x.shape[-1]
+    return xp.linalg.expm(_doubled(xp, x, g))[..., : x.shape[-1], x.shape[-1] :]
+
+
+def _doubled(xp: Any, x: Any, g: Any) -> Any:
     back = adjoint(xp, x)
     top = xp.concat([back, g], axis=-1)
     bottom = xp.concat([xp.zeros_like(g), back], axis=-1)
-    return xp.linalg.expm(xp.concat([top, bottom], axis=-2))[..., :n, n:]
+    return xp.concat([top, bottom], axis=-2)
 
 
 def _expm_reference(x: Any) -> Any:
@@ -44,6 +47,34 @@ _expm = special(
 def expm(x: Any, /) -> Any:
     """Return the exponentials of square matrices."""
     return _expm(matrices(x, "expm", square=True))
+
+
+def _logm_rule(xp: Any, g: Any, x: Any) -> Any:
+    """Return a corner of the logarithm of [[xᴴ, g], [0, xᴴ]], which is its derivative."""
+    found = run(complex_logm.op, xp, (_doubled(xp, x, g),), {})
+    return found[..., : x.shape[-1], x.shape[-1] :]
+
+
+def _logm_reference(x: Any) -> Any:
+    from scipy.linalg import logm
+
+    parts = [logm(matrix) for matrix in x.reshape(-1, *x.shape[-2:])]
+    return np.reshape(parts, x.shape).astype(x.dtype)
+
+
+complex_logm: Any = special(
+    "linalg.logm",
+    _logm_rule,
+    compute=lambda xp, x: xp.linalg.logm(x),
+    batch=batching.as_it_is,
+    samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1))],
+    inputs=lambda x: [x + 5 * np.eye(x.shape[-1])],
+    domain=(-1.0, 1.0),
+    kinds="c",
+    reference=_logm_reference,
+    rounding=10,
+    doc="Return the principal logarithms of complex matrices.",
+)
 
 
 def _root(xp: Any, x: Any) -> Any:

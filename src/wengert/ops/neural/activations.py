@@ -111,7 +111,7 @@ def _elu_rule(xp: Any, g: Any, x: Any, alpha: float, scale: float, width: float)
     return _slopes(xp, g * scale if scale != 1 else g, x, slope)
 
 
-_elu = elementwise(
+elu_between = elementwise(
     "nn.elu",
     _elu_rule,
     compute=_elu_values,
@@ -130,22 +130,22 @@ _elu = elementwise(
 
 def elu(x: Any, /, alpha: float = 1.0) -> Any:
     """Return x where it is positive, else alpha * (exp(x) - 1)."""
-    return _elu(real(x, "elu"), alpha=float(alpha), scale=1.0, width=1.0)
+    return elu_between(real(x, "elu"), alpha=float(alpha), scale=1.0, width=1.0)
 
 
 def celu(x: Any, /, alpha: float = 1.0) -> Any:
     """Return x where it is positive, else alpha * (exp(x / alpha) - 1), whose slope has no jump."""
     alpha = positive(alpha, "celu", "alpha")
-    return _elu(real(x, "celu"), alpha=alpha, scale=1.0, width=alpha)
+    return elu_between(real(x, "celu"), alpha=alpha, scale=1.0, width=alpha)
 
 
 #: For these, numbers of mean 0 and variance 1 keep both.
-_SELU = {"alpha": 1.6732632423543772, "scale": 1.0507009873554805}
+SELU = {"alpha": 1.6732632423543772, "scale": 1.0507009873554805}
 
 
 def selu(x: Any, /) -> Any:
     """Return elu with a slope and a scale that keep the mean 0 and the variance 1."""
-    return _elu(real(x, "selu"), width=1.0, **_SELU)
+    return elu_between(real(x, "selu"), width=1.0, **SELU)
 
 
 # -- smooth -----------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ def _gelu_reference(x: Any, approximate: str) -> Any:
     return (x * share).astype(x.dtype)
 
 
-_gelu = elementwise(
+gelu_of = elementwise(
     "nn.gelu",
     _gelu_rule,
     compute=_gelu_values,
@@ -288,7 +288,7 @@ def gelu(x: Any, /, *, approximate: str = "none") -> Any:
     """
     if approximate not in ("none", "tanh"):
         raise ValueError(f"gelu: approximate is {approximate!r}; expected 'none' or 'tanh'")
-    return _gelu(real(x, "gelu"), approximate=approximate)
+    return gelu_of(real(x, "gelu"), approximate=approximate)
 
 
 # -- logistic functions, and functions along an axis ------------------------------------------

@@ -20,7 +20,7 @@ from wengert.ops.batching import all_values, full, full_parameter, merged, rebat
 from wengert.ops.families import elementwise, one_axis, run, sample
 from wengert.ops.families import special as declare
 from wengert.ops.indexing import index, scatter
-from wengert.ops.neural.activations import relu, softplus
+from wengert.ops.neural.activations import logistic, relu, softplus
 from wengert.ops.neural.arguments import (
     check_reduction,
     integers,
@@ -586,6 +586,51 @@ def triplet_margin_loss(
     last = (anchor.ndim - 1,)
     near, far = (length(anchor - x, axis=last, keepdims=False) for x in (positive, negative))
     return reduced(relu(near - far + float(margin)), reduction, name)
+
+
+# -- terms of losses ------------------------------------------------------------------------------
+
+
+def _binary_values(xp: Any, x: Any, target: Any) -> Any:
+    log, log_rest = (xp.clip(v, -100.0, None) for v in (xp.log(x), xp.log1p(-x)))
+    return (target - 1) * log_rest - target * log
+
+
+def _binary_rule(xp: Any, g: Any, x: Any, target: Any) -> Any:
+    inside = (1 - x) * x
+    return g * (x - target) / xp.where(inside < 1e-12, xp.full_like(inside, 1e-12), inside)
+
+
+binary_terms = elementwise(
+    "nn.binary_cross_entropy_terms",
+    _binary_rule,
+    lambda xp, g, x: g * (xp.log1p(-x) - xp.log(x)),
+    args=("x", "target"),
+    compute=_binary_values,
+    domain=(0.1, 0.9),
+    kinds="f",
+    reference=lambda x, target: -(target * np.log(x) + (1 - target) * np.log(1 - x)),
+    doc="""Return the cross-entropy of chances and targets between 0 and 1.
+
+    Logarithms are at least -100, and quotients in the derivative at most 1e12.
+    """,
+)
+
+
+def _soft_margin_rule(xp: Any, g: Any, x: Any, target: Any) -> Any:
+    return -(g * target * logistic(xp, -(x * target)))
+
+
+soft_margin_terms = elementwise(
+    "nn.soft_margin_terms",
+    _soft_margin_rule,
+    lambda xp, g, x, target: _soft_margin_rule(xp, g, target, x),
+    args=("x", "target"),
+    compute=lambda xp, x, target: xp.logaddexp(-(x * target), xp.zeros_like(x)),
+    kinds="f",
+    reference=lambda x, target: np.log1p(np.exp(-x * target)),
+    doc="Return log(1 + exp(-target * x)).",
+)
 
 
 __all__ = [

@@ -155,7 +155,7 @@ def elu(alpha: float = 1.0) -> Any:
 @activation("selu", "selu", underscored=(F + "selu_", "selu_"))
 def selu() -> Any:
     """Return elu with a slope and a scale that keep the mean 0 and the variance 1."""
-    return kinks.elu(activations._SELU["alpha"], activations._SELU["scale"], 1.0)
+    return kinks.elu(activations.SELU["alpha"], activations.SELU["scale"], 1.0)
 
 
 @activation("celu", "celu", underscored=(F + "celu_", "celu_"))

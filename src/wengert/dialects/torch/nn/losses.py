@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.rules import operation
 from wengert.dialects.torch import conventions, dtypes
 from wengert.dialects.torch.axes import axis_of, kind_of, labelled, unable
 from wengert.dialects.torch.nn.arguments import (
@@ -34,10 +33,9 @@ from wengert.dialects.torch.tensors import (
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
-from wengert.ops import special
+from wengert.ops import elementwise, special
 from wengert.ops.batching import constant
 from wengert.ops.neural import losses
-from wengert.ops.neural.activations import logistic
 
 # -- how losses are reduced ------------------------------------------------------------------------
 
@@ -137,7 +135,7 @@ def mse_loss(
     """Return the squares of the differences."""
     x, t = _pair(input, target, "mse_loss")
     away = x - t
-    squares = apply(conventions.square.op, (away,), {})
+    squares = elementwise.square(away)
     return _weighted(squares, weight, _way(size_average, reduce, reduction), "mse_loss")
 
 
@@ -390,25 +388,6 @@ def multilabel_soft_margin_loss(
 # -- probabilities ---------------------------------------------------------------------------------
 
 
-def _bce_values(xp: Any, x: Any, t: Any) -> Any:
-    log, log_rest = (np.maximum(v, np.array(-100, x.dtype)) for v in (np.log(x), np.log1p(-x)))
-    return (t - 1) * log_rest - t * log
-
-
-def _bce_rule(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
-    inside = (1 - x1) * x1
-    return g * (x1 - x2) / xp.where(inside < 1e-12, xp.full_like(inside, 1e-12), inside)
-
-
-#: Logarithms are at least -100, and quotients in the derivative at most 1e12.
-_bce = operation(
-    "binary_cross_entropy",
-    _bce_rule,
-    lambda xp, g, x1: g * (xp.log1p(-x1) - xp.log(x1)),
-    compute=_bce_values,
-)
-
-
 def _same_sizes(x: Native, t: Native) -> None:
     if x.shape != t.shape:
         raise wrong(
@@ -439,7 +418,7 @@ def binary_cross_entropy(
             "all elements of input should be between 0 and 1; write "
             "binary_cross_entropy_with_logits for numbers that are no probabilities"
         )
-    each = apply(_bce.op, (x, t), {})
+    each = losses.binary_terms(x, t)
     if weight is not None:
         refuse_gradient(weight, "binary_cross_entropy", "weight")
         w = only_tensor(weight, "binary_cross_entropy", "weight")
@@ -551,18 +530,6 @@ def gaussian_nll_loss(
     return _composed(each, way, "MulBackward0")
 
 
-def _soft_margin_rule(xp: Any, g: Any, x1: Any, x2: Any) -> Any:
-    return -(g * x2 * logistic(xp, -(x1 * x2)))
-
-
-_soft_margin = operation(
-    "soft_margin_loss",
-    _soft_margin_rule,
-    lambda xp, g, x1, x2: _soft_margin_rule(xp, g, x2, x1),
-    compute=lambda xp, x1, x2: np.logaddexp(-(x1 * x2), np.zeros((), x1.dtype)),
-)
-
-
 @functional("soft_margin_loss")
 def soft_margin_loss(
     input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
@@ -570,7 +537,7 @@ def soft_margin_loss(
     """Return log(1 + exp(-target * input)) for targets 1 and -1."""
     x, t = real(input, "soft_margin_loss"), only_tensor(target, "soft_margin_loss", "target")
     x, t = promoted(x, t)
-    return _reduced(apply(_soft_margin.op, (x, t), {}), _way(size_average, reduce, reduction))
+    return _reduced(losses.soft_margin_terms(x, t), _way(size_average, reduce, reduction))
 
 
 # -- margins ---------------------------------------------------------------------------------------

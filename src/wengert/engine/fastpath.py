@@ -53,6 +53,8 @@ class Front:
     around: Callable[[Callable[..., Any], int], Callable[..., Any]] | None = None
     #: a condition on the arrays _x0, _x1, in Python, without which a call is unusual
     when: str = ""
+    #: the operation's parameters, if they are known already: a call does not take any
+    known: dict[str, Any] | None = None
 
 
 NATIVE = Front()
@@ -91,6 +93,7 @@ def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., 
         "_make": _maker(front), "_compute": _on_numpy(op, front), "_kinds": front.kinds,
         "_number_of": _numbers(front),
     }  # fmt: skip
+    names |= front.known or {}
     written: dict[str, Any] = {}
     exec(compile(text, file, "exec"), names, written)
     function.__code__ = written["call"].__code__
@@ -109,6 +112,8 @@ def _on_numpy(op: Op, front: Front) -> Callable[..., Any]:
     if found is None:
         find = getattr(op.compute, "find", None)  # in a namespace, by name
         found = partial(op.compute, backends.NUMPY) if find is None else find(backends.NUMPY)
+    if front.known:
+        found = partial(found, **front.known)
     return found if front.around is None else front.around(found, len(op.args))
 
 
@@ -146,9 +151,10 @@ def _lines(op: Op, front: Front) -> list[str]:
     nodes = [f"_n{i}" for i in range(count)]
     params = "{" + ", ".join(f"{p!r}: {p}" for p in op.params) + "}"
     unusual = f"return _otherwise(_op, ({', '.join(op.args)},), {params})"
-    settings = "".join(f", {p}={p}" for p in op.params)
+    given = () if front.known else op.params
+    settings = "".join(f", {p}={p}" for p in given)
     finish = f"_finished(_op, _y, [{', '.join(arrays)}], [{', '.join(nodes)}], {params})"
-    text = [f"def call({', '.join(op.args)}, /{', *' if op.params else ''}{_named(op.params)}):"]
+    text = [f"def call({', '.join(op.args)}, /{', *' if given else ''}{_named(given)}):"]
     if count == 2 and op.takes_numbers and not op.params:
         text += _operands(op, front, unusual)
     else:
@@ -160,7 +166,7 @@ def _lines(op: Op, front: Front) -> list[str]:
             ]
         if front.kinds and count == 2:
             text += _alike(front, unusual)
-    if op.params:
+    if given:
         text += ["    if _levels():", f"        {unusual}"]  # a parameter may be of a vmap
     if front.when:
         text += [f"    if not ({front.when}):", f"        {unusual}"]

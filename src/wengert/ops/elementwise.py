@@ -85,12 +85,12 @@ pow_ = elementwise("pow", _pow_base, _pow_exponent, domain=(POSITIVE, ANY))
 def _pow_number(xp: Any, x: Any, exponent: Any) -> Any:
     if exponent == 2:
         return x * x
+    if exponent == 3:
+        return x * x * x
     if exponent == 1:
         return +x
     if exponent == 0.5:
         return xp.sqrt(x)
-    if exponent == 3:
-        return x * x * x
     if exponent in (-1, -2) and backends.is_inexact(x.dtype):
         return 1 / (x if exponent == -1 else x * x)
     return x**exponent

@@ -6,7 +6,6 @@ What programs do in loops takes the engine's fast paths (`of_one`, `of_two`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -392,13 +391,17 @@ for _names, _operation in {
 }.items():
     one(_names, _operation)
 one(("log1p", "special.log1p"), elementwise.log1p, "Log1PBackward0")
-_power_by = of_one(elementwise.pow_number, "PowBackward0", False, "fc").within
 #: Powers by numbers that are in every program, without an array of exponents.
 powers: dict[float, Callable[..., Any]] = {
     2: of_one(elementwise.square, "PowBackward0", False, "fc").within,
     0.5: of_one(elementwise.sqrt, "PowBackward0", False, "fc").within,
     -1: of_one(elementwise.reciprocal, "PowBackward0", False, "fc").within,
-    **{exponent: partial(_power_by, exponent=exponent) for exponent in (0, 3, -2)},
+    **{
+        exponent: of_one(
+            elementwise.pow_number, "PowBackward0", False, "fc", known={"exponent": exponent}
+        ).within
+        for exponent in (0, 3, -2)
+    },
 }
 _neg = one(("neg", "negative"), elementwise.negative, "", False, "iufc", RuntimeError)
 _abs = one(("abs", "absolute"), conventions.absolute, "", False, "iufc", in_place=False)

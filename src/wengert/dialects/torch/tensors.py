@@ -375,12 +375,19 @@ class Forms(NamedTuple):
 
 
 def fast(
-    op: Op, otherwise: Any, kinds: str, depth: int, when: str = "", label: str = ""
+    op: Op,
+    otherwise: Any,
+    kinds: str,
+    depth: int,
+    when: str = "",
+    label: str = "",
+    known: dict[str, Any] | None = None,
 ) -> Callable[..., Any]:
     """Return the function that calls an operation on PyTorch's tensors; see `Front`."""
     if label and LABELS.setdefault(op.name, label) == label:
         label = ""  # as every entry of that name is called
-    return caller(op, Front(Tensor, otherwise, kinds, TRACKING, depth, label, on_arrays, when))
+    front = Front(Tensor, otherwise, kinds, TRACKING, depth, label, on_arrays, when, known)
+    return caller(op, front)
 
 
 def of_one(
@@ -389,12 +396,12 @@ def of_one(
     floating: bool = True,
     kinds: str = "biufc",
     refusal: type[Exception] = NotImplementedError,
+    known: dict[str, Any] | None = None,
 ) -> Forms:
     """Return the forms of an operation of one tensor.
 
     Whole numbers become floating ones first if `floating` says so. Tensors of a kind of numbers
-    that is not in `kinds` are refused. Parameters of the operation are those of the first two
-    forms, by keyword.
+    that is not in `kinds` are refused. `known` are the parameters of the operation.
     """
     op: Op = function.op
 
@@ -407,15 +414,15 @@ def of_one(
             return finished(op, (x,), label, params)
 
     quick = "".join(k for k in ("fc" if floating else "iufc") if k in kinds) or "-"
-    otherwise = _plain_first(fast(op, slowly, quick, 0, label=label), slowly)
-    within = fast(op, otherwise, quick, 2, label=label)
+    otherwise = _plain_first(fast(op, slowly, quick, 0, "", label, known), slowly)
+    within = fast(op, otherwise, quick, 2, "", label, known)
 
     def call(input: Any, *, out: Any = None) -> Any:
         if out is None:
             return within(input)
         return store(within(input), out)
 
-    return Forms(fast(op, otherwise, quick, 1, label=label), within, call)
+    return Forms(fast(op, otherwise, quick, 1, "", label, known), within, call)
 
 
 def of_two(
@@ -476,7 +483,7 @@ def _plain_first(quickly: Callable[..., Any], slowly: Callable[..., Any]) -> Cal
         ]
         if all(map(operator.is_, plain, args)):
             return slowly(op, args, params)
-        result = quickly(*plain, **params)
+        result = quickly(*plain)
         node = result._node if type(result) is Tensor else None
         if node is not None and not hasattr(node, "code"):
             trace(node, users_frame())

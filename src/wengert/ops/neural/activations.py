@@ -29,6 +29,7 @@ relu = elementwise(
     "nn.relu",
     lambda xp, g, y: xp.keep(g, y > 0),
     compute=lambda xp, x: xp.maximum(x, _zeros(xp, x)),
+    numpy=lambda x: np.maximum(x, np.zeros(x.shape[-1:], x.dtype)),
     kinds="f",
     reference=lambda x: np.maximum(x, 0),
     doc="Return x where it is positive, else 0; its derivative at 0 is 0.",

@@ -144,7 +144,7 @@ softshrink = _stepped(
 
 def _softplus_values(xp: Any, x: Any, beta: float, threshold: float) -> Any:
     scaled = x * beta
-    return xp.where(scaled > threshold, x, xp.logaddexp(scaled, xp.zeros_like(x)) / beta)
+    return xp.where(scaled > threshold, x, xp.logaddexp(scaled, xp.zeros((), dtype=x.dtype)) / beta)
 
 
 def _softplus_rule(xp: Any, g: Any, x: Any, beta: float, threshold: float) -> Any:

@@ -163,7 +163,7 @@ def celu(alpha: float = 1.0) -> Any:
     """Return x where it is positive, else alpha * (exp(x / alpha) - 1)."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return kinks.elu(number(alpha), 1.0, number(alpha), "celu")
+    return kinks.celu(number(alpha), 1.0, number(alpha))
 
 
 @plain(F + "gelu")

@@ -36,10 +36,10 @@ def _each(function: Callable[..., Any], *arrays: np.ndarray) -> Any:
 
 
 def logm(x: np.ndarray) -> np.ndarray:
-    """Return the principal logarithms of complex matrices."""
+    """Return the principal logarithms of complex matrices, computed in double precision."""
     from scipy.linalg import logm
 
-    return np.asarray(_each(lambda matrix: logm(matrix).astype(matrix.dtype), x))
+    return np.asarray(_each(logm, x.astype(complex))).astype(x.dtype)
 
 
 # -- single precision -------------------------------------------------------------------------

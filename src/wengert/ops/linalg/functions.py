@@ -58,7 +58,7 @@ def _logm_rule(xp: Any, g: Any, x: Any) -> Any:
 def _logm_reference(x: Any) -> Any:
     from scipy.linalg import logm
 
-    parts = [logm(matrix) for matrix in x.reshape(-1, *x.shape[-2:])]
+    parts = [logm(matrix) for matrix in x.astype(complex).reshape(-1, *x.shape[-2:])]
     return np.reshape(parts, x.shape).astype(x.dtype)
 
 

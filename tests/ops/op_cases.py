@@ -74,11 +74,16 @@ class Case:
         return self.shown(np, numpy_reference(self.name))(*arrays, **self.sample.params)
 
     def shown(self, xp: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return `function` with what of its results does not depend on an arbitrary choice."""
-        invariant = self.entry.invariant
-        if invariant is None:
+        """Return `function` on the arguments that it is for, with what is no arbitrary choice."""
+        given, invariant = self.entry.given, self.entry.invariant
+        if given is None and invariant is None:
             return function
-        return lambda *arrays, **params: invariant(xp, *leaves(function(*arrays, **params)))
+
+        def call(*arrays: Any, **params: Any) -> Any:
+            result = function(*(given(xp, *arrays) if given else arrays), **params)
+            return invariant(xp, *leaves(result)) if invariant else result
+
+        return call
 
     def arrays(self, kind: str, dtypes: Any = DOUBLE) -> list[np.ndarray]:
         """Return inputs from the operation's domain, well apart from each other and from 0.

@@ -10,6 +10,7 @@ so we call the loops inside of it that do not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +41,31 @@ def logm(x: np.ndarray) -> np.ndarray:
     from scipy.linalg import logm
 
     return np.asarray(_each(logm, x.astype(complex))).astype(x.dtype)
+
+
+def lu_order(pivots: np.ndarray, rows: int) -> np.ndarray:
+    """Return the order of rows that LAPACK's exchanges, which count from 1, lead to."""
+    flat = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1])
+    orders = np.tile(np.arange(rows), (len(flat), 1))
+    for order, exchanges in zip(orders, flat, strict=True):
+        for k, other in enumerate(exchanges - 1):
+            order[k], order[other] = order[other], order[k]
+    return orders.reshape(*pivots.shape[:-1], rows)
+
+
+def lu_factors(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return L and U in one matrix, pivots, the order of rows, and the first pivot that is 0."""
+    from scipy.linalg import get_lapack_funcs
+
+    *batch, rows, columns = x.shape
+    factors, k = np.empty(x.shape, x.dtype), min(rows, columns)
+    pivots, info = np.zeros((*batch, k), np.int32), np.zeros(tuple(batch), np.int32)
+    if x.size:
+        (factor,) = get_lapack_funcs(("getrf",), (x,))
+        for place in np.ndindex(*batch):
+            factors[place], found, info[place] = factor(x[place])
+            pivots[place] = found + 1
+    return factors, pivots, lu_order(pivots, rows), info
 
 
 # -- single precision -------------------------------------------------------------------------

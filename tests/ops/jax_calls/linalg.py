@@ -46,6 +46,11 @@ def _jax_qr(x: Any, mode: str) -> Any:
     return _completed(q, everything), jnp.concatenate([r, below], axis=-2)
 
 
+def _lu_factors(x: Any) -> Any:
+    factors, pivots, order = jax.lax.linalg.lu(x)
+    return factors, pivots + 1, order, pivots
+
+
 #: Operations that JAX calls by another name, or with other parameters.
 JAX_CALLS: dict[str, Callable[..., Any]] = {
     "linalg.cholesky": jnp.linalg.cholesky,
@@ -58,6 +63,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     ),
     "linalg.expm": jsl.expm,
     "linalg.kron": jnp.kron,
+    "linalg.lu_factors": _lu_factors,
     "linalg.qr": _jax_qr,
     "linalg.solve_triangular": _jax_triangular,
     "linalg.svd": _jax_svd,

@@ -21,25 +21,14 @@ from wengert.dialects.torch.linalg import (
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import NAMES, offered, put
 from wengert.dialects.torch.tensors import convert, ns, outward
-from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import linalg as native
+from wengert.ops.batching import all_values
 from wengert.ops.contractions import adjoint
+from wengert.ops.linalg import unguarded
 from wengert.ops.linalg.safeguards import is_watched, known
-from wengert.ops.linalg.unguarded import (
-    CHOLESKY,
-    EIG,
-    EIGH,
-    GEQRF,
-    ORDER,
-    QR,
-    SVD,
-    factored,
-    lower_upper,
-    partial_cholesky,
-    singular_values,
-)
+from wengert.ops.linalg.unguarded import lower_upper, partial_cholesky, singular_values
 
 _SIGNS = "the signs of vectors, which are arbitrary, may be others than with PyTorch's LAPACK"
 
@@ -61,7 +50,7 @@ def _factor(x: Native, upper: Any) -> tuple[Native, Native]:
     upper = truth(upper, "upper")
     x = adjoint(ns, x) if upper else x  # the lower triangle is read
     try:
-        factor, info = apply(CHOLESKY, (x,), {}), np.zeros(x.shape[:-2], np.int32)
+        factor, info = unguarded.cholesky(x), np.zeros(x.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         factor, info = _as_far_as_possible(x)
     return (adjoint(ns, factor) if upper else factor), wrap_native(info)
@@ -76,7 +65,7 @@ def _as_far_as_possible(x: Native) -> tuple[Native, np.ndarray]:
         parts[place], info[place] = partial_cholesky(values[place])
     bad = wrap_native((info != 0)[..., None, None])
     safe = ns.where(bad, wrap_native(np.eye(x.shape[-1], dtype=x._raw.dtype)), x)
-    return ns.where(bad, wrap_native(parts), apply(CHOLESKY, (safe,), {})), info
+    return ns.where(bad, wrap_native(parts), unguarded.cholesky(safe)), info
 
 
 def _checked_factor(x: Native, upper: Any, name: str) -> Native:
@@ -179,7 +168,7 @@ def _hermitian(input: Any, UPLO: Any) -> Any:
         raise TypeError(f"eigh(): argument 'UPLO' must be str, not {type(UPLO).__name__}")
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    return apply(EIGH, (x,), {"upper": UPLO.upper() == "U"})
+    return unguarded.eigh(x, triangle=UPLO.upper())
 
 
 @offered("linalg.eigh", method=False, label="LinalgEighBackward0", differs=_SIGNS)
@@ -196,7 +185,12 @@ def eigvalsh(input: Any, UPLO: str = "L") -> Any:
 
 def _any(input: Any, name: str) -> Any:
     x = matrices(input, name, square=True, kernel="linalg_eig_out_cpu")
-    return apply(EIG, (x,), {})
+    if not np.isfinite(all_values(x._raw)).all():
+        raise RuntimeError(
+            f"{name}: the matrix holds infinities or NaNs; look for where they come from with "
+            "torch.isfinite(x)"
+        )
+    return unguarded.eig(x)
 
 
 @offered("linalg.eig", method=False, label="LinalgEigBackward0", differs=_SIGNS)
@@ -234,7 +228,7 @@ def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None)
     """Return U, S and Vh of A = U @ diag(S) @ Vh, with S in descending order."""
     _no_driver(driver)
     full = truth(full_matrices, "full_matrices")
-    return Svd(*apply(SVD, (_for_svd(A),), {"full_matrices": full}))
+    return Svd(*unguarded.svd(_for_svd(A), full_matrices=full))
 
 
 @offered("linalg.svdvals", method=False, label="LinalgSvdBackward0")
@@ -251,7 +245,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     if not compute_uv:
         sides = [np.zeros((*x.shape[:-2], n, n), x._raw.dtype) for n in x.shape[-2:]]
         return OldSvd(wrap_native(sides[0]), singular_values(x), wrap_native(sides[1]))
-    u, s, vh = apply(SVD, (x,), {"full_matrices": not some})
+    u, s, vh = unguarded.svd(x, full_matrices=not some)
     return OldSvd(u, s, labelled(adjoint(ns, vh), "TransposeBackward0"))
 
 
@@ -268,7 +262,7 @@ def _orthogonal(A: Any, mode: Any) -> Any:
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', "
             "or 'complete'"
         )
-    return apply(QR, (x,), {"mode": mode})
+    return unguarded.qr(x, mode=mode)
 
 
 @offered("linalg.qr", method=False, label="LinalgQrBackward0")
@@ -287,7 +281,8 @@ def qr(input: Any, some: bool = True) -> Any:
 def geqrf(input: Any) -> Any:
     """Return the reflections that make up Q, below the diagonal of R, and their scales."""
     x = matrices(input, "torch.geqrf", kernel="geqrf_cpu", whole="geqrf_cpu")
-    return Geqrf(*apply(GEQRF, (x,), {}))
+    message = "the derivative for 'geqrf' is not implemented; write torch.linalg.qr"
+    return Geqrf(*unguarded.geqrf(x, NotImplementedError, message))
 
 
 # -- LU ----------------------------------------------------------------------------------------
@@ -310,7 +305,7 @@ def _lu(A: Any, pivot: Any, name: str) -> tuple[Native, Native, Native, Native]:
         raise unable("lu_cpu", x)
     if not truth(pivot, "pivot"):
         raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
-    return factored(x)
+    return unguarded.lu_factors(x)
 
 
 def _check_pivot(info: Native, name: str) -> None:
@@ -370,7 +365,7 @@ def _pivots(pivots: Any, rows: int, name: str) -> Native:
             f"{name}: Expected LU_pivots to be a tensor of torch.int32, got "
             f"{outward(places).dtype}; write pivots.int()"
         )
-    return apply(ORDER, (constant(places),), {"rows": rows})
+    return unguarded.lu_order(constant(places), rows=rows)
 
 
 def _in_order(b: Native, order: Native) -> Native:

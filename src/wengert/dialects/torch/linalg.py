@@ -19,7 +19,8 @@ from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import linalg as native
 from wengert.ops import reductions
 from wengert.ops.contractions import adjoint
-from wengert.ops.linalg.unguarded import EIGH, FACTORED, SLOGDET, reflected, singular_values
+from wengert.ops.linalg import unguarded
+from wengert.ops.linalg.unguarded import reflected, singular_values
 
 LinAlgError = _LinAlgError
 put(("linalg.LinAlgError", "_C._LinAlgError"), LinAlgError)
@@ -271,7 +272,7 @@ def _sizes(x: Native, hermitian: Any) -> Native:
     x = constant(x)
     if not truth(hermitian, "hermitian"):
         return singular_values(x)
-    return ns.abs(apply(EIGH, (x,), {"upper": False})[0])
+    return ns.abs(unguarded.eigh(x, triangle="L")[0])
 
 
 def _check_numbers(x: Native, name: str) -> None:
@@ -494,7 +495,7 @@ def det(input: Any) -> Any:
 
 
 def _log_determinant(A: Any, name: str) -> tuple[Native, Native]:
-    sign, size = apply(SLOGDET, (matrices(A, name, square=True),), {})
+    sign, size = unguarded.slogdet(matrices(A, name, square=True))
     return sign, size
 
 
@@ -534,7 +535,7 @@ def inverse(input: Any) -> Any:
 
 def _pivots_of(x: Native) -> Native:
     """Return which pivots of singular matrices are 0, counted from 1; 0 for the others."""
-    info: Native = apply(FACTORED, (constant(x),), {})[3]
+    info: Native = unguarded.lu_factors(constant(x))[3]
     raw = info._raw
     if type(raw) is np.ndarray and not raw.any():  # in another precision one is 0
         return wrap_native(np.full(raw.shape, x.shape[-1], np.int32))

@@ -49,6 +49,8 @@ class Tests(TypedDict, total=False):
     reference: Callable[..., Any] | None
     #: makes arrays that it takes (positive definite, sorted) of NumPy arrays of the domain
     inputs: Callable[..., Sequence[Any]] | None
+    #: ``(xp, *arrays) -> arrays``: arguments of which derivatives are known, such as Hermitian ones
+    given: Callable[..., Sequence[Any]] | None
     #: ``(xp, *results) -> results``: what does not depend on an arbitrary choice, such as a sign
     invariant: Callable[..., Any] | None
     #: how many times the usual error of rounding its values may have
@@ -71,6 +73,7 @@ class Entry:
     kinds: str = "fc"
     reference: Callable[..., Any] | None = None
     inputs: Callable[..., Sequence[Any]] | None = None
+    given: Callable[..., Sequence[Any]] | None = None
     invariant: Callable[..., Any] | None = None
     rounding: float = 1.0
 

@@ -40,7 +40,7 @@ def variant(
         op.batch = partial(batch.func, op)  # type: ignore[method-assign]
     if isinstance(op, Elementwise):
         op.chosen = tuple(chosen)
-    for name in ("samples", "kinds", "reference", "inputs", "invariant", "rounding"):
+    for name in ("samples", "kinds", "reference", "inputs", "given", "invariant", "rounding"):
         tests.setdefault(name, getattr(known, name))  # type: ignore[misc]
     tests.setdefault("domain", known.domains)
     return register(caller_of(op), op, f"{known.name}({convention})", op.family, tests)

@@ -9,16 +9,17 @@ differentiate what depends on phases.
 from __future__ import annotations
 
 import functools
-import math
 from typing import Any
 
 import numpy as np
 
-from wengert.engine.op import Op
+from wengert import backends
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops import batching, elementwise
 from wengert.ops.contractions import adjoint
+from wengert.ops.families import sample, special, variant, zero
+from wengert.ops.gates import Refusal
 from wengert.ops.linalg import decompositions, solving
 from wengert.ops.linalg.safeguards import (
     constant,
@@ -33,12 +34,9 @@ from wengert.ops.linalg.solving import triangular
 ns = Native._namespace
 
 
-def _operation(name: str, compute: Any, rule: Any, params: tuple[str, ...] = ()) -> Op:
-    """Return an operation of matrices, on the last two axes, whose unused results have no g."""
-    op = Op(name, ("x",), compute, [rule], params)
-    op.batch = functools.partial(batching.as_it_is, op)
-    op.sees_unused = True
-    return op
+def _of_hermitian(xp: Any, x: Any) -> Any:
+    """Return the Hermitian part, where one triangle is read and changes are Hermitian."""
+    return (hermitian(xp, x),)
 
 
 def _ones_on_diagonal(x: Any) -> Any:
@@ -81,20 +79,32 @@ def _eigh_rule(xp: Any, g: Any, y: Any, x_shape: Any) -> Any:
     return hermitian(xp, xp.matmul(xp.matmul(vectors, inner), back))
 
 
-def _eigh(xp: Any, x: Any, upper: bool) -> Any:
-    if upper:  # the lower triangle is read
+def _eigh(xp: Any, x: Any, triangle: str) -> Any:
+    if triangle == "U":  # the lower triangle is read
         x = adjoint(xp, x)
-    if x.size and not np.isfinite(x).all():
+    if xp is backends.NUMPY and x.size and not np.isfinite(x).all():
         real = x.real.dtype
         return np.full(x.shape[:-1], np.nan, real), np.full(x.shape, np.nan, x.dtype)
     return tuple(xp.linalg.eigh(x))
 
 
-EIGH = _operation("linalg_eigh", _eigh, _eigh_rule, ("upper",))
-CHOLESKY = Op(
-    "linalg_cholesky", ("x",), lambda xp, x: xp.linalg.cholesky(x), [solving._cholesky_rule]
+eigh = variant(
+    decompositions._eigh,
+    "ties=inf, reads=triangle",
+    _eigh_rule,
+    compute=_eigh,
+    given=_of_hermitian,
+    reference=lambda x, triangle: np.linalg.eigh(x, triangle),
+    doc="Return eigenvalues and eigenvectors of Hermitian matrices, of which a triangle is read.",
 )
-CHOLESKY.batch = functools.partial(batching.as_it_is, CHOLESKY)
+cholesky = variant(
+    solving._cholesky,
+    "reads=triangle",
+    solving._cholesky_rule,
+    compute=lambda xp, x: xp.linalg.cholesky(x),
+    given=_of_hermitian,
+    doc="Return the lower factors of positive matrices, of which the lower triangle is read.",
+)
 
 
 def partial_cholesky(matrix: np.ndarray) -> tuple[np.ndarray, int]:
@@ -136,16 +146,8 @@ def _solved(xp: Any, a: Any, b: Any) -> Any:
         return b * np.nan
 
 
-def _eigen(xp: Any, x: Any) -> Any:
-    if not np.isfinite(x).all():
-        raise RuntimeError(
-            "torch.linalg.eig: input tensor should not contain infs or NaNs; look for where they "
-            "come from with torch.isfinite(x)"
-        )
-    return decompositions._eigen(xp, x)
-
-
-EIG = _operation("linalg_eig", _eigen, _eig_rule)
+eig = variant(decompositions._eig, "ties=inf", _eig_rule)
+eig.op.sees_unused = True
 
 
 def _slogdet_rule(xp: Any, g: Any, y: Any, x: Any, x_shape: Any) -> Any:
@@ -156,7 +158,8 @@ def _slogdet_rule(xp: Any, g: Any, y: Any, x: Any, x_shape: Any) -> Any:
         return xp.zeros_like(x) + ((g[0] + g[1]) * np.nan)[..., None, None]
 
 
-SLOGDET = _operation("linalg_slogdet", lambda xp, x: tuple(xp.linalg.slogdet(x)), _slogdet_rule)
+slogdet = variant(solving._slogdet, "singular=nan", _slogdet_rule)
+slogdet.op.sees_unused = True
 
 
 # -- singular values ---------------------------------------------------------------------------
@@ -203,11 +206,25 @@ def _check_finite(x: np.ndarray) -> None:
 
 
 def _svd(xp: Any, x: Any, full_matrices: bool) -> Any:
-    _check_finite(x)
+    if xp is backends.NUMPY:
+        _check_finite(x)
     return tuple(xp.linalg.svd(x, full_matrices=full_matrices))
 
 
-SVD = _operation("linalg_svd", _svd, _svd_rule, ("full_matrices",))
+svd = variant(
+    decompositions._svd,
+    "ties=inf",
+    _svd_rule,
+    compute=_svd,
+    samples=[
+        sample((2, 2), full_matrices=True),
+        sample((3, 2), full_matrices=False),
+        sample((2, 3), full_matrices=False),
+        sample((0, 2, 2), full_matrices=False),
+    ],
+    reference=np.linalg.svd,
+    doc="Return U, S and Vh; what is beyond the columns that S needs has no derivative.",
+)
 
 
 def singular_values(x: Native) -> Native:
@@ -217,7 +234,7 @@ def singular_values(x: Native) -> Native:
         _check_finite(x._raw)
         values = decompositions.svdvals(x)
     else:
-        values = apply(SVD, (x,), {"full_matrices": False})[1]
+        values = svd(x, full_matrices=False)[1]
     return values
 
 
@@ -248,21 +265,39 @@ def _qr(xp: Any, x: Any, mode: str) -> Any:
     return np.empty((0,), x.dtype), np.linalg.qr(x, mode="r")
 
 
-QR = _operation("linalg_qr", _qr, _qr_rule, ("mode",))
+qr = variant(
+    decompositions._qr,
+    "dependent=nan",
+    _qr_rule,
+    compute=_qr,
+    samples=[
+        sample((3, 3), mode="reduced"),
+        sample((3, 2), mode="reduced"),
+        sample((2, 3), mode="complete"),
+        sample((2, 3, 2), mode="reduced"),
+        sample((0, 2, 2), mode="reduced"),
+    ],
+    reference=np.linalg.qr,
+    doc="Return Q and R; with mode 'r' Q is empty, and there is no derivative.",
+)
+qr.op.sees_unused = True
 
 
-def _no_geqrf(xp: Any, g: Any, x_shape: Any) -> Any:
-    raise NotImplementedError(
-        "the derivative for 'geqrf' is not implemented; write torch.linalg.qr"
-    )
-
-
-def _reflectors(xp: Any, x: Any) -> Any:
+def _reflectors(xp: Any, x: Any, kind: Any, message: str) -> Any:
     reflectors, tau = np.linalg.qr(x, mode="raw")
     return np.swapaxes(reflectors, -1, -2).copy(), tau
 
 
-GEQRF = _operation("geqrf", _reflectors, _no_geqrf)
+_GEQRF = Refusal(
+    "geqrf", ("x",), _reflectors, [lambda xp, g, kind, message: None], ("kind", "message")
+)
+_GEQRF.batch = functools.partial(batching.as_it_is, _GEQRF)
+
+
+def geqrf(x: Native, kind: type[Exception], message: str) -> tuple[Native, Native]:
+    """Return the reflections of QR and their scales; a sweep that comes to them raises an error."""
+    reflections, tau = apply(_GEQRF, (x,), {"kind": kind, "message": message})
+    return reflections, tau
 
 
 def reflected(vectors: Native, tau: Native, x: Native, adjoint_of: bool = False) -> Native:
@@ -285,35 +320,25 @@ def reflected(vectors: Native, tau: Native, x: Native, adjoint_of: bool = False)
 # -- LU ----------------------------------------------------------------------------------------
 
 
-def order_of(pivots: np.ndarray, rows: int) -> np.ndarray:
-    """Return the order of rows that LAPACK's exchanges, which count from 1, lead to."""
-    flat = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1])
-    orders = np.tile(np.arange(rows), (len(flat), 1))
-    for order, exchanges in zip(orders, flat, strict=True):
-        for k, other in enumerate(exchanges - 1):
-            order[k], order[other] = order[other], order[k]
-    return orders.reshape(*pivots.shape[:-1], rows)
+lu_order = zero(
+    "linalg.lu_order",
+    compute=lambda xp, x, rows: xp.linalg.lu_order(x, rows=rows),
+    params=("rows",),
+    samples=[sample((3,), rows=4), sample((2, 2), rows=3)],
+    domain=(1, 4),
+    kinds="i",
+    reference=lambda x, rows: _exchanged(x, rows),
+    doc="Return the order of rows that exchanges, which count from 1, lead to.",
+)
 
 
-def _factored(xp: Any, x: Any) -> Any:
-    """Return L and U in one matrix, pivots, the order of rows, and the first pivot that is 0."""
-    from scipy.linalg import get_lapack_funcs
-
-    *batch, rows, columns = x.shape
-    factors, k = np.empty(x.shape, x.dtype), min(rows, columns)
-    pivots, info = np.zeros((*batch, k), np.int32), np.zeros(tuple(batch), np.int32)
-    if x.size:
-        (factor,) = get_lapack_funcs(("getrf",), (x,))
-        for place in np.ndindex(*batch):
-            factors[place], found, info[place] = factor(x[place])
-            pivots[place] = found + 1
-    return factors, pivots, order_of(pivots, rows), info
-
-
-FACTORED = Op("lu_factored", ("x",), _factored, [None])
-FACTORED.batch = functools.partial(batching.as_it_is, FACTORED)
-ORDER = Op("lu_order", ("x",), lambda xp, x, rows: order_of(x, rows), [None], ("rows",))
-ORDER.batch = functools.partial(batching.as_it_is, ORDER)
+def _exchanged(pivots: np.ndarray, rows: int) -> np.ndarray:
+    if pivots.ndim > 1:
+        return np.stack([_exchanged(part, rows) for part in pivots])
+    order = np.arange(rows)
+    for k, other in enumerate(pivots):
+        order[[k, other - 1]] = order[[other - 1, k]]
+    return order
 
 
 def lower_upper(factors: Native) -> tuple[Native, Native]:
@@ -358,12 +383,39 @@ def _divided(xp: Any, upper: Any, x: Any) -> Any:
         return x * np.nan
 
 
-_LU = Op("lu_in_order", ("x", "known"), lambda xp, x, known: known, [_lu_rule, None])
-_LU.batch = functools.partial(batching.as_it_is, _LU)
+def _lu_factors_rule(xp: Any, g: Any, y: Any, x_shape: Any) -> Any:
+    factors, _, order, _ = y
+    back = xp.argsort(order, axis=-1)[..., None]
+    return xp.take_along_axis(_lu_rule(xp, g[0], factors), back, axis=-2)
 
 
-def factored(x: Native) -> tuple[Native, Native, Native, Native]:
-    """Return L and U in one matrix, pivots, the order of rows, and the first pivot that is 0."""
-    found, pivots, order, info = apply(FACTORED, (x,), {})
-    rows = ns.take_along_axis(x, ns.expand_dims(order, axis=-1), axis=-2)
-    return apply(_LU, (rows, found), {}), pivots, order, info
+def _lu_reference(x: np.ndarray) -> Any:
+    from scipy.linalg import lu
+
+    *batch, rows, columns = x.shape
+    factors = np.empty(x.shape, x.dtype)
+    for place in np.ndindex(*batch):
+        _, lower, upper = lu(x[place])
+        k = min(rows, columns)
+        factors[place] = np.tril(np.eye(rows, columns), -1)
+        factors[place][:, :k] = np.tril(lower, -1)
+        factors[place][:k] += np.triu(upper)
+    return factors, None, None, None
+
+
+lu_factors = special(
+    "linalg.lu_factors",
+    _lu_factors_rule,
+    compute=lambda xp, x: xp.linalg.lu_factors(x),
+    batch=batching.as_it_is,
+    samples=[sample((3, 3)), sample((3, 2)), sample((2, 3)), sample((2, 3, 3)), sample((0, 2, 2))],
+    inputs=lambda x: [x + 5 * np.eye(*x.shape[-2:])[::-1]],
+    reference=_lu_reference,
+    invariant=lambda xp, factors, pivots, order, info: factors,
+    rounding=10,
+    doc="""Return L and U in one matrix, pivots, the order of rows, and the first pivot that is 0.
+
+    L has ones on its diagonal, which are left out.
+    """,
+)
+lu_factors.op.sees_unused = True  # type: ignore[attr-defined]

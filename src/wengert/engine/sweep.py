@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter
 from typing import Any
 
+from numpy import ndarray
+
 from wengert.backends import is_inexact
 from wengert.engine.cotangents import Block, Region, add, around, fit, restrict, zero
 from wengert.engine.node import Edge, Node, Token
@@ -65,6 +67,8 @@ class Carried:
 
     def add(self, op: Op, edge: Edge, part: Any) -> None:
         """Add what an operation answers for the argument that an edge leads to."""
+        if part is None:
+            return None
         parent = edge[0]
         try:
             fits = part.shape == parent.shape and part.dtype is parent.dtype
@@ -129,25 +133,40 @@ def reverse(
         g = cotangents.pop(node, None)
         if g is None:
             continue
-        if node in limits:
+        if limits and node in limits:
             g = restrict(xp, g, limits[node])
         if node in sources:
             results[node] = g
         first = node.parent
-        if first is None or node in ends:
+        if first is None or (ends and node in ends):
             continue
         op = node.op
         if type(g) is Block or type(g) is list:
             g = _as_taken(xp, node, g, seeds, skips_empty)
-        edges: Sequence[Edge] = ((first, node.argument, node.values),)
-        if node.others or first not in wanted:
-            edges = [edge for edge in node.edges if edge[0] in wanted]
+        edges: Sequence[Edge] = ((first, node.argument, node.values), *node.others)
+        for edge in edges:
+            if edge[0] not in wanted:
+                edges = [edge for edge in edges if edge[0] in wanted]
+                break
         if g is not None and edges:
             if recorded:
                 edges = recorded_edges(node, edges)
-            own = node in owned and node not in sources
-            for edge, part in zip(edges, op.pull(xp, g, node, edges, own), strict=True):
-                if part is not None:
+            own = op.fresh and node in owned and node not in sources
+            parts = iter(op.pull(xp, g, node, edges, own))
+            for edge in edges:
+                parent, part = edge[0], next(parts)
+                if (
+                    type(part) is not ndarray
+                    or part.shape != parent.shape
+                    or part.dtype is not parent.dtype
+                    or op.fresh
+                ):
+                    add_part(op, edge, part)
+                elif parent not in cotangents:  # this and the next are the usual cases
+                    cotangents[parent] = part
+                elif parent in owned:
+                    cotangents[parent] += part
+                else:
                     add_part(op, edge, part)
         if release is not None and (len(node.tokens) == 1 or not _others_live(node, release)):
             free(node)

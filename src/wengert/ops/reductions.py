@@ -155,6 +155,7 @@ def _moment(name: str, rule: Any) -> Any:
 
 
 _var, _std = _moment("var", _var_rule), _moment("std", _std_rule)
+_std.op.scales = False
 
 
 def _reduce(op: Any, x: Any, axis: Any, **params: Any) -> Any:

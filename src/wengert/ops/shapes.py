@@ -526,6 +526,7 @@ _pad = position_map(
     ],
     reference=lambda x, widths, mode, value: _pad_array(backends.NUMPY, x, widths, mode, value),
 )
+_pad.op.of_tangents = {"value": 0}  # type: ignore[attr-defined]
 PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 

@@ -289,6 +289,7 @@ _slice = position_map(
     reference=lambda x, parts: x[parts],
     doc="Return the hyper-rectangle that integers, slices and newaxes select.",
 )
+_slice.op.numpy_function = lambda x, *, parts: x[parts]  # type: ignore[attr-defined]
 
 # -- index arrays -------------------------------------------------------------------------
 

@@ -161,6 +161,7 @@ _reshape = position_map(
         sample((0, 3), shape=(3, 0)),
     ],
 )
+_reshape.op.numpy_function = lambda x, *, shape: x.reshape(shape)  # type: ignore[attr-defined]
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
@@ -209,6 +210,7 @@ _permute = position_map(
     batch=_permute_examples,
     samples=[sample((2, 3), axes=(1, 0)), sample((2, 3, 4), axes=(2, 0, 1)), sample((), axes=())],
 )
+_permute.op.numpy_function = lambda x, *, axes: x.transpose(axes)  # type: ignore[attr-defined]
 
 
 def permute_dims(x: Any, /, axes: Any) -> Any:

@@ -12,7 +12,7 @@ import linecache
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -81,20 +81,25 @@ def _stub(*args: Any, **params: Any) -> Any:
 
 
 def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., Any]:
-    """Give a function its code, and return it."""
-    text = _variadic(op) if op.variadic else "\n".join(_lines(op, front))
-    file = f"<wengert {op.name}{f' of {front.kind.__module__}' if front is not NATIVE else ''}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    names = function.__globals__
-    names |= {
+    """Give a function its code, and return what is called the first time, from one frame below."""
+    function.__globals__.update({
         "_op": op, "_kind": front.kind, "_otherwise": front.otherwise, "_always": front.always,
         "_make": _maker(front), "_compute": _on_numpy(op, front), "_kinds": front.kinds,
         "_number_of": _numbers(front),
-    }  # fmt: skip
-    written: dict[str, Any] = {}
-    exec(compile(text, file, "exec"), names, written)
-    function.__code__ = written["call"].__code__
-    return function
+    })  # fmt: skip
+    function.__code__ = _compiled(op, front, function.__globals__).__code__
+    if not front.depth:
+        return function
+    return _compiled(op, replace(front, depth=front.depth + 1), function.__globals__)
+
+
+def _compiled(op: Op, front: Front, names: dict[str, Any]) -> Any:
+    text = _variadic(op) if op.variadic else "\n".join(_lines(op, front))
+    file = f"<{op.name} of {front.kind.__module__}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    found: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), names, found)
+    return found["call"]
 
 
 def _maker(front: Front) -> Callable[[], Any]:

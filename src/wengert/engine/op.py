@@ -44,7 +44,8 @@ class Op:
     family = "special"
     #: whether its rules hold tensors of their own, which a tape may care about
     captures = False
-    #: NumPy's own function that computes it, if there is one
+    #: a function of NumPy arrays that computes it, if there is one; it takes a list of them if
+    #: there may be any number
     numpy_function: Callable[..., Any] | None = None
     #: whether a cotangent may come back larger than its argument, because that was broadcast
     broadcasts = False

@@ -32,7 +32,7 @@ for module in pkgutil.walk_packages(wengert.ops.__path__, "wengert.ops."):
 #: What the arrays of a call hold, by a letter for each array; the last letter repeats.
 KINDS = ("f", "c", "fc", "cf", "i", "b")
 #: Operations whose arrays share one dtype; the functions that call them see to it.
-ONE_DTYPE = {"at_set", "at_add"}
+ONE_DTYPE = {"at_set", "at_add", "copy_slices"}
 DOUBLE = {"f": np.float64, "c": np.complex128, "i": np.int64, "b": np.bool_}
 SINGLE = {"f": np.float32, "c": np.complex64, "i": np.int32, "b": np.bool_}
 
@@ -127,6 +127,8 @@ def _brief(value: Any) -> str:
         return "array" + "x".join(map(str, value.shape))
     if isinstance(value, tuple):
         return "(" + ",".join(map(_brief, value)) + ")"
+    if callable(value):
+        return str(value.__name__)
     if isinstance(value, slice):
         return ":".join("" if v is None else str(v) for v in (value.start, value.stop, value.step))
     return str(value)

@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import wengert as wg
+
 
 def _with(place: Callable[..., Any]) -> Callable[..., Any]:
     """Return a JAX function that makes zeros and then puts values into them."""
@@ -25,6 +27,15 @@ def _jax_pad(x: Any, widths: Any, mode: str, value: Any) -> Any:
     return jnp.pad(x, widths, mode, **({"constant_values": value} if mode == "constant" else {}))
 
 
+def _jax_copy(x: Any, values: Any, path: Any, key: Any) -> Any:
+    """Return x with other values at the positions that a path and a key lead to."""
+    places = np.arange(x.size).reshape(x.shape)
+    for step in path:
+        places = np.asarray(step(wg.asarray(places)))
+    places = places if key is None else places[key]
+    return x.reshape(-1).at[places.reshape(-1)].set(values.reshape(-1)).reshape(x.shape)
+
+
 def _jax_astype(x: Any, dtype: Any) -> Any:
     return (x if np.dtype(dtype).kind == "c" else jnp.real(x)).astype(dtype)
 
@@ -39,6 +50,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "clip_below": jnp.minimum,
     "complex": lambda x1, x2: x1 + 1j * x2,
     "concat": lambda *arrays, axis: jnp.concatenate(arrays, axis),
+    "copy_slices": _jax_copy,
     "einsum": lambda *arrays, subscripts: jnp.einsum(subscripts, *arrays),
     "embed": _with(lambda zeros, values, key: zeros.at[key].set(values)),
     "frac": lambda x: x - jnp.trunc(x),

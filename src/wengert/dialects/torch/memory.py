@@ -2,7 +2,7 @@
 
 Memory is NumPy's: a view of an array is a view of its memory, so a write to one shows in all. The
 list of operations has to say the same. After a write through a view, the entry of its base becomes
-"the base before, with this part replaced" (`_COPY`), and each view gives up its entry: when it is
+"the base before, with this part replaced" (`COPY`), and each view gives up its entry: when it is
 next asked for, `derive` makes it from the base's. So a write costs what it writes.
 
 An entry keeps the arrays that its rule reads. A write to such an array is found out when a sweep
@@ -12,14 +12,12 @@ when they were made.
 
 from __future__ import annotations
 
-import math
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert import backends
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.modes import (
     GRAD,
@@ -43,22 +41,12 @@ from wengert.dialects.torch.tensors import (
     unreached,
     users_frame,
 )
-from wengert.engine.batching import Level
-from wengert.engine.cotangents import Block
-from wengert.engine.examples import one_by_one
 from wengert.engine.node import Edge, Node, Tokens, active, entry, meet, next_order
-from wengert.engine.op import ALIAS, Op
+from wengert.engine.op import ALIAS
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
-from wengert.ops import batching
-from wengert.ops.indexing import index
-from wengert.ops.updates import _set, zeros_for
-
-View = Callable[[Native], Native]
-#: Index arrays, and slices, that select elements of a view.
-Key = tuple[Any, ...] | None
-
+from wengert.ops.copies import COPY, Key, View, follow
 
 # -- what was written to ---------------------------------------------------------------------------
 
@@ -201,7 +189,7 @@ def keeps_arrays(node: Node) -> bool:
 
 def is_part_written(node: Node) -> bool:
     """Return whether an entry is that of a write to a view, which PyTorch sweeps only once."""
-    return node.op is _COPY and getattr(node, "label", None) == "CopySlices"
+    return node.op is COPY and getattr(node, "label", None) == "CopySlices"
 
 
 # -- views -----------------------------------------------------------------------------------------
@@ -312,13 +300,6 @@ def _register(base: Tensor, part: Tensor) -> None:
     views.append(weakref.ref(part))
 
 
-def follow(path: tuple[View, ...], whole: Native) -> Native:
-    """Return the view of a tensor that some functions lead to."""
-    for step in path:
-        whole = step(whole)
-    return whole
-
-
 def _outdate(base: Tensor) -> None:
     """Have all views of a tensor give up their entries, and arrays that are not its memory."""
     views, base._views = base._views, []
@@ -417,119 +398,9 @@ def _name_of_view(tensor: Tensor) -> str:
 # -- what a write is to the list -------------------------------------------------------------------
 
 
-def _replaced(
-    x: np.ndarray, values: Any, path: tuple[View, ...], key: Key = None, own: bool = False
-) -> np.ndarray:
-    """Return an array with other values in a view of it; the same one if that is `own`.
-
-    A key, if there is one, says in which elements of the view.
-    """
-    if not path and key is None:
-        return np.zeros_like(x) + values
-    out = x if own else x.copy("K")
-    place = follow(path, wrap_native(out))._raw
-    if owner(place) is owner(out):
-        place[... if key is None else key] = values
-        return out
-    if place.dtype != out.dtype:
-        raise RuntimeError("a view of parts of complex numbers in another order; write x.clone()")
-    flat = out.reshape(-1).copy()  # its elements lie in another order than those of the base
-    places = _positions(path, key, x.shape)
-    flat[places[places >= 0]] = np.broadcast_to(values, places.shape)[places >= 0]
-    return flat.reshape(x.shape)
-
-
-def _positions(path: tuple[View, ...], key: Key, shape: tuple[int, ...]) -> Any:
-    """Return where the elements of a view are in its base; -1 for those that it does not know."""
-    places = wrap_native(np.arange(1, math.prod(shape) + 1).reshape(shape))
-    found = follow(path, places)._raw - 1
-    return found if key is None else found[key]
-
-
-def _rest(xp: Any, g: Any, path: Any, key: Any) -> Any:
-    """Return the cotangent of what was there before: zero where it was replaced."""
-    if xp is backends.NUMPY:
-        return _replaced(g, 0, path, key)
-    if not path and key is None:
-        return ns.zeros_like(g)
-    return apply(_COPY, (g, ns.zeros_like(_part(xp, g, path, key))), {"path": path, "key": key})
-
-
-def _part(xp: Any, g: Any, path: Any, key: Any) -> Any:
-    """Return the cotangent of what was written."""
-    if xp is backends.NUMPY:
-        found = follow(path, wrap_native(g))._raw
-        return found if key is None else found[key]
-    found = follow(path, g)
-    return found if key is None else index(found, key=key)
-
-
-class _Copy(Op):
-    """A tensor, one view of which was written to, or some elements of one.
-
-    Its answers in a sweep are the sweep's own, and made in the memory of its cotangent if that is
-    too: so many writes to one tensor cost no more than what they write.
-    """
-
-    family = "copy"
-    linear = True
-    fresh = True
-
-    def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
-    ) -> Sequence[Any]:
-        """Return the cotangents, that of what was there before in the memory of `g` if it can."""
-        if type(g) is Block:
-            g, own = g.todense(xp), False
-        if xp is not backends.NUMPY:
-            return super().pull(xp, g, node, edges)
-        path, key = edges[0][2]
-        parts: dict[int, Any] = {argument: None for _, argument, _ in edges}
-        if 1 in parts:
-            parts[1] = _part(xp, g, path, key).copy()
-        if 0 in parts:  # after what was written, for it may write to g
-            parts[0] = _replaced(g, 0, path, key, own)
-        return list(parts.values())
-
-    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
-        """Return the tangent of the tensor with that of what was written; the last of several."""
-        moving: dict[int, Any] = {}
-        for _, argument, _, t in edges:
-            moving[argument] = t.todense(xp) if type(t) is Block else t
-        path, key = edges[0][2]
-        if 1 not in moving or key is None:
-            return NotImplemented
-        before = moving[0] if 0 in moving else zeros_for(xp, node, moving[1])
-        if xp is backends.NUMPY:
-            return _replaced(before, moving[1], path, key)
-        return apply(_COPY, (before, moving[1]), {"path": path, "key": key})
-
-
-def _examples(level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    """Return the same for all examples at once; one by one if a view has another dtype."""
-    x, values = arrays
-    path, key = params["path"], params["key"]
-    if x.dtype != values.dtype or not (path or key):
-        return one_by_one(_COPY, level, arrays, mapped, params)
-    x, values = (batching.full(a, m, level) for a, m in zip(arrays, mapped, strict=True))
-    places = _positions(path, key, x.shape[1:]).reshape(-1)
-    flat, parts = (ns.reshape(a, (level.size, -1)) for a in (x, values))
-    return ns.reshape(_set(flat, parts, key=(slice(None), places), winners=None), x.shape)
-
-
-_COPY = _Copy(
-    "copy_slices",
-    ("x", "values"),
-    lambda xp, x, values, path, key: _replaced(x, values, path, key),
-    (_rest, _part),
-    ("path", "key"),
-)
-_COPY.batch = _examples
-
-
 def with_part(x: Native, step: View, values: Native) -> Native:
     """Return a tensor with other values in a view of it, as a new one."""
-    found: Native = apply(_COPY, (x, values), {"path": (step,), "key": None})
+    found: Native = apply(COPY, (x, values), {"path": (step,), "key": None})
     return found
 
 
@@ -546,7 +417,7 @@ def _entry(
             tokens = meet(tokens | node.tokens, recording)
     parent, argument, values = edges[0]
     made_of = entry(
-        _COPY, parent, argument, values, tuple(edges[1:]), tokens, tuple(raw.shape), raw.dtype
+        COPY, parent, argument, values, tuple(edges[1:]), tokens, tuple(raw.shape), raw.dtype
     )
     mark(made_of, label)
     return made_of
@@ -890,7 +761,7 @@ def _replace(base: Tensor, path: Any, value: Native, own: bool, label: str) -> N
     Inside of `vmap` arrays are not written to: they may differ between examples only from now on.
     """
     if path:
-        found = apply(_COPY, (convert(base), value), {"path": path, "key": None})
+        found = apply(COPY, (convert(base), value), {"path": path, "key": None})
     elif own:
         found = value
     else:

@@ -19,6 +19,7 @@ from wengert.dialects.torch.table import as_is, as_view, guarded, offered, plain
 from wengert.dialects.torch.tensors import Tensor, convert, made, ns, static
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
+from wengert.ops.copies import View
 
 
 def both(*names: str) -> tuple[str, ...]:
@@ -893,7 +894,7 @@ def unsqueeze_(self: Any, dim: Any) -> Tensor:
     )
 
 
-def _back_to(tensor: Tensor) -> memory.View:
+def _back_to(tensor: Tensor) -> View:
     """Return what leads to the shape that a tensor has now, but for axes of length 1."""
     shape = tuple(tensor._raw.shape)
     return lambda x: ns.reshape(x, shape)

@@ -1,0 +1,180 @@
+"""A tensor of which a view was written to: the tensor before, with a part replaced.
+
+A view is a path: functions of tensors that lead from the whole to it, one after the other. A key,
+if there is one, says which elements of the view were written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.batching import Level
+from wengert.engine.cotangents import Block
+from wengert.engine.examples import one_by_one
+from wengert.engine.node import Edge, Node
+from wengert.engine.op import Op
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor, wrap
+from wengert.ops import batching
+from wengert.ops.families import declared, sample
+from wengert.ops.indexing import index
+from wengert.ops.updates import _set, zeros_for
+
+View = Callable[[Tensor], Tensor]
+#: Index arrays, and slices, that select elements of a view.
+Key = tuple[Any, ...] | None
+ns = Tensor._namespace
+
+
+def follow(path: tuple[View, ...], whole: Tensor) -> Tensor:
+    """Return the view of a tensor that some functions lead to."""
+    for step in path:
+        whole = step(whole)
+    return whole
+
+
+def _replaced(
+    x: np.ndarray, values: Any, path: tuple[View, ...], key: Key = None, own: bool = False
+) -> np.ndarray:
+    """Return an array with other values in a view of it; the same one if that is `own`."""
+    if not path and key is None:
+        return np.zeros_like(x) + values
+    out = x if own else x.copy("K")
+    place = follow(path, wrap(out))._raw
+    if np.may_share_memory(place, out):
+        place[... if key is None else key] = values
+        return out
+    if place.dtype != out.dtype:
+        raise RuntimeError("a view of parts of complex numbers in another order; write x.clone()")
+    flat = out.reshape(-1).copy()  # its elements lie in another order than those of the base
+    places = _positions(path, key, x.shape)
+    flat[places[places >= 0]] = np.broadcast_to(values, places.shape)[places >= 0]
+    return flat.reshape(x.shape)
+
+
+def _positions(path: tuple[View, ...], key: Key, shape: tuple[int, ...]) -> Any:
+    """Return where the elements of a view are in its base; -1 for those that it does not know."""
+    places = wrap(np.arange(1, math.prod(shape) + 1).reshape(shape))
+    found = follow(path, places)._raw - 1
+    return found if key is None else found[key]
+
+
+def _values(xp: Any, x: Any, values: Any, path: Any, key: Any) -> Any:
+    if xp is backends.NUMPY:
+        return _replaced(x, values, path, key)
+    found = _replaced(backends.to_numpy(x), backends.to_numpy(values), path, key)
+    return xp.asarray(found, device=x.device)
+
+
+def _rest(xp: Any, g: Any, path: Any, key: Any) -> Any:
+    """Return the cotangent of what was there before: zero where it was replaced."""
+    if not path and key is None:
+        return xp.zeros_like(g)
+    if xp is backends.NUMPY:
+        return _replaced(g, 0, path, key)
+    nothing = xp.zeros_like(_part(xp, g, path, key))
+    if xp is ns:
+        return apply(COPY, (g, nothing), {"path": path, "key": key})
+    return _values(xp, g, nothing, path, key)
+
+
+def _part(xp: Any, g: Any, path: Any, key: Any) -> Any:
+    """Return the cotangent of what was written."""
+    if xp is backends.NUMPY:
+        found = follow(path, wrap(g))._raw
+        return found if key is None else found[key]
+    part = follow(path, g if xp is ns else wrap(g))
+    part = part if key is None else index(part, key=key)
+    return part if xp is ns else part._raw
+
+
+class Copy(Op):
+    """A tensor, one view of which was written to, or some elements of one.
+
+    Its answers in a sweep are the sweep's own, and made in the memory of its cotangent if that is
+    too: so many writes to one tensor cost no more than what they write.
+    """
+
+    family = "copy"
+    linear = True
+    fresh = True
+
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+    ) -> Sequence[Any]:
+        """Return the cotangents, that of what was there before in the memory of `g` if it can."""
+        if type(g) is Block:
+            g, own = g.todense(xp), False
+        if xp is not backends.NUMPY:
+            return super().pull(xp, g, node, edges)
+        path, key = edges[0][2]
+        parts: dict[int, Any] = {argument: None for _, argument, _ in edges}
+        if 1 in parts:
+            parts[1] = _part(xp, g, path, key).copy()
+        if 0 in parts:  # after what was written, for it may write to g
+            parts[0] = _replaced(g, 0, path, key, own)
+        return list(parts.values())
+
+    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+        """Return the tangent of the tensor with that of what was written; the last of several."""
+        moving: dict[int, Any] = {}
+        for _, argument, _, t in edges:
+            moving[argument] = t.todense(xp) if type(t) is Block else t
+        path, key = edges[0][2]
+        if 1 not in moving or key is None:
+            return NotImplemented
+        before = moving[0] if 0 in moving else zeros_for(xp, node, moving[1])
+        if xp is ns:
+            return apply(COPY, (before, moving[1]), {"path": path, "key": key})
+        return _values(xp, before, moving[1], path, key)
+
+
+def _examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    """Return the same for all examples at once; one by one if a view has another dtype."""
+    x, values = arrays
+    path, key = params["path"], params["key"]
+    if x.dtype != values.dtype or not (path or key):
+        return one_by_one(op, level, arrays, mapped, params)
+    x, values = (batching.full(a, m, level) for a, m in zip(arrays, mapped, strict=True))
+    places = _positions(path, key, x.shape[1:]).reshape(-1)
+    flat, parts = (ns.reshape(a, (level.size, -1)) for a in (x, values))
+    return ns.reshape(_set(flat, parts, key=(slice(None), places), winners=None), x.shape)
+
+
+def _later(x: Any) -> Any:
+    return x[1:]
+
+
+def _turned(x: Any) -> Any:
+    return ns.matrix_transpose(x)
+
+
+def _reference(x: Any, values: Any, path: Any, key: Any) -> Any:
+    out = x.copy()
+    place = out[1:] if _later in path else out
+    place = np.swapaxes(place, 0, 1) if _turned in path else place
+    place[... if key is None else key] = values
+    return out
+
+
+COPY = Copy("copy_slices", ("x", "values"), _values, (_rest, _part), ("path", "key"))
+_ROWS = (np.array([1, 0]), slice(None))
+declared(
+    COPY,
+    {
+        "batch": _examples,
+        "samples": [
+            sample((3, 2), (2, 2), path=(_later,), key=None),
+            sample((3, 2), (2, 2), path=(_later, _turned), key=None),
+            sample((3, 2), (2, 2), path=(), key=_ROWS),
+            sample((4, 2), (2, 2), path=(_later,), key=_ROWS),
+        ],
+        "reference": _reference,
+        "doc": "Return x with other values in a view of it.",
+    },
+)

@@ -63,6 +63,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "pow_number": lambda x, exponent: x**exponent,
     "read": lambda x: x,
     "repeat": lambda x, repeats, axis: jnp.repeat(x, np.asarray(repeats), axis),
+    "rows": lambda x, indices: x[indices],
     "rsqrt": jax.lax.rsqrt,
     "to_device": lambda x, device, back: x,
     "scatter": _with(lambda zeros, values, key: zeros.at[key].add(values)),

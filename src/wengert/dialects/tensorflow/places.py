@@ -18,7 +18,6 @@ from wengert.dialects.tensorflow.arrays import (
 )
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid
-from wengert.dialects.tensorflow.slices import rows_of
 from wengert.dialects.tensorflow.table import offered, plain
 from wengert.dialects.tensorflow.tensors import (
     check_dtypes,
@@ -32,6 +31,7 @@ from wengert.dialects.tensorflow.tensors import (
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.ops.indexing import getitem
+from wengert.ops.rows import rows_of
 
 ns = Native._namespace
 

@@ -8,7 +8,6 @@ joined once the sweep is over.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,12 @@ from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.table import offered, plain
 from wengert.dialects.tensorflow.tensors import Tensor, convert, outward, tensor_of
-from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block
 from wengert.engine.node import Node
-from wengert.engine.op import ALIAS, Op
-from wengert.engine.record import apply
+from wengert.engine.op import ALIAS
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
-from wengert.ops.indexing import _index_examples, index_transpose
-from wengert.ops.indexing import index as index_native
+from wengert.ops.rows import ROWS, collector
 
 
 @plain("IndexedSlices")
@@ -111,15 +107,24 @@ class Aside:
             node: [] for node in nodes if node is not None and (alone or node.parent is None)
         }
         self._turns: dict[Node, int] = {}
-        if _rows.recorded and self.parts:
+        if ROWS.recorded and self.parts:
             self._turns = _turns([n for t in targets if (n := getattr(t, "_node", None))])
 
     def __enter__(self) -> Aside:
-        self._before = _aside.set(self)
+        self._before = collector.set(self._take)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _aside.reset(self._before)
+        collector.reset(self._before)
+
+    def _take(self, node: Node, indices: np.ndarray, rows: Any) -> bool:
+        table = node.parent
+        while table is not None and table not in self.parts and table.op is ALIAS:
+            table = table.parent
+        if table not in self.parts:
+            return False
+        self.parts[table].append((node, indices, rows))
+        return True
 
     def shown(self, g: Any, source: Any) -> Any:
         """Return a gradient with what was put aside: IndexedSlices, if there is any."""
@@ -171,56 +176,6 @@ def _joined(parts: list[Any], shape: np.ndarray) -> IndexedSlices:
 
 def _native(values: Any) -> Native:
     return values if type(values) is Native else wrap(values)
-
-
-_aside: ContextVar[Aside | None] = ContextVar("wengert_tensorflow_aside", default=None)
-
-
-class _Rows(Op):
-    """x[indices]: rows of a table."""
-
-    linear = True
-    #: whether there is an entry of this operation anywhere
-    recorded = False
-
-    def pull_array(
-        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
-    ) -> Any:
-        shape, indices = values
-        rows = xp.reshape(g, (indices.size, *shape[1:]))
-        flat = indices.reshape(-1)
-        aside, table = _aside.get(), node.parent
-        if aside is not None:
-            while table is not None and table not in aside.parts and table.op is ALIAS:
-                table = table.parent
-            if table in aside.parts:
-                aside.parts[table].append((node, flat, rows))
-                return None
-        return index_transpose(xp, rows, shape, (flat.astype(np.intp),))
-
-
-_rows = _Rows(
-    "tf.gather",
-    ("x",),
-    lambda xp, x, indices: xp.index(x, (indices,)),
-    [lambda xp, g, x_shape, indices: None],  # `pull` has the rule
-    ("indices",),
-)
-
-
-def _rows_of_examples(level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    op: Op = index_native.op  # type: ignore[attr-defined]
-    return _index_examples(op, level, arrays, mapped, {"key": (params["indices"],)})
-
-
-_rows.batch = _rows_of_examples
-
-
-def rows_of(table: Native, indices: Any) -> Native:
-    """Return rows of a table, whose gradient is IndexedSlices; indices are inside of it."""
-    found: Native = apply(_rows, (table,), {"indices": indices})
-    _rows.recorded = _rows.recorded or found._node is not None
-    return found
 
 
 @offered("convert_to_tensor", raises=(ValueError, TypeError))

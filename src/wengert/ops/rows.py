@@ -1,0 +1,76 @@
+"""Rows of a table, whose cotangents somebody may want as they come: for each row that was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from wengert.engine.batching import Level
+from wengert.engine.node import Node
+from wengert.engine.op import Op
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor
+from wengert.ops.families import declared, sample
+from wengert.ops.indexing import _index_examples, index, index_transpose
+
+#: ``(node, indices, rows) -> bool`` is offered cotangents of rows, and says whether it takes them.
+collector: ContextVar[Callable[[Node, np.ndarray, Any], bool] | None] = ContextVar(
+    "wengert_rows", default=None
+)
+
+
+class Rows(Op):
+    """x[indices]: rows of a table."""
+
+    linear = True
+    #: whether there is an entry of this operation anywhere
+    recorded = False
+
+    def pull_array(
+        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        """Return g in the rows that were read; None if it is collected."""
+        shape, indices = values
+        rows = xp.reshape(g, (indices.size, *shape[1:]))
+        flat = indices.reshape(-1)
+        taken_by = collector.get()
+        if taken_by is not None and taken_by(node, flat, rows):
+            return None
+        return index_transpose(xp, rows, shape, (flat.astype(np.intp),))
+
+
+def _rows_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    plain: Op = index.op  # type: ignore[attr-defined]
+    return _index_examples(plain, level, arrays, mapped, {"key": (params["indices"],)})
+
+
+ROWS = Rows(
+    "rows",
+    ("x",),
+    lambda xp, x, indices: xp.index(x, (indices,)),
+    [lambda xp, g, x_shape, indices: None],  # `pull_array` has the rule
+    ("indices",),
+)
+declared(
+    ROWS,
+    {
+        "batch": _rows_of_examples,
+        "samples": [
+            sample((4, 2), indices=np.array([2, 0, 2])),
+            sample((3,), indices=np.array([[1, 0], [2, 2]])),
+            sample((3, 2), indices=np.array(1)),
+        ],
+        "reference": lambda x, indices: x[indices],
+        "doc": "Return rows of an array; indices are inside of it.",
+    },
+)
+
+
+def rows_of(table: Tensor, indices: Any) -> Tensor:
+    """Return rows of a table; indices are inside of it."""
+    found: Tensor = apply(ROWS, (table,), {"indices": indices})
+    ROWS.recorded = ROWS.recorded or found._node is not None
+    return found

@@ -379,12 +379,21 @@ class Drawing:
 SAME_DTYPE = {"at_set", "at_add", "at_max", "at_min"}
 
 
+#: Operations that take functions as parameters, which a text of a program cannot show.
+OF_FUNCTIONS = {"copy_slices"}
+
+
+def drawable() -> list[str]:
+    """Return the names of operations that programs can have; variants are for dialects."""
+    return [name for name in REGISTRY if "(" not in name and name not in OF_FUNCTIONS]
+
+
 def grouped_names(only: Sequence[str] = ()) -> list[str]:
     """Return names of operations to choose from, those of large groups no more often."""
     if only:
         return list(only)
     groups: dict[str, list[str]] = {}
-    for name in REGISTRY:
+    for name in drawable():
         groups.setdefault(name.rpartition(".")[0], []).append(name)
     shares = {"": 10, "linalg": 2, "fft": 1, "special": 2, "nn": 3, "random": 0.2}
     names: list[str] = []

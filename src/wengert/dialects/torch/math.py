@@ -223,11 +223,11 @@ _mantissa = results("frexp", "mantissa", "exponent")
 @offered("frexp")
 def frexp(input: Any) -> Any:
     """Return numbers from 0.5 to 1, and the powers of 2 that they are to be multiplied with."""
-    from wengert.ops.numpy.ufuncs import _frexp
+    from wengert.ops.numpy import ufuncs
 
     x = only_tensor(input, "frexp")
     check_kind("frexp", x._raw.dtype, "f", RuntimeError)
-    mantissa, exponent = _frexp(x)
+    mantissa, exponent = ufuncs.frexp(x)
     return _mantissa(mantissa, astype(exponent, np.dtype(np.int32)))
 
 

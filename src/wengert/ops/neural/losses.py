@@ -398,7 +398,7 @@ def _huber_values(xp: Any, x: Any, delta: float) -> Any:
     return near * (size - near * 0.5)
 
 
-_huber = elementwise(
+huber_terms = elementwise(
     "nn.huber",
     lambda xp, g, x, delta: g * xp.clip(x, -delta, delta),
     compute=_huber_values,
@@ -414,7 +414,7 @@ _huber = elementwise(
 def huber_loss(x: Any, target: Any, *, delta: float = 1.0, reduction: str = "mean") -> Any:
     """Return half the squares of differences up to `delta`, and lines of slope delta beyond."""
     delta = positive(delta, "huber_loss", "delta")
-    losses = _huber(_difference(x, target, "huber_loss"), delta=delta)
+    losses = huber_terms(_difference(x, target, "huber_loss"), delta=delta)
     return reduced(losses, reduction, "huber_loss")
 
 
@@ -423,7 +423,7 @@ def smooth_l1_loss(x: Any, target: Any, *, beta: float = 1.0, reduction: str = "
     beta = number(beta, "smooth_l1_loss", "beta", 0)
     if not beta:
         return l1_loss(x, target, reduction=reduction)
-    losses = _huber(_difference(x, target, "smooth_l1_loss"), delta=beta) / beta
+    losses = huber_terms(_difference(x, target, "smooth_l1_loss"), delta=beta) / beta
     return reduced(losses, reduction, "smooth_l1_loss")
 
 

@@ -240,7 +240,8 @@ def _ldexp(x1: Any, x2: Any, /) -> Any:
     return x1
 
 
-def _frexp(x: Any, /) -> tuple[Any, Any]:
+def frexp(x: Any, /) -> tuple[Any, Any]:
+    """Return numbers from 0.5 to 1, and the powers of 2 that they are to be multiplied with."""
     exponent = in_line(lambda v: np.frexp(v)[1], x)
     return _ldexp(x, wg.negative(exponent)), exponent
 
@@ -275,7 +276,7 @@ _COMPOSED: dict[str, Function] = {
     "fmax": _without_nan(wg.maximum),
     "fmin": _without_nan(wg.minimum),
     "fmod": _fmod,
-    "frexp": _frexp,
+    "frexp": frexp,
     "heaviside": _heaviside,
     "ldexp": _ldexp,
     "logaddexp2": _logaddexp2,

@@ -167,7 +167,7 @@ def smooth_l1_loss(
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}")
     if beta == 0:
         return labelled(_reduced(_size(x - t), way), "MeanBackward0")
-    return _reduced(losses._huber(x - t, delta=float(beta)) / float(beta), way)
+    return _reduced(losses.huber_terms(x - t, delta=float(beta)) / float(beta), way)
 
 
 @functional("huber_loss")
@@ -178,7 +178,7 @@ def huber_loss(
     x, t = _pair(input, target, "huber_loss")
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta: {delta}")
-    each = losses._huber(x - t, delta=float(delta))
+    each = losses.huber_terms(x - t, delta=float(delta))
     way = _way(None, None, reduction)
     if weight is not None:  # the mean is over all elements here
         each, weight = _weighted(each, weight, "none", "huber_loss"), None

@@ -30,7 +30,7 @@ from wengert.engine.batching import Batched
 from wengert.engine.fastpath import Front, caller
 from wengert.engine.node import Node, entry
 from wengert.engine.op import LEAF, Op
-from wengert.engine.record import apply, trace
+from wengert.engine.record import apply, witnesses
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 
@@ -333,6 +333,13 @@ def users_frame(depth: int = 2) -> Any:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
         frame = frame.f_back
     return frame
+
+
+def trace(node: Node, frame: Any) -> None:
+    """Have a node know the instruction that a frame is at, and show it to the witnesses."""
+    node.code, node.last = frame.f_code, frame.f_lasti
+    for witness in witnesses:
+        witness(node)
 
 
 def mark(node: Node, label: str) -> None:

@@ -61,7 +61,7 @@ def _check_same(*tensors: Native, name: str = "") -> None:
 
 def _check_axes(x: Native, ndim: int, name: str) -> None:
     if x.ndim != ndim:
-        what = {1: "a vector", 2: "a matrix", 3: "a 3D tensor"}[ndim]
+        what = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}[ndim]
         raise RuntimeError(f"{name} has shape {list(x.shape)}; give {what}")
 
 

@@ -535,8 +535,8 @@ def store(result: Any, out: Any) -> Any:
         return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
     if out.requires_grad or (result.requires_grad and current() & TRACKING):
         raise RuntimeError(
-            "a result stored by out= has no gradient, and one of the arguments requires grad; "
-            "leave out= away, or write it under torch.no_grad()"
+            "a result stored by out= has no gradient, and an argument requires one; leave out= "
+            "away, or write it under torch.no_grad()"
         )
     check_cast(result._raw.dtype, out._raw.dtype)
     if out._raw.shape != result._raw.shape:

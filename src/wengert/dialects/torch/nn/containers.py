@@ -31,7 +31,7 @@ def _check_iterable(values: Any, name: str, of: str = "") -> None:
 
 def _pairs(values: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Return names and values of a mapping, or of a sequence of pairs."""
-    _check_iterable(values, f"{name}.update", " of key/value pairs")
+    _check_iterable(values, f"{name}.update", " of pairs (name, value)")
     if isinstance(values, (Mapping, ModuleDict, ParameterDict)):
         yield from values.items()
         return

@@ -189,8 +189,7 @@ class _Watch:
         """Return the result, whose gradients are seen."""
         if not isinstance(result, (Tensor, tuple)):
             warnings.warn(
-                "backward hooks need a result that is a tensor or a tuple of tensors, and the "
-                f"module returned a {type(result)}",
+                f"backward hooks need tensors as results, and the module returned a {type(result)}",
                 stacklevel=5,
             )
         parts, entry, places = _through_entry(result if isinstance(result, tuple) else (result,))

@@ -68,8 +68,7 @@ class ParametrizationList(ModuleList):
         self.is_tensor = is_tensor(new)
         if not self.is_tensor and not isinstance(new, Sequence):
             raise ValueError(
-                f"right_inverse returned a {type(new).__name__}; return a tensor, or a tuple of "
-                "tensors"
+                f"right_inverse returned a {type(new).__name__}; return one tensor or several"
             )
         self.ntensors = 1 if self.is_tensor else len(new)
         if self.is_tensor:
@@ -106,7 +105,7 @@ class ParametrizationList(ModuleList):
             originals = self._originals()
             if len(parts) != len(originals):
                 raise ValueError(
-                    f"'right_inverse' must return {len(originals)} tensors, got {len(parts)}"
+                    f"right_inverse returned {len(parts)} tensors; return {len(originals)}"
                 )
             for place, part in zip(originals, parts, strict=True):
                 if place.dtype != part.dtype:

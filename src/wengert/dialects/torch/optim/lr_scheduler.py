@@ -142,7 +142,7 @@ class LRScheduler:
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
             warnings.warn(
                 "`optimizer.step` was replaced after the schedule was made, so calls of it are "
-                "not seen; call `optimizer.step()` before `lr_scheduler.step()`",
+                "not seen; make the schedule after that",
                 UserWarning,
                 stacklevel=3,
             )

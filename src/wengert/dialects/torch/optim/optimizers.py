@@ -32,7 +32,7 @@ def _check_options(lr: Any, eps: float, weight_decay: Any, betas: Betas | None =
     _check_rate(lr)
     _check(eps >= 0, "epsilon value", eps)
     for position, beta in enumerate(betas or ()):
-        _check(0 <= item(beta) < 1, f"beta parameter at index {position}", beta)
+        _check(0 <= item(beta) < 1, f"beta {position}", beta)
     _check(item(weight_decay) >= 0, "weight_decay value", weight_decay)
 
 

@@ -62,6 +62,6 @@ def unsupported(
         value,
         sources,
         kind,
-        f"derivative for {name} is not implemented: PyTorch has none, and so there is none here; "
-        "write x.detach() if it is to be constant",
+        f"PyTorch has no derivative of {name}, and so there is none here; write x.detach() if it "
+        "is to be constant",
     )

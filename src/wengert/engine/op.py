@@ -229,19 +229,11 @@ def _guarded(rule: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-class Structural(Op):
-    """What is no operation of mathematics: a value itself, a new name, a gate for cotangents."""
-
-    family = "structural"
-
-
 #: The entry of a watched tensor, and of one result of an operation that has several.
-LEAF = Structural("leaf", (), lambda xp: None, ())
-OUTPUT = Structural(
-    "output", ("arrays",), lambda xp, *arrays: None, (lambda xp, g: g,), variadic=True
-)
+LEAF = Op("leaf", (), lambda xp: None, ())
+OUTPUT = Op("output", ("arrays",), lambda xp, *arrays: None, (lambda xp, g: g,), variadic=True)
 #: A new name for an old value: a transform's argument is not the tensor it was made from.
-ALIAS = Structural("alias", ("x",), lambda xp, x: x, (lambda xp, g: g,))
+ALIAS = Op("alias", ("x",), lambda xp, x: x, (lambda xp, g: g,))
 ALIAS.pull_block = OUTPUT.pull_block = lambda xp, g, *_: g  # type: ignore[method-assign]
 ALIAS.reach = ALIAS.depends = lambda region, *_: region  # type: ignore[method-assign]
 ALIAS.takes_rows = OUTPUT.takes_rows = True

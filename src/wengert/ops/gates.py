@@ -7,10 +7,16 @@ from functools import partial
 from typing import Any
 
 from wengert.engine.node import Edge, Node
-from wengert.engine.op import Structural
+from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching
+
+
+class Structural(Op):
+    """What is no operation of mathematics: a value's own node, or a gate for cotangents."""
+
+    family = "structural"
 
 
 class Refusal(Structural):

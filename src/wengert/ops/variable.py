@@ -11,10 +11,11 @@ from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.node import Token, active, watch
-from wengert.engine.op import Structural, leaf
+from wengert.engine.op import leaf
 from wengert.engine.operand import Operand
 from wengert.engine.record import lift
 from wengert.engine.tensor import CONVERSIONS, Tensor, wrap
+from wengert.ops.gates import Structural
 
 #: The entry of a variable, whose value tensors must not be assigned to behind its back.
 VARIABLE = Structural("variable", (), lambda xp: None, ())

@@ -142,7 +142,7 @@ def _examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> An
         return one_by_one(op, level, arrays, mapped, params)
     x, values = (batching.full(a, m, level) for a, m in zip(arrays, mapped, strict=True))
     places = _positions(path, key, x.shape[1:]).reshape(-1)
-    flat, parts = (ns.reshape(a, (level.size, -1)) for a in (x, values))
+    flat, parts = (ns.reshape(a, (level.size, math.prod(a.shape[1:]))) for a in (x, values))
     return ns.reshape(_set(flat, parts, key=(slice(None), places), winners=None), x.shape)
 
 

@@ -39,7 +39,7 @@ def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
 
 
 def _is_record(leaf: Any) -> bool:
-    return dataclasses.is_dataclass(leaf) and not isinstance(leaf, type)
+    return hasattr(type(leaf), "__dataclass_fields__")  # `is_dataclass`, but not of classes
 
 
 def _flatten_record(record: Any) -> tuple[list[Any], Rebuild]:

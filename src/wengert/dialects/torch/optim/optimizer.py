@@ -22,7 +22,7 @@ from wengert.engine.node import next_order
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
-from wengert.optim.torch_rules import Rule
+from wengert.optim.formulas import Formula
 
 Hooks = OrderedDict[int, Callable[..., Any]]
 
@@ -381,7 +381,7 @@ def item(value: Any) -> Any:
 class ByRule(Optimizer):
     """An optimiser that changes each parameter by a rule of its gradient, state and options."""
 
-    _rule: Rule
+    _formula: Formula
     #: whether complex parameters are taken for pairs of real ones
     _pairs = True
     #: whether each element is changed by itself, and no number of the state with it
@@ -442,11 +442,11 @@ class ByRule(Optimizer):
         given = dict(kept)
         if raw.dtype.kind == "c" and self._pairs:
             given = {name: _pairs(value) for name, value in given.items()}
-            self._rule(np, _pairs(raw), _pairs(g), given, options)
+            self._formula(np, _pairs(raw), _pairs(g), given, options)
         elif self._elementwise and raw.size > _PIECE and given.keys() == state.keys():
             self._write_pieces(raw, g, given, options)
         else:
-            self._rule(np, raw, g, given, options)
+            self._formula(np, raw, g, given, options)
         frame = users_frame()
         for array in (raw, *kept.values()):
             memory.note_write(array, frame)
@@ -463,14 +463,14 @@ class ByRule(Optimizer):
         """Make a step piece by piece, so that what is computed on the way stays in the cache."""
         arrays = {name: value for name, value in given.items() if value.shape == raw.shape}
         if not all(a.flags.c_contiguous for a in (raw, g, *arrays.values())):
-            self._rule(np, raw, g, given, options)
+            self._formula(np, raw, g, given, options)
             return
         p, g = raw.reshape(-1), g.reshape(-1)
         flat = {name: value.reshape(-1) for name, value in arrays.items()}
         for begin in range(0, p.size, _PIECE):
             piece = slice(begin, begin + _PIECE)
             kept = {name: value[piece] for name, value in flat.items()}
-            self._rule(np, p[piece], g[piece], {**given, **kept}, options)
+            self._formula(np, p[piece], g[piece], {**given, **kept}, options)
 
     def _record(self, p: Tensor, g: Native, state: dict[str, Any], options: dict[str, Any]) -> None:
         """Make a step whose entries say how the parameter and its state came about."""
@@ -482,10 +482,10 @@ class ByRule(Optimizer):
         old = _own(p)
         if p._raw.dtype.kind == "c" and self._pairs:
             given = {name: _native_pairs(value) for name, value in given.items()}
-            new = self._rule(_RECORDED, _native_pairs(old), _native_pairs(g), given, options)
+            new = self._formula(_RECORDED, _native_pairs(old), _native_pairs(g), given, options)
             new = ns.complex(new[..., 0], new[..., 1])
         else:
-            new = self._rule(_RECORDED, old, g, given, options)
+            new = self._formula(_RECORDED, old, g, given, options)
         memory.overwrite(p, new, since)
         for name, value in given.items():
             if name == "step":

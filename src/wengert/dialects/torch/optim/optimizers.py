@@ -12,7 +12,7 @@ from wengert.dialects.torch.modes import enable_grad, no_grad
 from wengert.dialects.torch.optim.optimizer import ByRule, Optimizer, filled, item, number
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
-from wengert.optim import lbfgs, torch_rules
+from wengert.optim import lbfgs, formulas
 
 Betas = tuple[Any, Any]
 
@@ -46,7 +46,7 @@ def _check_fused(fused: bool | None, foreach: bool | None, differentiable: bool)
 class SGD(ByRule):
     """Gradient descent, with or without momentum."""
 
-    _rule = staticmethod(torch_rules.sgd)
+    _formula = staticmethod(formulas.sgd)
     _pairs = False
 
     def __init__(
@@ -92,7 +92,7 @@ class SGD(ByRule):
 class Adam(ByRule):
     """Steps scaled by running means of the gradient and of its square."""
 
-    _rule = staticmethod(torch_rules.adam)
+    _formula = staticmethod(formulas.adam)
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ class AdamW(Adam):
 class NAdam(ByRule):
     """Adam with Nesterov's momentum."""
 
-    _rule = staticmethod(torch_rules.nadam)
+    _formula = staticmethod(formulas.nadam)
     _elementwise = False
 
     def __init__(
@@ -233,7 +233,7 @@ class NAdam(ByRule):
 class RAdam(ByRule):
     """Adam whose variance is rectified."""
 
-    _rule = staticmethod(torch_rules.radam)
+    _formula = staticmethod(formulas.radam)
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ class RAdam(ByRule):
 class Adamax(ByRule):
     """Adam with the largest gradient in the place of the mean square."""
 
-    _rule = staticmethod(torch_rules.adamax)
+    _formula = staticmethod(formulas.adamax)
 
     def __init__(
         self,
@@ -305,7 +305,7 @@ class Adamax(ByRule):
 class RMSprop(ByRule):
     """Steps scaled by the root of the mean square."""
 
-    _rule = staticmethod(torch_rules.rmsprop)
+    _formula = staticmethod(formulas.rmsprop)
 
     def __init__(
         self,
@@ -350,7 +350,7 @@ class RMSprop(ByRule):
 class Adagrad(ByRule):
     """Steps scaled by the root of the sum of squares."""
 
-    _rule = staticmethod(torch_rules.adagrad)
+    _formula = staticmethod(formulas.adagrad)
 
     def __init__(
         self,
@@ -400,7 +400,7 @@ class Adagrad(ByRule):
 class Adadelta(ByRule):
     """Steps scaled by the ratio of the sizes of steps and gradients so far."""
 
-    _rule = staticmethod(torch_rules.adadelta)
+    _formula = staticmethod(formulas.adadelta)
 
     def __init__(
         self,
@@ -436,7 +436,7 @@ class Adadelta(ByRule):
 class Rprop(ByRule):
     """Steps whose size for each element grows while the sign stays."""
 
-    _rule = staticmethod(torch_rules.rprop)
+    _formula = staticmethod(formulas.rprop)
 
     def __init__(
         self,
@@ -470,7 +470,7 @@ class Rprop(ByRule):
 class ASGD(ByRule):
     """Gradient descent that keeps the average of where it was."""
 
-    _rule = staticmethod(torch_rules.asgd)
+    _formula = staticmethod(formulas.asgd)
     _elementwise = False
 
     def __init__(
@@ -508,7 +508,7 @@ class ASGD(ByRule):
 class Adafactor(ByRule):
     """Steps scaled by mean squares of the rows and columns of a matrix."""
 
-    _rule = staticmethod(torch_rules.adafactor)
+    _formula = staticmethod(formulas.adafactor)
     _elementwise = False
 
     def __init__(

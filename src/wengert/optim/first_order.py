@@ -17,7 +17,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from wengert import backends
-from wengert.backends import threads
 from wengert.elements.selections import Selection
 from wengert.engine.cotangents import Block, part_of
 from wengert.engine.errors import BackendError, DtypeError, ShapeError
@@ -301,44 +300,16 @@ class _Optimiser:
         options = {**self._options, "lr": rate}
         if count == 1:
             options["dampening"] = 0.0  # the first gradient is taken in full
-        if type(p) is Tensor:
-            return self._stepped(_RECORDED, options, count, g, p, *slots)
-        if (
-            type(p) is np.ndarray
-            and p.nbytes > 2 * threads.PIECE
-            and all(map(_is_in_order, (p, g, *slots)))
-        ):
-            return self._run_in_pieces(options, count, g, p, *slots)
-        # the formula writes to what it is given, and a step does not change its arguments
-        return self._stepped(xp, options, count, g, *map(xp.copy, (p, *slots)))
-
-    def _stepped(
-        self, xp: Any, options: dict[str, Any], count: int, g: Any, p: Any, *slots: Any
-    ) -> list[Any]:
-        """Return the formula's answers: the new parameter, and what is kept for it."""
         state = dict(zip(self._keys, slots, strict=True))
         state["step"] = count
-        return [self._formula(xp, p, g, state, options), *(state[key] for key in self._keys)]
-
-    def _run_in_pieces(self, options: dict[str, Any], count: int, g: Any, *given: Any) -> list[Any]:
-        """Return the formula's answers for large NumPy arrays, a piece that fits a cache at a time.
-
-        In one piece, each of a formula's dozen operations would pass over memory.
-        """
-        results = [np.empty_like(array) for array in given]
-        flat = [(new.reshape(-1), old.reshape(-1)) for new, old in zip(results, given, strict=True)]
-        g = g.reshape(-1)
-
-        def work(start: int, stop: int) -> None:
-            pieces = []
-            for new, old in flat:
-                piece = new[start:stop]
-                piece[...] = old[start:stop]
-                pieces.append(piece)
-            self._stepped(backends.NUMPY, options, count, g[start:stop], *pieces)
-
-        threads.in_pieces(work, g.size, threads.PIECE // g.itemsize)
-        return results
+        if type(p) is np.ndarray:
+            p = formulas.stepped(self._formula, p, g, state, options)
+        elif type(p) is Tensor:
+            p = self._formula(_RECORDED, p, g, state, options)
+        else:  # the formula may write to what it is given
+            state.update((key, xp.copy(state[key])) for key in self._keys)
+            p = self._formula(xp, xp.copy(p), g, state, options)
+        return [p, *(state[key] for key in self._keys)]
 
 
 class _Write(NamedTuple):
@@ -363,10 +334,6 @@ def _assigned(leaf: Any, value: Any) -> Any:
     if not isinstance(leaf, Variable):
         return value
     return leaf if value is leaf else leaf.assign(value)
-
-
-def _is_in_order(array: np.ndarray) -> bool:
-    return array.flags.c_contiguous
 
 
 def _fitted(xp: Any, value: Any, p: Any, what: str) -> Any:

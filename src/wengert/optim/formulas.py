@@ -19,23 +19,54 @@ formula is PyTorch's:
 
 Formulas are written with `x *= y` and the like: an array is changed in its own memory, and a tensor
 of Wengert, which never changes, gives way to a new one. So one text is both a quick step and a step
-that gradients go through. Who wants to keep the old arrays hands in copies. The gradient is the
+that gradients go through. Who wants to keep the old arrays calls `stepped`. The gradient is the
 program's, and is never written to.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from wengert.backends import threads
 from wengert.engine.tensor import Tensor, wrap
 
 State = dict[str, Any]
 Options = dict[str, Any]
 Formula = Callable[[Any, Any, Any, State, Options], Any]
+
+
+def stepped(formula: Formula, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a NumPy parameter after a step, which leaves the arrays that it was given as they are.
+
+    The dict of the state has new arrays afterwards. Large arrays are stepped a piece that fits a
+    cache at a time; in one piece, each of a formula's dozen operations would pass over memory.
+    """
+    kept = [name for name in state if type(state[name]) is np.ndarray]
+    arrays = [p, *(state[name] for name in kept)]
+    if (
+        p.nbytes <= 2 * threads.PIECE
+        or formula not in ELEMENTWISE
+        or not all(type(a) is np.ndarray and a.flags.c_contiguous for a in (g, *arrays))
+    ):
+        state.update((name, state[name].copy()) for name in kept)
+        return formula(np, p.copy(), g, state, options)
+    results = [np.empty_like(array) for array in arrays]
+    flat = [(new.reshape(-1), old.reshape(-1)) for new, old in zip(results, arrays, strict=True)]
+    g = g.reshape(-1)
+
+    def work(start: int, stop: int) -> None:
+        pieces = [new[start:stop] for new, _ in flat]
+        for piece, (_, old) in zip(pieces, flat, strict=True):
+            piece[...] = old[start:stop]
+        part = state | dict(zip(kept, pieces[1:], strict=True))
+        formula(np, pieces[0], g[start:stop], part, options)
+
+    threads.in_pieces(work, p.size, threads.PIECE // p.itemsize)
+    state.update(zip(kept, results[1:], strict=True))
+    return results[0]
 
 
 class Rows:
@@ -148,6 +179,14 @@ def _root(xp: Any, square: Any, options: Options) -> Any:
     return root
 
 
+def _unbiased_root(square: Any, bias: Any, options: Options) -> Any:
+    """Return the root of a running mean that is too small by a factor, with `eps` added to it."""
+    root = square / bias
+    root **= 0.5
+    root += options["eps"]
+    return root
+
+
 def _count(number: Any) -> Any:
     """Return a number of the state as Python's; as a tensor where steps are recorded."""
     return number if isinstance(number, Tensor) else float(number)
@@ -226,9 +265,7 @@ def nadam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
         state["mu_product"] *= now
         product = _count(state["mu_product"])
     g, mean, square = _moments(g, state, options)
-    root = square / _biases(step, options)[1]
-    root **= 0.5
-    root += options["eps"]
+    root = _unbiased_root(square, _biases(step, options)[1], options)
     p = _moved(p, rate * (1 - now) / (1 - product), g / root)
     return _moved(p, rate * later / (1 - product * later), mean / root)
 
@@ -270,11 +307,10 @@ def lamb(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step of Adam that is as long as the parameter is large. It is not recorded."""
     _, mean, square = _moments(g, state, options)
     first, second = _biases(float(state["step"]), options)
-    update = mean / first
-    update /= _root(xp, square / second, options)
-    length, given = (math.sqrt(float((x * x).sum())) for x in (p, update))
+    update = mean / _unbiased_root(square, second, options)
+    length, given = float(np.linalg.norm(p)), float(np.linalg.norm(update)) / first
     ratio = length / given if min(length, given) > 0 else 1.0
-    return _moved(p, ratio * options["lr"], update)
+    return _moved(p, ratio * options["lr"] / first, update)
 
 
 def lion(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
@@ -435,3 +471,9 @@ def adafactor(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
 
 def _root_mean_square(x: np.ndarray) -> Any:
     return np.sqrt((x * x).sum() / x.size)
+
+
+#: The formulas by which each element goes its own way, so that an array may be cut in pieces.
+ELEMENTWISE = (
+    sgd, adam, radam, adamax, lion, rmsprop, adagrad, ftrl, adadelta, rprop,
+)  # fmt: skip

@@ -12,7 +12,7 @@ from wengert.dialects.torch.modes import enable_grad, no_grad
 from wengert.dialects.torch.optim.optimizer import ByRule, Optimizer, filled, item, number
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
-from wengert.optim import lbfgs, formulas
+from wengert.optim import formulas, lbfgs
 
 Betas = tuple[Any, Any]
 

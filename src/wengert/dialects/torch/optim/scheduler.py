@@ -1,0 +1,185 @@
+"""What schedules of learning rates share: counting steps, and giving groups their rates."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+from wengert.dialects.torch.modes import no_grad
+from wengert.dialects.torch.optim.optimizer import Optimizer
+from wengert.dialects.torch.tensors import Tensor, made
+
+EPOCH = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
+    "possible; write `scheduler.step()`"
+)
+
+
+def _copied(value: Any) -> Any:
+    return made(value._raw.copy()) if isinstance(value, Tensor) else value
+
+
+def rates_of(optimizer: Optimizer, name: str = "lr") -> list[Any]:
+    """Return an option of all groups."""
+    return [_copied(group[name]) for group in optimizer.param_groups]
+
+
+def set_rate(group: dict[str, Any], value: Any) -> None:
+    """Give a group a rate; one that is a tensor keeps its memory."""
+    if isinstance(group["lr"], Tensor):
+        with no_grad():
+            group["lr"].fill_(value)
+    else:
+        group["lr"] = value
+
+
+def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+    """Return one value for each group."""
+    groups = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [_copied(value)] * groups
+    if len(value) != groups:
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups: {name} has {len(value)} "
+            f"values, and there are {groups} groups"
+        )
+    return [_copied(v) for v in value]
+
+
+def check_optimizer(optimizer: Any) -> None:
+    """Raise if something is no optimiser."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
+def _watch(optimizer: Optimizer) -> None:
+    """Have an optimiser remember that `step` was called."""
+    if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
+        return
+    reference, step = weakref.ref(optimizer), type(optimizer).step
+    own = optimizer.__dict__.get("step")
+
+    @wraps(step)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        me: Any = reference()
+        me._opt_called = True
+        return step(me, *args, **kwargs) if own is None else own(*args, **kwargs)
+
+    call._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
+    optimizer.step = call  # type: ignore[method-assign]
+
+
+class LRScheduler:
+    """What schedules share: the number of steps so far, and giving groups their rates."""
+
+    _get_lr_called_within_step: bool = False
+    _is_initial: bool = False
+    _step_count: int
+    _last_lr: list[Any]
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        check_optimizer(optimizer)
+        self.optimizer = optimizer
+        for position, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", _copied(group["lr"]))
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    f"param 'initial_lr' is not specified in param_groups[{position}] when "
+                    "resuming scheduler with last_epoch >= 0; load the state of the optimizer first"
+                )
+        self.base_lrs = rates_of(optimizer, "initial_lr")
+        self.last_epoch = last_epoch
+        _watch(optimizer)
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        """Give groups their first rates."""
+        self._step_count = 0
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all that is kept, but for the optimiser."""
+        return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over the state of another schedule."""
+        self.__dict__.update(state_dict)
+
+    def get_last_lr(self) -> list[Any]:
+        """Return the rates that groups were given last."""
+        return self._last_lr
+
+    def get_lr(self) -> list[Any]:
+        """Return the rates for now; a subclass says which."""
+        raise NotImplementedError(f"{type(self).__name__} has no method get_lr")
+
+    def step(self, epoch: int | None = None) -> None:
+        """Give groups the rates of the next step, or of one that is named."""
+        if self._step_count == 1:
+            self._check_order()
+        self._step_count += 1
+        if epoch is not None:
+            warnings.warn(EPOCH, UserWarning, stacklevel=2)
+        self._update_lr(epoch)
+
+    def _check_order(self) -> None:
+        """Warn if the optimiser has made no step before the first of the schedule."""
+        if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
+            warnings.warn(
+                "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
+                "initialization; call `optimizer.step()` before `lr_scheduler.step()`",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif not getattr(self.optimizer, "_opt_called", False):
+            warnings.warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`, so that the "
+                "first value of the learning rate schedule is skipped; call them in the opposite "
+                "order",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _update_lr(self, epoch: int | None = None) -> None:
+        with within_step(self):
+            self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+            closed = None if epoch is None else getattr(self, "_get_closed_form_lr", None)
+            values = self.get_lr() if closed is None else closed()
+        self._give(values)
+
+    def _give(self, values: list[Any]) -> None:
+        for group, value in zip(self.optimizer.param_groups, values, strict=True):
+            set_rate(group, value)
+        self._last_lr = rates_of(self.optimizer)
+
+    def _times(self, factor: float) -> list[Any]:
+        """Return the rates of all groups, times a factor."""
+        return [group["lr"] * factor for group in self.optimizer.param_groups]
+
+    def _warn_outside(self) -> None:
+        if not self._get_lr_called_within_step:
+            warnings.warn(
+                "To get the last learning rate computed by the scheduler, please use "
+                "`get_last_lr()`.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+@contextmanager
+def within_step(schedule: LRScheduler) -> Iterator[None]:
+    """Have `get_lr` know that a step calls it, and not the program."""
+    schedule._get_lr_called_within_step = True
+    try:
+        yield
+    finally:
+        schedule._get_lr_called_within_step = False

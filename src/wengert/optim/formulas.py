@@ -474,6 +474,4 @@ def _root_mean_square(x: np.ndarray) -> Any:
 
 
 #: The formulas by which each element goes its own way, so that an array may be cut in pieces.
-ELEMENTWISE = (
-    sgd, adam, radam, adamax, lion, rmsprop, adagrad, ftrl, adadelta, rprop,
-)  # fmt: skip
+ELEMENTWISE = frozenset({sgd, adam, radam, adamax, lion, rmsprop, adagrad, ftrl, adadelta, rprop})

@@ -23,6 +23,7 @@ class _Several(LRScheduler):
     """A schedule made of others."""
 
     _schedulers: Sequence[Any]
+    _packed = "_schedulers"
 
     def _check_parts(self, optimizer: Any, schedulers: Sequence[Any]) -> None:
         name = type(self).__name__
@@ -41,20 +42,6 @@ class _Several(LRScheduler):
                     f"{name} expects all schedulers to belong to the same optimizer, but the one "
                     f"at index {position} has another"
                 )
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return all that is kept, with the states of the parts."""
-        state = super().state_dict()
-        parts = state.pop("_schedulers")
-        state["_schedulers"] = [part.state_dict() for part in parts]
-        return state
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over the state of another schedule with as many parts."""
-        parts = state_dict["_schedulers"]
-        super().load_state_dict({k: v for k, v in state_dict.items() if k != "_schedulers"})
-        for part, state in zip(self._schedulers, parts, strict=False):
-            part.load_state_dict(state)
 
 
 class SequentialLR(_Several):

@@ -8,7 +8,6 @@ since that is what `state_dict` gives.
 from __future__ import annotations
 
 import math
-import types
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable
@@ -34,6 +33,8 @@ from wengert.optim.rates import NUMBERS
 class LambdaLR(LRScheduler):
     """The first rate, times a function of the number of steps."""
 
+    _packed = "lr_lambdas"
+
     def __init__(
         self,
         optimizer: Optimizer,
@@ -50,21 +51,6 @@ class LambdaLR(LRScheduler):
             self.lr_lambdas = list(lr_lambda)
         super().__init__(optimizer, last_epoch)
 
-    def state_dict(self) -> dict[str, Any]:
-        """Return all that is kept; of functions, only the attributes of callable objects."""
-        state = super().state_dict()
-        functions = state.pop("lr_lambdas")
-        state["lr_lambdas"] = [_attributes(function) for function in functions]
-        return state
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over the state of another schedule."""
-        attributes = state_dict["lr_lambdas"]
-        super().load_state_dict({k: v for k, v in state_dict.items() if k != "lr_lambdas"})
-        for function, given in zip(self.lr_lambdas, attributes, strict=False):
-            if given is not None:
-                function.__dict__.update(given)
-
     def get_lr(self) -> list[Any]:
         """Return the rates for now."""
         self._warn_outside()
@@ -72,11 +58,6 @@ class LambdaLR(LRScheduler):
             rate * function(self.last_epoch)
             for function, rate in zip(self.lr_lambdas, self.base_lrs, strict=True)
         ]
-
-
-def _attributes(function: Any) -> dict[str, Any] | None:
-    """Return what a callable object knows; None for a function, which cannot be saved."""
-    return None if isinstance(function, types.FunctionType) else function.__dict__.copy()
 
 
 class MultiplicativeLR(LambdaLR):
@@ -405,6 +386,8 @@ def _begin_momentum(schedule: Any, base: Any, largest: Any, first: bool) -> tupl
 class CyclicLR(LRScheduler):
     """The rate going up and down between two values."""
 
+    _packed = "_scale_fn_custom"
+
     def __init__(
         self,
         optimizer: Optimizer,
@@ -468,20 +451,6 @@ class CyclicLR(LRScheduler):
                 _set_momentum(self, group, high - (high - low) * height)
         ends = zip(self.base_lrs, self.max_lrs, strict=True)
         return [low + (high - low) * height for low, high in ends]
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return all that is kept; of a function, only the attributes of a callable object."""
-        state = super().state_dict()
-        function = state.pop("_scale_fn_custom")
-        state["_scale_fn_custom"] = None if function is None else _attributes(function)
-        return state
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over the state of another schedule."""
-        attributes = state_dict.pop("_scale_fn_custom")
-        super().load_state_dict(state_dict)
-        if attributes is not None and self._scale_fn_custom is not None:
-            self._scale_fn_custom.__dict__.update(attributes)
 
 
 class OneCycleLR(LRScheduler):

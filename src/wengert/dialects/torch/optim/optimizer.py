@@ -22,7 +22,7 @@ from wengert.engine.node import next_order
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
-from wengert.optim.formulas import Formula
+from wengert.optim.formulas import ELEMENTWISE, Formula
 
 Hooks = OrderedDict[int, Callable[..., Any]]
 
@@ -384,12 +384,13 @@ class ByRule(Optimizer):
     _formula: Formula
     #: whether complex parameters are taken for pairs of real ones
     _pairs = True
-    #: whether each element is changed by itself, and no number of the state with it
-    _elementwise = True
+
+    #: the arrays of zeros that are kept for each parameter, if the class says no more
+    _kept: tuple[str, ...] = ()
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the state that a parameter begins with."""
-        raise NotImplementedError
+        return {"step": number(0), **{name: filled(p) for name in self._kept}}
 
     def _state_of(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state: dict[str, Any] = self.state[p]
@@ -443,7 +444,7 @@ class ByRule(Optimizer):
         if raw.dtype.kind == "c" and self._pairs:
             given = {name: _pairs(value) for name, value in given.items()}
             self._formula(np, _pairs(raw), _pairs(g), given, options)
-        elif self._elementwise and raw.size > _PIECE and given.keys() == state.keys():
+        elif raw.size > _PIECE and self._formula in ELEMENTWISE and given.keys() == state.keys():
             self._write_pieces(raw, g, given, options)
         else:
             self._formula(np, raw, g, given, options)

@@ -43,6 +43,11 @@ def _check_fused(fused: bool | None, foreach: bool | None, differentiable: bool)
         raise RuntimeError("`fused` and `foreach` cannot be `True` together; leave one away")
 
 
+def _picked(given: dict[str, Any], names: str) -> dict[str, Any]:
+    """Return the arguments that are options, in the order in which PyTorch shows them."""
+    return {name: given[name] for name in names.split()}
+
+
 class SGD(ByRule):
     """Gradient descent, with or without momentum."""
 
@@ -67,18 +72,8 @@ class SGD(ByRule):
         _check(momentum >= 0, "momentum value", momentum)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        names = "lr momentum dampening weight_decay nesterov maximize foreach differentiable fused"
+        super().__init__(params, _picked(locals(), names))
         _check_fused(fused, foreach, differentiable)
 
     def _state_of(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
@@ -93,6 +88,7 @@ class Adam(ByRule):
     """Steps scaled by running means of the gradient and of its square."""
 
     _formula = staticmethod(formulas.adam)
+    _kept = ("exp_avg", "exp_avg_sq")
 
     def __init__(
         self,
@@ -123,30 +119,20 @@ class Adam(ByRule):
             raise ValueError(
                 f"betas must be either both floats or both Tensors of one element, got {betas}"
             )
-        defaults = {
-            "lr": lr,
-            "betas": tuple(
-                beta.squeeze() if isinstance(beta, Tensor) and beta._raw.shape else beta
-                for beta in betas
-            ),
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }
-        super().__init__(params, defaults)
+        betas = tuple(
+            beta.squeeze() if isinstance(beta, Tensor) and beta._raw.shape else beta
+            for beta in betas
+        )
+        names = (
+            "lr betas eps weight_decay amsgrad maximize foreach capturable differentiable fused "
+            "decoupled_weight_decay"
+        )
+        super().__init__(params, _picked(locals(), names))
         _check_fused(fused, foreach, differentiable)
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        state = {"step": number(0), "exp_avg": filled(p), "exp_avg_sq": filled(p)}
-        if group["amsgrad"]:
-            state["max_exp_avg_sq"] = filled(p)
-        return state
+        largest = {"max_exp_avg_sq": filled(p)} if group["amsgrad"] else {}
+        return super()._begin(p, group) | largest
 
 
 class AdamW(Adam):
@@ -192,7 +178,6 @@ class NAdam(ByRule):
     """Adam with Nesterov's momentum."""
 
     _formula = staticmethod(formulas.nadam)
-    _elementwise = False
 
     def __init__(
         self,
@@ -211,19 +196,11 @@ class NAdam(ByRule):
     ) -> None:
         _check_options(lr, eps, weight_decay, betas)
         _check(momentum_decay >= 0, "momentum_decay value", momentum_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        names = (
+            "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach "
+            "capturable differentiable"
+        )
+        super().__init__(params, _picked(locals(), names))
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         moments = {"exp_avg": filled(p), "exp_avg_sq": filled(p)}
@@ -234,6 +211,7 @@ class RAdam(ByRule):
     """Adam whose variance is rectified."""
 
     _formula = staticmethod(formulas.radam)
+    _kept = ("exp_avg", "exp_avg_sq")
 
     def __init__(
         self,
@@ -250,27 +228,18 @@ class RAdam(ByRule):
         differentiable: bool = False,
     ) -> None:
         _check_options(lr, eps, weight_decay, betas)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
-
-    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"step": number(0), "exp_avg": filled(p), "exp_avg_sq": filled(p)}
+        names = (
+            "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay "
+            "differentiable"
+        )
+        super().__init__(params, _picked(locals(), names))
 
 
 class Adamax(ByRule):
     """Adam with the largest gradient in the place of the mean square."""
 
     _formula = staticmethod(formulas.adamax)
+    _kept = ("exp_avg", "exp_inf")
 
     def __init__(
         self,
@@ -286,20 +255,8 @@ class Adamax(ByRule):
         capturable: bool = False,
     ) -> None:
         _check_options(lr, eps, weight_decay, betas)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
-
-    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"step": number(0), "exp_avg": filled(p), "exp_inf": filled(p)}
+        names = "lr betas eps weight_decay foreach maximize differentiable capturable"
+        super().__init__(params, _picked(locals(), names))
 
 
 class RMSprop(ByRule):
@@ -324,19 +281,10 @@ class RMSprop(ByRule):
         _check_options(lr, eps, weight_decay)
         _check(momentum >= 0, "momentum value", momentum)
         _check(alpha >= 0, "alpha value", alpha)
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        names = (
+            "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable"
+        )
+        super().__init__(params, _picked(locals(), names))
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state = {"step": number(0), "square_avg": filled(p)}
@@ -373,18 +321,11 @@ class Adagrad(ByRule):
             "initial_accumulator_value value",
             initial_accumulator_value,
         )
-        defaults = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        names = (
+            "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize "
+            "differentiable fused"
+        )
+        super().__init__(params, _picked(locals(), names))
         _check_fused(fused, foreach, differentiable)
         for group in self.param_groups:
             for p in group["params"]:
@@ -401,6 +342,7 @@ class Adadelta(ByRule):
     """Steps scaled by the ratio of the sizes of steps and gradients so far."""
 
     _formula = staticmethod(formulas.adadelta)
+    _kept = ("square_avg", "acc_delta")
 
     def __init__(
         self,
@@ -417,20 +359,8 @@ class Adadelta(ByRule):
     ) -> None:
         _check_options(lr, eps, weight_decay)
         _check(0 <= rho <= 1, "rho value", rho)
-        defaults = {
-            "lr": lr,
-            "rho": rho,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "capturable": capturable,
-            "foreach": foreach,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
-
-    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"step": number(0), "square_avg": filled(p), "acc_delta": filled(p)}
+        names = "lr rho eps weight_decay maximize capturable foreach differentiable"
+        super().__init__(params, _picked(locals(), names))
 
 
 class Rprop(ByRule):
@@ -452,16 +382,8 @@ class Rprop(ByRule):
     ) -> None:
         _check_rate(lr)
         _check(0 < etas[0] < 1 < etas[1], "eta values", etas)
-        defaults = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        names = "lr etas step_sizes foreach maximize differentiable capturable"
+        super().__init__(params, _picked(locals(), names))
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         return {"step": number(0), "prev": filled(p), "step_size": filled(p, item(group["lr"]))}
@@ -471,7 +393,6 @@ class ASGD(ByRule):
     """Gradient descent that keeps the average of where it was."""
 
     _formula = staticmethod(formulas.asgd)
-    _elementwise = False
 
     def __init__(
         self,
@@ -487,18 +408,8 @@ class ASGD(ByRule):
         capturable: bool = False,
     ) -> None:
         _check_options(lr, 0, weight_decay)
-        defaults = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        names = "lr lambd alpha t0 weight_decay foreach maximize differentiable capturable"
+        super().__init__(params, _picked(locals(), names))
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         numbers = {"step": number(0), "eta": number(item(group["lr"])), "mu": number(1)}
@@ -509,7 +420,6 @@ class Adafactor(ByRule):
     """Steps scaled by mean squares of the rows and columns of a matrix."""
 
     _formula = staticmethod(formulas.adafactor)
-    _elementwise = False
 
     def __init__(
         self,
@@ -527,16 +437,8 @@ class Adafactor(ByRule):
         _check(beta2_decay <= 0, "beta2_decay, which should be <= 0", beta2_decay)
         _check(eps[0] is None or eps[0] >= 0, "epsilon1, which should be >= 0", eps[0])
         _check(d >= 1, "clipping threshold d, which should be >= 1", d)
-        defaults = {
-            "lr": lr,
-            "beta2_decay": beta2_decay,
-            "eps": eps,
-            "d": d,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
+        names = "lr beta2_decay eps d weight_decay foreach maximize"
+        super().__init__(params, _picked(locals(), names))
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         if p._raw.dtype.kind == "c":

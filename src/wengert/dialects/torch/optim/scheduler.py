@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import wraps
+from types import FunctionType
 from typing import Any
 
 from wengert.dialects.torch.modes import no_grad
@@ -73,11 +74,33 @@ def _watch(optimizer: Optimizer) -> None:
     optimizer.step = call  # type: ignore[method-assign]
 
 
+def _packed(value: Any) -> Any:
+    """Return what functions and schedules know, also in lists; None for what cannot be saved."""
+    if isinstance(value, (list, tuple)):
+        return [_packed(part) for part in value]
+    if hasattr(value, "optimizer"):
+        return value.state_dict()
+    return None if value is None or isinstance(value, FunctionType) else value.__dict__.copy()
+
+
+def _unpack(value: Any, state: Any) -> None:
+    """Have functions and schedules know what others knew."""
+    if isinstance(value, (list, tuple)):
+        for part, known in zip(value, state, strict=False):
+            _unpack(part, known)
+    elif hasattr(value, "optimizer"):
+        value.load_state_dict(state)
+    elif value is not None and state is not None:
+        value.__dict__.update(state)
+
+
 class LRScheduler:
     """What schedules share: the number of steps so far, and giving groups their rates."""
 
     _get_lr_called_within_step: bool = False
     _is_initial: bool = False
+    #: what holds functions or schedules, of which a state has only what they know
+    _packed: str = ""
     _step_count: int
     _last_lr: list[Any]
 
@@ -107,12 +130,18 @@ class LRScheduler:
             self._is_initial = False
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all that is kept, but for the optimiser."""
-        return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
+        """Return all that is kept, but for the optimiser; of callable objects, their attributes."""
+        state = {name: value for name, value in self.__dict__.items() if name != "optimizer"}
+        if self._packed in state:
+            state[self._packed] = _packed(state.pop(self._packed))
+        return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over the state of another schedule."""
-        self.__dict__.update(state_dict)
+        own = self.__dict__.get(self._packed)
+        self.__dict__.update({k: v for k, v in state_dict.items() if k != self._packed})
+        if self._packed:
+            _unpack(own, state_dict[self._packed])
 
     def get_last_lr(self) -> list[Any]:
         """Return the rates that groups were given last."""

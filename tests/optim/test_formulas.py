@@ -11,7 +11,6 @@ import wengert as wg
 from wengert.optim import formulas
 from wengert.optim.formulas import Formula, Rows
 
-PLAIN = {"weight_decay": 0, "maximize": False, "decoupled_weight_decay": False}
 ADAM = {"betas": (0.5, 0.75), "eps": 1e-7, "amsgrad": True}
 RMSPROP = {"alpha": 0.5, "momentum": 0.25, "eps": 1e-7, "centered": True}
 MOMENTS = ("exp_avg", "exp_avg_sq")
@@ -19,17 +18,17 @@ AVERAGES = ("square_avg", "grad_avg", "momentum_buffer")
 
 #: For each case: a formula, a rate, its options, and what is kept, all of which begins at 0.
 CASES: dict[str, tuple[Formula, float, dict[str, Any], tuple[str, ...]]] = {
-    "sgd": (formulas.sgd, 0.1, {"momentum": 0}, ()),
+    "sgd": (formulas.sgd, 0.1, {}, ()),
     "sgd momentum": (
         formulas.sgd,
         0.1,
-        {"momentum": 0.5, "dampening": 0, "nesterov": True},
+        {"momentum": 0.5, "nesterov": True},
         ("momentum_buffer",),
     ),
     "sgd sums of steps": (
         formulas.sgd,
         0.1,
-        {"momentum": 0.5, "dampening": 0, "nesterov": True, "rate_in_sum": True},
+        {"momentum": 0.5, "nesterov": True, "rate_in_sum": True},
         ("momentum_buffer",),
     ),
     "adam": (formulas.adam, 0.1, ADAM, (*MOMENTS, "max_exp_avg_sq")),
@@ -57,11 +56,11 @@ CASES: dict[str, tuple[Formula, float, dict[str, Any], tuple[str, ...]]] = {
         {**RMSPROP, "eps_inside": True, "rate_in_sum": True},
         AVERAGES,
     ),
-    "adagrad": (formulas.adagrad, 0.5, {"eps": 1e-7, "lr_decay": 0}, ("sum",)),
+    "adagrad": (formulas.adagrad, 0.5, {"eps": 1e-7}, ("sum",)),
     "adagrad inside": (
         formulas.adagrad,
         0.5,
-        {"eps": 1e-7, "lr_decay": 0, "eps_inside": True},
+        {"eps": 1e-7, "eps_inside": True},
         ("sum",),
     ),
     "adadelta": (formulas.adadelta, 1.0, {"rho": 0.5, "eps": 1e-3}, ("square_avg", "acc_delta")),
@@ -74,7 +73,7 @@ def run(name: str, gradient: Any, p: Any, steps: int) -> Any:
     state: dict[str, Any] = {key: np.zeros(p.shape) for key in kept}
     for step in range(1, steps + 1):
         state["step"] = step
-        p = formula(np, p, gradient(p), state, {**PLAIN, **options, "lr": rate})
+        p = formula(np, p, gradient(p), state, {**options, "lr": rate})
     return p
 
 
@@ -113,9 +112,7 @@ def test_ftrl_without_penalties_is_adagrad_without_epsilon() -> None:
     state = {"sum": np.full(2, 0.1), "linear": np.zeros(2)}
     ftrl = formulas.ftrl(np, np.zeros(2), g, state, options)
     state = {"sum": np.full(2, 0.1), "step": 1}  # type: ignore[dict-item]
-    adagrad = formulas.adagrad(
-        np, np.zeros(2), g, state, {**PLAIN, "lr": 0.1, "eps": 0, "lr_decay": 0}
-    )
+    adagrad = formulas.adagrad(np, np.zeros(2), g, state, {"lr": 0.1, "eps": 0})
     np.testing.assert_allclose(ftrl, adagrad)
 
 
@@ -125,12 +122,12 @@ def test_where_epsilon_stands() -> None:
     def first(formula: Formula, kept: tuple[str, ...], **options: Any) -> float:
         state: dict[str, Any] = {key: np.zeros(1) for key in kept}
         state["step"] = 1
-        given = {**PLAIN, "lr": 1.0, "eps": 5.0, **options}
+        given = {"lr": 1.0, "eps": 5.0, **options}
         return -float(formula(np, np.zeros(1), np.full(1, 2.0), state, given)[0])
 
     square = ("sum",)
-    assert first(formulas.adagrad, square, lr_decay=0) == pytest.approx(2 / (2 + 5))
-    assert first(formulas.adagrad, square, lr_decay=0, eps_inside=True) == pytest.approx(2 / 3)
+    assert first(formulas.adagrad, square) == pytest.approx(2 / (2 + 5))
+    assert first(formulas.adagrad, square, eps_inside=True) == pytest.approx(2 / 3)
     adam = {"betas": (0.5, 0.75), "amsgrad": False}
     assert first(formulas.adam, MOMENTS, **adam) == pytest.approx(2 / (2 + 5))
     # the root is that of 0.25 * 4, and its bias 0.5
@@ -154,7 +151,7 @@ def test_tensors_are_not_written_to() -> None:
 
     def stepped(rate: Any) -> Any:
         state = {"exp_avg": wg.zeros(2), "exp_avg_sq": wg.zeros(2), "step": 1}
-        options = {**PLAIN, "lr": rate, "betas": (0.5, 0.5), "eps": 0.0, "amsgrad": False}
+        options = {"lr": rate, "betas": (0.5, 0.5), "eps": 0.0, "amsgrad": False}
         return wg.sum(formulas.adam(xp, p, wg.asarray([3.0, -4.0]), state, options))
 
     assert float(wg.grad(stepped)(wg.asarray(0.1))) == pytest.approx(0.0)

@@ -3,8 +3,8 @@
 A formula is a function of a namespace, a parameter, its gradient, the state that is kept for it and
 options. It returns the new parameter, and leaves the new state in the dict that it was given.
 `state["step"]` is the number of this step: an integer, an array or a tensor; the first is 1. State
-and options have PyTorch's names. Where libraries differ, an option says how; without it, the
-formula is PyTorch's:
+and options have PyTorch's names, and what is an extra there may be left out. Where libraries
+differ, an option says how; without it, the formula is PyTorch's:
 
 =============  =====================================================================================
 `eps_inside`   `eps` is added under the root, and not to it (RMSprop, Adagrad)
@@ -111,15 +111,15 @@ def _square(g: Any) -> Any:
 
 def _decayed(p: Any, g: Any, options: Options) -> Any:
     """Return the gradient, reversed if something is maximised, with that of the decay."""
-    if options["maximize"]:
+    if options.get("maximize"):
         g = -g
-    decay = options["weight_decay"]
+    decay = options.get("weight_decay", 0)
     return g + decay * p if _is_used(decay) else g
 
 
 def _decayed_apart(p: Any, g: Any, options: Options) -> tuple[Any, Any]:
     """Return a parameter and a gradient, one of which has the decay, as the options say."""
-    if not options["decoupled_weight_decay"]:
+    if not options.get("decoupled_weight_decay"):
         return p, _decayed(p, g, options)
     decay = options["weight_decay"]
     if _is_used(decay):
@@ -210,7 +210,7 @@ def sgd(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     A velocity that is None begins with the first gradient.
     """
     g = _decayed(p, total(g), options)
-    rate, momentum, in_sum = options["lr"], options["momentum"], options.get("rate_in_sum")
+    rate, momentum, in_sum = options["lr"], options.get("momentum", 0), options.get("rate_in_sum")
     if in_sum:
         g = g * -rate
     if momentum != 0:
@@ -219,9 +219,9 @@ def sgd(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
             velocity = _detached(g)
         else:
             velocity *= momentum
-            velocity += (1 - options["dampening"]) * g
+            velocity += (1 - options.get("dampening", 0)) * g
         state["momentum_buffer"] = velocity
-        g = g + momentum * velocity if options["nesterov"] else velocity
+        g = g + momentum * velocity if options.get("nesterov") else velocity
     if in_sum:
         p += g
     else:
@@ -233,7 +233,7 @@ def adam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step of Adam; with `decoupled_weight_decay`, of AdamW."""
     p, g = _decayed_apart(p, g, options)
     _, mean, square = _moments(g, state, options)
-    if options["amsgrad"]:
+    if options.get("amsgrad"):
         square = state["max_exp_avg_sq"] = _larger(xp, state["max_exp_avg_sq"], square)
     step = _count(state["step"])
     first, second = _biases(step, options)
@@ -330,7 +330,7 @@ def rmsprop(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     share, rate = 1 - options["alpha"], options["lr"]
     state["square_avg"] = square = _mean_square(state["square_avg"], _square(g), share)
     g = total(g)
-    if options["centered"]:
+    if options.get("centered"):
         state["grad_avg"] = mean = _towards(state["grad_avg"], g, share)
         square = square - mean * mean
         if options.get("at_least_0"):
@@ -338,9 +338,10 @@ def rmsprop(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     step = g / _root(xp, square, options)
     if options.get("rate_in_sum"):
         step, rate = rate * step, 1.0
-    if options["momentum"] > 0:
+    momentum = options.get("momentum", 0)
+    if momentum > 0:
         velocity = state["momentum_buffer"]
-        velocity *= options["momentum"]
+        velocity *= momentum
         velocity += step
         state["momentum_buffer"] = velocity
         step = velocity
@@ -352,7 +353,7 @@ def adagrad(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step scaled by the root of the sum of squares."""
     g = _decayed(p, g, options)
     state["sum"] += _square(g)
-    slower = 1 + (float(state["step"]) - 1) * options["lr_decay"]
+    slower = 1 + (float(state["step"]) - 1) * options.get("lr_decay", 0)
     return _moved(p, options["lr"] / slower, total(g) / _root(xp, state["sum"], options))
 
 

@@ -47,7 +47,6 @@ def _descended(
     options: dict[str, Any], **kept: float,
 ) -> Any:  # fmt: skip
     """Return where a formula goes from x; `kept` is what its state begins with."""
-    options = {"weight_decay": 0, "maximize": False, "decoupled_weight_decay": False, **options}
     state: dict[str, Any] = {name: np.full(len(x), value) for name, value in kept.items()}
     for i in range(steps):
         g = grad(x, i)
@@ -75,7 +74,7 @@ def sgd(
     mass: float = 0.9,
 ) -> Any:
     """Return the result of gradient descent with momentum, from grad(x, i) of steps i."""
-    options = {"lr": step_size, "momentum": mass, "dampening": mass, "nesterov": False}
+    options = {"lr": step_size, "momentum": mass, "dampening": mass}
     return _descended(grad, x, callback, num_iters, formulas.sgd, options, momentum_buffer=0.0)
 
 
@@ -90,7 +89,7 @@ def rmsprop(
     eps: float = 1e-8,
 ) -> Any:
     """Return the result of descent with steps divided by the mean square of recent gradients."""
-    options = {"lr": step_size, "alpha": gamma, "eps": eps, "momentum": 0, "centered": False}
+    options = {"lr": step_size, "alpha": gamma, "eps": eps}
     return _descended(grad, x, callback, num_iters, formulas.rmsprop, options, square_avg=1.0)
 
 
@@ -106,7 +105,7 @@ def adam(
     eps: float = 1e-8,
 ) -> Any:
     """Return the result of Adam."""
-    options = {"lr": step_size, "betas": (b1, b2), "eps": eps, "amsgrad": False}
+    options = {"lr": step_size, "betas": (b1, b2), "eps": eps}
     return _descended(
         grad, x, callback, num_iters, formulas.adam, options, exp_avg=0.0, exp_avg_sq=0.0
     )

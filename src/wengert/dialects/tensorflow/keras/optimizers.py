@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -443,12 +444,13 @@ def _offered(kind: type[Optimizer]) -> type[Optimizer]:
 class _OfFormula(Optimizer):
     """An optimiser with a formula, whose hyperparameters are attributes."""
 
+    #: Where the formula differs from PyTorch's.
+    _convention: Mapping[str, Any] = MappingProxyType({})
+
     def _with(self, options: dict[str, Any], **given: Any) -> None:
         self.__dict__.update(given)
         self._hyperparameters = given
-        # decay is not the formula's: it comes before it, and gradients are clipped in between
-        none = {"weight_decay": 0, "maximize": False, "decoupled_weight_decay": False}
-        self._options = none | options
+        self._options = {**self._convention, **options}
 
     def get_config(self) -> dict[str, Any]:
         return super().get_config() | self._hyperparameters
@@ -459,6 +461,7 @@ class SGD(_OfFormula):
     """Steps against the gradient, with `momentum` and perhaps Nesterov's look ahead."""
 
     _formula = staticmethod(formulas.sgd)
+    _convention = MappingProxyType({"rate_in_sum": True})
 
     def __init__(
         self,
@@ -470,8 +473,8 @@ class SGD(_OfFormula):
         super().__init__(learning_rate, **common)
         if not isinstance(momentum, float) or not 0 <= momentum <= 1:
             raise ValueError(f"momentum={momentum!r}; expected a float from 0 to 1")
-        options = {"momentum": single(momentum), "nesterov": nesterov, "dampening": 0}
-        self._with(options | {"rate_in_sum": True}, momentum=momentum, nesterov=nesterov)
+        options = {"momentum": single(momentum), "nesterov": nesterov}
+        self._with(options, momentum=momentum, nesterov=nesterov)
         self._kept = [{"momentum": "momentum_buffer"}] if momentum else []
 
 
@@ -498,16 +501,14 @@ class Adam(_Moments):
     """The gradient's mean over its root mean square."""
 
     _formula = staticmethod(formulas.adam)
+    _convention = MappingProxyType({"eps_scaled": True})
 
     def __init__(
         self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
         epsilon: float = 1e-7, amsgrad: bool = False, **common: Any,
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, beta_1, beta_2, epsilon, **common)
-        self._with(
-            self._options | {"amsgrad": amsgrad, "eps_scaled": True},
-            **self._hyperparameters, amsgrad=amsgrad,
-        )  # fmt: skip
+        self._with({**self._options, "amsgrad": amsgrad}, **self._hyperparameters, amsgrad=amsgrad)
         if amsgrad:
             self._kept = (*_Moments._kept, {"velocity_hat": "max_exp_avg_sq"})
 
@@ -532,6 +533,7 @@ class RMSprop(_OfFormula):
     """The gradient over its root mean square."""
 
     _formula = staticmethod(formulas.rmsprop)
+    _convention = MappingProxyType({"eps_inside": True, "rate_in_sum": True})
 
     def __init__(
         self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0,
@@ -539,13 +541,10 @@ class RMSprop(_OfFormula):
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, **common)
         given = {"momentum": momentum, "centered": centered}
-        options = {"alpha": rho, "eps": epsilon, "eps_inside": True, "rate_in_sum": True}
-        self._with(given | options, rho=rho, epsilon=epsilon, **given)
-        kept = {
-            "velocity": "square_avg", "momentum": "momentum_buffer", "average_gradient": "grad_avg"
-        }  # fmt: skip
-        used = {"velocity": True, "momentum": momentum > 0, "average_gradient": centered}
-        self._kept = [{name: key} for name, key in kept.items() if used[name]]
+        self._with({"alpha": rho, "eps": epsilon, **given}, rho=rho, epsilon=epsilon, **given)
+        self._kept = [{"velocity": "square_avg"}]
+        self._kept += [{"momentum": "momentum_buffer"}] * (momentum > 0)
+        self._kept += [{"average_gradient": "grad_avg"}] * centered
 
 
 @_offered
@@ -553,6 +552,7 @@ class Adagrad(_OfFormula):
     """The gradient over the root of the sum of its squares."""
 
     _formula = staticmethod(formulas.adagrad)
+    _convention = MappingProxyType({"eps_inside": True})
     _kept = ({"accumulator": "sum"},)
 
     def __init__(
@@ -561,7 +561,7 @@ class Adagrad(_OfFormula):
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, **common)
         self._with(
-            {"eps": epsilon, "eps_inside": True, "lr_decay": 0},
+            {"eps": epsilon},
             initial_accumulator_value=initial_accumulator_value, epsilon=epsilon,
         )  # fmt: skip
         self._begin = initial_accumulator_value
@@ -586,10 +586,8 @@ class Adamax(_Moments):
     """The gradient's mean over the largest gradient."""
 
     _formula = staticmethod(formulas.adamax)
+    _convention = MappingProxyType({"eps_outside": True})
     _kept = ({"momentum": "exp_avg", "norm": "exp_inf"},)
-
-    def _shared(self, step: int) -> dict[str, Any]:
-        return {"eps_outside": True}
 
 
 @_offered
@@ -597,6 +595,7 @@ class Nadam(_Moments):
     """Adam with Nesterov's look ahead."""
 
     _formula = staticmethod(formulas.nadam)
+    _convention = MappingProxyType({"momentum_decay": 1, "mu_base": single(0.96)})
 
     def build(self, var_list: Iterable[Any]) -> None:
         """Make what is kept for each of some variables, and for all of them."""
@@ -606,11 +605,10 @@ class Nadam(_Moments):
             self._variables.append(self._product)
 
     def _shared(self, step: int) -> dict[str, Any]:
-        """Return the product of all weights so far, and how they are rounded."""
+        """Return the product of all weights so far, and the betas as they are rounded."""
         product = float(_raw(self._product)) * self.beta_1 * (1 - 0.5 * 0.96**step)
         self._product.assign(product)
-        rounded = {"betas": self._options["bias_betas"], "mu_base": single(0.96)}
-        return {"mu_product": product, "momentum_decay": 1, **rounded}
+        return {"mu_product": product, "betas": self._options["bias_betas"]}
 
 
 @_offered

@@ -32,6 +32,7 @@ from wengert.engine.errors import (
 )
 from wengert.engine.tensor import Tensor
 from wengert.explain import cut_paths as _cut_paths  # noqa: F401
+from wengert.explain import html as _html  # noqa: F401
 from wengert.ops import operators as _operators
 from wengert.ops.namespace import *  # noqa: F403
 from wengert.ops.namespace import __all__ as _names

@@ -1,29 +1,29 @@
 """Programs written for HIPS autograd, on Wengert: ``from wengert.autograd import grad``.
 
-Names, conventions and habits are autograd's; derivatives are Wengert's. See docs/autograd.md.
+Names, conventions and habits are autograd's; derivatives are Wengert's. What is offered, and what
+differs, is in docs/from-autograd.md.
 """
 
-import sys as _sys
-from importlib import import_module as _import_module
-from types import ModuleType as _ModuleType
-from typing import Any as _Any
+import importlib
+import sys
+import types
 
-from wengert.dialects import autograd as _autograd
-from wengert.dialects.autograd import *  # noqa: F403
-from wengert.dialects.autograd import __all__  # noqa: F401
-from wengert.dialects.facade import Finder as _Finder
+from wengert.dialects import autograd, facade
 
-__path__: list[str] = []
+_HERE = __name__
 
 
-def _submodule(name: str) -> _ModuleType | None:
-    if not name.startswith(f"{__name__}."):
+def _submodule(name: str) -> types.ModuleType | None:
+    if not name.startswith(f"{_HERE}."):
         return None
-    return _import_module(_autograd.__name__ + name.removeprefix(__name__))
+    real = autograd.__name__ + name.removeprefix(_HERE)
+    try:
+        return facade.Alias(name, importlib.import_module(real))
+    except ModuleNotFoundError as error:
+        if error.name != real:
+            raise
+        return None
 
 
-def __getattr__(name: str) -> _Any:
-    return getattr(_autograd, name)
-
-
-_sys.meta_path.append(_Finder(_submodule))
+sys.meta_path.append(facade.Finder(_submodule))
+sys.modules[_HERE] = facade.Alias(_HERE, autograd)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.engine import jacobians
+from wengert.transforms import sweeps
 
 jax.config.update("jax_enable_x64", True)
 rng = np.random.default_rng(0)
@@ -204,7 +204,7 @@ def test_jacobian_of_a_jacobian_by_tapes() -> None:
 def test_chunks_keep_to_the_budget_and_say_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(jacobians, "BUDGET", 4 * 5 * 8 * 2)
+    monkeypatch.setattr(sweeps, "BUDGET", 4 * 5 * 8 * 2)
     with caplog.at_level(logging.INFO, logger="wengert"):
         got = wg.jacobian(lambda x: x**2)(x)
     np.testing.assert_allclose(got, np.diag(2 * x))

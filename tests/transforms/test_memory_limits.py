@@ -9,7 +9,7 @@ import pytest
 
 import wengert as wg
 from wengert.backends import memory
-from wengert.engine import jacobians
+from wengert.transforms import sweeps
 
 MANY = 200_000
 
@@ -47,7 +47,7 @@ def test_a_batch_jacobian_larger_than_memory() -> None:
 
 
 def test_the_limit_is_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jacobians, "SMALL", 0)
+    monkeypatch.setattr(sweeps, "SMALL", 0)
     x = np.ones(100)
     monkeypatch.setattr(memory, "available", lambda: 100 * 100 * 8)
     assert wg.jacobian(lambda x: 2 * x)(x).shape == (100, 100)

@@ -41,6 +41,26 @@ class Finder:
         sys.modules[module.__name__] = found
 
 
+class Alias(types.ModuleType):
+    """A module under another name, which has the same attributes."""
+
+    def __init__(self, name: str, real: types.ModuleType) -> None:
+        super().__init__(name, real.__doc__)
+        vars(self).update(_real=real, __path__=[])
+        vars(self)["__all__"] = getattr(real, "__all__", [n for n in dir(real) if n[0] != "_"])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # `import a.b` sets b of a, which must not hide a function of that name
+        if not (isinstance(value, types.ModuleType) and hasattr(self._real, name)):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._real)
+
+
 class Facade:
     """The names of a dialect as a module and its submodules.
 

@@ -12,14 +12,16 @@ import linecache
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import levels
+from wengert.engine.joined import Shapes
 from wengert.engine.node import NOBODY, Node, Tokens, active, meet, next_order
 from wengert.engine.op import Op
 from wengert.engine.record import apply, explain_shapes, finished, witnesses
@@ -70,9 +72,10 @@ def caller(op: Op, front: Front = NATIVE) -> Callable[..., Any]:
 _NAMES: dict[str, Any] = {
     "__name__": __name__, "_ndarray": np.ndarray, "_asarray": np.asarray, "_current": active.get,
     "_levels": levels.get, "_meet": meet, "_Node": Node, "_order": next_order, "_NOBODY": NOBODY,
-    "_is_inexact": backends.is_inexact, "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE,
+    "_is_inexact": backends.is_inexact, "_protected": backends.protected, "_DOUBLE": _DOUBLE,
+    "_SINGLE": _SINGLE,
     "_finished": finished, "_explain_shapes": explain_shapes, "_frame_at": sys._getframe,
-    "_witnesses": witnesses,
+    "_witnesses": witnesses, "_Shapes": Shapes, "_shape_of": attrgetter("shape"), "_map": map,
 }  # fmt: skip
 
 
@@ -81,20 +84,25 @@ def _stub(*args: Any, **params: Any) -> Any:
 
 
 def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., Any]:
-    """Give a function its code, and return it."""
-    text = _variadic(op) if op.variadic else "\n".join(_lines(op, front))
-    file = f"<wengert {op.name}{f' of {front.kind.__module__}' if front is not NATIVE else ''}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    names = function.__globals__
-    names |= {
+    """Give a function its code, and return what is called the first time, from one frame below."""
+    function.__globals__.update({
         "_op": op, "_kind": front.kind, "_otherwise": front.otherwise, "_always": front.always,
         "_make": _maker(front), "_compute": _on_numpy(op, front), "_kinds": front.kinds,
         "_number_of": _numbers(front),
-    }  # fmt: skip
-    written: dict[str, Any] = {}
-    exec(compile(text, file, "exec"), names, written)
-    function.__code__ = written["call"].__code__
-    return function
+    })  # fmt: skip
+    function.__code__ = _compiled(op, front, function.__globals__).__code__
+    if not front.depth:
+        return function
+    return _compiled(op, replace(front, depth=front.depth + 1), function.__globals__)
+
+
+def _compiled(op: Op, front: Front, names: dict[str, Any]) -> Any:
+    text = _variadic(op) if op.variadic else "\n".join(_lines(op, front))
+    file = f"<{op.name} of {front.kind.__module__}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    found: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), names, found)
+    return found["call"]
 
 
 def _maker(front: Front) -> Callable[[], Any]:
@@ -154,9 +162,11 @@ def _lines(op: Op, front: Front) -> list[str]:
     else:
         for i, arg in enumerate(op.args):
             text += [
-                f"    if type({arg}) is not _kind or type(_x{i} := {arg}._raw) is not _ndarray:",
+                f"    if type({arg}) is _kind and type(_x{i} := {arg}._raw) is _ndarray:",
+                f"        _n{i} = {arg}._node",
+                *(_plain_array(arg, i, count, front, "    ")),
+                "    else:",
                 f"        {unusual}",
-                f"    _n{i} = {arg}._node",
             ]
         if front.kinds and count == 2:
             text += _alike(front, unusual)
@@ -221,6 +231,7 @@ def _operands(op: Op, front: Front, unusual: str) -> list[str]:
         f"        elif type({b}) is float or type({b}) is int:",
         *_number("_x1", b, "_x0", unusual),
         "            _n1 = None",
+        *_plain_array(b, 1, 2, front, "        "),
         "        else:",
         f"            {unusual}",
         f"    elif type({b}) is _kind and type(_x1 := {b}._raw) is _ndarray and (",
@@ -231,6 +242,17 @@ def _operands(op: Op, front: Front, unusual: str) -> list[str]:
         "        _n0 = None",
         "    else:",
         f"        {unusual}",
+    ]
+
+
+def _plain_array(arg: str, i: int, count: int, front: Front, indent: str) -> list[str]:
+    """Return lines that take a NumPy array in the place of one of several tensors."""
+    if front.kind is not Tensor or count == 1:
+        return []
+    return [
+        f"{indent}elif type({arg}) is _ndarray:",
+        f"{indent}    _x{i} = _protected({arg}) if _current() or _op.aliases else {arg}",
+        f"{indent}    _n{i} = None",
     ]
 
 
@@ -338,6 +360,45 @@ def _node(op: Op, front: Front, argument: int, others: str, tokens: str) -> list
 def _variadic(op: Op) -> str:
     """Return the source of the function that calls an operation of any number of arrays."""
     params = "{" + ", ".join(f"{p!r}: {p}" for p in op.params) + "}"
+    known = {"y": "_y", "arrays": "_xs", "position": "_k", "shapes": "_shapes"}
+    reads = op.reads[0] or ()
+    values = "".join(f"{known.get(name, name)}, " for name in reads)
+    settings = "".join(f", {p}={p}" for p in op.params)
     return f"""def call(*arrays{_named(op.params)}):
-    return _otherwise(_op, arrays, {params})
+    if _levels():
+        return _otherwise(_op, arrays, {params})
+    _xs = []
+    _parents = []
+    _t = _NOBODY
+    _w = _current()
+    for _a in arrays:
+        if type(_a) is not _kind or type(_x := _a._raw) is not _ndarray:
+            return _otherwise(_op, arrays, {params})
+        if _w and (_n := _a._node) is not None:
+            if (_u := _n.tokens) is not _w:
+                _u = _meet(_u, _w)
+            if _u:
+                _parents.append((_n, len(_xs)))
+                if _t is not _w:
+                    _t = _u if _u is _w else _meet(_t | _u, _w)
+        _xs.append(_x)
+    _y = _compute({"*" if op.numpy_function is None else ""}_xs{settings})
+    if type(_y) is not _ndarray:
+        return _finished(_op, _y, _xs, [_a._node for _a in arrays], {params})
+    _z = _make()
+    _z._raw = _y
+    _z._node = None
+    if _t and ((_d := _y.dtype) is _DOUBLE or _d is _SINGLE or _is_inexact(_d)):
+        {"_xs = tuple(_xs)" if "arrays" in reads else ""}
+        {"_shapes = _Shapes(_map(_shape_of, _xs))" if "shapes" in reads else ""}
+        _edges = [(_n, _k, ({values})) for _n, _k in _parents]
+        _z._node = _e = _Node()
+        _e.op = _op
+        _e.parent, _e.argument, _e.values = _edges[0]
+        _e.others = tuple(_edges[1:])
+        _e.tokens = _t
+        _e.shape = _y.shape
+        _e.dtype = _y.dtype
+        _e.order = _order()
+    return _z
 """

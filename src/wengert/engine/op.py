@@ -44,7 +44,8 @@ class Op:
     family = "special"
     #: whether its rules hold tensors of their own, which a tape may care about
     captures = False
-    #: NumPy's own function that computes it, if there is one
+    #: a function of NumPy arrays that computes it, if there is one; it takes a list of them if
+    #: there may be any number
     numpy_function: Callable[..., Any] | None = None
     #: whether a cotangent may come back larger than its argument, because that was broadcast
     broadcasts = False
@@ -210,12 +211,12 @@ def _guarded(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 #: The entry of a watched tensor, and of one result of an operation that has several.
 LEAF = Op("leaf", (), lambda xp: None, ())
-OUTPUT = Op("output", ("results",), lambda xp, results: None, (lambda xp, g: g,))
+OUTPUT = Op("output", ("arrays",), lambda xp, *arrays: None, (lambda xp, g: g,), variadic=True)
 #: A new name for an old value: a transform's argument is not the tensor it was made from.
 ALIAS = Op("alias", ("x",), lambda xp, x: x, (lambda xp, g: g,))
-ALIAS.pull_block = lambda xp, g, node, parent, argument, values: g  # type: ignore[method-assign]
+ALIAS.pull_block = OUTPUT.pull_block = lambda xp, g, *_: g  # type: ignore[method-assign]
 ALIAS.reach = ALIAS.depends = lambda region, *_: region  # type: ignore[method-assign]
-ALIAS.takes_rows = True
+ALIAS.takes_rows = OUTPUT.takes_rows = True
 
 
 def leaf(shape: Any, dtype: Any) -> Node:

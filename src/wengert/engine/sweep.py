@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Sequence
 from operator import attrgetter
 from typing import Any
 
+from numpy import ndarray
+
 from wengert.backends import is_inexact
 from wengert.engine.cotangents import Block, Region, add, around, fit, restrict, zero
 from wengert.engine.node import Edge, Node, Token
@@ -50,6 +52,53 @@ def leading_to(sources: Collection[Node], entries: list[Node]) -> Collection[Nod
     return wanted
 
 
+class Carried:
+    """The cotangents of nodes that a sweep has still to come to.
+
+    A sum that was made here is `owned`: it is dense, nothing else holds it, and what is added to it
+    is written into its memory.
+    """
+
+    __slots__ = ("cotangents", "may_write", "owned", "xp")
+
+    def __init__(self, xp: Any, seeds: dict[Node, Any], may_write: bool) -> None:
+        self.xp, self.cotangents, self.may_write = xp, seeds, may_write
+        self.owned: set[Node] = set()
+
+    def add(self, op: Op, edge: Edge, part: Any) -> None:
+        """Add what an operation answers for the argument that an edge leads to."""
+        if part is None:
+            return None
+        parent = edge[0]
+        try:
+            fits = part.shape == parent.shape and part.dtype is parent.dtype
+        except AttributeError:  # no array at all, which `fit` has words for
+            fits = False
+        if not fits or type(part) is Block:
+            if op is OUTPUT:
+                return self._add_result(edge, part)
+            part = fit(self.xp, op, part, parent)
+        held = self.cotangents.get(parent)
+        if held is None:
+            total, is_new = part, op.fresh
+        elif parent in self.owned and type(part) is not Block:
+            held += part  # NumPy's scalars become others
+            total, is_new = held, False
+        else:
+            total, is_new = add(self.xp, held, part, parent in self.owned), True
+        self.cotangents[parent] = total
+        if is_new and self.may_write and type(total) is not Block:
+            self.owned.add(parent)
+        return None
+
+    def _add_result(self, edge: Edge, part: Any) -> None:
+        """Add to the cotangent of one of an operation's several results."""
+        whole, position, _ = edge
+        parts = self.cotangents.setdefault(whole, [None] * len(whole.shape))
+        held = parts[position]
+        parts[position] = part if held is None else add(self.xp, held, part)
+
+
 def reverse(
     xp: Any,
     entries: list[Node],
@@ -64,20 +113,24 @@ def reverse(
 ) -> dict[Node, Any]:
     """Return the cotangents of `sources`; those that no path leads to are missing.
 
+    Nodes are visited from the newest to the oldest, so that a cotangent is complete when its node
+    is reached. The node's operation answers with cotangents for its arguments, which are added to
+    what is carried for these. What was carried for a source is a result.
+
     `entries` are the seeds' ancestors, newest first. `recorded` says that cotangents are
-    tensors; `release`, that each entry gives up its values once they are used (by `free`),
+    tensors; `release`, that each node gives up its values once they are used (by `free`),
     unless a live tape other than this one cares about it. Of the sources in `regions` only a part
     is asked for. Paths end at `ends`: no cotangent goes through one of them to another. Cotangents
     without elements are zero by structure, and go no further if `skips_empty` says so.
     """
     wanted = leading_to(sources, entries)
     limits = reached(regions, entries, wanted, sources) if regions else {}
-    carried = {node: g for node, g in seeds.items() if node in wanted}
-    owned: set[Node] = set()  # entries whose cotangent is a sum made here
+    known = {node: g for node, g in seeds.items() if node in wanted}
+    carried = Carried(xp, known, not recorded and xp.writable)
+    cotangents, owned, add_part = carried.cotangents, carried.owned, carried.add
     results: dict[Node, Any] = {}
-    may_write = not recorded and xp.writable
     for node in entries:
-        g = carried.pop(node, None)
+        g = cotangents.pop(node, None)
         if g is None:
             continue
         if limits and node in limits:
@@ -88,52 +141,56 @@ def reverse(
         if first is None or (ends and node in ends):
             continue
         op = node.op
-        if type(g) is list:
-            g = [_dense(xp, node, k, part, seeds) for k, part in enumerate(g)]
-        elif type(g) is Block:
-            g = _given(xp, op, g, skips_empty)
-        edges: Sequence[Edge] = ((first, node.argument, node.values),)
-        if node.others or first not in wanted:
-            edges = [edge for edge in node.edges if edge[0] in wanted]
-        if g is None or not edges:
-            pass
-        elif op is OUTPUT:
-            for parent, position, _ in edges:
-                parts = carried.setdefault(parent, [None] * len(parent.shape))
-                parts[position] = g if parts[position] is None else add(xp, parts[position], g)
-        else:
+        if type(g) is Block or type(g) is list:
+            g = _as_taken(xp, node, g, seeds, skips_empty)
+        edges: Sequence[Edge] = ((first, node.argument, node.values), *node.others)
+        for edge in edges:
+            if edge[0] not in wanted:
+                edges = [edge for edge in edges if edge[0] in wanted]
+                break
+        if g is not None and edges:
             if recorded:
-                edges = [(p, k, recorded_values(node, k, values)) for p, k, values in edges]
-            own = node in owned and node not in sources
-            for (parent, _, _), part in zip(edges, op.pull(xp, g, node, edges, own), strict=True):
-                if part is None:
-                    continue
-                try:
-                    fits = part.shape == parent.shape and part.dtype is parent.dtype
-                except AttributeError:  # no array at all, which `fit` has words for
-                    fits = False
-                if not fits or type(part) is Block:
-                    part = fit(xp, op, part, parent)
-                held = carried.get(parent)
-                if held is None:
-                    carried[parent] = part
-                    if op.fresh and may_write and type(part) is not Block:
-                        owned.add(parent)
-                elif parent in owned and type(part) is not Block:
-                    held += part  # what is owned is dense; NumPy's scalars become others
-                    carried[parent] = held
+                edges = recorded_edges(node, edges)
+            own = op.fresh and node in owned and node not in sources
+            parts = iter(op.pull(xp, g, node, edges, own))
+            for edge in edges:
+                parent, part = edge[0], next(parts)
+                if (
+                    type(part) is not ndarray
+                    or part.shape != parent.shape
+                    or part.dtype is not parent.dtype
+                    or op.fresh
+                ):
+                    add_part(op, edge, part)
+                elif parent not in cotangents:  # this and the next are the usual cases
+                    cotangents[parent] = part
+                elif parent in owned:
+                    cotangents[parent] += part
                 else:
-                    carried[parent] = total = add(xp, held, part, parent in owned)
-                    if may_write and type(total) is not Block:
-                        owned.add(parent)
-        if release is not None and (
-            len(node.tokens) == 1 or not any(t.alive for t in node.tokens if t is not release)
-        ):
+                    add_part(op, edge, part)
+        if release is not None and (len(node.tokens) == 1 or not _others_live(node, release)):
             free(node)
     missing = sources - results.keys()
     for node in missing.intersection(entries):  # a path, but no element of the target is on it
         results[node] = zero(node.shape, node.dtype, like=next(iter(seeds.values())))
     return results
+
+
+def _others_live(node: Node, token: Token) -> bool:
+    """Return whether a live tape other than one's own cares about a node."""
+    return any(t.alive for t in node.tokens if t is not token)
+
+
+def _as_taken(xp: Any, node: Node, g: Any, seeds: dict[Node, Any], skips_empty: bool) -> Any:
+    """Return a Block, or the cotangents of several results, as the node's operation takes them.
+
+    It is None for a Block without elements, which is zero.
+    """
+    if type(g) is list:
+        return [_dense(xp, node, k, part, seeds) for k, part in enumerate(g)]
+    if all(map(len, g.region)):
+        return g if node.op.takes_rows else g.ranged(xp)
+    return None if skips_empty else g.todense(xp)
 
 
 def reached(
@@ -173,13 +230,6 @@ def reached(
     return limits
 
 
-def _given(xp: Any, op: Op, g: Block, skips_empty: bool) -> Any:
-    """Return a Block as an operation takes it; None if it has no elements, so is zero."""
-    if all(map(len, g.region)):
-        return g if op.takes_rows else g.ranged(xp)
-    return None if skips_empty else g.todense(xp)
-
-
 def _dense(xp: Any, node: Node, k: int, part: Any, seeds: dict[Node, Any]) -> Any:
     """Return the cotangent of the k-th result of an operation as an array, or None.
 
@@ -188,6 +238,11 @@ def _dense(xp: Any, node: Node, k: int, part: Any, seeds: dict[Node, Any]) -> An
     if part is None and is_inexact(node.dtype[k]) and not node.op.sees_unused:
         part = zero(node.shape[k], node.dtype[k], like=next(iter(seeds.values())))
     return part.todense(xp) if type(part) is Block else part
+
+
+def recorded_edges(node: Node, edges: Sequence[Edge]) -> list[Edge]:
+    """Return edges with the values that rules read as tensors with their nodes."""
+    return [(parent, k, recorded_values(node, k, values)) for parent, k, values in edges]
 
 
 def recorded_values(node: Node, argument: int, values: tuple[Any, ...]) -> tuple[Any, ...]:

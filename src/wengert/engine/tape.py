@@ -16,7 +16,7 @@ from wengert.engine.op import leaf as leaf_node
 from wengert.engine.record import lift
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten, paths
+from wengert.trees import flatten, paths
 
 _spending = threading.Lock()
 

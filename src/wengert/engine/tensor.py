@@ -34,6 +34,8 @@ class Tensor(Operand):
     _namespace: Any
     #: says that a value leaves tapes, as an error or a warning; `ops.cut_paths` sets it
     _tell_cut: Any
+    #: what a notebook shows; `explain.html` sets it
+    _repr_html_: Any
     __hash__ = None  # type: ignore[assignment]
 
     @property
@@ -176,11 +178,6 @@ class Tensor(Operand):
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if spec else str(self)
-
-    def _repr_html_(self) -> str:
-        from wengert.engine.html import table
-
-        return table(self)
 
 
 def dtype_name(dtype: Any) -> str:

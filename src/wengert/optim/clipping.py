@@ -12,8 +12,8 @@ from wengert import backends
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor
-from wengert.engine.trees import flatten
 from wengert.optim.leaves import check_inexact, each_once, labels, like, raw, tensor, traced
+from wengert.trees import flatten
 
 
 def clip_by_value(gradients: Any, limit: float | tuple[float, float]) -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from wengert.engine.errors import ShapeError
-from wengert.engine.trees import flatten
 from wengert.optim.leaves import raw
 from wengert.optim.operators import jacobian_operator
 from wengert.optim.vectors import Space, VectorFunction, as_tuple, check_sparse
+from wengert.trees import flatten
 
 _WITH_JACOBIAN = ("hybr", "lm")
 _NEWTON = ("newton", "krylov")

@@ -21,7 +21,6 @@ from wengert.elements.selections import Selection
 from wengert.engine.cotangents import Block, part_of
 from wengert.engine.errors import BackendError, DtypeError, ShapeError
 from wengert.engine.tensor import Tensor
-from wengert.engine.trees import flatten
 from wengert.ops.variable import Variable
 from wengert.optim import formulas
 from wengert.optim.formulas import Formula
@@ -35,6 +34,7 @@ from wengert.optim.leaves import (
     tensor,
     traced,
 )
+from wengert.trees import flatten
 
 Rate = float | Callable[[int], float]
 

@@ -15,9 +15,9 @@ from wengert.engine.cotangents import Block, sizes
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import _is_record, _is_setting
 from wengert.ops.variable import Variable
 from wengert.transforms.gradients import is_traced
+from wengert.trees import is_record, is_setting
 
 
 def matching(tree: Any, other: Any, names: tuple[str, str]) -> list[Any]:
@@ -31,7 +31,7 @@ def matching(tree: Any, other: Any, names: tuple[str, str]) -> list[Any]:
 def matcher(tree: Any) -> Callable[[Any, tuple[str, str]], list[Any]]:
     """Return `matching` for one tree and any number of others."""
     leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)
-    has_records = any(map(_is_record, leaves))
+    has_records = any(map(is_record, leaves))
 
     def match(other: Any, names: tuple[str, str]) -> list[Any]:
         try:
@@ -42,7 +42,7 @@ def matcher(tree: Any) -> Callable[[Any, tuple[str, str]], list[Any]]:
             return parts
         found: list[Any] = []
         for leaf, part in zip(leaves, parts, strict=True):
-            if not _is_record(leaf):
+            if not is_record(leaf):
                 found.append(part)
             elif type(part) is type(leaf):
                 fields = _fields(leaf)
@@ -58,7 +58,7 @@ def matcher(tree: Any) -> Callable[[Any, tuple[str, str]], list[Any]]:
 def _fields(record: Any) -> dict[str, Any]:
     """Return the fields of a dataclass that hold leaves."""
     values = {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
-    return {name: value for name, value in values.items() if not _is_setting(value)}
+    return {name: value for name, value in values.items() if not is_setting(value)}
 
 
 def labels(tree: Any, name: str) -> list[str]:
@@ -67,7 +67,7 @@ def labels(tree: Any, name: str) -> list[str]:
     found = []
     for accessor, leaf in zip(accessors, leaves, strict=True):
         code = accessor.codify(name)
-        if _is_record(leaf):
+        if is_record(leaf):
             fields = sorted(_fields(leaf).items())
             found += [part for field, value in fields for part in labels(value, f"{code}.{field}")]
         else:

@@ -20,11 +20,11 @@ from wengert.engine.errors import (
     name_of,
 )
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten
 from wengert.optim.leaves import labels, like, matching, raw, tensor
 from wengert.transforms.forward import linearize
 from wengert.transforms.gradients import grad, value_and_grad, vjp
 from wengert.transforms.jacobians import jacobian
+from wengert.trees import flatten
 
 if TYPE_CHECKING:
     from wengert.transforms.sparse.plans import Plan

@@ -13,8 +13,8 @@ from wengert.engine.errors import DtypeError, WengertError, cuts_shown, name_of
 from wengert.engine.record import lift
 from wengert.engine.tape import Tape
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten
 from wengert.transforms.gradients import as_native
+from wengert.trees import flatten
 
 #: Relative errors that exact derivatives stay well within, in float64.
 TOLERANCE = {"complex step": 1e-10, "central differences": 1e-6}

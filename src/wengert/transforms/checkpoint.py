@@ -25,8 +25,8 @@ from wengert.engine.op import ALIAS, Op, leaf
 from wengert.engine.record import interested, output_node
 from wengert.engine.sweep import reverse
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten
 from wengert.transforms.surroundings import Surroundings, found_in
+from wengert.trees import flatten
 
 
 def checkpoint(fun: Callable[..., Any], *, check: bool = False) -> Callable[..., Any]:

@@ -16,7 +16,6 @@ from wengert.engine.node import NOBODY, Node, Tokens, active
 from wengert.engine.op import Op, leaf
 from wengert.engine.record import apply, interested, lift
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import Rebuild, flatten
 from wengert.ops.variable import Variable
 from wengert.transforms.checkpoint import (
     Expected,
@@ -31,6 +30,7 @@ from wengert.transforms.checkpoint import (
     now,
 )
 from wengert.transforms.surroundings import Surroundings, found_in
+from wengert.trees import Rebuild, flatten
 
 
 def checkpoint_loop(

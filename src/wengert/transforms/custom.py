@@ -29,7 +29,6 @@ from wengert.engine.op import leaf as leaf_node
 from wengert.engine.record import interested, lift, record, weak
 from wengert.engine.tape import Tape
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import Rebuild, flatten, paths
 from wengert.ops.batching import constant
 from wengert.transforms.check import (
     TOLERANCE,
@@ -39,6 +38,7 @@ from wengert.transforms.check import (
     _numerical,
 )
 from wengert.transforms.vmap import collected
+from wengert.trees import Rebuild, flatten, paths
 
 #: ``(results, weights) -> cotangents`` or ``(results, tangents) -> tangents``: lists of tensors,
 #: one for each array of results or arguments, None for zero.

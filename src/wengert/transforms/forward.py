@@ -16,8 +16,8 @@ from wengert.engine.forward import push
 from wengert.engine.record import lift
 from wengert.engine.tape import Part, Tape, part_of_tape
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten, paths
 from wengert.transforms.gradients import Call, is_traced, like_given
+from wengert.trees import flatten, paths
 
 
 def as_tangent(value: Any, place: Part, what: str) -> Any:

@@ -24,10 +24,10 @@ from wengert.engine.op import ALIAS
 from wengert.engine.record import lift
 from wengert.engine.tape import Part, Tape, part_of_tape
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten, map_leaves
 from wengert.ops.batching import constant
 from wengert.ops.variable import Variable
 from wengert.transforms.ownership import is_alone
+from wengert.trees import flatten, map_leaves
 
 
 def _argument(value: Any, what: str, token: Token) -> Tensor:

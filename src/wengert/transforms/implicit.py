@@ -20,7 +20,6 @@ from wengert.engine.errors import DtypeError, RuleError, ShapeError, name_of
 from wengert.engine.node import NOBODY, active
 from wengert.engine.op import leaf as leaf_node
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import Rebuild, flatten
 from wengert.transforms.custom import (
     as_tensor,
     as_tensors,
@@ -33,6 +32,7 @@ from wengert.transforms.custom import (
 from wengert.transforms.forward import jvp, linearize
 from wengert.transforms.gradients import vjp
 from wengert.transforms.jacobians import jacobian
+from wengert.trees import Rebuild, flatten
 
 #: Up to this many unknowns "auto" makes the matrix dF/dx.
 DENSE = 1000

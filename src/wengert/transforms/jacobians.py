@@ -15,7 +15,6 @@ from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.record import lift
 from wengert.engine.tape import Part, part_of_tape
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten
 from wengert.transforms.forward import jvp
 from wengert.transforms.gradients import Call, grad, is_traced, like_given, vjp
 from wengert.transforms.sweeps import (
@@ -27,6 +26,7 @@ from wengert.transforms.sweeps import (
     shape_of,
     zeros_like,
 )
+from wengert.trees import flatten
 
 Chunk = int | str | None
 MODES = ("auto", "forward", "reverse")

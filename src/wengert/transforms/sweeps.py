@@ -23,7 +23,7 @@ from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
 from wengert.engine.tape import Part, Tape, part_of_tape
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten
+from wengert.trees import flatten
 
 #: About how many bytes the cotangents of one sweep may take, if `chunk_size` is "auto".
 BUDGET = 2**29

@@ -9,8 +9,8 @@ from wengert.engine import cotangents as ct
 from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
 from wengert.engine.tape import Tape, part_of_tape, regions_of
-from wengert.engine.trees import flatten
 from wengert.transforms.sweeps import tape_batch_jacobian, tape_jacobian
+from wengert.trees import flatten
 
 
 class GradientTape(Tape):

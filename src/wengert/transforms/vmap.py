@@ -12,8 +12,8 @@ from wengert.engine.batching import Batched, Level, opened
 from wengert.engine.errors import ShapeError, name_of
 from wengert.engine.record import lift
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten, paths
 from wengert.transforms.gradients import is_traced, like_given
+from wengert.trees import flatten, paths
 
 Axes = list[int | None]
 

@@ -17,10 +17,10 @@ import numpy as np
 from wengert.engine.batching import Batched
 from wengert.engine.record import holds_tensor
 from wengert.engine.tensor import Tensor
-from wengert.engine.trees import map_leaves
 from wengert.ops.creation import asarray
 from wengert.ops.numpy.ufuncs import is_tensor
 from wengert.transforms.gradients import is_traced
+from wengert.trees import map_leaves
 
 #: What needs no search for arrays inside.
 _LEAVES = frozenset({Tensor, np.ndarray, np.float64, float, complex})
@@ -102,6 +102,7 @@ def dispatching(theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callabl
 
 def missing(module: str, name: str, names: Iterable[str], why: str = "") -> AttributeError:
     """Return an error for a name that is not there, with the nearest that are."""
+    module = module.replace(".dialects.", ".")  # the name by which programs import it
     near = difflib.get_close_matches(name, [n for n in names if not n.startswith("_")], n=3)
     nearest = f"; the nearest there are: {', '.join(near)}" if near else ""
     return AttributeError(

@@ -16,9 +16,9 @@ from wengert.dialects.autograd.vspaces import vspace
 from wengert.engine.errors import name_of
 from wengert.engine.record import lift
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten, map_leaves
 from wengert.transforms import forward, jacobians
 from wengert.transforms.gradients import Call
+from wengert.trees import flatten, map_leaves
 
 Function = Callable[..., Any]
 

@@ -19,8 +19,8 @@ from wengert.engine.node import Edge, Node, active
 from wengert.engine.op import Op
 from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
-from wengert.engine.trees import flatten
 from wengert.transforms.gradients import is_traced
+from wengert.trees import flatten
 
 Function = Callable[..., Any]
 

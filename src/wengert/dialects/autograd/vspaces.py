@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.dialects.autograd.borders import values
 from wengert.engine.errors import DtypeError
-from wengert.engine.trees import flatten, map_leaves, paths
+from wengert.trees import flatten, map_leaves, paths
 
 
 class VSpace:

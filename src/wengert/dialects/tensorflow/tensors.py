@@ -513,6 +513,8 @@ def of_one(op_function: Any, name: str, kinds: str = "fc") -> Callable[..., Any]
 
     def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         x = convert(args[0])
+        if is_variable(args[0]):
+            return fast(outward(x))
         check_kind(x, kinds, name)
         with Quiet():
             return outward(apply(op, (x,), params))
@@ -556,6 +558,9 @@ def of_two(
 
     def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         x, y = args
+        if is_variable(x) or is_variable(y):
+            plain: Any = call(*(outward(convert(v)) if is_variable(v) else v for v in args))
+            return plain
         first, second = paired(x, y, name)
         check_kind(first, kinds, name)
         if whole is not None and first.dtype.kind in "iu":

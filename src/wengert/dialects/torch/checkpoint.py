@@ -34,8 +34,8 @@ from wengert.engine.node import Edge, Node, active, entry
 from wengert.engine.op import Op
 from wengert.engine.record import output_node
 from wengert.engine.sweep import reverse
-from wengert.engine.trees import flatten
 from wengert.transforms.checkpoint import explored, now
+from wengert.trees import flatten
 
 
 @plain("utils.checkpoint.CheckpointError")

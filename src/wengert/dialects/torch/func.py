@@ -15,9 +15,9 @@ from wengert.dialects.torch.table import put, translated
 from wengert.dialects.torch.tensors import Tensor, convert, made, ns
 from wengert.engine.errors import UnconnectedWarning
 from wengert.engine.tensor import Tensor as Native
-from wengert.engine.trees import flatten, map_leaves
 from wengert.transforms import forward, gradients, jacobians
 from wengert.transforms import vmap as vmaps
+from wengert.trees import flatten, map_leaves
 
 
 def inward(tree: Any) -> Any:

@@ -18,7 +18,7 @@ from wengert.engine.cotangents import Block
 from wengert.engine.node import Node, active
 from wengert.engine.op import OUTPUT
 from wengert.engine.record import output_node
-from wengert.engine.sweep import recorded_values
+from wengert.engine.sweep import recorded_edges
 
 #: What PyTorch calls the second array that an entry saves, where it is not "other".
 _SECOND = {"PowBackward0": "exponent", "MmBackward0": "mat2", "BmmBackward0": "mat2"}
@@ -247,7 +247,7 @@ def called(node: Node, given: tuple[Tensor, ...]) -> Any:
     token = active.set(TRACKING if is_grad_enabled() else PAUSED)
     found: list[Any] = [None] * max([len(node.op.args), *[a + 1 for _, a, _ in node.edges]])
     try:
-        edges = [(p, k, recorded_values(node, k, values)) for p, k, values in node.edges]
+        edges = recorded_edges(node, node.edges)
         for (_, k, _), part in zip(edges, node.op.pull(ns, g, node, edges), strict=True):
             found[k] = outward(part.todense(ns) if type(part) is Block else part)
     finally:

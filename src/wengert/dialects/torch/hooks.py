@@ -43,7 +43,7 @@ from wengert.engine.fastpath import is_constant
 from wengert.engine.node import Edge, Node, active
 from wengert.engine.op import LEAF, OUTPUT, Op
 from wengert.engine.record import witnesses
-from wengert.engine.sweep import recorded_values
+from wengert.engine.sweep import recorded_edges
 
 put(("autograd.graph.Node",), GradFn)
 put(("autograd.graph.GradientEdge",), GradientEdge)
@@ -74,9 +74,7 @@ class Around(Op):
 
     def all_of(self, xp: Any, g: Any, node: Node) -> dict[int, Any]:
         """Return the cotangents of all arguments that have an edge."""
-        edges = node.edges
-        if xp is ns:
-            edges = tuple((p, k, recorded_values(node, k, values)) for p, k, values in edges)
+        edges: Sequence[Edge] = recorded_edges(node, node.edges) if xp is ns else node.edges
         found = {}
         for (parent, argument, _), part in zip(
             edges, self.inner.pull(xp, g, node, edges), strict=True

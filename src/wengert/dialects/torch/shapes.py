@@ -609,6 +609,11 @@ def _read_strides(tensor: Tensor, size: Any, stride: Any, offset: Any) -> Stride
     whole, item = memory.owner(raw), raw.dtype.itemsize
     first, begin = _first(tensor, None), _first(tensor, offset)
     places = begin + _offsets(shape, strides)
+    if offset is None and places.size and not raw.size and tensor._base is not None:
+        raise RuntimeError(
+            "as_strided: the tensor is a view without elements, and where such a view begins in "
+            "memory is not known; give storage_offset"
+        )
     if places.size and (begin < 0 or places.max() >= whole.nbytes // item):
         raise RuntimeError(
             f"setStorage: sizes {list(shape)}, strides {list(strides)}, storage offset {begin} are "

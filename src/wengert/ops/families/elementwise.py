@@ -51,13 +51,19 @@ class Elementwise(Op):
         self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
     ) -> Sequence[Any]:
         """Return the rules' answers, which are all that real numbers need."""
-        if type(g) is Block or self.chosen or not _is_real(node.dtype):
+        dtype = node.dtype
+        is_real = dtype is _SINGLE or dtype is _DOUBLE or backends.kind_of(dtype) != "c"
+        if not is_real or type(g) is Block or self.chosen:
             return super().pull(xp, g, node, edges, own)
         rules: Any = self.rules
+        _, argument, values = edges[0]
+        part = rules[argument](xp, g, *values)
         if len(edges) == 1:
-            ((_, argument, values),) = edges
-            return (rules[argument](xp, g, *values),)
-        return [rules[argument](xp, g, *values) for _, argument, values in edges]
+            return (part,)
+        if len(edges) == 2:
+            _, argument, values = edges[1]
+            return part, rules[argument](xp, g, *values)
+        return (part, *[rules[argument](xp, g, *values) for _, argument, values in edges[1:]])
 
     def pull_array(
         self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
@@ -168,11 +174,6 @@ def _raw(x: Any) -> Any:
 
 
 _SINGLE, _DOUBLE = np.dtype("float32"), np.dtype("float64")
-
-
-def _is_real(dtype: Any) -> bool:
-    """Return whether numbers are real; for the usual dtypes of NumPy without a call."""
-    return dtype is _DOUBLE or dtype is _SINGLE or backends.kind_of(dtype) != "c"
 
 
 ONE = [sample((2, 3)), sample(()), sample((0, 2)), sample((4,))]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
@@ -41,6 +42,22 @@ class Linear(Op):
     numbers: tuple[str, ...] = ()
     block: Rule | None = None
     reached: Callable[..., Any] | None = None
+    #: parameters that a tangent has other values of, such as what an array is padded with
+    of_tangents: Mapping[str, Any] = MappingProxyType({})
+    #: how many of the values that a node keeps are for the transpose; the rest are for `push`
+    own: int
+
+    def _reads(self, rule: Rule) -> tuple[str, ...]:
+        names = super()._reads(rule)
+        self.own = len(names)
+        return (*names, *[p for p in self.params if p not in names])
+
+    def pull_array(
+        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
+    ) -> Any:
+        """Return the transpose of g."""
+        rule: Any = self.rules[0]
+        return rule(xp, g, *values[: self.own])
 
     def pull_block(
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
@@ -53,28 +70,31 @@ class Linear(Op):
     def _pull_values(
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
-        part = None if self.block is None else self.block(xp, g, *values)
+        part = None if self.block is None else self.block(xp, g, *values[: self.own])
         return super().pull_block(xp, g, node, parent, argument, values) if part is None else part
 
     def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
-        """Return the operation of the tangent, if its parameters are known."""
+        """Return the operation of the tangent."""
         ((_, argument, values, t),) = edges
-        known = dict(zip(self.reads[argument] or (), values, strict=True))
-        if type(t) is Block or not known.keys() >= {*self.params}:
+        if type(t) is Block:
             return NotImplemented
-        return run(self, xp, (t,), {name: known[name] for name in self.params})
+        known = dict(zip(self.reads[argument] or (), values, strict=True))
+        params = {name: known[name] for name in self.params}
+        return run(self, xp, (t,), {**params, **self.of_tangents})
 
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return what the rule for a Block makes of one without values."""
         if self.block is None or math.prod(map(len, region)) > 1_000_000:
             return None
         empty = np.broadcast_to(np.zeros((), np.float32), sizes(region))
-        part = self.block(backends.NUMPY, Block(node.shape, region, empty), *values)
+        part = self.block(backends.NUMPY, Block(node.shape, region, empty), *values[: self.own])
         return part.region if type(part) is Block else None
 
     def reach(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return what `reached` says, if it was declared."""
-        return None if self.reached is None else self.reached(region, node.shape, *values)
+        if self.reached is None:
+            return None
+        return self.reached(region, node.shape, *values[: self.own])
 
 
 def linear(

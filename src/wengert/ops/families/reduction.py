@@ -34,6 +34,8 @@ class Reduction(Op):
 
     family = "reduction"
     has_partials = True
+    #: whether the rule does no more than multiply g, so that it takes a tangent as well
+    scales = True
     takes_rows = True
 
     def _reads(self, rule: Rule) -> tuple[str, ...]:
@@ -81,6 +83,23 @@ class Reduction(Op):
     def batch(self, level: Any, arrays: Any, mapped: Any, params: Any) -> Any:
         """Return the reduction along the same axes of all examples."""
         return batching.along_axes(self, level, arrays, mapped, params)
+
+    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+        """Return the sum of the partial derivatives times the tangent."""
+        ((parent, _, values, t),) = edges
+        *values, shape, axis = values
+        changes = backends.kind_of(node.dtype) != backends.kind_of(parent.dtype)
+        if type(t) is Block or not self.scales or changes:
+            return NotImplemented
+        kept = reduced(shape, axis)
+        reads = self.reads[0] or ()
+        here = [
+            xp.reshape(v, kept) if name == "y" else v
+            for name, v in zip(reads, values, strict=False)
+        ]
+        rule: Any = self.rules[0]
+        terms = xp.broadcast_to(rule(xp, t, *here), shape)
+        return xp.reshape(xp.sum(terms, axis=axis), node.shape)
 
     def grouping(self, node: Node, edge: Edge) -> Grouping:
         """Return that the elements that are reduced to one are a group."""

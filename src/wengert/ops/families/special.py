@@ -70,6 +70,8 @@ class Joint(Op):
 class JointLinewise(Joint, Linewise):
     """One rule for all arguments, the first of which goes line by line: layer norm."""
 
+    family = "linewise"
+
     def pull(
         self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
     ) -> Sequence[Any]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert import trees
 from wengert.dialects.autograd.borders import joined, missing
-from wengert.engine import trees
 
 
 def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:

@@ -7,23 +7,21 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from wengert.engine.tensor import Tensor
-
 Rebuild = Callable[[Iterable[Any]], Any]
 
 
 def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
     """Return the leaves of a tree, and a function from new leaves to a tree like it."""
-    if type(tree) is Tensor:
+    if _is_tensor(tree):
         return [tree], lambda leaves: next(iter(leaves))
-    if type(tree) in (list, tuple) and all(type(leaf) is Tensor for leaf in tree):
+    if type(tree) in (list, tuple) and all(map(_is_tensor, tree)):
         return list(tree), type(tree)
     import optree  # 15 ms to import, for programs that have trees
 
     leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)
-    if not any(_is_record(leaf) for leaf in leaves):
+    if not any(is_record(leaf) for leaf in leaves):
         return leaves, lambda new: optree.tree_unflatten(spec, new)
-    parts = [_flatten_record(leaf) if _is_record(leaf) else ([leaf], None) for leaf in leaves]
+    parts = [_flatten_record(leaf) if is_record(leaf) else ([leaf], None) for leaf in leaves]
 
     def rebuild(new: Iterable[Any]) -> Any:
         supply = iter(new)
@@ -38,13 +36,18 @@ def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
     return [leaf for inner, _ in parts for leaf in inner], rebuild
 
 
-def _is_record(leaf: Any) -> bool:
+def _is_tensor(leaf: Any) -> bool:
+    return hasattr(leaf, "_raw")
+
+
+def is_record(leaf: Any) -> bool:
+    """Return whether a leaf is a dataclass, whose fields are leaves."""
     return hasattr(type(leaf), "__dataclass_fields__")  # `is_dataclass`, but not of classes
 
 
 def _flatten_record(record: Any) -> tuple[list[Any], Rebuild]:
     values = {f.name: getattr(record, f.name) for f in dataclasses.fields(record)}
-    leaves, rebuild = flatten({k: v for k, v in values.items() if not _is_setting(v)})
+    leaves, rebuild = flatten({k: v for k, v in values.items() if not is_setting(v)})
 
     def remake(new: Iterable[Any]) -> Any:
         twin = copy.copy(record)  # without its __init__, which may compute
@@ -55,14 +58,14 @@ def _flatten_record(record: Any) -> tuple[list[Any], Rebuild]:
     return leaves, remake
 
 
-def _is_setting(value: Any) -> bool:
+def is_setting(value: Any) -> bool:
     """Whether a field of a record has no derivative and stays as it is."""
     return value is None or isinstance(value, (str, bytes, bool, int)) or callable(value)
 
 
 def paths(tree: Any) -> list[Any]:
     """Return where the leaves of a tree are: keys and positions from the outside in."""
-    if type(tree) is Tensor:
+    if _is_tensor(tree):
         return [()]
     import optree
 

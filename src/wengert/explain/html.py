@@ -24,3 +24,6 @@ def table(x: Tensor) -> str:
 
 def _in_six_digits(values: np.ndarray) -> Any:
     return np.vectorize(lambda v: f"{v:.6g}" if values.dtype.kind in "fc" else str(v))(values)
+
+
+Tensor._repr_html_ = table

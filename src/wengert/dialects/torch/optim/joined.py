@@ -30,17 +30,18 @@ class _Several(LRScheduler):
         for position, part in enumerate(schedulers):
             if not hasattr(part, "optimizer"):
                 raise TypeError(
-                    f"{name} at index {position} should have `optimizer` as its attribute"
+                    f"{name}: the schedule at index {position} has no optimizer; give schedules "
+                    "only"
                 )
             if isinstance(part, ReduceLROnPlateau):
                 raise ValueError(
-                    f"{name} does not support `ReduceLROnPlateau`, whose step takes a metric, but "
-                    f"got one at index {position}"
+                    f"{name}: ReduceLROnPlateau at index {position} needs a metric in each step; "
+                    "call it by itself"
                 )
             if optimizer is not part.optimizer:
                 raise ValueError(
-                    f"{name} expects all schedulers to belong to the same optimizer, but the one "
-                    f"at index {position} has another"
+                    f"{name}: the schedule at index {position} is for another optimizer; give "
+                    "schedules of one"
                 )
 
 
@@ -55,12 +56,12 @@ class SequentialLR(_Several):
         last_epoch: int = -1,
     ) -> None:
         if len(schedulers) < 1:
-            raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler")
+            raise ValueError("SequentialLR: got no schedules; give one at least")
         self._check_parts(optimizer, schedulers)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
-                "Sequential Schedulers expects number of schedulers provided to be one more than "
-                f"the number of milestone points, but got {len(schedulers)} and {len(milestones)}"
+                f"SequentialLR: {len(schedulers)} schedules and {len(milestones)} milestones; "
+                "give one milestone less than schedules"
             )
         self._schedulers = schedulers
         self._milestones = milestones
@@ -101,9 +102,7 @@ class ChainedScheduler(_Several):
         self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
     ) -> None:
         if len(schedulers) < 1:
-            raise ValueError(
-                "ChainedScheduler expects at least one scheduler to be chained, but got none"
-            )
+            raise ValueError("ChainedScheduler: got no schedules; give one at least")
         if optimizer is None:
             optimizer = schedulers[0].optimizer
         self._check_parts(optimizer, schedulers)
@@ -134,13 +133,15 @@ class ReduceLROnPlateau(LRScheduler):
         eps: float = 1e-8,
     ) -> None:
         if factor >= 1.0:
-            raise ValueError(f"Factor should be < 1.0, got {factor}")
+            raise ValueError(f"factor is {factor}; give a number below 1")
         self.factor = factor
         check_optimizer(optimizer)
         self.optimizer = optimizer
         several, groups = isinstance(min_lr, (list, tuple)), len(optimizer.param_groups)
         if several and len(min_lr) != groups:
-            raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
+            raise ValueError(
+                f"min_lr has {len(min_lr)} numbers for {groups} groups; give one for each group"
+            )
         self.default_min_lr = None if several else min_lr
         self.min_lrs = list(min_lr) if several else [min_lr] * groups
         self.patience = patience
@@ -149,9 +150,9 @@ class ReduceLROnPlateau(LRScheduler):
         self.last_epoch = 0
         self._last_lr = rates_of(optimizer)
         if mode not in ("min", "max"):
-            raise ValueError(f"mode {mode} is unknown! Write 'min' or 'max'")
+            raise ValueError(f"mode is {mode}; write 'min' or 'max'")
         if threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"threshold mode {threshold_mode} is unknown! Write 'rel' or 'abs'")
+            raise ValueError(f"threshold_mode is {threshold_mode}; write 'rel' or 'abs'")
         self.mode_worse = math.inf if mode == "min" else -math.inf
         self.mode = mode
         self.threshold = threshold
@@ -188,8 +189,8 @@ class ReduceLROnPlateau(LRScheduler):
         if len(groups) != len(self.min_lrs):
             if self.default_min_lr is None:
                 raise RuntimeError(
-                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from "
-                    f"when `ReduceLROnPlateau` was initialized ({len(self.min_lrs)}); set min_lrs"
+                    f"the optimizer has {len(groups)} groups now, and had {len(self.min_lrs)} "
+                    "when ReduceLROnPlateau was made; set min_lrs"
                 )
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, least in zip(groups, self.min_lrs, strict=True):

@@ -46,7 +46,9 @@ class LambdaLR(LRScheduler):
         if not isinstance(lr_lambda, (list, tuple)):
             self.lr_lambdas = [lr_lambda] * groups
         elif len(lr_lambda) != groups:
-            raise ValueError(f"Expected {groups} lr_lambdas, but got {len(lr_lambda)}")
+            raise ValueError(
+                f"got {len(lr_lambda)} functions for {groups} groups; give one for each group"
+            )
         else:
             self.lr_lambdas = list(lr_lambda)
         super().__init__(optimizer, last_epoch)
@@ -72,7 +74,7 @@ class MultiplicativeLR(LambdaLR):
         for function in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
             if not callable(function):
                 raise TypeError(
-                    f"lr_lambda should be a function, but got {type(function).__name__}"
+                    f"lr_lambda is a {type(function).__name__}; give a function of the epoch"
                 )
         super().__init__(optimizer, lr_lambda, last_epoch)
 
@@ -172,9 +174,7 @@ class ConstantLR(_ByFactor):
 
     def _check(self) -> None:
         if self.factor > 1.0 or self.factor < 0:
-            raise ValueError(
-                f"Constant multiplicative factor expected to be between 0 and 1, got {self.factor}"
-            )
+            raise ValueError(f"factor is {self.factor}; give a number from 0 to 1")
 
     def _factor(self) -> float | None:
         if self.last_epoch == 0:
@@ -198,14 +198,10 @@ class LinearLR(_ByFactor):
     def _check(self) -> None:
         if self.start_factor > 1.0 or self.start_factor <= 0:
             raise ValueError(
-                "Starting multiplicative factor expected to be greater than 0 and less or equal to "
-                f"1, got {self.start_factor}"
+                f"start_factor is {self.start_factor}; give a number above 0 and at most 1"
             )
         if self.end_factor > 1.0 or self.end_factor < 0:
-            raise ValueError(
-                "Ending multiplicative factor expected to be between 0 and 1, got "
-                f"{self.end_factor}"
-            )
+            raise ValueError(f"end_factor is {self.end_factor}; give a number from 0 to 1")
 
     def _factor(self) -> float | None:
         if self.last_epoch == 0:
@@ -306,12 +302,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         if T_0 <= 0 or not isinstance(T_0, int):
-            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+            raise ValueError(f"T_0 is {T_0}; give a whole number of 1 or more")
         if T_mult < 1 or not isinstance(T_mult, int):
-            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+            raise ValueError(f"T_mult is {T_mult}; give a whole number of 1 or more")
         if not isinstance(eta_min, (float, int)):
             raise ValueError(
-                f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min).__name__}"
+                f"eta_min is {eta_min}, of type {type(eta_min).__name__}; give a number"
             )
         self.T_0 = T_0
         self.T_i = T_0
@@ -346,7 +342,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def _go_to(self, epoch: float) -> None:
         """Find which cosine a step is on, and how far along it."""
         if epoch < 0:
-            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+            raise ValueError(f"epoch is {epoch}; give 0 or more")
         if epoch < self.T_0:
             self.T_i, self.T_cur = self.T_0, epoch
         elif self.T_mult == 1:
@@ -369,10 +365,7 @@ def _begin_momentum(schedule: Any, base: Any, largest: Any, first: bool) -> tupl
     """Return momenta for all groups, having given them the largest at the first step."""
     optimizer = schedule.optimizer
     if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-        raise ValueError(
-            "optimizer must support momentum or beta1 with `cycle_momentum` option enabled; write "
-            "cycle_momentum=False"
-        )
+        raise ValueError("this optimizer has no momentum to cycle; write cycle_momentum=False")
     schedule.use_beta1 = "betas" in optimizer.defaults
     bases = for_groups("base_momentum", optimizer, base)
     most = for_groups("max_momentum", optimizer, largest)
@@ -415,7 +408,10 @@ class CyclicLR(LRScheduler):
         self.total_size = up + (up if step_size_down is None else float(step_size_down))
         self.step_ratio = up / self.total_size
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
-            raise ValueError(f"mode is invalid and scale_fn is None; mode is {mode!r}")
+            raise ValueError(
+                f"mode is {mode!r}; give 'triangular', 'triangular2' or 'exp_range', or a "
+                "function as scale_fn"
+            )
         self.mode = mode
         self.gamma = gamma
         self._scale_fn_custom = scale_fn
@@ -478,7 +474,7 @@ class OneCycleLR(LRScheduler):
         self.total_steps = _total_steps(total_steps, epochs, steps_per_epoch)
         self._schedule_phases = _phases(pct_start, self.total_steps, three_phase)
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
-            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
+            raise ValueError(f"pct_start is {pct_start}; give a float from 0 to 1")
         check_strategy(anneal_strategy)
         self._anneal_func_type = anneal_strategy
         most = for_groups("max_lr", optimizer, max_lr)
@@ -498,8 +494,7 @@ class OneCycleLR(LRScheduler):
         now, begin = self.last_epoch, 0.0
         if now > self.total_steps:
             raise ValueError(
-                f"Tried to step {now} times. The specified number of total steps is "
-                f"{self.total_steps}"
+                f"step {now} of a schedule of {self.total_steps} steps; give a larger total_steps"
             )
         for phase in self._schedule_phases[:-1]:
             if now <= phase["end_step"]:
@@ -523,9 +518,7 @@ class OneCycleLR(LRScheduler):
 def check_strategy(anneal_strategy: str) -> None:
     """Raise if there is no such way from one rate to another."""
     if anneal_strategy not in ("cos", "linear"):
-        raise ValueError(
-            f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-        )
+        raise ValueError(f"anneal_strategy is {anneal_strategy}; give 'cos' or 'linear'")
 
 
 def _total_steps(total: int | None, epochs: int | None, each: int | None) -> int:
@@ -535,10 +528,12 @@ def _total_steps(total: int | None, epochs: int | None, each: int | None) -> int
     elif epochs is not None and each is not None:
         given = {"epochs": epochs, "steps_per_epoch": each}
     else:
-        raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+        raise ValueError(
+            "the length of the schedule is unknown; give total_steps, or epochs and steps_per_epoch"
+        )
     for name, value in given.items():
         if value <= 0 or not isinstance(value, int):
-            raise ValueError(f"Expected positive integer {name}, but got {value}")
+            raise ValueError(f"{name} is {value}; give a whole number of 1 or more")
     return math.prod(given.values())
 
 

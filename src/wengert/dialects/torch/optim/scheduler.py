@@ -14,10 +14,7 @@ from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.optim.optimizer import Optimizer
 from wengert.dialects.torch.tensors import Tensor, made
 
-EPOCH = (
-    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
-    "possible; write `scheduler.step()`"
-)
+EPOCH = "step(epoch) sets the schedule to an epoch and is old; write `scheduler.step()`"
 
 
 def _copied(value: Any) -> Any:
@@ -45,8 +42,8 @@ def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
         return [_copied(value)] * groups
     if len(value) != groups:
         raise ValueError(
-            f"{name} must have the same length as optimizer.param_groups: {name} has {len(value)} "
-            f"values, and there are {groups} groups"
+            f"{name} has {len(value)} values, and the optimizer has {groups} groups; give one "
+            "for each group"
         )
     return [_copied(v) for v in value]
 
@@ -54,7 +51,7 @@ def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
 def check_optimizer(optimizer: Any) -> None:
     """Raise if something is no optimiser."""
     if not isinstance(optimizer, Optimizer):
-        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        raise TypeError(f"a schedule was given a {type(optimizer).__name__}; give an optimizer")
 
 
 def _watch(optimizer: Optimizer) -> None:
@@ -112,8 +109,8 @@ class LRScheduler:
                 group.setdefault("initial_lr", _copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
-                    f"param 'initial_lr' is not specified in param_groups[{position}] when "
-                    "resuming scheduler with last_epoch >= 0; load the state of the optimizer first"
+                    f"last_epoch continues a schedule, and param_groups[{position}] has no "
+                    "'initial_lr' yet; load the state of the optimizer first"
                 )
         self.base_lrs = rates_of(optimizer, "initial_lr")
         self.last_epoch = last_epoch
@@ -164,16 +161,15 @@ class LRScheduler:
         """Warn if the optimiser has made no step before the first of the schedule."""
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
             warnings.warn(
-                "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
-                "initialization; call `optimizer.step()` before `lr_scheduler.step()`",
+                "`optimizer.step` was replaced after the schedule was made, so calls of it are "
+                "not seen; make the schedule after that",
                 UserWarning,
                 stacklevel=3,
             )
         elif not getattr(self.optimizer, "_opt_called", False):
             warnings.warn(
-                "Detected call of `lr_scheduler.step()` before `optimizer.step()`, so that the "
-                "first value of the learning rate schedule is skipped; call them in the opposite "
-                "order",
+                "the schedule took a step before the optimizer did, so the first learning rate "
+                "is never used; call `optimizer.step()` and then `lr_scheduler.step()`",
                 UserWarning,
                 stacklevel=3,
             )
@@ -197,8 +193,8 @@ class LRScheduler:
     def _warn_outside(self) -> None:
         if not self._get_lr_called_within_step:
             warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use "
-                "`get_last_lr()`.",
+                "get_lr() computes the next learning rate, and belongs to step(); write "
+                "get_last_lr() for the one in use",
                 UserWarning,
                 stacklevel=3,
             )

@@ -37,9 +37,7 @@ class UninitializedParameter(Parameter):
     @property
     def shape(self) -> Any:
         """Raise: there is none yet."""
-        raise RuntimeError(
-            "Can't access the shape of an uninitialized parameter or buffer; call the module once"
-        )
+        raise RuntimeError("this parameter or buffer has no shape yet; call the module once")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -151,14 +149,12 @@ class _LazyConv(LazyModuleMixin):
             return
         if input.ndim not in (self.axes + 1, self.axes + 2):
             raise RuntimeError(
-                f"Expected {self.axes + 1}D (unbatched) or {self.axes + 2}D (batched) input to "
-                f"{type(self).__name__}, but got input of size: {list(input.shape)}"
+                f"{type(self).__name__}: got shape {list(input.shape)}; give {self.axes + 2} "
+                f"axes (batch, channels and space), or {self.axes + 1} without a batch"
             )
         channels = input.shape[-self.axes - 1]
         if channels % self.groups:
-            raise ValueError(
-                f"in_channels must be divisible by groups: {channels} by {self.groups}"
-            )
+            raise ValueError(f"{channels} channels are not divisible into {self.groups} groups")
         self._set_size("in_channels", channels)
 
     def reset_parameters(self) -> None:

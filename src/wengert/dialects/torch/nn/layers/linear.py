@@ -81,7 +81,7 @@ class Bilinear(Module):
     ) -> None:
         super().__init__()
         if in1_features <= 0:
-            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+            raise ValueError(f"Bilinear: in1_features is {in1_features}; give 1 or more")
         self.in1_features, self.in2_features = in1_features, in2_features
         self.out_features = out_features
         self.weight = parameter(
@@ -125,8 +125,7 @@ class _Table(Module):
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
                 raise AssertionError(
-                    f"Padding_idx must be within num_embeddings, got {padding_idx} of "
-                    f"{num_embeddings}"
+                    f"Embedding: padding_idx is {padding_idx}, and there are {num_embeddings} rows"
                 )
             padding_idx %= max(num_embeddings, 1)
         self.padding_idx = padding_idx
@@ -136,8 +135,8 @@ class _Table(Module):
             self.reset_parameters()
         elif tuple(weight.shape) != (num_embeddings, embedding_dim):
             raise AssertionError(
-                f"Shape of weight does not match num_embeddings and embedding_dim: "
-                f"{list(weight.shape)} and {[num_embeddings, embedding_dim]}"
+                f"Embedding: the weight has shape {list(weight.shape)}; give "
+                f"{[num_embeddings, embedding_dim]}"
             )
         else:
             self.weight = Parameter(weight, learns)
@@ -162,7 +161,7 @@ class _Table(Module):
 
 def _check_table(embeddings: Any) -> None:
     if embeddings.ndim != 2:
-        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        raise AssertionError("from_pretrained: the table is no matrix; give rows")
 
 
 class Embedding(_Table):
@@ -294,7 +293,7 @@ class _DropoutNd(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if not 0 <= p <= 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+            raise ValueError(f"p is {p}; give a probability from 0 to 1")
         self.p, self.inplace = p, inplace
 
     def forward(self, input: Any) -> Any:

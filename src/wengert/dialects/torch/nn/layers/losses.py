@@ -23,8 +23,7 @@ class _Loss(Module):
         if size_average is not None or reduce is not None:
             reduction = _reduction(size_average, reduce)
             warnings.warn(
-                "size_average and reduce args will be deprecated, please use "
-                f"reduction='{reduction}' instead.",
+                f"size_average and reduce are old; write reduction='{reduction}'",
                 stacklevel=3,
             )
         self.reduction = reduction
@@ -174,7 +173,7 @@ class NLLLoss2d(NLLLoss):
         reduction: str = "mean",
     ) -> None:
         warnings.warn(
-            "NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in replacement",
+            "NLLLoss2d is the old name of NLLLoss; write NLLLoss",
             FutureWarning,
             stacklevel=2,
         )
@@ -292,11 +291,9 @@ class MultiMarginLoss(_WeightedLoss):
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         if p not in (1, 2):
-            raise ValueError(f"only p == 1 and p == 2 supported, got {p}")
+            raise ValueError(f"MultiMarginLoss: p is {p}; give 1 or 2")
         if weight is not None and weight.ndim != 1:
-            raise ValueError(
-                f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.ndim}D"
-            )
+            raise ValueError(f"MultiMarginLoss: the weight has {weight.ndim} axes; give a vector")
         self.p, self.margin = p, margin
 
     def forward(self, input: Any, target: Any) -> Any:
@@ -376,9 +373,7 @@ class TripletMarginLoss(_Loss):
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         if margin <= 0:
-            raise ValueError(
-                f"TripletMarginLoss: expected margin to be greater than 0, got {margin}"
-            )
+            raise ValueError(f"TripletMarginLoss: margin is {margin}; give a positive number")
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
     def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
@@ -403,7 +398,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         super().__init__(reduction=reduction)
         if margin <= 0:
             raise ValueError(
-                f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin}"
+                f"TripletMarginWithDistanceLoss: margin is {margin}; give a positive number"
             )
         self.distance_function = distance_function or PairwiseDistance()
         self.margin, self.swap = margin, swap

@@ -97,7 +97,7 @@ class _NormBase(Module):
 def _check_dims(input: Any, dims: tuple[int, ...]) -> None:
     if input.ndim not in dims:
         expected = " or ".join(f"{n}D" for n in dims)
-        raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
+        raise ValueError(f"the input has {input.ndim} axes; this layer takes {expected}")
 
 
 class _BatchNorm(_NormBase):
@@ -164,7 +164,7 @@ class SyncBatchNorm(_BatchNorm):
 
     def _check_input_dim(self, input: Any) -> None:
         if input.ndim < 2:
-            raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
+            raise ValueError(f"the input has {input.ndim} axes; give batch and channels at least")
 
 
 class _InstanceNorm(_NormBase):
@@ -196,8 +196,8 @@ class _InstanceNorm(_NormBase):
         axis = input.ndim - self.axes
         if input.shape[axis] != self.num_features:
             message = (
-                f"input's size at dim={axis} does not match num_features ({self.num_features}), "
-                f"got {input.shape[axis]}"
+                f"axis {axis} of the input has {input.shape[axis]} elements, and the layer was "
+                f"made for {self.num_features}"
             )
             if self.affine:
                 raise ValueError(message)
@@ -253,9 +253,7 @@ class GroupNorm(Module):
     ) -> None:
         super().__init__()
         if num_channels % num_groups:
-            raise ValueError(
-                f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})"
-            )
+            raise ValueError(f"{num_channels} channels are not divisible into {num_groups} groups")
         self.num_groups, self.num_channels = num_groups, num_channels
         self.eps, self.affine = eps, affine
         _set_affine(self, (num_channels,), affine, affine and bias, device, dtype)

@@ -311,13 +311,13 @@ class _FractionalMaxPoolNd(_Pool):
         self.output_ratio = None if output_ratio is None else several(output_ratio, self.axes)
         if output_size is None and output_ratio is None:
             raise ValueError(
-                f"{type(self).__name__} requires specifying either an output size, or a pooling "
-                "ratio"
+                f"{type(self).__name__}: neither output_size nor output_ratio was given; give "
+                "one of them"
             )
         if output_size is not None and output_ratio is not None:
-            raise ValueError("only one of output_size and output_ratio may be specified")
+            raise ValueError("output_size and output_ratio were both given; leave one of them out")
         if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
-            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+            raise ValueError(f"output_ratio is {output_ratio}; give a number between 0 and 1")
 
     def forward(self, input: Any) -> Any:
         """Return the largest number of windows at random places."""

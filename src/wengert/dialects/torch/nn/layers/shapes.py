@@ -31,17 +31,16 @@ class Unflatten(Module):
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()
         if not isinstance(dim, int):
-            raise TypeError(f"dim must be an int, got {type(dim).__name__}: there are no names")
+            raise TypeError(f"dim is a {type(dim).__name__}; give a number: axes have no names")
         if not isinstance(unflattened_size, (tuple, list)):
             raise TypeError(
-                "unflattened_size must be a tuple of ints, but found type "
-                f"{type(unflattened_size).__name__}"
+                f"unflattened_size is a {type(unflattened_size).__name__}; give a tuple of lengths"
             )
         for position, size in enumerate(unflattened_size):
             if not isinstance(size, int):
                 raise TypeError(
-                    "unflattened_size must be tuple of ints, but found element of type "
-                    f"{type(size).__name__} at pos {position}"
+                    f"unflattened_size has a {type(size).__name__} at position {position}; give "
+                    "whole numbers"
                 )
         self.dim, self.unflattened_size = dim, unflattened_size
 
@@ -231,8 +230,7 @@ class Container(Module):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__()
         warnings.warn(
-            "nn.Container is deprecated. All of it's functionality is now implemented in "
-            "nn.Module. Subclass that instead.",
+            "nn.Container is the old name of nn.Module; write class Net(nn.Module)",
             FutureWarning,
             stacklevel=2,
         )

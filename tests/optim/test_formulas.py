@@ -156,3 +156,25 @@ def test_tensors_are_not_written_to() -> None:
 
     assert float(wg.grad(stepped)(wg.asarray(0.1))) == pytest.approx(0.0)
     np.testing.assert_array_equal(np.asarray(p), [1.0, 2.0])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_stepped_leaves_its_arguments(name: str) -> None:
+    """Large arrays, which are stepped in pieces, and turned ones, which are not, all agree."""
+    formula, rate, options, kept = CASES[name]
+    rng = np.random.default_rng(0)
+    p, g = rng.normal(size=(2, 300, 200))
+    state: dict[str, Any] = {key: rng.uniform(0.5, 0.7, size=p.shape) for key in kept}
+    given = {**options, "lr": rate}
+    own = {**{key: array.copy() for key, array in state.items()}, "step": 2}
+    expected = formula(np, p.copy(), g, own, given)
+    for turn in (lambda x: x, lambda x: np.asarray(x.T.copy().T)):
+        arrays = {key: turn(array) for key, array in state.items()}
+        before = {key: array.copy() for key, array in arrays.items()}
+        new: dict[str, Any] = {**arrays, "step": 2}
+        moved = formulas.stepped(formula, turn(p), g, new, given)
+        np.testing.assert_array_equal(turn(p), p)
+        np.testing.assert_allclose(moved, expected, rtol=1e-12)
+        for key in kept:
+            np.testing.assert_array_equal(arrays[key], before[key])
+            np.testing.assert_allclose(new[key], own[key], rtol=1e-12)

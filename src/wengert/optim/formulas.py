@@ -44,15 +44,23 @@ def stepped(formula: Formula, p: Any, g: Any, state: State, options: Options) ->
     The dict of the state has new arrays afterwards. Large arrays are stepped a piece that fits a
     cache at a time; in one piece, each of a formula's dozen operations would pass over memory.
     """
-    kept = [name for name in state if type(state[name]) is np.ndarray]
-    arrays = [p, *(state[name] for name in kept)]
-    if (
-        p.nbytes <= 2 * threads.PIECE
-        or formula not in ELEMENTWISE
-        or not all(type(a) is np.ndarray and a.flags.c_contiguous for a in (g, *arrays))
-    ):
-        state.update((name, state[name].copy()) for name in kept)
-        return formula(np, p.copy(), g, state, options)
+    if p.nbytes > 2 * threads.PIECE and formula in ELEMENTWISE:
+        kept = [name for name, value in state.items() if type(value) is np.ndarray]
+        arrays = [p, *(state[name] for name in kept)]
+        if all(type(a) is np.ndarray and a.flags.c_contiguous for a in (g, *arrays)):
+            p, *new = _in_pieces(formula, g, arrays, kept, state, options)
+            state.update(zip(kept, new, strict=True))
+            return p
+    for name, value in state.items():
+        if type(value) is np.ndarray:
+            state[name] = value.copy()
+    return formula(np, p.copy(), g, state, options)
+
+
+def _in_pieces(
+    formula: Formula, g: Any, arrays: list[Any], kept: list[str], state: State, options: Options
+) -> list[Any]:
+    """Return what a step makes of a parameter and of the arrays that are kept for it."""
     results = [np.empty_like(array) for array in arrays]
     flat = [(new.reshape(-1), old.reshape(-1)) for new, old in zip(results, arrays, strict=True)]
     g = g.reshape(-1)
@@ -64,9 +72,8 @@ def stepped(formula: Formula, p: Any, g: Any, state: State, options: Options) ->
         part = state | dict(zip(kept, pieces[1:], strict=True))
         formula(np, pieces[0], g[start:stop], part, options)
 
-    threads.in_pieces(work, p.size, threads.PIECE // p.itemsize)
-    state.update(zip(kept, results[1:], strict=True))
-    return results[0]
+    threads.in_pieces(work, g.size, threads.PIECE // g.itemsize)
+    return results
 
 
 class Rows:

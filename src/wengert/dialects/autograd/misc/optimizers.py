@@ -12,7 +12,7 @@ from wengert.dialects.autograd.borders import missing
 from wengert.dialects.autograd.misc.flatten import flatten
 from wengert.engine.tensor import Tensor, wrap
 from wengert.optim import formulas
-from wengert.optim.formulas import Formula, stepped
+from wengert.optim.formulas import Formula
 
 Function = Callable[..., Any]
 
@@ -48,19 +48,21 @@ def _descended(
 ) -> Any:  # fmt: skip
     """Return where a formula goes from x; `kept` is what its state begins with."""
     state: dict[str, Any] = {name: np.full(len(x), value) for name, value in kept.items()}
+    dtype = np.dtype(float)
+    learnt = any(isinstance(v, Tensor) for v in (*options.values(), *options.get("betas", ())))
     for i in range(steps):
         g = grad(x, i)
         callback(x, i, g)
         state["step"] = i + 1
-        given = (x, g, *options.values(), *options.get("betas", ()))
-        if any(isinstance(value, Tensor) for value in given):
+        if learnt or isinstance(x, Tensor) or isinstance(g, Tensor):
             state.update((name, _tensor(state[name])) for name in kept)
             x = formula(Tensor._namespace, _tensor(x), g, state, options)
             continue
-        dtype = np.result_type(x, g, float)
-        state.update((name, state[name].astype(dtype, copy=False)) for name in kept)
-        x, g = (value.astype(dtype, copy=False) for value in (x, g))
-        x = stepped(formula, x, g, state, options)
+        if not x.dtype == g.dtype == dtype:
+            dtype = np.result_type(x, g, dtype)
+            g = g.astype(dtype)
+            state.update((name, state[name].astype(dtype)) for name in kept)
+        x = formula(np, x.astype(dtype), g, state, options)  # a copy: the program has seen x
     return x
 
 

@@ -36,6 +36,27 @@ from wengert.engine.tensor import Tensor, wrap
 State = dict[str, Any]
 Options = dict[str, Any]
 Formula = Callable[[Any, Any, Any, State, Options], Any]
+#: How many elements of a large array are stepped at a time, in place.
+PIECE = 1 << 16
+
+
+def step_in_place(formula: Formula, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a NumPy parameter after a step, made in its memory and in that of its state.
+
+    Large arrays are stepped a piece at a time, so that intermediate results stay in the cache.
+    """
+    if p.size <= PIECE or formula not in ELEMENTWISE:
+        return formula(np, p, g, state, options)
+    kept = {name: v for name, v in state.items() if getattr(v, "shape", None) == p.shape}
+    if not all(array.flags.c_contiguous for array in (p, g, *kept.values())):
+        return formula(np, p, g, state, options)
+    flat, g = p.reshape(-1), g.reshape(-1)
+    kept = {name: array.reshape(-1) for name, array in kept.items()}
+    for begin in range(0, p.size, PIECE):
+        piece = slice(begin, begin + PIECE)
+        part = state | {name: array[piece] for name, array in kept.items()}
+        formula(np, flat[piece], g[piece], part, options)
+    return p
 
 
 def stepped(formula: Formula, p: Any, g: Any, state: State, options: Options) -> Any:

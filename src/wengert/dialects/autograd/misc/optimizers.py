@@ -12,7 +12,7 @@ from wengert.dialects.autograd.borders import missing
 from wengert.dialects.autograd.misc.flatten import flatten
 from wengert.engine.tensor import Tensor, wrap
 from wengert.optim import formulas
-from wengert.optim.formulas import Formula
+from wengert.optim.formulas import Formula, step_in_place
 
 Function = Callable[..., Any]
 
@@ -62,7 +62,7 @@ def _descended(
             dtype = np.result_type(x, g, dtype)
             g = g.astype(dtype)
             state.update((name, state[name].astype(dtype)) for name in kept)
-        x = formula(np, x.astype(dtype), g, state, options)  # a copy: the program has seen x
+        x = step_in_place(formula, x.astype(dtype), g, state, options)  # a copy of what is seen
     return x
 
 

@@ -22,7 +22,7 @@ from wengert.engine.node import next_order
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
-from wengert.optim.formulas import ELEMENTWISE, Formula
+from wengert.optim.formulas import PIECE, Formula, step_in_place
 
 Hooks = OrderedDict[int, Callable[..., Any]]
 
@@ -344,8 +344,6 @@ def _operation(function: Any) -> Callable[..., Any]:
     return lambda *args: apply(function.op, args, {})
 
 
-#: How many elements of a large parameter are changed at a time.
-_PIECE = 1 << 16
 #: What rules compute with where steps are recorded: derivatives at kinks are PyTorch's.
 _RECORDED = SimpleNamespace(
     sqrt=ns.sqrt,
@@ -407,11 +405,12 @@ class ByRule(Optimizer):
 
     def _step_group(self, group: dict[str, Any], records: bool) -> None:
         inward = _as_native if records else item
-        options = {
-            k: tuple(map(inward, v)) if isinstance(v, (tuple, list)) else inward(v)
-            for k, v in group.items()
-            if k in self.defaults
-        }
+        options = {name: group[name] for name in self.defaults if name in group}
+        for name, value in options.items():
+            if isinstance(value, (tuple, list)):
+                options[name] = tuple(map(inward, value))
+            elif isinstance(value, Tensor):
+                options[name] = inward(value)
         for p in group["params"]:
             g = p.grad
             if g is None:
@@ -439,8 +438,8 @@ class ByRule(Optimizer):
         if raw.dtype.kind == "c" and self._pairs:
             given = {name: _pairs(value) for name, value in given.items()}
             self._formula(np, _pairs(raw), _pairs(g), given, options)
-        elif raw.size > _PIECE and self._formula in ELEMENTWISE and given.keys() == state.keys():
-            self._write_pieces(raw, g, given, options)
+        elif raw.size > PIECE and given.keys() == state.keys():  # no array is new
+            step_in_place(self._formula, raw, g, given, options)
         else:
             self._formula(np, raw, g, given, options)
         frame = users_frame()
@@ -452,21 +451,6 @@ class ByRule(Optimizer):
                 state[name] = made(np.asarray(value))  # of one number, rules make NumPy's scalars
             elif type(value) is float:
                 before[...] = value
-
-    def _write_pieces(
-        self, raw: np.ndarray, g: np.ndarray, given: dict[str, Any], options: dict[str, Any]
-    ) -> None:
-        """Make a step piece by piece, so that what is computed on the way stays in the cache."""
-        arrays = {name: value for name, value in given.items() if value.shape == raw.shape}
-        if not all(a.flags.c_contiguous for a in (raw, g, *arrays.values())):
-            self._formula(np, raw, g, given, options)
-            return
-        p, g = raw.reshape(-1), g.reshape(-1)
-        flat = {name: value.reshape(-1) for name, value in arrays.items()}
-        for begin in range(0, p.size, _PIECE):
-            piece = slice(begin, begin + _PIECE)
-            kept = {name: value[piece] for name, value in flat.items()}
-            self._formula(np, p[piece], g[piece], {**given, **kept}, options)
 
     def _record(self, p: Tensor, g: Native, state: dict[str, Any], options: dict[str, Any]) -> None:
         """Make a step whose entries say how the parameter and its state came about."""

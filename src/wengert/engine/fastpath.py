@@ -74,10 +74,10 @@ def caller(op: Op, front: Front = NATIVE) -> Callable[..., Any]:
 _NAMES: dict[str, Any] = {
     "__name__": __name__, "_ndarray": np.ndarray, "_asarray": np.asarray, "_current": active.get,
     "_levels": levels.get, "_meet": meet, "_Node": Node, "_order": next_order, "_NOBODY": NOBODY,
-    "_is_inexact": backends.is_inexact, "_protected": backends.protected, "_DOUBLE": _DOUBLE,
-    "_SINGLE": _SINGLE,
-    "_finished": finished, "_explain_shapes": explain_shapes, "_frame_at": sys._getframe,
-    "_witnesses": witnesses, "_Shapes": Shapes, "_shape_of": attrgetter("shape"), "_map": map,
+    "_is_inexact": backends.is_inexact, "_protected": backends.protected, "_plain": backends.plain,
+    "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE, "_finished": finished,
+    "_explain_shapes": explain_shapes, "_frame_at": sys._getframe, "_witnesses": witnesses,
+    "_Shapes": Shapes, "_shape_of": attrgetter("shape"), "_map": map,
 }  # fmt: skip
 
 
@@ -217,7 +217,7 @@ class _Source:
             return ""
         arg = self.op.args[i]
         return f"""elif type({arg}) is _ndarray:
-    _x{i} = _protected({arg}) if _current() or _op.aliases else {arg}
+    _x{i} = (_protected if _current() or _op.aliases else _plain)({arg})
     _n{i} = None
 """
 

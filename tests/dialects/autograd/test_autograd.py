@@ -14,15 +14,15 @@ import numpy as onp
 import pytest
 import scipy.special
 import scipy.stats
-from numpy.testing import assert_allclose
-
-import wengert as wg
-import wengert.autograd as ag
 import wengert.autograd.numpy as np
-from wengert.autograd import extend, misc
+from numpy.testing import assert_allclose
 from wengert.autograd.misc import fixed_points, optimizers
 from wengert.autograd.scipy import integrate, linalg, signal, special, stats
 from wengert.autograd.test_util import check_grads, check_vjp, combo_check
+
+import wengert as wg
+import wengert.autograd as ag
+from wengert.autograd import extend, misc
 from wengert.ops import distributions
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "from-autograd.md"

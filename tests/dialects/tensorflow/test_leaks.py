@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 import wengert.autograd.numpy as anp
+from wengert.autograd.misc.optimizers import adam
+
 import wengert.tensorflow as tf
 from wengert.autograd import elementwise_grad, grad, hessian_vector_product, value_and_grad
-from wengert.autograd.misc.optimizers import adam
 
 Step = Callable[[], Any]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -113,6 +114,9 @@ def _label(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
 
 
+_INPUT, _INPLACE = inspect.signature(lambda input, inplace=False: None).parameters.values()
+
+
 def activation(
     name: str, *also: str, underscored: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -138,9 +142,14 @@ def activation(
         def changed(input: Any, *args: Any, **options: Any) -> Any:
             return change(input, choose(*args, **options))
 
-        for function, its in ((call, name), (without, name), (changed, f"{name}_")):
+        takes = list(inspect.signature(choose).parameters.values())
+        for function, its, further in (
+            (call, name, [_INPLACE]), (without, name, []), (changed, f"{name}_", []),
+        ):  # fmt: skip
             function.__name__ = function.__qualname__ = its
             function.__doc__ = choose.__doc__
+            signature = inspect.Signature([_INPUT, *takes, *further])
+            setattr(function, "__signature__", signature)  # noqa: B010  mypy knows no such name
         put((F + name,), call)
         put(also, without)
         put(underscored, changed)

@@ -1,10 +1,24 @@
-"""What layers share: the functions they call, new parameters, and where they are offered."""
+"""What layers share: a module made from a function's signature, and new parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import ast
+import inspect
+import linecache
+from collections.abc import Iterable, Mapping
+from inspect import Parameter as Argument
+from inspect import Signature
 from typing import Any
 
+from wengert.dialects.torch.nn import (  # noqa: F401  they offer the functions
+    activations,
+    convolutions,
+    functional,
+    losses,
+    normalisation,
+    pooling,
+    sampling,
+)
 from wengert.dialects.torch.nn.module import Module
 from wengert.dialects.torch.nn.parameters import Parameter
 from wengert.dialects.torch.table import NAMES, put
@@ -22,6 +36,129 @@ class _Functions:
 
 
 F: Any = _Functions()
+
+_SELF = Argument("self", Argument.POSITIONAL_OR_KEYWORD)
+#: Flags that say what `reduction` says; losses take them and do not keep them.
+_OLD_FLAGS = ("size_average", "reduce")
+
+
+class Call(Module):
+    """A module that keeps options and calls a function of torch.nn.functional with them.
+
+    The class statement of a subclass says all of it::
+
+        class LeakyReLU(Call, function="leaky_relu", takes="negative_slope, inplace"):
+
+    Each of these makes one method; a class may write the method instead, or inherit it. A subclass
+    in a program, whose statement says none of it, is an ordinary class.
+
+    Parameters
+    ----------
+    takes
+        For ``__init__``: the arguments in their order, with "*" before those that are given by
+        name. They become attributes. A default that is not written is that of the function.
+    function
+        For ``forward``: the name of the function. It is given the attributes that its parameters
+        are named after, and `forward` takes its other parameters that have no default.
+    passes, inputs
+        Which attributes the function is given, and what `forward` takes, where that is not so.
+    shown
+        For ``extra_repr``: the attributes that are printed, "eps=" with its name or "eps" without.
+    axes
+        The number of axes that it works along, for classes that come in one, two and three.
+    """
+
+    axes: int
+    _takes: tuple[str, ...] = ()
+    _shown: tuple[str, ...] = ()
+
+    def __init_subclass__(
+        cls,
+        *,
+        takes: str = "",
+        function: str = "",
+        passes: str = "",
+        inputs: str = "",
+        shown: str | None = None,
+        axes: int = 0,
+        **options: Any,
+    ) -> None:
+        super().__init_subclass__(**options)
+        call: Any = getattr(F, function) if function else None
+        has = inspect.signature(call).parameters if function else {}
+        if takes:
+            arguments = _arguments(_split(takes), has)
+            cls._takes = tuple(argument.name for argument in arguments)
+            kept = ", ".join(f"{name}={name}" for name in cls._takes)
+            _define(
+                cls, "__init__", arguments, f"start(self); self._init_with({kept})", start=_start
+            )
+        if function:
+            given = _split(passes) or tuple(
+                name for name in has if name in (*cls._takes, "training") and name not in _OLD_FLAGS
+            )
+            required = [name for name in has if has[name].default is Argument.empty]
+            names = _split(inputs) or [name for name in required if name not in given]
+            passed = [n if n in required else f"{n}={n}" for n in names]
+            text = ", ".join(passed + [f"{name}=self.{name}" for name in given])
+            _define(cls, "forward", [has[n] for n in names], f"return call({text})", call=call)
+        if shown is not None:
+            cls._shown = _split(shown)
+        if axes:
+            cls.axes = axes
+
+    def _init_with(self, **options: Any) -> None:
+        """Keep the arguments of `__init__`; a subclass may check or convert them first."""
+        for name, value in options.items():
+            setattr(self, name, value)
+
+    def extra_repr(self) -> str:
+        """Return the options that are printed; of a bias, whether there is one."""
+        texts = []
+        for item in self._shown:
+            name = item.removesuffix("=")
+            value = getattr(self, name)
+            label = item if item != name else ""
+            texts.append(f"{label}{value is not None if name == 'bias' else value!r}")
+        return ", ".join(texts)
+
+
+def _split(names: str) -> tuple[str, ...]:
+    return tuple(names.split(", ")) if names else ()
+
+
+def _arguments(items: Iterable[str], has: Mapping[str, Argument]) -> list[Argument]:
+    """Return the arguments of a constructor, each of which is written as "name=default"."""
+    kind: Any = Argument.POSITIONAL_OR_KEYWORD
+    found = []
+    for item in items:
+        if item == "*":
+            kind = Argument.KEYWORD_ONLY
+            continue
+        name, _, text = item.partition("=")
+        known = has.get(name, Argument(name, kind, annotation="Any"))
+        default = ast.literal_eval(text) if text else known.default
+        if known.annotation == "Any" and isinstance(default, (bool, float, str)):
+            known = known.replace(annotation=type(default).__name__)
+        found.append(known.replace(kind=kind, default=default))
+    return found
+
+
+def _start(module: Call) -> None:
+    super(Call, module).__init__()
+
+
+def _define(cls: type, name: str, arguments: list[Argument], body: str, **names: Any) -> None:
+    """Give a class a method of one line, unless it has written that method itself."""
+    if name in vars(cls):
+        return
+    text, file = f"def {name}{Signature([_SELF, *arguments])}: {body}", f"<{cls.__name__}.{name}>"
+    linecache.cache[file] = (len(text), None, [text], file)  # for tracebacks
+    scope = {**names, "__name__": cls.__module__}
+    exec(compile(text, file, "exec"), scope)
+    method: Any = scope[name]
+    method.__qualname__ = f"{cls.__qualname__}.{name}"
+    setattr(cls, name, method)
 
 
 def parameter(*shape: int, device: Any = None, dtype: Any = None) -> Parameter:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from wengert.dialects.torch.nn.layers.calls import Call, F, offer, parameter
+from wengert.dialects.torch.nn.layers.calls import Call, F, Weighted, offer
 
 
 class _Activation(Call):
@@ -90,16 +90,17 @@ class LeakyReLU(
     """x where it is positive, else negative_slope * x."""
 
 
-class PReLU(_Activation, function="prelu", passes="weight", shown="num_parameters="):
+class PReLU(
+    Weighted,
+    function="prelu",
+    passes="weight",
+    takes="num_parameters=1, init=0.25, device=None, dtype=None",
+    shown="num_parameters=",
+):
     """x where it is positive, else x times a slope that is learnt."""
 
-    def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
-    ) -> None:
-        super().__init__()
-        self.num_parameters, self.init = num_parameters, init
-        self.weight = parameter(num_parameters, device=device, dtype=dtype)
-        self.reset_parameters()
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"weight": (self.num_parameters,)}
 
     def reset_parameters(self) -> None:
         """Give all slopes their first value."""

@@ -123,6 +123,32 @@ class Call(Module):
         return ", ".join(texts)
 
 
+class Weighted(Call):
+    """A module with parameters, whose shapes follow from its options.
+
+    Of the arguments of ``__init__``, `bias` says whether it has a parameter of that name, `affine`
+    or `elementwise_affine` whether it has any, and `device` and `dtype` what they are like.
+    """
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shape of each parameter."""
+        raise NotImplementedError(f"{type(self).__name__} has no _shapes")
+
+    def reset_parameters(self) -> None:
+        """Give all parameters their first values."""
+        raise NotImplementedError(f"{type(self).__name__} has no reset_parameters")
+
+    def _init_with(self, **options: Any) -> None:
+        place = {"device": options.pop("device"), "dtype": options.pop("dtype")}
+        bias = options.pop("bias", True)
+        super()._init_with(**options)
+        affine = options.get("affine", options.get("elementwise_affine", True))
+        for name, shape in self._shapes().items():
+            wanted = affine and (bias or name != "bias")
+            self.register_parameter(name, parameter(*shape, **place) if wanted else None)
+        self.reset_parameters()
+
+
 def _split(names: str) -> tuple[str, ...]:
     return tuple(names.split(", ")) if names else ()
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import linecache
 import sys
+import textwrap
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import levels
 from wengert.engine.node import NOBODY, Node, Tokens, active, meet, next_order
-from wengert.engine.op import Op
+from wengert.engine.op import Op, Shapes
 from wengert.engine.record import apply, explain_shapes, finished, witnesses
 from wengert.engine.tensor import Tensor
 
@@ -53,6 +55,8 @@ class Front:
     around: Callable[[Callable[..., Any], int], Callable[..., Any]] | None = None
     #: a condition on the arrays _x0, _x1, in Python, without which a call is unusual
     when: str = ""
+    #: the operation's parameters, if they are known already: a call does not take any
+    known: dict[str, Any] | None = None
 
 
 NATIVE = Front()
@@ -70,9 +74,10 @@ def caller(op: Op, front: Front = NATIVE) -> Callable[..., Any]:
 _NAMES: dict[str, Any] = {
     "__name__": __name__, "_ndarray": np.ndarray, "_asarray": np.asarray, "_current": active.get,
     "_levels": levels.get, "_meet": meet, "_Node": Node, "_order": next_order, "_NOBODY": NOBODY,
-    "_is_inexact": backends.is_inexact, "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE,
-    "_finished": finished, "_explain_shapes": explain_shapes, "_frame_at": sys._getframe,
-    "_witnesses": witnesses,
+    "_is_inexact": backends.is_inexact, "_protected": backends.protected, "_plain": backends.plain,
+    "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE, "_finished": finished,
+    "_explain_shapes": explain_shapes, "_frame_at": sys._getframe, "_witnesses": witnesses,
+    "_Shapes": Shapes, "_shape_of": attrgetter("shape"), "_map": map,
 }  # fmt: skip
 
 
@@ -85,7 +90,7 @@ def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., 
     function.__globals__.update({
         "_op": op, "_kind": front.kind, "_otherwise": front.otherwise, "_always": front.always,
         "_make": _maker(front), "_compute": _on_numpy(op, front), "_kinds": front.kinds,
-        "_number_of": _numbers(front),
+        "_number_of": _numbers(front), **(front.known or {}),
     })  # fmt: skip
     function.__code__ = _compiled(op, front, function.__globals__).__code__
     if not front.depth:
@@ -94,7 +99,8 @@ def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., 
 
 
 def _compiled(op: Op, front: Front, names: dict[str, Any]) -> Any:
-    text = _variadic(op) if op.variadic else "\n".join(_lines(op, front))
+    source = _Source(op, front)
+    text = source.variadic() if op.variadic else source.whole()
     file = f"<{op.name} of {front.kind.__module__}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     found: dict[str, Any] = {}
@@ -114,6 +120,8 @@ def _on_numpy(op: Op, front: Front) -> Callable[..., Any]:
     if found is None:
         find = getattr(op.compute, "find", None)  # in a namespace, by name
         found = partial(op.compute, backends.NUMPY) if find is None else find(backends.NUMPY)
+    if front.known:
+        found = partial(found, **front.known)
     return found if front.around is None else front.around(found, len(op.args))
 
 
@@ -144,205 +152,223 @@ def is_constant(array: np.ndarray) -> bool:
 # -- source -------------------------------------------------------------------------------------
 
 
-def _lines(op: Op, front: Front) -> list[str]:
-    """Return the source of the function that calls an operation of so many arrays."""
-    count = len(op.args)
-    arrays = [f"_x{i}" for i in range(count)]
-    nodes = [f"_n{i}" for i in range(count)]
-    params = "{" + ", ".join(f"{p!r}: {p}" for p in op.params) + "}"
-    unusual = f"return _otherwise(_op, ({', '.join(op.args)},), {params})"
-    settings = "".join(f", {p}={p}" for p in op.params)
-    finish = f"_finished(_op, _y, [{', '.join(arrays)}], [{', '.join(nodes)}], {params})"
-    text = [f"def call({', '.join(op.args)}, /{', *' if op.params else ''}{_named(op.params)}):"]
-    if count == 2 and op.takes_numbers and not op.params:
-        text += _operands(op, front, unusual)
-    else:
-        for i, arg in enumerate(op.args):
-            text += [
-                f"    if type({arg}) is not _kind or type(_x{i} := {arg}._raw) is not _ndarray:",
-                f"        {unusual}",
-                f"    _n{i} = {arg}._node",
-            ]
-        if front.kinds and count == 2:
-            text += _alike(front, unusual)
-    if op.params:
-        text += ["    if _levels():", f"        {unusual}"]  # a parameter may be of a vmap
-    if front.when:
-        text += [f"    if not ({front.when}):", f"        {unusual}"]
-    text += ["    try:", f"        _y = _compute({', '.join(arrays)}{settings})"]
-    if front.kind is Tensor:
-        text += ["    except ValueError as _error:"]
-        text += [f"        _explain_shapes(_op, [{', '.join(arrays)}], _error)"]
-    else:  # a kind of numbers that NumPy's function does not take, or shapes that do not fit
-        text += ["    except (TypeError, ValueError):", f"        {unusual}"]
-    text += ["    if type(_y) is not _ndarray:"]
-    if not op.broadcasts:
-        text += [
-            "        if type(_y) is tuple or type(_y) is list:",
-            f"            return {finish}",
-        ]
-    text += ["        _y = _asarray(_y)"]  # NumPy makes scalars of arrays without axes
-    if front.kinds and count == 1:
-        text += [
-            "    _d = _y.dtype",
-            f"    if _x0.dtype is not _d or ({_often(front)}_d.kind not in _kinds):",
-            f"        {unusual}",
-        ]
-    if count > 2 and any(op.picks):
-        text += [f"    if {' or '.join(f'{n} is not None' for n in nodes)}:"]
-        text += [f"        return {finish}"]
-    text += ["    _z = _make()", "    _z._raw = _y", "    _z._node = None"]
-    if count <= 2 and any(op.picks):
-        text += (_one_parent if count == 1 else _two_parents)(op, front)
-    return [*text, "    return _z", ""]
+class _Source:
+    """What the source of a function is put together from. Each part is text without indentation."""
 
+    def __init__(self, op: Op, front: Front) -> None:
+        self.op, self.front, self.count = op, front, len(op.args)
+        given = () if front.known else op.params
+        self.star = ", *" if given else ""
+        self.named = "".join(f", {p}" for p in given)
+        self.settings = "".join(f", {p}={p}" for p in given)
+        self.arrays = ", ".join(f"_x{i}" for i in range(self.count))
+        self.nodes = ", ".join(f"_n{i}" for i in range(self.count))
+        self.params = "{" + ", ".join(f"{p!r}: {p}" for p in op.params) + "}"
+        args = "arrays" if op.variadic else f"({', '.join(op.args)},)"
+        self.unusual = f"return _otherwise(_op, {args}, {self.params})"
+        self.finish = f"_finished(_op, _y, [{self.arrays}], [{self.nodes}], {self.params})"
+        self.recording = "(_w := _current() or _always)" if front.always else "(_w := _current())"
+        self.inexact = " and ((_d := _y.dtype) is _DOUBLE or _d is _SINGLE or _is_inexact(_d))"
+        if op.broadcasts and not op.params:  # else a parameter may be a dtype
+            self.inexact = ""
+        often = "_d is not _SINGLE and " if "f" in front.kinds else ""
+        self.other_kind = f"({often}_d.kind not in _kinds)"
 
-def _named(params: tuple[str, ...]) -> str:
-    return "".join(f", {p}" for p in params)
+    def whole(self) -> str:
+        """Return the source of the function that calls an operation of so many arrays."""
+        op, front = self.op, self.front
+        parts = [self.operands() if self.count == 2 and op.takes_numbers else self.arguments()]
+        if self.named:  # a parameter may be of a vmap
+            parts += [f"if _levels():\n    {self.unusual}"]
+        if front.when:
+            parts += [f"if not ({front.when}):\n    {self.unusual}"]
+        failed = f"except (TypeError, ValueError):\n    {self.unusual}"
+        if front.kind is Tensor:
+            failed = "except ValueError as _error:\n"
+            failed += f"    _explain_shapes(_op, [{self.arrays}], _error)"
+        parts += [f"try:\n    _y = _compute({self.arrays}{self.settings})\n{failed}"]
+        parts += ["if type(_y) is not _ndarray:"]
+        if not op.broadcasts:
+            parts += [f"    if type(_y) in (tuple, list):\n        return {self.finish}"]
+        parts += ["    _y = _asarray(_y)"]  # NumPy makes scalars of arrays without axes
+        if front.kinds and self.count == 1:
+            parts += [f"_d = _y.dtype\nif _x0.dtype is not _d or {self.other_kind}:"]
+            parts += [f"    {self.unusual}"]
+        parts += ["_z = _make()\n_z._raw = _y\n_z._node = None"]
+        if any(op.picks):
+            parts += [(self.one_parent, self.two_parents, self.parents)[min(self.count, 3) - 1]()]
+        body = _indented("\n".join([*parts, "return _z"]))
+        return f"def call({', '.join(op.args)}, /{self.star}{self.named}):\n{body}\n"
 
-
-def _often(front: Front) -> str:
-    return "_d is not _SINGLE and " if "f" in front.kinds else ""
-
-
-def _alike(front: Front, unusual: str, indent: str = "    ") -> list[str]:
-    """Return lines that leave arrays of two dtypes, or of other kinds, to `otherwise`."""
-    other = f"{_often(front)}_d.kind not in _kinds"
-    return [
-        f"{indent}if (_d := _x0.dtype) is not _x1.dtype or ({other}):",
-        f"{indent}    {unusual}",
-    ]
-
-
-def _operands(op: Op, front: Front, unusual: str) -> list[str]:
-    """Return lines that take two tensors, or a tensor and a Python number."""
-    a, b = op.args
-    return [
-        f"    if type({a}) is _kind and type(_x0 := {a}._raw) is _ndarray:",
-        f"        _n0 = {a}._node",
-        f"        if type({b}) is _kind and type(_x1 := {b}._raw) is _ndarray:",
-        f"            _n1 = {b}._node",
-        *(_alike(front, unusual, "            ") if front.kinds else []),
-        f"        elif type({b}) is float or type({b}) is int:",
-        *_number("_x1", b, "_x0", unusual),
-        "            _n1 = None",
-        "        else:",
-        f"            {unusual}",
-        f"    elif type({b}) is _kind and type(_x1 := {b}._raw) is _ndarray and (",
-        f"        type({a}) is float or type({a}) is int",
-        "    ):",
-        f"        _n1 = {b}._node",
-        *[line[4:] for line in _number("_x0", a, "_x1", unusual)],
-        "        _n0 = None",
-        "    else:",
-        f"        {unusual}",
-    ]
-
-
-def _number(array: str, number: str, other: str, unusual: str) -> list[str]:
-    """Return lines that make a Python number an array of the dtype of the other operand."""
-    return [
-        f"            if (_k := _number_of({other}.dtype)) is None:",
-        f"                {unusual}",
-        f"            if ({array} := _k.get({number})) is None:",
-        f"                {array} = _constant({number}, {other}.dtype, _k)",
-    ]
-
-
-def _one_parent(op: Op, front: Front) -> list[str]:
-    return [
-        f"    if _n0 is not None and (_w := _current(){_or_always(front)}){_inexact(op)}:",
-        *_interested("_t", "_n0"),
-        "        if _t:",
-        *_node(op, front, 0, "()", "_t"),
-    ]
-
-
-def _two_parents(op: Op, front: Front) -> list[str]:
-    known = [f"_n{i} is not None" for i in range(2) if op.picks[i] is not None]
-    text = [
-        f"    if ({' or '.join(known)}) and (_w := _current(){_or_always(front)}){_inexact(op)}:"
-    ]
-    for i in range(2):
-        text += [f"        _t{i} = _NOBODY"]
-        if op.picks[i] is not None:
-            text += [f"        if _n{i} is not None:"]
-            text += ["    " + line for line in _interested(f"_t{i}", f"_n{i}")]
-    both = f"((_n1, 1, {_values(op, 1)}),)"
-    return [
-        *text,
-        "        if not _t1:",
-        "            if _t0:",
-        *["    " + line for line in _node(op, front, 0, "()", "_t0")],
-        "        elif not _t0:",
-        *_node(op, front, 1, "()", "_t1"),
-        "        else:",
-        "            if _t0 is not _w:",
-        "                _t0 = _meet(_t0 | _t1, _w)",
-        *_node(op, front, 0, both, "_t0"),
-    ]
-
-
-def _or_always(front: Front) -> str:
-    return " or _always" if front.always else ""
-
-
-def _inexact(op: Op) -> str:
-    """Return the condition that a result has derivatives, where that is not clear."""
-    if op.broadcasts and not op.params:  # a parameter may be a dtype
-        return ""
-    return " and ((_d := _y.dtype) is _DOUBLE or _d is _SINGLE or _is_inexact(_d))"
-
-
-def _interested(tokens: str, node: str) -> list[str]:
-    return [
-        f"        if ({tokens} := {node}.tokens) is not _w:",
-        f"            {tokens} = _meet({tokens}, _w)",
-    ]
-
-
-def _values(op: Op, argument: int) -> str:
-    """Return the source of the tuple of what the rule of an argument reads."""
-    found = {"y": "_y"}
-    shapes = [f"_x{i}.shape" for i in range(len(op.args))]
-    for i, arg in enumerate(op.args):
-        found |= {arg: f"_x{i}", f"{arg}_shape": shapes[i]}
-    found["shapes"] = f"({', '.join(shapes)},)"
-    return "(" + "".join(f"{found.get(name, name)}, " for name in op.reads[argument] or ()) + ")"
-
-
-def _node(op: Op, front: Front, argument: int, others: str, tokens: str) -> list[str]:
-    """Return lines that give the result a node; written out, they take half of a call's time."""
-    if op.picks[argument] is None:
-        return ["            pass"]
-    text = [
-        "            _z._node = _e = _Node()",
-        "            _e.op = _op",
-        f"            _e.parent = _n{argument}",
-        f"            _e.argument = {argument}",
-        f"            _e.values = {_values(op, argument)}",
-        f"            _e.others = {others}",
-        f"            _e.tokens = {tokens}",
-        "            _e.shape = _y.shape",
-        "            _e.dtype = _y.dtype",
-        "            _e.order = _order()",
-    ]
-    if front.label:
-        text += [f"            _e.label = {front.label!r}"]
-    if front.depth:
-        text += [
-            f"            _f = _frame_at({front.depth})",
-            "            _e.code = _f.f_code",
-            "            _e.last = _f.f_lasti",
-            "            for _w in _witnesses:",
-            "                _w(_e)",
-        ]
-    return text
-
-
-def _variadic(op: Op) -> str:
-    """Return the source of the function that calls an operation of any number of arrays."""
-    params = "{" + ", ".join(f"{p!r}: {p}" for p in op.params) + "}"
-    return f"""def call(*arrays{_named(op.params)}):
-    return _otherwise(_op, arrays, {params})
+    def arguments(self) -> str:
+        """Return the lines that take a tensor or, natively and among others, a NumPy array."""
+        text = ""
+        for i, arg in enumerate(self.op.args):
+            text += f"""if type({arg}) is _kind and type(_x{i} := {arg}._raw) is _ndarray:
+    _n{i} = {arg}._node
+{self.plain_array(i)}else:
+    {self.unusual}
 """
+        return text + (self.alike() if self.count == 2 else "")
+
+    def plain_array(self, i: int) -> str:
+        """Return the lines that take a NumPy array in the place of one of several tensors."""
+        if self.front.kind is not Tensor or self.count == 1:
+            return ""
+        arg = self.op.args[i]
+        return f"""elif type({arg}) is _ndarray:
+    _x{i} = (_protected if _current() or _op.aliases else _plain)({arg})
+    _n{i} = None
+"""
+
+    def alike(self) -> str:
+        """Return the lines that leave arrays of two dtypes, or of other kinds, to `otherwise`."""
+        if not self.front.kinds:
+            return ""
+        return f"""if (_d := _x0.dtype) is not _x1.dtype or {self.other_kind}:
+    {self.unusual}
+"""
+
+    def operands(self) -> str:
+        """Return the lines that take two tensors, or a tensor and a Python number."""
+        a, b = self.op.args
+        return f"""if type({a}) is _kind and type(_x0 := {a}._raw) is _ndarray:
+    _n0 = {a}._node
+    if type({b}) is _kind and type(_x1 := {b}._raw) is _ndarray:
+        _n1 = {b}._node
+{_indented(self.alike(), 2)}
+    elif type({b}) is float or type({b}) is int:
+{_indented(self.number(1, 0), 2)}
+{_indented(self.plain_array(1))}
+    else:
+        {self.unusual}
+elif type({b}) is _kind and type(_x1 := {b}._raw) is _ndarray and type({a}) in (float, int):
+    _n1 = {b}._node
+{_indented(self.number(0, 1))}
+else:
+    {self.unusual}"""
+
+    def number(self, i: int, other: int) -> str:
+        """Return the lines that make a Python number an array of the other operand's dtype."""
+        number = self.op.args[i]
+        return f"""if (_k := _number_of(_x{other}.dtype)) is None:
+    {self.unusual}
+if (_x{i} := _k.get({number})) is None:
+    _x{i} = _constant({number}, _x{other}.dtype, _k)
+_n{i} = None"""
+
+    def one_parent(self) -> str:
+        """Return the lines that make a node of an operation of one array."""
+        return f"""if _n0 is not None and {self.recording}{self.inexact}:
+    if (_t0 := _n0.tokens) is not _w:
+        _t0 = _meet(_t0, _w)
+    if _t0:
+{_indented(self.node(0, "()"), 2)}"""
+
+    def two_parents(self) -> str:
+        """Return the lines that make a node of an operation of two arrays."""
+        both = f"((_n1, 1, {self.values(1)}),)"
+        return f"""if (_n0 is not None or _n1 is not None) and {self.recording}{self.inexact}:
+{_indented(self.interest(0))}
+{_indented(self.interest(1))}
+    if not _t1:
+        if _t0:
+{_indented(self.node(0, "()"), 3)}
+    elif not _t0:
+{_indented(self.node(1, "()"), 2)}
+    else:
+        if _t0 is not _w:
+            _t0 = _meet(_t0 | _t1, _w)
+{_indented(self.node(0, both), 2)}"""
+
+    def parents(self) -> str:
+        """Return the lines that leave the node of an operation of more arrays to `finished`."""
+        recorded = " or ".join(f"_n{i} is not None" for i in range(self.count))
+        return f"if {recorded}:\n    return {self.finish}"
+
+    def interest(self, i: int) -> str:
+        """Return the lines that find the tapes that care about an argument."""
+        if self.op.picks[i] is None:
+            return f"_t{i} = _NOBODY"
+        return f"""_t{i} = _NOBODY
+if _n{i} is not None and (_t{i} := _n{i}.tokens) is not _w:
+    _t{i} = _meet(_t{i}, _w)"""
+
+    def values(self, i: int) -> str:
+        """Return the tuple of what the rule of an argument reads."""
+        args = self.op.args
+        found = {"y": "_y", "shapes": f"({', '.join(f'_x{k}.shape' for k in range(len(args)))},)"}
+        for k, arg in enumerate(args):
+            found |= {arg: f"_x{k}", f"{arg}_shape": f"_x{k}.shape"}
+        return f"({''.join(f'{found.get(name, name)}, ' for name in self.op.reads[i] or ())})"
+
+    def node(self, i: int, others: str) -> str:
+        """Return the lines that give the result a node; a call would take longer than they do."""
+        if self.op.picks[i] is None:
+            return "pass"
+        text = f"""_z._node = _e = _Node()
+_e.op = _op
+_e.parent = _n{i}
+_e.argument = {i}
+_e.values = {self.values(i)}
+_e.others = {others}
+_e.tokens = _t{i}
+_e.shape = _y.shape
+_e.dtype = _y.dtype
+_e.order = _order()"""
+        if self.front.label:
+            text += f"\n_e.label = {self.front.label!r}"
+        if self.front.depth:
+            text += f"""
+_f = _frame_at({self.front.depth})
+_e.code = _f.f_code
+_e.last = _f.f_lasti
+for _w in _witnesses:
+    _w(_e)"""
+        return text
+
+    def variadic(self) -> str:
+        """Return the source of the function that calls an operation of any number of arrays."""
+        reads = self.op.reads[0] or ()
+        known = {"y": "_y", "arrays": "tuple(_xs)", "position": "_k", "shapes": "_shapes"}
+        star = "*" if self.op.numpy_function is None else ""
+        return f"""def call(*arrays{self.named}):
+    if _levels():
+        {self.unusual}
+    _xs, _parents, _t, _w = [], [], _NOBODY, _current()
+    for _a in arrays:
+        if type(_a) is not _kind or type(_x := _a._raw) is not _ndarray:
+            {self.unusual}
+        if _w and (_n := _a._node) is not None:
+            if (_u := _n.tokens) is not _w:
+                _u = _meet(_u, _w)
+            if _u:
+                _parents.append((_n, len(_xs)))
+                if _t is not _w:
+                    _t = _u if _u is _w else _meet(_t | _u, _w)
+        _xs.append(_x)
+    _y = _compute({star}_xs{self.settings})
+    if type(_y) is not _ndarray:
+        return _finished(_op, _y, _xs, [_a._node for _a in arrays], {self.params})
+    _z = _make()
+    _z._raw = _y
+    _z._node = None
+    if _t{self.inexact}:
+        _shapes = {"_Shapes(_map(_shape_of, _xs))" if "shapes" in reads else "None"}
+        _edges = [
+            (_n, _k, ({"".join(f"{known.get(n, n)}, " for n in reads)})) for _n, _k in _parents
+        ]
+        _z._node = _e = _Node()
+        _e.op = _op
+        _e.parent, _e.argument, _e.values = _edges[0]
+        _e.others = tuple(_edges[1:])
+        _e.tokens = _t
+        _e.shape = _y.shape
+        _e.dtype = _y.dtype
+        _e.order = _order()
+    return _z
+"""
+
+
+def _indented(text: str, depth: int = 1) -> str:
+    return textwrap.indent(text, "    " * depth)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 import types
 from collections.abc import Callable, Sequence
@@ -14,6 +15,25 @@ import numpy as np
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import RuleError
 from wengert.engine.node import NOBODY, Edge, Node, entry
+
+
+class Shapes(tuple[tuple[int, ...], ...]):
+    """The shapes of an operation's arguments, in order."""
+
+    _starts: dict[int, list[int]]
+
+    def span(self, position: int, axis: int) -> tuple[int, int]:
+        """Return where an argument begins and ends along an axis on which all are joined.
+
+        It is asked for each of perhaps thousands of arguments, so all places are found at once.
+        """
+        if not hasattr(self, "_starts"):
+            self._starts = {}
+        starts = self._starts.get(axis)
+        if starts is None:
+            lengths = (shape[axis] for shape in self)
+            starts = self._starts[axis] = [0, *itertools.accumulate(lengths)]
+        return starts[position], starts[position + 1]
 
 
 class Grouping(NamedTuple):
@@ -44,7 +64,8 @@ class Op:
     family = "special"
     #: whether its rules hold tensors of their own, which a tape may care about
     captures = False
-    #: NumPy's own function that computes it, if there is one
+    #: a function of NumPy arrays that computes it, if there is one; it takes a list of them if
+    #: there may be any number
     numpy_function: Callable[..., Any] | None = None
     #: whether a cotangent may come back larger than its argument, because that was broadcast
     broadcasts = False

@@ -14,9 +14,8 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import highest, levels, plain_namespace
 from wengert.engine.errors import BackendError, ShapeError
-from wengert.engine.joined import Shapes
 from wengert.engine.node import NOBODY, Edge, Node, Tokens, active, entry, meet
-from wengert.engine.op import OUTPUT, Op
+from wengert.engine.op import OUTPUT, Op, Shapes
 from wengert.engine.tensor import Tensor, wrap
 
 SCALARS = (bool, int, float, complex)
@@ -200,11 +199,3 @@ def explain_shapes(op: Op, raws: list[Any], error: ValueError) -> NoReturn:
                 "lengths must be equal or one of them 1; wg.reshape or wg.expand_dims adds the 1"
             ) from error
     raise error
-
-
-def trace(node: Node, frame: Any) -> None:
-    """Have an entry know the instruction that a frame is at, and show it to the witnesses."""
-    node.code = frame.f_code
-    node.last = frame.f_lasti
-    for witness in witnesses:
-        witness(node)

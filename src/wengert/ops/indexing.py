@@ -175,7 +175,13 @@ def _checked(part: Any, axis: int, shape: tuple[int, ...]) -> Any:
 
 def _inside(part: slice, n: int) -> slice:
     """Return the same slice of n places with its ends among them, as not every library does."""
-    if part == slice(None):
+    start, stop = part.start, part.stop
+    if (
+        part.step is None
+        and (start is None or (type(start) is int and start >= 0))
+        and (stop is None or (type(stop) is int and (start or 0) < stop <= n))
+        and (start is None or stop is not None)
+    ):  # the usual case
         return part
     r = range(n)[part]
     return slice(r.start, r.stop if r.stop >= 0 else None, r.step) if r else slice(0, 0)
@@ -433,14 +439,17 @@ def _integers_and_slices(key: Any, shape: tuple[int, ...]) -> tuple[Any, ...] | 
     if len(given) > len(shape):
         return None
     parts: list[Any] = []
-    for part, n in zip(given, shape, strict=False):
+    lengths = iter(shape)
+    for part in given:
+        n = next(lengths)
         if type(part) is int and -n <= part < n:
             parts.append(part if part >= 0 else part + n)
         elif type(part) is slice:
             parts.append(_inside(part, n))
         else:
             return None
-    return (*parts, *[slice(None)] * (len(shape) - len(given)))
+    parts.extend(_ALL for _ in lengths)
+    return tuple(parts)
 
 
 def is_scalar_mask(key: Any) -> bool:
@@ -452,8 +461,8 @@ def is_scalar_mask(key: Any) -> bool:
 
 def getitem(x: Any, key: Any) -> Any:
     """Return x[key], for any key that NumPy takes."""
-    x = shapes.tensor(x, "x[...]")
-    usual = _integers_and_slices(key, x.shape)
+    x = x if type(x) is Tensor else shapes.tensor(x, "x[...]")
+    usual = _integers_and_slices(key, x._raw.shape)
     if usual is not None:
         return _slice(x, parts=usual)
     if is_scalar_mask(key):

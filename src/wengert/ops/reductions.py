@@ -39,7 +39,26 @@ def _by_ufunc(ufunc: np.ufunc) -> Callable[..., Any]:
     return lambda x, *, axis, keepdims: reduce(x, axis, x.dtype, None, keepdims)
 
 
-_sum.op.numpy_function = _total = _by_ufunc(np.add)  # type: ignore[attr-defined]
+#: Up to so many numbers are summed by a product with ones, in a quarter of the time that a ufunc
+#: takes to begin.
+_FEW = 256
+_SINGLE, _DOUBLE = np.dtype("float32"), np.dtype("float64")
+_SINGLE_ONES, _DOUBLE_ONES = np.ones(_FEW, _SINGLE), np.ones(_FEW, _DOUBLE)
+_added = _by_ufunc(np.add)
+
+
+def _total(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """Return the sum of a NumPy array over some axes."""
+    size = x.size
+    if size <= _FEW and len(axis) == x.ndim and not keepdims:
+        if x.dtype is _DOUBLE:
+            return x.ravel().dot(_DOUBLE_ONES[:size])
+        if x.dtype is _SINGLE:
+            return x.ravel().dot(_SINGLE_ONES[:size])
+    return _added(x, axis=axis, keepdims=keepdims)
+
+
+_sum.op.numpy_function = _total  # type: ignore[attr-defined]
 
 
 def over_count(xp: Any, g: Any, count: float) -> Any:
@@ -160,15 +179,17 @@ _std.op.scales = False
 
 def _reduce(op: Any, x: Any, axis: Any, **params: Any) -> Any:
     x = tensor(x, op.__name__)
-    return op(x, axis=axes(axis, x.ndim, op.__name__), **params)
+    return op(x, axis=axes(axis, len(x._raw.shape), op.__name__), **params)
 
 
 def _accumulated(x: Any, dtype: Any, name: str) -> Tensor:
     """Return x in the dtype that its sums are kept in: at least the default integer."""
     x = tensor(x, name)
+    if dtype is None and (x._raw.dtype is _SINGLE or x._raw.dtype is _DOUBLE):
+        return x
     if dtype is not None:
         return ew.astype(x, dtype, copy=False)
-    kind = backends.kind_of(x.dtype)
+    kind = backends.kind_of(x._raw.dtype)
     if kind not in "biu":
         return x
     xp: Any = backends.namespace_of(x._raw)
@@ -178,7 +199,8 @@ def _accumulated(x: Any, dtype: Any, name: str) -> Tensor:
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """Return the sum over `axis` (an axis, a tuple of them, or all)."""
-    return _reduce(_sum, _accumulated(x, dtype, "sum"), axis, keepdims=keepdims)
+    x = _accumulated(x, dtype, "sum")
+    return _sum(x, axis=axes(axis, len(x._raw.shape), "sum"), keepdims=keepdims)
 
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:

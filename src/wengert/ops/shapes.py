@@ -227,7 +227,7 @@ def matrix_transpose(x: Any, /) -> Any:
     x = tensor(x, "matrix_transpose")
     if x.ndim < 2:
         raise ShapeError(f"matrix_transpose: needs two axes, got shape {x.shape}")
-    return swapaxes(x, -1, -2)
+    return _permute(x, axes=(1, 0)) if x.ndim == 2 else swapaxes(x, -1, -2)
 
 
 def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
@@ -720,6 +720,7 @@ _concat = special(
     ],
     reference=lambda *arrays, axis: np.concatenate(arrays, axis=axis),
 )
+_concat.op.numpy_function = np.concatenate  # type: ignore[attr-defined]
 _concat.op.reach = _part_reached  # type: ignore[attr-defined]
 _concat.op.depends = _part_depends  # type: ignore[attr-defined]
 _concat.op.push = _push_parts  # type: ignore[attr-defined]
@@ -727,27 +728,40 @@ _concat.op.push = _push_parts  # type: ignore[attr-defined]
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     """Return the arrays joined along an existing axis; flattened first if `axis` is None."""
-    tensors = [tensor(x, "concat") for x in arrays]
+    tensors = [x if type(x) is Tensor else tensor(x, "concat") for x in arrays]
     if not tensors:
         raise ValueError("concat: got no arrays; expected at least one")
     if axis is None:
         tensors, axis = [reshape(x, (-1,)) for x in tensors], 0
-    axis = one_axis(axis, tensors[0].ndim, "concat")
+    shape = tensors[0]._raw.shape
+    axis = one_axis(axis, len(shape), "concat")
+    for x in tensors:
+        if x._raw.shape != shape:
+            _check_joined(tensors, axis)
+            break
+    return _concat(*tensors, axis=axis)
+
+
+def _check_joined(tensors: list[Tensor], axis: int) -> None:
+    """Raise unless shapes differ along one axis only."""
     rest = {(*x.shape[:axis], *x.shape[axis + 1 :]) for x in tensors}
     if len(rest) > 1 or len({x.ndim for x in tensors}) > 1:
         shapes = ", ".join(str(x.shape) for x in tensors)
         raise ShapeError(f"concat: shapes {shapes} differ in more than axis {axis}")
-    return _concat(*tensors, axis=axis)
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """Return the arrays, all of one shape, joined along a new axis."""
     tensors = [tensor(x, "stack") for x in arrays]
-    if len({x.shape for x in tensors}) != 1:
+    if len({tuple(x._raw.shape) for x in tensors}) != 1:
         shapes = ", ".join(str(x.shape) for x in tensors)
         raise ShapeError(f"stack: expected arrays of one shape, got {shapes or 'none'}")
-    axis = one_axis(axis, tensors[0].ndim + 1, "stack")
-    return concat([expand_dims(x, axis=axis) for x in tensors], axis=axis)
+    shape = tensors[0].shape
+    axis = one_axis(axis, len(shape) + 1, "stack")
+    if axis < len(shape):  # joined along an axis that is then cut in two
+        new = (*shape[:axis], len(tensors), *shape[axis:])
+        return _reshape(_concat(*tensors, axis=axis), shape=new)
+    return _concat(*(_reshape(x, shape=(*shape, 1)) for x in tensors), axis=axis)
 
 
 # -- what the sweep itself needs --------------------------------------------------------------

@@ -143,7 +143,7 @@ def test_gradcheck_finds_a_wrong_rule() -> None:
             return g * 3
 
     assert torch.autograd.gradcheck(lambda x: x * 2, two())
-    with pytest.raises(GradcheckError, match="Jacobian mismatch for output 0"):
+    with pytest.raises(GradcheckError, match="derivatives of output 0"):
         torch.autograd.gradcheck(Wrong.apply, two())
 
 
@@ -166,7 +166,7 @@ def test_inference_mode_leaves_nothing_behind() -> None:
     with torch.inference_mode():
         y = torch.ones(2, dtype=torch.float64)
     assert "__setattr__" not in vars(torch.Tensor)
-    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved"):
+    with pytest.raises(RuntimeError, match=r"from torch\.inference_mode"):
         y * two()
     del y
     gc.collect()

@@ -90,7 +90,7 @@ def test_copies_and_pickles() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     for y in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
         assert y is not x and y.tolist() == [1.0, 2.0] and y.requires_grad and y.is_leaf
-    with pytest.raises(RuntimeError, match="graph leaves"):
+    with pytest.raises(RuntimeError, match="not copied by deepcopy"):
         copy.deepcopy(x * 2)
 
 
@@ -135,7 +135,7 @@ def test_a_generator_has_a_state_of_its_own() -> None:
     first.set_state(state)
     torch.manual_seed(3)
     assert torch.equal(one, torch.randn(7, generator=first))
-    with pytest.raises(RuntimeError, match="size"):
+    with pytest.raises(RuntimeError, match="3 bytes"):
         first.set_state(torch.zeros(3, dtype=torch.uint8))
 
 

@@ -52,7 +52,7 @@ def test_what_a_rule_reads_must_not_be_overwritten() -> None:
     x = w * 2
     y = x * x
     x[0] = 5.0
-    with pytest.raises(RuntimeError, match=r"modified by an inplace operation.*test_memory"):
+    with pytest.raises(RuntimeError, match=r"modified in place.*test_memory"):
         y.sum().backward()
 
 
@@ -69,10 +69,10 @@ def test_detached_memory_is_shared_and_counted_and_data_is_not() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda w: w.mul_(2), "a leaf Variable"),
-        (lambda w: w[:1].mul_(2), "a view of a leaf Variable"),
-        (lambda w: (w * 1).split(1)[0].mul_(2), "multiple views"),
-        (lambda w: (w * 1)[:1].expand(3).add_(torch.ones(3)), "more than one element"),
+        (lambda w: w.mul_(2), "a leaf that requires grad"),
+        (lambda w: w[:1].mul_(2), "a view of a leaf"),
+        (lambda w: (w * 1).split(1)[0].mul_(2), "several views"),
+        (lambda w: (w * 1)[:1].expand(3).add_(torch.ones(3)), "several elements"),
     ],
 )
 def test_writes_that_are_refused(make: Any, words: str) -> None:
@@ -113,9 +113,9 @@ def test_keys_and_masks() -> None:
     x.sum().backward()
     assert x.tolist() == [6.0, 0.0, 6.0, 5.0]
     assert w.grad.tolist() == [1.0, 0.0, 2.0, 0.0]
-    with pytest.raises(ValueError, match="greater than zero"):
+    with pytest.raises(ValueError, match="step of 0 or less"):
         x[::-1]
-    with pytest.raises(IndexError, match="out of bounds"):
+    with pytest.raises(IndexError, match="no index 4"):
         x[4]
 
 

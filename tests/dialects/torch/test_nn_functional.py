@@ -121,5 +121,5 @@ def test_errors_have_pytorchs_classes() -> None:
         F.conv2d(torch.zeros(1, 1, 3, 3), torch.zeros(1, 1, 2, 2), padding="full")
     with pytest.raises(NotImplementedError, match="Long"):
         F.softmax(torch.tensor([1, 2]), 0)
-    with pytest.warns(UserWarning, match="size"):
+    with pytest.warns(UserWarning, match="shape"):
         F.mse_loss(torch.zeros(2, 1), torch.zeros(2))

@@ -45,9 +45,9 @@ def test_names_and_states() -> None:
     other = nn.Sequential(Scaled(), nn.Linear(2, 1))
     assert repr(other.load_state_dict(model.state_dict())) == "<All keys matched successfully>"
     assert torch.equal(other[1].weight, model[1].weight)
-    with pytest.raises(RuntimeError, match="Missing key"):
+    with pytest.raises(RuntimeError, match="Missing names"):
         other.load_state_dict({})
-    with pytest.raises(RuntimeError, match="size mismatch"):
+    with pytest.raises(RuntimeError, match=r"1\.bias has shape \[3\]"):
         other.load_state_dict({"1.bias": torch.ones(3)}, strict=False)
 
 
@@ -147,9 +147,9 @@ def test_hooks_see_gradients() -> None:
 
 def test_names_that_cannot_be_assigned() -> None:
     model = Scaled()
-    with pytest.raises(TypeError, match="as parameter 'scale'"):
+    with pytest.raises(TypeError, match="parameter 'scale'"):
         model.scale = torch.ones(2)
-    with pytest.raises(KeyError, match="already exists"):
+    with pytest.raises(KeyError, match="already has"):
         model.register_buffer("scale", None)
 
     class Early(nn.Module):

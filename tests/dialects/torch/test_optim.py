@@ -220,7 +220,7 @@ def test_schedules() -> None:
 def test_a_schedule_warns_of_the_wrong_order() -> None:
     """The optimiser goes first."""
     schedule = torch.optim.lr_scheduler.StepLR(torch.optim.SGD([parameter(1.0)]), 2)
-    with pytest.warns(UserWarning, match="before `optimizer.step"):
+    with pytest.warns(UserWarning, match="before the optimizer"):
         schedule.step()
 
 

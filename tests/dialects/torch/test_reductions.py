@@ -62,9 +62,9 @@ def test_matrix_products_have_gradients() -> None:
     (a @ b).sum().backward()
     np.testing.assert_array_equal(a.grad.numpy(), [[11, 15], [11, 15]])
     np.testing.assert_array_equal(b.grad.numpy(), [[4, 4], [6, 6]])
-    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+    with pytest.raises(RuntimeError, match="2x2 and 1x3"):
         a @ torch.tensor([[1.0, 2.0, 3.0]])
-    with pytest.raises(RuntimeError, match="same dtype"):
+    with pytest.raises(RuntimeError, match=r"y\.to\(x\.dtype\)"):
         a @ b.detach().double()
     with pytest.raises(TypeError):
         a @ 2
@@ -82,7 +82,7 @@ def test_a_product_knows_that_a_factor_was_overwritten() -> None:
     b = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     y = (a @ b).sum()
     b.mul_(2)
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+    with pytest.raises(RuntimeError, match="modified in place"):
         y.backward()
 
 
@@ -107,5 +107,5 @@ def test_quantiles_lie_between_elements() -> None:
 def test_axes_are_also_called_as_in_numpy() -> None:
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert x.sum(axis=1, keepdims=True).shape == (2, 1)
-    with pytest.raises(IndexError, match="Dimension out of range"):
+    with pytest.raises(IndexError, match="no axis 2"):
         x.sum(2)

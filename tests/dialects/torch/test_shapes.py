@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import wengert.torch as torch
 from tests.dialects.torch.parity import compare
 
 pytestmark = pytest.mark.parity
@@ -571,3 +572,10 @@ def test_reversed_elements_lie_in_memory_as_they_did(turned: bool) -> None:
         return [y.stride() for y in found], [y.is_contiguous() for y in found]
 
     compare(program)
+
+
+def test_a_view_without_elements_does_not_know_where_it_begins() -> None:
+    empty = torch.arange(6.0)[3:3]
+    with pytest.raises(RuntimeError, match="give storage_offset"):
+        empty.as_strided((2,), (1,))
+    assert empty.as_strided((2,), (1,), 3).tolist() == [3.0, 4.0]

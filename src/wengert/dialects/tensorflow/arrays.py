@@ -62,7 +62,7 @@ def lengths(value: Any, what: str = "shape") -> tuple[int, ...]:
     """Return a shape: of integers that are not negative, in one list."""
     found = integers(value, what)
     if not isinstance(found, list) or any(isinstance(n, list) for n in found):
-        raise invalid(f"{what} must be 1-D, got {value!r}")
+        raise invalid(f"{what}: expected a vector or a number, and {value!r} has more axes")
     if any(n < 0 for n in found):
         raise invalid(f"{what} {found} has a negative length")
     return tuple(found)
@@ -72,7 +72,7 @@ def places_of(value: Any, what: str) -> list[int]:
     """Return a list of integers, negative ones among them."""
     found = integers(value, what)
     if not isinstance(found, list) or any(isinstance(n, list) for n in found):
-        raise invalid(f"{what} must be 1-D, got {value!r}")
+        raise invalid(f"{what}: expected a vector or a number, and {value!r} has more axes")
     return found
 
 
@@ -94,7 +94,7 @@ def numpy_dtype(dtype: Any) -> np.dtype:
 def in_range(axis: int, rank: int, what: str = "axis") -> int:
     """Return an axis counted from the first; negative ones are counted from the last."""
     if not -rank <= axis < rank:
-        raise invalid(f"{what} {axis} is not in the range [-{rank}, {rank})")
+        raise invalid(f"there is no {what} {axis}; it counts from -{rank} to {rank - 1}")
     return axis % rank
 
 
@@ -302,7 +302,7 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
     """Return a tensor filled with one number, whose derivative it takes."""
     x = convert(value)
     if x.size != 1 or x.ndim > 1:
-        raise invalid(f"value must be a scalar, got shape {x.shape}")
+        raise invalid(f"fill: the value has shape {x.shape}; give one number, without axes")
     found = integers(dims, "dims")
     return ns.broadcast_to(
         ns.reshape(x, ()), lengths(found if isinstance(found, list) else [found])

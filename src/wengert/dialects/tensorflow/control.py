@@ -143,7 +143,7 @@ def while_loop(
     _check_callable(cond, "cond")
     _check_callable(body, "body")
     if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
-        raise ValueError("while_loop: give loop_vars, a list of tensors or nests")
+        raise ValueError("while_loop: loop_vars is empty or no list; give [x, ...]")
     values: Any = loop_vars
     rounds = math.inf if maximum_iterations is None else int(maximum_iterations)
     done = 0

@@ -47,7 +47,7 @@ def _compares(sign: str, holds: Callable[[Any, Any], Any]) -> Callable[..., None
         if not np.all(right):
             _fail(
                 message,
-                f"x {sign} y does not hold, first at the indices "
+                f"x {sign} y is wrong, first at the indices "
                 f"{np.argwhere(~right)[: summarize or 3].tolist()}\nx: {a!s:.300}\ny: {b!s:.300}",
             )
 
@@ -102,8 +102,8 @@ def assert_near(
     if not np.all(np.abs(a - b) <= absolute + relative * np.abs(b)):
         _fail(
             message,
-            f"x and y not equal to tolerance rtol = {relative}, atol = {absolute}: "
-            f"x = {a!s:.300}, y = {b!s:.300}",
+            f"x and y differ by more than {absolute} + {relative} * |y|: x is {a!s:.300}, y is "
+            f"{b!s:.300}",
         )
 
 
@@ -122,7 +122,7 @@ def check_numerics(x: Any, message: str, name: str | None = None) -> Any:
     """Return a tensor; raise if it holds NaN or infinity."""
     tensor = convert(x)
     if tensor.dtype.kind != "f":
-        raise invalid(f"Value for attr 'T' of {tensor.dtype} is not in the list of allowed values")
+        raise invalid(f"check_numerics: got a tensor of {tensor.dtype}; give floating numbers")
     values = tensor.numpy()
     found = [w for w, f in (("NaN", np.isnan), ("Inf", np.isinf)) if f(values).any()]
     if found:
@@ -199,8 +199,8 @@ def assert_shapes(
             known = symbol if isinstance(symbol, int) else lengths.setdefault(symbol, size)
             if size != known:
                 raise ValueError(
-                    f"{message or ''} Tensor of shape {real}: dimension {axis} must have size "
-                    f"{known} ({symbol!r} in {wanted!r}). Received size {size}"
+                    f"{message or ''} Axis {axis} of shape {real} has {size} elements; expected "
+                    f"{known}, as {symbol!r} in {wanted!r} says"
                 )
 
 
@@ -229,7 +229,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     dtype = outward(convert(x)).dtype
     if not dtype.is_integer:
         raise TypeError(
-            f'{message or ""}Expected "x" to be integer type. Found: tensor of dtype {dtype}'
+            f"{message or ''}x has dtype {dtype}; give whole numbers, for example tf.int32"
         )
 
 
@@ -240,7 +240,7 @@ def assert_type(
     """Raise unless a tensor has a dtype."""
     found, wanted = outward(convert(tensor)).dtype, as_dtype(tf_type)
     if found != wanted:
-        raise TypeError(f"{message or ''}tensor must be of type {wanted!r}; got {found!r}")
+        raise TypeError(f"{message or ''}the dtype is {found!r}; expected {wanted!r}")
 
 
 @plain("debugging.assert_same_float_dtype")
@@ -374,8 +374,8 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: Any = None) -> Any:
     for position, point in enumerate(points):
         if not (point.dtype.is_floating or point.dtype.is_complex):
             raise AssertionError(
-                f"Cannot compute gradient for unsupported type {point.dtype.name} of argument "
-                f"{position}"
+                f"argument {position} has dtype {point.dtype.name}; gradients are of floating or "
+                "complex numbers, so cast it first"
             )
     step = 1.0 / 1024 if delta is None else delta
     by_rules = tuple(_jacobian(f, points, i) for i in range(len(points)))

@@ -51,7 +51,7 @@ class ForwardAccumulator:
                 raise AttributeError(f"{type(primal).__name__!r} object has no attribute 'dtype'")
             if not is_number(primal):
                 log.warning(
-                    "The dtype of the watched primal must be floating (e.g. tf.float32), got %r",
+                    "a primal of dtype %r gets no tangent; write tf.cast(x, tf.float32)",
                     primal.dtype,
                 )
                 continue

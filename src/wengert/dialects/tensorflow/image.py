@@ -501,7 +501,7 @@ def _contrasted_by_chance(image: Any, lower: float, upper: float, rng: Chance) -
 def _cropped_by_chance(value: Any, size: Any, rng: Chance) -> Native:
     x, wanted = convert(value), [int(n) for n in static(size)]
     if len(wanted) != x.ndim or any(n > m for n, m in zip(wanted, x.shape, strict=True)):
-        raise invalid(f"size={wanted} does not fit in a value of shape {x.shape}")
+        raise invalid(f"size={wanted} does not crop a value of shape {x.shape}")
     starts = [int(rng.integers(m - n + 1)) for n, m in zip(wanted, x.shape, strict=True)]
     return x[tuple(slice(s, s + n) for s, n in zip(starts, wanted, strict=True))]
 

@@ -87,7 +87,7 @@ def transpose(
         raise invalid(f"perm is {perm!r}; expected the {x.ndim} axes in an order")
     order = [in_range(a, x.ndim, "perm") for a in order]
     if len(set(order)) != x.ndim:
-        raise invalid(f"{order} is not a permutation of the axes")
+        raise invalid(f"{order} does not name each axis once")
     moved = ns.permute_dims(x, tuple(order))
     return ns.conj(moved) if conjugate and x.dtype.kind == "c" else moved
 

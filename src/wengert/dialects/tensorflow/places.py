@@ -118,7 +118,7 @@ def gather_nd(
     """Return the elements, or slices, at index tuples along the last axis of `indices`."""
     x, where = convert(params), _indices(indices)
     if not where.ndim:
-        raise invalid("indices must be at least a vector")
+        raise invalid("gather_nd: the indices are one number; give a vector of them at least")
     if batch_dims and x.shape[:batch_dims] != where.shape[:batch_dims]:
         raise as_is(ValueError(f"batch_dims {batch_dims} of {x.shape} and {where.shape} differ"))
     key = _deep(where, x.shape, batch_dims, "params")
@@ -191,7 +191,7 @@ def one_hot(
             like = None if dtype is None else as_dtype(dtype)._numpy
             mine = of_numpy(convert(value, None, like).dtype)
             if wanted is not None and mine != wanted:
-                raise TypeError(f"dtype {mine.name} of {what} does not match dtype {wanted.name}")
+                raise TypeError(f"{what} has dtype {mine.name}; expected {wanted.name}")
             wanted = mine
     kind = (wanted or dtypes.float32)._numpy
     if kind.kind == "b" and (on_value is None or off_value is None):
@@ -217,7 +217,7 @@ def _updated(shape: tuple[int, ...], indices: Any, updates: Native, name: str) -
     """Return the key of a scatter, having checked that the updates fit."""
     places = _indices(indices)
     if not places.ndim:
-        raise invalid(f"{name}: indices must be at least a vector")
+        raise invalid(f"{name}: the indices are one number; give a vector of them at least")
     key = _deep(places, shape, 0, "the tensor")
     expected = (*places.shape[:-1], *shape[len(key) :])
     if updates.shape != expected:

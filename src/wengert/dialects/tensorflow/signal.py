@@ -218,7 +218,7 @@ def frame(
     """Return pieces of `frame_length` that begin every `frame_step` places along an axis."""
     x = convert(signal)
     if not x.ndim:
-        raise as_is(ValueError("signal must have an axis"))
+        raise as_is(ValueError("the signal is one number; give a tensor of one axis at least"))
     length, step = int(static(frame_length)), int(static(frame_step))
     return _frames(x, length, step, pad_end, static(pad_value), int(static(axis)))
 

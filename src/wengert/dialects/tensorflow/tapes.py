@@ -130,7 +130,7 @@ class GradientTape:
                 self._tape.watch(leaf)
             else:
                 log.warning(
-                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
+                    "a tensor of dtype %r is not watched; write tf.cast(x, tf.float32)",
                     leaf.dtype,
                 )
 
@@ -197,8 +197,8 @@ class GradientTape:
         asked = [s if is_number(s) else None for s in given]
         if any(s is None for s in asked):
             log.warning(
-                "The dtype of the source tensor must be floating (e.g. tf.float32) when calling "
-                "GradientTape.gradient, got %s",
+                "gradient: a source of dtype %s has no gradient and gets None; give floating "
+                "numbers, such as tf.float32",
                 [s.dtype for s in given],
             )
         cut: set[Any] = set()
@@ -306,8 +306,8 @@ def _targets(target: Any, output_gradients: Any) -> tuple[list[Any], list[Any] |
     kept = [i for i, leaf in enumerate(leaves) if is_number(leaf)]
     if len(kept) < len(leaves):
         log.warning(
-            "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
-            "GradientTape.gradient, got %s",
+            "gradient: a target of dtype %s has no gradient and is left out; give floating "
+            "numbers, such as tf.float32",
             [leaf.dtype for leaf in leaves],
         )
     if weights is not None:

@@ -328,9 +328,7 @@ class Variable(NativeVariable):
         return part
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise TypeError(
-            "'tf.Variable' object does not support item assignment; write v[key].assign(value)"
-        )
+        raise TypeError("a tf.Variable takes no v[key] = value; write v[key].assign(value)")
 
     def _assign_part(self, key: Any, value: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)

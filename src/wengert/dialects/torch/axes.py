@@ -17,14 +17,13 @@ def axis_of(dim: Any, ndim: int, name: str = "dim") -> int:
     """Return one axis, from 0; a tensor without axes counts as having one."""
     if isinstance(dim, bool) or not hasattr(type(dim), "__index__"):
         if not hasattr(dim, "_raw") or isinstance(static(dim), (bool, float, complex, list)):
-            raise TypeError(f"argument '{name}' must be int, not {type(dim).__name__}")
+            raise TypeError(f"{name} is a {type(dim).__name__}; give a whole number")
         dim = static(dim)
     axis = operator.index(dim)
     limit = max(ndim, 1)
     if not -limit <= axis < limit:
         raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got "
-            f"{axis})"
+            f"there is no axis {axis} here; the axes count from {-limit} to {limit - 1}"
         )
     return axis % limit
 
@@ -42,14 +41,14 @@ def given_axes(dim: Any, ndim: int) -> tuple[int, ...]:
     found = tuple([axis_of(d, ndim) for d in given])
     if len(set(found)) < len(found):
         twice = next(a for a in found if found.count(a) > 1)
-        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+        raise RuntimeError(f"axis {twice} is given twice; name each axis once")
     return found if ndim else ()
 
 
 def truth(value: Any, name: str = "keepdim") -> bool:
     """Return an argument that must be a truth value."""
     if type(value) is not bool:
-        raise TypeError(f"argument '{name}' must be bool, not {type(value).__name__}")
+        raise TypeError(f"{name} is a {type(value).__name__}; give True or False")
     return value
 
 
@@ -59,7 +58,7 @@ def truth(value: Any, name: str = "keepdim") -> bool:
 def tensor_of(value: Any, what: str = "input") -> Native:
     """Return a tensor as Wengert's; numbers and arrays are refused."""
     if not isinstance(value, (Tensor, Native)):
-        raise TypeError(f"argument '{what}' must be Tensor, not {type(value).__name__}")
+        raise TypeError(f"{what} is a {type(value).__name__}; give a tensor")
     return convert(value)
 
 
@@ -83,7 +82,7 @@ def type_name(x: Native) -> str:
 def unable(name: str, x: Native) -> NotImplementedError:
     """Return the error for numbers that a function is not there for."""
     return NotImplementedError(
-        f"\"{name}\" not implemented for '{type_name(x)}'; convert the tensor first, as x.float()"
+        f"{name} does not take a {type_name(x)}; convert the tensor first, as x.float()"
     )
 
 
@@ -117,14 +116,14 @@ def kept_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdim: bool) -> 
 def check_real(x: Native, name: str) -> None:
     """Raise if numbers have no order."""
     if kind_of(x) == "c":
-        raise RuntimeError(f"{name}(): does not support complex input")
+        raise RuntimeError(f"{name}() takes no complex numbers; write x.real or x.abs()")
 
 
 def check_some(x: Native, axes: tuple[int, ...], name: str) -> None:
     """Raise if there is nothing along an axis."""
     for a in axes:
         if not x.shape[a]:
-            raise IndexError(f"{name}(): Expected reduction dim {a} to have non-zero size.")
+            raise IndexError(f"{name}(): axis {a} has no elements to choose from")
 
 
 # -- elements along an axis ------------------------------------------------------------------------

@@ -243,8 +243,8 @@ class CheckpointFunction(Function):
         sweep = running.get()
         if sweep is None or not sweep.accumulates or sweep.chosen:
             raise RuntimeError(
-                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
-                "passing an `inputs` parameter to .backward(); write use_reentrant=False"
+                "checkpoint with use_reentrant=True works in a .backward() of all leaves only, "
+                "not in torch.autograd.grad or .backward(inputs=...); write use_reentrant=False"
             )
         inputs = detach_variable(ctx.saved_tensors)
         with enable_grad():
@@ -257,7 +257,7 @@ class CheckpointFunction(Function):
         ]
         if not pairs:
             raise RuntimeError(
-                "none of output has requires_grad=True, this checkpoint() is not necessary"
+                "no result requires a gradient; call the function without checkpoint()"
             )
         gradients.backward([o for o, _ in pairs], [g for _, g in pairs])
         return None, None, *[i._grad if isinstance(i, Tensor) else None for i in inputs]
@@ -268,8 +268,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return tensors as leaves of the same memory that require gradients where these did."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(
-            "Only tuple of tensors is supported. Got Unsupported input type: "
-            f"{type(inputs).__name__}"
+            f"checkpoint: got inputs of type {type(inputs).__name__}; give a tuple of tensors"
         )
     return tuple(
         made(i._raw).requires_grad_(i.requires_grad) if isinstance(i, Tensor) else i for i in inputs
@@ -281,15 +280,17 @@ def check_backward_validity(inputs: Sequence[Any]) -> None:
     """Warn if no argument requires gradients, so that no result will."""
     if not any(i.requires_grad for i in inputs if isinstance(i, Tensor)):
         warnings.warn(
-            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=4
+            "checkpoint: no input requires a gradient, so the results will have none; write "
+            "x.requires_grad_() or use_reentrant=False",
+            stacklevel=4,
         )
 
 
 # -- what programs call ----------------------------------------------------------------------------
 
 _EXPLICIT = (
-    "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly; "
-    "use_reentrant=False is recommended, and use_reentrant=True is what is done now"
+    "checkpoint: use_reentrant was not given and is True for now; write use_reentrant=False, "
+    "which is the better choice, or use_reentrant=True"
 )
 
 
@@ -311,10 +312,10 @@ def checkpoint(
     keep_state = kwargs.pop("preserve_rng_state", True)
     if use_reentrant:
         if kwargs:
-            raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
+            raise ValueError(f"checkpoint: there is no argument {','.join(kwargs)}")
         if context_fn is not noop_context_fn or debug:
             raise ValueError(
-                "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+                "checkpoint: context_fn and debug need use_reentrant=False; write that"
             )
         return CheckpointFunction.apply(function, keep_state, *args)
     first, later = context_fn()
@@ -334,7 +335,7 @@ def checkpoint_sequential(
         use_reentrant = True
     keep_state = kwargs.pop("preserve_rng_state", True)
     if kwargs:
-        raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
+        raise ValueError(f"checkpoint_sequential: there is no argument {','.join(kwargs)}")
     steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
 
     def run(start: int, end: int) -> Callable[[Any], Any]:

@@ -54,22 +54,20 @@ def _checked_inputs(inputs: list[Any]) -> list[int]:
             continue
         if value._raw.dtype not in (np.float64, np.complex128):
             warnings.warn(
-                f"Input #{position} requires gradient and is not a double precision floating point "
-                "or complex. This check will likely fail if all the inputs are not of double "
-                "precision floating point or complex.",
+                f"gradcheck: input {position} has single precision or less, where differences "
+                "are mostly rounding errors; write x.double()",
                 stacklevel=3,
             )
         if any(n > 1 and not s for n, s in zip(value._raw.shape, value._raw.strides, strict=True)):
             raise RuntimeError(
-                f"The {position}th input has a dimension with stride 0. gradcheck only supports "
-                "inputs that are non-overlapping to be able to compute the numerical gradients "
-                "correctly; write x.contiguous() before gradcheck"
+                f"gradcheck: input {position} was expanded, so that several elements share "
+                "memory and cannot be changed one by one; write x.contiguous() before gradcheck"
             )
         chosen.append(position)
     if not chosen:
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the them "
-            "have requires_grad=True."
+            "gradcheck: no input requires a gradient, so there is nothing to check; write "
+            "x.requires_grad_() for one of them"
         )
     return chosen
 
@@ -151,8 +149,8 @@ class _Check:
         """Raise unless numbers are close."""
         if not np.allclose(analytic, numeric, self.rtol, self.atol):
             raise GradcheckError(
-                f"{what}Jacobian mismatch for output {output} with respect to input {place},\n"
-                f"numerical: {np.asarray(numeric).T}\nanalytical: {np.asarray(analytic).T}"
+                f"{what}the derivatives of output {output} by input {place} differ,\nfrom "
+                f"differences: {np.asarray(numeric).T}\nfrom rules: {np.asarray(analytic).T}"
             )
 
     def no_outputs(self) -> bool:
@@ -161,8 +159,8 @@ class _Check:
             for k, matrix in enumerate(self.numeric.jacobians(place)):
                 if np.any(matrix != 0):
                     raise GradcheckError(
-                        f"Numerical gradient for function expected to be zero: output {k} does not "
-                        f"require grad, and its values depend on input {place}"
+                        f"output {k} does not require grad, and yet its values depend on input "
+                        f"{place}"
                     )
         return True
 
@@ -207,9 +205,9 @@ class _Check:
         """Raise if the same question has another answer."""
         if first.size and np.max(np.abs(first - second)) > tolerance:
             raise GradcheckError(
-                "Backward is not reentrant, i.e., running backward with same input and grad_output "
-                "multiple times gives different values, although analytical gradient matches "
-                f"numerical gradient. The tolerance for nondeterminism was {tolerance}."
+                "gradcheck: two backward passes with the same gradients gave results that "
+                f"differ by more than nondet_tol={tolerance}, though both agree with the "
+                "differences; make backward deterministic, or raise nondet_tol"
             )
 
     def check_dtypes(self, output: Tensor) -> None:
@@ -227,8 +225,8 @@ class _Check:
             for g in _pulled(output, self.chosen, np.zeros(_reals(output._raw).size)):
                 if g is not None and np.any(g._raw != 0):
                     raise GradcheckError(
-                        "Expected backward function to handle undefined output grads: for "
-                        "gradients of zero it gives others than zero"
+                        "backward returns gradients other than zero where it is given zeros or "
+                        "None; let it treat None as zero"
                     )
 
     def check_batched(self) -> None:
@@ -305,7 +303,7 @@ def gradcheck(
     """Return whether gradients are what differences of values say; if not, raise by default."""
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError(
-            "Expected at least one of check_forward_ad or check_backward_ad to be True"
+            "gradcheck: check_forward_ad and check_backward_ad are both False; set one of them"
         )
     try:
         check = _Check(func, inputs, eps, atol, rtol)

@@ -34,8 +34,8 @@ def unsupported(name: str) -> Rule:
 
     def rule(xp: Any, g: Any) -> Any:
         raise RuntimeError(
-            f"derivative for {name} is not implemented: PyTorch has none, and so there is none "
-            "here; write x.detach() if it is to be constant"
+            f"PyTorch has no derivative of {name}, and so there is none here; write x.detach() "
+            "if it is to be constant"
         )
 
     return rule

@@ -31,9 +31,7 @@ def new(
     check_device(device)
     check_layout(layout)
     if not isinstance(requires_grad, bool):
-        raise TypeError(
-            f"argument 'requires_grad' must be bool, not {type(requires_grad).__name__}"
-        )
+        raise TypeError(f"requires_grad is a {type(requires_grad).__name__}; give True or False")
     result = made(raw)
     return result.requires_grad_() if requires_grad else result
 
@@ -53,7 +51,7 @@ def array_of(data: Any, dtype: Any = None) -> np.ndarray:
         check_array(data)
         return np.array(data) if kind is None else cast(data, kind)
     if isinstance(data, (str, bytes)):
-        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+        raise TypeError(f"new(): '{type(data).__name__}' is no number; give numbers")
     shape = _shape(data)
     values: list[Any] = []
     if not shape:
@@ -69,14 +67,14 @@ def check_array(array: np.ndarray) -> None:
     """Raise unless a NumPy array may become a tensor."""
     if not array.dtype.isnative:
         raise ValueError(
-            "given numpy array has byte order different from the native byte order; write "
+            "the array's bytes are in the other order than this machine's; write "
             "array.astype(array.dtype.newbyteorder('='))"
         )
     dtypes.of_numpy(array.dtype)
     if any(s < 0 for s in array.strides):
         raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative "
-            "strides are not currently supported; write array.copy()"
+            "the array runs backwards along an axis, and a tensor cannot share such memory; "
+            "write array.copy()"
         )
 
 
@@ -96,7 +94,7 @@ def _shape(data: Any) -> tuple[int, ...]:
     lengths = []
     while isinstance(data, (*_SEQUENCES, np.ndarray)):
         if len(data) and isinstance(data[0], str):
-            raise ValueError("too many dimensions 'str'")
+            raise ValueError("a str is no number; give numbers, or nested lists of them")
         lengths.append(len(data))
         if not len(data):
             break
@@ -107,10 +105,11 @@ def _shape(data: Any) -> tuple[int, ...]:
 def _flatten(data: Any, shape: tuple[int, ...], depth: int, values: list[Any]) -> None:
     """Append the values of a nest to a list, or raise if it is not as regular as it should be."""
     if not isinstance(data, (*_SEQUENCES, np.ndarray)):
-        raise TypeError(f"not a sequence: {type(data).__name__} beside a sequence")
+        raise TypeError(f"a {type(data).__name__} beside a list; give nested lists of one depth")
     if len(data) != shape[depth]:
         raise ValueError(
-            f"expected sequence of length {shape[depth]} at dim {depth} (got {len(data)})"
+            f"a list of {len(data)} at depth {depth}, beside lists of {shape[depth]}; give one "
+            "length"
         )
     if depth == len(shape) - 1:
         values.extend(data)
@@ -138,10 +137,10 @@ def _kind_of_one(value: Any) -> np.dtype:
     if isinstance(value, (bool, int, float, complex)):
         return dtypes.of_number(value)
     if isinstance(value, (str, bytes)):
-        raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
+        raise TypeError(f"new(): '{type(value).__name__}' is no number; give numbers")
     if isinstance(value, _SEQUENCES):
         raise TypeError(f"'{type(value).__name__}' object beside numbers in a sequence")
-    raise RuntimeError(f"Could not infer dtype of {type(value).__name__}")
+    raise RuntimeError(f"a {type(value).__name__} has no dtype; give numbers")
 
 
 def _filled(values: list[Any], kind: np.dtype) -> np.ndarray:
@@ -164,11 +163,11 @@ def _whole(value: Any, kind: np.dtype) -> int:
         found = int(value)
         most = 2**64 if kind == np.uint64 else 2**63
         if not -(2**63) <= found < most:
-            raise ValueError(f"Overflow when unpacking long long: {found}")
+            raise ValueError(f"{found} does not fit into 64 bits")
         check_fits(found, kind)
         return found
     if isinstance(value, (complex, np.complexfloating, *_SEQUENCES)):
-        raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
+        raise TypeError(f"got a value of type '{type(value).__name__}'; give a whole number")
     if isinstance(value, Tensor) and value._raw.dtype.kind in "iub":
         return value.__index__()
     number = int(value) if isinstance(value, np.integer) else float(value)
@@ -180,16 +179,16 @@ def check_fits(number: Any, kind: np.dtype) -> None:
     """Raise unless a dtype has a number; negative ones wrap around if the dtype has no sign."""
     if isinstance(number, complex) and kind.kind != "c":
         if number.imag:
-            raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+            raise RuntimeError(f"the number is out of the range of {kind}; choose a wider dtype")
         number = number.real
     if kind.kind in "iu":
         limits = np.iinfo(kind)
         least = -int(limits.max) if kind.kind == "u" else int(limits.min)
         most = int(limits.max) + (kind == np.int64 and isinstance(number, float))  # 2.0**63 wraps
         if not math.isfinite(number) or not least <= int(number) <= most:
-            raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+            raise RuntimeError(f"the number is out of the range of {kind}; choose a wider dtype")
     if kind == np.float16 and math.isfinite(abs(number)) and abs(number) > 65504:
-        raise RuntimeError("value cannot be converted to type float16 without overflow")
+        raise RuntimeError("the number is out of the range of float16; choose a wider dtype")
 
 
 @plain("tensor")
@@ -231,9 +230,9 @@ def asarray(
         obj = np.frombuffer(obj, dtypes.to_numpy(dtype or dtypes.default()))
     shares = isinstance(obj, (Tensor, np.ndarray))
     if copy is False and not shares:
-        raise ValueError("can't alias arbitrary sequence into a tensor; leave copy=False away")
+        raise ValueError("a list has no memory that a tensor could share; leave copy=False away")
     if copy is False and dtype is not None and dtypes.to_numpy(dtype) != obj._raw.dtype:
-        raise ValueError(f"can't alias tensor with dtype {obj.dtype} into dtype {dtype}")
+        raise ValueError(f"{obj.dtype} cannot be shared as {dtype}; leave copy=False away")
     if copy and isinstance(obj, Tensor):
         result = obj.to(obj.dtype if dtype is None else dtype, copy=True)
     else:
@@ -245,7 +244,7 @@ def asarray(
 def from_numpy(ndarray: np.ndarray, /) -> Tensor:
     """Return a tensor with the memory of a NumPy array."""
     if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+        raise TypeError(f"from_numpy: got a {type(ndarray).__name__}; give a NumPy array")
     check_array(ndarray)
     return made(ndarray.view(np.ndarray))
 
@@ -279,7 +278,7 @@ def number(value: Any, name: str) -> Any:
         return value.item()
     if isinstance(value, (bool, int, float, complex)):
         return value
-    raise TypeError(f"argument '{name}' must be Number, not {type(value).__name__}")
+    raise TypeError(f"{name}: got a value of type {type(value).__name__}; give a number")
 
 
 def _target(dtype: Any, out: Tensor | None) -> np.dtype | None:
@@ -288,7 +287,7 @@ def _target(dtype: Any, out: Tensor | None) -> np.dtype | None:
         return None if dtype is None else dtypes.to_numpy(dtype)
     kind: np.dtype = out._raw.dtype
     if dtype is not None and dtypes.to_numpy(dtype) != kind:
-        raise RuntimeError(f"dtype {dtype} does not match dtype of out parameter ({out.dtype})")
+        raise RuntimeError(f"dtype={dtype} and out= of {out.dtype} differ; give one of them")
     return kind
 
 
@@ -343,7 +342,7 @@ _sized("empty", np.empty)
 def _full(size: Any, fill_value: Any, kind: np.dtype | None, name: str) -> np.ndarray:
     if not isinstance(size, (tuple, list)):
         raise TypeError(
-            f"{name}(): argument 'size' must be tuple of ints, not {type(size).__name__}"
+            f"{name}(): the size is a {type(size).__name__}; give whole numbers, as (2, 3)"
         )
     fill = number(fill_value, "fill_value")
     if kind is None:
@@ -404,7 +403,7 @@ def scalar_tensor(
 def empty_like_array(input: Any, dtype: Any, memory_format: Any, name: str) -> np.ndarray:
     """Return an array for what will be like a tensor, its axes in the same order in memory."""
     if not isinstance(input, Tensor):
-        raise TypeError(f"{name}(): argument 'input' must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"{name}(): input is a {type(input).__name__}; give a tensor")
     kind = input._raw.dtype if dtype is None else dtypes.to_numpy(dtype)
     raw = input._raw
     found = np.empty_like(raw, kind) if type(raw) is np.ndarray else np.empty(raw.shape, kind)
@@ -471,7 +470,7 @@ def empty_strided(
     shape = read_sizes("empty_strided", (size,))
     steps = tuple(read_length("empty_strided", s) for s in stride)
     if len(steps) != len(shape):
-        raise RuntimeError(f"mismatch in length of strides and shape: {steps} and {shape}")
+        raise RuntimeError(f"strides {steps} do not fit shape {shape}; give one for each axis")
     needed = 1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True) if n)
     memory = np.empty(0 if 0 in shape else needed, kind)
     raw = np.ndarray(shape, kind, memory, 0, tuple(s * kind.itemsize for s in steps))
@@ -490,7 +489,7 @@ def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Tensor:
     shape = read_sizes("empty_permuted", (size,))
     order = tuple(physical_layout)
     if sorted(order) != list(range(len(shape))):
-        raise RuntimeError(f"physical_layout must be an order of all axes, got {order}")
+        raise RuntimeError(f"physical_layout is {order}; name each axis once")
     steps, step = [0] * len(shape), 1
     for axis in reversed(order):
         steps[axis], step = step, step * shape[axis]
@@ -517,18 +516,18 @@ def new_tensor(
 def _real(value: Any, name: str) -> Any:
     found = number(value, name)
     if isinstance(found, complex):
-        raise RuntimeError("value cannot be converted to type double without overflow")
+        raise RuntimeError("got a complex number where a real one is needed; write number.real")
     return int(found) if isinstance(found, bool) else found
 
 
 def _steps(start: Any, end: Any, step: Any, closed: bool) -> int:
     """Return how many numbers there are from start to end, with end itself if `closed`."""
     if step == 0:
-        raise RuntimeError("step must be nonzero")
+        raise RuntimeError("the step is 0; give another")
     if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {start} -> {end}")
+        raise RuntimeError(f"the range from {start} to {end} has no length; give finite numbers")
     if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+        raise RuntimeError("the step leads away from the end; change its sign")
     if isinstance(start, int) and isinstance(end, int) and isinstance(step, int):
         return (end - start) // step + 1 if closed else -((start - end) // step)
     found = (end - start) / step
@@ -565,7 +564,7 @@ def arange(
             names.get(k, v) for k, v in (("start", start), ("end", end), ("step", step))
         )
     if end is None:
-        raise TypeError("arange() received an invalid combination of arguments: there is no end")
+        raise TypeError("arange() needs an end; write torch.arange(end)")
     bounds = [
         _real(v, k)
         for k, v in (
@@ -579,11 +578,13 @@ def arange(
         whole = all(isinstance(b, int) for b in bounds)
         kind = np.dtype(np.int64) if whole else dtypes.default().numpy
     if kind.kind in "bc":
-        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtypes.of_numpy(kind)}'")
+        raise NotImplementedError(
+            f"arange does not count in {dtypes.of_numpy(kind)}; give another dtype"
+        )
     if kind.kind in "iu" and all(map(math.isfinite, bounds)):
         cut = [int(b) for b in bounds]
         if bounds[2] and not cut[2]:
-            raise ValueError(f"step must be nonzero, and {bounds[2]} is 0 in {kind}")
+            raise ValueError(f"the step {bounds[2]} is 0 in {kind}; give another")
         bounds = cut
     raw = _range(bounds[0], bounds[2], _steps(bounds[0], bounds[1], bounds[2], closed=False), kind)
     return _given(new(raw, layout, device, requires_grad), out)
@@ -612,16 +613,16 @@ def range_(
 
 def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
     if isinstance(steps, (bool, float)):
-        raise TypeError(f"{name}(): argument 'steps' must be int, not {type(steps).__name__}")
+        raise TypeError(f"{name}(): steps is a {type(steps).__name__}; give a whole number")
     for value in (start, end):
         if isinstance(value, Tensor) and value._raw.ndim:
             raise RuntimeError(
-                f"{name} only supports 0-dimensional start and end tensors, but got "
-                f"{value._raw.ndim} dimension(s)"
+                f"{name}: start and end must be single numbers, and one has {value._raw.ndim} "
+                "axes; write x.item()"
             )
     count = read_length(name, steps)
     if count < 0:
-        raise RuntimeError("number of steps must be non-negative")
+        raise RuntimeError("{name}: the number of steps is negative; give 0 or more")
     first, last = (
         v._raw.item() if isinstance(v, Tensor) else number(v, "start") for v in (start, end)
     )
@@ -708,7 +709,7 @@ def eye(
     rows = read_length("eye", n)
     columns = rows if m is None else read_length("eye", m)
     if rows < 0 or columns < 0:
-        raise RuntimeError(f"n and m must be greater or equal to 0, got {rows} and {columns}")
+        raise RuntimeError(f"got {rows} rows and {columns} columns; neither may be negative")
     kind = _target(dtype, out) or dtypes.default().numpy
     raw = np.eye(rows, columns, dtype=kind)
     return _given(new(raw, layout, device, requires_grad), out)
@@ -734,9 +735,9 @@ def _window(name: str, values: Callable[..., np.ndarray], *further: str) -> None
         length = read_length(name, window_length)
         kind = dtypes.default().numpy if dtype is None else dtypes.to_numpy(dtype)
         if kind.kind != "f":
-            raise RuntimeError(f"{name} expects floating point dtypes, got {dtype}")
+            raise RuntimeError(f"{name}: dtype={dtype} has no fractions; leave it out")
         if length < 0:
-            raise RuntimeError(f"{name} requires non-negative window_length, got {length}")
+            raise RuntimeError(f"{name}: a window of length {length}; give 0 or more")
         options |= dict(zip(further, args, strict=False))
         if length < 2:
             return new(np.ones(length, kind), layout, device, requires_grad)
@@ -774,13 +775,13 @@ _window("kaiser_window", _kaiser, "beta")
 def _parts(first: Any, second: Any, names: tuple[str, str]) -> list[Native]:
     for value, name in zip((first, second), names, strict=True):
         if not isinstance(value, Tensor):
-            raise TypeError(f"argument '{name}' must be Tensor, not {type(value).__name__}")
+            raise TypeError(f"{name}: got a value of type {type(value).__name__}; give a tensor")
         if value._raw.dtype.kind != "f":
             raise RuntimeError(
-                f"Expected both inputs to be Half, Float or Double tensors but got {value.dtype}"
+                f"complex: a part has dtype {value.dtype}; give floating tensors, as x.float()"
             )
     if first._raw.dtype != second._raw.dtype:
-        raise RuntimeError(f"Expected object of dtype {first.dtype} but got {second.dtype}")
+        raise RuntimeError(f"parts of {first.dtype} and {second.dtype}; give both in one dtype")
     return [convert(first), convert(second)]
 
 
@@ -812,7 +813,7 @@ def _legacy(kind: np.dtype, args: tuple[Any, ...], device: Any, strict: bool) ->
         if isinstance(first, Tensor) and (first._raw.ndim or strict):
             if strict and first._raw.dtype != kind:
                 raise TypeError(
-                    f"expected a tensor of {dtypes.of_numpy(kind)}, got {first.dtype}; write "
+                    f"got a tensor of {first.dtype} for one of {dtypes.of_numpy(kind)}; write "
                     "x.to(dtype)"
                 )
             return first
@@ -821,9 +822,9 @@ def _legacy(kind: np.dtype, args: tuple[Any, ...], device: Any, strict: bool) ->
         if isinstance(first, (*_SEQUENCES, np.ndarray)):
             return array_of(first, dtypes.of_numpy(kind))
         if isinstance(first, (str, bytes)):
-            raise TypeError(f"new(): invalid data type '{type(first).__name__}'")
+            raise TypeError(f"new(): got a '{type(first).__name__}'; give a size or numbers")
         if not isinstance(first, (int, np.integer, Tensor)):
-            raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
+            raise TypeError(f"new(): got a {type(first).__name__}; give a size or numbers")
     return np.empty(read_sizes("new", args), kind)
 
 
@@ -887,5 +888,5 @@ def set_default_tensor_type(t: Any, /) -> None:
 
     found = NAMES.get(t.removeprefix("torch.")) if isinstance(t, str) else t
     if not isinstance(found, _OfDtype):
-        raise TypeError(f"invalid type object: {t!r}; write torch.set_default_dtype(torch.float64)")
+        raise TypeError(f"{t!r} is no type of tensors; write torch.set_default_dtype")
     dtypes.set_default(found.kind)

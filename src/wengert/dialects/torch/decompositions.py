@@ -89,8 +89,8 @@ def _check_minor(info: Native, name: str) -> None:
     minor = first_error(info)
     if minor:
         raise LinAlgError(
-            f"{name}: The factorization could not be completed because the input is not "
-            f"positive-definite (the leading minor of order {minor} is not positive-definite)."
+            f"{name}: the matrix is not positive-definite: its first {minor} rows and columns "
+            "already fail; add a small multiple of the identity, or check how it was computed"
         )
 
 
@@ -176,9 +176,9 @@ def _hermitian(input: Any, UPLO: Any) -> Any:
     kernel = "linalg_eigh_cpu"
     x = matrices(input, "linalg.eigh", square=True, kernel=kernel, whole=kernel)
     if not isinstance(UPLO, str):
-        raise TypeError(f"eigh(): argument 'UPLO' must be str, not {type(UPLO).__name__}")
+        raise TypeError(f"eigh(): UPLO is a {type(UPLO).__name__}; give 'L' or 'U'")
     if UPLO.upper() not in ("L", "U"):
-        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+        raise RuntimeError(f"UPLO is {UPLO}; give 'L' (lower triangle) or 'U' (upper one)")
     return apply(EIGH, (x,), {"upper": UPLO.upper() == "U"})
 
 
@@ -220,8 +220,7 @@ OldSvd = results("svd", "U", "S", "V")
 def _no_driver(driver: Any) -> None:
     if driver is not None:
         raise RuntimeError(
-            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
-            "cuSOLVER backend."
+            "svd: driver= chooses a routine for GPUs, and this runs on the CPU; leave it out"
         )
 
 
@@ -264,10 +263,7 @@ Geqrf = results("geqrf", "a", "tau")
 def _orthogonal(A: Any, mode: Any) -> Any:
     x = matrices(A, "linalg.qr", kernel="geqrf_cpu")
     if mode not in ("reduced", "complete", "r"):
-        raise RuntimeError(
-            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', "
-            "or 'complete'"
-        )
+        raise RuntimeError(f"qr: mode is '{mode}'; give 'reduced', 'complete' or 'r'")
     return apply(QR, (x,), {"mode": mode})
 
 
@@ -304,12 +300,12 @@ def _lu(A: Any, pivot: Any, name: str) -> tuple[Native, Native, Native, Native]:
     x = convert(A, what="A")
     if x.ndim < 2:
         raise RuntimeError(
-            f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(x.shape)} instead"
+            f"{name}: got a tensor of shape {list(x.shape)}; give a matrix, or a batch of matrices"
         )
     if kind_of(x) not in "fc" or x._raw.dtype == np.float16:
         raise unable("lu_cpu", x)
     if not truth(pivot, "pivot"):
-        raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
+        raise RuntimeError(f"{name}: on a CPU the rows are always pivoted; leave pivot=False away")
     return factored(x)
 
 
@@ -317,8 +313,8 @@ def _check_pivot(info: Native, name: str) -> None:
     pivot = first_error(info)
     if pivot:
         raise RuntimeError(
-            f"{name}: U[{pivot},{pivot}] is zero and using it on lu_solve would result in a "
-            "division by zero; write lu_factor_ex(A) for the factors all the same"
+            f"{name}: the pivot U[{pivot},{pivot}] is 0, so the matrix is singular and no system "
+            "can be solved with it; write lu_factor_ex(A) for the factors all the same"
         )
 
 
@@ -367,8 +363,7 @@ def _pivots(pivots: Any, rows: int, name: str) -> Native:
     places = convert(pivots, what="pivots")
     if places._raw.dtype != np.int32:
         raise RuntimeError(
-            f"{name}: Expected LU_pivots to be a tensor of torch.int32, got "
-            f"{outward(places).dtype}; write pivots.int()"
+            f"{name}: the pivots have dtype {outward(places).dtype}; write pivots.int()"
         )
     return apply(ORDER, (constant(places),), {"rows": rows})
 
@@ -390,8 +385,8 @@ def _lu_solution(LU: Any, pivots: Any, B: Any, left: Any, undo: Any, name: str) 
     order = _pivots(pivots, factors.shape[-1], name)
     if order.shape != factors.shape[:-1]:
         raise RuntimeError(
-            f"{name}: Number of pivots per batch should be same as the dimension of the matrix, "
-            f"got shapes {list(order.shape)} and {list(factors.shape)}"
+            f"{name}: pivots of shape {list(order.shape)} for factors of shape "
+            f"{list(factors.shape)}; give one pivot for each row"
         )
     if not left:
         return adjoint(ns, _with_factors(factors, order, adjoint(ns, b), not undo))
@@ -462,10 +457,10 @@ def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 
     q = min(6, most) if q is None else q
     if not 0 <= q <= most:
         raise ValueError(
-            f"q(={q}) must be non-negative integer and not greater than min(m, n)={most}"
+            f"q is {q}; give a whole number from 0 to {most}, the smaller side of the matrix"
         )
     if niter < 0:
-        raise ValueError(f"niter(={niter}) must be non-negative integer")
+        raise ValueError(f"niter is {niter}; give 0 or more")
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
 
 

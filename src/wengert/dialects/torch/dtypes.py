@@ -58,7 +58,7 @@ class dtype(metaclass=Shown):
         if self.is_complex:
             return self
         if not self.is_floating_point:
-            raise RuntimeError(f"Unknown Complex ScalarType for {self!r}; it has no fractions")
+            raise RuntimeError(f"{self!r} has no complex counterpart, because it has no fractions")
         return complex128 if self.name == "float64" else complex64
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ def of_numpy(kind: Any) -> dtype:
     found = DTYPES.get(kind)
     if found is None:
         raise TypeError(
-            f"can't convert np.ndarray of type numpy.{kind}; the kinds of numbers are "
+            f"an array of NumPy's {kind} cannot become a tensor; convert it to one of "
             f"{', '.join(d.name for d in DTYPES.values())}"
         )
     return found
@@ -117,7 +117,7 @@ def to_numpy(kind: Any, what: str = "dtype") -> np.dtype:
     if kind in _PYTHON:
         return _PYTHON[kind].numpy
     raise TypeError(
-        f"{what} must be torch.dtype, not {type(kind).__name__}; write torch.float32 or the like"
+        f"{what}: got a value of type {type(kind).__name__}; write torch.float32 or the like"
     )
 
 
@@ -130,8 +130,8 @@ def set_default(kind: dtype) -> None:
     """Set the dtype that Python's floating numbers get."""
     if type(kind) is not dtype or not kind.is_floating_point:
         raise TypeError(
-            "only floating-point types are supported as the default type, such as torch.float64; "
-            f"got {kind!r}"
+            f"the default dtype must have fractions, and {kind!r} was given; write torch.float32 "
+            "or torch.float64"
         )
     _default[0] = kind
 
@@ -173,10 +173,7 @@ def joined(first: np.dtype, second: np.dtype) -> np.dtype:
     if low.name in _WIDE_UNSIGNED or high.name in _WIDE_UNSIGNED:
         if high.kind == "f":
             return high
-        raise RuntimeError(
-            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
-            f"{first} and {second}; write x.long() first"
-        )
+        raise RuntimeError(f"{first} and {second} have no common dtype; write x.long() first")
     if category(low) == category(high):
         return np.promote_types(first, second)
     if category(high) == 3 and category(low) == 2:
@@ -232,7 +229,7 @@ def can_cast(from_: dtype, to: dtype) -> bool:
 
 def _given(kind: Any, what: str) -> dtype:
     if type(kind) is not dtype:
-        raise TypeError(f"argument '{what}' must be torch.dtype, not {type(kind).__name__}")
+        raise TypeError(f"{what} is a {type(kind).__name__}; write torch.float32 or the like")
     return kind
 
 
@@ -243,7 +240,7 @@ class finfo:
         kind = default() if type is None else _given(type, "type")
         if kind.numpy.kind not in "fc":
             raise TypeError(
-                f"torch.finfo() requires a floating point input type, got {kind}; write torch.iinfo"
+                f"torch.finfo() is for dtypes with fractions, not {kind}; write torch.iinfo"
             )
         limits: Any = np.finfo(kind.numpy)
         self.bits: int = limits.bits
@@ -271,9 +268,7 @@ class iinfo:
     def __init__(self, type: dtype) -> None:
         kind = _given(type, "type")
         if kind.numpy.kind not in "iu":
-            raise TypeError(
-                f"torch.iinfo() requires an integer input type, got {kind}; write torch.finfo"
-            )
+            raise TypeError(f"torch.iinfo() is for whole numbers, not {kind}; write torch.finfo")
         limits = np.iinfo(kind.numpy)
         self.bits, self.min, self.max = limits.bits, int(limits.min), int(limits.max)
         self.dtype = kind.name

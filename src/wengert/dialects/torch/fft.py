@@ -24,12 +24,12 @@ def _numbers(input: Any, kinds: str, name: str) -> Native:
     """Return a tensor of real ("f") or complex ("c") numbers, or of both."""
     x = convert(input)
     if x._raw.dtype == np.float16:
-        raise RuntimeError(f"{name}: Unsupported dtype Half; write x.float()")
+        raise RuntimeError(f"{name} does not take float16; write x.float()")
     x = astype(x, dtypes.floating(x._raw.dtype))
     if kind_of(x) not in kinds:
         if kinds == "f":
             raise RuntimeError(
-                f"{name} expects a real input tensor, but got {type_name(x)}; write x.real"
+                f"{name} transforms real numbers, and this is a {type_name(x)}; write x.real"
             )
         x = astype(x, np.dtype(np.result_type(x._raw.dtype, np.complex64)))
     return x
@@ -37,30 +37,28 @@ def _numbers(input: Any, kinds: str, name: str) -> Native:
 
 def _norm(norm: Any) -> str:
     if norm is not None and not isinstance(norm, str):
-        raise TypeError(f"argument 'norm' must be str, not {type(norm).__name__}")
+        raise TypeError(f'norm is a {type(norm).__name__}; give a string, such as "ortho"')
     if norm not in (None, "backward", "ortho", "forward"):
-        raise RuntimeError(
-            f'Invalid normalization mode: "{norm}"; write "backward", "ortho" or "forward"'
-        )
+        raise RuntimeError(f'norm is "{norm}"; write "backward", "ortho" or "forward"')
     return norm or "backward"
 
 
 def _axis(dim: Any, ndim: int) -> int:
     if not ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise IndexError(f"a single number has no axis {dim}; write x.reshape(1)")
     return axis_of(dim, ndim)
 
 
 def _length(n: Any, name: str = "n") -> int:
     given = static(n)
     if isinstance(given, bool) or not isinstance(given, (int, np.integer)):
-        raise TypeError(f"argument '{name}' must be int, not {type(n).__name__}")
+        raise TypeError(f"{name}: got a value of type {type(n).__name__}; give a whole number")
     return int(given)
 
 
 def _points(n: int) -> int:
     if n < 1:
-        raise RuntimeError(f"Invalid number of data points ({n}) specified")
+        raise RuntimeError(f"the transform has length {n}; give 1 or more")
     return n
 
 
@@ -76,16 +74,16 @@ def _several(x: Native, s: Any, dim: Any, halved: bool) -> tuple[tuple[int, ...]
         count = x.ndim if sizes is None else len(sizes)
         if count > x.ndim:
             raise RuntimeError(
-                f"Got shape with {count} values but input tensor only has {x.ndim} dimensions."
+                f"s has {count} lengths for {x.ndim} axes; give one for each axis at most"
             )
         axes = tuple(range(x.ndim - count, x.ndim))
     else:
         given = dim if isinstance(dim, (tuple, list)) else (dim,)
         axes = tuple([_axis(d, x.ndim) for d in given])
     if len(set(axes)) < len(axes):
-        raise RuntimeError(f"FFT dims must be unique, got {dim}")
+        raise RuntimeError(f"dim={dim} has an axis twice; name each axis once")
     if sizes is not None and len(sizes) != len(axes):
-        raise RuntimeError("When given, dim and shape arguments must have the same length")
+        raise RuntimeError("s and dim have different lengths; give one length for each axis")
     own = [x.shape[a] for a in axes]
     if halved and own:
         own[-1] = 2 * (own[-1] - 1)
@@ -143,7 +141,7 @@ def _many(name: str, function: Callable[..., Any], kinds: str, label: str, doc: 
         kind = _norm(norm)
         axes, sizes = _several(x, s, dim, halved)
         if not axes and kinds != "fc":
-            raise RuntimeError(f"{name}n must transform at least one axis")
+            raise RuntimeError(f"{name}n: dim is empty; name one axis at least")
         return labelled(function(x, s=sizes, axes=axes, norm=kind), label)
 
     def over_two(input: Any, s: Any = None, dim: Any = (-2, -1), norm: Any = None) -> Any:
@@ -185,11 +183,11 @@ def _frequencies(name: str, places: Callable[[int], np.ndarray]) -> None:
         kind = dtypes.default().numpy if dtype is None else dtypes.to_numpy(dtype)
         if kind.kind != "f":
             error = NotImplementedError if kind.kind == "c" else RuntimeError
-            raise error(f"{name} requires a floating point dtype, got {dtype}")
-        if count < 0:
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {count}: [{count}]"
+            raise error(
+                f"{name}: dtype={dtype} has no fractions; write dtype=torch.float32 or leave it out"
             )
+        if count < 0:
+            raise RuntimeError(f"n is {count}; give 0 or more")
         with np.errstate(all="ignore"):
             raw = places(count).astype(kind) / np.asarray(count * static(d), kind)
         found = new(raw.astype(kind), layout, device, requires_grad)
@@ -210,7 +208,7 @@ def _shift(name: str, function: Callable[..., Any], doc: str) -> None:
         given = range(x.ndim) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
         axes = tuple([axis_of(d, x.ndim) for d in given])
         if not axes or not x.ndim:
-            raise RuntimeError(f"{name}: `shifts` required: expected at least one axis")
+            raise RuntimeError(f"{name}: dim is empty; name one axis at least")
         return function(x, axes=axes)
 
     shift.__name__ = shift.__qualname__ = f"fft_{name}"
@@ -234,10 +232,10 @@ def _window(
     hop = n_fft // 4 if hop_length is None else _length(hop_length, "hop_length")
     length = n_fft if win_length is None else _length(win_length, "win_length")
     if hop <= 0:
-        raise RuntimeError(f"{name}: expected hop_length > 0, but got hop_length={hop}")
+        raise RuntimeError(f"{name}: hop_length={hop}; give 1 or more")
     if not 0 < length <= n_fft:
         raise RuntimeError(
-            f"{name}: expected 0 < win_length <= n_fft, but got win_length={length}, n_fft={n_fft}"
+            f"{name}: win_length={length} for n_fft={n_fft}; give a length from 1 to n_fft"
         )
     if window is None:
         shape = wrap_native(np.ones(length, np.empty(0, x._raw.dtype).real.dtype))
@@ -245,8 +243,8 @@ def _window(
         shape = convert(window, what="window")
     if shape.shape != (length,):
         raise RuntimeError(
-            f"{name}: expected a 1D window tensor of size equal to win_length={length}, but got "
-            f"window with size {list(shape.shape)}"
+            f"{name}: the window has shape {list(shape.shape)}; give a vector of "
+            f"win_length={length} numbers"
         )
     left = (n_fft - length) // 2
     if length < n_fft:
@@ -256,9 +254,7 @@ def _window(
 
 def _one_sided(onesided: Any, is_complex: bool) -> bool:
     if onesided and is_complex:
-        raise RuntimeError(
-            "Cannot have onesided output if window or input is complex; write onesided=False"
-        )
+        raise RuntimeError("onesided=True is for real signals and windows; write onesided=False")
     return not is_complex if onesided is None else truth(onesided, "onesided")
 
 
@@ -280,23 +276,22 @@ def stft(
     x = convert(input)
     size = _length(n_fft, "n_fft")
     if center and align_to_window is not None:
-        raise RuntimeError("stft align_to_window should only be set when center = false")
+        raise RuntimeError("stft: align_to_window needs center=False; leave one of them out")
     is_complex = kind_of(x) == "c" or (window is not None and window.dtype.is_complex)
     if return_complex is None and not is_complex:
         raise RuntimeError(
-            "stft requires the return_complex parameter be given for real inputs; write "
-            "return_complex=True"
+            "stft: a real signal was given without return_complex; write return_complex=True"
         )
     if kind_of(x) not in "fc":
-        raise RuntimeError(
-            f"stft: expected a tensor of floating point or complex values, got {type_name(x)}"
-        )
+        raise RuntimeError(f"stft: the signal is a {type_name(x)}; write x.float()")
     if x.ndim not in (1, 2):
-        raise RuntimeError(f"stft: expected a 1D or 2D tensor, got shape {list(x.shape)}")
+        raise RuntimeError(f"stft: the signal has shape {list(x.shape)}; give a vector, or rows")
     if center:
         x = _padded(x, size // 2, pad_mode)
     if not 0 < size <= x.shape[-1]:
-        raise RuntimeError(f"stft: expected 0 < n_fft < {x.shape[-1]}, but got n_fft={size}")
+        raise RuntimeError(
+            f"stft: n_fft={size} for a signal of length {x.shape[-1]}; give 1 to that"
+        )
     shape, hop = _window(window, size, hop_length, win_length, x, "stft")
     starts = range(0, x.shape[-1] - size + 1, hop)
     if align_to_window:  # the last pieces have less beyond the window
@@ -312,12 +307,12 @@ def stft(
 
 def _padded(x: Native, width: int, mode: str) -> Native:
     if mode not in _PADDING:
-        raise NotImplementedError(f"Unrecognised padding mode {mode}; write one of {[*_PADDING]}")
+        raise NotImplementedError(f"pad_mode is {mode}; write one of {[*_PADDING]}")
     limit = {"reflect": x.shape[-1] - 1, "circular": x.shape[-1]}.get(mode, width)
     if width > limit:
         raise RuntimeError(
-            "Padding size should be less than the corresponding input dimension, but got: padding "
-            f"{(width, width)} of input {list(x.shape)}"
+            f"padding {(width, width)} reflects more of the last axis than there is in shape "
+            f"{list(x.shape)}; give a longer signal, or a smaller n_fft"
         )
     x = conventions.read(x) if mode in ("reflect", "replicate") else x
     return ns.pad(x, [(0, 0)] * (x.ndim - 1) + [(width, width)], mode=_PADDING[mode])
@@ -350,20 +345,20 @@ def istft(
     size = _length(n_fft, "n_fft")
     if kind_of(x) != "c":
         raise RuntimeError(
-            "istft requires a complex-valued input tensor matching the output from stft with "
-            "return_complex=True."
+            "istft inverts a complex spectrogram; write stft(..., return_complex=True), or "
+            "torch.view_as_complex(x)"
         )
     if not x.size:
-        raise RuntimeError("istft: input tensor cannot be empty.")
+        raise RuntimeError("istft: the spectrogram has no elements")
     if x.ndim not in (2, 3):
-        raise RuntimeError(f"istft: expected a tensor with 2 or 3 dimensions, got {list(x.shape)}")
+        raise RuntimeError(f"istft: got shape {list(x.shape)}; give frequencies by frames")
     complex_window = window is not None and window.dtype.is_complex
     if complex_window and not return_complex:
-        raise RuntimeError("Complex windows are incompatible with return_complex=False")
+        raise RuntimeError("istft: the window is complex; write return_complex=True")
     half = _halved(onesided, return_complex, complex_window, x, size)
     shape, hop = _window(window, size, hop_length, win_length, x, "istft")
     if hop > (size if win_length is None else win_length):
-        raise RuntimeError(f"istft: expected 0 < hop_length <= win_length, but got {hop}")
+        raise RuntimeError(f"istft: hop_length={hop}; give a number from 1 to win_length")
     norm = "ortho" if normalized else "backward"
     columns = ns.matrix_transpose(x)
     if return_complex:
@@ -379,14 +374,13 @@ def istft(
 def _halved(onesided: Any, return_complex: Any, window: bool, x: Native, size: int) -> bool:
     """Return whether transforms have one side only, which their number of frequencies must fit."""
     if onesided and (return_complex or window):
-        raise RuntimeError("Cannot have onesided output if window or input is complex")
+        raise RuntimeError("onesided=True is for real signals and windows; write onesided=False")
     rows = x.shape[-2]
     half = (rows != size and not return_complex) if onesided is None else bool(onesided)
     expected = size // 2 + 1 if half else size
     if rows != expected:
         raise RuntimeError(
-            f"istft: expected the frequency dimension to match {expected} for n_fft={size} and "
-            f"onesided={half}, but got {rows}"
+            f"istft: {rows} frequencies; with n_fft={size} and onesided={half} there are {expected}"
         )
     return half
 
@@ -399,8 +393,8 @@ def _cut(total: Native, weights: Native, start: int, length: int | None) -> Nati
     raw = weights._raw
     if type(raw) is np.ndarray and raw.size and not np.abs(raw).min() > 1e-11:
         raise RuntimeError(
-            "istft: window overlap add min is 0: some elements are in no window, so that they "
-            "cannot be known; write center=True, or another window"
+            "istft: the windows leave out some elements, which cannot be known; write "
+            "center=True, or another window"
         )
     y = ns.divide(*promoted(total, weights))
     return ns.pad(y, [(0, 0)] * (y.ndim - 1) + [(0, missing)]) if missing else y

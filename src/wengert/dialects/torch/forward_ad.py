@@ -49,7 +49,7 @@ _levels: list[_Level] = []
 def enter_dual_level() -> int:
     """Begin a level of dual numbers, and return its number."""
     if _levels:
-        raise RuntimeError("nested forward mode levels are not supported; use torch.func.jvp")
+        raise RuntimeError("a level of forward mode is open already; use torch.func.jvp")
     _levels.append(_Level())
     return len(_levels) - 1
 
@@ -59,9 +59,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     if not _levels:
         raise RuntimeError("there is no dual level to exit; write `with dual_level():`")
     if level is not None and level != len(_levels) - 1:
-        raise RuntimeError(
-            f"trying to exit level {level}, and the one entered last is {len(_levels) - 1}"
-        )
+        raise RuntimeError(f"level {level} is left, and the one entered last is {len(_levels) - 1}")
     _levels.pop().leave()
 
 
@@ -79,20 +77,19 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Tensor:
     """Return a tensor with a tangent."""
     if not _levels:
         raise RuntimeError(
-            "trying to create a dual Tensor for forward AD but no level exists, make sure to "
-            "enter_dual_level() first; write `with dual_level():`"
+            "make_dual: no level of forward mode is open; write `with dual_level():`"
         )
     for value, name in ((tensor, "tensor"), (tangent, "tangent")):
         if not isinstance(value, Tensor):
-            raise TypeError(f"make_dual: {name} must be Tensor, not {type(value).__name__}")
+            raise TypeError(f"make_dual: {name} is a {type(value).__name__}; give a tensor")
         if value._raw.dtype.kind not in "fc":
             raise ValueError(
-                f"expected {name} to be floating point or complex, but got: {value.dtype}"
+                f"{name} has dtype {value.dtype}, which has no derivative; write x.float()"
             )
     if tensor._raw.shape != tangent._raw.shape:
         raise RuntimeError(
-            "expected tangent to have the shape of the primal, got "
-            f"{list(tangent._raw.shape)} and {list(tensor._raw.shape)}"
+            f"the tangent has shape {list(tangent._raw.shape)} and the primal "
+            f"{list(tensor._raw.shape)}; give one shape"
         )
     check_differentiable(tensor._raw.dtype)
     here = _levels[-1]

@@ -61,15 +61,15 @@ def transforming(name: str) -> Iterator[None]:
 def _check_argnums(argnums: Any, args: Sequence[Any], name: str) -> None:
     numbers = argnums if isinstance(argnums, tuple) else (argnums,)
     if not numbers:
-        raise RuntimeError(f"{name}: argnums must not be an empty tuple")
+        raise RuntimeError(f"{name}: argnums is empty; name one argument at least")
     for number in numbers:
         if not isinstance(number, int):
             raise RuntimeError(
-                f"{name}: argnums must be an int or a tuple of ints, got {argnums!r}"
+                f"{name}: argnums is {argnums!r}; give one position, or a tuple of them"
             )
         if not -len(args) <= number < len(args):
             raise RuntimeError(
-                f"{name}: got argnums={argnums}, but only {len(args)} positional inputs"
+                f"{name}: argnums is {argnums}, and there are {len(args)} arguments by position"
             )
 
 
@@ -157,7 +157,7 @@ def jvp(
     """Return a function's value and its derivative in a direction."""
     for given, name in ((primals, "primals"), (tangents, "tangents")):
         if not isinstance(given, tuple):
-            raise RuntimeError(f"jvp: expected {name} to be a tuple, got {type(given).__name__}")
+            raise RuntimeError(f"jvp: {name} is a {type(given).__name__}; give a tuple of tensors")
     if len(primals) != len(tangents):
         raise RuntimeError(
             f"jvp: got {len(primals)} primals and {len(tangents)} tangents; give one for each"
@@ -242,11 +242,9 @@ def vmap(
 ) -> Callable[..., Any]:
     """Return a function that calls another one with each example of its arguments, all at once."""
     if randomness not in ("error", "different", "same"):
-        raise RuntimeError(
-            f"only 'error', 'different' and 'same' are allowed as randomness, got {randomness!r}"
-        )
+        raise RuntimeError(f"randomness is {randomness!r}; give 'error', 'different' or 'same'")
     if chunk_size is not None and chunk_size <= 0:
-        raise ValueError("vmap: chunk_size should be None or greater than 0.")
+        raise ValueError("vmap: chunk_size is 0 or negative; give 1 or more, or None")
 
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -261,8 +259,8 @@ def vmap(
 def _check_dims(in_dims: Any, args: tuple[Any, ...]) -> None:
     if not isinstance(in_dims, (int, tuple, list)):
         raise ValueError(
-            "vmap: expected in_dims to be an int or a nest of them in a tuple, got "
-            f"{type(in_dims).__name__}"
+            f"vmap: in_dims is a {type(in_dims).__name__}; give an axis, or a tuple with one for "
+            "each argument"
         )
     if not flatten(args)[0]:
         raise ValueError("vmap: got no inputs; give tensors with an axis of examples")
@@ -336,18 +334,18 @@ def _merged(dicts: Any) -> dict[str, Any]:
         return dict(dicts)
     if not isinstance(dicts, Sequence) or isinstance(dicts, str):
         raise ValueError(
-            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, got "
-            f"{type(dicts).__name__}"
+            f"functional_call: got a {type(dicts).__name__}; give a dictionary of parameters and "
+            "buffers, or a tuple of dictionaries"
         )
     found: dict[str, Any] = {}
     for each in dicts:
         if not isinstance(each, Mapping):
             raise ValueError(
-                f"Expected all elements of parameter_and_buffer_dicts to be dicts, got {each!r:.50}"
+                f"functional_call: {each!r:.50} is no dictionary; give one, of tensors"
             )
         twice = [name for name in each if name in found]
         if twice:
-            raise ValueError(f"{', '.join(twice)} appeared in multiple dictionaries")
+            raise ValueError(f"functional_call: {', '.join(twice)} is given twice")
         found.update(each)
     return found
 
@@ -367,7 +365,7 @@ class _Place:
     def put(self, value: Any) -> None:
         """Put a tensor there."""
         if not (value is None or isinstance(value, Tensor)):
-            raise TypeError(f"{value!r:.50} is not an instance of torch.Tensor")
+            raise TypeError(f"functional_call: {value!r:.50} was given; give a tensor")
         self.names[self.name] = value
 
     def bring_back(self) -> None:
@@ -391,8 +389,8 @@ def _replaced(module: Any, given: dict[str, Any], tie: bool, strict: bool) -> It
         missing = [name for name in tensors if name not in chosen]
         if unknown or missing:
             raise RuntimeError(
-                f"Error(s) in functional_call: unexpected key(s): {', '.join(unknown)}; missing "
-                f"key(s): {', '.join(missing)}"
+                f"functional_call: with strict=True give each name once; unknown: "
+                f"{', '.join(unknown)}; not given: {', '.join(missing)}"
             )
     places: list[_Place] = []
     try:
@@ -413,8 +411,8 @@ def _tied(given: dict[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
             first, other = by_tensor.setdefault(id(tensors[name]), (name, value))
             if other is not value:
                 raise ValueError(
-                    f"functional_call got multiple values for keys {[first, name]}, which are "
-                    "tied. Consider using tie_weights=False"
+                    f"functional_call: {[first, name]} are one tensor, and two values were "
+                    "given; give one of them, or write tie_weights=False"
                 )
     chosen = dict(given)
     for name, tensor in tensors.items():
@@ -427,11 +425,11 @@ def _tied(given: dict[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters and the buffers of modules of one kind, stacked."""
     if not models:
-        raise RuntimeError("stack_module_state: expected at least one model, got 0")
+        raise RuntimeError("stack_module_state: got no modules; give one at least")
     if len({m.training for m in models}) > 1:
-        raise RuntimeError("stack_module_state: Expected all models to have the same training mode")
+        raise RuntimeError("stack_module_state: call train() or eval() on all modules")
     if len({type(m) for m in models}) > 1:
-        raise RuntimeError("stack_module_state: Expected all models to be of the same class")
+        raise RuntimeError("stack_module_state: give modules of one class")
     return (
         _stacked([dict(m.named_parameters()) for m in models]),
         _stacked([dict(m.named_buffers()) for m in models]),
@@ -444,7 +442,7 @@ def _stacked(each: list[dict[str, Any]]) -> dict[str, Any]:
         tensors = [one[name] for one in each]
         learns = {t.requires_grad for t in tensors}
         if len(learns) > 1:
-            raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+            raise RuntimeError(f"set requires_grad of {name} alike in all modules")
         stack = outward(ns.stack([convert(t.detach()) for t in tensors]))
         found[name] = stack.requires_grad_(learns.pop())
     return found

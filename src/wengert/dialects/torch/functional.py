@@ -28,10 +28,7 @@ def _tuple(value: Any, what: str) -> tuple[bool, tuple[Any, ...]]:
     parts = value if several else (value,)
     for position, part in enumerate(parts):
         if not isinstance(part, Tensor):
-            raise TypeError(
-                f"{what} must be a Tensor or a tuple of them, and element {position} is a "
-                f"{type(part).__name__}"
-            )
+            raise TypeError(f"{what}: element {position} is a {type(part).__name__}; give tensors")
     return several, parts
 
 
@@ -179,9 +176,7 @@ def jacobian(
 ) -> Any:
     """Return the Jacobian of a function: for each output, that with respect to each input."""
     if strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError(
-            f'expected strategy to be "forward-mode" or "reverse-mode", got {strategy!r}'
-        )
+        raise AssertionError(f'strategy is {strategy!r}; give "forward-mode" or "reverse-mode"')
     if strategy == "forward-mode" and create_graph:
         raise NotImplementedError(
             "create_graph=True with strategy='forward-mode' is not there; use 'reverse-mode'"
@@ -243,8 +238,8 @@ def hessian(
     """Return the Hessian of a function of one number: for each pair of inputs."""
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
-            'expected outer_jacobian_strategy to be "forward-mode" or "reverse-mode", got '
-            f"{outer_jacobian_strategy!r}"
+            f'outer_jacobian_strategy is {outer_jacobian_strategy!r}; give "forward-mode" or '
+            '"reverse-mode"'
         )
     several, parts = _tuple(inputs, "inputs")
     checked = _number(func, strict)

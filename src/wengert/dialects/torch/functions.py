@@ -235,21 +235,21 @@ class Custom(Op):
             found.pop()
         if len(found) != count:
             raise RuntimeError(
-                f"function {name} returned an incorrect number of gradients (expected {count}, got "
-                f"{len(found)}); return one for each argument of forward, None where there is none"
+                f"backward of {name} returned {len(found)} gradients, and forward took {count} "
+                "arguments; return one for each argument, None where there is none"
             )
         for position, (answer, is_tensor) in enumerate(zip(found, self.tensors, strict=True)):
             if answer is None:
                 continue
             if not isinstance(answer, Tensor):
                 raise RuntimeError(
-                    f"expected Variable or None (got {type(answer).__name__}) from {name}'s "
-                    f"backward, at position {position + 1}"
+                    f"backward of {name} returned a {type(answer).__name__} at position "
+                    f"{position + 1}; return a tensor or None"
                 )
             if not is_tensor:
                 raise RuntimeError(
-                    f"function {name} returned a gradient different than None at position "
-                    f"{position + 1}, but the corresponding forward input was not a Variable"
+                    f"backward of {name} returned a gradient at position {position + 1}, where "
+                    "forward took something that is not a tensor; return None there"
                 )
         return found
 
@@ -260,9 +260,9 @@ class Custom(Op):
                 g = ct.unbroadcast(ns, g, parent.shape)
             except ValueError:
                 raise RuntimeError(
-                    f"Function {self.context.name()} returned an invalid gradient at index "
-                    f"{position} - got {list(g.shape)} but expected shape compatible with "
-                    f"{list(parent.shape)}"
+                    f"{self.context.name()} returned a gradient of shape {list(g.shape)} at "
+                    f"position {position}, for an argument of shape {list(parent.shape)}; return "
+                    "it in that shape"
                 ) from None
         if g.dtype.kind == "c" and parent.dtype.kind != "c":
             raise RuntimeError(
@@ -351,8 +351,7 @@ def _backward_of(function: Any) -> Callable[..., Any]:
     if function.backward is not Function.backward:
         if function.vjp is not Function.vjp:
             raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
-                "should only implement one of them."
+                "this Function defines both backward and vjp, which mean the same; keep one of them"
             )
         return function.backward
     return function.vjp
@@ -435,14 +434,14 @@ def _check_dirty(
     for tensor in ctx.dirty_tensors:
         if not _is_among(tensor, results):
             raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as "
-                "output. The inputs that are modified inplace must all be outputs of the Function."
+                "mark_dirty was called with a tensor that forward does not return; return each "
+                "tensor that it changes"
             )
         node = next((n for a, n in zip(args, nodes, strict=True) if a is tensor), None)
         if recorded and type(node) is Leaf:
             raise RuntimeError(
-                "a leaf Variable that requires grad has been used in an in-place operation by "
-                f"{ctx.name()}; write x.clone() for its argument"
+                f"{ctx.name()} changed a leaf that requires a gradient, whose value would be "
+                "lost; write x.clone() for its argument"
             )
         if recorded and tensor._base is not None:
             if sum(isinstance(r, Tensor) for r in results) > 1:
@@ -672,29 +671,24 @@ class Function(FunctionCtx):
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Raise: it is the class that is applied."""
-        raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated: a Function is "
-            f"not called; write {type(self).__name__}.apply(...)"
-        )
+        raise RuntimeError(f"a Function is not called; write {type(self).__name__}.apply(...)")
 
     @staticmethod
     def forward(*args: Any, **options: Any) -> Any:
         """Return the value; given by the program."""
-        raise NotImplementedError(
-            "You must implement the forward function for custom autograd.Function."
-        )
+        raise NotImplementedError("this Function has no forward; define it as a static method")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
         """Save what `backward` needs; given by the program where `forward` does not."""
-        raise NotImplementedError("setup_context is not implemented.")
+        raise NotImplementedError("this Function has no setup_context; define it")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Return the gradients of arguments; given by the program."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom "
-            "autograd.Function to use it with backward mode AD."
+            "this Function has no backward, so it has no gradient; define backward (or vjp) as "
+            "a static method"
         )
 
     vjp = backward
@@ -703,16 +697,16 @@ class Function(FunctionCtx):
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Return the tangents of results; given by the program."""
         raise NotImplementedError(
-            "You must implement the jvp function for custom autograd.Function to use it with "
-            "forward mode AD."
+            "this Function has no jvp, so it has no forward-mode derivative; define jvp as a "
+            "static method"
         )
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """Return results for all examples, and where their axis is; given by the program."""
         raise NotImplementedError(
-            "To use autograd.Function with vmap, you must either override the vmap staticmethod "
-            "or set generate_vmap_rule=True."
+            "this Function cannot be batched; define vmap as a static method, or set "
+            "generate_vmap_rule = True in the class"
         )
 
     @classmethod
@@ -729,8 +723,8 @@ class Function(FunctionCtx):
         if cls.vmap is not Function.vmap:
             if cls.generate_vmap_rule:
                 raise RuntimeError(
-                    f"{cls.__name__} has both generate_vmap_rule=True and a vmap staticmethod; "
-                    "give one of them"
+                    f"{cls.__name__} defines vmap and also sets generate_vmap_rule=True; keep "
+                    "one of them"
                 )
             if _is_recorded(args):
                 return _for_examples(cls, args, level)
@@ -754,7 +748,7 @@ class _Once(Op):
     def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
         """Raise."""
         raise RuntimeError(
-            "trying to differentiate twice a function that was marked with @once_differentiable"
+            "a second derivative of a function with @once_differentiable; leave that out"
         )
 
 

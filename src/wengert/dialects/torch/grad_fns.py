@@ -285,7 +285,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Return the edge that leads to a tensor's gradient."""
     if not tensor.requires_grad or tensor._node is None:
         raise RuntimeError(
-            "it is not possible to get the gradient edge for a Tensor that does not require "
-            "gradients"
+            "this tensor requires no gradient and so has no edge in the graph; write "
+            "x.requires_grad_() before the computation"
         )
     return GradientEdge(*seen(tensor._node))

@@ -143,9 +143,7 @@ class Hooked(Op):
         accumulate(leaf, copied(tensor))
         for done in list(self.accumulated.values()):
             if callbacks.call(done, leaf) is not None:
-                raise RuntimeError(
-                    "a hook registered with register_post_accumulate_grad_hook should return None"
-                )
+                raise RuntimeError("a post-accumulate hook returned a value; return None")
         for seen in list(self.after.values()):
             callbacks.call(seen, (), (tensor,))
         return tensor
@@ -162,16 +160,16 @@ def answer_of(answer: Any, given: Tensor) -> Tensor:
     if answer is None:
         return given
     if not isinstance(answer, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type(answer).__name__}'")
+        raise TypeError(f"a hook returned a '{type(answer).__name__}'; return a tensor or None")
     if tuple(answer._raw.shape) != tuple(given._raw.shape):
         raise RuntimeError(
-            f"hook has changed the size of value: it was given shape {list(given._raw.shape)} and "
-            f"returned {list(answer._raw.shape)}"
+            f"a hook was given a gradient of shape {list(given._raw.shape)} and returned one of "
+            f"{list(answer._raw.shape)}; keep the shape"
         )
     if answer._raw.dtype != given._raw.dtype:
         raise RuntimeError(
-            f"hook has changed the type of value: it was given {given.dtype} and returned "
-            f"{answer.dtype}"
+            f"a hook was given a gradient of {given.dtype} and returned one of {answer.dtype}; "
+            "keep the dtype"
         )
     return answer
 
@@ -198,7 +196,7 @@ def hooked(node: Node) -> Hooked:
 def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
     """Have a function called with each gradient of a tensor; it may return another."""
     if not tensor.requires_grad:
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        raise RuntimeError("this tensor gets no gradient for a hook; write x.requires_grad_()")
     node = memory.look_at(tensor, again=True)
     assert node is not None
     hooks = {} if is_unreached(node) else hooked(node).hooks
@@ -353,33 +351,32 @@ def target_of(value: Any, seed: Any, position: int) -> Node:
                 raise RuntimeError("a sweep from a GradientEdge needs a gradient; give one")
             edge: Node = value.entry
             return edge
-        raise TypeError(f"expected a Tensor to differentiate, got {type(value).__name__}")
+        raise TypeError(f"got a {type(value).__name__} to differentiate; give a tensor")
     raw = value._raw
     if seed is None:
         if value._node is None or GRAD not in value._node.tokens:
             explain_no_grad(value, position)
         if raw.shape and np.prod(raw.shape) != 1:
             raise RuntimeError(
-                "grad can be implicitly created only for scalar outputs, and this one has "
-                f"shape {list(raw.shape)}; write .sum().backward(), or give gradient="
+                f"backward of a result of shape {list(raw.shape)} needs a gradient for each "
+                "element; write .sum().backward(), or give gradient="
             )
         if raw.dtype.kind == "c":
             raise RuntimeError(
-                "grad can be implicitly created only for real scalar outputs but got "
-                f"{value.dtype}; write x.abs() or x.real, or give gradient="
+                f"backward of a complex result ({value.dtype}) needs to know a direction; write "
+                "x.abs() or x.real, or give gradient="
             )
     elif not isinstance(seed, Tensor):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
+        raise TypeError(f"a gradient is of type {type(seed).__name__}; give a tensor or None")
     elif tuple(seed._raw.shape) != tuple(raw.shape):
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{position}] has a shape of "
-            f"{list(seed._raw.shape)} and output[{position}] has a shape of "
+            f"gradient {position} has shape {list(seed._raw.shape)}, and its result has "
             f"{list(raw.shape)}; give one number for each element"
         )
     elif (seed._raw.dtype.kind == "c") != (raw.dtype.kind == "c"):
         raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the same "
-            f"dtype; got {seed.dtype} and {value.dtype}"
+            f"a gradient of {seed.dtype} was given for a result of {value.dtype}; with complex "
+            "numbers both must have one dtype"
         )
     elif not value.requires_grad:
         explain_no_grad(value, position)
@@ -390,7 +387,7 @@ def target_of(value: Any, seed: Any, position: int) -> Node:
 def explain_no_grad(tensor: Tensor, position: int = 0) -> None:
     """Raise an error about a tensor that no gradient can start from."""
     raise RuntimeError(
-        f"element {position} of tensors does not require grad and does not have a grad_fn; it has "
+        f"result {position} does not require grad: no gradient leads from it to a leaf; it has "
         f"dtype {tensor.dtype} and shape {list(tensor._raw.shape)}{_why_cut(tensor)}"
     )
 
@@ -566,8 +563,8 @@ def backward(
     if grad_variables is not None:
         if grad_tensors is not None:
             raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
-                "`backward()`; give `grad_tensors` only"
+                "backward: grad_tensors and its old name grad_variables were both given; give "
+                "`grad_tensors` only"
             )
         grad_tensors = grad_variables
     targets = _sequence(tensors)
@@ -575,7 +572,7 @@ def backward(
     if inputs is not None:
         chosen = _sequence(inputs)
         if not chosen:
-            raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
+            raise RuntimeError("backward: inputs is empty; name one tensor at least")
         for tensor in chosen:
             if isinstance(tensor, Tensor) and not tensor.is_leaf:
                 retain_grad(tensor)
@@ -600,7 +597,7 @@ def backward(
 def retain_grad(tensor: Tensor) -> None:
     """Have a tensor that was computed keep its gradient as leaves do."""
     if not tensor.requires_grad:
-        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        raise RuntimeError("retain_grad() needs a gradient; write x.requires_grad_() first")
     if not tensor.is_leaf and not tensor._retains:
         node = memory.look_at(tensor)
         assert node is not None
@@ -627,12 +624,11 @@ def source_of(value: Any, position: int) -> Node:
         if hasattr(value, "entry"):  # a GradientEdge
             edge: Node = value.entry
             return edge
-        raise TypeError(f"expected a Tensor as input {position}, got {type(value).__name__}")
+        raise TypeError(f"input {position} is a {type(value).__name__}; give a tensor")
     if value._node is None or GRAD not in value._node.tokens:
         raise RuntimeError(
-            "One of the differentiated Tensors does not require grad: input "
-            f"{position}, of shape {list(value._raw.shape)}; write x.requires_grad_() before the "
-            "computation"
+            f"input {position}, of shape {list(value._raw.shape)}, requires no gradient; write "
+            "x.requires_grad_() before the computation"
         )
     # nothing leads to a view that no gradients come to
     return unreached(value) if is_unreached(value._node) else value._node
@@ -675,12 +671,12 @@ def grad(
     """Return the gradients of outputs with respect to inputs, which keep theirs."""
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
-            "allow_unused=False."
+            "materialize_grads=True gives zeros for unused inputs, and allow_unused=False "
+            "forbids them; leave allow_unused out"
         )
     targets, wanted = _sequence(outputs), _sequence(inputs)
     if not wanted:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+        raise RuntimeError("grad: inputs is empty; name one tensor at least")
     given = _paired(targets, grad_outputs, "outputs")
     keep = create_graph if retain_graph is None else retain_graph
     sources = captured([source_of(t, i) for i, t in enumerate(wanted)])
@@ -703,9 +699,8 @@ def grad(
             answers.append(None)
         else:
             raise RuntimeError(
-                f"The differentiated Tensor at index {position} appears to not have been used in "
-                f"the graph; it has shape {list(node.shape)}. Set allow_unused=True for None in "
-                "its place, or materialize_grads=True for zeros."
+                f"no result depends on input {position}, of shape {list(node.shape)}. Set "
+                "allow_unused=True for None in its place, or materialize_grads=True for zeros."
             )
     if isinstance(inputs, Mapping):
         return dict(zip(inputs, answers, strict=True))

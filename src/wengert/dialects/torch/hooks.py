@@ -137,8 +137,8 @@ def _answers(answer: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
     parts = answer if isinstance(answer, tuple) else (answer,)
     if len(parts) != len(given):
         raise RuntimeError(
-            f"hooks should return one gradient for each that they get: it was given {len(given)} "
-            f"and returned {len(parts)}"
+            f"a hook was given {len(given)} gradients and returned {len(parts)}; return one for "
+            "each"
         )
     return tuple(
         g if a is None or g is None else answer_of(a, g) for a, g in zip(parts, given, strict=True)
@@ -173,11 +173,11 @@ def before_entry(node: Node, entry: Node, hook: Callable[[Any], Any]) -> Handle:
 def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
     """Have a function called with a leaf once a gradient was added to its `.grad`."""
     if not tensor.requires_grad:
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        raise RuntimeError("this tensor gets no gradient for a hook; write x.requires_grad_()")
     if not tensor.is_leaf or tensor._node is None:
         raise RuntimeError(
-            "post accumulate grad hooks cannot be registered on non-leaf tensors; write "
-            "x.register_hook(hook) for the gradient of one"
+            "only leaves accumulate a gradient, and this tensor was computed; write "
+            "x.register_hook(hook) for its gradient"
         )
     return _add(hooked(tensor._node).accumulated, hook)
 
@@ -209,7 +209,7 @@ def register_multi_grad_hook(
 ) -> _Handles:
     """Have a function called once the gradients of all tensors, or of any, are there."""
     if mode not in ("all", "any"):
-        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+        raise ValueError(f"mode is {mode}; give 'all' or 'any'")
     nodes: list[Any] = [t._node for t in tensors]
     state: dict[str, Any] = {"sweep": None}
 
@@ -286,8 +286,8 @@ def unpack(hooks: saved_tensors_hooks, held: Any) -> Tensor:
     found = aloud(hooks.unpack_hook, held)
     if not isinstance(found, Tensor):
         raise TypeError(
-            "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-            f"{type(found).__name__}"
+            f"unpack_hook returned a {type(found).__name__}; return the tensor that pack_hook "
+            "was given"
         )
     return found
 
@@ -432,13 +432,12 @@ class _Watched(Around):
             for place, part in found.items() if Anomalies.check_nan else ():
                 if np.isnan(_numbers(part)).any():
                     raise RuntimeError(
-                        f"Function '{name}' returned nan values in its {place}th output; the "
-                        f"operation is at {line_of(self._shown)}"
+                        f"the gradient of '{name}' has nan in position {place}; the operation is "
+                        f"at {line_of(self._shown)}"
                     )
         except Exception:
             warnings.warn(
-                f"Error detected in {name}. The forward call that caused the error is at "
-                f"{line_of(self._shown)}",
+                f"the gradient of {name} failed. The operation is at {line_of(self._shown)}",
                 stacklevel=2,
             )
             raise
@@ -500,8 +499,8 @@ class detect_anomaly(_Anomaly):
     def __init__(self, check_nan: bool = True) -> None:
         super().__init__(True, check_nan)
         warnings.warn(
-            "Anomaly Detection has been enabled. This mode will increase the runtime and should "
-            "only be enabled for debugging.",
+            "detect_anomaly checks each gradient and makes programs slower; take it out once "
+            "the fault is found",
             stacklevel=2,
         )
 
@@ -570,9 +569,8 @@ def _refuse_saved(node: Node) -> None:
     for array in memory.arrays_of(node):
         if id(memory.owner(array)) in _MADE:
             raise RuntimeError(
-                "Inference tensors cannot be saved for backward: one of shape "
-                f"{list(array.shape)} was made under torch.inference_mode(); write x.clone() for a "
-                "normal tensor, or use torch.no_grad()"
+                f"a tensor of shape {list(array.shape)} from torch.inference_mode() is needed "
+                "for a gradient; write x.clone() for a normal tensor, or use torch.no_grad()"
             )
 
 
@@ -642,5 +640,5 @@ class Variable(metaclass=_VariableMeta):
         if data is None:
             return made(np.empty(0, dtypes.default().numpy))
         if not isinstance(data, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+            raise TypeError(f"Variable: got a {type(data).__name__}; give a tensor")
         return made(data._raw).requires_grad_(requires_grad)

@@ -71,10 +71,8 @@ def read_key(key: Any, shape: tuple[int, ...]) -> Key:
     used = sum(_axes_of(part) for part in given)
     if used > len(shape):
         if not shape:
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` to convert it to a number"
-            )
-        raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+            raise IndexError("a tensor without axes takes no index; write x.item() for its number")
+        raise IndexError(f"there are more indices than axes: the tensor has {len(shape)}")
     basic: list[Any] = []
     arrays: list[Any] = []
     label, axis, seen = "AliasBackward0", 0, False
@@ -91,9 +89,7 @@ def read_key(key: Any, shape: tuple[int, ...]) -> Key:
         elif type(part) is int:
             n = shape[axis]
             if not -n <= part < n:
-                raise IndexError(
-                    f"index {part} is out of bounds for dimension {axis} with size {n}"
-                )
+                raise IndexError(f"there is no index {part} on axis {axis}, which has {n} elements")
             basic.append(part if part >= 0 else part + n)
             label, axis = "SelectBackward0", axis + 1
         elif type(part) is slice:
@@ -148,8 +144,8 @@ def _read_part(part: Any) -> Any:
     if hasattr(type(part), "__index__"):
         return operator.index(part)
     raise IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
-        f"indices (got {type(part).__name__})"
+        f"an index is a {type(part).__name__}; give a whole number, a slice, ..., None, or a "
+        "tensor of whole numbers or booleans"
     )
 
 
@@ -165,7 +161,7 @@ def _read_values(values: np.ndarray) -> Any:
     if values.dtype.kind == "b" or values.dtype == np.uint8:
         return bool(values) if not values.ndim else values != 0
     if values.dtype not in (np.int64, np.int32):
-        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        raise IndexError("an index is a tensor with fractions; write index.long()")
     return int(values) if not values.ndim else values.astype(np.intp)
 
 
@@ -180,7 +176,7 @@ def _read_slice(part: slice, n: int) -> slice:
     start, stop, step = (None if v is None else int(v) for v in (part.start, part.stop, part.step))
     if step is not None and step <= 0:
         raise as_is(
-            ValueError("step must be greater than zero; write x.flip(0) for the other direction")
+            ValueError("the slice has a step of 0 or less; write x.flip(0) for the other direction")
         )
     start, stop, step = slice(start, stop, step).indices(n)
     if start == 0 and stop == n and step == 1:
@@ -197,8 +193,8 @@ def _read_array(part: Any, lengths: tuple[int, ...], axis: int) -> list[Any]:
     if part.dtype.kind == "b":
         if part.shape != lengths:
             raise IndexError(
-                f"The shape of the mask {list(part.shape)} at index {axis} does not match the "
-                f"shape of the indexed tensor, {list(lengths)} there"
+                f"a mask of shape {list(part.shape)} on axis {axis}, where the tensor has shape "
+                f"{list(lengths)}; give one boolean for each element"
             )
         return list(part.nonzero())
     (n,) = lengths
@@ -206,7 +202,7 @@ def _read_array(part: Any, lengths: tuple[int, ...], axis: int) -> list[Any]:
         low, high = part.min(), part.max()
         if low < -n or high >= n:
             wrong = low if low < -n else high
-            raise IndexError(f"index {wrong} is out of bounds for dimension {axis} with size {n}")
+            raise IndexError(f"there is no index {wrong} on axis {axis}, which has {n} elements")
         if low < 0:
             part = np.where(part < 0, part + n, part)
     return [part]
@@ -265,7 +261,7 @@ def _parsed(key: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
 def _mismatch(key: tuple[Any, ...]) -> IndexError:
     shapes = ", ".join(str(list(part.shape)) for part in key if type(part) is not slice)
     return IndexError(
-        f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        f"the indices have shapes {shapes}, which do not broadcast; give them one shape"
     )
 
 
@@ -291,8 +287,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         return
     if _is_bytes(key) and not isinstance(value, Tensor):
         raise RuntimeError(
-            "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char; "
-            "write mask.bool()"
+            "x[mask] = number takes booleans, and this mask has bytes; write mask.bool()"
         )
     basic, arrays, label = read_key(key, self._raw.shape)
     given = _value(self, value)
@@ -342,7 +337,7 @@ def _number(value: Any, kind: np.dtype) -> np.ndarray:
     """Return a number in a dtype, which must not lose an imaginary part."""
     if isinstance(value, complex) and kind.kind != "c":
         if value.imag:
-            raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+            raise RuntimeError(f"the number does not fit into {kind}; write x.to() first")
         value = value.real
     with np.errstate(all="ignore"):
         return np.asarray(value).astype(kind)
@@ -430,9 +425,8 @@ def _for_index_put(x: Native, key: tuple[Any, ...], value: Native) -> Native:
     """Return values in the shape of what they replace."""
     if value._raw.dtype != x._raw.dtype:
         raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{dtypes.of_numpy(x._raw.dtype)} for the destination and "
-            f"{dtypes.of_numpy(value._raw.dtype)} for the source."
+            f"a value of {dtypes.of_numpy(value._raw.dtype)} is assigned to elements of "
+            f"{dtypes.of_numpy(x._raw.dtype)}; convert it with value.to(x.dtype)"
         )
     try:
         shape = indexing.selected_shape(_parsed(key, x.shape), x.shape)
@@ -443,8 +437,8 @@ def _for_index_put(x: Native, key: tuple[Any, ...], value: Native) -> Native:
         return ns.broadcast_to(value, shape)
     except ValueError as error:
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value._raw.shape)} cannot be broadcast "
-            f"to indexing result of shape {list(shape)}"
+            f"a value of shape {list(value._raw.shape)} does not broadcast to the {list(shape)} "
+            "elements that it is assigned to"
         ) from error
 
 
@@ -456,7 +450,7 @@ def _index_key(indices: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
     """Return the key of index_put: a sequence of index tensors."""
     if not isinstance(indices, (tuple, list)):
         raise TypeError(
-            f"index_put(): indices must be tuple of Tensors, not {type(indices).__name__}"
+            f"index_put(): the indices are a {type(indices).__name__}; give a tuple of tensors"
         )
     for part in indices:
         if not isinstance(part, Tensor):
@@ -489,14 +483,9 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 def _places(index: Any, name: str, kinds: str = "il") -> np.ndarray | Native:
     """Return an index tensor's numbers; those of many examples stay a tensor."""
     if not isinstance(index, Tensor):
-        raise TypeError(
-            f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}; write "
-            "torch.tensor(index)"
-        )
+        raise TypeError(f"{name}(): index is a {type(index).__name__}; write torch.tensor(index)")
     if index._raw.dtype != np.int64 and (index._raw.dtype != np.int32 or "i" not in kinds):
-        raise RuntimeError(
-            f"{name}(): Expected dtype int64 for index, got {index.dtype}; write index.long()"
-        )
+        raise RuntimeError(f"{name}(): the index has dtype {index.dtype}; write index.long()")
     return convert(index) if type(index._raw) is Batched else values_of(index).astype(np.intp)
 
 
@@ -504,7 +493,7 @@ def _line(index: Any, name: str) -> Any:
     """Return a list of places, which may be given as a tensor without axes."""
     places = _places(index, name)
     if places.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector, got shape {places.shape}")
+        raise IndexError(f"{name}(): the index has shape {places.shape}; give a vector")
     if isinstance(places, Native):
         return places if places.ndim else ns.reshape(places, (1,))
     return places.reshape(-1)
@@ -515,8 +504,7 @@ def _checked(places: Any, n: int, name: str, error: type[Exception] = IndexError
         low, high = places.min(), places.max()
         if low < 0 or high >= n:
             raise error(
-                f"{name}(): index {low if low < 0 else high} is out of bounds for dimension with "
-                f"size {n}"
+                f"{name}(): there is no index {low if low < 0 else high} on an axis of {n} elements"
             )
     return places
 
@@ -541,13 +529,13 @@ def _source(x: Native, source: Any, axis: int, places: Any, name: str) -> Native
     values = convert(source, what="source")
     if name == "index_copy" and values.ndim == x.ndim and values.shape[axis] != places.shape[0]:
         raise IndexError(
-            f"index_copy_(): Number of indices ({places.shape[0]}) should be equal to "
-            f"source.size(dim): ({values.shape[axis]})"
+            f"index_copy_(): {places.shape[0]} indices for {values.shape[axis]} slices of the "
+            "source; give one index for each slice"
         )
     if values.dtype != x.dtype:
         raise RuntimeError(
-            f"{name}(): self ({dtypes.of_numpy(x.dtype)}) and source "
-            f"({dtypes.of_numpy(values.dtype)}) must have the same scalar type"
+            f"{name}(): the source has dtype {dtypes.of_numpy(values.dtype)}, and the tensor "
+            f"{dtypes.of_numpy(x.dtype)}; convert one of them"
         )
     count = places.shape[0]
     if not values.ndim and x.ndim <= 1:
@@ -555,8 +543,8 @@ def _source(x: Native, source: Any, axis: int, places: Any, name: str) -> Native
     wanted = (*x.shape[:axis], count, *x.shape[axis + 1 :]) if x.ndim else ()
     if values.shape != wanted:
         raise RuntimeError(
-            f"{name}(): Source/destination tensor must have the same slice shapes; expected "
-            f"{list(wanted)}, got {list(values.shape)}"
+            f"{name}(): the source has shape {list(values.shape)}, and slices of {list(wanted)} "
+            "are written; give it that shape"
         )
     return values
 
@@ -626,12 +614,11 @@ def _scalar(value: Any, x: Native, name: str) -> Native:
     if isinstance(value, (Tensor, Native)):
         if value._raw.shape:
             raise RuntimeError(
-                f"{name} only supports a 0-dimensional value tensor, but got tensor with "
-                f"{len(value._raw.shape)} dimension(s)."
+                f"{name}: the value has {len(value._raw.shape)} axes; give a single number"
             )
         return astype(convert(value), x._raw.dtype)
     if not is_operand(value):
-        raise TypeError(f"{name}(): argument 'value' must be Tensor or Number, not {type(value)}")
+        raise TypeError(f"{name}(): value is a {type(value)}; give a number or a tensor")
     return wrap_native(_number(value, x._raw.dtype))
 
 
@@ -673,24 +660,22 @@ def _elements(
 def _check_extent(x: Native, axis: int, places: Any, values: Native | None, name: str) -> None:
     if places.ndim != x.ndim:
         raise RuntimeError(
-            "Index tensor must have the same number of dimensions as input tensor: got "
-            f"{places.ndim} and {x.ndim}"
+            f"the index has {places.ndim} axes, and the tensor has {x.ndim}; give it as many"
         )
     if any(m > n for a, (m, n) in enumerate(zip(places.shape, x.shape, strict=True)) if a != axis):
         raise RuntimeError(
-            f"{name}(): Expected index {list(places.shape)} to be no larger than self "
-            f"{list(x.shape)} apart from dimension {axis}"
+            f"{name}(): an index of shape {list(places.shape)} is too large for a tensor of "
+            f"shape {list(x.shape)}; only axis {axis} may be longer"
         )
     if values is None:
         return
     if values.ndim != places.ndim:
         raise RuntimeError(
-            "Index tensor must have the same number of dimensions as src tensor: got "
-            f"{places.ndim} and {values.ndim}"
+            f"the index has {places.ndim} axes, and src has {values.ndim}; give it as many"
         )
     if any(m > n for m, n in zip(places.shape, values.shape, strict=True)):
         raise RuntimeError(
-            f"{name}(): Expected index {list(places.shape)} to be no larger than src "
+            f"{name}(): an index of shape {list(places.shape)} is too large for src of shape "
             f"{list(values.shape)}"
         )
 
@@ -714,8 +699,8 @@ def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
         return indexing.getitem(ns.reshape(x, (-1,)), _flat(places))
     if x.ndim != places.ndim:
         raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
-            f"but got {x.ndim} dimensions for input, and {places.ndim} dimensions for indices"
+            f"take_along_dim(): the tensor has {x.ndim} axes, and the indices have "
+            f"{places.ndim}; give them as many"
         )
     axis = axis_of(dim, x.ndim)
     _checked_around(places, x.shape[axis], "take_along_dim")
@@ -731,7 +716,7 @@ def _checked_around(places: Any, n: int, name: str, error: type[Exception] = Ind
     if isinstance(places, np.ndarray) and places.size:
         low, high = places.min(), places.max()
         if low < -n or high >= n:
-            raise error(f"{name}(): index {low if low < -n else high} is out of range for size {n}")
+            raise error(f"{name}: there is no index {low if low < -n else high} among {n}")
     return places
 
 
@@ -746,16 +731,16 @@ def scatter(
 def _scattered(input: Any, dim: Any, index: Any, src: Any, value: Any, reduce: Any) -> Any:
     given = src if src is not None else value
     if given is None:
-        raise TypeError("scatter() missing the argument 'src' or 'value'")
+        raise TypeError("scatter() needs src or value; give one of them")
     if reduce not in (None, "add", "multiply"):
-        raise RuntimeError("reduce argument must be either add or multiply.")
+        raise RuntimeError("scatter(): reduce is unknown; give 'add' or 'multiply'")
     whole = convert(input)
     if not isinstance(given, (Tensor, Native)):
         number = wrap_native(_number(given, whole.dtype))
         shape = index._raw.shape if isinstance(index, Tensor) else ()
         given = ns.broadcast_to(number, shape)
     elif given._raw.dtype != whole.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+        raise RuntimeError("scatter: src has another dtype than x; write src.to(x.dtype)")
     x, axis, places, values = _elements(input, dim, index, "scatter", given)
     if places is None:
         return ns.positive(whole)
@@ -777,7 +762,7 @@ def scatter_add(input: Any, dim: Any, index: Any, src: Any) -> Any:
     """Return a tensor with others added at places along one axis."""
     whole = convert(input)
     if convert(src, what="src").dtype != whole.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+        raise RuntimeError("scatter_add: src has another dtype than x; write src.to(x.dtype)")
     x, axis, places, values = _elements(input, dim, index, "scatter_add", src)
     if places is None:
         return ns.positive(whole)
@@ -791,7 +776,7 @@ def scatter_reduce(
     """Return a tensor with the sum (or another reduction) of elements and others at places."""
     whole = convert(input)
     if convert(src, what="src").dtype != whole.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+        raise RuntimeError("scatter_reduce: src has another dtype than x; write src.to(x.dtype)")
     x, axis, places, values = _elements(input, dim, index, "scatter_reduce", src)
     reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
     _check_reduction(reduce, ("sum", "prod", "mean", "amax", "amin"), "scatter_reduce")
@@ -819,9 +804,7 @@ def index_reduce(
 
 def _check_reduction(reduce: Any, known: tuple[str, ...], name: str) -> None:
     if reduce not in known:
-        raise RuntimeError(
-            f"{name}(): Expected reduce to be one of {', '.join(known)}, got {reduce}."
-        )
+        raise RuntimeError(f"{name}(): reduce is {reduce}; give one of {', '.join(known)}")
 
 
 def _lowest(kind: np.dtype, sign: int) -> Any:
@@ -904,12 +887,11 @@ def put_function(input: Any, index: Any, source: Any, accumulate: bool = False) 
     """Return a tensor with others at places of the flat tensor, or added there."""
     x, values = convert(input), convert(source, what="source")
     if values.dtype != x.dtype:
-        raise RuntimeError("put_(): self and source expected to have the same dtype")
+        raise RuntimeError("put_(): source has another dtype; write source.to(x.dtype)")
     places = _flat_places(index, x.size, "put_")
     if places.size != values.size:
         raise IndexError(
-            f"put_(): Expected source and index to have the same number of elements, but got "
-            f"source.numel() = {values.size}, index.numel() = {places.size}"
+            f"put_(): {places.size} indices for {values.size} values; give one index for each value"
         )
     flat, values = ns.reshape(x, (-1,)), ns.reshape(values, (-1,))
     key = indexing.parse_key((_flat(places),), flat.shape).parts
@@ -925,14 +907,12 @@ def put_function(input: Any, index: Any, source: Any, accumulate: bool = False) 
 
 def _mask(mask: Any, name: str, bytes_too: bool = False) -> Native:
     if not isinstance(mask, (Tensor, Native)):
-        raise TypeError(f"{name}(): argument 'mask' must be Tensor, not {type(mask).__name__}")
+        raise TypeError(f"{name}(): mask is a {type(mask).__name__}; give a tensor")
     kind = mask._raw.dtype
     if kind == np.uint8 and bytes_too:
         return convert(mask) != 0
     if kind.kind != "b":
-        raise RuntimeError(
-            f"{name}: expected a mask of bool but got {dtypes.of_numpy(kind)}; write mask.bool()"
-        )
+        raise RuntimeError(f"{name}: the mask has dtype {dtypes.of_numpy(kind)}; write mask.bool()")
     if type(mask._raw) is np.ndarray:
         return wrap_native(mask._raw.copy())  # later writes to it leave the rule alone
     return convert(mask)
@@ -950,7 +930,7 @@ def _fill_value(value: Any, x: Native, name: str) -> Native:
     if isinstance(value, (Tensor, Native)):
         kinds = dtypes.category(value._raw.dtype), dtypes.category(x._raw.dtype)
         if kinds[0] > kinds[1]:
-            raise RuntimeError(f"value cannot be converted to type {x.dtype} without overflow")
+            raise RuntimeError(f"the number does not fit into {x.dtype}; write x.to() first")
     return _scalar(value, x, name)
 
 
@@ -974,8 +954,8 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     values = convert(source, what="source")
     if values.dtype != x.dtype:
         raise RuntimeError(
-            "masked_scatter: expected self and source to have same dtypes but got "
-            f"{dtypes.of_numpy(x.dtype)} and {dtypes.of_numpy(values.dtype)}"
+            f"masked_scatter: a source of {dtypes.of_numpy(values.dtype)} for a tensor of "
+            f"{dtypes.of_numpy(x.dtype)}; convert one of them"
         )
     x, where = ns.broadcast_arrays(x, where)
     shape = x.shape
@@ -985,8 +965,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     places = np.flatnonzero(values_of(where._raw))
     if places.size > values.size:
         raise RuntimeError(
-            f"masked_scatter: expected source to have at least {places.size} elements, got "
-            f"{values.size}"
+            f"masked_scatter: {values.size} elements in source for {places.size} places"
         )
     flat = ns.reshape(x, (-1,))
     taken = ns.reshape(values, (-1,))[: places.size]
@@ -1037,7 +1016,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)
     size = int(np.prod(lengths))
     if flat.size and (flat.min() < 0 or flat.max() >= size):
-        raise as_is(ValueError(f"unravel_index: indices are out of bounds for {size} elements"))
+        raise as_is(ValueError(f"unravel_index: an index is beyond {size} elements"))
     return tuple([made(np.asarray(p, np.int64)) for p in np.unravel_index(flat, lengths)])
 
 
@@ -1050,7 +1029,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Tensor:
     if isinstance(src, (bool, int, float, complex)):
         src = made(_number(src, self._raw.dtype))
     if not isinstance(src, Tensor):
-        raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}")
+        raise TypeError(f"copy_(): got a {type(src).__name__}; give a tensor")
     memory.check_writable(self)
     if src is not self:
         memory.check_apart(self._raw, src._raw)
@@ -1091,9 +1070,9 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Tensor:
     """Write one value to the main diagonal, which goes on below a tall matrix if it wraps."""
     shape = self._raw.shape
     if len(shape) < 2:
-        raise RuntimeError("dimensions must larger than 1")
+        raise RuntimeError("fill_diagonal_: give a tensor of 2 axes or more")
     if len(shape) > 2 and len(set(shape)) > 1:
-        raise RuntimeError("all dimensions of input must be of equal length")
+        raise RuntimeError("fill_diagonal_: more than 2 axes must have one length")
     places = np.zeros(shape, bool)
     np.fill_diagonal(places, True, wrap=wrap and len(shape) == 2)
     rows = tuple(made(p) for p in places.nonzero())

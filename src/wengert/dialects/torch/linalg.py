@@ -41,23 +41,20 @@ def matrices(
         if whole:
             raise unable(whole, x)
         raise RuntimeError(
-            f"{name}: Expected a floating point or complex tensor as input. Got {type_name(x)}; "
-            "write x.float()"
+            f"{name}: the tensor is a {type_name(x)}, without fractions; write x.float()"
         )
     if x.ndim < 2:
         raise RuntimeError(
-            f"{name}: The input tensor {what} must have at least 2 dimensions, got shape "
-            f"{list(x.shape)}"
+            f"{name}: {what} has shape {list(x.shape)}; give a matrix, or a batch of matrices"
         )
     if square and x.shape[-1] != x.shape[-2]:
         raise RuntimeError(
-            f"{name}: {what} must be batches of square matrices, but they are {x.shape[-2]} by "
-            f"{x.shape[-1]} matrices"
+            f"{name}: {what} has {x.shape[-2]} rows and {x.shape[-1]} columns; give square matrices"
         )
     if x._raw.dtype == np.float16:
         if kernel:
             raise unable(kernel, x)
-        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got Half; write x.float()")
+        raise RuntimeError(f"{name}: float16 is too coarse for this decomposition; write x.float()")
     return x
 
 
@@ -65,8 +62,8 @@ def check_same(x: Native, y: Native, name: str, names: str = "A and B") -> None:
     """Raise unless two tensors have one dtype."""
     if x._raw.dtype != y._raw.dtype:
         raise RuntimeError(
-            f"{name}: Expected {names} to have the same dtype, but found {type_name(x)} and "
-            f"{type_name(y)}; convert one, as y.to(x.dtype)"
+            f"{name}: {names} have different dtypes, {type_name(x)} and {type_name(y)}; convert "
+            "one, as y.to(x.dtype)"
         )
 
 
@@ -100,19 +97,17 @@ def _numbers(input: Any, dtype: Any, name: str) -> Native:
     x = convert(input)
     if kind_of(x) not in "fc":
         raise RuntimeError(
-            f"{name}: Expected a floating point or complex tensor as input. Got {type_name(x)}; "
-            "write x.float()"
+            f"{name}: the tensor is a {type_name(x)}, without fractions; write x.float()"
         )
     if dtype is None:
         return x
     wanted = dtypes.to_numpy(dtype)
     if wanted.kind != kind_of(x):
         kind = "real" if kind_of(x) == "f" else "complex"
-        raise RuntimeError(f"{name}: dtype should be {kind} for {kind} inputs, but got {dtype}")
+        raise RuntimeError(f"{name}: dtype={dtype} for a {kind} tensor; give a {kind} dtype")
     if wanted.itemsize < x._raw.dtype.itemsize:
         raise RuntimeError(
-            f"{name}: the dtype of the input ({type_name(x)}) should be convertible without "
-            f"narrowing to the specified dtype ({dtype})"
+            f"{name}: dtype={dtype} would lose precision of the {type_name(x)}; give a wider one"
         )
     return astype(x, wanted)
 
@@ -120,13 +115,12 @@ def _numbers(input: Any, dtype: Any, name: str) -> Native:
 def _vector_norm(x: Native, ord: Any, dim: Any, keepdim: Any, name: str) -> Native:
     order = static(ord)
     if isinstance(order, bool) or not isinstance(order, (int, float)):
-        raise TypeError(f"{name}(): argument 'ord' must be Number, not {type(ord).__name__}")
+        raise TypeError(f"{name}(): ord is a {type(ord).__name__}; give a number")
     axes = axes_of(dim, x.ndim)
     empty = 0 in x.shape and 0 in [x.shape[a] for a in axes]
     if empty and (order < 0 or order == math.inf):
         raise RuntimeError(
-            f"{name} cannot compute the {order} norm on an empty tensor because the operation does "
-            "not have an identity"
+            f"{name}: the norm of order {order} is undefined for a tensor without elements"
         )
     return vector_norm(x, float(order), axes, truth(keepdim))
 
@@ -144,20 +138,20 @@ def _matrix_norm(x: Native, ord: Any, dim: Any, keepdim: Any) -> Native:
     name = "linalg.matrix_norm"
     if x.ndim < 2:
         raise RuntimeError(
-            f"{name}: The input tensor A must have at least 2 dimensions, got {list(x.shape)}"
+            f"{name}: got a tensor of shape {list(x.shape)}; give a matrix, or a batch of matrices"
         )
     given = dim if isinstance(dim, (tuple, list)) else (dim,)
     if len(given) != 2:
-        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {dim}")
+        raise RuntimeError(f"{name}: dim is {dim}; give the two axes of the matrices")
     axes = [axis_of(d, x.ndim) for d in given]
     if axes[0] == axes[1]:
-        raise RuntimeError(f"{name}: dims must be different. Got {tuple(given)}")
+        raise RuntimeError(f"{name}: dim is {tuple(given)}; give two different axes")
     order = static(ord)
     known = ("fro", "nuc") if isinstance(order, str) else (1, -1, 2, -2, math.inf, -math.inf)
     if order is None or isinstance(order, bool):
-        raise TypeError(f"{name}(): argument 'ord' must be Number or str, not {order}")
+        raise TypeError(f"{name}(): ord is {order}; give a number or a string")
     if order not in known:
-        raise RuntimeError(f"{name}: Order {ord} not supported; write one of {known}")
+        raise RuntimeError(f"{name}: ord is {ord}; write one of {known}")
     keep = truth(keepdim)
     if order == "fro":
         return vector_norm(x, 2.0, tuple(axes), keep)
@@ -206,14 +200,14 @@ def norm(
         axes = dim if isinstance(dim, (tuple, list)) else (dim,)
         if len(axes) not in (1, 2):
             raise RuntimeError(
-                f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(axes)}"
+                f"linalg.norm: dim has {list(axes)}; give one axis for vectors, or two for matrices"
             )
     elif ord is None:
         axes = ()  # all of them
     elif x.ndim not in (1, 2):
         raise RuntimeError(
-            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
-            f"{x.ndim}D."
+            f"linalg.norm: ord needs a vector or a matrix, and this tensor has {x.ndim} axes; "
+            "give dim="
         )
     else:
         axes = (0,) if x.ndim == 1 else (0, 1)
@@ -234,7 +228,7 @@ def cond(input: Any, p: Any = None) -> Any:
     """Return the condition numbers of matrices: their norm times that of their inverse."""
     x = convert(input)
     if x.ndim < 2:
-        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+        raise RuntimeError("linalg.cond: got a vector or a number; give a matrix")
     order = static(p)
     if order is None or order in (2, -2):
         values = singular_values(matrices(x, "linalg.svd", kernel="linalg_svd_cpu"))
@@ -243,7 +237,7 @@ def cond(input: Any, p: Any = None) -> Any:
         first, last = values[..., 0], values[..., -1]
         return ns.divide(last, first) if order == -2 else ns.divide(first, last)
     if order not in ("fro", "nuc", 1, -1, math.inf, -math.inf):
-        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}; write 'fro', 2 or the like")
+        raise RuntimeError(f"linalg.cond: p is {p}; write 'fro', 2 or the like")
     x = matrices(x, f"linalg.cond(ord={p})", square=True, kernel="lu_cpu")
     inverse, info = _inverse(x)
     last_two = (-2, -1)
@@ -277,12 +271,11 @@ def _sizes(x: Native, hermitian: Any) -> Native:
 def _check_numbers(x: Native, name: str) -> None:
     if kind_of(x) not in "fc" or x._raw.dtype == np.float16:
         raise RuntimeError(
-            f"{name}: This function doesn't handle types other than float and double. Got "
-            f"{type_name(x)}; write x.float()"
+            f"{name}: the tensor is a {type_name(x)}; write x.float(), or x.double()"
         )
     if x.ndim < 2:
         raise RuntimeError(
-            f"{name}: The input tensor must have at least 2 dimensions, got shape {list(x.shape)}"
+            f"{name}: got a tensor of shape {list(x.shape)}; give a matrix, or a batch of matrices"
         )
 
 
@@ -308,7 +301,7 @@ put(("linalg.matmul",), offered_as("matmul"))
 def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Return the diagonals of matrices, as a view."""
     if not isinstance(A, Tensor):
-        raise TypeError(f"diagonal(): argument 'A' must be Tensor, not {type(A).__name__}")
+        raise TypeError(f"diagonal(): A is a {type(A).__name__}; give a tensor")
     return NAMES["diagonal"](A, offset, dim1, dim2)
 
 
@@ -333,16 +326,15 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     x, y = convert(input), convert(other, what="other")
     if x.ndim != y.ndim:
         raise RuntimeError(
-            f"linalg.cross: inputs must have the same number of dimensions, got {x.ndim} and "
-            f"{y.ndim}"
+            f"linalg.cross: the factors have {x.ndim} and {y.ndim} axes; give them as many"
         )
     if not x.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise IndexError(f"dim={dim} was given for a single number, which has no axis")
     axis = axis_of(dim, x.ndim)
     if x.shape[axis] != 3 or y.shape[axis] != 3:
         raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {x.shape[axis]} and "
-            f"{y.shape[axis]}"
+            f"linalg.cross: axis {dim} has {x.shape[axis]} and {y.shape[axis]} elements; vectors "
+            "of 3 have a cross product"
         )
     check_same(x, y, "linalg.cross", "input and other")
     return native.cross(x, y, axis=axis)
@@ -352,18 +344,15 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
 def multi_dot(tensors: Any) -> Any:
     """Return the product of matrices, in the order that takes the fewest steps."""
     if not isinstance(tensors, (list, tuple)):
-        raise TypeError(
-            f"multi_dot(): argument 'tensors' must be tuple of Tensors, not "
-            f"{type(tensors).__name__}"
-        )
+        raise TypeError(f"multi_dot(): got a {type(tensors).__name__}; give a tuple of tensors")
     found = [convert(t, what=f"tensors[{k}]") for k, t in enumerate(tensors)]
     if len(found) < 2:
-        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(found)}")
+        raise RuntimeError(f"multi_dot(): got {len(found)} tensors; give two or more")
     for k, x in enumerate(found):
         ends = k in (0, len(found) - 1)
         if x.ndim != 2 and not (ends and x.ndim == 1):
             raise RuntimeError(
-                f"multi_dot(): tensor {k} must be {'1D or ' if ends else ''}2D but got {x.ndim}D"
+                f"multi_dot(): tensor {k} has {x.ndim} axes; give {'1 or ' if ends else ''}2"
             )
         check_same(found[0], x, "multi_dot()", "all tensors")
     if kind_of(found[0]) == "b":
@@ -376,11 +365,9 @@ def matrix_power(input: Any, n: int) -> Any:
     """Return the product of matrices with themselves, n times; of their inverses if n < 0."""
     x = convert(input)
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-        raise TypeError(f"matrix_power(): argument 'n' must be int, not {type(n).__name__}")
+        raise TypeError(f"matrix_power(): n is a {type(n).__name__}; give a whole number")
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise RuntimeError(
-            f"linalg.matrix_power: A must be batches of square matrices, got {list(x.shape)}"
-        )
+        raise RuntimeError(f"linalg.matrix_power: got shape {list(x.shape)}; give square matrices")
     if n == 0:
         none = wrap_native(np.zeros(x.shape, bool))
         return ns.where(none, x, wrap_native(np.eye(x.shape[-1], dtype=x._raw.dtype)))
@@ -405,12 +392,11 @@ def linalg_vander(x: Any, *, N: Any = None) -> Any:
     vector = convert(x, what="x")
     if kind_of(vector) == "b" or vector._raw.dtype == np.float16:
         raise RuntimeError(
-            "linalg.vander supports floating point, complex, and integer tensors, but got "
-            f"{type_name(vector)}"
+            f"linalg.vander: got a {type_name(vector)}; give numbers, for example x.float()"
         )
     count = N if N is not None else vector.shape[-1] if vector.ndim else 1
     if count <= 1:
-        raise RuntimeError(f"N must be greater than 1, got {count}")
+        raise RuntimeError(f"N is {count}; give 2 or more")
     if kind_of(vector) in "iu":
         vector = astype(vector, np.dtype(np.int64))
     powers = [ns.ones_like(vector), vector]
@@ -430,8 +416,8 @@ def householder_product(input: Any, tau: Any) -> Any:
     x, scales = _reflections(input, tau, "orgqr_cpu")
     if x.shape[-2] < x.shape[-1]:
         raise RuntimeError(
-            "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to "
-            f"input.shape[-1], got shape {list(x.shape)}"
+            f"householder_product: the matrix has shape {list(x.shape)}; it must not have more "
+            "columns than rows"
         )
     eye = wrap_native(np.eye(*x.shape[-2:], dtype=x._raw.dtype))
     return reflected(x, scales, ns.broadcast_to(eye, x.shape))
@@ -443,13 +429,13 @@ def _reflections(input: Any, tau: Any, kernel: str) -> tuple[Native, Native]:
     check_same(x, scales, "torch.linalg.householder_product", "input and tau")
     if scales.ndim != x.ndim - 1 or scales.shape[:-1] != x.shape[:-2]:
         raise RuntimeError(
-            "torch.linalg.householder_product: Expected tau to have one dimension less than input "
-            f"and its batches, got shapes {list(scales.shape)} and {list(x.shape)}"
+            f"householder_product: tau has shape {list(scales.shape)} for a matrix of "
+            f"{list(x.shape)}; give one vector for each matrix"
         )
     if scales.shape[-1] > x.shape[-1]:
         raise RuntimeError(
-            "torch.linalg.householder_product: input.shape[-1] must be greater than or equal to "
-            f"tau.shape[-1], got {x.shape[-1]} and {scales.shape[-1]}"
+            f"householder_product: {scales.shape[-1]} numbers in tau for {x.shape[-1]} columns; "
+            "give one for each column at most"
         )
     return x, scales
 
@@ -462,8 +448,8 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
     check_same(x, y, "torch.ormqr", "input and other")
     if y.shape[-2 if left else -1] != x.shape[-2]:
         raise RuntimeError(
-            f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2], got "
-            f"shapes {list(y.shape)} and {list(x.shape)}"
+            f"ormqr: axis {-2 if left else -1} of other, of shape {list(y.shape)}, does not fit "
+            f"the rows of input, of shape {list(x.shape)}"
         )
     if left:
         return reflected(x, scales, y, transpose)
@@ -567,7 +553,7 @@ def _check_errors(check: Any, info: Native, name: str) -> None:
     pivot = first_error(info)
     if truth(check, "check_errors") and pivot:
         raise LinAlgError(
-            f"{name}: The diagonal element {pivot} is zero, and the input matrix is singular."
+            f"{name}: the matrix is singular: pivot {pivot} is 0; use torch.linalg.lstsq or pinv"
         )
 
 
@@ -630,12 +616,12 @@ def tensorinv(input: Any, ind: int = 2) -> Any:
     """Return the inverse under `tensordot` over `ind` axes."""
     x = convert(input)
     if ind <= 0:
-        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+        raise RuntimeError(f"ind is {ind}; give a whole number of 1 or more")
     rows, columns = x.shape[:ind], x.shape[ind:]
     if ind > x.ndim or math.prod(rows) != math.prod(columns):
         raise RuntimeError(
-            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
-            f"prod(self.shape[:ind]), but got shape {list(x.shape)} and ind={ind}"
+            f"the axes of shape {list(x.shape)} before and after ind={ind} hold different "
+            "numbers of elements, so there is no square matrix to invert"
         )
     square = ns.reshape(x, (math.prod(rows), math.prod(columns)))
     return ns.reshape(native.inv(matrices(square, "linalg.inv")), (*columns, *rows))
@@ -652,12 +638,11 @@ def check_system(a: Native, b: Native, name: str, left: bool = True) -> None:
     """Raise unless matrices b fit to square ones, and batches to each other."""
     if b.ndim < 2:
         raise RuntimeError(
-            f"{name}: The input tensor B must have at least 2 dimensions, got {list(b.shape)}"
+            f"{name}: B has shape {list(b.shape)}; give a matrix, or a batch of matrices"
         )
     if a.shape[-1] != b.shape[-2 if left else -1]:
         raise RuntimeError(
-            f"{name}: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B "
-            f"({_shapes(a, b)})"
+            f"{name}: {'AX' if left else 'XA'} = B has no solution of any shape ({_shapes(a, b)})"
         )
 
 
@@ -710,8 +695,8 @@ def tensorsolve(input: Any, other: Any, dims: Any = None) -> Any:
     left = x.shape[y.ndim :]
     if math.prod(left) != math.prod(x.shape[: y.ndim]):
         raise RuntimeError(
-            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
-            f"prod(self.shape[:other.ndim]), but got shapes {list(x.shape)} and {list(y.shape)}"
+            f"a tensor of shape {list(x.shape)} is not square over the axes of the right-hand "
+            f"side, of shape {list(y.shape)}"
         )
     size = math.prod(left)
     a = matrices(ns.reshape(x, (size, size)), "linalg.solve", kernel="lu_cpu")
@@ -781,9 +766,7 @@ def triangular_solve(
 def check_right(b: Native, a: Native, name: str) -> None:
     """Raise unless right-hand sides are matrices that fit to square ones."""
     if b.ndim < 2:
-        raise RuntimeError(
-            f"{name}: b should have at least 2 dimensions, but has {b.ndim} dimensions instead"
-        )
+        raise RuntimeError(f"{name}: b has {b.ndim} axes; give a matrix, as b[:, None]")
     check_same(b, a, name, "b and A")
     check_system(a, b, name)
 
@@ -804,17 +787,17 @@ def lstsq(input: Any, b: Any, rcond: Any = None, *, driver: str | None = None) -
     check_same(a, right, name, "input and other")
     driver = "gelsy" if driver is None else driver
     if driver not in _DRIVERS:
-        raise RuntimeError(f"{name}: parameter `driver` should be one of {_DRIVERS}, got {driver}")
+        raise RuntimeError(f"{name}: driver is {driver}; give one of {_DRIVERS}")
     vector = right.ndim == a.ndim - 1 and right.shape == a.shape[:-1]
     right = ns.expand_dims(right, axis=-1) if vector else right
     if right.ndim < 2 or a.shape[-2] != right.shape[-2]:
         raise RuntimeError(
-            f"{name}: input.size(-2) should match other.size(-2), got {_shapes(a, right)}"
+            f"{name}: matrices and right-hand sides need equal rows, not {_shapes(a, right)}"
         )
     if right.ndim != a.ndim or right.shape[:-2] != a.shape[:-2]:
         raise RuntimeError(
-            f"{name}: The batches of input and other must match, got shapes {list(a.shape)} and "
-            f"{list(right.shape)}"
+            f"{name}: matrices of shape {list(a.shape)} and right-hand sides of "
+            f"{list(right.shape)} belong to different batches"
         )
     rows, columns = a.shape[-2:]
     values = singular_values(constant(a))
@@ -837,10 +820,7 @@ def lstsq(input: Any, b: Any, rcond: Any = None, *, driver: str | None = None) -
 
 def _removed(name: str, instead: str) -> None:
     def call(*args: Any, **options: Any) -> Any:
-        raise RuntimeError(
-            f"torch.{name}: This function was deprecated since version 1.9 and is now removed; "
-            f"write torch.linalg.{instead}"
-        )
+        raise RuntimeError(f"torch.{name} is gone from PyTorch; write torch.linalg.{instead}")
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Raise: PyTorch has no `{name}` any more."

@@ -211,7 +211,7 @@ def mvlgamma(input: Any, p: int) -> Any:
     x = only_tensor(input, "mvlgamma")
     check_kind("mvlgamma", x._raw.dtype, "biuf")
     if p < 1:
-        raise RuntimeError(f"p has to be greater than or equal to 1, not {p}")
+        raise RuntimeError(f"mvlgamma: p is {p}; give 1 or more")
     x = astype(x, dtypes.floating(x._raw.dtype))
     total = special.gammaln(x)
     for j in range(1, p):
@@ -224,9 +224,9 @@ def polygamma(n: int, input: Any) -> Any:
     """Return the n-th derivative of digamma."""
     x = only_tensor(input, "polygamma")
     if isinstance(n, float) or not isinstance(n, (int, np.integer)):
-        raise TypeError(f"polygamma(): argument 'n' must be int, not {type(n).__name__}")
+        raise TypeError(f"polygamma(): n is a {type(n).__name__}; give a whole number")
     if n < 0:
-        raise RuntimeError(f"polygamma(n, x) does not support negative n, such as {n}")
+        raise RuntimeError(f"polygamma(): n is {n}; give 0 or more")
     check_kind("polygamma", x._raw.dtype, "biuf")
     return special.polygamma(int(n), astype(x, dtypes.floating(x._raw.dtype)))
 
@@ -392,8 +392,8 @@ def _float_power_in_place(self: Any, exponent: Any) -> Any:
     needed = np.complex128 if isinstance(exponent, complex) else np.float64
     if self._raw.dtype not in (needed, np.complex128):
         raise RuntimeError(
-            f"the base given to float_power_ has dtype {self.dtype} but the operation's result "
-            f"requires dtype {dtypes.of_numpy(np.dtype(needed))}; write x.double()"
+            f"float_power_ computes {dtypes.of_numpy(np.dtype(needed))}, which does not fit into "
+            f"a base of {self.dtype}; write x.double()"
         )
     return NAMES["Tensor.pow_"](self, exponent)
 
@@ -407,7 +407,7 @@ put(("Tensor.float_power_",), _float_power_in_place)
 def _bounds(low: Any, high: Any) -> str:
     """Return PyTorch's name of the entry of clamp, having checked the bounds."""
     if low is None and high is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+        raise RuntimeError("clamp: no bound was given; give min, max or both")
     given = [b for b in (low, high) if b is not None]
     tensors = [isinstance(b, (Tensor, Native)) for b in given]
     if any(tensors) != all(tensors) or not all(
@@ -474,8 +474,8 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     w = only_tensor(weight, "lerp", "weight")
     if w._raw.dtype != x._raw.dtype and w.shape:
         raise RuntimeError(
-            f"expected dtype {dtypes.of_numpy(x._raw.dtype)} for `weight` but got dtype "
-            f"{dtypes.of_numpy(w._raw.dtype)}; write w.to(x.dtype)"
+            f"lerp: the weight has dtype {dtypes.of_numpy(w._raw.dtype)}, and the ends have "
+            f"{dtypes.of_numpy(x._raw.dtype)}; write w.to(x.dtype)"
         )
     return _labelled(x + (y - x) * astype(w, x._raw.dtype), "LerpBackward1")
 
@@ -514,7 +514,7 @@ def addcdiv(input: Any, *args: Any, **options: Any) -> Any:
     divided = [v for v in (*args, *options.values()) if isinstance(v, (Tensor, Native))]
     if all(v._raw.dtype.kind in "biu" for v in divided):
         raise RuntimeError(
-            "Integer division with addcdiv is no longer supported; write x.float() first, or "
+            "addcdiv does not divide whole numbers by whole numbers; write x.float() first, or "
             "torch.div with rounding_mode"
         )
     quotient = first / second

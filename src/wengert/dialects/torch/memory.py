@@ -117,7 +117,9 @@ def _counted(raw: np.ndarray) -> np.ndarray:
 def version(tensor: Tensor) -> int:
     """Return how often the memory of a tensor was written to."""
     if tensor._inference:
-        raise RuntimeError("Inference tensors do not track version counter.")
+        raise RuntimeError(
+            "writes to a tensor of inference_mode() are not counted; write x.clone()"
+        )
     return _writes(tensor._raw)
 
 
@@ -158,11 +160,10 @@ def check_unwritten(entries: list[Node]) -> None:
             found = WRITTEN.get(id(_counted(array)))
             if found is not None and found.order > node.order:
                 raise RuntimeError(
-                    "one of the variables needed for gradient computation has been modified by an "
-                    f"inplace operation: a tensor of shape {list(array.shape)} that "
-                    f"{label_of(node)} saved at {line_of(node)} was overwritten at "
-                    f"{line_at(found.code, found.last)}; write the operation there without the "
-                    "underscore, or save a clone()"
+                    "a value needed for a gradient was modified in place: a tensor of shape "
+                    f"{list(array.shape)} that {label_of(node)} saved at {line_of(node)} was "
+                    f"written to at {line_at(found.code, found.last)}; write the operation there "
+                    "without the underscore, or save a clone()"
                 )
 
 
@@ -390,9 +391,9 @@ def _found_in(base: Tensor, path: tuple[View, ...]) -> Native:
 def _check_derived(part: Tensor) -> None:
     if GRAD in current():
         raise RuntimeError(
-            "this tensor is a view, and its base or another view of its base has been modified "
-            f"inplace; it {_origin(part)}, and such views cannot be used after that. Write the "
-            "in-place operation without the underscore, or take the view after it"
+            f"the memory of this view was written to through another tensor; it {_origin(part)}, "
+            "and such views cannot be used after that. Write the in-place operation without the "
+            "underscore, or take the view after it"
         )
 
 
@@ -404,14 +405,14 @@ def check_usable(tensor: Tensor) -> None:
 
 def _origin(part: Tensor) -> str:
     if part._among:
-        return "is the output of a function that returns multiple views"
-    return "was created in no_grad mode"
+        return "is one of several views that one call returned"
+    return "was taken under no_grad()"
 
 
 def _name_of_view(tensor: Tensor) -> str:
     if tensor._among:
-        return f"An output of {label_of(tensor._node)} is a view"
-    return "A view was created in no_grad mode"
+        return f"a view that {label_of(tensor._node)} returned"
+    return "a view taken under no_grad()"
 
 
 # -- what a write is to the list -------------------------------------------------------------------
@@ -584,7 +585,7 @@ def behind(node: Node) -> Behind:
 def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: Any) -> Tensor:
     """Give a tensor the value that a function has of it, in place, and return it."""
     if not isinstance(tensor, Tensor):
-        raise TypeError(f"expected a Tensor to write to, got {type(tensor).__name__}")
+        raise TypeError(f"got a {type(tensor).__name__} to write to; give a tensor")
     check_writable(tensor)
     for value in args:
         if isinstance(value, Tensor) and value is not tensor:
@@ -653,8 +654,8 @@ def check_writable(tensor: Tensor) -> None:
     base = base_of(tensor)
     if base._inference and not is_inference_mode_enabled():
         raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed; write "
-            "x.clone() for a normal tensor before the update"
+            "a tensor of torch.inference_mode() is written to outside of it; write x.clone() "
+            "for a normal tensor before the update"
         )
     if GRAD not in current():
         return
@@ -664,13 +665,13 @@ def check_writable(tensor: Tensor) -> None:
         check_view(tensor)
         if base._node is None or type(base._node) is Leaf:
             raise RuntimeError(
-                "a view of a leaf Variable that requires grad is being used in an in-place "
-                "operation; write `with torch.no_grad():` around an update, or x.clone() before it"
+                "a view of a leaf that requires grad is written to, and the leaf's value would "
+                "be lost; write `with torch.no_grad():` around an update, or x.clone() before it"
             )
     if type(tensor._node) is Leaf:
         raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place operation; write "
-            "`with torch.no_grad():` around an update, or compute a new tensor"
+            "a leaf that requires grad is written to, and its value would be lost; write `with "
+            "torch.no_grad():` around an update, or compute a new tensor"
         )
 
 
@@ -678,7 +679,7 @@ def check_view(tensor: Tensor) -> None:
     """Raise if a tensor is a view that nothing can be recorded for."""
     if tensor._among or tensor._blind:
         raise RuntimeError(
-            f"{_name_of_view(tensor)} and is being modified inplace with grad mode enabled; it "
+            f"{_name_of_view(tensor)} cannot be modified where gradients are recorded: it "
             f"{_origin(tensor)}; write the operation without the underscore, or take one view by "
             "its index where gradients are recorded"
         )
@@ -755,8 +756,8 @@ def _fitted(value: Native, raw: Any) -> Native:
             fits = False
         if not fits:
             raise RuntimeError(
-                f"output with shape {list(shape)} doesn't match the broadcast shape "
-                f"{list(new.shape)}; an in-place operation cannot change a shape"
+                f"a result of shape {list(new.shape)} does not fit into a tensor of shape "
+                f"{list(shape)}; an in-place operation cannot change a shape"
             )
         value = ns.broadcast_to(value, shape)
     return value
@@ -780,8 +781,8 @@ def check_apart(place: Any, values: Any, whole: bool = True) -> None:
     elif one >= other + values.nbytes or other >= one + place.nbytes:
         return
     raise RuntimeError(
-        "unsupported operation: some elements of the input tensor and the written-to tensor refer "
-        "to a single memory location; write .clone() on one of them before the operation"
+        "the tensor that is written to shares part of its memory with an operand; write "
+        ".clone() on one of them before the operation"
     )
 
 
@@ -812,8 +813,8 @@ def check_memory(raw: np.ndarray, several: bool = False) -> None:
         and any(n > 1 and not s for n, s in zip(raw.shape, raw.strides, strict=True))
     ):
         raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location; write x.clone() before the operation"
+            "several elements of the tensor that is written to share one place in memory; write "
+            "x.clone() before the operation"
         )
     if not raw.flags.writeable:
         raise RuntimeError("this tensor shares memory that cannot be written to; write x.clone()")

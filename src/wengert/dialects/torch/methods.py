@@ -44,7 +44,7 @@ def backward(
 def detach(input: Tensor) -> Tensor:
     """Return a tensor of the same memory that was not computed from anything."""
     if not isinstance(input, Tensor):
-        raise TypeError(f"detach(): argument 'input' must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"detach(): input is a {type(input).__name__}; give a tensor")
     shared = made(input._raw)
     base = memory.base_of(input)
     shared._origin = base._origin or weakref.ref(base)
@@ -58,7 +58,7 @@ def _data(self: Tensor) -> Tensor:
 
 def _set_data(self: Tensor, value: Tensor) -> None:
     if not isinstance(value, Tensor):
-        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        raise TypeError(f".data takes a tensor, and a {type(value).__name__} was given")
     self._raw = value._raw
     if type(self._node) is Leaf:
         self._node.shape, self._node.dtype = self._raw.shape, self._raw.dtype
@@ -71,7 +71,7 @@ put(("Tensor.data",), property(_data, _set_data))
 def detach_(input: Tensor) -> Tensor:
     """Have a tensor forget what it was computed from, and return it."""
     if input._base is not None:
-        raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+        raise RuntimeError("detach_() of a view would change its base too; write x.detach()")
     input._node = None
     return input
 

@@ -42,9 +42,7 @@ def _kind(value: Any) -> str:
 
 def _no_truth(one: Any, two: Any, common: np.dtype) -> None:
     if "b" in (_kind(one), _kind(two)):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported; write x ^ y or ~x"
-        )
+        raise RuntimeError("booleans have no difference; write x ^ y or ~x")
 
 
 def no_zero(one: Any, two: Any, common: np.dtype) -> None:
@@ -60,7 +58,7 @@ def _has_zero(raw: Any) -> bool:
 
 def _no_inverse(one: Any, two: Any, common: np.dtype) -> None:
     if common.kind in "iu" and _is_number(two) and two < 0:
-        raise RuntimeError("Integers to negative integer powers are not allowed; write x.float()")
+        raise RuntimeError("whole numbers have no negative powers; write x.float()")
 
 
 # -- two tensors -----------------------------------------------------------------------------------
@@ -225,12 +223,9 @@ def _scaled(forms: Forms, name: str) -> Any:
 def _check_alpha(alpha: Any, input: Any, other: Any) -> None:
     whole = _kind(input) in "biu" and _kind(other) in "biu"
     if isinstance(alpha, bool) and {_kind(input), _kind(other)} != {"b"}:
-        raise RuntimeError("Boolean alpha only supported for Boolean results; write alpha=1")
+        raise RuntimeError("alpha is a boolean, and the tensors are not; write alpha=1")
     if whole and isinstance(alpha, (float, complex)):
-        raise RuntimeError(
-            "For integral input tensors, argument alpha must not be a floating point number; write "
-            "x.float()"
-        )
+        raise RuntimeError("alpha has fractions, and the tensors have none; write x.float()")
 
 
 offer_both(("add",), _scaled(add, "add"))
@@ -261,8 +256,7 @@ def _div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any =
     forms = _ROUNDED.get(rounding_mode)
     if forms is None:
         raise RuntimeError(
-            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
-            f"'{rounding_mode}'"
+            f"div: rounding_mode is '{rounding_mode}'; give 'trunc', 'floor' or None"
         )
     return answer(forms.within(input, other), out, "div", input, other)
 
@@ -381,10 +375,7 @@ def _positive(input: Any) -> Any:
 
 def _inverted(x: Any) -> Any:
     if x._raw.dtype.kind not in "biu":
-        raise TypeError(
-            f"~ (operator.invert) is only implemented on integer and Boolean-type tensors, not on "
-            f"{x.dtype}; write x.bool()"
-        )
+        raise TypeError(f"~x flips bits or booleans, and {x.dtype} has neither; write x.bool()")
     return _not.within(x)
 
 
@@ -399,7 +390,7 @@ for _name, _function in {
 def _abs_in_place(self: Any) -> Any:
     """Give a tensor its absolute values."""
     if self._raw.dtype.kind == "c":
-        raise RuntimeError("In-place abs is not supported for complex tensors; write x.abs()")
+        raise RuntimeError("abs_() of complex numbers would have to hold real ones; write x.abs()")
     return change(self, _abs.function)
 
 

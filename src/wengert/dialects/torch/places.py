@@ -28,9 +28,7 @@ class Size(tuple[int, ...], metaclass=Shown):
 
     def __add__(self, other: Any) -> Size:
         if not isinstance(other, tuple):
-            raise TypeError(
-                f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
-            )
+            raise TypeError(f"a torch.Size was added to a {type(other).__name__}; give a tuple")
         return sized(tuple.__add__(self, other))
 
     def __radd__(self, other: Any) -> Any:
@@ -62,7 +60,7 @@ def _length(n: Any, place: int) -> int:
         return operator.index(n)
     except TypeError:
         raise TypeError(
-            f"torch.Size() takes an iterable of 'int' (item {place} is '{type(n).__name__}')"
+            f"torch.Size(): item {place} is a '{type(n).__name__}'; give whole numbers"
         ) from None
 
 
@@ -76,7 +74,7 @@ def read_sizes(name: str, given: tuple[Any, ...], named: Any = None) -> tuple[in
     if named is not None:
         given = (named,) if isinstance(named, (tuple, list)) else (None,)
     if not given:
-        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+        raise TypeError(f"{name}() needs a size; write {name}(2, 3)")
     if len(given) == 1 and isinstance(given[0], (tuple, list)):
         given = tuple(given[0])
     elif isinstance(given[0], (tuple, list)):
@@ -84,7 +82,7 @@ def read_sizes(name: str, given: tuple[Any, ...], named: Any = None) -> tuple[in
     lengths = tuple(read_length(name, n) for n in given)
     if any(n < 0 for n in lengths):
         raise RuntimeError(
-            f"{name}: Trying to create tensor with negative dimension; got {list(lengths)}"
+            f"{name}: the size {list(lengths)} has a negative length; give 0 or more"
         )
     return lengths
 
@@ -95,7 +93,7 @@ def read_length(name: str, n: Any) -> int:
         return n
     whole = isinstance(n, (int, np.integer)) or (isinstance(n, Tensor) and n._raw.size == 1)
     if isinstance(n, (bool, np.bool_)) or not whole:
-        raise TypeError(f"{name}(): argument 'size' must be tuple of ints, not {type(n).__name__}")
+        raise TypeError(f"{name}(): the size has a {type(n).__name__}; give whole numbers")
     return operator.index(n)
 
 
@@ -111,7 +109,7 @@ class device(metaclass=Shown):
         if isinstance(type, device):
             return type
         if isinstance(type, int):
-            raise RuntimeError("Cannot access accelerator device when none is available.")
+            raise RuntimeError("there is no accelerator with a number; write 'cpu'")
         if not isinstance(type, str):
             raise TypeError(
                 f"device(): expected a string such as 'cpu', got {builtin_type(type).__name__}"
@@ -119,12 +117,11 @@ class device(metaclass=Shown):
         made = object.__new__(cls)
         kind, colon, place = type.partition(":")
         if kind not in _DEVICES:
-            raise RuntimeError(
-                f"Expected one of {', '.join(_DEVICES)} device type at start of device string: "
-                f"{type}"
-            )
+            raise RuntimeError(f"the device is {type}; begin it with one of {', '.join(_DEVICES)}")
         if colon and (not place.isdigit() or index is not None):
-            raise RuntimeError(f"Invalid device string: '{type}'")
+            raise RuntimeError(
+                f"the device is '{type}'; write a kind and perhaps a number, as 'cpu' or 'cpu:0'"
+            )
         made.type, made.index = kind, int(place) if colon else index
         return made
 
@@ -167,8 +164,8 @@ def check_device(place: Any) -> None:
     kind = device(place).type
     if kind == "cuda":
         raise AssertionError(
-            "Torch not compiled with CUDA enabled: Wengert's tensors are NumPy's; write "
-            "device='cuda' if torch.cuda.is_available() else 'cpu'"
+            "there is no CUDA here: Wengert's tensors are NumPy's; write device='cuda' if "
+            "torch.cuda.is_available() else 'cpu'"
         )
     if kind != "cpu":
         raise RuntimeError(f"there is no {kind} device: Wengert's tensors are NumPy's, on 'cpu'")
@@ -219,5 +216,5 @@ def as_format(raw: np.ndarray, kind: Any) -> np.ndarray:
     if order is None:
         return np.ascontiguousarray(raw).reshape(raw.shape) if kind is contiguous_format else raw
     if raw.ndim != len(order):
-        raise RuntimeError(f"required rank {len(order)} tensor to use {kind!r} format")
+        raise RuntimeError(f"{kind!r} is for tensors of {len(order)} axes")
     return np.ascontiguousarray(raw.transpose(order)).transpose(np.argsort(order))

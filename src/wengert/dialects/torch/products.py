@@ -52,7 +52,7 @@ def _check_same(*tensors: Native, name: str = "") -> None:
     for other in tensors[1:]:
         if other._raw.dtype != first._raw.dtype:
             raise RuntimeError(
-                f"{name}: expected tensors to have the same dtype, but got: {type_name(first)} != "
+                f"{name}: the factors have different dtypes, {type_name(first)} and "
                 f"{type_name(other)}; convert one, as y.to(x.dtype)"
             )
     if kind_of(first) == "b":
@@ -61,14 +61,14 @@ def _check_same(*tensors: Native, name: str = "") -> None:
 
 def _check_axes(x: Native, ndim: int, name: str) -> None:
     if x.ndim != ndim:
-        what = {1: "a vector", 2: "a matrix", 3: "a 3D tensor"}[ndim]
-        raise RuntimeError(f"{name} must be {what}, got shape {list(x.shape)}")
+        what = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}[ndim]
+        raise RuntimeError(f"{name} has shape {list(x.shape)}; give {what}")
 
 
 def _multiplied(x: Native, y: Native) -> Native:
     """Return the product of matrices, of as many as there are in front."""
     if x.shape[-1] != y.shape[-2]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_sizes(x, y)})")
+        raise RuntimeError(f"{_sizes(x, y)} have no product; the inner lengths must be equal")
     return contractions._matmul(x, y)
 
 
@@ -77,12 +77,12 @@ def _product(input: Any, other: Any) -> Any:
     x, y = tensor_of(input), tensor_of(other, "other")
     if not x.ndim or not y.ndim:
         raise RuntimeError(
-            f"both arguments to matmul need to be at least 1D, but they are {x.ndim}D and {y.ndim}D"
-            "; write x * y for a number"
+            f"matmul: the factors have {x.ndim} and {y.ndim} axes, and each needs one; write x * "
+            "y for a number"
         )
     _check_same(x, y, name="matmul")
     if x.shape[-1] != y.shape[-2 if y.ndim > 1 else 0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_sizes(x, y)})")
+        raise RuntimeError(f"{_sizes(x, y)} have no product; the inner lengths must be equal")
     if x.ndim == y.ndim == 1:
         return labelled(_dotted(x, y), "DotBackward0")
     label = {(2, 2): "MmBackward0", (2, 1): "MvBackward0", (1, 2): "SqueezeBackward4"}
@@ -152,8 +152,7 @@ def _check_batches(x: Native, y: Native, name: str) -> None:
     wanted = [x.shape[0], x.shape[2]]
     if list(y.shape[:2]) != wanted:
         raise RuntimeError(
-            "Expected size for first two dimensions of batch2 tensor to be: "
-            f"{wanted} but got: {list(y.shape[:2])}."
+            f"{name}: the second factor begins with {list(y.shape[:2])}; give {wanted}"
         )
 
 
@@ -166,14 +165,11 @@ def mv(input: Any, vec: Any) -> Any:
 
 def _on_vector(x: Native, y: Native) -> Native:
     if x.ndim != 2 or y.ndim != 1:
-        raise RuntimeError(
-            f"vector + matrix @ vector expected, got a matrix with {x.ndim} axes and a vector with "
-            f"{y.ndim}"
-        )
+        raise RuntimeError(f"got {x.ndim} axes and {y.ndim}; give a matrix and a vector")
     _check_same(x, y, name="addmv_impl_cpu")
     if x.shape[1] != y.shape[0]:
         raise RuntimeError(
-            f"size mismatch, got input of shape {list(x.shape)} and vec of length {y.shape[0]}"
+            f"a matrix of shape {list(x.shape)} does not fit a vector of length {y.shape[0]}"
         )
     return contractions.matmul(x, y)
 
@@ -181,12 +177,11 @@ def _on_vector(x: Native, y: Native) -> Native:
 def _vectors(input: Any, other: Any, name: str, what: str) -> tuple[Native, Native]:
     x, y = tensor_of(input), tensor_of(other, what=what)
     if x.ndim != 1 or y.ndim != 1:
-        raise RuntimeError(f"1D tensors expected, but got {x.ndim}D and {y.ndim}D tensors")
+        raise RuntimeError(f"{name}: the factors have {x.ndim} and {y.ndim} axes; give two vectors")
     _check_same(x, y, name=name)
     if x.shape != y.shape:
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor {list(x.shape)} and src {list(y.shape)} to "
-            "have the same number of elements"
+            f"{name}: vectors of {list(x.shape)} and {list(y.shape)} elements; give them one length"
         )
     return x, y
 
@@ -213,8 +208,8 @@ def inner(input: Any, other: Any) -> Any:
     _check_same(x, y, name="inner")
     if x.shape[-1] != y.shape[-1]:
         raise RuntimeError(
-            "inner() the last dimension must match on both input tensors but got shapes "
-            f"{list(x.shape)} and {list(y.shape)}"
+            f"inner(): shapes {list(x.shape)} and {list(y.shape)} end differently; give them one "
+            "last length"
         )
     return contractions.tensordot(x, y, axes=((x.ndim - 1,), (y.ndim - 1,)))
 
@@ -225,7 +220,7 @@ def outer(input: Any, vec2: Any) -> Any:
     x, y = tensor_of(input), tensor_of(vec2, "vec2")
     for vector, which in ((x, "self"), (y, "vec2")):
         if vector.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {which}, but got {vector.ndim}-D")
+            raise RuntimeError(f"outer: {which} has {vector.ndim} axes; give a vector")
     return contractions.outer(*promoted(x, y))
 
 
@@ -258,8 +253,8 @@ def _added(input: Any, product: Native, beta: Any, alpha: Any) -> Native:
         fits = False
     if not fits:
         raise RuntimeError(
-            f"The expanded size of the tensor must match the product's: input has shape "
-            f"{list(x.shape)}, and the product {list(product.shape)}"
+            f"an input of shape {list(x.shape)} does not broadcast to the product's shape "
+            f"{list(product.shape)}"
         )
     return ns.add(_scaled(x, beta), _scaled(product, alpha))
 
@@ -334,16 +329,14 @@ def _subscripts(labels: Any) -> str:
         elif type(label) is int and 0 <= label < len(_LABELS):
             found += _LABELS[label]
         else:
-            raise ValueError(
-                f"einsum: the subscript {label!r} is not within the valid range [0, 52)"
-            )
+            raise ValueError(f"einsum: the subscript {label!r} is no number from 0 to 51")
     return found
 
 
 def _equation(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
     """Return an equation and its operands, from any of the ways to write them."""
     if not args:
-        raise ValueError("einsum(): must specify the equation string and at least one operand")
+        raise ValueError("einsum(): got no equation; write torch.einsum('ij,jk->ik', x, y)")
     if not isinstance(args[0], (Tensor, Native)):
         operands = args[1:]
         if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
@@ -363,7 +356,7 @@ def einsum(*args: Any) -> Any:
     """
     equation, operands = _equation(args)
     if len(operands) < 1:
-        raise ValueError("einsum(): must specify the equation string and at least one operand")
+        raise ValueError("einsum(): got no operands; write torch.einsum('ij,jk->ik', x, y)")
     text = equation.replace(" ", "")
     left, arrow, output = text.partition("->")
     _check_labels(left, output, len(operands))
@@ -385,25 +378,23 @@ def _check_labels(left: str, output: str, count: int) -> None:
         wrong = [c for c in letters if c not in _LABELS]
         if wrong:
             raise RuntimeError(
-                f"einsum(): invalid subscript {wrong[0]!r} in the equation string, subscripts must "
-                "be in [a-zA-Z], with at most one '...' for each operand"
+                f"einsum(): {wrong[0]!r} is in the equation; write letters, commas, one '->', "
+                "and one '...' for each operand at most"
             )
     letters = output.replace(".", "")
     for label in letters:
         if label not in left:
             raise RuntimeError(
-                f"einsum(): output subscript {label} does not appear in the equation for any input "
-                "operand"
+                f"einsum(): the result has the subscript {label}, which no operand has"
             )
         if letters.count(label) > 1:
             raise RuntimeError(
-                f"einsum(): output subscript {label} appears more than once in the output"
+                f"einsum(): the result has the subscript {label} twice; name each axis once"
             )
     if len(parts) != count:
         word = "fewer" if count < len(parts) else "more"
         raise RuntimeError(
-            f"einsum(): {word} operands were provided than specified in the equation: {count}, and "
-            f"it names {len(parts)}"
+            f"einsum(): {word} operands than the equation names: {count}, and it names {len(parts)}"
         )
 
 
@@ -414,17 +405,17 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     axes = static(dims)
     if isinstance(axes, int):
         if axes < 0:
-            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={axes}")
+            raise RuntimeError(f"tensordot: dims={axes}; give 0 or more")
         if axes > min(x.ndim, y.ndim):
             raise RuntimeError(
-                f"tensordot expects dims < ndim_a or ndim_b, but got dims={axes} of shapes "
-                f"{list(x.shape)} and {list(y.shape)}"
+                f"tensordot: dims={axes} is more than the axes of shapes {list(x.shape)} and "
+                f"{list(y.shape)}"
             )
         axes = [range(x.ndim - axes, x.ndim), range(axes)]
     mine, theirs = ([v] if isinstance(v, int) else list(v) for v in axes)
     _check_same(x, y, name="tensordot")
     if len(mine) != len(theirs):
-        raise RuntimeError("both dimension lists should have same length")
+        raise RuntimeError("tensordot: the lists of axes differ in length; give pairs")
     mine = [axis_of(d, x.ndim) for d in mine]
     theirs = [axis_of(d, y.ndim) for d in theirs]
     # an axis of length 1 goes with any other: its element is a factor of each
@@ -436,8 +427,8 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
                 x = ns.sum(x, axis=i, keepdims=True)
         elif x.shape[i] != y.shape[j]:
             raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {x.shape[i]} in dim {i} "
-                f"and second has size {y.shape[j]} in dim {j}"
+                f"tensordot: axis {i} of the first has {x.shape[i]} elements, and axis {j} of "
+                f"the second has {y.shape[j]}; they must be equal"
             )
     return contractions.tensordot(x, y, axes=(tuple(mine), tuple(theirs)))
 
@@ -454,14 +445,11 @@ def cross(input: Any, other: Any, dim: Any = None) -> Any:
     x, y = tensor_of(input), tensor_of(other, "other")
     _check_same(x, y, name="linalg.cross")
     if x.ndim != y.ndim:
-        raise RuntimeError(
-            "linalg.cross: inputs must have the same number of dimensions, got "
-            f"{x.ndim} and {y.ndim}"
-        )
+        raise RuntimeError(f"cross: the factors have {x.ndim} and {y.ndim} axes; give them as many")
     if dim is None:
         axis = next((i for i, n in enumerate(x.shape) if n == 3), None)
         if axis is None:
-            raise RuntimeError(f"no dimension of size 3 in input, which has shape {list(x.shape)}")
+            raise RuntimeError(f"cross: no axis of {list(x.shape)} has 3 elements")
     else:
         axis = axis_of(dim, x.ndim)
     return ns.linalg.cross(x, y, axis=axis)
@@ -473,13 +461,13 @@ def chain_matmul(*matrices: Any) -> Any:
     given = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], list) else matrices
     tensors = [tensor_of(m, "matrices") for m in given]
     if not tensors:
-        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+        raise RuntimeError("chain_matmul(): got no matrices; give one at least")
     for x in tensors:
         _check_axes(x, 2, "each of the matrices")
     _check_same(*tensors, name="chain_matmul")
     for x, y in itertools.pairwise(tensors):
         if x.shape[1] != y.shape[0]:
-            raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_sizes(x, y)})")
+            raise RuntimeError(f"{_sizes(x, y)} have no product; the inner lengths must be equal")
     return ns.linalg.multi_dot(tensors) if len(tensors) > 1 else tensors[0]
 
 
@@ -498,18 +486,16 @@ def cdist(
     for which, points in (("X1", x), ("X2", y)):
         if kind_of(points) != "f":
             raise RuntimeError(
-                f"cdist only supports floating-point dtypes, {which} got: {type_name(points)}"
+                f"cdist: {which} is a {type_name(points)}, without fractions; write x.float()"
             )
         if points.ndim < 2:
-            raise RuntimeError(
-                f"cdist only supports at least 2D tensors, {which} got: {points.ndim}D"
-            )
+            raise RuntimeError(f"cdist: {which} has {points.ndim} axes; give points as rows")
     if x.shape[-1] != y.shape[-1]:
         raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x.shape[-1]} X2: {y.shape[-1]}"
+            f"cdist: points of {x.shape[-1]} and of {y.shape[-1]} coordinates; give them as many"
         )
     if p < 0:
-        raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
+        raise RuntimeError(f"cdist: p is {p}; give 0 or more")
     _check_same(x, y, name="cdist")
     if p == 2 and math.prod(x.shape) * y.shape[-2] > _MANY:
         return _by_products(x, y)
@@ -532,11 +518,11 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     """Return the p-norm distances between each two rows of a matrix."""
     x = tensor_of(input)
     if x.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
+        raise RuntimeError(f"pdist: got {x.ndim} axes; give points as rows")
     if kind_of(x) != "f":
-        raise RuntimeError(f"pdist only supports floating-point dtypes, got {type_name(x)}")
+        raise RuntimeError(f"pdist: got a {type_name(x)}, without fractions; write x.float()")
     if p < 0:
-        raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
+        raise RuntimeError(f"pdist: p is {p}; give 0 or more")
     rows, columns = np.triu_indices(x.shape[0], 1)
     away = ns.take(x, wrap_native(rows), axis=0) - ns.take(x, wrap_native(columns), axis=0)
     if not away.shape[-1]:

@@ -35,8 +35,7 @@ def _both(function: Any) -> Any:
     def call(input: Tensor, *args: Any, **options: Any) -> Any:
         if not isinstance(input, Tensor):
             raise TypeError(
-                f"{function.__name__}(): argument 'input' must be Tensor, not "
-                f"{type(input).__name__}"
+                f"{function.__name__}(): input is a {type(input).__name__}; give a tensor"
             )
         return function(input, *args, **options)
 
@@ -57,11 +56,11 @@ def _axis(dim: Any, count: int) -> int:
     place = places.read_length("size", dim)
     if not -max(count, 1) <= place < max(count, 1):
         raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-max(count, 1)}, "
-            f"{max(count, 1) - 1}], but got {place})"
+            f"there is no axis {place} here; the axes count from {-max(count, 1)} to "
+            f"{max(count, 1) - 1}"
         )
     if not count:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError("a single number has no axis 0; write x.reshape(1) first")
     return place
 
 
@@ -323,7 +322,7 @@ def to(
     if len(given) > 1:
         copy = bool(given[1])
     if any(not isinstance(g, bool) for g in given):
-        raise TypeError(f"to() received an invalid combination of arguments: {args!r:.100}")
+        raise TypeError(f"to(): got {args!r:.100}; give a device, a dtype or a tensor")
     check_device(device)
     kind = self._raw.dtype if dtype is None else dtypes.to_numpy(dtype)
     result = as_dtype(self, kind, copy)
@@ -377,7 +376,7 @@ for _kind, _names in {
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a tensor with another's dtype."""
     if not isinstance(other, Tensor):
-        raise TypeError(f"type_as(): argument 'other' must be Tensor, not {type(other).__name__}")
+        raise TypeError(f"type_as(): other is a {type(other).__name__}; give a tensor")
     return as_dtype(self, other._raw.dtype)
 
 
@@ -388,7 +387,7 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False, **options
     if isinstance(dtype, str):
         found = NAMES.get(dtype.removeprefix("torch."))
         if found is None or not hasattr(found, "kind"):
-            raise ValueError(f"invalid type: '{dtype}'")
+            raise ValueError(f"there is no type '{dtype}'; write torch.float32 or the like")
         dtype = found
     kind = getattr(dtype, "kind", dtype)
     return as_dtype(self, dtypes.to_numpy(kind))
@@ -413,7 +412,7 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, **options
 @_method
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     """Raise, as a PyTorch without an accelerator does."""
-    raise RuntimeError("Cannot access accelerator device when none is available.")
+    raise RuntimeError("memory is pinned for accelerators; leave pin_memory away")
 
 
 put(("Tensor.share_memory_",), lambda self: self)
@@ -444,10 +443,7 @@ def item(self: Tensor) -> Any:
     """Return the only number, as Python's."""
     raw = _array(self)
     if raw.size != 1:
-        raise RuntimeError(
-            f"a Tensor with {raw.size} elements cannot be converted to Scalar; write x.tolist(), "
-            "or x[index].item()"
-        )
+        raise RuntimeError(f"x.item() of {raw.size} elements; write x.tolist(), or x[index].item()")
     return raw.item()
 
 
@@ -461,9 +457,7 @@ def tolist(self: Tensor) -> Any:
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """Return the memory as a NumPy array."""
     if self.requires_grad and not force and is_grad_enabled():
-        raise RuntimeError(
-            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
+        raise RuntimeError("numpy() would lose the gradient; write x.detach().numpy()")
     return _array(self)
 
 
@@ -486,7 +480,7 @@ def __array_wrap__(
 @_method
 def __dlpack__(self: Tensor, **options: Any) -> Any:
     if self.requires_grad:
-        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        raise BufferError("another library would lose the gradient; write x.detach()")
     return _array(self).__dlpack__(**options)
 
 
@@ -499,8 +493,8 @@ def _only(self: Tensor) -> Any:
     raw = _array(self)
     if raw.size != 1:
         raise ValueError(
-            f"only one element tensors can be converted to Python scalars, not one of shape "
-            f"{list(raw.shape)}"
+            f"a tensor of shape {list(raw.shape)} is no single number; write x[index], or "
+            "x.tolist()"
         )
     found = raw.item()
     return found
@@ -510,7 +504,7 @@ def _real_number(self: Tensor) -> Any:
     found = _only(self)
     if isinstance(found, complex):
         if found.imag:
-            raise RuntimeError("value cannot be converted to type double without overflow")
+            raise RuntimeError("a complex number is no float; write x.real")
         return found.real
     return found
 
@@ -524,16 +518,15 @@ put(("Tensor.__complex__",), lambda self: complex(_only(self)))
 def __index__(self: Tensor) -> int:
     raw = _array(self)
     if raw.size != 1 or raw.dtype.kind not in "iub":
-        raise TypeError("only integer tensors of a single element can be converted to an index")
+        raise TypeError("an index must be a single whole number; write int(x)")
     return int(raw.item())
 
 
 def _truth(self: Tensor) -> bool:
     raw = _array(self, "data-dependent control flow needs")
     if raw.size != 1:
-        how_many = "more than one value" if raw.size else "no values"
         raise RuntimeError(
-            f"Boolean value of Tensor with {how_many} is ambiguous; write x.any() or x.all()"
+            f"a tensor of {raw.size} elements is neither true nor false; write x.any() or x.all()"
         )
     return bool(raw.item())
 
@@ -544,24 +537,21 @@ put(("Tensor.__bool__", "Tensor.__nonzero__"), _truth)
 @_method
 def __len__(self: Tensor) -> int:
     if not self._raw.shape:
-        raise TypeError("len() of a 0-d tensor")
+        raise TypeError("a single number has no length; write x.numel(), or x.reshape(1)")
     return int(self._raw.shape[0])
 
 
 @_method
 def __iter__(self: Tensor) -> Iterator[Any]:
     if not self._raw.shape:
-        raise TypeError("iteration over a 0-d tensor")
+        raise TypeError("a single number has no elements to iterate over; write x.reshape(1)")
     return iter(self.unbind(0))
 
 
 @_method
 def __contains__(self: Tensor, element: Any) -> bool:
     if not isinstance(element, (Tensor, bool, int, float, complex, np.generic)):
-        raise RuntimeError(
-            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
-            f"{type(element)}."
-        )
+        raise RuntimeError(f"x in tensor: x is a {type(element)}; give a tensor or a number")
     other = element._raw if isinstance(element, Tensor) else element
     return bool((_array(self) == other).any())
 
@@ -614,8 +604,8 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Any:
         return memo[id(self)]
     if not self.is_leaf:
         raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-            "protocol at the moment; write x.detach() or x.clone()"
+            "a tensor that was computed is not copied by deepcopy, which would lose its "
+            "gradient; write x.detach() or x.clone()"
         )
     result = _rebuilt(
         type(self), _array(self).copy(order="K"), self.requires_grad,
@@ -647,8 +637,8 @@ put(("Tensor.__reduce__",), lambda self: __reduce_ex__(self, 2))
 def _check_plain(self: Tensor, name: str) -> None:
     if self.requires_grad:
         raise RuntimeError(
-            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
-            "instead."
+            f"{name}() would lose the gradient of this tensor, which requires one; write "
+            f"x.detach().{name}()"
         )
 
 
@@ -681,7 +671,7 @@ def set_(self: Tensor, source: Any = None, *args: Any) -> Tensor:
     if not isinstance(source, Tensor) or args:
         raise RuntimeError("set_: expected a tensor whose memory is to be used")
     if source._raw.dtype != self._raw.dtype:
-        raise RuntimeError(f"Could not set tensor of type {source.dtype} to {self.dtype}")
+        raise RuntimeError(f"set_: source of {source.dtype} for {self.dtype}; convert it")
     self._raw = source._raw
     return self
 
@@ -690,7 +680,7 @@ def set_(self: Tensor, source: Any = None, *args: Any) -> Tensor:
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Give a tensor another shape; elements that are added have no value."""
     if self.requires_grad:
-        raise RuntimeError("cannot resize variables that require grad")
+        raise RuntimeError("resize_() would lose the gradient; write x.detach()")
     shape = places.read_sizes("resize_", sizes)
     raw, count = _array(self), math.prod(shape)
     whole = memory.owner(raw)
@@ -722,9 +712,7 @@ put(("resize_as_",), resize_as_)
 def _pair(name: str, input: Any, other: Any) -> tuple[Tensor, Tensor]:
     for value, what in ((input, "input"), (other, "other")):
         if not isinstance(value, Tensor):
-            raise TypeError(
-                f"{name}(): argument '{what}' must be Tensor, not {type(value).__name__}"
-            )
+            raise TypeError(f"{name}(): {what} is a {type(value).__name__}; give a tensor")
     return input, other
 
 
@@ -742,10 +730,10 @@ def isclose(
     """Return where two tensors are equal up to an absolute and a relative difference."""
     _pair("isclose", input, other)
     if input._raw.dtype != other._raw.dtype:
-        raise RuntimeError(f"{input.dtype} did not match {other.dtype}; write x.to(y.dtype)")
+        raise RuntimeError(f"{input.dtype} and {other.dtype} differ; write x.to(y.dtype)")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value < 0:
-            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
+            raise RuntimeError(f"{name} is {value}; give 0 or more")
     x, y = (wrap_native(convert(t)._raw) for t in (input, other))
     close = ns.equal(x, y)
     if x._raw.dtype.kind in "fc" and equal_nan:

@@ -41,9 +41,7 @@ class Generator:
 
     def __init__(self, device: Any = "cpu") -> None:
         if str(device).partition(":")[0] != "cpu":
-            raise RuntimeError(
-                f"Cannot get a generator on {device}: Wengert's tensors are on 'cpu'"
-            )
+            raise RuntimeError(f"there is no generator on {device}: Wengert's tensors are on 'cpu'")
         self.device = CPU
         self._bits: Any = None
         self._seed = _FIRST_SEED
@@ -53,7 +51,7 @@ class Generator:
         """Begin again at a seed, and return the generator."""
         number = int(seed)
         if not -(2**63) <= number < 2**64:
-            raise ValueError(f"Overflow when unpacking long long: the seed {number}")
+            raise ValueError(f"the seed {number} does not fit into 64 bits; give a smaller one")
         self._seed, self._bits, self._spare = number % 2**64, None, None
         return self
 
@@ -84,9 +82,11 @@ class Generator:
         """Go on from a state that `get_state` returned."""
         raw = new_state._raw
         if raw.dtype != np.uint8:
-            raise TypeError(f"expected a torch.ByteTensor, but got {new_state.dtype}")
+            raise TypeError(f"the state is {new_state.dtype}; give that of get_rng_state()")
         if raw.size != _STATE_BYTES:
-            raise RuntimeError(f"Expected a state of size {_STATE_BYTES}, got {raw.size}")
+            raise RuntimeError(
+                f"the state has {raw.size} bytes; give {_STATE_BYTES}, as of get_rng_state()"
+            )
         words = raw[: 626 * 4].view(np.uint32)
         self._seed = int(raw[2504:2512].view(np.uint64)[0])
         spare = float(raw[2512:_USED_BYTES].view(np.float64)[0])
@@ -186,9 +186,7 @@ def _from(generator: Generator | None) -> Generator:
     if generator is None:
         return default_generator
     if not isinstance(generator, Generator):
-        raise TypeError(
-            f"argument 'generator' must be torch.Generator, not {type(generator).__name__}"
-        )
+        raise TypeError(f"generator is a {type(generator).__name__}; write torch.Generator()")
     return generator
 
 
@@ -229,7 +227,7 @@ Draw = Callable[[Generator, int, np.dtype, bool], np.ndarray]
 
 def _not_for(name: str, kind: np.dtype) -> NotImplementedError:
     return NotImplementedError(
-        f"\"{name}\" not implemented for '{dtypes.of_numpy(kind)}'; give dtype=torch.float32"
+        f'"{name}" makes no numbers of {dtypes.of_numpy(kind)}; give dtype=torch.float32'
     )
 
 
@@ -260,9 +258,7 @@ def _normal(rng: Generator, count: int, kind: np.dtype, in_a_row: bool = True) -
 
 def _integers(low: int, high: int) -> Draw:
     if low >= high:
-        raise RuntimeError(
-            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
-        )
+        raise RuntimeError(f"random_: from={low} and to={high}; the second must be larger")
 
     def draw(rng: Generator, count: int, kind: np.dtype, in_a_row: bool = True) -> np.ndarray:
         if kind.kind == "c":
@@ -270,7 +266,7 @@ def _integers(low: int, high: int) -> Draw:
         if kind.kind in "iub":
             limits = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
             if low < limits[0] or high - 1 > limits[1]:
-                raise RuntimeError(f"from={low} or to - 1={high - 1} is out of bounds for {kind}")
+                raise RuntimeError(f"from={low} or to - 1={high - 1} does not fit into {kind}")
         span = high - low
         bits = rng.pairs(count) if span >= 2**28 else rng.words(count)
         if span < 2**64:
@@ -293,8 +289,8 @@ def _for_examples(
     for level in running:
         if level.randomness == "same" and any(type(x._raw) is Batched for x in given):
             raise RuntimeError(
-                f"{name}: Vmap does not currently support same randomness with a batched tensor "
-                "input; write randomness='different'"
+                f"{name}: each example has its own parameters, so its numbers cannot be the "
+                "same; write randomness='different'"
             )
     try:
         return drawn(name, make, shape, *given)._raw
@@ -370,7 +366,7 @@ _sized("randn", _normal)
 
 def _bound(value: Any, name: str) -> int:
     if isinstance(value, (float, np.floating)):
-        raise TypeError(f"randint(): argument '{name}' must be int, not {type(value).__name__}")
+        raise TypeError(f"randint(): {name} is a {type(value).__name__}; give a whole number")
     return read_length("randint", value)
 
 
@@ -382,7 +378,7 @@ def _bounds(given: tuple[Any, ...], low: Any, high: Any) -> tuple[int, int]:
     elif len(given) == 1:
         low = given[0]
     if high is None:
-        raise TypeError("randint() received an invalid combination of arguments: there is no high")
+        raise TypeError("randint() needs an upper bound; write torch.randint(10, (3,))")
     return _bound(low, "low"), _bound(high, "high")
 
 
@@ -405,9 +401,7 @@ def randint(
     if size is None and len(given) > 1:
         size = given.pop()
     if not isinstance(size, (tuple, list)):
-        raise TypeError(
-            f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}"
-        )
+        raise TypeError(f"randint(): the size is a {type(size).__name__}; give a tuple of lengths")
     draw = _integers(*_bounds(tuple(given), low, high))
     kind = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype)
     raw = _drawn("randint", _from(generator), read_sizes("randint", (size,)), kind, draw)
@@ -448,7 +442,7 @@ def randperm(
 ) -> Tensor:
     """Return the whole numbers below n in a random order."""
     if isinstance(n, float):
-        raise TypeError(f"randperm(): argument 'n' must be int, not {type(n).__name__}")
+        raise TypeError(f"randperm(): n is a {type(n).__name__}; give a whole number")
     count = read_sizes("randperm", (n,))[0]
     kind, rng = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype), _from(generator)
 
@@ -473,7 +467,7 @@ def _order(rng: Generator, count: int) -> list[int]:
 
 def _check_std(std: Any) -> None:
     if std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+        raise RuntimeError(f"normal: std is {std}; give 0 or more")
 
 
 def _normal_of(mean: Any, std: Any, generator: Any = None) -> Any:
@@ -487,13 +481,13 @@ def _normal_of(mean: Any, std: Any, generator: Any = None) -> Any:
         shape = np.broadcast_shapes(*(t.shape for t in tensors))
     except ValueError:
         raise RuntimeError(
-            f"shapes of mean and std do not fit together: {[list(t.shape) for t in tensors]}"
+            f"mean and std do not broadcast: {[list(t.shape) for t in tensors]}"
         ) from None
     rng = _from(generator)
 
     def make(size: tuple[int, ...], means: np.ndarray, widths: np.ndarray) -> np.ndarray:
         if (widths < 0).any():
-            raise RuntimeError("normal expects all elements of std >= 0.0")
+            raise RuntimeError("normal: a number in std is negative; give 0 or more")
         size = np.broadcast_shapes(size, means.shape, widths.shape)
         noise = cast(_normal(rng, math.prod(size), kind), kind).reshape(size)
         return cast(np.asarray(noise * widths + means), kind)
@@ -551,7 +545,7 @@ def normal(
         result: Tensor = _normal_of_tensors[tensors](mean, std, generator)
         return result if out is None else store(result, out)
     if size is None:
-        raise TypeError("normal() received an invalid combination of arguments: there is no size")
+        raise TypeError("normal() of two numbers needs a size; write torch.normal(0.0, 1.0, (3,))")
     _check_std(std)
     kind = dtypes.default().numpy if dtype is None else dtypes.to_numpy(dtype)
     shape = read_sizes("normal", (size,))
@@ -568,7 +562,7 @@ def _check_chances(raw: np.ndarray) -> None:
     with Quiet():
         fit = bool(((raw >= 0) & (raw <= 1)).all())
     if not fit:
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true: give chances in [0, 1]")
+        raise RuntimeError("bernoulli: a chance is below 0 or above 1; give chances in [0, 1]")
 
 
 def _trials(rng: Generator, chances: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -582,7 +576,7 @@ def _trials(rng: Generator, chances: np.ndarray, shape: tuple[int, ...]) -> np.n
 def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None) -> Any:
     """Return ones with the given chances, and zeros otherwise."""
     if not isinstance(input, Tensor):
-        raise TypeError(f"bernoulli(): argument 'input' must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"bernoulli(): input is a {type(input).__name__}; give a tensor")
     kind, rng = input._raw.dtype, _from(generator)
     if p is None and kind.kind != "f":
         raise _not_for("bernoulli", kind)
@@ -599,7 +593,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None) 
 
 def _happens(rng: Generator, p: float, count: int) -> np.ndarray:
     if not 0 <= p <= 1:
-        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+        raise RuntimeError(f"bernoulli_: p is {p}; give a chance in [0, 1]")
     return rng.uniform(count, _DOUBLE) < p
 
 
@@ -615,14 +609,14 @@ def multinomial(
     """Return places drawn with chances in proportion to the weights of each row."""
     x, rng = convert(input), _from(generator)
     if x.ndim not in (1, 2):
-        raise RuntimeError(f"prob_dist must be 1 or 2 dim, got {x.ndim}")
+        raise RuntimeError(f"multinomial: the weights have {x.ndim} axes; give 1 or 2")
     if x._raw.dtype.kind != "f":
-        raise RuntimeError(f"multinomial only supports floating-point dtypes, got {input.dtype}")
+        raise RuntimeError(f"multinomial: the weights have dtype {input.dtype}; write x.float()")
     if num_samples <= 0:
-        raise RuntimeError(f"cannot sample n_sample <= 0 samples, got {num_samples}")
+        raise RuntimeError(f"multinomial: num_samples is {num_samples}; give 1 or more")
     if not replacement and num_samples > x.shape[-1]:
         raise RuntimeError(
-            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+            "multinomial: more samples than weights; write replacement=True, or fewer samples"
         )
 
     def make(size: tuple[int, ...], weights: np.ndarray) -> np.ndarray:
@@ -636,9 +630,9 @@ def multinomial(
 
 def _places(rng: Generator, weights: np.ndarray, count: int, replacement: bool) -> np.ndarray:
     if not (np.isfinite(weights) & (weights >= 0)).all():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        raise RuntimeError("multinomial: a weight is negative, infinite or nan")
     if (weights.sum(-1) <= 0).any():
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+        raise RuntimeError("multinomial: the weights of a row add up to 0")
     if replacement and count > 1:
         return _with_return(rng, weights, count).astype(np.int64)
     waits = _exponential(rng, weights.size, weights.dtype).reshape(weights.shape)
@@ -701,7 +695,7 @@ def poisson(input: Any, generator: Generator | None = None) -> Any:
 
     def make(size: tuple[int, ...], rates: np.ndarray) -> np.ndarray:
         if not (rates >= 0).all():
-            raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+            raise RuntimeError("poisson: a rate is negative or nan; give 0 or more")
         rates = np.broadcast_to(rates, np.broadcast_shapes(size, rates.shape))
         found = [_poisson_one(rng, rate) for rate in rates.ravel().tolist()]
         return np.array(found, kind).reshape(rates.shape)
@@ -740,8 +734,8 @@ def _written_for_examples(self: Tensor, values: Callable[[int], np.ndarray]) -> 
     kind = self._raw.dtype
     if type(self._raw) is not Batched and any(v.randomness == "different" for v in levels.get()):
         raise RuntimeError(
-            "vmap: Cannot ask for different inplace randomness on an unbatched tensor; write a "
-            "function that returns new numbers, such as torch.rand"
+            "vmap: this tensor has no batch axis, so it cannot be filled with other numbers for "
+            "each example; write a function that returns new numbers, such as torch.rand"
         )
 
     def make(size: tuple[int, ...]) -> np.ndarray:
@@ -768,9 +762,7 @@ def uniform_(
     if self._raw.dtype.kind != "f":
         raise _not_for("uniform_", self._raw.dtype)
     if low > to:
-        raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={low} > to={to}"
-        )
+        raise RuntimeError(f"uniform_: from={low} and to={to}; the second must not be smaller")
     kind = self._raw.dtype
 
     def values(count: int) -> np.ndarray:
@@ -812,14 +804,14 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
 def _check_floating(self: Tensor, name: str) -> None:
     if self._raw.dtype.kind != "f":
         raise RuntimeError(
-            f"{name} is a continuous probability distribution; dtype must be a floating point but "
-            f"you specified {self.dtype}"
+            f"{name} draws numbers with fractions, and the tensor has dtype {self.dtype}; write "
+            "x.float()"
         )
 
 
 def _check_positive(name: str, what: str, value: float) -> None:
     if value <= 0:
-        raise RuntimeError(f"{name} expects {what} > 0.0, but found {what}={value}")
+        raise RuntimeError(f"{name}: {what} is {value}; give a positive number")
 
 
 @_in_place
@@ -861,7 +853,7 @@ def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any
 def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
     """Fill a tensor with the number of trials until something of a given chance happens."""
     if not 0 < p < 1:
-        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+        raise RuntimeError(f"geometric_: p is {p}; give a chance between 0 and 1")
 
     def values(count: int) -> np.ndarray:
         drawn = _from(generator).uniform(count, _DOUBLE)

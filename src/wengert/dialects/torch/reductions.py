@@ -61,8 +61,8 @@ def _mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
     x = tensor_of(input) if dtype is None else astype(tensor_of(input), dtypes.to_numpy(dtype))
     if kind_of(x) not in "fc":
         raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or "
-            f"complex dtype. Got: {type_name(x)}; write x.float().mean(), or give dtype="
+            "mean(): whole numbers have no mean of their own dtype, and this is a "
+            f"{type_name(x)}; write x.float().mean(), or give dtype="
         )
     axes = axes_of(dim, x.ndim)
     if math.prod(x.shape[a] for a in axes):
@@ -142,7 +142,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     """Return the sum over all axes or some, where NaN counts as 0."""
     x = accumulated(tensor_of(input), dtype)
     if kind_of(x) == "c":
-        raise RuntimeError("nansum on CPU does not support complex inputs")
+        raise RuntimeError("nansum() is not defined for complex numbers; write x.real.nansum()")
     x = _without_nan(x) if kind_of(x) == "f" else x
     return reductions._sum(x, axis=axes_of(dim, x.ndim), keepdims=truth(keepdim))
 
@@ -153,12 +153,11 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     x = tensor_of(input)
     if kind_of(x) not in "fc":
         raise RuntimeError(
-            "nanmean(): expected input to have floating point or complex dtype but got "
-            f"{type_name(x)}; write x.float().nanmean()"
+            f"nanmean(): got a {type_name(x)}, without fractions; write x.float().nanmean()"
         )
     x = accumulated(x, dtype)
     if kind_of(x) == "c":
-        raise RuntimeError("nansum on CPU does not support complex inputs")
+        raise RuntimeError("nanmean() is not defined for complex numbers; write x.real.nanmean()")
     axes, keep = axes_of(dim, x.ndim), truth(keepdim)
     there = ns.logical_not(ns.isnan(x))
     count = ns.astype(ns.count_nonzero(there, axis=axes, keepdims=keep), x.dtype)
@@ -177,7 +176,9 @@ def sum_to_size(input: Any, *size: Any) -> Any:
     except ValueError:
         fits = False
     if not fits:
-        raise RuntimeError(f"size {list(shape)} is not expandable to size {list(x.shape)}.")
+        raise RuntimeError(
+            f"{list(x.shape)} does not sum to {list(shape)}, which must broadcast to it"
+        )
     lead = x.ndim - len(shape)
     axes = (*range(lead), *(lead + i for i, n in enumerate(shape) if n != x.shape[lead + i]))
     if not axes:
@@ -194,10 +195,10 @@ def _correction(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, Any]:
     """Return the axes and the correction that the arguments of `var` mean."""
     if isinstance(dim, bool):  # var(input, unbiased)
         if unbiased is not None:
-            raise TypeError("var() received an invalid combination of arguments: two truth values")
+            raise TypeError("var(): got two truth values; give one, unbiased")
         dim, unbiased = None, dim
     if unbiased is not None and correction is not None:
-        raise TypeError("var() takes one of `unbiased` and `correction`, got both")
+        raise TypeError("var(): unbiased and correction say the same; give one of them")
     if unbiased is not None:
         return dim, int(truth(unbiased, "unbiased"))
     return dim, 1 if correction is None else correction
@@ -211,8 +212,8 @@ def _variance(x: Native, axes: tuple[int, ...], correction: Any, keepdim: bool) 
     if count > correction:
         return reductions._var(x, axis=axes, keepdims=keepdim, correction=correction)
     warnings.warn(
-        "var(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
-        "factor (input numel divided by output numel).",
+        "var(): the correction is as large as the number of elements or larger, so the result "
+        "is nan or infinite; give more elements, or correction=0",
         stacklevel=4,
     )
     with np.errstate(all="ignore"):
@@ -241,8 +242,7 @@ def _spread(
     x = tensor_of(input)
     if kind_of(x) not in "fc":
         raise RuntimeError(
-            f"std and var only support floating point and complex dtypes, got {type_name(x)}; "
-            "write x.float() first"
+            f"std and var need fractions, and this is a {type_name(x)}; write x.float() first"
         )
     dim, correction = _correction(dim, unbiased, correction)
     axes = axes_of(dim, x.ndim)
@@ -323,7 +323,7 @@ def trace(input: Any) -> Any:
     """Return the sum of a matrix's diagonal."""
     x = tensor_of(input)
     if x.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.ndim}")
+        raise RuntimeError(f"trace: got a tensor of {x.ndim} axes; give a matrix")
     if kind_of(x) == "b":
         raise unable("trace", x)
     return reductions._sum(accumulated(ns.diagonal(x), None), axis=(0,), keepdims=False)
@@ -339,10 +339,7 @@ def _whole(name: str, x: Native) -> Native:
     if kind_of(x) == "c":
         raise unable(f"{name}_all", x)
     if 0 in x.shape:
-        raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-            "reduction dim with the 'dim' argument."
-        )
+        raise RuntimeError(f"{name}(): there are no elements to choose from; give dim=")
     of_all = getattr(conventions, f"{name.removeprefix('a')}_of_all")
     y: Native = of_all(x, axis=axes_of(None, x.ndim), keepdims=False)
     return labelled(y, f"{name.title()}Backward1")
@@ -363,7 +360,7 @@ def _along(name: str, x: Native, dim: Any, keepdim: Any, kind: Any) -> Any:
 def _of_two(name: str, input: Any, other: Any) -> Native:
     pair = promoted(tensor_of(input), tensor_of(other, "other"))
     if kind_of(pair[0]) == "c":
-        raise RuntimeError(f"{name}imum not implemented for complex tensors.")
+        raise RuntimeError(f"{name}imum: complex numbers have no order; write x.abs() or x.real")
     op = getattr(conventions, f"{name}imum").op
     return labelled(apply(op, tuple(pair), {}), f"{name.title()}imumBackward0")
 
@@ -437,7 +434,7 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     if kind_of(x) == "c":
         raise unable("aminmax_cpu", x)
     if dim is None and 0 in x.shape:
-        raise RuntimeError("aminmax(): cannot compute aminmax over an empty tensor; name a dim")
+        raise RuntimeError("aminmax(): there are no elements to choose from; name a dim")
     axes = axes_of(None if dim is None else axis_of(dim, x.ndim), x.ndim)
     check_some(x, axes, "aminmax")
     keep = truth(keepdim)
@@ -449,13 +446,11 @@ def _place(name: str) -> Any:
         x = tensor_of(input)
         check_real(x, f"arg{name}")
         if kind_of(x) == "b":
-            raise RuntimeError(f"arg{name}(): does not support bool input; write x.int() first")
+            raise RuntimeError(f"arg{name}(): booleans have no order here; write x.int() first")
         keep = truth(keepdim)
         if dim is None:
             if 0 in x.shape:
-                raise IndexError(
-                    f"arg{name}(): Expected reduction dim to be specified for input.numel() == 0."
-                )
+                raise IndexError(f"arg{name}(): there are no elements to choose from; give dim=")
             return getattr(ns, f"arg{name}")(x, axis=None, keepdims=keep and x.ndim > 0)
         lines, axis = lines_of(x, dim)
         check_some(lines, (axis,), f"arg{name}")
@@ -517,16 +512,13 @@ def norm(
     """Return the p-norm over all axes or some, or a matrix's nuclear norm."""
     x = tensor_of(input)
     if kind_of(x) not in "fc":
-        raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{type_name(x)}; write x.float().norm()"
-        )
+        raise RuntimeError(f"norm: got a {type_name(x)}, without fractions; write x.float().norm()")
     x = x if dtype is None else astype(x, dtypes.to_numpy(dtype))
     keep = truth(keepdim)
     if p == "nuc":
         return _nuclear(x, dim, keep)
     if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported; write 'fro' or 'nuc'")
+        raise RuntimeError(f"norm: p is {p}; write 'fro', 'nuc' or a number")
     order = 2.0 if p is None or p == "fro" else float(static(p))
     return vector_norm(x, order, axes_of(dim, x.ndim), keep)
 
@@ -569,10 +561,7 @@ def dist(input: Any, other: Any, p: Any = 2) -> Any:
     """Return the p-norm of the difference of two tensors."""
     x, y = promoted(tensor_of(input), tensor_of(other, "other"))
     if kind_of(x) not in "fc":
-        raise RuntimeError(
-            "norm(): input dtype should be either floating point or complex. Got "
-            f"{type_name(x)} instead."
-        )
+        raise RuntimeError(f"dist(): got a {type_name(x)}, without fractions; write x.float()")
     away = ns.subtract(x, y)
     return vector_norm(away, float(p), axes_of(None, away.ndim), False)
 
@@ -582,11 +571,11 @@ def renorm(input: Any, p: Any, dim: Any, maxnorm: Any) -> Any:
     """Return a tensor whose parts along an axis have a p-norm of at most `maxnorm`."""
     x = tensor_of(input)
     if p <= 0:
-        raise RuntimeError(f"renorm: non-positive-norm not supported, got p={p}")
+        raise RuntimeError(f"renorm: p is {p}; give a positive number")
     if maxnorm < 0:
-        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+        raise RuntimeError(f"renorm: maxnorm is {maxnorm}; give 0 or more")
     if x.ndim < 2:
-        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.ndim} dimensions")
+        raise RuntimeError(f"renorm: the tensor has {x.ndim} axes; give 2 or more")
     axis = axis_of(dim, x.ndim)
     lengths = vector_norm(x, float(p), tuple(i for i in range(x.ndim) if i != axis), True)
     shorter = ns.divide(maxnorm, lengths + 1e-7)

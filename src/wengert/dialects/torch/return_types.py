@@ -21,8 +21,8 @@ class Results(tuple[Any, ...]):
         made = super().__new__(cls, given)
         if len(made) != len(cls._fields):
             raise TypeError(
-                f"torch.return_types.{cls.__name__}() takes a {len(cls._fields)}-sequence "
-                f"({len(made)}-sequence given)"
+                f"torch.return_types.{cls.__name__}: got {len(made)} elements; give "
+                f"{len(cls._fields)}"
             )
         return made
 

@@ -103,9 +103,9 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     """Return the differences of neighbours along an axis, taken n times."""
     x = tensor_of(input)
     if not x.ndim:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
+        raise RuntimeError("diff: a single number has no neighbours; give an axis")
     if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
+        raise RuntimeError(f"diff: n is {n}; give 0 or more")
     axis = axis_of(dim, x.ndim)
     parts = promoted(*(convert(v) for v in (prepend, x, append) if v is not None))
     x = ns.concat(parts, axis=axis) if len(parts) > 1 else x
@@ -153,7 +153,7 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
     x = tensor_of(input)
     x = astype(x, dtypes.floating(x._raw.dtype))
     if edge_order not in (1, 2):
-        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+        raise RuntimeError("gradient: unknown edge_order; give 1 or 2")
     axes = axes_of(dim, x.ndim)
     if spacing is None:
         spacing = 1
@@ -161,16 +161,16 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
         spacings = list(spacing)
         if len(spacings) != len(axes):
             raise RuntimeError(
-                f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length "
-                f"{len(axes)}, got one of length {len(spacings)}"
+                f"gradient: spacing has {len(spacings)} elements for {len(axes)} axes; give one "
+                "for each, or one number"
             )
     else:
         spacings = [spacing] * len(axes)
     for a in axes:
         if x.shape[a] < edge_order + 1:
             raise RuntimeError(
-                "torch.gradient expected each dimension size to be at least edge_order+1, got "
-                f"{x.shape[a]} along dim {a}"
+                f"gradient: axis {a} has {x.shape[a]} elements; give one more than edge_order at "
+                "least"
             )
     return tuple([_slopes(x, a, h, edge_order) for a, h in zip(axes, spacings, strict=True)])
 
@@ -185,8 +185,7 @@ def _slopes(x: Native, axis: int, spacing: Any, edge_order: int) -> Native:
             steps = ns.broadcast_to(astype(given, x.dtype), (n - 1,))
         elif given.shape != (n,):
             raise RuntimeError(
-                f"torch.gradient expected {n} coordinates along dim {axis}, got shape "
-                f"{list(given.shape)}"
+                f"gradient: coordinates of shape {list(given.shape)} along axis {axis}; give {n}"
             )
         else:
             steps = ns.diff(astype(given, x.dtype))
@@ -209,12 +208,9 @@ def _slopes(x: Native, axis: int, spacing: Any, edge_order: int) -> Native:
 def _covariance(input: Any, correction: Any, fweights: Any, aweights: Any) -> Native:
     x = tensor_of(input)
     if x.ndim > 2:
-        raise RuntimeError(
-            f"cov(): expected input to have two or fewer dimensions but got an input with {x.ndim} "
-            "dimensions"
-        )
+        raise RuntimeError(f"cov(): got {x.ndim} axes; give a matrix with one variable in each row")
     if kind_of(x) == "b":
-        raise RuntimeError("cov(): bool dtype is not supported for input; write x.float()")
+        raise RuntimeError("cov(): booleans have no covariance; write x.float()")
     x = astype(x, dtypes.floating(x._raw.dtype))
     rows = x if x.ndim == 2 else ns.reshape(x, (1, -1))
     count = rows.shape[1]
@@ -226,9 +222,9 @@ def _covariance(input: Any, correction: Any, fweights: Any, aweights: Any) -> Na
                 f"got shape {list(w.shape)}"
             )
     if fweights is not None and kind_of(given[0]) not in "iu":
-        raise RuntimeError("cov(): expected fweights to have integral dtype")
+        raise RuntimeError("cov(): fweights count how often a column occurs; give whole numbers")
     if aweights is not None and kind_of(given[-1]) != "f":
-        raise RuntimeError("cov(): expected aweights to have floating point dtype")
+        raise RuntimeError("cov(): aweights are not floating numbers; write aweights.float()")
     real = ns.real(rows).dtype if kind_of(rows) == "c" else rows.dtype
     weights = None
     for w in given:
@@ -240,7 +236,10 @@ def _covariance(input: Any, correction: Any, fweights: Any, aweights: Any) -> Na
         freedom = total - correction * ns.sum(weights * astype(given[-1], real)) / total
     centred = _weighted_centre(rows, weights, total)
     if float(freedom if isinstance(freedom, (int, float)) else freedom._raw) <= 0:
-        warnings.warn("cov(): degrees of freedom is <= 0", stacklevel=3)
+        warnings.warn(
+            "cov(): the correction exceeds the weights' sum",
+            stacklevel=3,
+        )
         freedom = wrap_native(np.zeros((), real))
     weighed = centred if weights is None else centred * weights
     turned = ns.matrix_transpose(weighed)

@@ -33,9 +33,9 @@ def _setting(getter: str, setter: str, value: Any, check: Callable[[Any], None])
 def _count(name: str) -> Callable[[Any], None]:
     def check(value: Any) -> None:
         if not isinstance(value, int):
-            raise TypeError(f"{name} expects an int, but got {type(value).__name__}")
+            raise TypeError(f"{name}: got a {type(value).__name__}; give a whole number")
         if value <= 0:
-            raise RuntimeError(f"{name} expects a positive integer, got {value}")
+            raise RuntimeError(f"{name}: got {value}; give 1 or more")
 
     return check
 

@@ -40,32 +40,34 @@ def integer(value: Any, name: str = "size") -> int:
     if hasattr(value, "_raw") and not value._raw.shape:
         value = static(value)
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        raise TypeError(f"argument '{name}' must be int, not {type(value).__name__}")
+        raise TypeError(f"{name}: got a value of type {type(value).__name__}; give a whole number")
     return operator.index(value)
 
 
 def filled_shape(sizes: tuple[int, ...], count: int, name: str = "view") -> tuple[int, ...]:
     """Return a shape for so many elements, in which one length may be -1."""
     if any(n < -1 for n in sizes):
-        raise RuntimeError(f"invalid shape dimension {min(sizes)} in {list(sizes)}")
+        raise RuntimeError(
+            f"the length {min(sizes)} in {list(sizes)} is negative; give 0 or more, or -1 once"
+        )
     if -1 not in sizes:
         rest = math.prod(sizes)
     else:
         if sizes.count(-1) > 1:
-            raise RuntimeError("only one dimension can be inferred; write -1 once")
+            raise RuntimeError("more than one length is -1; write -1 once")
         rest = math.prod(n for n in sizes if n != -1)
         if not rest and not count:
             raise RuntimeError(
-                f"cannot reshape tensor of 0 elements into shape {list(sizes)} because the "
-                "unspecified dimension size -1 can be any value and is ambiguous"
+                f"reshape of a tensor without elements into {list(sizes)}: any length would do "
+                "for -1; give the number"
             )
         if rest and not count % rest:
             sizes = tuple(count // rest if n == -1 else n for n in sizes)
             rest = count
     if rest != count:
         raise RuntimeError(
-            f"shape '{list(sizes)}' is invalid for input of size {count}; {name} keeps the number "
-            "of elements"
+            f"{count} elements do not fit into shape {list(sizes)}; {name} keeps the number of "
+            "elements"
         )
     return sizes
 
@@ -90,10 +92,7 @@ def _reshaped(input: Any, sizes: tuple[int, ...], name: str = "reshape") -> Tens
 
 def _tensor(value: Any, name: str, what: str = "input") -> Tensor:
     if not isinstance(value, Tensor):
-        raise TypeError(
-            f"{name}(): argument '{what}' must be Tensor, not {type(value).__name__}; write "
-            "torch.tensor(x)"
-        )
+        raise TypeError(f"{name}(): {what} is a {type(value).__name__}; write torch.tensor(x)")
     return value
 
 
@@ -114,8 +113,8 @@ def view_(self: Any, *size: Any, dtype: Any = None) -> Tensor:
     found = _reshaped(self, integers(size), "view")
     if found._base is None and type(found._raw) is np.ndarray and found._raw.size:
         raise RuntimeError(
-            f"view size is not compatible with input tensor's size and stride: shape "
-            f"{list(self._raw.shape)} is not in one piece; write .reshape(...) instead"
+            f"the elements of shape {list(self._raw.shape)} are not in one piece of memory, so "
+            "there is no such view; write .reshape(...) instead"
         )
     return found
 
@@ -123,7 +122,7 @@ def view_(self: Any, *size: Any, dtype: Any = None) -> Tensor:
 def _view_dtype(tensor: Tensor, dtype: Any) -> Tensor:
     kind = dtypes.to_numpy(dtype)
     if not tensor._raw.shape and kind.itemsize != tensor._raw.dtype.itemsize:
-        raise RuntimeError("self.dim() cannot be 0 to view one dtype as another of another size")
+        raise RuntimeError("a single number keeps its size; write x.reshape(1) first")
     try:
         return made(tensor._raw.view(kind))
     except ValueError as error:
@@ -142,9 +141,9 @@ def _or_named(given: tuple[Any, ...], options: dict[str, Any], *names: str) -> t
         if name in options and not given:
             given = (options.pop(name),)
     if options:
-        raise TypeError(f"got an unexpected keyword argument '{next(iter(options))}'")
+        raise TypeError(f"there is no argument '{next(iter(options))}' here")
     if not given:
-        raise TypeError(f"missing the argument '{names[0]}'")
+        raise TypeError(f"give the argument '{names[0]}'")
     return given
 
 
@@ -167,7 +166,7 @@ def flatten(input: Any, start_dim: Any = 0, end_dim: Any = -1) -> Tensor:
     shape = tuple(_tensor(input, "flatten")._raw.shape)
     first, last = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
     if first > last:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+        raise RuntimeError("flatten(): start_dim comes after end_dim; swap them")
     if not shape:
         return _reshaped(input, (1,))
     if first == last:
@@ -184,7 +183,7 @@ def unflatten(input: Any, dim: Any, sizes: Any) -> Tensor:
     axis = axis_of(dim, len(shape))
     new = integers((sizes,) if isinstance(sizes, (tuple, list)) else (tuple(sizes),))
     if not new:
-        raise RuntimeError("unflatten: sizes must be non-empty")
+        raise RuntimeError("unflatten: sizes is empty; give one length at least")
     new = filled_shape(new, shape[axis], "unflatten")
     return _reshaped(input, (*shape[:axis], *new, *shape[axis + 1 :]))
 
@@ -248,7 +247,7 @@ def t(input: Native) -> Any:
     """Return a matrix with its axes exchanged."""
     if input.ndim > 2:
         raise RuntimeError(
-            f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D; write x.mT"
+            f"t() is for matrices, and this tensor has {input.ndim} axes; write x.mT"
         )
     return ns.permute_dims(input, tuple(reversed(range(input.ndim))))
 
@@ -263,8 +262,8 @@ def _matrices_transposed(input: Native, name: str = "mT") -> Any:
         return input
     if input.ndim < 2:
         raise RuntimeError(
-            f"tensor.{name} is only supported on matrices or batches of matrices. Got "
-            f"{input.ndim}-D tensor."
+            f".{name} swaps rows and columns, and this tensor has {input.ndim} axes; give a "
+            "matrix, or a batch of matrices"
         )
     return _exchanged(input, input.ndim - 2, input.ndim - 1)
 
@@ -296,8 +295,8 @@ def adjoint(input: Any) -> Tensor:
 def _H(self: Tensor) -> Tensor:
     if len(self._raw.shape) not in (0, 2):
         raise RuntimeError(
-            f"tensor.H is only supported on matrices (2-D tensors). Got {len(self._raw.shape)}-D "
-            "tensor; for batches of matrices write x.mH"
+            f".H is for matrices, and this tensor has {len(self._raw.shape)} axes; for batches "
+            "of matrices write x.mH"
         )
     return _adjoint(self, "H")
 
@@ -320,8 +319,7 @@ def permute(input: Any, *dims: Any, **options: Any) -> Tensor:
     given = integers(_or_named(dims, options, "dims"), "dims")
     if len(given) != ndim:
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the "
-            f"length of the desired ordering of dimensions: {ndim} and {len(given)}"
+            f"permute: {len(given)} axes are named, and the tensor has {ndim}; name each once"
         )
     found: Tensor = _permuted(input, given_axes(given, ndim))
     return found
@@ -334,8 +332,7 @@ def movedim(input: Any, source: Any, destination: Any) -> Tensor:
     start, end = given_axes(source, ndim), given_axes(destination, ndim)
     if len(start) != len(end):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: {source} and {destination} differ in "
-            "length"
+            f"movedim: {source} and {destination} differ in length; give pairs of axes"
         )
     order = [a for a in range(ndim) if a not in start]
     for to, axis in sorted(zip(end, start, strict=True)):
@@ -367,8 +364,8 @@ def expanded(input: Native, sizes: tuple[int, ...]) -> Any:
     lead = len(sizes) - input.ndim
     if lead < 0:
         raise RuntimeError(
-            f"expand(shape {list(input.shape)}, size={list(sizes)}): the number of sizes provided "
-            f"({len(sizes)}) must be greater or equal to the number of dimensions ({input.ndim})"
+            f"expand: {len(sizes)} lengths {list(sizes)} for shape {list(input.shape)}, of "
+            f"{input.ndim} axes; give one for each axis at least"
         )
     shape = []
     for place, n in enumerate(sizes):
@@ -420,18 +417,16 @@ def narrow(input: Any, dim: Any, start: Any, length: Any) -> Tensor:
     """Return so many places along one axis."""
     shape = _tensor(input, "narrow")._raw.shape
     if not shape:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+        raise RuntimeError("narrow(): a single number has no axis")
     axis = axis_of(dim, len(shape))
     first, count, n = integer(start, "start"), integer(length, "length"), shape[axis]
     if count < 0:
-        raise RuntimeError("narrow(): length must be non-negative.")
+        raise RuntimeError("narrow(): the length is negative; give 0 or more")
     if not -n <= first <= n:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-n}, {n}], got {first})"
-        )
+        raise IndexError(f"narrow(): start is {first}; give a number from {-n} to {n}")
     first = first + n if first < 0 else first
     if first + count > n:
-        raise RuntimeError(f"start ({first}) + length ({count}) exceeds dimension size ({n}).")
+        raise RuntimeError(f"narrow(): {count} elements from {first} on go beyond an axis of {n}")
     found: Tensor = _slice(input, axis, slice(first, first + count))
     return found
 
@@ -449,12 +444,11 @@ _select = as_view(picked, "SelectBackward0")
 
 def _place(shape: Any, dim: Any, index: Any, name: str) -> tuple[int, int]:
     if not shape:
-        raise IndexError(f"{name}() cannot be applied to a 0-dim tensor.")
+        raise IndexError(f"{name}(): a single number has no axis")
     axis, place = axis_of(dim, len(shape)), integer(index, "index")
     if not -shape[axis] <= place < shape[axis]:
         raise IndexError(
-            f"{name}(): index {place} out of range for tensor of size {list(shape)} at dimension "
-            f"{axis}"
+            f"{name}(): there is no index {place} on axis {axis} of shape {list(shape)}"
         )
     return axis, place % shape[axis]
 
@@ -482,7 +476,7 @@ def _two_axes(ndim: int, dim1: Any, dim2: Any, name: str) -> tuple[int, int]:
         axis_of(dim2, ndim)
     one, two = axis_of(dim1, ndim), axis_of(dim2, ndim)
     if one == two:
-        raise RuntimeError(f"{name}: dimensions cannot be identical {dim1}, {dim2}")
+        raise RuntimeError(f"{name}: {dim1} and {dim2} are one axis; give two different ones")
     return one, two
 
 
@@ -526,10 +520,10 @@ def unfold(self: Any, dimension: Any, size: Any, step: Any) -> Tensor:
     size, step = integer(size), integer(step, "step")
     if size < 0 or size > length:
         raise RuntimeError(
-            f"maximum size for tensor at dimension {axis} is {length} but size is {size}"
+            f"unfold: size {size} on axis {axis} of length {length}; give a smaller one"
         )
     if step <= 0:
-        raise RuntimeError(f"step is {step} but must be > 0")
+        raise RuntimeError(f"unfold: step is {step}; give 1 or more")
     if not size:
         axes = (*shape[:axis], (length // step) + 1, *shape[axis + 1 :], 0)
         return made(np.zeros(axes, self._raw.dtype))
@@ -603,16 +597,21 @@ def _read_strides(tensor: Tensor, size: Any, stride: Any, offset: Any) -> Stride
     shape, strides = integers((size,)), integers((stride,), "stride")
     if len(shape) != len(strides):
         raise RuntimeError(
-            f"mismatch in length of strides and shape: {list(strides)} and {list(shape)}"
+            f"strides {list(strides)} do not fit shape {list(shape)}; give one for each axis"
         )
     raw = backends.to_numpy(tensor._raw)
     whole, item = memory.owner(raw), raw.dtype.itemsize
     first, begin = _first(tensor, None), _first(tensor, offset)
     places = begin + _offsets(shape, strides)
+    if offset is None and places.size and not raw.size and tensor._base is not None:
+        raise RuntimeError(
+            "as_strided: the tensor is a view without elements, and where such a view begins in "
+            "memory is not known; give storage_offset"
+        )
     if places.size and (begin < 0 or places.max() >= whole.nbytes // item):
         raise RuntimeError(
-            f"setStorage: sizes {list(shape)}, strides {list(strides)}, storage offset {begin} are "
-            f"out of bounds for storage of {whole.nbytes // item} elements"
+            f"as_strided: size {list(shape)} with strides {list(strides)} from {begin} on goes "
+            f"beyond the {whole.nbytes // item} elements of the memory"
         )
     numbers = np.full(whole.nbytes // item, -1)
     numbers[first + _offsets(raw.shape, _in_elements(raw))] = np.arange(raw.size).reshape(raw.shape)
@@ -656,7 +655,7 @@ def real(input: Any) -> Tensor:
 def imag(input: Any) -> Tensor:
     """Return the imaginary parts of a complex tensor, a view."""
     if _tensor(input, "imag")._raw.dtype.kind != "c":
-        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+        raise RuntimeError("imag: real numbers have no imaginary part; write torch.zeros_like(x)")
     found: Tensor = _imag(input)
     return found
 
@@ -690,7 +689,7 @@ def _as_complex(input: Native) -> Any:
 def view_as_real(input: Any) -> Tensor:
     """Return complex numbers as pairs of real ones on a new last axis, a view."""
     if _tensor(input, "view_as_real")._raw.dtype.kind != "c":
-        raise RuntimeError("view_as_real is only supported for complex tensors")
+        raise RuntimeError("view_as_real: got real numbers; give a complex tensor")
     found: Tensor = _view_as_real(input)
     return found
 
@@ -701,15 +700,14 @@ def view_as_complex(input: Any) -> Tensor:
     raw = _tensor(input, "view_as_complex")._raw
     if raw.dtype.kind != "f":
         raise RuntimeError(
-            "view_as_complex is only supported for half, float and double tensors, but got a "
-            f"tensor of {input.dtype}"
+            f"view_as_complex: got a tensor of {input.dtype}; give float16, float32 or float64"
         )
     if not raw.shape or raw.shape[-1] != 2:
         raise RuntimeError(
-            f"Tensor must have a last dimension of size 2, got shape {list(raw.shape)}"
+            f"view_as_complex: got shape {list(raw.shape)}; the last axis must have 2 elements"
         )
     if type(raw) is np.ndarray and raw.size and raw.strides[-1] != raw.dtype.itemsize:
-        raise RuntimeError("Tensor must have a last dimension with stride 1; write x.contiguous()")
+        raise RuntimeError("view_as_complex: the parts are not adjacent; write x.contiguous()")
     found: Tensor = _view_as_complex(input)
     return found
 
@@ -733,7 +731,7 @@ def unbind(input: Any, dim: Any = 0) -> tuple[Tensor, ...]:
     """Return the parts along an axis, which they lack."""
     shape = _usable(input, "unbind")._raw.shape
     if not shape:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError("a single number has no axis 0; write x.reshape(1) first")
     found: tuple[Tensor, ...] = _unbind(input, axis_of(dim, len(shape)))
     return found
 
@@ -756,7 +754,7 @@ def _parts(input: Any, dim: Any, name: str) -> tuple[int, int]:
     """Return the axis that is split, and its length."""
     shape = _tensor(input, name)._raw.shape
     if not shape:
-        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
+        raise RuntimeError(f"{name}: a single number has no axis to cut")
     axis = axis_of(dim, len(shape))
     return axis, shape[axis]
 
@@ -778,7 +776,7 @@ def split(
     axis, length = _parts(tensor, dim, "split")
     size = integer(given, "split_size")
     if size < 0 or (not size and length):
-        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+        raise RuntimeError(f"split: split_size is {size}; give 0 or more")
     found: tuple[Tensor, ...] = _split(tensor, axis, _bounds(_even(length, size)))
     return found
 
@@ -790,8 +788,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: Any = 0) -> tuple[Tensor
     sizes = integers((split_sizes,), "split_sizes")
     if sum(sizes) != length or any(n < 0 for n in sizes):
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size "
-            f"at dimension {axis}), but got split_sizes={list(sizes)}"
+            f"split: the sizes {list(sizes)} do not add up to {length}, the length of axis {axis}"
         )
     found: tuple[Tensor, ...] = _split_with_sizes(input, axis, _bounds(sizes))
     return found
@@ -807,7 +804,7 @@ def chunk(input: Any, chunks: Any, dim: Any = 0) -> tuple[Tensor, ...]:
     axis, length = _parts(input, dim, "chunk")
     count = integer(chunks, "chunks")
     if count <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {count}")
+        raise RuntimeError(f"chunk: chunks is {count}; give 1 or more")
     size = -(-length // count)
     sizes = _even(length, size) if length else [0] * count
     found: tuple[Tensor, ...] = _split(input, axis, _bounds(sizes))
@@ -827,7 +824,7 @@ def tensor_split(
     given = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
     shape = _tensor(input, "tensor_split")._raw.shape
     if not shape:
-        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor")
+        raise RuntimeError("tensor_split: a single number has no axis to cut")
     axis = axis_of(dim, len(shape))
     length = shape[axis]
     given = static(given)
@@ -837,7 +834,7 @@ def tensor_split(
     else:
         count = integer(given, "sections")
         if count <= 0:
-            raise RuntimeError(f"number of sections must be larger than 0, got {count}")
+            raise RuntimeError(f"tensor_split: got {count} sections; give 1 or more")
         more = length % count
         bounds = _bounds([length // count + (k < more) for k in range(count)])
     found: tuple[Tensor, ...] = _tensor_split(input, axis, bounds)
@@ -851,15 +848,12 @@ def _split_along(name: str, least: int, axis: int) -> Any:
         given = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
         shape = _tensor(input, name)._raw.shape
         if len(shape) < least:
-            raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor "
-                f"with {len(shape)} dimensions!"
-            )
+            raise RuntimeError(f"{name}: the tensor has {len(shape)} axes; give {least} or more")
         at = 0 if len(shape) == 1 else axis
         if not isinstance(given, (tuple, list)) and shape[at] % max(integer(given), 1):
             raise RuntimeError(
-                f"torch.{name} attempted to split along dimension {at}, but the size of the "
-                f"dimension {shape[at]} is not divisible by the split_size {given}!"
+                f"{name}: axis {at} has {shape[at]} elements, which {given} parts do not divide; "
+                "give a list of indices"
             )
         return tensor_split(input, given, at)
 
@@ -921,7 +915,7 @@ def t_(self: Any) -> Tensor:
     """Exchange the axes of a matrix."""
     if len(self._raw.shape) > 2:
         raise RuntimeError(
-            f"t_() expects a tensor with <= 2 dimensions, but self is {len(self._raw.shape)}D"
+            f"t_() is for matrices, and this tensor has {len(self._raw.shape)} axes; write x.mT"
         )
 
     def step(x: Native) -> Any:
@@ -967,8 +961,8 @@ def _like(x: Native, src: Any, place: Native, name: str) -> Native:
     values = convert(_tensor(src, name, "src"))
     if values.shape != place.shape:
         raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = "
-            f"{list(values.shape)}, slice size = {list(place.shape)}"
+            f"src has shape {list(values.shape)}, and the part that is replaced has "
+            f"{list(place.shape)}; give it that shape"
         )
     return ns.astype(values, x.dtype) if values.dtype != x.dtype else values
 
@@ -1022,25 +1016,21 @@ def _listed(tensors: Any, name: str) -> list[Any]:
         if isinstance(tensors, Tensor):
             return list(unbind(tensors))
         raise TypeError(
-            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
-            f"{type(tensors).__name__}"
+            f"{name}(): got a {type(tensors).__name__}; give a tuple or a list of tensors"
         )
     for k, tensor in enumerate(tensors):
         if not isinstance(tensor, (Tensor, Native)):
-            raise TypeError(
-                f"expected Tensor as element {k} in argument 0, but got {type(tensor).__name__}"
-            )
+            raise TypeError(f"element {k} is a {type(tensor).__name__}; give tensors")
     return list(tensors)
 
 
 def _joined(tensors: list[Any], dim: Any, name: str) -> Any:
     if not tensors:
-        raise as_is(ValueError(f"{name}: expected a non-empty list of Tensors"))
+        raise as_is(ValueError(f"{name}: got no tensors; give one at least"))
     for k, tensor in enumerate(tensors):
         if not tensor._raw.shape:
             raise RuntimeError(
-                f"zero-dimensional tensor (at position {k}) cannot be concatenated; write "
-                "torch.stack"
+                f"cat: tensor {k} is a single number, without an axis; write torch.stack"
             )
     parts = _of_one_dtype(tensors)
     kept = [x for x in parts if x.shape != (0,)] or parts  # an empty list of numbers fits all
@@ -1048,9 +1038,7 @@ def _joined(tensors: list[Any], dim: Any, name: str) -> Any:
     axis = axis_of(dim, ndim)
     for x in kept:
         if x.ndim != ndim:
-            raise RuntimeError(
-                f"Tensors must have same number of dimensions: got {ndim} and {x.ndim}"
-            )
+            raise RuntimeError(f"cat: tensors of {ndim} and of {x.ndim} axes; give them as many")
     return in_order(ns.concat(kept, axis=axis))
 
 
@@ -1070,14 +1058,14 @@ def stack(tensors: Any, dim: Any = 0) -> Any:
     """Return tensors of one shape joined along a new axis."""
     parts = _listed(tensors, "stack")
     if not parts:
-        raise RuntimeError("stack expects a non-empty TensorList")
+        raise RuntimeError("stack: got no tensors; give one at least")
     shape = parts[0]._raw.shape
     axis = axis_of(dim, len(shape) + 1)
     for k, part in enumerate(parts):
         if part._raw.shape != shape:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
-                f"{list(part._raw.shape)} at entry {k}"
+                f"stack: tensor 0 has shape {list(shape)} and tensor {k} has "
+                f"{list(part._raw.shape)}; give them one shape"
             )
     return in_order(ns.stack(_of_one_dtype(parts), axis=axis))
 
@@ -1100,7 +1088,7 @@ def _stacked(tensors: Any, ndim: int, axis: int, name: str) -> Any:
 
 
 def _none(name: str) -> list[Any]:
-    raise RuntimeError(f"{name} expects a non-empty TensorList")
+    raise RuntimeError(f"{name}: got no tensors; give one at least")
 
 
 @offered("hstack", method=False, label="CatBackward0")
@@ -1137,7 +1125,7 @@ def block_diag(*tensors: Any) -> Any:
     if not tensors:
         return wrap_native(np.zeros((1, 0), dtypes.default().numpy))
     if any(len(x._raw.shape) > 2 for x in tensors):
-        raise RuntimeError("torch.block_diag: Input tensors must have 2 or fewer dimensions")
+        raise RuntimeError("block_diag: a tensor has more than 2 axes; give matrices")
     blocks = [_at_least(x, 2) for x in _of_one_dtype(list(tensors))]
     width = sum(x.shape[1] for x in blocks)
     rows, before = [], 0
@@ -1154,9 +1142,9 @@ def cartesian_prod(*tensors: Any) -> Any:
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
     if any(len(x._raw.shape) != 1 for x in tensors):
-        raise RuntimeError("Expect a 1D vector; got tensors with other shapes")
+        raise RuntimeError("cartesian_prod: got other shapes than vectors; write x.flatten()")
     if len({x._raw.dtype for x in tensors}) > 1:
-        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+        raise RuntimeError("cartesian_prod: the vectors have different dtypes; convert them to one")
     if len(tensors) == 1:
         return tensors[0]
     parts = [convert(x) for x in tensors]
@@ -1169,10 +1157,10 @@ def combinations(input: Any, r: Any = 2, with_replacement: bool = False) -> Any:
     """Return all choices of r elements of a list, as rows."""
     x = convert(input)
     if x.ndim != 1:
-        raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
+        raise RuntimeError(f"combinations: got shape {list(x.shape)}; give a vector")
     count = integer(r, "r")
     if count < 0:
-        raise RuntimeError(f"Expect a non-negative number, but got {count}")
+        raise RuntimeError(f"combinations: r is {count}; give 0 or more")
     if not count:
         return wrap_native(np.zeros(0, x.dtype))
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
@@ -1203,9 +1191,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
     try:
         return sized(np.broadcast_shapes(*shapes))
     except ValueError as error:
-        raise RuntimeError(
-            f"Shape mismatch: objects cannot be broadcast to a single shape: {list(shapes)}"
-        ) from error
+        raise RuntimeError(f"the shapes {list(shapes)} do not broadcast together") from error
 
 
 @plain("meshgrid", "functional.meshgrid")
@@ -1214,18 +1200,14 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
     if not tensors:
-        raise RuntimeError("meshgrid expects a non-empty TensorList")
+        raise RuntimeError("meshgrid: got no tensors; give one at least")
     if indexing not in (None, "ij", "xy"):
-        raise RuntimeError(
-            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
-        )
+        raise RuntimeError(f"meshgrid: indexing is {indexing}; give 'ij' or 'xy'")
     for x in tensors:
         if len(_tensor(x, "meshgrid")._raw.shape) > 1:
-            raise RuntimeError(
-                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}"
-            )
+            raise RuntimeError(f"meshgrid: got {x!r}; give vectors or numbers")
     if len({x._raw.dtype for x in tensors}) > 1:
-        raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
+        raise RuntimeError("meshgrid: the vectors have different dtypes; convert them to one")
     if indexing == "xy" and len(tensors) > 1:
         one, two, *rest = tensors
         found = [transpose(x, 0, 1) for x in _grids((two, one, *rest))]
@@ -1275,15 +1257,15 @@ def repeat(input: Any, *repeats: Any) -> Any:
     x, counts = convert(input), integers(repeats, "repeats")
     if len(counts) < x.ndim:
         raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
-            f"tensor: got {list(counts)} for shape {list(x.shape)}"
+            f"repeat: {list(counts)} for shape {list(x.shape)}; give one number for each axis at "
+            "least"
         )
     return _tiled(x, counts)
 
 
 def _tiled(x: Native, counts: tuple[int, ...]) -> Any:
     if any(n < 0 for n in counts):
-        raise RuntimeError(f"Trying to create tensor with negative dimension: repeats {counts}")
+        raise RuntimeError(f"repeat: {counts} has a negative number; give 0 or more")
     return ns.tile(x, counts)
 
 
@@ -1314,11 +1296,11 @@ def repeat_interleave(
         given = given[0]
     if isinstance(given, list) and len(given) != x.shape[axis]:
         raise RuntimeError(
-            f"repeats must have the same size as input along dim, but got repeats.size(0) = "
-            f"{len(given)} and input.size({axis}) = {x.shape[axis]}"
+            f"repeat_interleave: {len(given)} numbers for {x.shape[axis]} elements of axis "
+            f"{axis}; give one for each element, or one for all"
         )
     if min(given if isinstance(given, list) else [given], default=0) < 0:
-        raise RuntimeError("repeats can not be negative")
+        raise RuntimeError("repeat_interleave: a number of repeats is negative; give 0 or more")
     if not isinstance(given, list):
         return ns.repeat(x, given, axis=axis)
     return ns.take(x, np.repeat(np.arange(len(given)), given), axis=axis)
@@ -1327,7 +1309,7 @@ def repeat_interleave(
 def _check_counts(repeats: Tensor) -> None:
     if repeats._raw.dtype.name not in ("int32", "int64"):
         raise NotImplementedError(
-            f"repeat_interleave: repeats has to be Long or Int tensor, not {repeats.dtype}"
+            f"repeat_interleave: repeats has dtype {repeats.dtype}; write repeats.long()"
         )
 
 
@@ -1338,12 +1320,12 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     moved = integers((shifts,) if isinstance(shifts, (tuple, list)) else ((shifts,),), "shifts")
     if dims is None or (isinstance(dims, (tuple, list)) and not dims):
         if len(moved) != 1:
-            raise RuntimeError(f"shifts and dimensions must align. shifts: {len(moved)}, dims:0")
+            raise RuntimeError(f"roll: {len(moved)} shifts for no axes; give as many")
         return ns.roll(x, moved[0])
     axes = tuple(axis_of(d, x.ndim) for d in (dims if isinstance(dims, (tuple, list)) else (dims,)))
     if len(axes) != len(moved):
         raise RuntimeError(
-            f"shifts and dimensions must align. shifts: {len(moved)}, dims:{len(axes)}"
+            f"roll: {len(moved)} shifts and {len(axes)} axes; give one axis for each shift"
         )
     return in_order(ns.roll(x, moved, axis=axes)) if x.ndim else x
 
@@ -1368,7 +1350,7 @@ def _flipped(name: str, least: int, axis: int) -> None:
     def call(input: Any) -> Any:
         x = convert(input)
         if x.ndim < least:
-            raise RuntimeError(f"Input must be >= {least}-d.")
+            raise RuntimeError(f"the tensor has too few axes; give {least} or more")
         return _reversed(x, axis)
 
 
@@ -1381,12 +1363,12 @@ def rot90(input: Any, k: Any = 1, dims: Any = (0, 1)) -> Any:
     """Return a tensor turned by quarters in the plane of two axes."""
     x = convert(input)
     if len(dims) != 2:
-        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+        raise RuntimeError(f"rot90: dims has {len(dims)} axes; give two")
     if x.ndim < 2:
-        raise RuntimeError(f"expected total dims >= 2, but got total dims = {x.ndim}")
+        raise RuntimeError(f"rot90: the tensor has {x.ndim} axes; give 2 or more")
     one, two = (axis_of(d, x.ndim) for d in dims)
     if one == two:
-        raise RuntimeError(f"expected rotation dims to be different, but got {dims}")
+        raise RuntimeError(f"rot90: dims is {dims}; give two different axes")
     turns = integer(k, "k") % 4
     if turns == 0:
         return in_order(_copied(x))
@@ -1405,19 +1387,17 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     """
     x, widths = convert(input), integers((pad,), "pad")
     if len(widths) % 2:
-        raise RuntimeError("Length of pad must be even but instead it equals " + str(len(widths)))
+        raise RuntimeError("pad needs two widths for each axis, not " + str(len(widths)))
     if len(widths) > 2 * x.ndim:
         raise RuntimeError(
-            f"Length of pad should be no more than twice the number of dimensions of the input. "
-            f"Pad length is {len(widths)} while the input has {x.ndim} dimensions."
+            f"pad: {len(widths)} widths for {x.ndim} axes; give two for each axis at most"
         )
     pairs = [(0, 0)] * (x.ndim - len(widths) // 2)
     pairs += [(widths[k], widths[k + 1]) for k in range(len(widths) - 2, -1, -2)]
     for n, (before, after) in zip(x.shape, pairs, strict=True):
         if n + before + after < 0:
             raise RuntimeError(
-                f"The input size {n}, plus negative padding {before} and {after} resulted in a "
-                "negative output size"
+                f"pad: {before} and {after} take away more than the {n} elements of an axis"
             )
     cut = tuple(slice(max(-b, 0), n - max(-a, 0)) for n, (b, a) in zip(x.shape, pairs, strict=True))
     if any(b < 0 or a < 0 for b, a in pairs):
@@ -1433,7 +1413,7 @@ def _triangle(name: str) -> None:
     def call(input: Any, diagonal: Any = 0) -> Any:
         x = convert(input)
         if x.ndim < 2:
-            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+            raise RuntimeError(f"{name}: got a vector or a number; give a matrix")
         return getattr(ns, name)(x, k=integer(diagonal, "diagonal"))
 
 
@@ -1454,7 +1434,7 @@ def _triangle_indices(name: str, of: Any) -> None:
     ) -> Tensor:
         rows, columns = integer(row, "row"), integer(col, "col")
         if rows < 0 or columns < 0:
-            raise RuntimeError(f"row and col must be non-negative, got {rows} and {columns}")
+            raise RuntimeError(f"got {rows} rows and {columns} columns; give 0 or more of each")
         kind = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype)
         return made(np.array(of(rows, integer(offset), columns)).astype(kind))
 
@@ -1482,7 +1462,7 @@ def diag_embed(input: Any, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) -> A
     x = convert(input)
     one, two = axis_of(dim1, x.ndim + 1), axis_of(dim2, x.ndim + 1)
     if one == two:
-        raise RuntimeError(f"diag_embed: dimensions cannot be identical {dim1}, {dim2}")
+        raise RuntimeError(f"diag_embed: {dim1} and {dim2} are one axis; give two different ones")
     return _on_diagonal(x, integer(offset, "offset"), one, two)
 
 
@@ -1493,7 +1473,7 @@ def diag(input: Any, diagonal: Any = 0) -> Any:
     if x.ndim == 1:
         return _on_diagonal(x, offset, 0, 1)
     if x.ndim != 2:
-        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
+        raise RuntimeError(f"diag(): the tensor has {x.ndim} axes; give a vector or a matrix")
     return _copied(ns.diagonal(x, offset=offset))
 
 
@@ -1508,10 +1488,10 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     """Return the matrix of powers of the elements of a list."""
     values = convert(x)
     if values.ndim != 1:
-        raise RuntimeError("x must be a one-dimensional tensor.")
+        raise RuntimeError("vander: the numbers have other than one axis; give a vector")
     count = values.size if N is None else integer(N, "N")
     if count < 0:
-        raise RuntimeError("N must be non-negative.")
+        raise RuntimeError("vander: N is negative; give 0 or more")
     if values.dtype.kind in "biu":
         values = ns.astype(values, np.dtype(np.int64))
     ones = ns.ones_like(values)

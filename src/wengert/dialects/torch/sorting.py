@@ -60,7 +60,7 @@ def _order(x: Native, axis: int, descending: bool) -> Native:
 
 def _sorted(x: Native, dim: Any, descending: Any) -> tuple[Native, Native]:
     if kind_of(x) == "c":
-        raise RuntimeError("Sort does not support complex dtypes on CPU; sort x.abs() or x.real")
+        raise RuntimeError("complex numbers have no order; sort x.abs() or x.real")
     lines, axis = lines_of(x, dim)
     order = _order(lines, axis, truth(descending, "descending"))
     return taken(lines, order, axis, x.shape), order if x.ndim else ns.reshape(order, ())
@@ -91,12 +91,12 @@ def topk(input: Any, k: Any, dim: Any = -1, largest: bool = True, sorted: bool =
     """Return the k largest elements along an axis, or the smallest, and where they are."""
     x = tensor_of(input)
     if kind_of(x) in "bc":
-        raise RuntimeError(f"topk does not support {type_name(x).lower()} dtypes on CPU")
+        raise RuntimeError(f"topk: a {type_name(x).lower()} has no order; write x.abs()")
     lines, axis = lines_of(x, dim)
     count = static(k)
     if not 0 <= count <= lines.shape[axis]:
         raise RuntimeError(
-            f"selected index k out of range: k={count} of {lines.shape[axis]} elements"
+            f"k={count} of {lines.shape[axis]} elements; give a smaller k, of 0 or more"
         )
     places = sorting._topk(constant(lines), k=count, axis=axis, largest=truth(largest, "largest"))
     shape = places.shape if x.ndim or count != 1 else ()
@@ -114,8 +114,8 @@ def kthvalue(input: Any, k: Any, dim: Any = -1, keepdim: bool = False) -> Any:
     count = static(k)
     if not 1 <= count <= lines.shape[axis]:
         raise RuntimeError(
-            f"kthvalue(): selected number k out of range for dimension {axis}: k={count} of "
-            f"{lines.shape[axis]} elements"
+            f"kthvalue(): k={count} of {lines.shape[axis]} elements on axis {axis}; give a "
+            "number from 1 to that"
         )
     places = part(_order(lines, axis, False), axis, count - 1, count)
     return picked(lines, places, axis, truth(keepdim), KthValue, x.shape)
@@ -218,20 +218,16 @@ def _levels(q: Any, x: Native, name: str) -> Native:
     elif isinstance(q, (Tensor, Native)):
         levels = convert(q)
     else:
-        raise TypeError(
-            f"{name}() received an invalid combination of arguments: q must be a float or a "
-            f"Tensor, not {type(q).__name__}"
-        )
+        raise TypeError(f"{name}(): q is a {type(q).__name__}; give a float or a tensor")
     if levels.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, got {levels.ndim} axes")
+        raise RuntimeError(f"{name}(): q has {levels.ndim} axes; give a number or a vector")
     if levels._raw.dtype != x._raw.dtype:
         raise RuntimeError(
-            f"{name}() q tensor must be same dtype as the input tensor, got {type_name(levels)} "
-            f"and {type_name(x)}"
+            f"{name}(): q is a {type_name(levels)} and the input a {type_name(x)}; convert one"
         )
     numbers = _raw(levels)
     if not ((numbers >= 0) & (numbers <= 1)).all():
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1], got {numbers.tolist()}")
+        raise RuntimeError(f"{name}(): q is {numbers.tolist()}; give numbers from 0 to 1")
     return levels
 
 
@@ -243,14 +239,14 @@ def _quantile_function(name: str) -> Any:
     ) -> Any:
         x = tensor_of(input)
         if x._raw.dtype.name not in ("float32", "float64"):
-            raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+            raise RuntimeError(f"{name}(): the input has another dtype; write x.float()")
         if 0 in x.shape:
-            raise RuntimeError(f"{name}() input tensor must be non-empty")
+            raise RuntimeError(f"{name}(): the input has no elements")
         levels = _levels(q, x, name)
         if interpolation not in _INTERPOLATIONS:
             raise RuntimeError(
-                f"{name}() interpolation must be one of {', '.join(_INTERPOLATIONS)}, but got "
-                f"{interpolation}"
+                f"{name}(): interpolation is {interpolation}; give one of "
+                f"{', '.join(_INTERPOLATIONS)}"
             )
         keep = truth(keepdim)
         if dim is None:
@@ -365,7 +361,7 @@ def isin(
     if not isinstance(elements, (Tensor, Native)) and not isinstance(
         test_elements, (Tensor, Native)
     ):
-        raise TypeError("isin() takes a tensor as one of elements and test_elements, got none")
+        raise TypeError("isin(): neither elements nor test_elements is a tensor; give one")
     return ns.isin(convert(elements), convert(test_elements), invert=invert)
 
 
@@ -376,12 +372,9 @@ def _side(name: str, right: bool, side: Any) -> str:
     if side is None:
         return "right" if right else "left"
     if side not in ("left", "right"):
-        raise RuntimeError(f"{name}(): side can only be 'left' or 'right' but got {side}")
+        raise RuntimeError(f"{name}(): side is {side}; give 'left' or 'right'")
     if side == "left" and right:
-        raise RuntimeError(
-            f"{name}(): side and right can't be set to opposites, got side of left while right "
-            "was True"
-        )
+        raise RuntimeError(f"{name}(): side='left' contradicts right=True; give one of them")
     found: str = side
     return found
 
@@ -409,18 +402,17 @@ def searchsorted(
     if sorter is not None:
         places = tensor_of(sorter, "sorter")
         if places.shape != sequence.shape:
-            raise RuntimeError(f"{name}(): boundary and sorter must have the same size")
+            raise RuntimeError(f"{name}(): sorter and sequence differ in shape")
         sequence = taken(constant(sequence), places, sequence.ndim - 1)
     if not sequence.ndim:
-        raise RuntimeError(f"{name}(): sorted_sequence should have at least one axis")
+        raise RuntimeError(f"{name}(): the sequence is a single number; give it one axis at least")
     if sequence.ndim == 1:
         return _found(sequence, input, where, out_int32)
     numbers = convert(input)
     if numbers.shape[:-1] != sequence.shape[:-1]:
         raise RuntimeError(
-            f"{name}(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
-            f"boundaries tensor and input value tensor must match, but we got boundaries "
-            f"{list(sequence.shape)} and input {list(numbers.shape)}"
+            f"{name}(): a sequence of shape {list(sequence.shape)} for values of shape "
+            f"{list(numbers.shape)}; give a vector, or one sequence for each row of values"
         )
     lines = ns.reshape(sequence, (-1, sequence.shape[-1]))
     rows = ns.reshape(numbers, (-1, numbers.shape[-1]))
@@ -433,7 +425,7 @@ def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bo
     """Return the number of the bucket that each element is in."""
     edges = tensor_of(boundaries, "boundaries")
     if edges.ndim != 1:
-        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({edges.ndim})")
+        raise RuntimeError(f"bucketize: the boundaries have {edges.ndim} axes; give a vector")
     return _found(edges, input, "right" if right else "left", out_int32)
 
 
@@ -445,17 +437,17 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """Return how often there is each of 0, 1, 2, ..., or the sum of its weights."""
     x = tensor_of(input)
     if minlength < 0:
-        raise RuntimeError(f"minlength should be >= 0, got {minlength}")
+        raise RuntimeError(f"bincount: minlength is {minlength}; give 0 or more")
     if kind_of(x) not in "iu":
         raise unable("bincount_cpu", x)
     numbers = _raw(x)
     if numbers.ndim != 1 or (numbers.size and numbers.min() < 0):
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+        raise RuntimeError("bincount: give a vector of whole numbers from 0")
     if weights is None:
         return wrap_native(np.bincount(numbers, minlength=minlength).astype(np.int64))
     weighed = convert(weights)
     if weighed.shape != x.shape:
-        raise RuntimeError("weights should be 1-d and have the same length as input")
+        raise RuntimeError("bincount: give one weight for each number")
     if weighed._raw.dtype.name not in ("float32", "float64"):
         weighed = astype(weighed, np.dtype(np.float64))
     return ns.bincount(x, weights=weighed, minlength=minlength)
@@ -466,7 +458,7 @@ def _limits(numbers: np.ndarray, low: Any, high: Any, widen: float) -> tuple[Any
     if low == high and numbers.size:
         low, high = numbers.min(), numbers.max()
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"range of [{low}, {high}] is not finite")
+        raise RuntimeError(f"the range from {low} to {high} is not finite")
     return (low - widen, high + widen) if low == high else (low, high)
 
 
@@ -477,7 +469,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     if kind_of(x) != "f":
         raise unable("histogram_cpu", x)
     if bins <= 0:
-        raise RuntimeError(f"bins must be > 0, got {bins}")
+        raise RuntimeError(f"histc: bins is {bins}; give 1 or more")
     values = values_in_line(x._raw)
     lead = values.shape[: values.ndim - x.ndim]  # of vmaps
     counts = [_counts(row, bins, min, max) for row in values.reshape(math.prod(lead), -1)]
@@ -487,7 +479,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
 def _counts(numbers: np.ndarray, bins: int, least: Any, most: Any) -> np.ndarray:
     low, high = _limits(numbers, least, most, 1)
     if low > high:
-        raise RuntimeError("torch.histc: max must be larger than min")
+        raise RuntimeError("histc: min exceeds max; swap them")
     inside = numbers[(numbers >= low) & (numbers <= high)]
     places = ((inside - low) / (high - low) * bins).astype(np.int64)
     return np.bincount(np.minimum(places, bins - 1), minlength=bins)
@@ -498,16 +490,16 @@ def _edges(numbers: np.ndarray, bins: Any, ends: Any, name: str) -> np.ndarray:
     if isinstance(bins, (Tensor, Native)):
         edges = _raw(convert(bins))
         if edges.ndim != 1:
-            raise RuntimeError(f"{name}: bins tensor should have one dimension, got {edges.ndim}")
+            raise RuntimeError(f"{name}: the bins have {edges.ndim} axes; give a vector of edges")
         return edges
     if not isinstance(bins, int) or bins <= 0:
-        raise RuntimeError(f"{name}: bins must be > 0, got {bins!r}")
+        raise RuntimeError(f"{name}: bins is {bins!r}; give 1 or more")
     if ends is None:
         low, high = (numbers.min(), numbers.max()) if numbers.size else (0.0, 1.0)
     else:
         low, high = ends
         if low > high:
-            raise RuntimeError(f"{name}: min should not exceed max, but got min {low} max {high}")
+            raise RuntimeError(f"{name}: the range goes from {low} to {high}; swap them")
     if low == high:
         low, high = low - 0.5, high + 0.5
     return np.linspace(low, high, bins + 1, dtype=numbers.dtype)
@@ -543,9 +535,9 @@ def _weights(weight: Any, shape: tuple[int, ...], x: Native, name: str) -> Any:
         return None
     numbers = values_of(weight)
     if numbers.shape != shape:
-        raise RuntimeError(f"{name}: weight should have shape {list(shape)}")
+        raise RuntimeError(f"{name}: the weight needs shape {list(shape)}")
     if numbers.dtype != x.dtype:
-        raise RuntimeError(f"{name}: weight and input should have the same dtype")
+        raise RuntimeError(f"{name}: weight and input have different dtypes; convert one")
     return numbers
 
 

@@ -229,8 +229,9 @@ def _words(name: str, error: Exception) -> str:
         a, b = one[-back], other[-back]
         if a != b and 1 not in (a, b):
             text = (
-                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
-                f"non-singleton dimension {max(len(one), len(other)) - back}: {text}"
+                f"shapes that do not fit: {a} elements and {b} on axis "
+                f"{max(len(one), len(other)) - back}, where both must be equal or one of them 1: "
+                f"{text}"
             )
             break
     return f"{text} ({name})"

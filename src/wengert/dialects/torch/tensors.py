@@ -30,7 +30,7 @@ from wengert.engine.batching import Batched
 from wengert.engine.fastpath import Front, caller
 from wengert.engine.node import Node, entry
 from wengert.engine.op import LEAF, Op
-from wengert.engine.record import apply, trace
+from wengert.engine.record import apply, witnesses
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 
@@ -113,23 +113,21 @@ class Tensor(metaclass=dtypes.Shown):
     @requires_grad.setter
     def requires_grad(self, on: bool) -> None:
         if not isinstance(on, bool):
-            raise RuntimeError(f"requires_grad must be a bool, not {type(on).__name__}")
+            raise RuntimeError(f"requires_grad is a {type(on).__name__}; give True or False")
         self.requires_grad_(on)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Have operations on this leaf recorded from now on, or no longer."""
         if not isinstance(requires_grad, bool):
-            raise TypeError(
-                f"requires_grad must be bool, not {type(requires_grad).__name__}; write True"
-            )
+            raise TypeError(f"requires_grad is a {type(requires_grad).__name__}; write True")
         held = self._held
         hidden = requires_grad and held is not None and is_unreached(held[0])
         if requires_grad == self.requires_grad and not hidden:
             return self
         if not hidden and not self.is_leaf:
             raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables, and this tensor was "
-                f"computed by {label_of(self._node)}; write x.detach() for one that was not"
+                "requires_grad is set for leaves only, and this tensor was computed by "
+                f"{label_of(self._node)}; write x.detach() for one that was not"
             )
         if not requires_grad:
             self._set_entry(None)
@@ -137,8 +135,8 @@ class Tensor(metaclass=dtypes.Shown):
         check_differentiable(self._raw.dtype)
         if self._inference and not is_inference_mode_enabled():
             raise RuntimeError(
-                "Setting requires_grad=True on inference tensor outside InferenceMode is not "
-                "allowed; write x.clone() for a normal tensor"
+                "a tensor of torch.inference_mode() cannot require a gradient outside of it; "
+                "write x.clone() for a normal tensor"
             )
         self._set_entry(leaf(self))
         return self
@@ -168,8 +166,8 @@ class Tensor(metaclass=dtypes.Shown):
         useless = self._held is not None
         if self._grad is None and not useless and not self.is_leaf and not self._retains:
             warnings.warn(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed: only "
-                "leaves get gradients. Write x.retain_grad() before backward for this one",
+                "this tensor was computed, and only leaves get gradients, so its .grad is None. "
+                "Write x.retain_grad() before backward for this one",
                 stacklevel=2,
             )
         return self._grad
@@ -179,17 +177,16 @@ class Tensor(metaclass=dtypes.Shown):
         if value is not None:
             if not isinstance(value, Tensor):
                 raise TypeError(
-                    f"assigned grad expected to be a Tensor or None but got {type(value).__name__}"
+                    f".grad was assigned a {type(value).__name__}; give a tensor or None"
                 )
             if value._raw.shape != self._raw.shape:
                 raise RuntimeError(
-                    f"assigned grad has data of a different size: shape {list(value._raw.shape)}, "
-                    f"and the tensor has {list(self._raw.shape)}"
+                    f".grad was assigned a tensor of shape {list(value._raw.shape)}, and the "
+                    f"tensor has {list(self._raw.shape)}"
                 )
             if value._raw.dtype != self._raw.dtype:
                 raise RuntimeError(
-                    f"assigned grad has data of a different type: {value.dtype}, and the tensor "
-                    f"has {self.dtype}"
+                    f".grad was assigned a tensor of {value.dtype}, and the tensor has {self.dtype}"
                 )
         self._grad = value
 
@@ -236,8 +233,8 @@ def check_differentiable(kind: np.dtype) -> None:
     """Raise unless there are derivatives with respect to such numbers."""
     if kind.kind not in "fc":
         raise RuntimeError(
-            "only Tensors of floating point and complex dtype can require gradients, not "
-            f"{dtypes.of_numpy(kind)}; write x.float() first"
+            f"{dtypes.of_numpy(kind)} has no derivative, so a tensor of it cannot require a "
+            "gradient; write x.float() first"
         )
 
 
@@ -283,9 +280,7 @@ def convert(value: Any, dtype: np.dtype | None = None, what: str = "input") -> N
         return wrap_native(np.array(value, dtype or dtypes.of_number(value)))
     if isinstance(value, np.generic):
         return wrap_native(np.array(value))
-    raise TypeError(
-        f"argument '{what}' must be Tensor, not {type(value).__name__}; write torch.tensor(x)"
-    )
+    raise TypeError(f"{what} is a {type(value).__name__}; write torch.tensor(x)")
 
 
 def outward(value: Any) -> Any:
@@ -333,6 +328,13 @@ def users_frame(depth: int = 2) -> Any:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
         frame = frame.f_back
     return frame
+
+
+def trace(node: Node, frame: Any) -> None:
+    """Have a node know the instruction that a frame is at, and show it to the witnesses."""
+    node.code, node.last = frame.f_code, frame.f_lasti
+    for witness in witnesses:
+        witness(node)
 
 
 def mark(node: Node, label: str) -> None:
@@ -486,10 +488,7 @@ def only_tensor(value: Any, name: str, what: str = "input") -> Native:
     """Return a tensor as Wengert's; numbers, arrays and lists are refused."""
     if isinstance(value, (Tensor, Native)):
         return convert(value)
-    raise TypeError(
-        f"{name}(): argument '{what}' must be Tensor, not {type(value).__name__}; write "
-        "torch.tensor(x)"
-    )
+    raise TypeError(f"{name}(): {what} is a {type(value).__name__}; write torch.tensor(x)")
 
 
 def check_kind(
@@ -498,7 +497,7 @@ def check_kind(
     """Raise unless an operation takes numbers of a kind."""
     if kind.kind not in kinds:
         instead = " x.abs() or x.real" if kind.kind == "c" else " x.float() or x.long()"
-        raise refusal(f'"{name}" not implemented for {dtypes.of_numpy(kind)}; write{instead} first')
+        raise refusal(f"{name} does not take {dtypes.of_numpy(kind)}; write{instead} first")
 
 
 def _check_numbers(name: str, input: Any, other: Any, numbers: str) -> None:
@@ -543,8 +542,8 @@ def store(result: Any, out: Any) -> Any:
         return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
     if out.requires_grad or (result.requires_grad and current() & TRACKING):
         raise RuntimeError(
-            "out=... arguments don't support automatic differentiation, but one of the arguments "
-            "requires grad; leave out= away, or write it under torch.no_grad()"
+            "a result stored by out= has no gradient, and an argument requires one; leave out= "
+            "away, or write it under torch.no_grad()"
         )
     check_cast(result._raw.dtype, out._raw.dtype)
     if out._raw.shape != result._raw.shape:
@@ -558,7 +557,7 @@ def check_cast(kind: np.dtype, place: np.dtype) -> None:
     categories = dtypes.category(kind), dtypes.category(place)
     if categories[0] > categories[1]:
         raise RuntimeError(
-            f"result type {dtypes.of_numpy(kind)} can't be cast to the desired output type "
+            f"a result of {dtypes.of_numpy(kind)} does not fit into a tensor of "
             f"{dtypes.of_numpy(place)}; write the operation without the underscore or out=, or "
             "convert the tensor first"
         )

@@ -39,7 +39,7 @@ def assert_close(
 ) -> None:
     """Raise AssertionError unless tensors, numbers or nests of them are almost equal."""
     if (rtol is None) != (atol is None):
-        raise ValueError("Both 'rtol' and 'atol' must be either specified or omitted")
+        raise ValueError("one of rtol and atol was given; give both or none")
     given = None if rtol is None or atol is None else (rtol, atol)
     try:
         _compare(actual, expected, given, equal_nan, check_dtype, check_stride)
@@ -56,29 +56,26 @@ def _compare(
     if isinstance(actual, Mapping) and isinstance(expected, Mapping):
         if actual.keys() != expected.keys():
             raise AssertionError(
-                f"The keys of the mappings do not match: {list(actual)} != {list(expected)}"
+                f"the dictionaries have the keys {list(actual)} and {list(expected)}"
             )
         for key in actual:
             _compare(actual[key], expected[key], *rest)
     elif _is_sequence(actual) and _is_sequence(expected):
         if len(actual) != len(expected):
-            raise AssertionError(
-                f"The length of the sequences mismatch: {len(actual)} != {len(expected)}"
-            )
+            raise AssertionError(f"the sequences have {len(actual)} and {len(expected)} elements")
         for one, two in zip(actual, expected, strict=True):
             _compare(one, two, *rest)
     elif actual is None and expected is None:
         pass
     elif isinstance(actual, _NUMBERS) and isinstance(expected, _NUMBERS):
         if check_dtype and type(actual) is not type(expected):
-            raise AssertionError(f"The (d)types do not match: {type(actual)} != {type(expected)}.")
+            raise AssertionError(f"the numbers are of {type(actual)} and of {type(expected)}.")
         _close(np.asarray(actual), np.asarray(expected), given, equal_nan)
     elif _is_array(actual) and _is_array(expected) and type(actual) is type(expected):
         _compare_arrays(actual, expected, *rest)
     else:
         raise TypeError(
-            f"No comparison pair was able to handle inputs of type {type(actual)} and "
-            f"{type(expected)}."
+            f"{type(actual)} and {type(expected)} are not compared; give tensors or numbers"
         )
 
 
@@ -97,9 +94,7 @@ def _compare_arrays(
     for name, checked in (("shape", True), ("dtype", check_dtype), ("strides", check_stride)):
         mine, theirs = getattr(one, name), getattr(two, name)
         if checked and mine != theirs:
-            raise AssertionError(
-                f"The values for attribute '{name}' do not match: {mine} != {theirs}."
-            )
+            raise AssertionError(f"the tensors differ in {name}: {mine} and {theirs}.")
     _close(one, two, given, equal_nan)
 
 
@@ -119,9 +114,9 @@ def _close(actual: np.ndarray, expected: np.ndarray, given: Any, equal_nan: bool
     apart = np.where(near, 0, np.nan_to_num(apart, nan=np.inf))
     place = tuple(int(k) for k in np.unravel_index(np.argmax(apart), apart.shape))
     raise AssertionError(
-        f"Tensor-likes are not close!\n\nMismatched elements: {int((~near).sum())} / {near.size} "
-        f"({(~near).mean():.1%})\nGreatest absolute difference: {abs(one[place] - two[place])} at "
-        f"index {place} (up to {atol} allowed, with a relative difference up to {rtol})"
+        f"{int((~near).sum())} of {near.size} elements ({(~near).mean():.1%}) differ, most by "
+        f"{abs(one[place] - two[place])} at index {place}; atol={atol} and rtol={rtol} were "
+        "allowed"
     )
 
 

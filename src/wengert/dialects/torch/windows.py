@@ -35,13 +35,13 @@ def _window(values: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
     ) -> Tensor:
         if not options.keys() <= known or not needed <= options.keys():
             wrong = sorted(options.keys() - known or needed - options.keys())
-            raise TypeError(f"{name}(): unexpected or missing keyword arguments {wrong}")
+            raise TypeError(f"{name}(): these keyword arguments are unknown or not given: {wrong}")
         kind = dtypes.default() if dtype is None else dtype
         if kind not in (dtypes.float32, dtypes.float64):
-            raise ValueError(f"{name} expects float32 or float64 dtypes, got: {kind}")
+            raise ValueError(f"{name}: dtype is {kind}; give torch.float32 or torch.float64")
         length = read_length(name, M)
         if length < 0:
-            raise ValueError(f"{name} requires non-negative window length, got M={length}")
+            raise ValueError(f"{name}: M is {length}; give 0 or more")
         period = length - 1 if sym else length
         raw = values(np.arange(length), max(period, 1), **options)
         raw = np.ones(length) if length < 2 else raw
@@ -56,7 +56,7 @@ def _window(values: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
 def _positive(value: Any, name: str, least: float = 0.0) -> float:
     found = float(static(value))
     if not found > least:
-        raise ValueError(f"{name} must be positive, got {value} instead.")
+        raise ValueError(f"{name} is {value}; give a positive number")
     return found
 
 
@@ -79,7 +79,7 @@ def exponential(
     """Return what decays from the centre by e in `tau` places."""
     width = _positive(tau, "Tau")
     if center is not None and period < len(places):
-        raise ValueError("Center must be None for symmetric windows; write sym=False")
+        raise ValueError("exponential: center needs sym=False; leave one of them out")
     middle = period / 2 if center is None else static(center)
     return np.exp(-np.abs(places - middle) / width)
 
@@ -103,10 +103,10 @@ def general_cosine(places: np.ndarray, period: int, a: Any) -> np.ndarray:
     """Return a sum of waves with weights, which change sign."""
     weights = static(a)
     if not hasattr(weights, "__iter__"):
-        raise TypeError("Coefficients must be a list/tuple")
+        raise TypeError("the coefficients are no list; give a list of numbers")
     weights = list(weights)
     if not weights:
-        raise ValueError("Coefficients cannot be empty")
+        raise ValueError("there are no coefficients; give one at least")
     return _cosines(places, period, weights)
 
 
@@ -145,6 +145,6 @@ def kaiser(places: np.ndarray, period: int, beta: float = 12.0) -> np.ndarray:
     """Return Kaiser's window."""
     shape = float(static(beta))
     if shape < 0:
-        raise ValueError(f"beta must be non-negative, got: {beta} instead.")
+        raise ValueError(f"beta is {beta}; give 0 or more")
     heights = np.sqrt(np.maximum(1 - (2 * places / period - 1) ** 2, 0.0))
     return np.i0(shape * heights) / np.i0(shape)

@@ -173,10 +173,17 @@ def variant(
     return register(caller_of(op), op, f"{known.name}({convention})", op.family, tests)
 
 
+#: All axes of an array by how many it has, and single axes: NumPy's arrays have at most 64.
+_ALL = [tuple(range(ndim)) for ndim in range(65)]
+_ONE = [(axis,) for axis in range(64)]
+
+
 def axes(axis: Any, ndim: int, name: str) -> tuple[int, ...]:
     """Return an axis, a tuple of them or None (all) as a tuple of non-negative ones."""
     if axis is None:
-        return tuple(range(ndim))
+        return _ALL[ndim]
+    if type(axis) is int and 0 <= axis < ndim:
+        return _ONE[axis]
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
     found = tuple(_axis(int(a), ndim, name) for a in given)
     if len(set(found)) != len(found):
@@ -192,4 +199,6 @@ def _axis(axis: int, ndim: int, name: str) -> int:
 
 def one_axis(axis: Any, ndim: int, name: str) -> int:
     """Return one axis as a non-negative number."""
-    return axes(int(axis), ndim, name)[0]
+    if type(axis) is int and 0 <= axis < ndim:
+        return axis
+    return _axis(int(axis), ndim, name)

@@ -125,7 +125,7 @@ def anomaly_div(t: Any) -> Any:
             x = t.zeros(2, requires_grad=True)
             (x / x).sum().backward()
     except RuntimeError as e:
-        return "DivBackward0" in str(e), str(e)[:60]
+        return "DivBackward0" in str(e), "nan" in str(e)
 
 
 @program
@@ -136,7 +136,7 @@ def anomaly_norm(t: Any) -> Any:
             y = (x * x).sum().sqrt()
             y.backward()
     except RuntimeError as e:
-        return str(e)[:60]
+        return "MulBackward0" in str(e)
 
 
 @program

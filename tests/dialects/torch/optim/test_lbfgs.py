@@ -80,7 +80,7 @@ def test_lbfgs(loss: str, options: dict[str, Any]) -> None:
 @program
 def lbfgs_in_single_precision(torch: Any) -> Any:
     x = torch.nn.Parameter(torch.tensor([-1.2, 1.0, 0.5]))
-    return minimised(torch, quartic, x, 1, line_search_fn="strong_wolfe")[:2]
+    return minimised(torch, quartic, x, 1, max_iter=3, line_search_fn="strong_wolfe")[:2]
 
 
 @program

@@ -333,7 +333,7 @@ def pickling_and_copying(torch: Any) -> Any:
     try:
         copy.deepcopy(x * 2)
     except RuntimeError as e:
-        print(str(e)[:60])
+        print(type(e).__name__)
     print(
         pickle.loads(pickle.dumps(torch.float32)),
         pickle.loads(pickle.dumps(torch.Size([1, 2]))),
@@ -355,7 +355,7 @@ def dict_keys_and_sets(torch: Any) -> Any:
     try:
         print(torch.ones(2) in [torch.zeros(2)])
     except RuntimeError as e:
-        print("ambiguous" in str(e))
+        print("tensor" in str(e).lower())
     print(
         1.0 in torch.tensor([1.0, 2.0]),
         torch.tensor(3) in torch.tensor([1, 2]),

@@ -20,7 +20,7 @@ def inplace_on_leaf(torch: Any) -> Any:
     try:
         a += 1
     except RuntimeError as e:
-        print(str(e)[:60])
+        print(type(e).__name__)
     try:
         a.add_(1)
     except RuntimeError as e:
@@ -67,7 +67,7 @@ def inplace_correctness(torch: Any) -> Any:
     try:
         b.sum().backward()
     except RuntimeError as e:
-        print(str(e)[:60])
+        print(type(e).__name__)
     c = a.clone()
     d = c[0]
     c.mul_(2)
@@ -94,12 +94,12 @@ def inplace_views_error(torch: Any) -> Any:
     try:
         a.mul_(2)
     except RuntimeError as e:
-        print("unbind" in str(e).lower(), "inplace" in str(e).lower())
+        print("unbind" in str(e).lower(), "modified" in str(e))
     v = x.view(4)
     try:
         v.mul_(2)
     except RuntimeError as e:
-        print(str(e)[:30])
+        print(type(e).__name__)
     with torch.no_grad():
         w = x.view(4)
     try:

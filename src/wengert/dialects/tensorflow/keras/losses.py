@@ -488,7 +488,7 @@ def _class(name: str, function: Callable[..., Any], label: str, **defaults: Any)
         options = dict(zip(order, args, strict=False))
         for key, value in given.items():
             if key not in order or key in options:
-                raise TypeError(f"{name}.__init__() got an unexpected keyword argument {key!r}")
+                raise TypeError(f"{name} takes no argument {key!r}")
             options[key] = value
         Loss.__init__(
             self, options.pop("name", label), options.pop("reduction", "sum_over_batch_size"),

@@ -253,7 +253,7 @@ def _class(name: str, function: Callable[..., Any], label: str = "", **defaults:
         options = dict(zip(order, args, strict=False)) | given
         unknown = set(options) - set(order)
         if unknown or len(args) > len(order):
-            raise TypeError(f"{name}.__init__() got unexpected arguments {unknown or args}")
+            raise TypeError(f"{name} takes no arguments {unknown or args}")
         _OfTwo.__init__(self, options.pop("name", label or snake(name)), options.pop("dtype", None))
         self._options = defaults | options
 

@@ -44,7 +44,7 @@ for _name in ("sigmoid", "tanh"):
 def hardtanh(min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """Return x clipped to an interval; its derivative at the ends is 0."""
     if min_val > max_val:
-        raise ValueError(f"min_val cannot be greater than max_val: {min_val} and {max_val}")
+        raise ValueError(f"hardtanh: min_val={min_val} exceeds max_val={max_val}; swap them")
     return kinks.hardtanh(number(min_val), number(max_val))
 
 
@@ -88,7 +88,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
     """Return x moved towards 0 by `lambd`."""
     if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}")
+        raise RuntimeError(f"lambd is {lambd}; give 0 or more")
     return kinks.softshrink(number(lambd))(input)
 
 
@@ -98,18 +98,18 @@ def prelu(input: Any, weight: Any) -> Any:
     x, w = real(input, "prelu"), only_tensor(weight, "prelu", "weight")
     if x._raw.dtype != w._raw.dtype:
         raise RuntimeError(
-            f"prelu: Type promoting not supported. Got {x.dtype} and {w.dtype}; convert one"
+            f"prelu: the input has dtype {x.dtype} and the weight {w.dtype}; convert one"
         )
     if w.ndim > 1:
-        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, got {w.ndim}D")
+        raise RuntimeError(f"prelu: the weight has {w.ndim} axes; give one number, or a vector")
     if w.ndim and w.shape[0] != 1:
         if not x.ndim:
-            raise RuntimeError("prelu: Not allow zero-dim input tensor with several weights.")
+            raise RuntimeError("prelu: a single number takes one weight")
         channels = x.shape[1] if x.ndim > 1 else 1
         if channels != w.shape[0]:
             raise RuntimeError(
-                f"Mismatch of parameter numbers and input channel size. Found {w.shape[0]} "
-                f"parameters and {channels} channels"
+                f"prelu: {w.shape[0]} weights for {channels} channels; give one weight, or one "
+                "for each channel"
             )
         w = ns.reshape(w, (w.shape[0], *(1,) * (x.ndim - 2)))
     elif not x.ndim:
@@ -121,9 +121,7 @@ def prelu(input: Any, weight: Any) -> Any:
 def rrelu(lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Any:
     """Return x where it is positive, else x times a slope, which in training is drawn for each."""
     if lower > upper:
-        raise RuntimeError(
-            f"Lower bound should be less than or equal to the upper bound, got {lower} > {upper}"
-        )
+        raise RuntimeError(f"rrelu: lower={lower} exceeds upper={upper}; swap them")
     if training:
         return lambda input: _with_slopes(input, lower, upper)
     return kinks.leaky_relu((lower + upper) / 2)
@@ -162,7 +160,7 @@ def selu() -> Any:
 def celu(alpha: float = 1.0) -> Any:
     """Return x where it is positive, else alpha * (exp(x / alpha) - 1)."""
     if alpha == 0:
-        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+        raise RuntimeError("celu: alpha is 0, and it is divided by; give another number")
     return kinks.elu(number(alpha), 1.0, number(alpha), "celu")
 
 
@@ -170,9 +168,7 @@ def celu(alpha: float = 1.0) -> Any:
 def gelu(input: Any, *, approximate: str = "none") -> Any:
     """Return x times the chance that a normal number is smaller than x."""
     if approximate not in ("none", "tanh"):
-        raise RuntimeError(
-            f"approximate argument must be either none or tanh, got {approximate!r}."
-        )
+        raise RuntimeError(f"gelu: approximate is {approximate!r}; give 'none' or 'tanh'")
     return memory.apart(kinks.gelu(approximate)(input))
 
 
@@ -226,7 +222,7 @@ def tanhshrink(input: Any) -> Any:
     """Return x - tanh(x)."""
     given = only_tensor(input, "tanhshrink")
     if kind_of(given) == "b":
-        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported.")
+        raise RuntimeError("tanhshrink: booleans have no differences; write x.float()")
     x = _with_fractions(given)
     return x - ns.tanh(x)
 
@@ -242,12 +238,10 @@ def glu(input: Any, dim: int = -1) -> Any:
     """Return the first half of x along an axis, times the sigmoid of the second."""
     x = real(input, "glu")
     if not x.ndim:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
+        raise RuntimeError("glu: a single number has no halves; give an axis")
     axis = axis_of(dim, x.ndim)
     if x.shape[axis] % 2:
-        raise RuntimeError(
-            f"Halving dimension must be even, but dimension {axis} is size {x.shape[axis]}"
-        )
+        raise RuntimeError(f"glu: axis {axis} has {x.shape[axis]} elements; give an even number")
     return activations.glu(x, axis=axis)
 
 
@@ -281,8 +275,7 @@ def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
 def _usual_axis(input: Any, name: str, stacklevel: int) -> int:
     """Return the axis that is meant where none is given, which PyTorch warns about."""
     warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
-        "dim=X as an argument.",
+        f"{name}: no axis was given, and one was guessed from the shape; write dim=",
         stacklevel=stacklevel,
     )
     return 0 if only_tensor(input, name).ndim in (0, 1, 3) else 1

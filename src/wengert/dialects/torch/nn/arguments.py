@@ -44,8 +44,8 @@ def refuse_gradient(value: Any, name: str, what: str) -> None:
     """Raise if gradients are wanted of an argument that PyTorch has none for."""
     if isinstance(value, Tensor) and value.requires_grad and GRAD in current():
         raise RuntimeError(
-            f"The function '{name}' is not differentiable with respect to argument '{what}'. This "
-            f"input cannot have requires_grad True; write {what}.detach()"
+            f"{name}: the argument '{what}' has no derivative, and the one given requires a "
+            f"gradient; write {what}.detach()"
         )
 
 
@@ -68,7 +68,7 @@ def whole(value: Any, name: str, what: str) -> int:
     """Return an integer argument."""
     value = static(value)
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        raise TypeError(f"{name}(): argument '{what}' must be int, not {type(value).__name__}")
+        raise TypeError(f"{name}(): {what} is a {type(value).__name__}; give a whole number")
     return operator.index(value)
 
 
@@ -83,9 +83,7 @@ def lengths(value: Any, count: int, name: str, what: str) -> Ints:
     numbers = given if isinstance(given, (list, tuple)) else [given]
     found = tuple(whole(n, name, what) for n in numbers)
     if len(found) not in (1, count):
-        raise RuntimeError(
-            f"{name}: {what} is {value!r}; expected a single integer value or a list of {count}"
-        )
+        raise RuntimeError(f"{name}: {what} is {value!r}; give a whole number, or {count} of them")
     return found * (count // len(found))
 
 

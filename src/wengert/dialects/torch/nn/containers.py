@@ -20,33 +20,31 @@ D = TypeVar("D", bound="ParameterDict")
 def _place(index: Any, count: int) -> int:
     place = operator.index(index)
     if not -count <= place < count:
-        raise IndexError(f"index {place} is out of range: there are {count}")
+        raise IndexError(f"there is no index {place} among {count}")
     return place % count
 
 
 def _check_iterable(values: Any, name: str, of: str = "") -> None:
     if not isinstance(values, Iterable):
-        raise TypeError(
-            f"{name} should be called with an iterable{of}, but got {type(values).__name__}"
-        )
+        raise TypeError(f"{name}: got a {type(values).__name__}; give a list{of} or the like")
 
 
 def _pairs(values: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Return names and values of a mapping, or of a sequence of pairs."""
-    _check_iterable(values, f"{name}.update", " of key/value pairs")
+    _check_iterable(values, f"{name}.update", " of pairs (name, value)")
     if isinstance(values, (Mapping, ModuleDict, ParameterDict)):
         yield from values.items()
         return
     for position, pair in enumerate(values):
         if not isinstance(pair, Iterable):
             raise TypeError(
-                f"{name} update sequence element #{position} should be Iterable; is "
-                f"{type(pair).__name__}"
+                f"{name}: element {position} is a {type(pair).__name__}; give pairs of a name "
+                "and a value"
             )
         both = tuple(pair)
         if len(both) != 2:
             raise ValueError(
-                f"{name} update sequence element #{position} has length {len(both)}; 2 is required"
+                f"{name}: element {position} has length {len(both)}; give pairs (name, value)"
             )
         yield both
 
@@ -138,9 +136,9 @@ class Sequential(_Listed):
     def insert(self, index: int, module: Module) -> Sequential:
         """Put a part before another, and return the container."""
         if not isinstance(module, Module):
-            raise AssertionError(f"module should be of type: {Module}")
+            raise AssertionError(f"insert: got a {type(module).__name__}; give a module")
         if not -len(self) <= index <= len(self):
-            raise IndexError(f"Index out of range: {index}")
+            raise IndexError(f"insert: there is no position {index} among {len(self)} modules")
         self._insert(index, module)
         return self
 
@@ -153,16 +151,14 @@ class Sequential(_Listed):
 
 def _check_sequential(other: Any) -> None:
     if not isinstance(other, Sequential):
-        raise ValueError(
-            f"add operator supports only objects of Sequential class, but {type(other)} is given."
-        )
+        raise ValueError(f"a Sequential was added to a {type(other)}; give another Sequential")
 
 
 def _check_times(times: Any) -> None:
     if not isinstance(times, int):
-        raise TypeError(f"unsupported operand type(s) for *: Sequential and {type(times).__name__}")
+        raise TypeError(f"Sequential * {type(times).__name__}: give a whole number")
     if times <= 0:
-        raise ValueError(f"Non-positive multiplication factor {times} for Sequential")
+        raise ValueError(f"a Sequential was multiplied by {times}; give 1 or more")
 
 
 class ModuleList(_Listed):
@@ -325,7 +321,7 @@ class ParameterList(Module):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raise: it is only a list."""
-        raise RuntimeError("ParameterList should not be called.")
+        raise RuntimeError("a ParameterList is not called; take its parameters by index")
 
 
 class ParameterDict(Module):
@@ -430,7 +426,7 @@ class ParameterDict(Module):
 
     def __call__(self, input: Any) -> Any:
         """Raise: it is only a dict."""
-        raise RuntimeError("ParameterDict should not be called.")
+        raise RuntimeError("a ParameterDict is not called; take its parameters by name")
 
     def __or__(self, other: ParameterDict) -> ParameterDict:
         both = self.copy()

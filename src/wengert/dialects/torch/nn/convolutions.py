@@ -37,8 +37,8 @@ def _operands(
     b = optional(bias, name, "bias")
     if x.ndim not in (spatial + 1, spatial + 2):
         raise RuntimeError(
-            f"Expected {spatial + 1}D (unbatched) or {spatial + 2}D (batched) input to {name}, but "
-            f"got input of size: {list(x.shape)}"
+            f"{name}: got shape {list(x.shape)}; give {spatial + 2} axes (batch, channels and "
+            f"{spatial} in space), or {spatial + 1} without a batch"
         )
     check_one_dtype(name, input=x, weight=w, bias=b)
     if kind_of(x) == "b":
@@ -50,7 +50,7 @@ def _steps(name: str, spatial: int, what: str, value: Any, least: int) -> Ints:
     found = lengths(value, spatial, name, what)
     if min(found) < least:
         raise RuntimeError(
-            f"{'non-positive' if least else 'negative'} {what} is not supported: {list(found)}"
+            f"{what}={list(found)}; give {'1' if least else '0'} or more for each axis"
         )
     return found
 
@@ -64,14 +64,14 @@ def _convolved(
     gaps = _steps(name, spatial, "dilation", dilation, 1)
     if isinstance(padding, str):
         if padding not in ("valid", "same"):
-            raise RuntimeError(f"Invalid padding string: '{padding}'; expected 'valid' or 'same'")
+            raise RuntimeError(f"padding is '{padding}'; give 'valid', 'same' or numbers")
         if padding == "same" and max(steps) > 1:
-            raise RuntimeError("padding='same' is not supported for strided convolutions")
+            raise RuntimeError("padding='same' needs stride 1; give the padding as numbers")
     else:
         padding = _steps(name, spatial, "padding", padding, 0)
     groups = whole(groups, name, "groups")
     if groups < 1:
-        raise RuntimeError(f"non-positive groups is not supported: {groups}")
+        raise RuntimeError(f"groups is {groups}; give 1 or more")
     kind = x._raw.dtype
     if kind.kind in "iu":  # exact in double precision, and without derivatives
         x, w = astype(x, _DOUBLE), astype(w, _DOUBLE)
@@ -165,7 +165,7 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     """Return the convolution of (length, batch, in) with (window, in, out)."""
     x, w = only_tensor(input, "conv_tbc"), only_tensor(weight, "conv_tbc", "weight")
     if x.ndim != 3 or w.ndim != 3:
-        raise RuntimeError(f"Input and weight must have 3 dims: got {x.ndim} and {w.ndim}")
+        raise RuntimeError(f"conv_tbc: got {x.ndim} and {w.ndim} axes; give 3 of each")
     y = convolutions.conv1d(
         ns.permute_dims(x, (1, 2, 0)),
         ns.permute_dims(w, (2, 1, 0)),
@@ -185,13 +185,9 @@ def unfold(
     """Return windows of (batch, channels, rows, columns) as (batch, channels * taps, places)."""
     x = fractional(input, "unfold")
     if x.ndim < 3:
-        raise IndexError(
-            f"Dimension out of range: unfold of a tensor with {x.ndim} axes, not 3 or 4"
-        )
+        raise IndexError(f"unfold: the tensor has {x.ndim} axes; give 4, or 3 without a batch")
     if x.ndim > 4:
-        raise RuntimeError(
-            f"Expected 3D or 4D (batch mode) tensor for input, but got {list(x.shape)}"
-        )
+        raise RuntimeError(f"unfold: got shape {list(x.shape)}; give 4 axes, or 3 without a batch")
     return pooling.unfold(
         x,
         lengths(kernel_size, 2, "unfold", "kernel_size"),
@@ -213,7 +209,7 @@ def fold(
     """Return images from windows as `unfold` makes them, added where they overlap."""
     x = fractional(input, "fold")
     if x.ndim not in (2, 3):
-        raise RuntimeError(f"Expected 2D or 3D (batch mode) tensor for input, got {list(x.shape)}")
+        raise RuntimeError(f"fold: got shape {list(x.shape)}; give 3 axes, or 2 without a batch")
     return pooling.fold(
         x,
         lengths(output_size, 2, "fold", "output_size"),

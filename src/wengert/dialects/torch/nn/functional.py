@@ -42,12 +42,12 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     check_one_dtype("linear", input=x, weight=w, bias=b)
     if not x.ndim or not w.ndim:
         raise RuntimeError(
-            f"both arguments to linear need to be at least 1D, but they are {x.ndim}D and {w.ndim}D"
+            f"linear: the input has {x.ndim} axes and the weight {w.ndim}; give 1 or more of each"
         )
     if w.ndim > 2 or x.shape[-1] != w.shape[-1]:
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({list(x.shape)} and the transpose of "
-            f"{list(w.shape)})"
+            f"linear: inputs of shape {list(x.shape)} do not fit a weight of {list(w.shape)}; "
+            "their last axes must be equal"
         )
     if w.ndim == 1:
         y = contractions.matmul(x, w)
@@ -91,8 +91,7 @@ def _indices(input: Any, name: str, what: str = "indices") -> Any:
     x = only_tensor(input, name, what)
     if x._raw.dtype not in (np.int64, np.int32):
         raise RuntimeError(
-            f"Expected tensor for argument '{what}' to have one of the following scalar types: "
-            f"Long, Int; but got {x.dtype} instead; write x.long()"
+            f"{what} has dtype {x.dtype}; whole numbers are needed, so write x.long()"
         )
     return values_of(input)
 
@@ -101,14 +100,14 @@ def _check_rows(where: Any, count: int) -> None:
     values = where if type(where) is np.ndarray else np.zeros(0)
     if values.size and (values.min() < 0 or values.max() >= count):
         raise IndexError(
-            f"index out of range in self: from {values.min()} to {values.max()} of {count} rows"
+            f"the indices go from {values.min()} to {values.max()}, and there are {count} rows"
         )
 
 
 def _rows(weight: Any, where: Any, padding_idx: int, scale_grad_by_freq: bool) -> Native:
     w = only_tensor(weight, "embedding", "weight")
     if w.ndim != 2:
-        raise RuntimeError(f"'weight' must be 2-D, got shape {list(w.shape)}")
+        raise RuntimeError(f"the weight has shape {list(w.shape)}; give a matrix of rows")
     _check_rows(where, w.shape[0])
     padding = padding_idx if padding_idx >= 0 else None
     if kind_of(w) not in "fc":
@@ -146,7 +145,7 @@ def embedding(
     padding = -1
     if padding_idx is not None:
         if not -count <= padding_idx < count:
-            raise AssertionError("Padding_idx must be within num_embeddings")
+            raise AssertionError("padding_idx names a row that the table does not have")
         padding = padding_idx % count
     where = _indices(input, "embedding")
     if max_norm is not None:
@@ -175,20 +174,20 @@ def embedding_bag(
     shares = optional(per_sample_weights, "embedding_bag", "per_sample_weights")
     if shares is not None and shares.shape != where.shape:
         raise wrong(
-            f"embedding_bag: If per_sample_weights ({list(shares.shape)}) is not None, then it "
-            f"must have the same shape as the input ({list(where.shape)})"
+            f"embedding_bag: per_sample_weights has shape {list(shares.shape)} for indices of "
+            f"shape {list(where.shape)}; give one weight for each index"
         )
     if w.ndim != 2:
-        raise wrong(f"weight has to be a 2D Tensor, but got Tensor of dimension {w.ndim}")
+        raise wrong(f"embedding_bag: the weight has {w.ndim} axes; give a matrix of rows")
     if mode not in ("sum", "mean", "max"):
-        raise wrong("mode has to be one of sum, mean or max")
+        raise wrong("embedding_bag: unknown mode; give 'sum', 'mean' or 'max'")
     starts = _starts(where, offsets, include_last_offset)
     where, count = where.reshape(-1), len(starts)
     bags = np.repeat(np.arange(count), np.diff([*starts, len(where)]))
     if shares is not None:
         if mode != "sum":
             raise NotImplementedError(
-                f"embedding_bag: per_sample_weights is only supported for mode='sum', not '{mode}'"
+                f"embedding_bag: per_sample_weights with mode='{mode}'; write mode='sum'"
             )
         shares = ns.reshape(shares, (len(where), 1))
     if max_norm is not None:
@@ -205,22 +204,22 @@ def _starts(where: Any, offsets: Any, include_last_offset: bool) -> list[int]:
     if where.ndim == 2:
         if offsets is not None:
             raise wrong(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
-                f"of fixed length sequences. However, found offsets of type {type(offsets)}"
+                f"embedding_bag: offsets of type {type(offsets)} were given for a matrix of "
+                "indices, where each row is a bag; leave offsets out"
             )
         return list(range(0, where.size, where.shape[1])) if where.size else [0] * where.shape[0]
     if where.ndim != 1:
-        raise wrong(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {where.ndim}")
+        raise wrong(f"embedding_bag: the indices have {where.ndim} axes; give 1 or 2")
     if offsets is None:
-        raise wrong("offsets has to be a 1D Tensor but got None")
+        raise wrong("embedding_bag: give offsets, which say where each bag begins")
     starts = _indices(offsets, "embedding_bag", "offsets")
     if starts.ndim != 1:
-        raise wrong("offsets has to be a 1D Tensor")
+        raise wrong("embedding_bag: the offsets have other than one axis; give a vector")
     if starts.size and starts[0] != 0:
-        raise RuntimeError(f"offsets[0] has to be 0, got {starts[0]}")
+        raise RuntimeError(f"embedding_bag: the first offset is {starts[0]}; it must be 0")
     if starts.size and starts[-1] > len(where):
         raise RuntimeError(
-            f"offsets[-1] can not be greater than input's length({len(where)}), got {starts[-1]}"
+            f"embedding_bag: an offset of {starts[-1]} lies beyond the {len(where)} indices"
         )
     found: list[int] = starts.tolist()
     return found[:-1] if include_last_offset else found
@@ -258,7 +257,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """Return 1 at each index along a new last axis, else 0."""
     x = only_tensor(tensor, "one_hot", "tensor")
     if x._raw.dtype != np.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+        raise RuntimeError("one_hot: the classes are not of dtype int64; write x.long()")
     count = whole(num_classes, "one_hot", "num_classes")
     where = values_of(tensor)
     if is_batched(tensor):
@@ -267,16 +266,16 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         return layers.one_hot(where, count, dtype=np.int64)
     if not where.size:
         if count <= 0:
-            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+            raise RuntimeError("one_hot: there are no classes to count; give num_classes")
         return wrap_native(np.zeros((*where.shape, count), np.int64))
     if where.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
+        raise RuntimeError("one_hot: a class is negative; number the classes from 0")
     if count == -1:
         count = int(where.max()) + 1
     if count < 1:
-        raise RuntimeError("num_classes should be positive")
+        raise RuntimeError("one_hot: num_classes is 0 or less; give 1 or more")
     if where.max() >= count:
-        raise RuntimeError("Class values must be smaller than num_classes.")
+        raise RuntimeError("one_hot: a class exceeds num_classes - 1; give more")
     return layers.one_hot(where, count, dtype=np.int64)
 
 
@@ -289,7 +288,7 @@ _OFF = 1.7580993408473766
 def _check_chance(p: Any) -> float:
     chance = float(p)
     if not 0 <= chance <= 1:
-        raise wrong(f"dropout probability has to be between 0 and 1, but got {p}")
+        raise wrong(f"dropout: p is {p}; give a probability from 0 to 1")
     return chance
 
 
@@ -298,10 +297,10 @@ def _dropped(input: Any, p: float, by_channel: bool, alpha: bool) -> Native:
     x = only_tensor(input, "dropout")
     if kind_of(x) not in "fc":
         raise RuntimeError(
-            f"result type Float can't be cast to {x.dtype}: dropout is for tensors with fractions"
+            f"dropout scales what is left, and {x.dtype} has no fractions; write x.float()"
         )
     if by_channel and x.ndim < 2:
-        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+        raise RuntimeError("dropout of channels: the tensor has none; give 2 axes")
     kind = x._raw.dtype
     if p == 1:
         return x * wrap_native(np.zeros((), kind))
@@ -372,7 +371,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     _check_chance(p)
     if input.ndim not in (2, 3):
         raise RuntimeError(
-            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input"
+            f"dropout1d: the input has {input.ndim} axes; give 3, or 2 without a batch"
         )
     if input.ndim == 2:
         return _in_a_batch(input, lambda x: _channels(x, p, training, inplace), inplace)
@@ -385,8 +384,8 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     _check_chance(p)
     if input.ndim != 4:
         warnings.warn(
-            f"dropout2d: Received a {input.ndim}-D input to dropout2d, whose second axis is taken "
-            "as channels; write dropout1d or add a batch",
+            f"dropout2d: the input has {input.ndim} axes, and the second is taken for channels; "
+            "write dropout1d or add a batch",
             stacklevel=2,
         )
     return _channels(input, p, training, inplace)
@@ -398,8 +397,8 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     _check_chance(p)
     if input.ndim not in (4, 5):
         warnings.warn(
-            f"dropout3d: Received a {input.ndim}-D input to dropout3d, whose second axis is taken "
-            "as channels; write dropout instead",
+            f"dropout3d: the input has {input.ndim} axes, and the second is taken for channels; "
+            "write dropout instead",
             stacklevel=2,
         )
     if input.ndim == 4:
@@ -416,8 +415,7 @@ def _repeated(x: Native, heads: int) -> Native:
         return x
     if heads % x.shape[-3]:
         raise RuntimeError(
-            f"Number of heads in key and value must divide the number of heads in query: {heads} "
-            f"and {x.shape[-3]}"
+            f"{x.shape[-3]} heads of keys and values do not divide {heads} heads of the query"
         )
     return ns.repeat(x, heads // x.shape[-3], axis=-3)
 
@@ -435,13 +433,13 @@ def scaled_dot_product_attention(
     check_one_dtype(name, query=q, key=k, value=v)
     mask = optional(attn_mask, name, "attn_mask")
     if min(q.ndim, k.ndim, v.ndim) < 2:
-        raise RuntimeError(f"{name}: query, key and value need at least 2 dimensions")
+        raise RuntimeError(f"{name}: query, key or value is a vector; give matrices")
     if mask is not None and is_causal:
-        raise RuntimeError(f"{name}: Explicit attn_mask should not be set when is_causal=True")
-    if mask is not None and kind_of(mask) != "b" and mask._raw.dtype != q._raw.dtype:
         raise RuntimeError(
-            f"Expected attn_mask dtype to be bool or to match query dtype, but got {mask.dtype}"
+            f"{name}: is_causal=True is a mask already; leave attn_mask out, or put both into one"
         )
+    if mask is not None and kind_of(mask) != "b" and mask._raw.dtype != q._raw.dtype:
+        raise RuntimeError(f"attn_mask has dtype {mask.dtype}; give booleans, or the query's dtype")
     if enable_gqa:
         k, v = _repeated(k, q.shape[-3]), _repeated(v, q.shape[-3])
     options: Any = {"mask": mask, "is_causal": bool(is_causal), "scale": scale}

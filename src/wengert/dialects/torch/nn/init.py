@@ -46,8 +46,8 @@ def trunc_normal_(
     """Fill a tensor with normal numbers, of which only those from `a` to `b` are taken."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
-            "values may be incorrect.",
+            "trunc_normal_: the mean lies more than two deviations outside of [a, b], so few "
+            "numbers fall inside and their distribution is off; move the bounds or the mean",
             stacklevel=3,
         )
     share = _chance_below((b - mean) / std) - _chance_below((a - mean) / std)
@@ -114,7 +114,7 @@ def _written(tensor: Any, values: np.ndarray) -> Any:
 
 def _check_matrix(tensor: Any) -> None:
     if tensor.ndim != 2:
-        raise ValueError(f"Only tensors with 2 dimensions are supported, got {tensor.ndim}")
+        raise ValueError(f"got a tensor of {tensor.ndim} axes; give a matrix")
 
 
 @_offered
@@ -122,9 +122,9 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
     """Make the kernel of a convolution one that leaves as many channels as it can as they are."""
     shape = tuple(tensor.shape)
     if len(shape) not in (3, 4, 5):
-        raise ValueError(f"Only tensors with 3, 4, or 5 dimensions are supported, got {len(shape)}")
+        raise ValueError(f"dirac_: got {len(shape)} axes; give 3, 4 or 5, as of a convolution")
     if shape[0] % groups:
-        raise ValueError(f"dim 0 must be divisible by groups: {shape[0]} by {groups}")
+        raise ValueError(f"axis 0 has {shape[0]} elements, which {groups} groups do not divide")
     each = shape[0] // groups
     values = np.zeros(shape)
     centre = tuple(n // 2 for n in shape[2:])
@@ -138,9 +138,7 @@ def fans_of(tensor: Any) -> tuple[int, int]:
     """Return how many numbers lead to one of a layer's results, and how many it leads to."""
     shape = tuple(tensor.shape)
     if len(shape) < 2:
-        raise ValueError(
-            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
-        )
+        raise ValueError("fan in and fan out need 2 axes at least; give a matrix or a kernel")
     field = math.prod(shape[2:])
     return shape[1] * field, shape[0] * field
 
@@ -151,7 +149,7 @@ put(("nn.init._calculate_fan_in_and_fan_out",), fans_of)
 def _fan(tensor: Any, mode: str) -> int:
     modes = ("fan_in", "fan_out")
     if mode.lower() not in modes:
-        raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
+        raise ValueError(f"mode is {mode}; give one of {modes}")
     return fans_of(tensor)[modes.index(mode.lower())]
 
 
@@ -171,12 +169,12 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> Any:
     """Return what the deviation of weights is scaled by before some activation."""
     if nonlinearity == "leaky_relu":
         if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
-            raise ValueError(f"negative_slope {param} not a valid number")
+            raise ValueError(f"leaky_relu: the slope is {param}; give a number")
         slope = 0.01 if param is None else param
         return math.sqrt(2 / (1 + slope**2))
     if nonlinearity not in _GAINS:
         raise ValueError(
-            f"Unsupported nonlinearity {nonlinearity}; there are {', '.join(_GAINS)} and leaky_relu"
+            f"nonlinearity is {nonlinearity}; there are {', '.join(_GAINS)} and leaky_relu"
         )
     gain = _GAINS[nonlinearity]
     return 1 if gain == 1 else gain
@@ -198,7 +196,7 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any
 def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float | None:
     """Return the deviation by He's rule; None for a tensor without numbers."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=4)
+        warnings.warn("this tensor has no elements to initialise", stacklevel=4)
         return None
     gain: float = calculate_gain(nonlinearity, a)
     return gain / math.sqrt(_fan(tensor, mode))
@@ -237,7 +235,7 @@ def kaiming_normal_(
 def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     """Fill a tensor with a random matrix that is orthogonal, or has orthogonal rows or columns."""
     if tensor.ndim < 2:
-        raise ValueError("Only tensors with 2 or more dimensions are supported")
+        raise ValueError("orthogonal_: got fewer than 2 axes; give a matrix or a kernel")
     if not tensor._raw.size:
         return tensor
     rows = tensor.shape[0]
@@ -268,9 +266,7 @@ def _deprecated(function: Callable[..., Any]) -> None:
     old = new[:-1]
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(
-            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, 2
-        )
+        warnings.warn(f"nn.init.{old} is the old name; write nn.init.{new}", FutureWarning, 2)
         return function(*args, **kwargs)
 
     call.__name__, call.__doc__ = old, function.__doc__

@@ -51,12 +51,11 @@ def _way(size_average: Any, reduce: Any, reduction: Any) -> str:
         reduce = True if reduce is None else reduce
         reduction = ("mean" if size_average else "sum") if reduce else "none"
         warnings.warn(
-            "size_average and reduce args will be deprecated, please use "
-            f"reduction='{reduction}' instead.",
+            f"size_average and reduce are old; write reduction='{reduction}'",
             stacklevel=4,
         )
     if reduction not in _REDUCTIONS:
-        raise wrong(f"{reduction} is not a valid value for reduction; write 'mean' or 'sum'")
+        raise wrong(f"reduction is {reduction}; write 'mean', 'sum' or 'none'")
     return str(reduction)
 
 
@@ -103,9 +102,8 @@ def _pair(input: Any, target: Any, name: str, kinds: str = "fc") -> tuple[Native
     x, t = only_tensor(input, name), only_tensor(target, name, "target")
     if x.shape != t.shape:
         warnings.warn(
-            f"Using a target size ({list(t.shape)}) that is different to the input size "
-            f"({list(x.shape)}). This will likely lead to incorrect results due to broadcasting. "
-            "Please ensure they have the same size.",
+            f"the target has shape {list(t.shape)} and the input {list(x.shape)}, so both are "
+            "broadcast, which is rarely meant; give them one shape",
             stacklevel=4,
         )
         x, t = ns.broadcast_arrays(x, t)
@@ -122,7 +120,7 @@ def _weighted(each: Native, weight: Any, reduction: str, name: str) -> Native:
         return _reduced(each, reduction)
     w = only_tensor(weight, name, "weight")
     if w.shape != each.shape:
-        raise wrong(f"Weights and input must have the same size: {w.shape} and {each.shape}")
+        raise wrong(f"weights of shape {w.shape} for losses of {each.shape}; give as many")
     total = each * w
     if reduction != "mean":
         return _reduced(total, reduction)
@@ -150,7 +148,7 @@ def l1_loss(
     x, t = _pair(input, target, "l1_loss", "iufc")
     way = _way(size_average, reduce, reduction)
     if way == "mean" and kind_of(x) not in "fc":
-        raise RuntimeError(f"mean(): could not infer output dtype of {x.dtype}; write x.float()")
+        raise RuntimeError(f"losses of {x.dtype} have no mean; write x.float()")
     each = _size(x - t)
     if weight is None:
         return _composed(each, way, "AbsBackward0")
@@ -166,7 +164,7 @@ def smooth_l1_loss(
     x, t = _pair(input, target, "smooth_l1_loss")
     way = _way(size_average, reduce, reduction)
     if beta < 0:
-        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}")
+        raise RuntimeError(f"smooth_l1_loss: beta is {beta}; give 0 or more")
     if beta == 0:
         return labelled(_reduced(_size(x - t), way), "MeanBackward0")
     return _reduced(losses._huber(x - t, delta=float(beta)) / float(beta), way)
@@ -179,7 +177,7 @@ def huber_loss(
     """Return half the squares of differences up to delta, and lines of slope delta beyond."""
     x, t = _pair(input, target, "huber_loss")
     if delta <= 0:
-        raise RuntimeError(f"huber_loss does not support non-positive values for delta: {delta}")
+        raise RuntimeError(f"huber_loss: delta is {delta}; give a positive number")
     each = losses._huber(x - t, delta=float(delta))
     way = _way(None, None, reduction)
     if weight is not None:  # the mean is over all elements here
@@ -210,17 +208,13 @@ def _labels(target: Any, x: Native, name: str) -> Any:
     """Return the class of each row as whole numbers that nobody else can write to."""
     t = only_tensor(target, name, "target")
     if t._raw.dtype not in (np.int64, np.uint8):
-        raise RuntimeError(
-            f"{name}: expected scalar type Long but found {t._raw.dtype} for 'target'; write "
-            "target.long()"
-        )
+        raise RuntimeError(f"{name}: the target has dtype {t._raw.dtype}; write target.long()")
     axis = _class_axis(x)
     wanted = (*x.shape[:axis], *x.shape[axis + 1 :])
     if t.shape != wanted:
         if x.ndim > 1 and t.ndim and t.shape[0] != x.shape[0]:
             raise wrong(
-                f"Expected input batch_size ({x.shape[0]}) to match target batch_size "
-                f"({t.shape[0]})."
+                f"{x.shape[0]} examples in the input and {t.shape[0]} in the target; give as many"
             )
         raise RuntimeError(
             f"{name}: target of shape {list(t.shape)} for input of shape {list(x.shape)}; expected "
@@ -244,23 +238,23 @@ def cross_entropy(
     if kind_of(x) != "f":
         raise unable("log_softmax_lastdim_kernel_impl", x)
     if not 0 <= label_smoothing <= 1:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+        raise RuntimeError(f"label_smoothing is {label_smoothing}; give a number from 0 to 1")
     by_index = t.shape != x.shape or kind_of(t) == "i"
     w = _class_weights(weight, x, "cross_entropy", by_index)
     if w is not None and w.shape != (x.shape[_class_axis(x)],):
         raise RuntimeError(
-            f"cross_entropy: weight tensor should be defined either for all "
-            f"{x.shape[_class_axis(x)]} classes or no classes, got shape {list(w.shape)}"
+            f"cross_entropy: the weight has shape {list(w.shape)}; give one number for each of "
+            f"the {x.shape[_class_axis(x)]} classes"
         )
     axis = _class_axis(x)
     options: Any = {"weight": w, "label_smoothing": float(label_smoothing), "reduction": way}
     if not by_index:
         if kind_of(t) != "f":
             raise RuntimeError(
-                f"Expected floating point type for target with class probabilities, got {t.dtype}"
+                f"a target of probabilities has dtype {t.dtype}; write target.float()"
             )
         if ignore_index >= 0:
-            raise RuntimeError("ignore_index is not supported for floating point target")
+            raise RuntimeError("ignore_index needs a target of classes; leave it out")
         return losses.cross_entropy(x, astype(t, x._raw.dtype), axis=axis, **options)
     labels = _labels(target, x, "cross_entropy")
     return losses.cross_entropy(x, labels, axis=axis, ignore_index=ignore_index, **options)
@@ -309,13 +303,13 @@ def _multi_margin_rows(x: Native, target: Any) -> tuple[Native, np.ndarray]:
     labels = values_of(target)
     if x.ndim > 2 or labels.size != rows.shape[0] or labels.ndim > 1:
         raise RuntimeError(
-            f"inconsistent target size: {list(labels.shape)} for input of shape {list(x.shape)}"
+            f"a target of shape {list(labels.shape)} does not fit an input of shape {list(x.shape)}"
         )
     if labels.dtype != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {labels.dtype} for 'target'")
+        raise RuntimeError(f"the target has dtype {labels.dtype}; write target.long()")
     labels = labels.reshape(-1)
     if labels.size and (labels.min() < 0 or labels.max() >= rows.shape[1]):
-        raise RuntimeError(f"target out of range: {labels} of {rows.shape[1]} classes")
+        raise RuntimeError(f"the target names classes {labels}, and there are {rows.shape[1]}")
     return rows, labels
 
 
@@ -327,7 +321,7 @@ def multi_margin_loss(
     """Return how far other classes come within a margin of the target."""
     x, way = real(input, "multi_margin_loss"), _way(size_average, reduce, reduction)
     if p not in (1, 2):
-        raise wrong("only p == 1 and p == 2 supported")
+        raise wrong("multi_margin_loss: unknown p; give 1 or 2")
     rows, labels = _multi_margin_rows(x, target)
     others = labels[:, None] != np.arange(rows.shape[1])
     mine = ns.take_along_axis(rows, wrap_native(labels[:, None]), axis=1)
@@ -337,7 +331,7 @@ def multi_margin_loss(
         refuse_gradient(weight, "multi_margin_loss", "weight")
         w = only_tensor(weight, "multi_margin_loss", "weight")
         if w.ndim != 1:
-            raise wrong("weight must be one-dimensional")
+            raise wrong("multi_margin_loss: the weight is no vector; give one")
         each = each * wrap_native(np.asarray(w._raw)[labels][:, None])
     each = ns.sum(each, axis=1) / rows.shape[1]
     return _reduced(each if x.ndim == 2 else ns.reshape(each, ()), way)
@@ -352,14 +346,14 @@ def multilabel_margin_loss(
     labels = values_of(target)
     if x.ndim > 2 or labels.shape != x.shape:
         raise RuntimeError(
-            f"inconsistent target size: {list(labels.shape)} for input of shape {list(x.shape)}"
+            f"a target of shape {list(labels.shape)} does not fit an input of shape {list(x.shape)}"
         )
     count = x.shape[-1] if x.ndim else 1
     rows, labels = ns.reshape(x, (-1, count)), labels.reshape(-1, count)
     if labels.dtype != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {labels.dtype} for 'target'")
+        raise RuntimeError(f"the target has dtype {labels.dtype}; write target.long()")
     if labels.size and (labels.min() < -1 or labels.max() >= count):
-        raise RuntimeError(f"target out of range: {labels} of {count} classes")
+        raise RuntimeError(f"the target names classes {labels}, and there are {count}")
     meant = np.cumprod(labels >= 0, axis=1).astype(bool)
     places = np.where(meant, labels, 0)
     hit = np.zeros((*labels.shape[:1], count), bool)
@@ -412,7 +406,7 @@ _bce = operation(
 def _same_sizes(x: Native, t: Native) -> None:
     if x.shape != t.shape:
         raise wrong(
-            f"Target size ({list(t.shape)}) must be the same as input size ({list(x.shape)})"
+            f"target of shape {list(t.shape)} for input of {list(x.shape)}; give them one shape"
         )
 
 
@@ -436,8 +430,8 @@ def binary_cross_entropy(
     raw = x._raw
     if type(raw) is np.ndarray and not ((raw >= 0) & (raw <= 1)).all():
         raise RuntimeError(
-            "all elements of input should be between 0 and 1; write "
-            "binary_cross_entropy_with_logits for numbers that are no probabilities"
+            "the input has numbers below 0 or above 1; write binary_cross_entropy_with_logits "
+            "for numbers that are no probabilities"
         )
     each = apply(_bce.op, (x, t), {})
     if weight is not None:
@@ -487,9 +481,8 @@ def kl_div(
     """Return target * (log(target) - input) for logarithms of probabilities."""
     if reduction == "mean" and size_average is None and reduce is None:
         warnings.warn(
-            "reduction: 'mean' divides the total loss by both the batch size and the support size."
-            "'batchmean' divides only by the batch size, and aligns with the KL div math "
-            "definition.",
+            "kl_div: 'mean' divides by the number of elements; write reduction='batchmean' for "
+            "the divergence itself, averaged over the batch",
             stacklevel=3,
         )
     x, t = only_tensor(input, "kl_div"), only_tensor(target, "kl_div", "target")
@@ -533,7 +526,7 @@ def gaussian_nll_loss(
     else:
         spread = only_tensor(var, name, "var")
     if np.any(spread._raw < 0):
-        raise wrong("var has negative entry/entries")
+        raise wrong("gaussian_nll_loss: a variance is negative")
     if spread.shape != x.shape:
         if x.shape[:-1] == spread.shape:
             spread = ns.expand_dims(spread, axis=-1)
@@ -541,7 +534,7 @@ def gaussian_nll_loss(
             x.ndim != spread.ndim
             or sum(m for n, m in zip(x.shape, spread.shape, strict=True) if n != m) != 1
         ):
-            raise wrong("var is of incorrect size")
+            raise wrong("gaussian_nll_loss: var does not fit the input's shape")
     way = _way(None, None, reduction)
     spread = spread + constant(ns.where(ns.less(spread, eps), eps - spread, 0.0))
     away = x - t
@@ -602,8 +595,8 @@ def margin_ranking_loss(
     )
     if not x1.ndim == x2.ndim == t.ndim:
         raise RuntimeError(
-            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
-            f"{list(x1.shape)}, {list(x2.shape)} and {list(t.shape)}"
+            f"margin_ranking_loss: shapes {list(x1.shape)}, {list(x2.shape)} and {list(t.shape)} "
+            "have different numbers of axes; give as many to each"
         )
     x1, x2, t = promoted(x1, x2, t)
     each = _positive_part(-t * (x1 - x2) + margin)
@@ -638,15 +631,15 @@ def triplet_margin_loss(
     """Return how far the positive is from being nearer than the negative, by a margin."""
     name = "triplet_margin_loss"
     if margin <= 0:
-        raise wrong(f"margin must be greater than 0, got {margin}")
+        raise wrong(f"margin is {margin}; give a positive number")
     a, near, far = (
         only_tensor(v, name, what)
         for v, what in ((anchor, "anchor"), (positive, "positive"), (negative, "negative"))
     )
     if not a.ndim == near.ndim == far.ndim:
         raise RuntimeError(
-            f"The anchor, positive, and negative tensors are expected to have the same number of "
-            f"dimensions, but got: {a.ndim}D, {near.ndim}D and {far.ndim}D"
+            f"anchor, positive and negative have {a.ndim}, {near.ndim} and {far.ndim} axes; give "
+            "as many to each"
         )
     to_near, to_far = _distance(a, near, p, eps), _distance(a, far, p, eps)
     if swap:
@@ -669,13 +662,13 @@ def triplet_margin_with_distance_loss(
 ) -> Any:
     """Return triplet_margin_loss with a distance of one's own."""
     if reduction not in _REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
+        raise ValueError(f"reduction is {reduction}; write 'mean', 'sum' or 'none'")
     if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
+        raise ValueError(f"margin is {margin}; give a positive number")
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of "
-            f"dimensions, but got: {anchor.ndim}D, {positive.ndim}D and {negative.ndim}D"
+            f"anchor, positive and negative have {anchor.ndim}, {positive.ndim} and "
+            f"{negative.ndim} axes; give as many to each"
         )
     away = pairwise_distance if distance_function is None else distance_function
     near, far = away(anchor, positive), away(anchor, negative)
@@ -692,9 +685,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
         only_tensor(x1, "cosine_similarity", "x1"), only_tensor(x2, "cosine_similarity", "x2")
     )
     if kind_of(one) not in "fc":
-        raise RuntimeError(
-            f"expected common dtype to be floating point, yet common dtype is {one.dtype}"
-        )
+        raise RuntimeError(f"the inputs have dtype {one.dtype}, without fractions; write x.float()")
     one, two = ns.broadcast_arrays(one, two)
     axis = axis_of(dim, one.ndim)
     axes = (axis,) if one.ndim else ()
@@ -716,11 +707,11 @@ def cosine_embedding_loss(
     x1, x2 = only_tensor(input1, name, "input1"), only_tensor(input2, name, "input2")
     t = constant(only_tensor(target, name, "target"))
     if t.ndim not in (0, 1):
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+        raise RuntimeError("the target has more than one axis; give one number for each pair")
     if x1.ndim != t.ndim + 1 or x2.ndim != t.ndim + 1:
         raise RuntimeError(
-            f"{t.ndim}D target tensor expects {t.ndim + 1}D input tensors, but found inputs with "
-            f"sizes {list(x1.shape)} and {list(x2.shape)}"
+            f"a target of {t.ndim} axes for inputs of shapes {list(x1.shape)} and "
+            f"{list(x2.shape)}; give inputs of {t.ndim + 1} axes"
         )
     x1, x2 = promoted(x1, x2, floating=True)
     along = ns.sum(x1 * x2, axis=-1)

@@ -29,7 +29,7 @@ class Module:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init and (args or kwargs):
             what = f"keyword argument '{next(iter(kwargs))}'" if kwargs else "positional arguments"
-            raise TypeError(f"{type(self).__name__}.__init__() got unexpected {what}")
+            raise TypeError(f"{type(self).__name__}() takes no {what}")
         self.__dict__["training"] = True
         self.__dict__.update({name: {} for name in _DICTS})
         self.__dict__["_non_persistent_buffers_set"] = set()
@@ -40,7 +40,7 @@ class Module:
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute what the module is for; a subclass says how."""
         raise NotImplementedError(
-            f'Module [{type(self).__name__}] is missing the required "forward" function'
+            f"{type(self).__name__} has no forward; define def forward(self, x)"
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -66,10 +66,7 @@ class Module:
             held: Any = value
             if not begun:
                 what = "parameters" if learns else "module"
-                raise AttributeError(
-                    f"cannot assign {what} before Module.__init__() call; write "
-                    "super().__init__() first"
-                )
+                raise AttributeError(f"{what} assigned too early; write super().__init__() first")
             for names in (mine, self._buffers, self._modules if learns else self._parameters):
                 names.pop(name, None)
             self._non_persistent_buffers_set.discard(name)
@@ -116,13 +113,13 @@ class Module:
         self._check_name(name, "parameter")
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
-                "(torch.nn.Parameter or None required)"
+                f"parameter '{name}' was given a {type(param).__name__}; give "
+                "torch.nn.Parameter(x), or None"
             )
         if param is not None and not param.is_leaf:
             raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'; compute it in forward() "
-                "from a parameter that is a leaf"
+                f"parameter '{name}' was given a tensor that was computed; compute it in "
+                "forward() from a parameter that is a leaf"
             )
         self._parameters[name] = param
 
@@ -131,8 +128,7 @@ class Module:
         self._check_name(name, "buffer")
         if tensor is not None and not is_tensor(tensor):
             raise TypeError(
-                f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (torch Tensor "
-                "or None required)"
+                f"buffer '{name}' was given a {type(tensor).__name__}; give a tensor, or None"
             )
         self._buffers[name] = tensor
         if persistent:
@@ -143,7 +139,7 @@ class Module:
     def add_module(self, name: str, module: Module | None) -> None:
         """Keep a part by a name."""
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+            raise TypeError(f"add_module: got a {type(module).__name__}; give a module, or None")
         self._check_name(name, "module")
         self._modules[name] = module
 
@@ -155,64 +151,61 @@ class Module:
         """Raise unless a name can be given to a parameter, a buffer or a part."""
         names = self.__dict__.get(f"_{what}s")
         if names is None:
-            raise AttributeError(
-                f"cannot assign {what} before Module.__init__() call; write super().__init__() "
-                "first"
-            )
+            raise AttributeError(f"{what} assigned too early; write super().__init__() first")
         if not isinstance(name, str):
-            raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
+            raise TypeError(f"the name of a {what} is a {type(name).__name__}; give a string")
         if hasattr(self, name) and name not in names:
-            raise KeyError(f"attribute '{name}' already exists")
+            raise KeyError(f"the module already has an attribute '{name}'; choose another name")
         if "." in name:
-            raise KeyError(f'{what} name can\'t contain ".", got: {name}')
+            raise KeyError(f"a {what} cannot be called {name}: leave out the dots")
         if not name:
-            raise KeyError(f'{what} name can\'t be empty string ""')
+            raise KeyError(f"the name of a {what} is empty; give one letter at least")
 
     def get_submodule(self, target: str) -> Module:
         """Return the part at a path of names."""
         part: Any = self
         for name in target.split(".") if target else ():
             if not hasattr(part, name):
-                raise AttributeError(f"{part._get_name()} has no attribute `{name}`")
+                raise AttributeError(f"{part._get_name()} has nothing called {name}")
             part = getattr(part, name)
             if not isinstance(part, Module):
-                raise AttributeError(f"`{name}` is not an nn.Module")
+                raise AttributeError(f"{name} is not a module; give a path of modules")
         found: Module = part
         return found
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Put a part at a path of names; with `strict` there must be one already."""
         if not target:
-            raise ValueError("Cannot set the submodule without a target name!")
+            raise ValueError("set_submodule: the path is empty; name a module")
         if not isinstance(module, Module):
-            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+            raise ValueError(f"set_submodule: got a {type(module)}; give a module")
         path, _, name = target.rpartition(".")
         above = self.get_submodule(path)
         if strict and not hasattr(above, name):
-            raise AttributeError(f"{above._get_name()} has no attribute `{name}`")
+            raise AttributeError(f"{above._get_name()} has nothing called {name}")
         if hasattr(above, name) and not isinstance(getattr(above, name), Module):
-            raise AttributeError(f"`{name}` is not an nn.Module")
+            raise AttributeError(f"{name} is not a module; give a path of modules")
         setattr(above, name, module)
 
     def _at(self, target: str) -> tuple[Module, str, Any]:
         path, _, name = target.rpartition(".")
         part = self.get_submodule(path)
         if not hasattr(part, name):
-            raise AttributeError(f"{part._get_name()} has no attribute `{name}`")
+            raise AttributeError(f"{part._get_name()} has nothing called {name}")
         return part, name, getattr(part, name)
 
     def get_parameter(self, target: str) -> Any:
         """Return the parameter at a path of names."""
         _, name, found = self._at(target)
         if not isinstance(found, Parameter):
-            raise AttributeError(f"`{name}` is not an nn.Parameter")
+            raise AttributeError(f"{name} is not a parameter")
         return found
 
     def get_buffer(self, target: str) -> Any:
         """Return the buffer at a path of names."""
         part, name, found = self._at(target)
         if name not in part._buffers:
-            raise AttributeError(f"`{name}` is not a buffer")
+            raise AttributeError(f"{name} is no buffer of the module")
         return found
 
     # -- what is in it -----------------------------------------------------------------------------
@@ -309,7 +302,7 @@ class Module:
     def train(self: M, mode: bool = True) -> M:
         """Have dropout and the like do what they do in training, or not."""
         if not isinstance(mode, bool):
-            raise ValueError("training mode is expected to be boolean")
+            raise ValueError("train(): mode is not a boolean; write model.train() or model.eval()")
         self.training = mode
         for part in self.children():
             part.train(mode)
@@ -369,7 +362,7 @@ class Module:
         if given and not isinstance(given[0], bool):
             dtype = given.pop(0)
         if any(not isinstance(g, bool) for g in given):
-            raise TypeError(f"to() received an invalid combination of arguments: {args!r:.100}")
+            raise TypeError(f"to(): got {args!r:.100}; give a device, a dtype or a tensor")
         if dtype is not None:
             _check_floating(dtype)
 
@@ -466,8 +459,8 @@ class Module:
     def _use_backward_hooks(self, full: bool) -> None:
         if self._is_full_backward_hook is (not full):
             raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single "
-                "Module. Please use only one of them."
+                "this module has backward hooks of the other kind, old or full; use "
+                "register_full_backward_hook for all of them"
             )
         self._is_full_backward_hook = full
 
@@ -479,7 +472,9 @@ class Module:
         """Return all parameters and lasting buffers by their paths."""
         if args:
             warnings.warn(
-                "Positional args are being deprecated, use kwargs instead", FutureWarning, 2
+                "write state_dict(destination=..., prefix=...), with names",
+                FutureWarning,
+                2,
             )
             destination = args[0] if destination is None else destination
             prefix = args[1] if len(args) > 1 and not prefix else prefix
@@ -599,18 +594,16 @@ _DICTS = (
 def _check_none(value: Any, name: str, what: str, expected: str) -> None:
     if value is not None:
         raise TypeError(
-            f"cannot assign '{type(value).__name__}' as {what} '{name}' ({expected} or None "
-            "expected)"
+            f"{what} '{name}' was given a {type(value).__name__}; give a {expected}, or None"
         )
 
 
 def _check_floating(dtype: Any) -> None:
     if not isinstance(dtype, dtypes.dtype):
-        raise TypeError(f"to(): expected a torch.dtype, got {type(dtype).__name__}")
+        raise TypeError(f"to(): dtype is a {type(dtype).__name__}; write torch.float64 or the like")
     if not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError(
-            "nn.Module.to only accepts floating point or complex dtypes, but got desired "
-            f"dtype={dtype}"
+            f"to(): parameters cannot have dtype {dtype}; give a floating or a complex one"
         )
 
 

@@ -111,8 +111,8 @@ class Call:
                     continue
                 if not isinstance(answer, tuple) or len(answer) != 2:
                     raise RuntimeError(
-                        "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
-                        f"but got {answer!r:.200}"
+                        f"a forward pre-hook with kwargs returned {answer!r:.200}; return None, "
+                        "or a pair of arguments and keyword arguments"
                     )
                 self.args, self.kwargs = answer
             else:
@@ -141,8 +141,8 @@ class Call:
                     self._after(number, hook)
                 except Exception as error:
                     warnings.warn(
-                        "module forward hook with ``always_call=True`` raised an exception that "
-                        f"was silenced as another error was raised in forward: {error}",
+                        "forward failed, and after it a hook with always_call=True failed too: "
+                        f"{error}",
                         stacklevel=4,
                     )
 
@@ -189,8 +189,7 @@ class _Watch:
         """Return the result, whose gradients are seen."""
         if not isinstance(result, (Tensor, tuple)):
             warnings.warn(
-                "For backward hooks to be called, module output should be a Tensor or a tuple of "
-                f"Tensors but received {type(result)}",
+                f"backward hooks need tensors as results, and the module returned a {type(result)}",
                 stacklevel=5,
             )
         parts, entry, places = _through_entry(result if isinstance(result, tuple) else (result,))
@@ -214,16 +213,16 @@ class _Watch:
     def _without_inputs(self) -> None:
         """Call the hooks now, since no argument will get a gradient."""
         warnings.warn(
-            "Full backward hook is firing when gradients are computed with respect to module "
-            "outputs since no inputs require gradients.",
+            "no argument of this module requires a gradient, so its full backward hooks are "
+            "called with the gradients of its results only",
             stacklevel=5,
         )
         for hook in self.hooks:
             answer = hook(self.module, (None,) * len(self.metas), self.given)
             if answer is not None and any(a is not None for a in answer):
                 raise RuntimeError(
-                    "Backward hook for Modules where no input requires gradient should always "
-                    "return None or None for all gradients."
+                    "a backward hook returned gradients for arguments that require none; return "
+                    "None"
                 )
         self.given = None
 
@@ -269,9 +268,7 @@ def _spread(values: Any, places: list[int], count: int) -> tuple[Any, ...]:
 
 def _check_count(answer: Any, count: int, who: str, what: str) -> None:
     if len(answer) != count:
-        raise RuntimeError(
-            f"{who} returned an invalid number of {what}, got {len(answer)}, but expected {count}"
-        )
+        raise RuntimeError(f"{who} returned {len(answer)} gradients for {what}; return {count}")
 
 
 def _hook_last_entry(module: Any, result: Any, hooks: list[Callable[..., Any]]) -> None:
@@ -311,8 +308,8 @@ def register_module_forward_hook(
 def _set_full(full: bool) -> None:
     if EVERY.full is (not full) and EVERY.backward:
         raise RuntimeError(
-            "Cannot use both regular backward hooks and full backward hooks as a global Module "
-            "hook. Please use only one of them."
+            "there are backward hooks of the other kind, old or full, for all modules; use "
+            "register_module_full_backward_hook for all of them"
         )
     EVERY.full = full
 

@@ -61,7 +61,7 @@ def saved(module: Any, state: Any, prefix: str, keep_vars: bool) -> Any:
         answer = hook(module, state, prefix, about)
         if answer is not None:
             if number in module._state_dict_public_hooks:
-                raise RuntimeError("state_dict post-hook must return None")
+                raise RuntimeError("a state_dict post-hook returned a value; return None")
             state = answer
     return state
 
@@ -74,7 +74,7 @@ class Loading:
 
     def __init__(self, state: Any, assign: bool) -> None:
         if not isinstance(state, Mapping):
-            raise TypeError(f"Expected state_dict to be dict-like, got {type(state)}.")
+            raise TypeError(f"load_state_dict: got a {type(state)}; give a dictionary")
         self.metadata = getattr(state, "_metadata", None)
         self.state = OrderedDict(state)
         if self.metadata is not None:
@@ -100,8 +100,8 @@ class Loading:
         for hook in module._load_state_dict_post_hooks.values():
             if hook(module, keys) is not None:
                 raise AssertionError(
-                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected "
-                    "to return new values; change the incompatible keys in place"
+                    "a hook after load_state_dict returned a value; change the incompatible "
+                    "keys in place"
                 )
 
     def finish(self, module: Any, strict: bool) -> IncompatibleKeys:
@@ -111,10 +111,10 @@ class Loading:
             for what, names in (("Missing", self.missing), ("Unexpected", self.unexpected)):
                 if names:
                     listed = ", ".join(f'"{name}"' for name in names)
-                    errors.insert(0, f"{what} key(s) in state_dict: {listed}. ")
+                    errors.insert(0, f"{what} names: {listed}. ")
         if errors:
             raise RuntimeError(
-                "Error(s) in loading state_dict for {}:\n\t{}".format(
+                "load_state_dict: the state does not fit {}:\n\t{}".format(
                     type(module).__name__, "\n\t".join(errors)
                 )
             )
@@ -159,16 +159,12 @@ def load_own(
 def _load_one(module: Any, name: str, place: Any, given: Any, assign: bool) -> str:
     """Put a tensor in the place of another, and return what went wrong."""
     if not isinstance(given, Tensor):
-        return (
-            'While copying the parameter named "{key}", expected torch.Tensor from checkpoint but '
-            f"received {type(given).__name__}"
-        )
+        return f"{{key}} is a {type(given).__name__}; give a tensor"
     if not place._raw.shape and given._raw.shape == (1,):
         given = NAMES["reshape"](given, ())
     if given._raw.shape != place._raw.shape:
         return (
-            "size mismatch for {key}: copying a param with shape "
-            f"{list(given._raw.shape)} from checkpoint, the shape in current model is "
+            f"{{key}} has shape {list(given._raw.shape)}, and the module's has "
             f"{list(place._raw.shape)}."
         )
     try:
@@ -185,7 +181,7 @@ def _load_one(module: Any, name: str, place: Any, given: Any, assign: bool) -> s
                 )
             setattr(module, name, given)
     except Exception as error:
-        return f'While copying the parameter named "{{key}}", an exception occurred : {error}'
+        return f"{{key}} could not be copied: {error}"
     return ""
 
 

@@ -35,9 +35,7 @@ from wengert.ops.neural import normalisation, pooling
 def _check_channels(name: str, channels: int, **given: Native | None) -> None:
     for what, x in given.items():
         if x is not None and (x.ndim != 1 or x.shape[0] != channels):
-            raise RuntimeError(
-                f"{name}: {what} should contain {channels} elements not {list(x.shape)}"
-            )
+            raise RuntimeError(f"{name}: {what} has shape {list(x.shape)}; give {channels} numbers")
 
 
 def _move(running: Any, own: Native, momentum: float, noted: bool) -> None:
@@ -80,9 +78,7 @@ def _by_channels(
     w, b = (None if v is None else astype(v, kind) for v in (w, b))
     if not training:
         if mean is None or variance is None:
-            raise RuntimeError(
-                f"{name}: expected running_mean and running_var to be defined; write training=True"
-            )
+            raise RuntimeError(f"{name}: give running_mean and running_var, or write training=True")
         # copies: later training changes the statistics, and not what an entry has kept
         mean, variance = (astype(ns.copy(constant(v)), kind) for v in (mean, variance))
         return normalisation.batch_norm(x, mean, variance, w, b, eps=float(eps))
@@ -105,7 +101,7 @@ def batch_norm(
         shape = only_tensor(input, "batch_norm").shape
         if math.prod((*shape[:1], *shape[2:])) == 1:
             raise wrong(
-                f"Expected more than 1 value per channel when training, got input size {shape}"
+                f"one number in each channel of shape {shape}; give more, or call model.eval()"
             )
     return _by_channels(
         "batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps
@@ -131,11 +127,13 @@ def instance_norm(
     """Return x normalised for each channel of each instance."""
     x = only_tensor(input, "instance_norm")
     if use_input_stats and math.prod(x.shape[2:]) == 1:
-        raise wrong(f"Expected more than 1 spatial element when training, got input size {x.shape}")
+        raise wrong(
+            f"one number in each channel of shape {x.shape}; give more, or call model.eval()"
+        )
     if not use_input_stats:
         if running_mean is None or running_var is None:
             raise RuntimeError(
-                "Expected running_mean and running_var to be defined when use_input_stats is false"
+                "instance_norm: use_input_stats=False needs running_mean and running_var; give both"
             )
         return _by_channels(
             "instance_norm", x, running_mean, running_var, weight, bias, False, momentum, eps
@@ -166,12 +164,12 @@ def _instance_norm(
 def _grouped(input: Any, num_groups: Any, weight: Any, bias: Any, eps: float) -> Any:
     x, groups = real(input, "group_norm"), whole(num_groups, "group_norm", "num_groups")
     if x.ndim < 2:
-        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but got {x.ndim}")
+        raise RuntimeError(f"group_norm: the input has {x.ndim} axes; give 2 or more")
     w, b = optional(weight, "group_norm", "weight"), optional(bias, "group_norm", "bias")
     if groups < 1 or x.shape[1] % groups:
         raise RuntimeError(
-            "Expected number of channels in input to be divisible by num_groups, but got input of "
-            f"shape {list(x.shape)} and num_groups={groups}"
+            f"group_norm: the channels of an input of shape {list(x.shape)} are not divisible "
+            f"into num_groups={groups}"
         )
     _check_channels("group_norm", x.shape[1], weight=w, bias=b)
     return normalisation.group_norm(x, groups, w, b, eps=float(eps))
@@ -186,10 +184,7 @@ def group_norm(
     if x.ndim >= 2 and num_groups > 0:
         size = x.shape[0] * x.shape[1] // num_groups * math.prod(x.shape[2:])
         if size == 1:
-            raise wrong(
-                "Expected more than 1 value per channel when training, got input size "
-                f"{list(x.shape)}"
-            )
+            raise wrong(f"one number in each group of shape {list(x.shape)}; give more")
     return _grouped(x, num_groups, weight, bias, eps)
 
 
@@ -210,22 +205,20 @@ def _last_axes(name: str, x: Native, normalized_shape: Any, **given: Native | No
     sizes = static(normalized_shape)
     if not isinstance(sizes, (list, tuple)):
         raise TypeError(
-            f"{name}(): argument 'normalized_shape' must be tuple of ints, not "
-            f"{type(sizes).__name__}"
+            f"{name}(): normalized_shape is a {type(sizes).__name__}; give a tuple of lengths"
         )
     lengths = tuple(whole(n, name, "normalized_shape") for n in sizes)
     if not lengths:
-        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional")
+        raise RuntimeError("normalized_shape is empty; give the length of one axis at least")
     if x.shape[x.ndim - len(lengths) :] != lengths or len(lengths) > x.ndim:
         raise RuntimeError(
-            f"Given normalized_shape={list(lengths)}, expected input with shape "
-            f"[*, {', '.join(map(str, lengths))}], but got input of size{list(x.shape)}"
+            f"normalized_shape={list(lengths)} does not end the input's shape {list(x.shape)}; "
+            "give the lengths of its last axes"
         )
     for what, v in given.items():
         if v is not None and v.shape != lengths:
             raise RuntimeError(
-                f"Expected {what} to be of same shape as normalized_shape, but got {what} of shape "
-                f"{list(v.shape)} and normalized_shape = {list(lengths)}"
+                f"{what} has shape {list(v.shape)}; give normalized_shape={list(lengths)}"
             )
     return tuple(range(x.ndim - len(lengths), x.ndim))
 
@@ -277,7 +270,7 @@ def local_response_norm(
     """Return x over a power of the mean of squares of neighbouring channels."""
     x = real(input, "local_response_norm")
     if x.ndim < 3:
-        raise wrong(f"Expected 3D or higher dimensionality input (got {x.ndim} dimensions)")
+        raise wrong(f"local_response_norm: the input has {x.ndim} axes; give 3 or more")
     if not math.prod(x.shape):
         return x
     squares = ns.reshape(x * x, (x.shape[0], 1, x.shape[1], math.prod(x.shape[2:])))

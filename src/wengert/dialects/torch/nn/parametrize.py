@@ -41,12 +41,12 @@ def _keep(module: Module, name: str, tensor: Any) -> None:
 def _check_kept(old: Any, new: Any) -> None:
     """Raise unless a parametrization gives a tensor of the dtype and shape that there was."""
     if not is_tensor(new):
-        raise ValueError(f"A parametrization must return a tensor. Got {type(new).__name__}.")
+        raise ValueError(f"a parametrization returned a {type(new).__name__}; return a tensor")
     for what in ("dtype", "shape"):
         if getattr(new, what) != getattr(old, what):
             raise ValueError(
-                f"Registering a parametrization may not change the {what} of the tensor, unless "
-                f"`unsafe` flag is enabled: {getattr(old, what)} became {getattr(new, what)}"
+                f"the parametrization changed the {what} of the tensor from {getattr(old, what)} "
+                f"to {getattr(new, what)}; keep it, or write unsafe=True"
             )
 
 
@@ -55,7 +55,7 @@ class ParametrizationList(ModuleList):
 
     def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
         if not modules:
-            raise ValueError("ParametrizationList requires one or more modules.")
+            raise ValueError("ParametrizationList: got no modules; give one at least")
         super().__init__(modules)
         self.unsafe = unsafe
         before = original.detach().clone()
@@ -68,15 +68,13 @@ class ParametrizationList(ModuleList):
         self.is_tensor = is_tensor(new)
         if not self.is_tensor and not isinstance(new, Sequence):
             raise ValueError(
-                "'right_inverse' must return a Tensor or a Sequence of tensors, got "
-                f"{type(new).__name__}"
+                f"right_inverse returned a {type(new).__name__}; return one tensor or several"
             )
         self.ntensors = 1 if self.is_tensor else len(new)
         if self.is_tensor:
             if new.dtype != original.dtype:
                 raise ValueError(
-                    "When `right_inverse` outputs one tensor, it may not change the dtype: "
-                    f"{original.dtype} became {new.dtype}"
+                    f"right_inverse changed the dtype from {original.dtype} to {new.dtype}; keep it"
                 )
             if new is not original:
                 original.data = new.detach()
@@ -100,20 +98,20 @@ class ParametrizationList(ModuleList):
             for part in reversed(list(self)):
                 if not hasattr(part, "right_inverse"):
                     raise RuntimeError(
-                        f"parametrization {type(part).__name__} does not implement right_inverse."
+                        f"{type(part).__name__} has no right_inverse; define it to assign"
                     )
                 value = part.right_inverse(value)
             parts = [value] if self.is_tensor else list(value)
             originals = self._originals()
             if len(parts) != len(originals):
                 raise ValueError(
-                    f"'right_inverse' must return {len(originals)} tensors, got {len(parts)}"
+                    f"right_inverse returned {len(parts)} tensors; return {len(originals)}"
                 )
             for place, part in zip(originals, parts, strict=True):
                 if place.dtype != part.dtype:
                     raise ValueError(
-                        f"The tensor returned by `right_inverse` has dtype {part.dtype} while "
-                        f"`original` has dtype {place.dtype}"
+                        f"right_inverse returned a tensor of {part.dtype}, where the original "
+                        f"has {place.dtype}; keep the dtype"
                     )
                 place.data = part.detach()
 
@@ -139,7 +137,7 @@ class _Parametrized:
 
     def __getstate__(self) -> Any:
         raise RuntimeError(
-            "Serialization of parametrized modules is only supported through state_dict()."
+            "a module with parametrizations is not pickled; save its state_dict() instead"
         )
 
 
@@ -172,10 +170,7 @@ def register_parametrization(
         module.parametrizations[tensor_name].unsafe |= unsafe
         return module
     if tensor_name not in module._buffers and tensor_name not in module._parameters:
-        raise ValueError(
-            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element "
-            f"with name '{tensor_name}'"
-        )
+        raise ValueError(f"'{module}' has no parameter and no buffer called '{tensor_name}'")
     functions = ParametrizationList([parametrization], getattr(module, tensor_name), unsafe)
     delattr(module, tensor_name)
     if not is_parametrized(module):
@@ -199,7 +194,7 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
     """Have a parameter be one again, with its value now or, if not wanted, with what was learnt."""
     if not is_parametrized(module, tensor_name):
-        raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
+        raise ValueError(f"{module} has no parametrization of {tensor_name}")
     functions = module.parametrizations[tensor_name]
     if functions.is_tensor:
         original = functions.original
@@ -209,8 +204,8 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
             original.data = value
     elif not leave_parametrized:
         raise ValueError(
-            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is "
-            "parametrized in terms of a sequence of tensors."
+            "a tensor that is computed from several others has no original to go back to; write "
+            "leave_parametrized=True"
         )
     else:
         learns = any(p.requires_grad for p in functions.parameters(recurse=False))
@@ -301,11 +296,9 @@ class _SpectralNorm(Module):
     ) -> None:
         super().__init__()
         if not -weight.ndim <= dim < weight.ndim:
-            raise IndexError(f"Dimension out of range: {dim} for {weight.ndim} axes")
+            raise IndexError(f"there is no axis {dim}: the weight has {weight.ndim}")
         if n_power_iterations <= 0:
-            raise ValueError(
-                f"Expected n_power_iterations to be positive, but got {n_power_iterations}"
-            )
+            raise ValueError(f"n_power_iterations is {n_power_iterations}; give 1 or more")
         self.dim, self.eps = dim % weight.ndim, eps
         if weight.ndim > 1:
             self.n_power_iterations = n_power_iterations
@@ -342,7 +335,7 @@ def spectral_norm(
     """Have a parameter divided by its largest singular value."""
     weight = getattr(module, name, None)
     if not is_tensor(weight):
-        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+        raise ValueError(f"'{module}' has no parameter and no buffer called '{name}'")
     function = _SpectralNorm(weight, n_power_iterations, _first_axis(module, dim), eps)
     return register_parametrization(module, name, function)
 
@@ -374,9 +367,7 @@ def _register(module: Any, hook: _BeforeCall) -> Any:
     for other in module._forward_pre_hooks.values():
         if type(other) is type(hook) and other.name == hook.name:
             kind = type(hook).__name__.strip("_")
-            raise RuntimeError(
-                f"Cannot register two {kind} hooks on the same parameter {hook.name}"
-            )
+            raise RuntimeError(f"the parameter {hook.name} already has a {kind}; remove that first")
     module.register_forward_pre_hook(hook)
     return module
 
@@ -387,7 +378,7 @@ def _remove(module: Any, kind: type[_BeforeCall], name: str) -> Any:
             hook.take_away(module)
             del module._forward_pre_hooks[number]
             return module
-    raise ValueError(f"{kind.__name__.strip('_')} of '{name}' not found in {module}")
+    raise ValueError(f"{module} has no {kind.__name__.strip('_')} of '{name}'")
 
 
 class _WeightNormHook(_BeforeCall):
@@ -409,8 +400,8 @@ class _WeightNormHook(_BeforeCall):
 def _old_weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Have a parameter computed from its length and its direction before each call."""
     warnings.warn(
-        "`torch.nn.utils.weight_norm` is deprecated in favor of "
-        "`torch.nn.utils.parametrizations.weight_norm`.",
+        "torch.nn.utils.weight_norm is the old form; write "
+        "torch.nn.utils.parametrizations.weight_norm",
         FutureWarning,
         stacklevel=2,
     )
@@ -427,7 +418,7 @@ def _old_weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> 
 class _SpectralNormHook(_BeforeCall):
     def __init__(self, name: str, times: int, dim: int, eps: float) -> None:
         if times <= 0:
-            raise ValueError(f"Expected n_power_iterations to be positive, but got {times}")
+            raise ValueError(f"n_power_iterations is {times}; give 1 or more")
         super().__init__(name)
         self.times, self.dim, self.eps = times, dim, eps
 
@@ -462,7 +453,7 @@ def _old_spectral_norm(
     _register(module, hook)
     weight = module._parameters[name]
     if weight is None:
-        raise ValueError("`SpectralNorm` cannot be applied as parameter `name` is None")
+        raise ValueError("spectral_norm: the parameter is None; give one with a value")
     matrix = _as_matrix(weight, hook.dim)
     vectors = [
         F.normalize(weight.new_empty(count).normal_(0, 1), dim=0, eps=eps) for count in matrix.shape

@@ -45,7 +45,7 @@ def _is_left_out(stride: Any) -> bool:
 def _check_axes(x: Native, spatial: int, name: str) -> None:
     if x.ndim not in (spatial + 1, spatial + 2):
         raise RuntimeError(
-            f"{name}: Expected {spatial + 1}D or {spatial + 2}D input, got {list(x.shape)}"
+            f"{name}: got shape {list(x.shape)}; give {spatial + 1} or {spatial + 2} axes"
         )
 
 
@@ -143,7 +143,7 @@ def _mean(
     if divisor_override is not None:
         divisor = whole(divisor_override, name, "divisor_override")
         if not divisor:
-            raise RuntimeError("divisor must be not zero")
+            raise RuntimeError("divisor_override is 0; give another number, or None")
         return unbatched(sums / float(divisor), had_batch)
     counts: Any = 1
     for a, pair in enumerate(pairs):
@@ -221,13 +221,13 @@ def _output_size(name: str, spatial: int, x: Native, output_size: Any) -> Ints:
     given = static(output_size)
     sizes = list(given) if isinstance(given, (list, tuple)) else [given] * spatial
     if len(sizes) != spatial:
-        raise RuntimeError(f"{name}: output_size must be {spatial} numbers, got {output_size!r}")
+        raise RuntimeError(f"{name}: output_size is {output_size!r}; give {spatial} numbers")
     kept = x.shape[x.ndim - spatial :]
     found = tuple(
         n if m is None else whole(m, name, "output_size") for n, m in zip(kept, sizes, strict=True)
     )
     if min(found) < 0:
-        raise RuntimeError(f"{name}: elements of output_size must be at least 0, got {list(found)}")
+        raise RuntimeError(f"{name}: output_size is {list(found)}; give 0 or more for each axis")
     return found
 
 
@@ -342,13 +342,13 @@ def _unpooled_size(
         given = given[2:]
     if len(given) != spatial:
         raise wrong(
-            f"output_size should be a sequence containing {spatial} or {spatial + 2} elements, but "
-            f"it has a length of '{len(given)}'"
+            f"output_size has {len(given)} numbers; give {spatial}, one for each axis of space, "
+            f"or {spatial + 2}"
         )
     for n, m, s in zip(given, usual, stride, strict=True):
         if not m - s < n < m + s:
             raise wrong(
-                f"invalid output_size {given}; each length must be within a stride of {list(usual)}"
+                f"output_size is {given}; each length must be within a stride of {list(usual)}"
             )
     return tuple(given)
 
@@ -373,10 +373,10 @@ def _max_unpool(spatial: int) -> None:
         size = _unpooled_size(name, x, kernel, steps, around, output_size)
         where = values_of(indices)
         if where.dtype != np.int64:
-            raise RuntimeError(f"elements in indices should be type int64, got {where.dtype}")
+            raise RuntimeError(f"the indices have dtype {where.dtype}; write indices.long()")
         if where.shape != x.shape:
             raise RuntimeError(
-                f"Expected shape of indices to be: {list(x.shape)} but got: {list(where.shape)}"
+                f"indices of {list(where.shape)} for input of {list(x.shape)}; give them one shape"
             )
         return _put_back(x, where, size, name)
 
@@ -392,7 +392,7 @@ def _put_back(x: Native, where: np.ndarray, size: Ints, name: str) -> Native:
     count, rows = math.prod(size), math.prod(lead)
     if where.size and (where.min() < 0 or where.max() >= count):
         raise RuntimeError(
-            f"Found an invalid max index: {where.max()} (output volumes are of size {list(size)})"
+            f"there is an index {where.max()}, beyond an output of shape {list(size)}"
         )
     flat = where.reshape(rows, math.prod(x.shape[len(lead) :]))
     nothing = wrap_native(np.zeros((rows, count), x._raw.dtype))

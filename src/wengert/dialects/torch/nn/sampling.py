@@ -36,13 +36,14 @@ def _check_mode(x: Native, mode: str, antialias: bool) -> None:
     known = mode in _ANY or mode in _AXES or mode == "lanczos"
     if spatial not in (1, 2, 3) or not known:
         raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {x.ndim}D) for the "
-            f"modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | area | "
-            f"nearest-exact (got {mode})"
+            f"interpolate: an input of {x.ndim} axes with mode={mode}; give 'linear' 3 axes, "
+            "'bilinear' and 'bicubic' 4, 'trilinear' 5, and the other modes 3, 4 or 5"
         )
     wanted = 2 if mode == "lanczos" else _AXES.get(mode, spatial)
     if wanted != spatial:
-        raise NotImplementedError(f"Got {x.ndim}D input, but {mode} mode needs {wanted + 2}D input")
+        raise NotImplementedError(
+            f"mode {mode} takes {wanted + 2} axes, and the input has {x.ndim}"
+        )
 
 
 def _sizes(x: Native, size: Any, scale_factor: Any) -> tuple[list[int] | None, Any]:
@@ -50,21 +51,21 @@ def _sizes(x: Native, size: Any, scale_factor: Any) -> tuple[list[int] | None, A
     spatial = x.ndim - 2
     if (size is None) == (scale_factor is None):
         raise wrong(
-            "only one of size or scale_factor should be defined"
+            "interpolate: size and scale_factor were both given; leave one of them out"
             if size is not None
-            else "either size or scale_factor should be defined"
+            else "interpolate: neither size nor scale_factor was given; give one of them"
         )
     given = static(scale_factor if size is None else size)
     many = list(given) if isinstance(given, (list, tuple)) else [given] * spatial
     if len(many) != spatial:
         raise wrong(
-            "Input and output must have the same number of spatial dimensions, but got input with "
-            f"spatial dimensions of {list(x.shape[2:])} and {given}."
+            f"interpolate: {given} was given for the axes {list(x.shape[2:])}; give one number "
+            "for each of them, or one for all"
         )
     if size is None:
         return None, many
     if not all(isinstance(n, int) and not isinstance(n, bool) for n in many):
-        raise TypeError(f"expected size to be one of int or tuple of ints, but got {size!r}")
+        raise TypeError(f"interpolate: size is {size!r}; give a whole number, or a tuple of them")
     return many, None
 
 
@@ -81,16 +82,16 @@ def interpolate(
     x = only_tensor(input, "interpolate")
     if mode in _ANY and align_corners is not None:
         raise wrong(
-            "align_corners option can only be set with the interpolating modes: linear | bilinear "
-            "| bicubic | trilinear"
+            "interpolate: this mode has no corners to align; leave align_corners out, or choose "
+            "'linear', 'bilinear', 'bicubic' or 'trilinear'"
         )
     sizes, factors = _sizes(x, size, scale_factor)
     if recompute_scale_factor and sizes is not None:
-        raise wrong("recompute_scale_factor is not meaningful with an explicit size.")
+        raise wrong("interpolate: recompute_scale_factor needs scale_factor")
     if antialias and not (mode in _KERNELS and x.ndim == 4):
         raise wrong(
-            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires "
-            "a 4-D tensor as input"
+            "interpolate: antialias=True is for images (4 axes) and the modes 'bilinear', "
+            "'bicubic' and 'lanczos'; leave it out"
         )
     _check_mode(x, mode, antialias)
     if factors is not None and (recompute_scale_factor or mode == "area"):
@@ -103,10 +104,10 @@ def interpolate(
     x = real(x, "interpolate")
     if sizes is not None and min(sizes) < 1:
         raise RuntimeError(
-            f"Input and output sizes should be greater than 0, but got {list(x.shape)} and {sizes}"
+            f"interpolate: from shape {list(x.shape)} to {sizes}; each axis needs 1 element or more"
         )
     if mode == "lanczos" and not antialias:
-        raise wrong("Lanczos mode requires antialias=True")
+        raise wrong("interpolate: mode='lanczos' needs antialias=True")
     if antialias:
         return _smoothed(x, sizes, factors, mode, bool(align_corners))
     return resampling.interpolate(
@@ -131,7 +132,7 @@ def _smoothed(x: Native, sizes: Any, factors: Any, mode: str, align_corners: boo
 
 def _deprecated(name: str, instead: str) -> None:
     warnings.warn(
-        f"`nn.functional.{name}` is deprecated. Use `nn.functional.{instead}` instead.",
+        f"nn.functional.{name} is the old name; write nn.functional.{instead}",
         stacklevel=3,
     )
 
@@ -167,8 +168,8 @@ for _function in (upsample, upsample_nearest, upsample_bilinear):
 def _corners(align_corners: Any) -> bool:
     if align_corners is None:
         warnings.warn(
-            "Default grid_sample and affine_grid behavior has changed to align_corners=False since "
-            "1.3.0. Please specify align_corners=True if the old behavior is desired.",
+            "align_corners was not given and is False; write align_corners=False, or True for "
+            "grids whose -1 and 1 are the centres of the outermost pixels",
             stacklevel=4,
         )
     return bool(align_corners)
@@ -294,36 +295,31 @@ def grid_sample(
 ) -> Any:  # fmt: skip
     """Return the elements of images at the places of a grid, whose coordinates are -1 to 1."""
     if mode not in ("bilinear", "nearest", "bicubic"):
-        raise wrong(
-            "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', "
-            f"but got: '{mode}'"
-        )
+        raise wrong(f"grid_sample: mode is '{mode}'; give 'bilinear', 'nearest' or 'bicubic'")
     if padding_mode not in ("zeros", "border", "reflection"):
         raise wrong(
-            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
-            f"'reflection', but got: '{padding_mode}'"
+            f"grid_sample: padding_mode is '{padding_mode}'; give 'zeros', 'border' or 'reflection'"
         )
     corners = _corners(align_corners)
     x, g = only_tensor(input, "grid_sampler"), only_tensor(grid, "grid_sampler", "grid")
     if x._raw.dtype != g._raw.dtype:
         raise RuntimeError(
-            f"grid_sampler(): expected input and grid to have same dtype, got {x.dtype} and "
-            f"{g.dtype}"
+            f"grid_sample: the input has dtype {x.dtype} and the grid {g.dtype}; convert one"
         )
     spatial = x.ndim - 2
     if spatial not in (2, 3) or g.ndim != x.ndim or g.shape[-1] != spatial:
         raise RuntimeError(
-            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, and "
-            f"a coordinate for each axis, but got input with sizes {list(x.shape)} and grid with "
-            f"sizes {list(g.shape)}"
+            f"grid_sample: an input of shape {list(x.shape)} with a grid of shape "
+            f"{list(g.shape)}; give images of 4 axes or volumes of 5, and a grid of as many, "
+            "whose last axis has one coordinate for each axis of space"
         )
     if x.shape[0] != g.shape[0] or 0 in x.shape[2:]:
         raise RuntimeError(
-            "grid_sampler(): expected grid and input to have same batch size, and images that are "
-            f"not empty, but got input with sizes {list(x.shape)} and grid {list(g.shape)}"
+            f"grid_sample: an input of shape {list(x.shape)} with a grid of shape "
+            f"{list(g.shape)}; give both one batch size, and images with elements"
         )
     if mode == "bicubic" and spatial == 3:
-        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+        raise RuntimeError("grid_sample: mode='bicubic' is for images, not volumes")
     return _sampled(real(x, "grid_sampler"), g, mode, padding_mode, corners)
 
 
@@ -334,20 +330,19 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
     t = only_tensor(theta, "affine_grid", "theta")
     sizes = [whole(n, "affine_grid", "size") for n in static(list(size))]
     if kind_of(t) != "f":
-        raise wrong(f"Expected theta to have floating point type, but got {t.dtype}")
+        raise wrong(f"affine_grid: theta has dtype {t.dtype}; write theta.float()")
     if len(sizes) not in (4, 5):
         raise NotImplementedError(
-            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "
-            f"respectively. Got size {sizes}."
+            f"affine_grid: size is {sizes}; give 4 lengths for images, or 5 for volumes"
         )
     spatial = len(sizes) - 2
     if t.ndim != 3 or t.shape[1:] != (spatial, spatial + 1):
         raise wrong(
-            f"Expected a batch of affine matrices of shape Nx{spatial}x{spatial + 1} for size "
-            f"{sizes}. Got {list(t.shape)}."
+            f"affine_grid: theta has shape {list(t.shape)} for size {sizes}; give one matrix of "
+            f"{spatial} rows and {spatial + 1} columns for each example"
         )
     if min(sizes) <= 0:
-        raise wrong(f"Expected non-zero, positive output size. Got {sizes}")
+        raise wrong(f"affine_grid: size is {sizes}; give 1 or more for each axis")
     ticks = []
     for n in sizes[2:]:
         line = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
@@ -387,11 +382,10 @@ def channel_shuffle(input: Any, groups: int) -> Any:
     """Return channels in another order: the first of each group, the second of each, and so on."""
     x, count = only_tensor(input, "channel_shuffle"), whole(groups, "channel_shuffle", "groups")
     if x.ndim < 3:
-        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got {list(x.shape)}")
+        raise RuntimeError(f"channel_shuffle: got shape {list(x.shape)}; give 3 axes or more")
     if count < 1 or x.shape[1] % count:
         raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {x.shape[1]} channels and "
-            f"{count} groups."
+            f"channel_shuffle: {x.shape[1]} channels are not divisible into {count} groups"
         )
     parts = ns.reshape(x, (x.shape[0], count, x.shape[1] // count, *x.shape[2:]))
     return ns.reshape(ns.swapaxes(parts, 1, 2), x.shape)
@@ -406,11 +400,11 @@ def _pairs(pad: Any, x: Native) -> list[tuple[int, int]]:
     """Return (before, after) for each axis; programs give them from the last axis on."""
     given = [whole(n, "pad", "pad") for n in static(list(pad))]
     if len(given) % 2:
-        raise RuntimeError("Padding length must be divisible by 2")
+        raise RuntimeError("pad: got an odd number of widths; give two for each axis")
     if len(given) // 2 > x.ndim:
         raise RuntimeError(
-            "Padding length should be less than or equal to two times the input dimension but got "
-            f"padding length {len(given)} and input of dimension {x.ndim}"
+            f"pad: {len(given)} widths for an input of {x.ndim} axes; give two for each axis at "
+            "most"
         )
     pairs = [(0, 0)] * (x.ndim - len(given) // 2)
     return pairs + [(given[k], given[k + 1]) for k in range(len(given) - 2, -1, -2)]
@@ -436,15 +430,14 @@ def _check_borders(x: Native, count: int, pairs: Any, mode: str) -> None:
     """Raise unless PyTorch has this padding, which it has for one to three last axes."""
     if count not in (1, 2, 3) or x.ndim not in (count + 1, count + 2):
         raise NotImplementedError(
-            f"Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now; got "
-            f"{count} padded axes of an input with {x.ndim} axes"
+            f"pad: {count} axes of an input with {x.ndim} axes; the other modes than 'constant' "
+            "pad the last 1, 2 or 3 axes, after batch and channels"
         )
     for n, pair in zip(x.shape[-count:], pairs[-count:], strict=True):
         limit = {"reflect": n - 1, "circular": n}.get(mode, max(pair))
         if max(pair) > limit or n + sum(pair) < 1:
             raise RuntimeError(
-                f"Padding size should be less than the corresponding input dimension, but got: "
-                f"padding {pair} at an axis of length {n} with mode {mode!r}"
+                f"pad: {pair} is too much for an axis of length {n} with mode {mode!r}; give less"
             )
 
 
@@ -459,9 +452,11 @@ def _bordered(input: Any, pad: Any, mode: str = "constant", value: Any = None) -
         inner = _cropped(x, pairs)
         return ns.pad(inner, wide, constant_values=np.array(fill).astype(x._raw.dtype)[()].item())
     if mode not in _MODES:
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+        raise NotImplementedError(
+            f"pad: mode is {mode}; give 'constant', 'reflect', 'replicate' or 'circular'"
+        )
     if value:
-        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+        raise RuntimeError(f'pad: mode "{mode}" copies elements and uses no value; leave value out')
     _check_borders(x, len(static(list(pad))) // 2, pairs, mode)
     wide = [(max(b, 0), max(a, 0)) for b, a in pairs]
     if mode == "circular":  # around what is left

@@ -47,9 +47,8 @@ def get_total_norm(
     total = norms[0] if len(norms) == 1 else NAMES["stack"](norms).norm(power)
     if error_if_nonfinite and not total.isfinite():
         raise RuntimeError(
-            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
-            "so it cannot be clipped. To disable this error and scale the gradients by the "
-            "non-finite norm anyway, set `error_if_nonfinite=False`"
+            f"the norm of order {norm_type} of the gradients is infinite or nan, so they cannot "
+            "be scaled to another; look for what overflowed, or write error_if_nonfinite=False"
         )
     return total
 
@@ -77,7 +76,10 @@ def clip_grad_norm_(
     """Scale the gradients of parameters so that their norm is no larger, and return what it was."""
     several = [parameters] if is_tensor(parameters) else list(parameters)
     if not several:
-        warnings.warn("`parameters` is an empty generator, no gradient clipping.", stacklevel=3)
+        warnings.warn(
+            "got no parameters to clip; is the generator used up?",
+            stacklevel=3,
+        )
     total = get_total_norm(_gradients(several), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(several, max_norm, total)
     return total
@@ -102,8 +104,7 @@ def clip_grad_norm(
 ) -> Any:
     """Call `clip_grad_norm_` by its old name."""
     warnings.warn(
-        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
-        "`torch.nn.utils.clip_grad_norm_`.",
+        "clip_grad_norm is the old name; write clip_grad_norm_",
         FutureWarning,
         stacklevel=2,
     )
@@ -123,7 +124,7 @@ def parameters_to_vector(parameters: Iterable[Any]) -> Any:
 def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
     """Give parameters the numbers of one vector, whose memory they share from then on."""
     if not is_tensor(vec):
-        raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
+        raise TypeError(f"vector_to_parameters: got a {type(vec).__name__}; give a vector")
     begin = 0
     for parameter in parameters:
         count = parameter.numel()
@@ -166,14 +167,14 @@ def pad_sequence(
 ) -> Any:
     """Return sequences of different lengths in one tensor, with a number where they are over."""
     if padding_side not in ("right", "left"):
-        raise RuntimeError(f"padding_side should be 'right' or 'left', got {padding_side!r}")
+        raise RuntimeError(f"padding_side is {padding_side!r}; give 'right' or 'left'")
     if not isinstance(sequences, Iterable):
         raise RuntimeError(
-            f"pad_sequence: Expected iterable for input sequences, got {type(sequences).__name__}"
+            f"pad_sequence: got a {type(sequences).__name__}; give a list of tensors"
         )
     several = list(sequences)
     if not several:
-        raise RuntimeError("pad_sequence: received an empty list of sequences")
+        raise RuntimeError("pad_sequence: got no sequences; give one at least")
     longest = max(len(s) for s in several)
     padded = []
     for sequence in several:

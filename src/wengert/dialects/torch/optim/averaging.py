@@ -20,7 +20,7 @@ from wengert.dialects.torch.tensors import Tensor, made
 
 def _check_decay(decay: float) -> None:
     if decay < 0.0 or decay > 1.0:
-        raise ValueError(f"Invalid decay value {decay} provided; give a value in [0, 1]")
+        raise ValueError(f"decay is {decay}; give a value in [0, 1]")
 
 
 @plain("optim.swa_utils.get_ema_avg_fn")
@@ -83,7 +83,7 @@ class AveragedModel(Module):
     ) -> None:
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
-            raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
+            raise AssertionError("avg_fn and multi_avg_fn were both given; leave one of them out")
         self.module = copy.deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
@@ -160,7 +160,7 @@ class SWALR(LRScheduler):
         _check_strategy(anneal_strategy)
         self._anneal_strategy = anneal_strategy
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
-            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
+            raise ValueError(f"anneal_epochs is {anneal_epochs}; give 0 or more")
         self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
 

@@ -23,10 +23,7 @@ from wengert.dialects.torch.optim.optimizer import Optimizer
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
 
-_EPOCH = (
-    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
-    "possible; write `scheduler.step()`"
-)
+_EPOCH = "step(epoch) sets the schedule to an epoch and is old; write `scheduler.step()`"
 
 
 def _copied(value: Any) -> Any:
@@ -54,15 +51,15 @@ def _for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
         return [_copied(value)] * groups
     if len(value) != groups:
         raise ValueError(
-            f"{name} must have the same length as optimizer.param_groups: {name} has {len(value)} "
-            f"values, and there are {groups} groups"
+            f"{name} has {len(value)} values, and the optimizer has {groups} groups; give one "
+            "for each group"
         )
     return [_copied(v) for v in value]
 
 
 def _check_optimizer(optimizer: Any) -> None:
     if not isinstance(optimizer, Optimizer):
-        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        raise TypeError(f"a schedule was given a {type(optimizer).__name__}; give an optimizer")
 
 
 def _watch(optimizer: Optimizer) -> None:
@@ -98,8 +95,8 @@ class LRScheduler:
                 group.setdefault("initial_lr", _copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
-                    f"param 'initial_lr' is not specified in param_groups[{position}] when "
-                    "resuming scheduler with last_epoch >= 0; load the state of the optimizer first"
+                    f"last_epoch continues a schedule, and param_groups[{position}] has no "
+                    "'initial_lr' yet; load the state of the optimizer first"
                 )
         self.base_lrs = _rates(optimizer, "initial_lr")
         self.last_epoch = last_epoch
@@ -144,16 +141,15 @@ class LRScheduler:
         """Warn if the optimiser has made no step before the first of the schedule."""
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
             warnings.warn(
-                "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
-                "initialization; call `optimizer.step()` before `lr_scheduler.step()`",
+                "`optimizer.step` was replaced after the schedule was made, so calls of it are "
+                "not seen; make the schedule after that",
                 UserWarning,
                 stacklevel=3,
             )
         elif not getattr(self.optimizer, "_opt_called", False):
             warnings.warn(
-                "Detected call of `lr_scheduler.step()` before `optimizer.step()`, so that the "
-                "first value of the learning rate schedule is skipped; call them in the opposite "
-                "order",
+                "the schedule took a step before the optimizer did, so the first learning rate "
+                "is never used; call `optimizer.step()` and then `lr_scheduler.step()`",
                 UserWarning,
                 stacklevel=3,
             )
@@ -177,8 +173,8 @@ class LRScheduler:
     def _warn_outside(self) -> None:
         if not self._get_lr_called_within_step:
             warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use "
-                "`get_last_lr()`.",
+                "get_lr() computes the next learning rate, and belongs to step(); write "
+                "get_last_lr() for the one in use",
                 UserWarning,
                 stacklevel=3,
             )
@@ -210,7 +206,9 @@ class LambdaLR(LRScheduler):
         if not isinstance(lr_lambda, (list, tuple)):
             self.lr_lambdas = [lr_lambda] * groups
         elif len(lr_lambda) != groups:
-            raise ValueError(f"Expected {groups} lr_lambdas, but got {len(lr_lambda)}")
+            raise ValueError(
+                f"got {len(lr_lambda)} functions for {groups} groups; give one for each group"
+            )
         else:
             self.lr_lambdas = list(lr_lambda)
         super().__init__(optimizer, last_epoch)
@@ -256,7 +254,7 @@ class MultiplicativeLR(LambdaLR):
         for function in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
             if not callable(function):
                 raise TypeError(
-                    f"lr_lambda should be a function, but got {type(function).__name__}"
+                    f"lr_lambda is a {type(function).__name__}; give a function of the epoch"
                 )
         super().__init__(optimizer, lr_lambda, last_epoch)
 
@@ -349,9 +347,7 @@ class ConstantLR(_ByFactor):
         last_epoch: int = -1,
     ) -> None:
         if factor > 1.0 or factor < 0:
-            raise ValueError(
-                f"Constant multiplicative factor expected to be between 0 and 1, got {factor}"
-            )
+            raise ValueError(f"factor is {factor}; give a number from 0 to 1")
         self.factor = factor
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
@@ -377,14 +373,9 @@ class LinearLR(_ByFactor):
         last_epoch: int = -1,
     ) -> None:
         if start_factor > 1.0 or start_factor <= 0:
-            raise ValueError(
-                "Starting multiplicative factor expected to be greater than 0 and less or equal to "
-                f"1, got {start_factor}"
-            )
+            raise ValueError(f"start_factor is {start_factor}; give a number above 0 and at most 1")
         if end_factor > 1.0 or end_factor < 0:
-            raise ValueError(
-                f"Ending multiplicative factor expected to be between 0 and 1, got {end_factor}"
-            )
+            raise ValueError(f"end_factor is {end_factor}; give a number from 0 to 1")
         self.start_factor = start_factor
         self.end_factor = end_factor
         self.total_iters = total_iters
@@ -496,12 +487,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         if T_0 <= 0 or not isinstance(T_0, int):
-            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+            raise ValueError(f"T_0 is {T_0}; give a whole number of 1 or more")
         if T_mult < 1 or not isinstance(T_mult, int):
-            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+            raise ValueError(f"T_mult is {T_mult}; give a whole number of 1 or more")
         if not isinstance(eta_min, (float, int)):
             raise ValueError(
-                f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min).__name__}"
+                f"eta_min is {eta_min}, of type {type(eta_min).__name__}; give a number"
             )
         self.T_0 = T_0
         self.T_i = T_0
@@ -536,7 +527,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def _go_to(self, epoch: float) -> None:
         """Find which cosine a step is on, and how far along it."""
         if epoch < 0:
-            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+            raise ValueError(f"epoch is {epoch}; give 0 or more")
         if epoch < self.T_0:
             self.T_i, self.T_cur = self.T_0, epoch
         elif self.T_mult == 1:
@@ -559,10 +550,7 @@ def _begin_momentum(schedule: Any, base: Any, largest: Any, first: bool) -> tupl
     """Return momenta for all groups, having given them the largest at the first step."""
     optimizer = schedule.optimizer
     if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-        raise ValueError(
-            "optimizer must support momentum or beta1 with `cycle_momentum` option enabled; write "
-            "cycle_momentum=False"
-        )
+        raise ValueError("this optimizer has no momentum to cycle; write cycle_momentum=False")
     schedule.use_beta1 = "betas" in optimizer.defaults
     bases = _for_groups("base_momentum", optimizer, base)
     most = _for_groups("max_momentum", optimizer, largest)
@@ -603,7 +591,10 @@ class CyclicLR(LRScheduler):
         self.total_size = up + (up if step_size_down is None else float(step_size_down))
         self.step_ratio = up / self.total_size
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
-            raise ValueError(f"mode is invalid and scale_fn is None; mode is {mode!r}")
+            raise ValueError(
+                f"mode is {mode!r}; give 'triangular', 'triangular2' or 'exp_range', or a "
+                "function as scale_fn"
+            )
         self.mode = mode
         self.gamma = gamma
         self._scale_fn_custom = scale_fn
@@ -684,7 +675,7 @@ class OneCycleLR(LRScheduler):
         self.total_steps = _total_steps(total_steps, epochs, steps_per_epoch)
         self._schedule_phases = _phases(pct_start, self.total_steps, three_phase)
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
-            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
+            raise ValueError(f"pct_start is {pct_start}; give a float from 0 to 1")
         _check_strategy(anneal_strategy)
         self._anneal_func_type = anneal_strategy
         most = _for_groups("max_lr", optimizer, max_lr)
@@ -710,8 +701,7 @@ class OneCycleLR(LRScheduler):
         now, begin = self.last_epoch, 0.0
         if now > self.total_steps:
             raise ValueError(
-                f"Tried to step {now} times. The specified number of total steps is "
-                f"{self.total_steps}"
+                f"step {now} of a schedule of {self.total_steps} steps; give a larger total_steps"
             )
         for phase in self._schedule_phases[:-1]:
             if now <= phase["end_step"]:
@@ -731,9 +721,7 @@ class OneCycleLR(LRScheduler):
 
 def _check_strategy(anneal_strategy: str) -> None:
     if anneal_strategy not in ("cos", "linear"):
-        raise ValueError(
-            f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-        )
+        raise ValueError(f"anneal_strategy is {anneal_strategy}; give 'cos' or 'linear'")
 
 
 def _total_steps(total: int | None, epochs: int | None, each: int | None) -> int:
@@ -743,10 +731,12 @@ def _total_steps(total: int | None, epochs: int | None, each: int | None) -> int
     elif epochs is not None and each is not None:
         given = {"epochs": epochs, "steps_per_epoch": each}
     else:
-        raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+        raise ValueError(
+            "the length of the schedule is unknown; give total_steps, or epochs and steps_per_epoch"
+        )
     for name, value in given.items():
         if value <= 0 or not isinstance(value, int):
-            raise ValueError(f"Expected positive integer {name}, but got {value}")
+            raise ValueError(f"{name} is {value}; give a whole number of 1 or more")
     return math.prod(given.values())
 
 
@@ -782,17 +772,18 @@ class _Several(LRScheduler):
         for position, part in enumerate(schedulers):
             if not hasattr(part, "optimizer"):
                 raise TypeError(
-                    f"{name} at index {position} should have `optimizer` as its attribute"
+                    f"{name}: the schedule at index {position} has no optimizer; give schedules "
+                    "only"
                 )
             if isinstance(part, ReduceLROnPlateau):
                 raise ValueError(
-                    f"{name} does not support `ReduceLROnPlateau`, whose step takes a metric, but "
-                    f"got one at index {position}"
+                    f"{name}: ReduceLROnPlateau at index {position} needs a metric in each step; "
+                    "call it by itself"
                 )
             if optimizer is not part.optimizer:
                 raise ValueError(
-                    f"{name} expects all schedulers to belong to the same optimizer, but the one "
-                    f"at index {position} has another"
+                    f"{name}: the schedule at index {position} is for another optimizer; give "
+                    "schedules of one"
                 )
 
     def state_dict(self) -> dict[str, Any]:
@@ -821,12 +812,12 @@ class SequentialLR(_Several):
         last_epoch: int = -1,
     ) -> None:
         if len(schedulers) < 1:
-            raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler")
+            raise ValueError("SequentialLR: got no schedules; give one at least")
         self._check_parts(optimizer, schedulers)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
-                "Sequential Schedulers expects number of schedulers provided to be one more than "
-                f"the number of milestone points, but got {len(schedulers)} and {len(milestones)}"
+                f"SequentialLR: {len(schedulers)} schedules and {len(milestones)} milestones; "
+                "give one milestone less than schedules"
             )
         self._schedulers = schedulers
         self._milestones = milestones
@@ -867,9 +858,7 @@ class ChainedScheduler(_Several):
         self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
     ) -> None:
         if len(schedulers) < 1:
-            raise ValueError(
-                "ChainedScheduler expects at least one scheduler to be chained, but got none"
-            )
+            raise ValueError("ChainedScheduler: got no schedules; give one at least")
         if optimizer is None:
             optimizer = schedulers[0].optimizer
         self._check_parts(optimizer, schedulers)
@@ -900,13 +889,15 @@ class ReduceLROnPlateau(LRScheduler):
         eps: float = 1e-8,
     ) -> None:
         if factor >= 1.0:
-            raise ValueError(f"Factor should be < 1.0, got {factor}")
+            raise ValueError(f"factor is {factor}; give a number below 1")
         self.factor = factor
         _check_optimizer(optimizer)
         self.optimizer = optimizer
         several, groups = isinstance(min_lr, (list, tuple)), len(optimizer.param_groups)
         if several and len(min_lr) != groups:
-            raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
+            raise ValueError(
+                f"min_lr has {len(min_lr)} numbers for {groups} groups; give one for each group"
+            )
         self.default_min_lr = None if several else min_lr
         self.min_lrs = list(min_lr) if several else [min_lr] * groups
         self.patience = patience
@@ -915,9 +906,9 @@ class ReduceLROnPlateau(LRScheduler):
         self.last_epoch = 0
         self._last_lr = _rates(optimizer)
         if mode not in ("min", "max"):
-            raise ValueError(f"mode {mode} is unknown! Write 'min' or 'max'")
+            raise ValueError(f"mode is {mode}; write 'min' or 'max'")
         if threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"threshold mode {threshold_mode} is unknown! Write 'rel' or 'abs'")
+            raise ValueError(f"threshold_mode is {threshold_mode}; write 'rel' or 'abs'")
         self.mode_worse = math.inf if mode == "min" else -math.inf
         self.mode = mode
         self.threshold = threshold
@@ -954,8 +945,8 @@ class ReduceLROnPlateau(LRScheduler):
         if len(groups) != len(self.min_lrs):
             if self.default_min_lr is None:
                 raise RuntimeError(
-                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from "
-                    f"when `ReduceLROnPlateau` was initialized ({len(self.min_lrs)}); set min_lrs"
+                    f"the optimizer has {len(groups)} groups now, and had {len(self.min_lrs)} "
+                    "when ReduceLROnPlateau was made; set min_lrs"
                 )
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, least in zip(groups, self.min_lrs, strict=True):

@@ -83,8 +83,8 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                 continue
             if not (isinstance(answer, tuple) and len(answer) == 2):
                 raise RuntimeError(
-                    f"a hook before {type(self).__name__}.step must return None or a tuple of "
-                    f"(new_args, new_kwargs), but returned {answer}"
+                    f"a hook before {type(self).__name__}.step returned {answer}; return None, "
+                    "or a pair of arguments and keyword arguments"
                 )
             given, kwargs = answer
         result = step(*given, **kwargs)
@@ -106,15 +106,12 @@ class Optimizer:
         self.defaults = defaults
         self._without_hooks()
         if isinstance(params, Tensor):
-            raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, "
-                "but got one Tensor; write [tensor]"
-            )
+            raise TypeError("the optimizer was given one tensor; write [tensor]")
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
         if not groups:
-            raise ValueError("optimizer got an empty parameter list; give [tensor, ...]")
+            raise ValueError("the optimizer was given no parameters; give [tensor, ...]")
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
@@ -158,12 +155,14 @@ class Optimizer:
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters with options of their own."""
         if not isinstance(param_group, dict):
-            raise TypeError(f"param_group must be a dict, but got {type(param_group).__name__}")
+            raise TypeError(
+                f"add_param_group: got a {type(param_group).__name__}; give a dictionary with "
+                "'params'"
+            )
         given = param_group["params"]
         if isinstance(given, set):
             raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, and the order "
-                "of a set changes between runs; write a list"
+                "the parameters are a set, whose order changes between runs; write a list"
             )
         entries = [given] if isinstance(given, Tensor) else list(given)
         names = [entry[0] for entry in entries if isinstance(entry, tuple)]
@@ -172,8 +171,8 @@ class Optimizer:
         if names:
             if len(names) != len(params):
                 raise ValueError(
-                    f"all optimizer params should be with/without names; {len(names)} of "
-                    f"{len(params)} have one"
+                    f"{len(names)} of {len(params)} parameters have names; give them to all or "
+                    "to none"
                 )
             param_group["param_names"] = names
         for p in params:
@@ -181,8 +180,8 @@ class Optimizer:
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(
-                    "parameter group didn't specify a value of required optimization parameter "
-                    f"{name}; write {{'params': [...], '{name}': ...}}"
+                    f"a group of parameters has no {name}, and there is no default; write "
+                    f"{{'params': [...], '{name}': ...}}"
                 )
             param_group.setdefault(name, default)
         self._check_apart(param_group)
@@ -190,14 +189,11 @@ class Optimizer:
 
     def _check_parameter(self, p: Any) -> None:
         if not isinstance(p, Tensor):
-            raise TypeError(
-                "optimizer can only optimize Tensors, but one of the params is "
-                f"{type(p).__name__}; write torch.nn.Parameter(x)"
-            )
+            raise TypeError(f"a parameter is a {type(p).__name__}; write torch.nn.Parameter(x)")
         if not (self.defaults.get("differentiable") or p.is_leaf or p._retains):
             raise ValueError(
-                "can't optimize a non-leaf Tensor; give the leaf that it was computed from, or "
-                "write x.detach().requires_grad_()"
+                "a parameter was computed from others, so a step would not last; give the leaf "
+                "that it was computed from, or write x.detach().requires_grad_()"
             )
 
     def _check_apart(self, group: dict[str, Any]) -> None:
@@ -205,18 +201,17 @@ class Optimizer:
         params = {id(p) for p in group["params"]}
         if len(params) != len(group["params"]):
             warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters; in future, this "
-                "will cause an error",
+                "a parameter is in its group twice; give each once",
                 stacklevel=4,
             )
         for other in self.param_groups:
             if ("param_names" in group) != ("param_names" in other):
                 raise ValueError(
-                    "all optimizer param groups should be with/without names; give those of "
+                    "some groups have names and some have none; give those of "
                     "model.named_parameters() to all groups, or to none"
                 )
             if not params.isdisjoint(id(p) for p in other["params"]):
-                raise ValueError("some parameters appear in more than one parameter group")
+                raise ValueError("a parameter is in two groups; put each into one")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters, or make them zero in place."""
@@ -267,14 +262,14 @@ class Optimizer:
         groups = copy.deepcopy(state_dict["param_groups"])
         if len(groups) != len(self.param_groups):
             raise ValueError(
-                f"loaded state dict has a different number of parameter groups: {len(groups)}, and "
-                f"the optimizer has {len(self.param_groups)}"
+                f"the state has {len(groups)} groups of parameters, and the optimizer has "
+                f"{len(self.param_groups)}"
             )
         sizes, mine = ([len(g["params"]) for g in all_] for all_ in (groups, self.param_groups))
         if sizes != mine:
             raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of "
-                f"optimizer's group: {sizes}, and the optimizer has {mine}"
+                f"the groups of the state have {sizes} parameters, and those of the optimizer "
+                f"have {mine}"
             )
         places: dict[Any, Tensor] = {}
         for group, own in zip(groups, self.param_groups, strict=True):
@@ -511,13 +506,12 @@ def _as_native(value: Any) -> Any:
 def _check_flags(p: Tensor, options: dict[str, Any]) -> None:
     if options.get("capturable"):
         raise AssertionError(
-            "If capturable=True, params and state_steps must be on supported devices, and this one "
-            "is on a CPU; leave capturable away"
+            "capturable=True is for GPUs, and this runs on a CPU; leave capturable away"
         )
     if options.get("fused") and p._raw.dtype.kind != "f":
         raise RuntimeError(
-            "`fused=True` requires all the params to be floating point Tensors of supported "
-            f"devices, but one is {p.dtype}; leave fused away"
+            f"fused=True needs floating numbers, and a parameter has dtype {p.dtype}; leave "
+            "fused away"
         )
 
 

@@ -19,12 +19,12 @@ Betas = tuple[Any, Any]
 
 def _check(holds: bool, what: str, value: Any) -> None:
     if not holds:
-        raise ValueError(f"Invalid {what}: {value}")
+        raise ValueError(f"the {what} is out of range: {value}")
 
 
 def _check_rate(lr: Any) -> None:
     if isinstance(lr, Tensor) and lr._raw.size != 1:
-        raise ValueError(f"Tensor lr must be 1-element, and has {lr._raw.size} elements")
+        raise ValueError(f"lr is a tensor of {lr._raw.size} elements; give one number")
     _check(item(lr) >= 0, "learning rate", lr)
 
 
@@ -32,15 +32,17 @@ def _check_options(lr: Any, eps: float, weight_decay: Any, betas: Betas | None =
     _check_rate(lr)
     _check(eps >= 0, "epsilon value", eps)
     for position, beta in enumerate(betas or ()):
-        _check(0 <= item(beta) < 1, f"beta parameter at index {position}", beta)
+        _check(0 <= item(beta) < 1, f"beta {position}", beta)
     _check(item(weight_decay) >= 0, "weight_decay value", weight_decay)
 
 
 def _check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
     if fused and differentiable:
-        raise RuntimeError("`fused` does not support `differentiable`; leave one away")
+        raise RuntimeError(
+            "fused=True has no derivative, which differentiable=True needs; leave one away"
+        )
     if fused and foreach:
-        raise RuntimeError("`fused` and `foreach` cannot be `True` together; leave one away")
+        raise RuntimeError("fused and foreach are two ways to compute one step; leave one away")
 
 
 class SGD(ByRule):
@@ -66,7 +68,7 @@ class SGD(ByRule):
         _check_options(lr, 0, weight_decay)
         _check(momentum >= 0, "momentum value", momentum)
         if nesterov and (momentum <= 0 or dampening != 0):
-            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+            raise ValueError("nesterov=True needs momentum above 0, and dampening=0")
         defaults = {
             "lr": lr,
             "momentum": momentum,
@@ -111,18 +113,13 @@ class Adam(ByRule):
         decoupled_weight_decay: bool = False,
     ) -> None:
         if foreach and not capturable and any(isinstance(v, Tensor) for v in (lr, *betas)):
-            raise ValueError(
-                "lr or betas as a Tensor is not supported for capturable=False and foreach=True; "
-                "leave foreach away"
-            )
+            raise ValueError("foreach=True takes lr and betas as floats; leave foreach away")
         _check_options(lr, eps, weight_decay, betas)
         both_numbers = all(isinstance(beta, float) for beta in betas)
         if not both_numbers and not all(
             isinstance(beta, Tensor) and beta._raw.size == 1 for beta in betas
         ):
-            raise ValueError(
-                f"betas must be either both floats or both Tensors of one element, got {betas}"
-            )
+            raise ValueError(f"betas is {betas}; give two floats, or two tensors of one element")
         defaults = {
             "lr": lr,
             "betas": tuple(
@@ -524,9 +521,9 @@ class Adafactor(ByRule):
         maximize: bool = False,
     ) -> None:
         _check_options(lr, eps[1], weight_decay)
-        _check(beta2_decay <= 0, "beta2_decay, which should be <= 0", beta2_decay)
-        _check(eps[0] is None or eps[0] >= 0, "epsilon1, which should be >= 0", eps[0])
-        _check(d >= 1, "clipping threshold d, which should be >= 1", d)
+        _check(beta2_decay <= 0, "beta2_decay, 0 at most,", beta2_decay)
+        _check(eps[0] is None or eps[0] >= 0, "epsilon1, 0 or more,", eps[0])
+        _check(d >= 1, "threshold d, 1 or more,", d)
         defaults = {
             "lr": lr,
             "beta2_decay": beta2_decay,
@@ -540,7 +537,9 @@ class Adafactor(ByRule):
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         if p._raw.dtype.kind == "c":
-            raise RuntimeError("Adafactor does not support complex parameters")
+            raise RuntimeError(
+                "Adafactor: a parameter is complex; use Adam, or give its real and imaginary parts"
+            )
         raw = p._raw
         if raw.ndim < 2:
             return {"step": number(0), "variance": filled(p)}
@@ -581,9 +580,7 @@ class LBFGS(Optimizer):
         }
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
-            raise ValueError(
-                "LBFGS doesn't support per-parameter options (parameter groups); give one list"
-            )
+            raise ValueError("LBFGS takes one group of parameters; give one list")
 
     @property
     def _params(self) -> list[Tensor]:
@@ -629,7 +626,7 @@ class LBFGS(Optimizer):
             options = {k: item(v) for k, v in self.param_groups[0].items() if k != "params"}
             if options["line_search_fn"] not in (None, "strong_wolfe"):
                 raise RuntimeError(
-                    f"only 'strong_wolfe' is supported, got {options['line_search_fn']!r}"
+                    f"line_search_fn is {options['line_search_fn']!r}; give 'strong_wolfe' or None"
                 )
             kept = self.state[self._params[0]]
             kept.setdefault("func_evals", 0)

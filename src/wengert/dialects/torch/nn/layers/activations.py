@@ -54,7 +54,7 @@ class Hardtanh(
             old = options.pop(f"{new}ue")
             if old is not None:
                 warnings.warn(
-                    f"keyword argument `{new}ue` is deprecated and rename to `{new}`",
+                    f"`{new}ue` is the old name of an argument; write `{new}`",
                     FutureWarning,
                     stacklevel=3,
                 )
@@ -183,7 +183,7 @@ class Softmax2d(Call):
     def forward(self, input: Any) -> Any:
         """Return the function along the channels."""
         if input.ndim not in (3, 4):
-            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
+            raise ValueError(f"Softmax2d: the input has {input.ndim} axes; give 3 or 4")
         return F.softmax(input, -3, _stacklevel=5)
 
 

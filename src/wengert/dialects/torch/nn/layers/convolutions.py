@@ -86,22 +86,20 @@ class _ConvNd(
 
 def _check_groups(in_channels: int, out_channels: int, groups: int) -> None:
     if groups <= 0:
-        raise ValueError("groups must be a positive integer")
+        raise ValueError("groups is 0 or less; give 1 or more")
     for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
         if channels % groups:
-            raise ValueError(f"{name} must be divisible by groups: {channels} by {groups}")
+            raise ValueError(f"{name} is {channels}, which {groups} groups do not divide")
 
 
 def _check_padding(padding: Any, stride: tuple[int, ...], padding_mode: str) -> None:
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
-            raise ValueError(f"Invalid padding string {padding!r}, should be 'same' or 'valid'")
+            raise ValueError(f"padding is {padding!r}; give 'same', 'valid' or numbers")
         if padding == "same" and any(s != 1 for s in stride):
-            raise ValueError("padding='same' is not supported for strided convolutions")
+            raise ValueError("padding='same' needs stride 1; give the padding as numbers")
     if padding_mode not in _PADDING_MODES:
-        raise ValueError(
-            f"padding_mode must be one of {_PADDING_MODES}, but got padding_mode={padding_mode!r}"
-        )
+        raise ValueError(f"padding_mode is {padding_mode!r}; give one of {_PADDING_MODES}")
 
 
 class _Conv(_ConvNd, takes=f"in_channels, {OPTIONS}"):
@@ -141,8 +139,8 @@ class _ConvTransposeNd(_ConvNd, takes=f"in_channels, {TRANSPOSED}"):
     def _init_with(self, **options: Any) -> None:
         if options["padding_mode"] != "zeros":
             raise ValueError(
-                f'Only "zeros" padding mode is supported for {type(self).__name__}, got '
-                f"{options['padding_mode']!r}"
+                f"{type(self).__name__} takes padding_mode='zeros' only, and "
+                f"{options['padding_mode']!r} was given"
             )
         super()._init_with(transposed=True, **options)
 
@@ -154,8 +152,8 @@ class _ConvTransposeNd(_ConvNd, takes=f"in_channels, {TRANSPOSED}"):
             wanted = wanted[lead:]
         if len(wanted) != self.axes:
             raise ValueError(
-                f"{type(self).__name__}: for {input.ndim}D input, output_size must have "
-                f"{self.axes} or {lead + self.axes} elements (got {len(output_size)})"
+                f"{type(self).__name__}: output_size has {len(output_size)} numbers for "
+                f"{input.ndim} axes of input; give {self.axes}, or {lead + self.axes}"
             )
         found = []
         for k, size in enumerate(wanted):
@@ -164,8 +162,8 @@ class _ConvTransposeNd(_ConvNd, takes=f"in_channels, {TRANSPOSED}"):
             most = least + self.stride[k] - 1
             if not least <= size <= most:
                 raise ValueError(
-                    f"requested an output size of {list(wanted)}, but valid sizes along axis {k} "
-                    f"range from {least} to {most}"
+                    f"output_size={list(wanted)} cannot be reached: axis {k} can have {least} to "
+                    f"{most} elements"
                 )
             found.append(size - least)
         return found

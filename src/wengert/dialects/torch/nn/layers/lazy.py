@@ -37,9 +37,7 @@ class UninitializedParameter(Parameter):
     @property
     def shape(self) -> Any:
         """Raise: there is none yet."""
-        raise RuntimeError(
-            "Can't access the shape of an uninitialized parameter or buffer; call the module once"
-        )
+        raise RuntimeError("this parameter or buffer has no shape yet; call the module once")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -146,14 +144,12 @@ class _LazyConv(_Lazy):
     def _size_in(self, input: Any) -> int:
         if input.ndim not in (self.axes + 1, self.axes + 2):
             raise RuntimeError(
-                f"Expected {self.axes + 1}D (unbatched) or {self.axes + 2}D (batched) input to "
-                f"{type(self).__name__}, but got input of size: {list(input.shape)}"
+                f"{type(self).__name__}: got shape {list(input.shape)}; give {self.axes + 2} "
+                f"axes (batch, channels and space), or {self.axes + 1} without a batch"
             )
         channels = int(input.shape[-self.axes - 1])
         if channels % self.groups:
-            raise ValueError(
-                f"in_channels must be divisible by groups: {channels} by {self.groups}"
-            )
+            raise ValueError(f"{channels} channels are not divisible into {self.groups} groups")
         return channels
 
 

@@ -64,7 +64,7 @@ class Bilinear(
 
     def _init_with(self, **options: Any) -> None:
         if options["in1_features"] <= 0:
-            raise ValueError(f"in1_features must be > 0, but got {options['in1_features']}")
+            raise ValueError(f"Bilinear: in1_features is {options['in1_features']}; give 1 or more")
         super()._init_with(**options)
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
@@ -94,8 +94,8 @@ class _Table(Call):
             count = max(self.num_embeddings, 1)
             if not -self.num_embeddings <= self.padding_idx < count:
                 raise AssertionError(
-                    f"Padding_idx must be within num_embeddings, got {self.padding_idx} of "
-                    f"{self.num_embeddings}"
+                    f"Embedding: padding_idx is {self.padding_idx}, and there are "
+                    f"{self.num_embeddings} rows"
                 )
             self.padding_idx %= count
         if weight is None:
@@ -103,8 +103,7 @@ class _Table(Call):
             self.reset_parameters()
         elif tuple(weight.shape) != shape:
             raise AssertionError(
-                f"Shape of weight does not match num_embeddings and embedding_dim: "
-                f"{list(weight.shape)} and {list(shape)}"
+                f"Embedding: the weight has shape {list(weight.shape)}; give {list(shape)}"
             )
         else:
             self.weight = Parameter(weight, learns)
@@ -129,7 +128,7 @@ class _Table(Call):
 
 def _check_table(embeddings: Any) -> None:
     if embeddings.ndim != 2:
-        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        raise AssertionError("from_pretrained: the table is no matrix; give rows")
 
 
 class Embedding(
@@ -222,9 +221,7 @@ class EmbeddingBag(
 class _DropoutNd(Call, takes="p=0.5, inplace=False", shown="p=, inplace="):
     def _init_with(self, **options: Any) -> None:
         if not 0 <= options["p"] <= 1:
-            raise ValueError(
-                f"dropout probability has to be between 0 and 1, but got {options['p']}"
-            )
+            raise ValueError(f"p is {options['p']}; give a probability from 0 to 1")
         super()._init_with(**options)
 
 

@@ -20,8 +20,7 @@ class _Loss(Call, takes="size_average=None, reduce=None, reduction='mean'"):
         if size_average is not None or reduce is not None:
             options["reduction"] = _reduction(size_average, reduce)
             warnings.warn(
-                "size_average and reduce args will be deprecated, please use "
-                f"reduction='{options['reduction']}' instead.",
+                f"size_average and reduce are old; write reduction='{options['reduction']}'",
                 stacklevel=caller_depth(),
             )
         for name in ("weight", "pos_weight"):
@@ -95,7 +94,7 @@ class NLLLoss2d(NLLLoss):
 
     def _init_with(self, **options: Any) -> None:
         warnings.warn(
-            "NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in replacement",
+            "NLLLoss2d is the old name of NLLLoss; write NLLLoss",
             FutureWarning,
             stacklevel=caller_depth(),
         )
@@ -148,10 +147,10 @@ class MultiMarginLoss(
     def _init_with(self, **options: Any) -> None:
         super()._init_with(**options)
         if self.p not in (1, 2):
-            raise ValueError(f"only p == 1 and p == 2 supported, got {self.p}")
+            raise ValueError(f"MultiMarginLoss: p is {self.p}; give 1 or 2")
         if self.weight is not None and self.weight.ndim != 1:
             raise ValueError(
-                f"MultiMarginLoss: expected weight to be None or 1D tensor, got {self.weight.ndim}D"
+                f"MultiMarginLoss: the weight has {self.weight.ndim} axes; give a vector"
             )
 
 
@@ -181,7 +180,7 @@ class _TripletLoss(_Loss):
         super()._init_with(**options)
         if self.margin <= 0:
             raise ValueError(
-                f"{type(self).__name__}: expected margin to be greater than 0, got {self.margin}"
+                f"{type(self).__name__}: margin is {self.margin}; give a positive number"
             )
 
 

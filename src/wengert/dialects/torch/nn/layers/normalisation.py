@@ -73,7 +73,7 @@ class _NormBase(
             raise NotImplementedError(f"{type(self).__name__} has no _check_input_dim")
         if input.ndim not in self._dims:
             expected = " or ".join(f"{n}D" for n in self._dims)
-            raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
+            raise ValueError(f"the input has {input.ndim} axes; this layer takes {expected}")
 
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any
@@ -133,7 +133,7 @@ class SyncBatchNorm(
 
     def _check_input_dim(self, input: Any) -> None:
         if input.ndim < 2:
-            raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
+            raise ValueError(f"the input has {input.ndim} axes; give batch and channels at least")
 
 
 class _InstanceNorm(
@@ -149,8 +149,8 @@ class _InstanceNorm(
         axis = input.ndim - self._dims[0]
         if input.shape[axis] != self.num_features:
             message = (
-                f"input's size at dim={axis} does not match num_features ({self.num_features}), "
-                f"got {input.shape[axis]}"
+                f"axis {axis} of the input has {input.shape[axis]} elements, and the layer was "
+                f"made for {self.num_features}"
             )
             if self.affine:
                 raise ValueError(message)
@@ -202,9 +202,7 @@ class GroupNorm(
     def _init_with(self, **options: Any) -> None:
         channels, groups = options["num_channels"], options["num_groups"]
         if channels % groups:
-            raise ValueError(
-                f"num_channels ({channels}) must be divisible by num_groups ({groups})"
-            )
+            raise ValueError(f"{channels} channels are not divisible into {groups} groups")
         super()._init_with(**options)
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:

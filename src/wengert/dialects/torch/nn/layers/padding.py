@@ -92,7 +92,7 @@ class _CircularPadNd(_PadNd):
         """Return the numbers with those of the other side beside them."""
         if input.ndim not in (self.axes + 1, self.axes + 2):
             raise ValueError(
-                f"expected {self.axes + 1}D or {self.axes + 2}D input (got {input.ndim}D input)"
+                f"the input has {input.ndim} axes; give {self.axes + 1} or {self.axes + 2}"
             )
         return super().forward(input)
 

@@ -177,14 +177,14 @@ class _FractionalMaxPoolNd(
         super()._init_with(**_by_axes(options, self.axes))
         if self.output_size is None and self.output_ratio is None:
             raise ValueError(
-                f"{type(self).__name__} requires specifying either an output size, or a pooling "
-                "ratio"
+                f"{type(self).__name__}: neither output_size nor output_ratio was given; give "
+                "one of them"
             )
         if self.output_size is not None and self.output_ratio is not None:
-            raise ValueError("only one of output_size and output_ratio may be specified")
+            raise ValueError("output_size and output_ratio were both given; leave one of them out")
         if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
             raise ValueError(
-                f"output_ratio must be between 0 and 1 (got {options['output_ratio']})"
+                f"output_ratio is {options['output_ratio']}; give a number between 0 and 1"
             )
 
     def forward(self, input: Any) -> Any:

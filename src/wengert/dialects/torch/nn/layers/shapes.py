@@ -24,18 +24,18 @@ class Unflatten(Call, takes="dim, unflattened_size", shown="dim=, unflattened_si
         super()._init_with(**options)
         if not isinstance(self.dim, int):
             raise TypeError(
-                f"dim must be an int, got {type(self.dim).__name__}: there are no names"
+                f"dim is a {type(self.dim).__name__}; give a number: axes have no names"
             )
         sizes = self.unflattened_size
         if not isinstance(sizes, (tuple, list)):
             raise TypeError(
-                f"unflattened_size must be a tuple of ints, but found type {type(sizes).__name__}"
+                f"unflattened_size is a {type(sizes).__name__}; give a tuple of lengths"
             )
         for position, size in enumerate(sizes):
             if not isinstance(size, int):
                 raise TypeError(
-                    "unflattened_size must be tuple of ints, but found element of type "
-                    f"{type(size).__name__} at pos {position}"
+                    f"unflattened_size has a {type(size).__name__} at position {position}; give "
+                    "whole numbers"
                 )
 
     def forward(self, input: Any) -> Any:
@@ -131,8 +131,7 @@ class Container(Module):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__()
         warnings.warn(
-            "nn.Container is deprecated. All of it's functionality is now implemented in "
-            "nn.Module. Subclass that instead.",
+            "nn.Container is the old name of nn.Module; write class Net(nn.Module)",
             FutureWarning,
             stacklevel=2,
         )

@@ -8,28 +8,19 @@ from typing import Any
 from wengert.dialects.torch.nn.layers.calls import Call, F, Weighted, offer
 
 
-class _Activation(Call):
-    """A function of each number by itself."""
-
-    def extra_repr(self) -> str:
-        """Return the options, and that it works in place if it does."""
-        options = [super().extra_repr()] if self._shown else []
-        return ", ".join(options + ["inplace=True"] * getattr(self, "inplace", False))
-
-
-class ReLU(_Activation, function="relu", takes="inplace"):
+class ReLU(Call, function="relu", takes="inplace", shown="inplace?"):
     """x where it is positive, else 0."""
 
 
-class SiLU(_Activation, function="silu", takes="inplace"):
+class SiLU(Call, function="silu", takes="inplace", shown="inplace?"):
     """x * sigmoid(x)."""
 
 
-class Mish(_Activation, function="mish", takes="inplace"):
+class Mish(Call, function="mish", takes="inplace", shown="inplace?"):
     """x * tanh(softplus(x))."""
 
 
-class SELU(_Activation, function="selu", takes="inplace"):
+class SELU(Call, function="selu", takes="inplace", shown="inplace?"):
     """The elu that keeps mean 0 and variance 1."""
 
 
@@ -42,10 +33,10 @@ class Hardswish(Call, function="hardswish", takes="inplace"):
 
 
 class Hardtanh(
-    _Activation,
+    Call,
     function="hardtanh",
     takes="min_val, max_val, inplace, min_value=None, max_value=None",
-    shown="min_val=, max_val=",
+    shown="min_val=, max_val=, inplace?",
 ):
     """x clipped to an interval."""
 
@@ -64,7 +55,7 @@ class Hardtanh(
             raise AssertionError(f"max_val {self.max_val} is not larger than {self.min_val}")
 
 
-class ReLU6(Hardtanh, shown=""):
+class ReLU6(Hardtanh, shown="inplace?"):
     """x clipped to the interval from 0 to 6."""
 
     def __init__(self, inplace: bool = False) -> None:
@@ -72,20 +63,22 @@ class ReLU6(Hardtanh, shown=""):
 
 
 class Threshold(
-    _Activation,
+    Call,
     function="threshold",
     takes="threshold, value, inplace",
-    shown="threshold=, value=",
+    shown="threshold=, value=, inplace?",
 ):
     """x where it is above a threshold, else a value."""
 
 
-class RReLU(_Activation, function="rrelu", takes="lower, upper, inplace", shown="lower=, upper="):
+class RReLU(
+    Call, function="rrelu", takes="lower, upper, inplace", shown="lower=, upper=, inplace?"
+):
     """x where it is positive, else x times a slope, which in training is drawn for each."""
 
 
 class LeakyReLU(
-    _Activation, function="leaky_relu", takes="negative_slope, inplace", shown="negative_slope="
+    Call, function="leaky_relu", takes="negative_slope, inplace", shown="negative_slope=, inplace?"
 ):
     """x where it is positive, else negative_slope * x."""
 
@@ -107,11 +100,11 @@ class PReLU(
         self.weight.data.fill_(self.init)
 
 
-class ELU(_Activation, function="elu", takes="alpha, inplace", shown="alpha="):
+class ELU(Call, function="elu", takes="alpha, inplace", shown="alpha=, inplace?"):
     """x where it is positive, else alpha * (exp(x) - 1)."""
 
 
-class CELU(_Activation, function="celu", takes="alpha, inplace", shown="alpha="):
+class CELU(Call, function="celu", takes="alpha, inplace", shown="alpha=, inplace?"):
     """x where it is positive, else alpha * (exp(x / alpha) - 1)."""
 
 
@@ -160,20 +153,20 @@ class GLU(Call, function="glu", takes="dim", shown="dim="):
     """The first half of x along an axis, times the sigmoid of the second."""
 
 
-class _AlongAxis(Call, takes="dim=None", shown="dim="):
+class _AlongAxis(Call, takes="dim=None", passes="dim, _stacklevel", shown="dim="):
     #: a warning is for the line that calls the module
     _stacklevel = 5
 
 
-class Softmax(_AlongAxis, function="softmax", passes="dim, _stacklevel"):
+class Softmax(_AlongAxis, function="softmax"):
     """exp(x) over its sum along an axis."""
 
 
-class LogSoftmax(_AlongAxis, function="log_softmax", passes="dim, _stacklevel"):
+class LogSoftmax(_AlongAxis, function="log_softmax"):
     """The logarithm of softmax."""
 
 
-class Softmin(_AlongAxis, function="softmin", passes="dim, _stacklevel"):
+class Softmin(_AlongAxis, function="softmin"):
     """exp(-x) over its sum along an axis."""
 
 

@@ -63,13 +63,17 @@ class Call(Module):
     passes, inputs
         Which attributes the function is given, and what `forward` takes, where that is not so.
     shown
-        For ``extra_repr``: the attributes that are printed, "eps=" with its name or "eps" without.
+        For ``extra_repr``: the attributes that are printed: "eps=" with its name, "eps" without,
+        and "eps?" with its name unless it is the default.
     axes
         The number of axes that it works along, for classes that come in one, two and three.
     """
 
     axes: int
-    _takes: tuple[str, ...] = ()
+    #: the arguments of `__init__`, with their defaults
+    _takes: dict[str, Any] = {}  # noqa: RUF012  mypy's Module has no ClassVar
+    _passes: tuple[str, ...] = ()
+    _inputs: tuple[str, ...] = ()
     _shown: tuple[str, ...] = ()
 
     def __init_subclass__(
@@ -88,24 +92,26 @@ class Call(Module):
         has = inspect.signature(call).parameters if function else {}
         if takes:
             arguments = _arguments(_split(takes), has)
-            cls._takes = tuple(argument.name for argument in arguments)
+            cls._takes = {argument.name: argument.default for argument in arguments}
             kept = ", ".join(f"{name}={name}" for name in cls._takes)
-            _define(
-                cls, "__init__", arguments, f"start(self); self._init_with({kept})", start=_start
-            )
-        if function:
-            given = _split(passes) or tuple(
-                name for name in has if name in (*cls._takes, "training") and name not in _OLD_FLAGS
-            )
-            required = [name for name in has if has[name].default is Argument.empty]
-            names = _split(inputs) or [name for name in required if name not in given]
-            passed = [n if n in required else f"{n}={n}" for n in names]
-            text = ", ".join(passed + [f"{name}=self.{name}" for name in given])
-            _define(cls, "forward", [has[n] for n in names], f"return call({text})", call=call)
+            body = f"start(self); self._init_with({kept})"
+            _define(cls, "__init__", arguments, body, start=_start)
+        if passes:
+            cls._passes = _split(passes)
+        if inputs:
+            cls._inputs = _split(inputs)
         if shown is not None:
             cls._shown = _split(shown)
         if axes:
             cls.axes = axes
+        if function:
+            held = {*cls._takes, "training"}.difference(_OLD_FLAGS)
+            given = cls._passes or tuple(name for name in has if name in held)
+            required = [name for name in has if has[name].default is Argument.empty]
+            names = cls._inputs or [name for name in required if name not in given]
+            passed = [name if name in required else f"{name}={name}" for name in names]
+            text = ", ".join(passed + [f"{name}=self.{name}" for name in given])
+            _define(cls, "forward", [has[n] for n in names], f"return call({text})", call=call)
 
     def _init_with(self, **options: Any) -> None:
         """Keep the arguments of `__init__`; a subclass may check or convert them first."""
@@ -116,10 +122,10 @@ class Call(Module):
         """Return the options that are printed; of a bias, whether there is one."""
         texts = []
         for item in self._shown:
-            name = item.removesuffix("=")
-            value = getattr(self, name)
-            label = item if item != name else ""
-            texts.append(f"{label}{value is not None if name == 'bias' else value!r}")
+            name = item.rstrip("=?")
+            value = getattr(self, name) if name != "bias" else self.bias is not None
+            if not item.endswith("?") or value != self._takes[name]:
+                texts.append(repr(value) if item == name else f"{name}={value!r}")
         return ", ".join(texts)
 
 

@@ -9,6 +9,23 @@ import numpy as np
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.nn.layers import convolutions, linear, normalisation
 from wengert.dialects.torch.nn.layers.calls import Weighted, offer
+from wengert.dialects.torch.nn.layers.convolutions import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
+from wengert.dialects.torch.nn.layers.linear import Linear
+from wengert.dialects.torch.nn.layers.normalisation import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+)
 from wengert.dialects.torch.nn.module import Module
 from wengert.dialects.torch.nn.parameters import Parameter
 from wengert.dialects.torch.table import NAMES, put
@@ -89,6 +106,11 @@ class _Lazy(LazyModuleMixin, Weighted):
 
     _size: str
 
+    def __init_subclass__(cls, becomes: type[Module] | None = None, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if becomes is not None:
+            cls.cls_to_become = becomes
+
     def _init_with(self, **options: Any) -> None:
         super()._init_with(**{self._size: 0}, **options)
         for name, held in self._parameters.items():
@@ -120,10 +142,9 @@ class _Lazy(LazyModuleMixin, Weighted):
             super().reset_parameters()
 
 
-class LazyLinear(_Lazy, linear.Linear, takes=linear.OPTIONS):
+class LazyLinear(_Lazy, Linear, becomes=Linear, takes=linear.OPTIONS):
     """A Linear that finds out `in_features`."""
 
-    cls_to_become = linear.Linear
     _size = "in_features"
 
     def _size_in(self, input: Any) -> int:
@@ -153,40 +174,36 @@ class _LazyConv(_Lazy):
         return channels
 
 
-class LazyConv1d(_LazyConv, convolutions.Conv1d, takes=convolutions.OPTIONS):
+class _LazyConvolution(_LazyConv, takes=convolutions.OPTIONS):
+    pass
+
+
+class LazyConv1d(_LazyConvolution, Conv1d, becomes=Conv1d):
     """A Conv1d that finds out `in_channels`."""
 
-    cls_to_become = convolutions.Conv1d
 
-
-class LazyConv2d(_LazyConv, convolutions.Conv2d, takes=convolutions.OPTIONS):
+class LazyConv2d(_LazyConvolution, Conv2d, becomes=Conv2d):
     """A Conv2d that finds out `in_channels`."""
 
-    cls_to_become = convolutions.Conv2d
 
-
-class LazyConv3d(_LazyConv, convolutions.Conv3d, takes=convolutions.OPTIONS):
+class LazyConv3d(_LazyConvolution, Conv3d, becomes=Conv3d):
     """A Conv3d that finds out `in_channels`."""
 
-    cls_to_become = convolutions.Conv3d
+
+class _LazyTransposed(_LazyConv, takes=convolutions.TRANSPOSED):
+    pass
 
 
-class LazyConvTranspose1d(_LazyConv, convolutions.ConvTranspose1d, takes=convolutions.TRANSPOSED):
+class LazyConvTranspose1d(_LazyTransposed, ConvTranspose1d, becomes=ConvTranspose1d):
     """A ConvTranspose1d that finds out `in_channels`."""
 
-    cls_to_become = convolutions.ConvTranspose1d
 
-
-class LazyConvTranspose2d(_LazyConv, convolutions.ConvTranspose2d, takes=convolutions.TRANSPOSED):
+class LazyConvTranspose2d(_LazyTransposed, ConvTranspose2d, becomes=ConvTranspose2d):
     """A ConvTranspose2d that finds out `in_channels`."""
 
-    cls_to_become = convolutions.ConvTranspose2d
 
-
-class LazyConvTranspose3d(_LazyConv, convolutions.ConvTranspose3d, takes=convolutions.TRANSPOSED):
+class LazyConvTranspose3d(_LazyTransposed, ConvTranspose3d, becomes=ConvTranspose3d):
     """A ConvTranspose3d that finds out `in_channels`."""
-
-    cls_to_become = convolutions.ConvTranspose3d
 
 
 # -- normalisation ---------------------------------------------------------------------------------
@@ -208,40 +225,28 @@ class _LazyNorm(_Lazy, takes=normalisation.OPTIONS):
         self._set_size(size)
 
 
-class LazyBatchNorm1d(_LazyNorm, normalisation.BatchNorm1d):
+class LazyBatchNorm1d(_LazyNorm, BatchNorm1d, becomes=BatchNorm1d):
     """A BatchNorm1d that finds out `num_features`."""
 
-    cls_to_become = normalisation.BatchNorm1d
 
-
-class LazyBatchNorm2d(_LazyNorm, normalisation.BatchNorm2d):
+class LazyBatchNorm2d(_LazyNorm, BatchNorm2d, becomes=BatchNorm2d):
     """A BatchNorm2d that finds out `num_features`."""
 
-    cls_to_become = normalisation.BatchNorm2d
 
-
-class LazyBatchNorm3d(_LazyNorm, normalisation.BatchNorm3d):
+class LazyBatchNorm3d(_LazyNorm, BatchNorm3d, becomes=BatchNorm3d):
     """A BatchNorm3d that finds out `num_features`."""
 
-    cls_to_become = normalisation.BatchNorm3d
 
-
-class LazyInstanceNorm1d(_LazyNorm, normalisation.InstanceNorm1d):
+class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d, becomes=InstanceNorm1d):
     """An InstanceNorm1d that finds out `num_features`."""
 
-    cls_to_become = normalisation.InstanceNorm1d
 
-
-class LazyInstanceNorm2d(_LazyNorm, normalisation.InstanceNorm2d):
+class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d, becomes=InstanceNorm2d):
     """An InstanceNorm2d that finds out `num_features`."""
 
-    cls_to_become = normalisation.InstanceNorm2d
 
-
-class LazyInstanceNorm3d(_LazyNorm, normalisation.InstanceNorm3d):
+class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d, becomes=InstanceNorm3d):
     """An InstanceNorm3d that finds out `num_features`."""
-
-    cls_to_become = normalisation.InstanceNorm3d
 
 
 put(("nn.UninitializedParameter", "nn.parameter.UninitializedParameter"), UninitializedParameter)

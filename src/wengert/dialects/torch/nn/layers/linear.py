@@ -115,20 +115,13 @@ class _Table(Call):
             with no_grad():
                 self.weight[self.padding_idx].fill_(0)  # type: ignore[index]
 
-    def _options(self) -> str:
-        text = ""
-        if self.max_norm is not None:
-            text += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            text += f", norm_type={self.norm_type}"
-        if self.scale_grad_by_freq is not False:
-            text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        return text
-
-
-def _check_table(embeddings: Any) -> None:
-    if embeddings.ndim != 2:
-        raise AssertionError("from_pretrained: the table is no matrix; give rows")
+    @classmethod
+    def _made_from(cls, embeddings: Any, freeze: bool, **options: Any) -> Any:
+        if embeddings.ndim != 2:
+            raise AssertionError("from_pretrained: the table is no matrix; give rows")
+        made = cls(*embeddings.shape, _weight=embeddings, **options)
+        made.weight.requires_grad = not freeze
+        return made
 
 
 class Embedding(
@@ -138,6 +131,10 @@ class Embedding(
     takes=(
         "num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, "
         "sparse, _weight=None, _freeze=False, device=None, dtype=None"
+    ),
+    shown=(
+        "num_embeddings, embedding_dim, padding_idx?, max_norm?, norm_type?, "
+        "scale_grad_by_freq?, sparse?"
     ),
 ):
     """A table of vectors that are looked up by their numbers."""
@@ -154,18 +151,10 @@ class Embedding(
         sparse: bool = False,
     ) -> Any:
         """Return a layer with the vectors of a tensor."""
-        _check_table(embeddings)
-        count, length = embeddings.shape
-        return cls(
-            count, length, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
-            embeddings, freeze,
+        return cls._made_from(
+            embeddings, freeze, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
+            scale_grad_by_freq=scale_grad_by_freq, sparse=sparse,
         )  # fmt: skip
-
-    def extra_repr(self) -> str:
-        """Return the sizes, and options that are not the usual ones."""
-        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
-        sparse = ", sparse=True" if self.sparse is not False else ""
-        return f"{self.num_embeddings}, {self.embedding_dim}{padding}{self._options()}{sparse}"
 
 
 class EmbeddingBag(
@@ -179,6 +168,10 @@ class EmbeddingBag(
     takes=(
         "num_embeddings, embedding_dim, max_norm, norm_type=2.0, scale_grad_by_freq, mode, "
         "sparse, _weight=None, include_last_offset, padding_idx, device=None, dtype=None"
+    ),
+    shown=(
+        "num_embeddings, embedding_dim, max_norm?, norm_type?, scale_grad_by_freq?, mode=, "
+        "padding_idx?"
     ),
 ):
     """Sums, means or maxima of vectors that are looked up by their numbers."""
@@ -197,22 +190,11 @@ class EmbeddingBag(
         padding_idx: int | None = None,
     ) -> Any:
         """Return a layer with the vectors of a tensor."""
-        _check_table(embeddings)
-        count, length = embeddings.shape
-        made = cls(
-            count, length, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings,
-            include_last_offset, padding_idx,
+        return cls._made_from(
+            embeddings, freeze, max_norm=max_norm, norm_type=norm_type, mode=mode, sparse=sparse,
+            scale_grad_by_freq=scale_grad_by_freq, include_last_offset=include_last_offset,
+            padding_idx=padding_idx,
         )  # fmt: skip
-        made.weight.requires_grad = not freeze
-        return made
-
-    def extra_repr(self) -> str:
-        """Return the sizes, and options that are not the usual ones."""
-        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
-        return (
-            f"{self.num_embeddings}, {self.embedding_dim}{self._options()}, mode={self.mode!r}"
-            f"{padding}"
-        )
 
 
 # -- dropout ---------------------------------------------------------------------------------------

@@ -212,8 +212,14 @@ class GroupNorm(
 # -- by the last axes ------------------------------------------------------------------------------
 
 
+class _LastAxes(_Affine):
+    def _init_with(self, **options: Any) -> None:
+        options["normalized_shape"] = several(options["normalized_shape"], 1)
+        super()._init_with(**options)
+
+
 class LayerNorm(
-    _Affine,
+    _LastAxes,
     function="layer_norm",
     passes="normalized_shape, weight, bias, eps",
     takes="normalized_shape, eps, elementwise_affine=True, bias=True, device=None, dtype=None",
@@ -221,25 +227,17 @@ class LayerNorm(
 ):
     """The numbers along the last axes over their mean and deviation."""
 
-    def _init_with(self, **options: Any) -> None:
-        options["normalized_shape"] = several(options["normalized_shape"], 1)
-        super()._init_with(**options)
-
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         return dict.fromkeys(("weight", "bias"), self.normalized_shape)
 
 
 class RMSNorm(
-    _Affine,
+    _LastAxes,
     function="rms_norm",
     takes="normalized_shape, eps, elementwise_affine=True, device=None, dtype=None",
     shown="normalized_shape, eps=, elementwise_affine=",
 ):
     """The numbers along the last axes over the root of the mean of their squares."""
-
-    def _init_with(self, **options: Any) -> None:
-        options["normalized_shape"] = several(options["normalized_shape"], 1)
-        super()._init_with(**options)
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         return {"weight": self.normalized_shape}

@@ -52,27 +52,22 @@ class MaxPool3d(_MaxPoolNd, function="max_pool3d"):
 class _MaxUnpoolNd(
     _Windows,
     takes="kernel_size, stride=None, padding=0",
+    inputs="input, indices, output_size",
     shown="kernel_size=, stride=, padding=",
 ):
     def _init_with(self, **options: Any) -> None:
         super()._init_with(**_by_axes(options, self.axes))
 
 
-class MaxUnpool1d(
-    _MaxUnpoolNd, function="max_unpool1d", axes=1, inputs="input, indices, output_size"
-):
+class MaxUnpool1d(_MaxUnpoolNd, function="max_unpool1d", axes=1):
     """The numbers that MaxPool1d found, at their places."""
 
 
-class MaxUnpool2d(
-    _MaxUnpoolNd, function="max_unpool2d", axes=2, inputs="input, indices, output_size"
-):
+class MaxUnpool2d(_MaxUnpoolNd, function="max_unpool2d", axes=2):
     """The numbers that MaxPool2d found, at their places."""
 
 
-class MaxUnpool3d(
-    _MaxUnpoolNd, function="max_unpool3d", axes=3, inputs="input, indices, output_size"
-):
+class MaxUnpool3d(_MaxUnpoolNd, function="max_unpool3d", axes=3):
     """The numbers that MaxPool3d found, at their places."""
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import operator
 from collections.abc import Callable
+from inspect import Parameter, Signature, signature
 from typing import Any
 
 import numpy as np
@@ -112,7 +112,9 @@ def _label(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
 
 
-_INPUT, _INPLACE = inspect.signature(lambda input, inplace=False: None).parameters.values()
+_KIND = Parameter.POSITIONAL_OR_KEYWORD
+_INPUT = Parameter("input", _KIND, annotation="Any")
+_INPLACE = Parameter("inplace", _KIND, default=False, annotation="bool")
 
 
 def activation(
@@ -140,14 +142,12 @@ def activation(
         def changed(input: Any, *args: Any, **options: Any) -> Any:
             return change(input, choose(*args, **options))
 
-        takes = list(inspect.signature(choose).parameters.values())
-        for function, its, further in (
-            (call, name, [_INPLACE]), (without, name, []), (changed, f"{name}_", []),
-        ):  # fmt: skip
+        takes = [_INPUT, *signature(choose).parameters.values()]
+        functions: Any = ((call, name), (without, name), (changed, f"{name}_"))
+        for function, its in functions:
             function.__name__ = function.__qualname__ = its
             function.__doc__ = choose.__doc__
-            signature = inspect.Signature([_INPUT, *takes, *further])
-            setattr(function, "__signature__", signature)  # noqa: B010  mypy knows no such name
+            function.__signature__ = Signature([*takes, _INPLACE] if function is call else takes)
         put((F + name,), call)
         put(also, without)
         put(underscored, changed)

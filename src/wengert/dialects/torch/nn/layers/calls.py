@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter as Argument
 from inspect import Signature
-from typing import Any
+from typing import Any, ClassVar
 
 from wengert.dialects.torch.nn import (  # noqa: F401  they offer the functions
     activations,
@@ -38,6 +38,7 @@ class _Functions:
 F: Any = _Functions()
 
 _SELF = Argument("self", Argument.POSITIONAL_OR_KEYWORD)
+_RETURNS = {"__init__": "None", "forward": "Any"}
 #: Flags that say what `reduction` says; losses take them and do not keep them.
 _OLD_FLAGS = ("size_average", "reduce")
 
@@ -71,7 +72,7 @@ class Call(Module):
 
     axes: int
     #: the arguments of `__init__`, with their defaults
-    _takes: dict[str, Any] = {}  # noqa: RUF012  mypy's Module has no ClassVar
+    _takes: ClassVar[dict[str, Any]] = {}
     _passes: tuple[str, ...] = ()
     _inputs: tuple[str, ...] = ()
     _shown: tuple[str, ...] = ()
@@ -107,11 +108,11 @@ class Call(Module):
         if function:
             held = {*cls._takes, "training"}.difference(_OLD_FLAGS)
             given = cls._passes or tuple(name for name in has if name in held)
-            required = [name for name in has if has[name].default is Argument.empty]
-            names = cls._inputs or [name for name in required if name not in given]
-            passed = [name if name in required else f"{name}={name}" for name in names]
-            text = ", ".join(passed + [f"{name}=self.{name}" for name in given])
-            _define(cls, "forward", [has[n] for n in names], f"return call({text})", call=call)
+            names = cls._inputs or tuple(
+                name for name in has if has[name].default is Argument.empty and name not in given
+            )
+            body = f"return call({_passed(has, names, given)})"
+            _define(cls, "forward", [has[name] for name in names], body, call=call)
 
     def _init_with(self, **options: Any) -> None:
         """Keep the arguments of `__init__`; a subclass may check or convert them first."""
@@ -176,6 +177,17 @@ def _arguments(items: Iterable[str], has: Mapping[str, Argument]) -> list[Argume
     return found
 
 
+def _passed(has: Mapping[str, Argument], names: Iterable[str], given: Iterable[str]) -> str:
+    """Return the text of a call's arguments, without their names as far as that can be."""
+    values = {name: name for name in names} | {name: f"self.{name}" for name in given}
+    texts, named = [], False
+    for name, argument in has.items():
+        named = named or name not in values or argument.kind is Argument.KEYWORD_ONLY
+        if name in values:
+            texts.append(f"{name}={values[name]}" if named else values[name])
+    return ", ".join(texts)
+
+
 def _start(module: Call) -> None:
     super(Call, module).__init__()
 
@@ -184,10 +196,11 @@ def _define(cls: type, name: str, arguments: list[Argument], body: str, **names:
     """Give a class a method of one line, unless it has written that method itself."""
     if name in vars(cls):
         return
-    text, file = f"def {name}{Signature([_SELF, *arguments])}: {body}", f"<{cls.__name__}.{name}>"
+    signature = Signature([_SELF, *arguments], return_annotation=_RETURNS[name])
+    text, file = f"def {name}{signature}: {body}", f"<{cls.__name__}.{name}>"
     linecache.cache[file] = (len(text), None, [text], file)  # for tracebacks
-    scope = {**names, "__name__": cls.__module__}
-    exec(compile(text, file, "exec"), scope)
+    scope = {**names, "__name__": cls.__module__, "Any": Any, "Callable": Callable}
+    exec(compile(text, file, "exec", dont_inherit=True), scope)
     method: Any = scope[name]
     method.__qualname__ = f"{cls.__qualname__}.{name}"
     setattr(cls, name, method)

@@ -7,25 +7,10 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.nn.layers import convolutions, linear, normalisation
+from wengert.dialects.torch.nn.layers import convolutions as conv
+from wengert.dialects.torch.nn.layers import linear
+from wengert.dialects.torch.nn.layers import normalisation as norm
 from wengert.dialects.torch.nn.layers.calls import Weighted, offer
-from wengert.dialects.torch.nn.layers.convolutions import (
-    Conv1d,
-    Conv2d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-)
-from wengert.dialects.torch.nn.layers.linear import Linear
-from wengert.dialects.torch.nn.layers.normalisation import (
-    BatchNorm1d,
-    BatchNorm2d,
-    BatchNorm3d,
-    InstanceNorm1d,
-    InstanceNorm2d,
-    InstanceNorm3d,
-)
 from wengert.dialects.torch.nn.module import Module
 from wengert.dialects.torch.nn.parameters import Parameter
 from wengert.dialects.torch.table import NAMES, put
@@ -142,7 +127,7 @@ class _Lazy(LazyModuleMixin, Weighted):
             super().reset_parameters()
 
 
-class LazyLinear(_Lazy, Linear, becomes=Linear, takes=linear.OPTIONS):
+class LazyLinear(_Lazy, linear.Linear, becomes=linear.Linear, takes=linear.OPTIONS):
     """A Linear that finds out `in_features`."""
 
     _size = "in_features"
@@ -174,42 +159,42 @@ class _LazyConv(_Lazy):
         return channels
 
 
-class _LazyConvolution(_LazyConv, takes=convolutions.OPTIONS):
+class _LazyConvolution(_LazyConv, takes=conv.OPTIONS):
     pass
 
 
-class LazyConv1d(_LazyConvolution, Conv1d, becomes=Conv1d):
+class LazyConv1d(_LazyConvolution, conv.Conv1d, becomes=conv.Conv1d):
     """A Conv1d that finds out `in_channels`."""
 
 
-class LazyConv2d(_LazyConvolution, Conv2d, becomes=Conv2d):
+class LazyConv2d(_LazyConvolution, conv.Conv2d, becomes=conv.Conv2d):
     """A Conv2d that finds out `in_channels`."""
 
 
-class LazyConv3d(_LazyConvolution, Conv3d, becomes=Conv3d):
+class LazyConv3d(_LazyConvolution, conv.Conv3d, becomes=conv.Conv3d):
     """A Conv3d that finds out `in_channels`."""
 
 
-class _LazyTransposed(_LazyConv, takes=convolutions.TRANSPOSED):
+class _LazyTransposed(_LazyConv, takes=conv.TRANSPOSED):
     pass
 
 
-class LazyConvTranspose1d(_LazyTransposed, ConvTranspose1d, becomes=ConvTranspose1d):
+class LazyConvTranspose1d(_LazyTransposed, conv.ConvTranspose1d, becomes=conv.ConvTranspose1d):
     """A ConvTranspose1d that finds out `in_channels`."""
 
 
-class LazyConvTranspose2d(_LazyTransposed, ConvTranspose2d, becomes=ConvTranspose2d):
+class LazyConvTranspose2d(_LazyTransposed, conv.ConvTranspose2d, becomes=conv.ConvTranspose2d):
     """A ConvTranspose2d that finds out `in_channels`."""
 
 
-class LazyConvTranspose3d(_LazyTransposed, ConvTranspose3d, becomes=ConvTranspose3d):
+class LazyConvTranspose3d(_LazyTransposed, conv.ConvTranspose3d, becomes=conv.ConvTranspose3d):
     """A ConvTranspose3d that finds out `in_channels`."""
 
 
 # -- normalisation ---------------------------------------------------------------------------------
 
 
-class _LazyNorm(_Lazy, takes=normalisation.OPTIONS):
+class _LazyNorm(_Lazy, takes=norm.OPTIONS):
     """A normalisation that finds out `num_features`; statistics have no numbers until then."""
 
     _size = "num_features"
@@ -225,27 +210,27 @@ class _LazyNorm(_Lazy, takes=normalisation.OPTIONS):
         self._set_size(size)
 
 
-class LazyBatchNorm1d(_LazyNorm, BatchNorm1d, becomes=BatchNorm1d):
+class LazyBatchNorm1d(_LazyNorm, norm.BatchNorm1d, becomes=norm.BatchNorm1d):
     """A BatchNorm1d that finds out `num_features`."""
 
 
-class LazyBatchNorm2d(_LazyNorm, BatchNorm2d, becomes=BatchNorm2d):
+class LazyBatchNorm2d(_LazyNorm, norm.BatchNorm2d, becomes=norm.BatchNorm2d):
     """A BatchNorm2d that finds out `num_features`."""
 
 
-class LazyBatchNorm3d(_LazyNorm, BatchNorm3d, becomes=BatchNorm3d):
+class LazyBatchNorm3d(_LazyNorm, norm.BatchNorm3d, becomes=norm.BatchNorm3d):
     """A BatchNorm3d that finds out `num_features`."""
 
 
-class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d, becomes=InstanceNorm1d):
+class LazyInstanceNorm1d(_LazyNorm, norm.InstanceNorm1d, becomes=norm.InstanceNorm1d):
     """An InstanceNorm1d that finds out `num_features`."""
 
 
-class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d, becomes=InstanceNorm2d):
+class LazyInstanceNorm2d(_LazyNorm, norm.InstanceNorm2d, becomes=norm.InstanceNorm2d):
     """An InstanceNorm2d that finds out `num_features`."""
 
 
-class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d, becomes=InstanceNorm3d):
+class LazyInstanceNorm3d(_LazyNorm, norm.InstanceNorm3d, becomes=norm.InstanceNorm3d):
     """An InstanceNorm3d that finds out `num_features`."""
 
 

@@ -141,15 +141,10 @@ class Embedding(
 
     @classmethod
     def from_pretrained(
-        cls,
-        embeddings: Any,
-        freeze: bool = True,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
+        cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
+        max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
         sparse: bool = False,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Return a layer with the vectors of a tensor."""
         return cls._made_from(
             embeddings, freeze, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
@@ -178,17 +173,10 @@ class EmbeddingBag(
 
     @classmethod
     def from_pretrained(
-        cls,
-        embeddings: Any,
-        freeze: bool = True,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: str = "mean",
-        sparse: bool = False,
-        include_last_offset: bool = False,
-        padding_idx: int | None = None,
-    ) -> Any:
+        cls, embeddings: Any, freeze: bool = True, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
+        sparse: bool = False, include_last_offset: bool = False, padding_idx: int | None = None,
+    ) -> Any:  # fmt: skip
         """Return a layer with the vectors of a tensor."""
         return cls._made_from(
             embeddings, freeze, max_norm=max_norm, norm_type=norm_type, mode=mode, sparse=sparse,

@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert.dialects.torch.nn.layers.calls import Call, F, offer
 from wengert.dialects.torch.nn.layers.shapes import PairwiseDistance
+from wengert.dialects.torch.nn.losses import _way
 from wengert.engine.errors import caller_depth
 
 
@@ -18,22 +19,11 @@ class _Loss(Call, takes="size_average=None, reduce=None, reduction='mean'"):
     def _init_with(self, **options: Any) -> None:
         size_average, reduce = options.pop("size_average", None), options.pop("reduce", None)
         if size_average is not None or reduce is not None:
-            options["reduction"] = _reduction(size_average, reduce)
-            warnings.warn(
-                f"size_average and reduce are old; write reduction='{options['reduction']}'",
-                stacklevel=caller_depth(),
-            )
+            options["reduction"] = _way(size_average, reduce, None)
         for name in ("weight", "pos_weight"):
             if name in options:
                 self.register_buffer(name, options.pop(name))
         super()._init_with(**options)
-
-
-def _reduction(size_average: Any, reduce: Any) -> str:
-    """Return what two flags said before there was a name for it."""
-    if reduce is not None and not reduce:
-        return "none"
-    return "mean" if size_average is None or size_average else "sum"
 
 
 class _WeightedLoss(_Loss, takes="weight=None, size_average=None, reduce=None, reduction='mean'"):

@@ -82,8 +82,8 @@ class Call(Module):
         *,
         takes: str = "",
         function: str = "",
-        passes: str = "",
-        inputs: str = "",
+        passes: str | None = None,
+        inputs: str | None = None,
         shown: str | None = None,
         axes: int = 0,
         **options: Any,
@@ -97,12 +97,9 @@ class Call(Module):
             kept = ", ".join(f"{name}={name}" for name in cls._takes)
             body = f"start(self); self._init_with({kept})"
             _define(cls, "__init__", arguments, body, start=_start)
-        if passes:
-            cls._passes = _split(passes)
-        if inputs:
-            cls._inputs = _split(inputs)
-        if shown is not None:
-            cls._shown = _split(shown)
+        for name, text in (("_passes", passes), ("_inputs", inputs), ("_shown", shown)):
+            if text is not None:
+                setattr(cls, name, _split(text))
         if axes:
             cls.axes = axes
         if function:

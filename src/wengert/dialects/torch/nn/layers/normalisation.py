@@ -39,8 +39,12 @@ class _NormBase(
     """Scales and offsets for each channel, and means and variances that are kept."""
 
     _version = 2
-    #: how many axes its argument may have
     _dims: tuple[int, ...] = ()
+
+    def __init_subclass__(cls, *, dims: tuple[int, ...] = (), **options: Any) -> None:
+        """Take the numbers of axes that the argument may have."""
+        super().__init_subclass__(**options)
+        cls._dims = dims or cls._dims
 
     def _init_with(self, **options: Any) -> None:
         kept: list[Any] = [None, None, None]
@@ -104,22 +108,16 @@ class _BatchNorm(_NormBase):
         )  # fmt: skip
 
 
-class BatchNorm1d(_BatchNorm):
+class BatchNorm1d(_BatchNorm, dims=(2, 3)):
     """Batch normalisation of vectors, or of channels along one axis."""
 
-    _dims = (2, 3)
 
-
-class BatchNorm2d(_BatchNorm):
+class BatchNorm2d(_BatchNorm, dims=(4,)):
     """Batch normalisation of the channels of images."""
 
-    _dims = (4,)
 
-
-class BatchNorm3d(_BatchNorm):
+class BatchNorm3d(_BatchNorm, dims=(5,)):
     """Batch normalisation of the channels of volumes."""
-
-    _dims = (5,)
 
 
 class SyncBatchNorm(
@@ -172,22 +170,16 @@ class _InstanceNorm(
         )  # fmt: skip
 
 
-class InstanceNorm1d(_InstanceNorm):
+class InstanceNorm1d(_InstanceNorm, dims=(2, 3)):
     """Instance normalisation along one axis."""
 
-    _dims = (2, 3)
 
-
-class InstanceNorm2d(_InstanceNorm):
+class InstanceNorm2d(_InstanceNorm, dims=(3, 4)):
     """Instance normalisation of images."""
 
-    _dims = (3, 4)
 
-
-class InstanceNorm3d(_InstanceNorm):
+class InstanceNorm3d(_InstanceNorm, dims=(4, 5)):
     """Instance normalisation of volumes."""
-
-    _dims = (4, 5)
 
 
 class GroupNorm(

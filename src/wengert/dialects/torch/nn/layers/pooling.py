@@ -8,7 +8,7 @@ from wengert.dialects.torch.nn.layers.calls import Call, F, offer, several
 
 
 class _Windows(Call):
-    """A pooling whose windows lie side by side unless it is said how far apart they are."""
+    """A pooling whose windows lie side by side, unless there is a stride."""
 
     def _init_with(self, **options: Any) -> None:
         if options["stride"] is None:
@@ -29,9 +29,7 @@ def _by_axes(options: dict[str, Any], axes: int) -> dict[str, Any]:
 
 class _MaxPoolNd(
     _Windows,
-    takes=(
-        "kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False"
-    ),
+    takes="kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False",
     shown="kernel_size=, stride=, padding=, dilation=, ceil_mode=",
 ):
     pass

@@ -86,7 +86,6 @@ class LeakyReLU(
 class PReLU(
     Weighted,
     function="prelu",
-    passes="weight",
     takes="num_parameters=1, init=0.25, device=None, dtype=None",
     shown="num_parameters=",
 ):
@@ -153,7 +152,7 @@ class GLU(Call, function="glu", takes="dim", shown="dim="):
     """The first half of x along an axis, times the sigmoid of the second."""
 
 
-class _AlongAxis(Call, takes="dim=None", passes="dim, _stacklevel", shown="dim="):
+class _AlongAxis(Call, takes="dim=None", passes="_stacklevel", shown="dim="):
     #: a warning is for the line that calls the module
     _stacklevel = 5
 

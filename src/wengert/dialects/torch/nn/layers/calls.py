@@ -59,10 +59,12 @@ class Call(Module):
         For ``__init__``: the arguments in their order, with "*" before those that are given by
         name. They become attributes. A default that is not written is that of the function.
     function
-        For ``forward``: the name of the function. It is given the attributes that its parameters
-        are named after, and `forward` takes its other parameters that have no default.
-    passes, inputs
-        Which attributes the function is given, and what `forward` takes, where that is not so.
+        For ``forward``: the name of the function. It is given the options that its parameters are
+        named after, and `training`; `forward` takes its other parameters that have no default.
+    passes
+        Further attributes that the function is given.
+    inputs
+        What `forward` takes, where that is not so.
     shown
         For ``extra_repr``: the attributes that are printed: "eps=" with its name, "eps" without,
         and "eps?" with its name unless it is the default.
@@ -103,8 +105,8 @@ class Call(Module):
         if axes:
             cls.axes = axes
         if function:
-            held = {*cls._takes, "training"}.difference(_OLD_FLAGS)
-            given = cls._passes or tuple(name for name in has if name in held)
+            held = {*cls._takes, *cls._passes, "training"}.difference(_OLD_FLAGS)
+            given = [name for name in has if name in held]
             names = cls._inputs or tuple(
                 name for name in has if has[name].default is Argument.empty and name not in given
             )
@@ -125,32 +127,6 @@ class Call(Module):
             if not item.endswith("?") or value != self._takes[name]:
                 texts.append(repr(value) if item == name else f"{name}={value!r}")
         return ", ".join(texts)
-
-
-class Weighted(Call):
-    """A module with parameters, whose shapes follow from its options.
-
-    Of the arguments of ``__init__``, `bias` says whether it has a parameter of that name, `affine`
-    or `elementwise_affine` whether it has any, and `device` and `dtype` what they are like.
-    """
-
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shape of each parameter."""
-        raise NotImplementedError(f"{type(self).__name__} has no _shapes")
-
-    def reset_parameters(self) -> None:
-        """Give all parameters their first values."""
-        raise NotImplementedError(f"{type(self).__name__} has no reset_parameters")
-
-    def _init_with(self, **options: Any) -> None:
-        place = {"device": options.pop("device"), "dtype": options.pop("dtype")}
-        bias = options.pop("bias", True)
-        super()._init_with(**options)
-        affine = options.get("affine", options.get("elementwise_affine", True))
-        for name, shape in self._shapes().items():
-            wanted = affine and (bias or name != "bias")
-            self.register_parameter(name, parameter(*shape, **place) if wanted else None)
-        self.reset_parameters()
 
 
 def _split(names: str) -> tuple[str, ...]:
@@ -201,6 +177,32 @@ def _define(cls: type, name: str, arguments: list[Argument], body: str, **names:
     method: Any = scope[name]
     method.__qualname__ = f"{cls.__qualname__}.{name}"
     setattr(cls, name, method)
+
+
+class Weighted(Call, passes="weight"):
+    """A module with parameters, whose shapes follow from its options.
+
+    Of the arguments of ``__init__``, `bias` says whether it has a parameter of that name, `affine`
+    or `elementwise_affine` whether it has any, and `device` and `dtype` what they are like.
+    """
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shape of each parameter."""
+        raise NotImplementedError(f"{type(self).__name__} has no _shapes")
+
+    def reset_parameters(self) -> None:
+        """Give all parameters their first values."""
+        raise NotImplementedError(f"{type(self).__name__} has no reset_parameters")
+
+    def _init_with(self, **options: Any) -> None:
+        place = {"device": options.pop("device"), "dtype": options.pop("dtype")}
+        bias = options.pop("bias", True)
+        super()._init_with(**options)
+        affine = options.get("affine", options.get("elementwise_affine", True))
+        for name, shape in self._shapes().items():
+            wanted = affine and (bias or name != "bias")
+            self.register_parameter(name, parameter(*shape, **place) if wanted else None)
+        self.reset_parameters()
 
 
 def parameter(*shape: int, device: Any = None, dtype: Any = None) -> Parameter:

@@ -30,7 +30,6 @@ OPTIONS = "out_features, bias=True, device=None, dtype=None"
 class Linear(
     Weighted,
     function="linear",
-    passes="weight, bias",
     takes=f"in_features, {OPTIONS}",
     shown="in_features=, out_features=, bias=",
 ):
@@ -56,7 +55,6 @@ def draw_bias(layer: Any) -> None:
 class Bilinear(
     Weighted,
     function="bilinear",
-    passes="weight, bias",
     takes="in1_features, in2_features, out_features, bias=True, device=None, dtype=None",
     shown="in1_features=, in2_features=, out_features=, bias=",
 ):
@@ -82,7 +80,7 @@ class Bilinear(
 # -- tables of vectors -----------------------------------------------------------------------------
 
 
-class _Table(Call):
+class _Table(Call, passes="weight"):
     """What Embedding and EmbeddingBag share: a table of vectors, one of which may be padding."""
 
     def _init_with(self, **options: Any) -> None:
@@ -116,18 +114,15 @@ class _Table(Call):
                 self.weight[self.padding_idx].fill_(0)  # type: ignore[index]
 
     @classmethod
-    def _made_from(cls, embeddings: Any, freeze: bool, **options: Any) -> Any:
+    def _made_from(cls, embeddings: Any, **options: Any) -> Any:
         if embeddings.ndim != 2:
             raise AssertionError("from_pretrained: the table is no matrix; give rows")
-        made = cls(*embeddings.shape, _weight=embeddings, **options)
-        made.weight.requires_grad = not freeze
-        return made
+        return cls(*embeddings.shape, _weight=embeddings, **options)
 
 
 class Embedding(
     _Table,
     function="embedding",
-    passes="weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse",
     takes=(
         "num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, "
         "sparse, _weight=None, _freeze=False, device=None, dtype=None"
@@ -147,8 +142,8 @@ class Embedding(
     ) -> Any:  # fmt: skip
         """Return a layer with the vectors of a tensor."""
         return cls._made_from(
-            embeddings, freeze, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
-            scale_grad_by_freq=scale_grad_by_freq, sparse=sparse,
+            embeddings, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
+            scale_grad_by_freq=scale_grad_by_freq, sparse=sparse, _freeze=freeze,
         )  # fmt: skip
 
 
@@ -156,10 +151,6 @@ class EmbeddingBag(
     _Table,
     function="embedding_bag",
     inputs="input, offsets, per_sample_weights",
-    passes=(
-        "weight, max_norm, norm_type, scale_grad_by_freq, mode, sparse, include_last_offset, "
-        "padding_idx"
-    ),
     takes=(
         "num_embeddings, embedding_dim, max_norm, norm_type=2.0, scale_grad_by_freq, mode, "
         "sparse, _weight=None, include_last_offset, padding_idx, device=None, dtype=None"
@@ -178,11 +169,13 @@ class EmbeddingBag(
         sparse: bool = False, include_last_offset: bool = False, padding_idx: int | None = None,
     ) -> Any:  # fmt: skip
         """Return a layer with the vectors of a tensor."""
-        return cls._made_from(
-            embeddings, freeze, max_norm=max_norm, norm_type=norm_type, mode=mode, sparse=sparse,
+        made = cls._made_from(
+            embeddings, max_norm=max_norm, norm_type=norm_type, mode=mode, sparse=sparse,
             scale_grad_by_freq=scale_grad_by_freq, include_last_offset=include_last_offset,
             padding_idx=padding_idx,
         )  # fmt: skip
+        made.weight.requires_grad = not freeze
+        return made
 
 
 # -- dropout ---------------------------------------------------------------------------------------

@@ -185,7 +185,6 @@ class InstanceNorm3d(_InstanceNorm, dims=(4, 5)):
 class GroupNorm(
     _Affine,
     function="group_norm",
-    passes="num_groups, weight, bias, eps",
     takes="num_groups, num_channels, eps, affine=True, device=None, dtype=None, *, bias=True",
     shown="num_groups, num_channels, eps=, affine=, bias=",
 ):
@@ -213,7 +212,6 @@ class _LastAxes(_Affine):
 class LayerNorm(
     _LastAxes,
     function="layer_norm",
-    passes="normalized_shape, weight, bias, eps",
     takes="normalized_shape, eps, elementwise_affine=True, bias=True, device=None, dtype=None",
     shown="normalized_shape, eps=, elementwise_affine=, bias=",
 ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.dialects.torch.nn.layers.calls import Call, F, offer, several
+from wengert.dialects.torch.nn.layers.calls import Call, offer, several
 
 
 class _Windows(Call):
@@ -158,48 +158,9 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd, function="adaptive_avg_pool3d"):
     """The means of windows of volumes, so many as are wanted."""
 
 
-class _FractionalMaxPoolNd(
-    Call,
-    takes=(
-        "kernel_size, output_size=None, output_ratio=None, return_indices=False, "
-        "_random_samples=None"
-    ),
-):
-    def _init_with(self, **options: Any) -> None:
-        self.register_buffer("_random_samples", options.pop("_random_samples"))
-        super()._init_with(**_by_axes(options, self.axes))
-        if self.output_size is None and self.output_ratio is None:
-            raise ValueError(
-                f"{type(self).__name__}: neither output_size nor output_ratio was given; give "
-                "one of them"
-            )
-        if self.output_size is not None and self.output_ratio is not None:
-            raise ValueError("output_size and output_ratio were both given; leave one of them out")
-        if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
-            raise ValueError(
-                f"output_ratio is {options['output_ratio']}; give a number between 0 and 1"
-            )
-
-    def forward(self, input: Any) -> Any:
-        """Return the largest number of windows at random places."""
-        return getattr(F, f"fractional_max_pool{self.axes}d")(
-            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
-            _random_samples=self._random_samples,
-        )  # fmt: skip
-
-
-class FractionalMaxPool2d(_FractionalMaxPoolNd, axes=2):
-    """The largest numbers of windows of images, whose places are drawn."""
-
-
-class FractionalMaxPool3d(_FractionalMaxPoolNd, axes=3):
-    """The largest numbers of windows of volumes, whose places are drawn."""
-
-
 offer(
     "pooling", _MaxPoolNd, _MaxUnpoolNd, _AvgPoolNd, _LPPoolNd, _AdaptiveMaxPoolNd,
     _AdaptiveAvgPoolNd, MaxPool1d, MaxPool2d, MaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
     AvgPool1d, AvgPool2d, AvgPool3d, LPPool1d, LPPool2d, LPPool3d, AdaptiveMaxPool1d,
     AdaptiveMaxPool2d, AdaptiveMaxPool3d, AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d,
-    FractionalMaxPool2d, FractionalMaxPool3d,
 )  # fmt: skip

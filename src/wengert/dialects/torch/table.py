@@ -96,7 +96,7 @@ ABSENT: dict[str, str] = {
     },
     **{
         f"nn.{name}": (
-            f"torch.nn.{name} is not offered; write nn.AdaptiveMaxPool2d, whose windows are not drawn"
+            f"torch.nn.{name} is not offered; write nn.AdaptiveMaxPool2d, which draws nothing"
         )
         for name in ("FractionalMaxPool2d", "FractionalMaxPool3d")
     },

@@ -42,7 +42,7 @@ def _is_tensor(leaf: Any) -> bool:
 
 def is_record(leaf: Any) -> bool:
     """Return whether a leaf is a dataclass, whose fields are leaves."""
-    return dataclasses.is_dataclass(leaf) and not isinstance(leaf, type)
+    return hasattr(type(leaf), "__dataclass_fields__")  # `is_dataclass`, but not of classes
 
 
 def _flatten_record(record: Any) -> tuple[list[Any], Rebuild]:

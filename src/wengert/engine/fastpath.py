@@ -331,6 +331,7 @@ for _w in _witnesses:
         """Return the source of the function that calls an operation of any number of arrays."""
         reads = self.op.reads[0] or ()
         known = {"y": "_y", "arrays": "tuple(_xs)", "position": "_k", "shapes": "_shapes"}
+        values = f"({''.join(f'{known.get(name, name)}, ' for name in reads)})"
         star = "*" if self.op.numpy_function is None else ""
         return f"""def call(*arrays{self.named}):
     if _levels():
@@ -355,13 +356,13 @@ for _w in _witnesses:
     _z._node = None
     if _t{self.inexact}:
         _shapes = {"_Shapes(_map(_shape_of, _xs))" if "shapes" in reads else "None"}
-        _edges = [
-            (_n, _k, ({"".join(f"{known.get(n, n)}, " for n in reads)})) for _n, _k in _parents
-        ]
         _z._node = _e = _Node()
         _e.op = _op
-        _e.parent, _e.argument, _e.values = _edges[0]
-        _e.others = tuple(_edges[1:])
+        _n, _k = _parents.pop(0)
+        _e.parent = _n
+        _e.argument = _k
+        _e.values = {values}
+        _e.others = tuple([(_n, _k, {values}) for _n, _k in _parents])
         _e.tokens = _t
         _e.shape = _y.shape
         _e.dtype = _y.dtype

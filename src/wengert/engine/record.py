@@ -46,7 +46,7 @@ def lift(value: Any, op_name: str, share: bool = False) -> Any:
             )
         return wrap(np.asarray(value))
     raise TypeError(
-        f"{op_name}: got {type(value).__name__} {_brief(value)}; expected a tensor, an array or a "
+        f"{op_name}: got {type(value).__name__} {value!r:.60}; expected a tensor, an array or a "
         "number"
     )
 
@@ -59,11 +59,6 @@ def holds_tensor(values: Any) -> bool:
         or (isinstance(v, (list, tuple)) and holds_tensor(v))
         for v in values
     )
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) < 60 else text[:57] + "..."
 
 
 def weak(xp: Any, number: Any, dtype: Any) -> Any:

@@ -143,11 +143,9 @@ def reverse(
         op = node.op
         if type(g) is Block or type(g) is list:
             g = _as_taken(xp, node, g, seeds, skips_empty)
-        edges: Sequence[Edge] = ((first, node.argument, node.values), *node.others)
-        for edge in edges:
-            if edge[0] not in wanted:
-                edges = [edge for edge in edges if edge[0] in wanted]
-                break
+        edges: Sequence[Edge] = ((first, node.argument, node.values),)
+        if node.others or first not in wanted:
+            edges = _wanted(node, wanted)
         if g is not None and edges:
             if recorded:
                 edges = recorded_edges(node, edges)
@@ -168,7 +166,9 @@ def reverse(
                     cotangents[parent] += part
                 else:
                     add_part(op, edge, part)
-        if release is not None and (len(node.tokens) == 1 or not _others_live(node, release)):
+        if release is not None and (
+            len(node.tokens) == 1 or not any(t.alive for t in node.tokens if t is not release)
+        ):
             free(node)
     missing = sources - results.keys()
     for node in missing.intersection(entries):  # a path, but no element of the target is on it
@@ -176,9 +176,13 @@ def reverse(
     return results
 
 
-def _others_live(node: Node, token: Token) -> bool:
-    """Return whether a live tape other than one's own cares about a node."""
-    return any(t.alive for t in node.tokens if t is not token)
+def _wanted(node: Node, wanted: Collection[Node]) -> Sequence[Edge]:
+    """Return the edges of a node that lead to wanted ones."""
+    edges = node.edges
+    for edge in edges:
+        if edge[0] not in wanted:
+            return [edge for edge in edges if edge[0] in wanted]
+    return edges
 
 
 def _as_taken(xp: Any, node: Node, g: Any, seeds: dict[Node, Any], skips_empty: bool) -> Any:

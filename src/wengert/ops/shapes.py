@@ -728,26 +728,27 @@ _concat.op.push = _push_parts  # type: ignore[attr-defined]
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     """Return the arrays joined along an existing axis; flattened first if `axis` is None."""
-    tensors = [x if type(x) is Tensor else tensor(x, "concat") for x in arrays]
+    arrays = list(arrays)
+    if type(axis) is int and axis >= 0 and arrays and _is_numpy(arrays[0]):
+        try:  # NumPy finds what is wrong, and we have the words for it
+            return _concat(*arrays, axis=axis)
+        except ValueError:
+            pass
+    tensors = [tensor(x, "concat") for x in arrays]
     if not tensors:
         raise ValueError("concat: got no arrays; expected at least one")
     if axis is None:
         tensors, axis = [reshape(x, (-1,)) for x in tensors], 0
-    shape = tensors[0]._raw.shape
-    axis = one_axis(axis, len(shape), "concat")
-    for x in tensors:
-        if x._raw.shape != shape:
-            _check_joined(tensors, axis)
-            break
-    return _concat(*tensors, axis=axis)
-
-
-def _check_joined(tensors: list[Tensor], axis: int) -> None:
-    """Raise unless shapes differ along one axis only."""
+    axis = one_axis(axis, tensors[0].ndim, "concat")
     rest = {(*x.shape[:axis], *x.shape[axis + 1 :]) for x in tensors}
     if len(rest) > 1 or len({x.ndim for x in tensors}) > 1:
         shapes = ", ".join(str(x.shape) for x in tensors)
         raise ShapeError(f"concat: shapes {shapes} differ in more than axis {axis}")
+    return _concat(*tensors, axis=axis)
+
+
+def _is_numpy(x: Any) -> bool:
+    return type(x) is Tensor and type(x._raw) is np.ndarray
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:

@@ -1,7 +1,7 @@
 """Optimisers: frozen records of hyperparameters, whose state is a plain tree.
 
-A class writes down one formula, element by element, and names the arrays that it keeps for
-each parameter. The base class runs it over a tree: on raw arrays, in pieces where they are
+A class is a row: it names one of `formulas`, its hyperparameters, and the arrays that it keeps for
+each parameter. The base class runs the formula over a tree: on raw arrays, in pieces where they are
 large, or on tensors where a tape records.
 """
 
@@ -10,24 +10,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import partial
-from typing import Any, NamedTuple
+from functools import cached_property, partial
+from types import SimpleNamespace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from wengert import backends
-from wengert.backends import threads
 from wengert.elements.selections import Selection
 from wengert.engine.cotangents import Block, part_of
 from wengert.engine.errors import BackendError, DtypeError, ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops.variable import Variable
+from wengert.optim import formulas
+from wengert.optim.formulas import Formula
 from wengert.optim.leaves import (
     check_inexact,
     each_once,
     labels,
     like,
-    matching,
+    matcher,
     raw,
     tensor,
     traced,
@@ -49,18 +51,28 @@ class _Optimiser:
 
     # -- what a class says of itself ---------------------------------------------------
 
+    #: The step, and what it calls the arrays that are kept for each parameter, by our names.
+    _formula: Formula
+    _called: ClassVar[dict[str, str]] = {}
+
     def _slots(self) -> dict[str, float]:
         """Return the arrays kept for each parameter, by name, and what they are filled with."""
         return {}
 
-    def _formula(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
-        """Return the new parameter and slots; `count` is 1 at the first gradient."""
-        raise NotImplementedError
+    def _conventions(self) -> dict[str, Any]:
+        """Return the formula's options that are no fields."""
+        return {}
 
-    def _decayed(self, p: Any, g: Any) -> Any:
-        """Return the direction to go down, the weights' own decay included."""
-        g = -g if self.maximize else g
-        return g + self.weight_decay * p if self.weight_decay else g
+    @cached_property
+    def _keys(self) -> list[str]:
+        """What the formula calls the slots."""
+        return [self._called[name] for name in self._slots()]
+
+    @cached_property
+    def _options(self) -> dict[str, Any]:
+        """The formula's options, but for the rate."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return given | self._conventions()
 
     # -- hyperparameters -----------------------------------------------------------------
 
@@ -97,6 +109,8 @@ class _Optimiser:
     def _rate(self, step: int) -> Any:
         """Return the learning rate of a step; a tensor of one number, if a tape records it."""
         rate = self.learning_rate
+        if type(rate) is float:
+            return rate  # which was checked when the optimiser was made
         if callable(rate):
             rate = rate(step)
         if isinstance(rate, Variable):
@@ -123,8 +137,8 @@ class _Optimiser:
         """
         leaves, rebuild = flatten(params)
         rows = self._for_each(params, self._init_leaf, leaves)
-        columns = zip(*rows, strict=True) if rows else ([] for _ in self._kept())
-        return {"step": 0} | {n: rebuild(c) for n, c in zip(self._kept(), columns, strict=True)}
+        columns = zip(*rows, strict=True) if rows else ([] for _ in self._kept)
+        return {"step": 0} | {n: rebuild(c) for n, c in zip(self._kept, columns, strict=True)}
 
     def step(
         self, params: Any, gradients: Any, state: dict[str, Any], *, in_place: bool = False
@@ -151,9 +165,9 @@ class _Optimiser:
         self._check_state(state)
         self._check_twins(params, leaves)
         step = int(state["step"])
-        columns = [matching(params, gradients, ("params", "gradients"))]
-        for name in self._kept():
-            columns.append(matching(params, state[name], ("params", f"state[{name!r}]")))
+        match = matcher(params)
+        columns = [match(gradients, ("params", "gradients"))]
+        columns += [match(state[name], ("params", f"state[{name!r}]")) for name in self._kept]
         step_leaf = partial(self._step_leaf, self._rate(step), in_place)
         rows = self._for_each(params, step_leaf, leaves, *columns)
         # nothing is written or assigned before all is computed, so that an error changes nothing
@@ -161,12 +175,13 @@ class _Optimiser:
             [_written(new, leaf) for new in row] for row, leaf in zip(rows, leaves, strict=True)
         ]
         moved, *kept = zip(*rows, strict=True) if rows else ([] for _ in columns)
-        after = {name: rebuild(column) for name, column in zip(self._kept(), kept, strict=True)}
+        after = {name: rebuild(column) for name, column in zip(self._kept, kept, strict=True)}
         pairs = zip(leaves, moved, strict=True)
         return rebuild([_assigned(*pair) for pair in pairs]), {"step": step + 1} | after
 
+    @cached_property
     def _kept(self) -> list[str]:
-        """Return the names of the trees in the state: how many gradients came, and the slots."""
+        """The names of the trees in the state: how many gradients came, and the slots."""
         slots = self._slots()
         return ["count", *slots] if slots else []
 
@@ -182,7 +197,7 @@ class _Optimiser:
         return results
 
     def _check_state(self, state: Any) -> None:
-        expected = ["step", *self._kept()]
+        expected = ["step", *self._kept]
         given = list(state) if isinstance(state, dict) else type(state).__name__
         if not isinstance(state, dict) or set(state) != set(expected):
             raise ValueError(
@@ -205,7 +220,7 @@ class _Optimiser:
 
     def _init_leaf(self, leaf: Any) -> list[Any]:
         if leaf is None:
-            return [None] * len(self._kept())
+            return [None] * len(self._kept)
         p = raw(leaf)
         check_inexact(p)
         xp = backends.namespace_of(p)
@@ -282,32 +297,19 @@ class _Optimiser:
             return [xp.astype(a, p.dtype) + 1j * xp.astype(b, p.dtype) for a, b in pairs]
         if type(rate) is Tensor:
             rate = xp.astype(rate, p.dtype)
-        arrays = (p, g, *slots)
-        if (
-            type(p) is np.ndarray
-            and p.nbytes > 2 * threads.PIECE
-            and all(map(_is_in_order, arrays))
-        ):
-            return self._run_in_pieces(rate, count, *arrays)
-        return self._formula(xp, rate, count, *arrays)
-
-    def _run_in_pieces(self, rate: float, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
-        """Return the formula's answers for large NumPy arrays, a piece that fits a cache at a time.
-
-        In one piece, each of a formula's dozen operations would pass over memory.
-        """
-        given = [array.reshape(-1) for array in (p, g, *slots)]
-        results = [np.empty_like(array) for array in (p, *slots)]
-        flat = [array.reshape(-1) for array in results]
-
-        def work(start: int, stop: int) -> None:
-            pieces = (array[start:stop] for array in given)
-            new = self._formula(backends.NUMPY, rate, count, *pieces)
-            for array, piece in zip(flat, new, strict=True):
-                array[start:stop] = piece
-
-        threads.in_pieces(work, p.size, threads.PIECE // p.itemsize)
-        return results
+        options = {**self._options, "lr": rate}
+        if count == 1:
+            options["dampening"] = 0.0  # the first gradient is taken in full
+        state = dict(zip(self._keys, slots, strict=True))
+        state["step"] = count
+        if type(p) is np.ndarray:
+            p = formulas.stepped(self._formula, p, g, state, options)
+        elif type(p) is Tensor:
+            p = self._formula(_RECORDED, p, g, state, options)
+        else:  # the formula may write to what it is given
+            state.update((key, xp.copy(state[key])) for key in self._keys)
+            p = self._formula(xp, xp.copy(p), g, state, options)
+        return [p, *(state[key] for key in self._keys)]
 
 
 class _Write(NamedTuple):
@@ -334,12 +336,10 @@ def _assigned(leaf: Any, value: Any) -> Any:
     return leaf if value is leaf else leaf.assign(value)
 
 
-def _is_in_order(array: np.ndarray) -> bool:
-    return array.flags.c_contiguous
-
-
 def _fitted(xp: Any, value: Any, p: Any, what: str) -> Any:
     """Return a leaf as an array of the library, shape and dtype of `p`; a Block stays one."""
+    if type(value) is type(p) is np.ndarray and (value.shape, value.dtype) == (p.shape, p.dtype):
+        return value
     is_block = type(value) is Block
     array = value.values if is_block else value
     array = tensor(array) if type(p) is Tensor else raw(array)
@@ -362,11 +362,16 @@ def _fitted(xp: Any, value: Any, p: Any, what: str) -> Any:
     return Block(shape, value.region, array) if is_block else array
 
 
-def _sqrt(xp: Any, x: Any) -> Any:
-    """Return the square root; where tensors are 0, with the derivative 0, as a norm has it."""
-    if xp is not Tensor._namespace:
-        return xp.sqrt(x)
+def _sqrt(x: Tensor) -> Tensor:
+    """Return the square root; where it is 0, with the derivative 0, as a norm has it."""
+    xp: Any = Tensor._namespace
     return xp.where(x == 0, 0.0, xp.sqrt(xp.where(x == 0, 1.0, x)))
+
+
+#: What formulas compute with where a tape records.
+_RECORDED = SimpleNamespace(
+    sqrt=_sqrt, maximum=Tensor._namespace.maximum, clip=Tensor._namespace.clip
+)
 
 
 @dataclass(frozen=True)
@@ -413,17 +418,11 @@ class SGD(_Optimiser):
                 f"dampening={self.dampening}; it needs a momentum, and no dampening"
             )
 
+    _formula = staticmethod(formulas.sgd)
+    _called: ClassVar = {"velocity": "momentum_buffer"}
+
     def _slots(self) -> dict[str, float]:
         return {"velocity": 0.0} if self.momentum else {}
-
-    def _formula(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
-        g = self._decayed(p, g)
-        if not slots:
-            return [p - rate * g]
-        gain = 1 - self.dampening if count > 1 else 1.0
-        velocity = self.momentum * slots[0] + gain * g
-        ahead = g + self.momentum * velocity if self.nesterov else velocity
-        return [p - rate * ahead, velocity]
 
 
 class _AdamFormula(_Optimiser):
@@ -431,23 +430,16 @@ class _AdamFormula(_Optimiser):
 
     beta1: float
     beta2: float
-    eps: float
     amsgrad: bool
+    _formula = staticmethod(formulas.adam)
+    _called: ClassVar = {"mean": "exp_avg", "square": "exp_avg_sq", "largest": "max_exp_avg_sq"}
 
     def _slots(self) -> dict[str, float]:
         return {"mean": 0.0, "square": 0.0} | ({"largest": 0.0} if self.amsgrad else {})
 
-    def _adam(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
-        mean = self.beta1 * slots[0] + (1 - self.beta1) * g
-        square = self.beta2 * slots[1] + (1 - self.beta2) * (g * g)
-        kept = [mean, square]
-        if self.amsgrad:
-            square = xp.maximum(slots[2], square)
-            kept.append(square)
-        # averages that began at 0 are too small by these factors
-        rate = rate / (1 - self.beta1**count)
-        scale = 1 / math.sqrt(1 - self.beta2**count)
-        return [p - rate * (mean / (scale * _sqrt(xp, square) + self.eps)), *kept]
+    def _conventions(self) -> dict[str, Any]:
+        decoupled = isinstance(self, AdamW)
+        return {"betas": (self.beta1, self.beta2), "decoupled_weight_decay": decoupled}
 
 
 @dataclass(frozen=True)
@@ -478,9 +470,6 @@ class Adam(_AdamFormula):
     amsgrad: bool = False
     maximize: bool = False
 
-    def _formula(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
-        return self._adam(xp, rate, count, p, self._decayed(p, g), *slots)
-
 
 @dataclass(frozen=True)
 class AdamW(_AdamFormula):
@@ -501,10 +490,6 @@ class AdamW(_AdamFormula):
     weight_decay: float = 1e-2
     amsgrad: bool = False
     maximize: bool = False
-
-    def _formula(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
-        p = p * (1 - rate * self.weight_decay)
-        return self._adam(xp, rate, count, p, -g if self.maximize else g, *slots)
 
 
 @dataclass(frozen=True)
@@ -537,23 +522,15 @@ class RMSprop(_Optimiser):
     weight_decay: float = 0.0
     maximize: bool = False
 
+    _formula = staticmethod(formulas.rmsprop)
+    _called: ClassVar = {"square": "square_avg", "mean": "grad_avg", "velocity": "momentum_buffer"}
+
     def _slots(self) -> dict[str, float]:
         names = ["square"] + ["mean"] * self.centered + ["velocity"] * bool(self.momentum)
         return dict.fromkeys(names, 0.0)
 
-    def _formula(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
-        g = self._decayed(p, g)
-        spread = square = self.decay * slots[0] + (1 - self.decay) * (g * g)
-        kept = [square]
-        if self.centered:
-            mean = self.decay * slots[1] + (1 - self.decay) * g
-            kept.append(mean)
-            spread = xp.clip(square - mean * mean, 0.0, None)  # rounding may leave less than 0
-        step = g / (_sqrt(xp, spread) + self.eps)
-        if self.momentum:
-            step = self.momentum * slots[-1] + step
-            kept.append(step)
-        return [p - rate * step, *kept]
+    def _conventions(self) -> dict[str, Any]:
+        return {"alpha": self.decay, "at_least_0": True}
 
 
 @dataclass(frozen=True)
@@ -583,11 +560,8 @@ class Adagrad(_Optimiser):
     weight_decay: float = 0.0
     maximize: bool = False
 
+    _formula = staticmethod(formulas.adagrad)
+    _called: ClassVar = {"sum": "sum"}
+
     def _slots(self) -> dict[str, float]:
         return {"sum": self.initial_accumulator}
-
-    def _formula(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
-        g = self._decayed(p, g)
-        total = slots[0] + g * g
-        rate = rate / (1 + (count - 1) * self.lr_decay)
-        return [p - rate * (g / (_sqrt(xp, total) + self.eps)), total]

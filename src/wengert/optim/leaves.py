@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,24 +25,34 @@ def matching(tree: Any, other: Any, names: tuple[str, str]) -> list[Any]:
 
     `names` is what to call the two in an error. A part may be None, also in a dataclass.
     """
+    return matcher(tree)(other, names)
+
+
+def matcher(tree: Any) -> Callable[[Any, tuple[str, str]], list[Any]]:
+    """Return `matching` for one tree and any number of others."""
     leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)
-    try:
-        parts = spec.flatten_up_to(other)
-    except ValueError as error:
-        raise _mismatch(tree, other, names) from error
-    if not any(map(is_record, leaves)):
-        return parts
-    found: list[Any] = []
-    for leaf, part in zip(leaves, parts, strict=True):
-        if not is_record(leaf):
-            found.append(part)
-        elif type(part) is type(leaf):
-            fields = _fields(leaf)
-            twin = {name: getattr(part, name) for name in fields}
-            found += matching(fields, twin, names)
-        else:
-            raise _mismatch(tree, other, names)
-    return found
+    has_records = any(map(is_record, leaves))
+
+    def match(other: Any, names: tuple[str, str]) -> list[Any]:
+        try:
+            parts = spec.flatten_up_to(other)
+        except ValueError as error:
+            raise _mismatch(tree, other, names) from error
+        if not has_records:
+            return parts
+        found: list[Any] = []
+        for leaf, part in zip(leaves, parts, strict=True):
+            if not is_record(leaf):
+                found.append(part)
+            elif type(part) is type(leaf):
+                fields = _fields(leaf)
+                twin = {name: getattr(part, name) for name in fields}
+                found += matching(fields, twin, names)
+            else:
+                raise _mismatch(tree, other, names)
+        return found
+
+    return match
 
 
 def _fields(record: Any) -> dict[str, Any]:
@@ -90,6 +101,8 @@ def _within(label: str, other: str) -> bool:
 
 def traced(value: Any) -> bool:
     """Whether a tape that records now cares about a tensor."""
+    if type(value) is np.ndarray:
+        return False
     if type(value) is Block:
         value = value.values
     if isinstance(value, Selection):

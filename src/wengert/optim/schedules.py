@@ -13,6 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from wengert.optim import rates
+from wengert.optim.rates import NUMBERS
+
 Schedule = Callable[[int], float]
 
 
@@ -53,7 +56,7 @@ def _check_number(what: str, value: Any) -> None:
 
 def _part(step: int, steps: int) -> float:
     """Return how much of the way is done: 0 at the start, 1 from the last step on."""
-    return min(max(step, 0), steps) / steps
+    return rates.share(NUMBERS, max(step, 0), steps)
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class polynomial(_Schedule):
     power: float = 2.0
 
     def _at(self, step: int) -> float:
-        return self.end + (self.start - self.end) * (1 - _part(step, self.steps)) ** self.power
+        return rates.polynomial(_part(step, self.steps), self.start, self.end, self.power)
 
 
 @dataclass(frozen=True)
@@ -91,8 +94,7 @@ class linear(_Schedule):
     steps: int
 
     def _at(self, step: int) -> float:
-        done = _part(step, self.steps)
-        return self.start * (1 - done) + self.end * done
+        return rates.line(_part(step, self.steps), self.start, self.end)
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,7 @@ class cosine_decay(_Schedule):
     end: float = 0.0
 
     def _at(self, step: int) -> float:
-        left = 0.5 * (1 + math.cos(math.pi * _part(step, self.steps)))
-        return self.end + (self.start - self.end) * left
+        return rates.cosine(NUMBERS, _part(step, self.steps), self.start, self.end)
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,8 @@ class exponential_decay(_Schedule):
     end: float = 0.0
 
     def _at(self, step: int) -> float:
-        return max(self.start * self.rate ** (step / self.steps), self.end)
+        left = rates.exponential(NUMBERS, step, self.rate, self.steps)
+        return max(self.start * left, self.end)
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ class step_decay(_Schedule):
     every: int
 
     def _at(self, step: int) -> float:
-        return self.start * self.factor ** (step // self.every)
+        return self.start * rates.exponential(NUMBERS, step, self.factor, self.every, True)
 
 
 @dataclass(frozen=True)

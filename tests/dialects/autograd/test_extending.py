@@ -8,7 +8,7 @@ from typing import Any
 import numpy as onp
 import pytest
 
-from tests.dialects.autograd.parity import Library, M, X, Z, compare
+from tests.dialects.autograd.parity import OURS, Library, M, X, Z, compare
 from tests.dialects.parity import Programs
 
 pytestmark = pytest.mark.parity
@@ -172,6 +172,21 @@ def test_optimisers(name: str) -> None:
         return end, seen, optimise(L.grad(objective), start, None, 5)
 
     compare(of)
+
+
+@pytest.mark.parametrize("name", ["sgd", "rmsprop", "adam"])
+@pytest.mark.parametrize("of", ["rate", "start", "gradient"])
+def test_optimisers_have_derivatives(name: str, of: str) -> None:
+    """Where an optimiser ends may be differentiated: by its rate, its start, and its gradients."""
+    np, optimise = OURS.np, getattr(OURS.module("misc.optimizers"), name)
+
+    def end(s: Any) -> Any:
+        rate, start, scale = (s if of == what else 0.5 for what in ("rate", "start", "gradient"))
+        given = start * onp.array([1.0, -2.0])
+        return np.sum(optimise(lambda x, i: scale + np.sin(x), given, None, 4, rate) ** 3)
+
+    slope = (end(0.5 + 1e-6) - end(0.5 - 1e-6)) / 2e-6
+    assert OURS.grad(end)(0.5) == pytest.approx(slope, rel=1e-6, abs=1e-7)
 
 
 @program

@@ -94,6 +94,12 @@ ABSENT: dict[str, str] = {
             "TransformerDecoderLayer",
         )
     },
+    **{
+        f"nn.{name}": (
+            f"torch.nn.{name} is not offered; write nn.AdaptiveMaxPool2d, which draws nothing"
+        )
+        for name in ("FractionalMaxPool2d", "FractionalMaxPool3d")
+    },
     "nn.CTCLoss": "torch.nn.CTCLoss is not offered; write the sum over alignments in log-space",
     "nn.AdaptiveLogSoftmaxWithLoss": (
         "torch.nn.AdaptiveLogSoftmaxWithLoss is not offered; write nn.Linear and "

@@ -10,6 +10,9 @@ import numpy as np
 
 from wengert.dialects.autograd.borders import missing
 from wengert.dialects.autograd.misc.flatten import flatten
+from wengert.engine.tensor import Tensor, wrap
+from wengert.optim import formulas
+from wengert.optim.formulas import Formula, step_in_place
 
 Function = Callable[..., Any]
 
@@ -35,6 +38,34 @@ def _on_nests(optimise: Function) -> Function:
     return optimiser
 
 
+def _tensor(x: Any) -> Tensor:
+    return x if isinstance(x, Tensor) else wrap(x)
+
+
+def _descended(
+    grad: Function, x: Any, callback: Any, steps: int, formula: Formula,
+    options: dict[str, Any], **kept: float,
+) -> Any:  # fmt: skip
+    """Return where a formula goes from x; `kept` is what its state begins with."""
+    state: dict[str, Any] = {name: np.full(len(x), value) for name, value in kept.items()}
+    dtype = np.dtype(float)
+    learnt = any(isinstance(v, Tensor) for v in (*options.values(), *options.get("betas", ())))
+    for i in range(steps):
+        g = grad(x, i)
+        callback(x, i, g)
+        state["step"] = i + 1
+        if learnt or isinstance(x, Tensor) or isinstance(g, Tensor):
+            state.update((name, _tensor(state[name])) for name in kept)
+            x = formula(Tensor._namespace, _tensor(x), g, state, options)
+            continue
+        if not x.dtype == g.dtype == dtype:
+            dtype = np.result_type(x, g, dtype)
+            g = g.astype(dtype)
+            state.update((name, state[name].astype(dtype)) for name in kept)
+        x = step_in_place(formula, x.astype(dtype), g, state, options)  # a copy of what is seen
+    return x
+
+
 @_on_nests
 def sgd(
     grad: Function,
@@ -45,13 +76,8 @@ def sgd(
     mass: float = 0.9,
 ) -> Any:
     """Return the result of gradient descent with momentum, from grad(x, i) of steps i."""
-    velocity = np.zeros(len(x))
-    for i in range(num_iters):
-        g = grad(x, i)
-        callback(x, i, g)
-        velocity = mass * velocity - (1.0 - mass) * g
-        x = x + step_size * velocity
-    return x
+    options = {"lr": step_size, "momentum": mass, "dampening": mass}
+    return _descended(grad, x, callback, num_iters, formulas.sgd, options, momentum_buffer=0.0)
 
 
 @_on_nests
@@ -65,13 +91,8 @@ def rmsprop(
     eps: float = 1e-8,
 ) -> Any:
     """Return the result of descent with steps divided by the mean square of recent gradients."""
-    mean_square = np.ones(len(x))
-    for i in range(num_iters):
-        g = grad(x, i)
-        callback(x, i, g)
-        mean_square = gamma * mean_square + (1 - gamma) * g**2
-        x = x - step_size * g / (np.sqrt(mean_square) + eps)
-    return x
+    options = {"lr": step_size, "alpha": gamma, "eps": eps}
+    return _descended(grad, x, callback, num_iters, formulas.rmsprop, options, square_avg=1.0)
 
 
 @_on_nests
@@ -86,15 +107,10 @@ def adam(
     eps: float = 1e-8,
 ) -> Any:
     """Return the result of Adam."""
-    mean, mean_square = np.zeros(len(x)), np.zeros(len(x))
-    for i in range(num_iters):
-        g = grad(x, i)
-        callback(x, i, g)
-        mean = b1 * mean + (1 - b1) * g
-        mean_square = b2 * mean_square + (1 - b2) * g**2
-        unbiased = mean_square / (1 - b2 ** (i + 1))
-        x = x - step_size * mean / (1 - b1 ** (i + 1)) / (np.sqrt(unbiased) + eps)
-    return x
+    options = {"lr": step_size, "betas": (b1, b2), "eps": eps}
+    return _descended(
+        grad, x, callback, num_iters, formulas.adam, options, exp_avg=0.0, exp_avg_sq=0.0
+    )
 
 
 __all__ = ["adam", "rmsprop", "sgd"]

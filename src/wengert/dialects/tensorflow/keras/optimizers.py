@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,19 +18,32 @@ from wengert.dialects.tensorflow.keras.state import State, numbered
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.tensors import Tensor, convert, made
 from wengert.dialects.tensorflow.variables import Variable
-from wengert.optim import keras_rules
-from wengert.optim.keras_rules import Gradient, single
+from wengert.optim import formulas
+from wengert.optim.formulas import Formula, Rows, total
+
+Gradient = np.ndarray | Rows
 
 
 def _raw(variable: Variable) -> np.ndarray:
     return np.asarray(variable._value._raw)
 
 
+def single(value: float) -> float:
+    """Return a number rounded to single precision, which Keras does whatever the dtype."""
+    return float(np.float32(value))
+
+
 @keras("optimizers", "Optimizer")
 class Optimizer:
     """What optimisers share; one of your own defines `update_step`."""
 
-    _rule = keras_rules.Rule()
+    _formula: Formula
+    #: What is kept for each parameter, in groups: its name, and what the formula calls it.
+    _kept: Sequence[dict[str, str]] = ()
+    #: What slots begin with, if not with 0.
+    _begin: float = 0.0
+    #: The formula's options, but for the rate.
+    _options: dict[str, Any]
 
     def __init__(
         self,
@@ -142,15 +156,12 @@ class Optimizer:
             name = "gradient_accumulator"
             self._accumulated = [self.add_variable_from_reference(v, name) for v in parameters]
         self._trainable_variables = parameters
-        self._slots: list[list[Variable]] = [[] for _ in parameters]
-        for group in self._rule.slots():
+        self._slots: list[dict[str, Variable]] = [{} for _ in parameters]
+        for group in self._kept:
             for variable, slots in zip(parameters, self._slots, strict=True):
-                slots += [
-                    self.add_variable_from_reference(variable, name, single(value))
-                    for name, value in group.items()
-                ]
-        self._shared = [self._state(v, np.float64, n) for n, v in self._rule.shared().items()]
-        self._variables += self._shared
+                for name, key in group.items():
+                    value = single(self._begin) if name == "accumulator" else 0.0
+                    slots[key] = self.add_variable_from_reference(variable, name, value)
         self.built = True
 
     def add_variable(
@@ -305,15 +316,12 @@ class Optimizer:
         every = self.gradient_accumulation_steps
         if every:
             sums = [self._accumulated[self._index[id(v)]] for _, v in pairs]
-            totals = [g.total + _raw(s) for (g, _), s in zip(pairs, sums, strict=True)]
+            totals = [total(g) + _raw(s) for (g, _), s in zip(pairs, sums, strict=True)]
             if (int(_raw(self._iterations)) + 1) % every:
-                for s, total in zip(sums, totals, strict=True):
-                    s.assign(total)
+                for s, added in zip(sums, totals, strict=True):
+                    s.assign(added)
                 return
-            pairs = [
-                (Gradient(total / every, None, total.shape), v)
-                for total, (_, v) in zip(totals, pairs, strict=True)
-            ]
+            pairs = [(added / every, v) for added, (_, v) in zip(totals, pairs, strict=True)]
         self._decay([v for _, v in pairs])
         self._update(self._clipped(pairs))
         for s in self._accumulated:
@@ -323,16 +331,17 @@ class Optimizer:
         """Return gradients made smaller, as `clipnorm` and the like say."""
         if self.clipvalue:
             limit = self.clipvalue
-            return [(g.replaced(np.clip(g.values, -limit, limit)), v) for g, v in pairs]
+            return [(_with_values(g, np.clip(_values(g), -limit, limit)), v) for g, v in pairs]
         limit = self.clipnorm or self.global_clipnorm or 0.0
         if not limit:
             return pairs
-        norms = [np.sqrt(np.sum(np.square(g.values))) for g, _ in pairs]
+        norms = [np.sqrt(np.sum(np.square(_values(g)))) for g, _ in pairs]
         if self.global_clipnorm:
             norms = [np.sqrt(np.sum(np.square(norms)))] * len(norms)
+        factors = [limit / np.maximum(norm, limit) for norm in norms]
         return [
-            (g.replaced(g.values * (limit / np.maximum(norm, limit)).astype(g.values.dtype)), v)
-            for (g, v), norm in zip(pairs, norms, strict=True)
+            (_with_values(g, _values(g) * factor.astype(_values(g).dtype)), v)
+            for (g, v), factor in zip(pairs, factors, strict=True)
         ]
 
     def _rate_now(self) -> float:
@@ -351,19 +360,21 @@ class Optimizer:
     def _update(self, pairs: list[tuple[Gradient, Any]]) -> None:
         if type(self).update_step is not Optimizer.update_step:
             for g, v in pairs:
-                aloud(self.update_step, made(g.total), v, self.learning_rate)
+                aloud(self.update_step, made(total(g)), v, self.learning_rate)
             return
         rate, step = self._rate_now(), int(np.asarray(self.iterations)) + 1
-        shared = self._rule.next_shared(step, *(float(_raw(s)) for s in self._shared))
-        for state, number in zip(self._shared, shared, strict=True):
-            state.assign(number)
+        options = {**self._options, **self._shared(step), "lr": rate}
         for g, v in pairs:
             slots = self._slots[self._index[id(v)]]
-            p = _raw(v)
-            new, *kept = self._rule.step(rate, step, shared, p, g, *map(_raw, slots))
-            v.assign(np.asarray(new, p.dtype))
-            for slot, value in zip(slots, kept, strict=True):
-                slot.assign(np.asarray(value, p.dtype))
+            state: dict[str, Any] = {key: _raw(slot) for key, slot in slots.items()}
+            state["step"] = step
+            v.assign(made(formulas.stepped(self._formula, _raw(v), g, state, options)))
+            for key, slot in slots.items():
+                slot.assign(made(state[key]))
+
+    def _shared(self, step: int) -> dict[str, Any]:
+        """Return options that change from step to step, the same for all parameters."""
+        return {}
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Step one variable; what optimisers of your own define."""
@@ -407,7 +418,16 @@ def _gradient(g: Any, variable: Any, scale: float | None) -> Gradient:
             f"the gradient of a variable of shape {list(p.shape)} has shape {list(values.shape)}; "
             "they must be equal"
         )
-    return Gradient(values, rows, p.shape)
+    return values if rows is None else Rows(values, rows, p.shape)
+
+
+def _values(g: Gradient) -> np.ndarray:
+    return g.values if isinstance(g, Rows) else g
+
+
+def _with_values(g: Gradient, values: np.ndarray) -> Gradient:
+    """Return a gradient at the same rows with other values."""
+    return Rows(values, g.rows, g.shape) if isinstance(g, Rows) else values
 
 
 # -- the optimisers -------------------------------------------------------------------------------
@@ -421,21 +441,27 @@ def _offered(kind: type[Optimizer]) -> type[Optimizer]:
     return kind
 
 
-class _OfRule(Optimizer):
-    """An optimiser with a rule, whose hyperparameters are attributes."""
+class _OfFormula(Optimizer):
+    """An optimiser with a formula, whose hyperparameters are attributes."""
 
-    def _with(self, make: Callable[..., keras_rules.Rule], **given: Any) -> None:
+    #: Where the formula differs from PyTorch's.
+    _convention: Mapping[str, Any] = MappingProxyType({})
+
+    def _with(self, options: dict[str, Any], **given: Any) -> None:
         self.__dict__.update(given)
         self._hyperparameters = given
-        self._rule = make(**given)
+        self._options = {**self._convention, **options}
 
     def get_config(self) -> dict[str, Any]:
         return super().get_config() | self._hyperparameters
 
 
 @_offered
-class SGD(_OfRule):
+class SGD(_OfFormula):
     """Steps against the gradient, with `momentum` and perhaps Nesterov's look ahead."""
+
+    _formula = staticmethod(formulas.sgd)
+    _convention = MappingProxyType({"rate_in_sum": True})
 
     def __init__(
         self,
@@ -447,19 +473,44 @@ class SGD(_OfRule):
         super().__init__(learning_rate, **common)
         if not isinstance(momentum, float) or not 0 <= momentum <= 1:
             raise ValueError(f"momentum={momentum!r}; expected a float from 0 to 1")
-        self._with(keras_rules.SGD, momentum=momentum, nesterov=nesterov)
+        options = {"momentum": single(momentum), "nesterov": nesterov}
+        self._with(options, momentum=momentum, nesterov=nesterov)
+        self._kept = [{"momentum": "momentum_buffer"}] if momentum else []
+
+
+class _Moments(_OfFormula):
+    """Optimisers that keep means of the gradient and, most of them, of its square."""
+
+    _kept: Sequence[dict[str, str]] = ({"momentum": "exp_avg", "velocity": "exp_avg_sq"},)
+
+    def __init__(
+        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
+        epsilon: float = 1e-7, **common: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, **common)
+        options = {
+            "betas": (beta_1, beta_2),
+            "bias_betas": (single(beta_1), single(beta_2)),
+            "eps": epsilon,
+        }
+        self._with(options, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon)
 
 
 @_offered
-class Adam(_OfRule):
+class Adam(_Moments):
     """The gradient's mean over its root mean square."""
+
+    _formula = staticmethod(formulas.adam)
+    _convention = MappingProxyType({"eps_scaled": True})
 
     def __init__(
         self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
         epsilon: float = 1e-7, amsgrad: bool = False, **common: Any,
     ) -> None:  # fmt: skip
-        super().__init__(learning_rate, **common)
-        self._with(keras_rules.Adam, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon, amsgrad=amsgrad)
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, **common)
+        self._with({**self._options, "amsgrad": amsgrad}, **self._hyperparameters, amsgrad=amsgrad)
+        if amsgrad:
+            self._kept = (*_Moments._kept, {"velocity_hat": "max_exp_avg_sq"})
 
 
 @_offered
@@ -478,22 +529,31 @@ class AdamW(Adam):
 
 
 @_offered
-class RMSprop(_OfRule):
+class RMSprop(_OfFormula):
     """The gradient over its root mean square."""
+
+    _formula = staticmethod(formulas.rmsprop)
+    _convention = MappingProxyType({"eps_inside": True, "rate_in_sum": True})
 
     def __init__(
         self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0,
         epsilon: float = 1e-7, centered: bool = False, **common: Any,
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, **common)
-        self._with(
-            keras_rules.RMSprop, rho=rho, momentum=momentum, epsilon=epsilon, centered=centered
-        )
+        given = {"momentum": momentum, "centered": centered}
+        self._with({"alpha": rho, "eps": epsilon, **given}, rho=rho, epsilon=epsilon, **given)
+        self._kept = [{"velocity": "square_avg"}]
+        self._kept += [{"momentum": "momentum_buffer"}] * (momentum > 0)
+        self._kept += [{"average_gradient": "grad_avg"}] * centered
 
 
 @_offered
-class Adagrad(_OfRule):
+class Adagrad(_OfFormula):
     """The gradient over the root of the sum of its squares."""
+
+    _formula = staticmethod(formulas.adagrad)
+    _convention = MappingProxyType({"eps_inside": True})
+    _kept = ({"accumulator": "sum"},)
 
     def __init__(
         self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1,
@@ -501,61 +561,69 @@ class Adagrad(_OfRule):
     ) -> None:  # fmt: skip
         super().__init__(learning_rate, **common)
         self._with(
-            keras_rules.Adagrad,
+            {"eps": epsilon},
             initial_accumulator_value=initial_accumulator_value, epsilon=epsilon,
         )  # fmt: skip
+        self._begin = initial_accumulator_value
 
 
 @_offered
-class Adadelta(_OfRule):
+class Adadelta(_OfFormula):
     """The gradient times the root mean square of steps over that of gradients."""
+
+    _formula = staticmethod(formulas.adadelta)
+    _kept = ({"accumulated_grad": "square_avg", "accumulated_delta_var": "acc_delta"},)
 
     def __init__(
         self, learning_rate: Any = 0.001, rho: float = 0.95, epsilon: float = 1e-7, **common: Any
     ) -> None:
         super().__init__(learning_rate, **common)
-        self._with(keras_rules.Adadelta, rho=rho, epsilon=epsilon)
+        self._with({"rho": rho, "eps": epsilon}, rho=rho, epsilon=epsilon)
 
 
 @_offered
-class Adamax(_OfRule):
+class Adamax(_Moments):
     """The gradient's mean over the largest gradient."""
 
-    def __init__(
-        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
-        epsilon: float = 1e-7, **common: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(learning_rate, **common)
-        self._with(keras_rules.Adamax, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon)
+    _formula = staticmethod(formulas.adamax)
+    _convention = MappingProxyType({"eps_outside": True})
+    _kept = ({"momentum": "exp_avg", "norm": "exp_inf"},)
 
 
 @_offered
-class Nadam(_OfRule):
+class Nadam(_Moments):
     """Adam with Nesterov's look ahead."""
 
-    def __init__(
-        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
-        epsilon: float = 1e-7, **common: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(learning_rate, **common)
-        self._with(keras_rules.Nadam, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon)
+    _formula = staticmethod(formulas.nadam)
+    _convention = MappingProxyType({"momentum_decay": 1, "mu_base": single(0.96)})
+
+    def build(self, var_list: Iterable[Any]) -> None:
+        """Make what is kept for each of some variables, and for all of them."""
+        if not self.built:
+            super().build(var_list)
+            self._product = self._state(1.0, np.float64, "u_product")
+            self._variables.append(self._product)
+
+    def _shared(self, step: int) -> dict[str, Any]:
+        """Return the product of all weights so far, and the betas as they are rounded."""
+        product = float(_raw(self._product)) * self.beta_1 * (1 - 0.5 * 0.96**step)
+        self._product.assign(product)
+        return {"mu_product": product, "betas": self._options["bias_betas"]}
 
 
 @_offered
-class Lamb(_OfRule):
+class Lamb(_Moments):
     """Adam with steps as long as the parameter is large."""
 
-    def __init__(
-        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
-        epsilon: float = 1e-7, **common: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(learning_rate, **common)
-        self._with(keras_rules.Lamb, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon)
+    _formula = staticmethod(formulas.lamb)
 
 
 @_offered
-class Lion(_OfRule):
+class Lion(_OfFormula):
     """Steps along the signs of a mean."""
+
+    _formula = staticmethod(formulas.lion)
+    _kept = ({"momentum": "exp_avg"},)
 
     def __init__(
         self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.99, **common: Any
@@ -563,12 +631,15 @@ class Lion(_OfRule):
         super().__init__(learning_rate, **common)
         if not 0 < beta_1 <= 1:
             raise ValueError(f"Lion: beta_1={beta_1}; expected a number above 0, up to 1")
-        self._with(keras_rules.Lion, beta_1=beta_1, beta_2=beta_2)
+        self._with({"betas": (single(beta_1), single(beta_2))}, beta_1=beta_1, beta_2=beta_2)
 
 
 @_offered
-class Ftrl(_OfRule):
+class Ftrl(_OfFormula):
     """Follow the regularised leader."""
+
+    _formula = staticmethod(formulas.ftrl)
+    _kept = ({"accumulator": "sum", "linear": "linear"},)
 
     def __init__(
         self, learning_rate: Any = 0.001, learning_rate_power: float = -0.5,
@@ -588,7 +659,15 @@ class Ftrl(_OfRule):
                 raise ValueError(f"Ftrl: {name}={value}; expected 0 or more")
         if learning_rate_power > 0:
             raise ValueError(f"Ftrl: learning_rate_power={learning_rate_power}; expected 0 or less")
-        self._with(keras_rules.Ftrl, learning_rate_power=learning_rate_power, beta=beta, **given)
+        options = {
+            "lr_power": learning_rate_power,
+            "l1": l1_regularization_strength,
+            "l2": l2_regularization_strength,
+            "l2_shrinkage": l2_shrinkage_regularization_strength,
+            "beta": beta,
+        }
+        self._with(options, learning_rate_power=learning_rate_power, beta=beta, **given)
+        self._begin = initial_accumulator_value
 
 
 @keras("optimizers", "get")

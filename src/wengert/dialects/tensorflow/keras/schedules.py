@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from wengert.dialects.tensorflow.keras.names import keras
 from wengert.dialects.tensorflow.tensors import convert, outward
 from wengert.engine.tensor import Tensor as Native
+from wengert.optim import rates
 
 ns = Native._namespace
 
@@ -37,20 +38,17 @@ class LearningRateSchedule:
         return cls(**config)
 
 
-class _Formula(LearningRateSchedule):
-    """A schedule that is a formula of its arguments and of the step."""
+class _OfFormula(LearningRateSchedule):
+    """A schedule that is a formula of its arguments, which are fields, and of the step."""
 
-    def __init__(self, **given: Any) -> None:
-        self._given = given
-        self.__dict__.update(given)
+    def __post_init__(self) -> None:
         for name in ("decay_steps", "first_decay_steps"):
-            if name in given and given[name] <= 0:
-                raise ValueError(
-                    f"{type(self).__name__}: {name}={given[name]}; expected more than 0"
-                )
+            given = getattr(self, name, 1)
+            if given <= 0:
+                raise ValueError(f"{type(self).__name__}: {name}={given}; expected more than 0")
 
     def get_config(self) -> dict[str, Any]:
-        return dict(self._given)
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def __call__(self, step: Any) -> Any:
         start = np.asarray(convert(self._start()).numpy())
@@ -65,137 +63,118 @@ class _Formula(LearningRateSchedule):
 
 
 @keras("optimizers.schedules", "ExponentialDecay")
-class ExponentialDecay(_Formula):
+@dataclass(eq=False, repr=False)
+class ExponentialDecay(_OfFormula):
     """initial * decay_rate ** (step / decay_steps)."""
 
-    def __init__(
-        self, initial_learning_rate: Any, decay_steps: Any, decay_rate: Any,
-        staircase: bool = False, name: str = "ExponentialDecay",
-    ) -> None:  # fmt: skip
-        super().__init__(
-            initial_learning_rate=initial_learning_rate, decay_steps=decay_steps,
-            decay_rate=decay_rate, staircase=staircase, name=name,
-        )  # fmt: skip
+    initial_learning_rate: Any
+    decay_steps: Any
+    decay_rate: Any
+    staircase: bool = False
+    name: str = "ExponentialDecay"
 
     def _at(self, step: Any) -> Any:
-        c = self._given
-        part = step / c["decay_steps"]
-        part = np.floor(part) if c["staircase"] else part
-        return c["initial_learning_rate"] * np.power(float(c["decay_rate"]), part)
+        given = float(self.decay_rate), self.decay_steps, self.staircase
+        return self.initial_learning_rate * rates.exponential(np, step, *given)
 
 
 @keras("optimizers.schedules", "InverseTimeDecay")
-class InverseTimeDecay(_Formula):
+@dataclass(eq=False, repr=False)
+class InverseTimeDecay(_OfFormula):
     """initial / (1 + decay_rate * step / decay_steps)."""
 
-    def __init__(
-        self, initial_learning_rate: Any, decay_steps: Any, decay_rate: Any,
-        staircase: bool = False, name: str = "InverseTimeDecay",
-    ) -> None:  # fmt: skip
-        super().__init__(
-            initial_learning_rate=initial_learning_rate, decay_steps=decay_steps,
-            decay_rate=decay_rate, staircase=staircase, name=name,
-        )  # fmt: skip
+    initial_learning_rate: Any
+    decay_steps: Any
+    decay_rate: Any
+    staircase: bool = False
+    name: str = "InverseTimeDecay"
 
     def _at(self, step: Any) -> Any:
-        c = self._given
-        part = step / c["decay_steps"]
-        part = np.floor(part) if c["staircase"] else part
-        return c["initial_learning_rate"] / (1 + c["decay_rate"] * part)
+        given = self.initial_learning_rate, self.decay_rate, self.decay_steps, self.staircase
+        return rates.inverse_time(np, step, *given)
 
 
 @keras("optimizers.schedules", "PolynomialDecay")
-class PolynomialDecay(_Formula):
+@dataclass(eq=False, repr=False)
+class PolynomialDecay(_OfFormula):
     """From initial to end, in decay_steps; the rest shrinks as a power."""
 
-    def __init__(
-        self, initial_learning_rate: Any, decay_steps: Any, end_learning_rate: Any = 0.0001,
-        power: float = 1.0, cycle: bool = False, name: str = "PolynomialDecay",
-    ) -> None:  # fmt: skip
-        super().__init__(
-            initial_learning_rate=initial_learning_rate, decay_steps=decay_steps,
-            end_learning_rate=end_learning_rate, power=power, cycle=cycle, name=name,
-        )  # fmt: skip
+    initial_learning_rate: Any
+    decay_steps: Any
+    end_learning_rate: Any = 0.0001
+    power: float = 1.0
+    cycle: bool = False
+    name: str = "PolynomialDecay"
 
     def _at(self, step: Any) -> Any:
-        c = self._given
-        steps, start, end = c["decay_steps"], c["initial_learning_rate"], c["end_learning_rate"]
-        if c["cycle"]:
+        steps = self.decay_steps
+        if self.cycle:
             steps = steps * np.maximum(np.ceil(step / steps), 1)
-        part = np.minimum(step, steps) / steps
-        return (start - end) * (1 - part) ** c["power"] + end
+        ends = self.initial_learning_rate, self.end_learning_rate
+        return rates.polynomial(rates.share(np, step, steps), *ends, self.power)
 
 
 @keras("optimizers.schedules", "CosineDecay")
-class CosineDecay(_Formula):
+@dataclass(eq=False, repr=False)
+class CosineDecay(_OfFormula):
     """Half a cosine from initial to alpha * initial, perhaps after a line up to warmup_target."""
 
-    def __init__(
-        self, initial_learning_rate: Any, decay_steps: Any, alpha: float = 0.0,
-        name: str = "CosineDecay", warmup_target: Any = None, warmup_steps: Any = 0,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            initial_learning_rate=initial_learning_rate, decay_steps=decay_steps, alpha=alpha,
-            name=name, warmup_target=warmup_target, warmup_steps=warmup_steps,
-        )  # fmt: skip
+    initial_learning_rate: Any
+    decay_steps: Any
+    alpha: float = 0.0
+    name: str = "CosineDecay"
+    warmup_target: Any = None
+    warmup_steps: Any = 0
 
     def _at(self, step: Any) -> Any:
-        c = self._given
-        start, first = c["initial_learning_rate"], 0
-        if c["warmup_target"] is not None:
-            first = c["warmup_steps"]
-            if step < first:
-                return (c["warmup_target"] - start) * step / first + start
-            start = c["warmup_target"]
-        part = np.minimum(step - first, c["decay_steps"]) / c["decay_steps"]
-        return start * ((1 - c["alpha"]) * 0.5 * (1 + np.cos(np.pi * part)) + c["alpha"])
+        start = self.initial_learning_rate
+        if self.warmup_target is not None:
+            if step < self.warmup_steps:
+                return rates.line(step / self.warmup_steps, start, self.warmup_target)
+            start, step = self.warmup_target, step - self.warmup_steps
+        return start * rates.cosine(np, rates.share(np, step, self.decay_steps), 1, self.alpha)
 
 
 @keras("optimizers.schedules", "CosineDecayRestarts")
-class CosineDecayRestarts(_Formula):
+@dataclass(eq=False, repr=False)
+class CosineDecayRestarts(_OfFormula):
     """Half cosines one after another, each t_mul times as long and m_mul times as high."""
 
-    def __init__(
-        self, initial_learning_rate: Any, first_decay_steps: Any, t_mul: float = 2.0,
-        m_mul: float = 1.0, alpha: float = 0.0, name: str = "SGDRDecay",
-    ) -> None:  # fmt: skip
-        super().__init__(
-            initial_learning_rate=initial_learning_rate, first_decay_steps=first_decay_steps,
-            t_mul=t_mul, m_mul=m_mul, alpha=alpha, name=name,
-        )  # fmt: skip
+    initial_learning_rate: Any
+    first_decay_steps: Any
+    t_mul: float = 2.0
+    m_mul: float = 1.0
+    alpha: float = 0.0
+    name: str = "SGDRDecay"
 
     def _at(self, step: Any) -> Any:
-        c = self._given
-        done, t_mul = step / c["first_decay_steps"], c["t_mul"]
-        if t_mul == 1:
-            restarts = np.floor(done)
-            done = done - restarts
-        else:
-            restarts = np.floor(np.log(1 - done * (1 - t_mul)) / math.log(t_mul))
-            done = (done - (1 - t_mul**restarts) / (1 - t_mul)) / t_mul**restarts
-        high = c["m_mul"] ** restarts
-        part = (1 - c["alpha"]) * 0.5 * high * (1 + np.cos(np.pi * done)) + c["alpha"]
-        return c["initial_learning_rate"] * part
+        number, done = rates.restarts(np, step, self.first_decay_steps, self.t_mul)
+        high = (1 - self.alpha) * self.m_mul**number
+        return self.initial_learning_rate * (rates.cosine(np, done, high, 0) + self.alpha)
 
 
 @keras("optimizers.schedules", "PiecewiseConstantDecay")
-class PiecewiseConstantDecay(_Formula):
+@dataclass(eq=False, repr=False)
+class PiecewiseConstantDecay(_OfFormula):
     """values[0] up to and with step boundaries[0], then values[1], and so forth."""
 
-    def __init__(self, boundaries: Any, values: Any, name: str = "PiecewiseConstant") -> None:
-        if len(boundaries) != len(values) - 1:
+    boundaries: Any
+    values: Any
+    name: str = "PiecewiseConstant"
+
+    def __post_init__(self) -> None:
+        if len(self.boundaries) != len(self.values) - 1:
             raise ValueError(
-                f"{len(boundaries)} boundaries and {len(values)} values; expected one value more "
-                "than boundaries"
+                f"{len(self.boundaries)} boundaries and {len(self.values)} values; expected one "
+                "value more than boundaries"
             )
-        super().__init__(boundaries=boundaries, values=values, name=name)
 
     def _start(self) -> Any:
-        return self._given["values"][0]
+        return self.values[0]
 
     def _at(self, step: Any) -> Any:
-        passed = sum(int(step > float(b)) for b in self._given["boundaries"])
-        return np.asarray(convert(self._given["values"][passed]).numpy())
+        passed = sum(int(step > float(b)) for b in self.boundaries)
+        return np.asarray(convert(self.values[passed]).numpy())
 
 
 Rate = float | Callable[[], Any] | LearningRateSchedule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from inspect import Parameter, Signature, signature
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,11 @@ def _label(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
 
 
+_KIND = Parameter.POSITIONAL_OR_KEYWORD
+_INPUT = Parameter("input", _KIND, annotation="Any")
+_INPLACE = Parameter("inplace", _KIND, default=False, annotation="bool")
+
+
 def activation(
     name: str, *also: str, underscored: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -136,9 +142,12 @@ def activation(
         def changed(input: Any, *args: Any, **options: Any) -> Any:
             return change(input, choose(*args, **options))
 
-        for function, its in ((call, name), (without, name), (changed, f"{name}_")):
+        takes = [_INPUT, *signature(choose).parameters.values()]
+        functions: Any = ((call, name), (without, name), (changed, f"{name}_"))
+        for function, its in functions:
             function.__name__ = function.__qualname__ = its
             function.__doc__ = choose.__doc__
+            function.__signature__ = Signature([*takes, _INPLACE] if function is call else takes)
         put((F + name,), call)
         put(also, without)
         put(underscored, changed)

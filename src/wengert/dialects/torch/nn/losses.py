@@ -30,6 +30,7 @@ from wengert.dialects.torch.tensors import (
     promoted,
     values_of,
 )
+from wengert.engine.errors import caller_depth
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -50,7 +51,7 @@ def _way(size_average: Any, reduce: Any, reduction: Any) -> str:
         reduction = ("mean" if size_average else "sum") if reduce else "none"
         warnings.warn(
             f"size_average and reduce are old; write reduction='{reduction}'",
-            stacklevel=4,
+            stacklevel=caller_depth(),
         )
     if reduction not in _REDUCTIONS:
         raise wrong(f"reduction is {reduction}; write 'mean', 'sum' or 'none'")

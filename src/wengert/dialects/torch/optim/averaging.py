@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,10 +11,12 @@ import numpy as np
 
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.module import Module
-from wengert.dialects.torch.optim.lr_scheduler import LRScheduler, _check_strategy, _for_groups
+from wengert.dialects.torch.optim.lr_scheduler import check_strategy
 from wengert.dialects.torch.optim.optimizer import Optimizer
+from wengert.dialects.torch.optim.scheduler import LRScheduler, for_groups
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor, made
+from wengert.optim.rates import NUMBERS, half_wave, line
 
 
 def _check_decay(decay: float) -> None:
@@ -154,10 +155,10 @@ class SWALR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         for rate, group in zip(
-            _for_groups("swa_lr", optimizer, swa_lr), optimizer.param_groups, strict=True
+            for_groups("swa_lr", optimizer, swa_lr), optimizer.param_groups, strict=True
         ):
             group["swa_lr"] = rate
-        _check_strategy(anneal_strategy)
+        check_strategy(anneal_strategy)
         self._anneal_strategy = anneal_strategy
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs is {anneal_epochs}; give 0 or more")
@@ -167,7 +168,7 @@ class SWALR(LRScheduler):
     def _share(self, step: int) -> float:
         """Return how much of the constant rate there is after some steps."""
         t = max(0, min(1, step / max(1, self.anneal_epochs)))
-        return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
+        return t if self._anneal_strategy == "linear" else 1 - half_wave(NUMBERS, t)
 
     def get_lr(self) -> list[Any]:
         """Return the rates for now."""
@@ -180,5 +181,5 @@ class SWALR(LRScheduler):
         for group in self.optimizer.param_groups:
             last, goal = group["lr"], group["swa_lr"]
             first = goal if before == 1 else (last - before * goal) / (1 - before)
-            rates.append(goal * now + first * (1 - now))
+            rates.append(line(now, first, goal))
         return rates

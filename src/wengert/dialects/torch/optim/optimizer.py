@@ -22,7 +22,7 @@ from wengert.engine.node import next_order
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
-from wengert.optim.torch_rules import Rule
+from wengert.optim.formulas import PIECE, Formula, step_in_place
 
 Hooks = OrderedDict[int, Callable[..., Any]]
 
@@ -344,8 +344,6 @@ def _operation(function: Any) -> Callable[..., Any]:
     return lambda *args: apply(function.op, args, {})
 
 
-#: How many elements of a large parameter are changed at a time.
-_PIECE = 1 << 16
 #: What rules compute with where steps are recorded: derivatives at kinks are PyTorch's.
 _RECORDED = SimpleNamespace(
     sqrt=ns.sqrt,
@@ -376,15 +374,16 @@ def item(value: Any) -> Any:
 class ByRule(Optimizer):
     """An optimiser that changes each parameter by a rule of its gradient, state and options."""
 
-    _rule: Rule
+    _formula: Formula
     #: whether complex parameters are taken for pairs of real ones
     _pairs = True
-    #: whether each element is changed by itself, and no number of the state with it
-    _elementwise = True
+
+    #: the arrays of zeros that are kept for each parameter, if the class says no more
+    _kept: tuple[str, ...] = ()
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the state that a parameter begins with."""
-        raise NotImplementedError
+        return {"step": number(0), **{name: filled(p) for name in self._kept}}
 
     def _state_of(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state: dict[str, Any] = self.state[p]
@@ -406,11 +405,12 @@ class ByRule(Optimizer):
 
     def _step_group(self, group: dict[str, Any], records: bool) -> None:
         inward = _as_native if records else item
-        options = {
-            k: tuple(map(inward, v)) if isinstance(v, (tuple, list)) else inward(v)
-            for k, v in group.items()
-            if k in self.defaults
-        }
+        options = {name: group[name] for name in self.defaults if name in group}
+        for name, value in options.items():
+            if isinstance(value, (tuple, list)):
+                options[name] = tuple(map(inward, value))
+            elif isinstance(value, Tensor):
+                options[name] = inward(value)
         for p in group["params"]:
             g = p.grad
             if g is None:
@@ -437,11 +437,11 @@ class ByRule(Optimizer):
         given = dict(kept)
         if raw.dtype.kind == "c" and self._pairs:
             given = {name: _pairs(value) for name, value in given.items()}
-            self._rule(np, _pairs(raw), _pairs(g), given, options)
-        elif self._elementwise and raw.size > _PIECE and given.keys() == state.keys():
-            self._write_pieces(raw, g, given, options)
+            self._formula(np, _pairs(raw), _pairs(g), given, options)
+        elif raw.size > PIECE and given.keys() == state.keys():  # no array is new
+            step_in_place(self._formula, raw, g, given, options)
         else:
-            self._rule(np, raw, g, given, options)
+            self._formula(np, raw, g, given, options)
         frame = users_frame()
         for array in (raw, *kept.values()):
             memory.note_write(array, frame)
@@ -451,21 +451,6 @@ class ByRule(Optimizer):
                 state[name] = made(np.asarray(value))  # of one number, rules make NumPy's scalars
             elif type(value) is float:
                 before[...] = value
-
-    def _write_pieces(
-        self, raw: np.ndarray, g: np.ndarray, given: dict[str, Any], options: dict[str, Any]
-    ) -> None:
-        """Make a step piece by piece, so that what is computed on the way stays in the cache."""
-        arrays = {name: value for name, value in given.items() if value.shape == raw.shape}
-        if not all(a.flags.c_contiguous for a in (raw, g, *arrays.values())):
-            self._rule(np, raw, g, given, options)
-            return
-        p, g = raw.reshape(-1), g.reshape(-1)
-        flat = {name: value.reshape(-1) for name, value in arrays.items()}
-        for begin in range(0, p.size, _PIECE):
-            piece = slice(begin, begin + _PIECE)
-            kept = {name: value[piece] for name, value in flat.items()}
-            self._rule(np, p[piece], g[piece], {**given, **kept}, options)
 
     def _record(self, p: Tensor, g: Native, state: dict[str, Any], options: dict[str, Any]) -> None:
         """Make a step whose entries say how the parameter and its state came about."""
@@ -477,10 +462,10 @@ class ByRule(Optimizer):
         old = _own(p)
         if p._raw.dtype.kind == "c" and self._pairs:
             given = {name: _native_pairs(value) for name, value in given.items()}
-            new = self._rule(_RECORDED, _native_pairs(old), _native_pairs(g), given, options)
+            new = self._formula(_RECORDED, _native_pairs(old), _native_pairs(g), given, options)
             new = ns.complex(new[..., 0], new[..., 1])
         else:
-            new = self._rule(_RECORDED, old, g, given, options)
+            new = self._formula(_RECORDED, old, g, given, options)
         memory.overwrite(p, new, since)
         for name, value in given.items():
             if name == "step":

@@ -12,7 +12,7 @@ from wengert.dialects.torch.modes import enable_grad, no_grad
 from wengert.dialects.torch.optim.optimizer import ByRule, Optimizer, filled, item, number
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
-from wengert.optim import lbfgs, torch_rules
+from wengert.optim import formulas, lbfgs
 
 Betas = tuple[Any, Any]
 
@@ -45,10 +45,15 @@ def _check_fused(fused: bool | None, foreach: bool | None, differentiable: bool)
         raise RuntimeError("fused and foreach are two ways to compute one step; leave one away")
 
 
+def _picked(given: dict[str, Any], names: str) -> dict[str, Any]:
+    """Return the arguments that are options, in the order in which PyTorch shows them."""
+    return {name: given[name] for name in names.split()}
+
+
 class SGD(ByRule):
     """Gradient descent, with or without momentum."""
 
-    _rule = staticmethod(torch_rules.sgd)
+    _formula = staticmethod(formulas.sgd)
     _pairs = False
 
     def __init__(
@@ -69,18 +74,8 @@ class SGD(ByRule):
         _check(momentum >= 0, "momentum value", momentum)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("nesterov=True needs momentum above 0, and dampening=0")
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        names = "lr momentum dampening weight_decay nesterov maximize foreach differentiable fused"
+        super().__init__(params, _picked(locals(), names))
         _check_fused(fused, foreach, differentiable)
 
     def _state_of(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
@@ -94,7 +89,8 @@ class SGD(ByRule):
 class Adam(ByRule):
     """Steps scaled by running means of the gradient and of its square."""
 
-    _rule = staticmethod(torch_rules.adam)
+    _formula = staticmethod(formulas.adam)
+    _kept = ("exp_avg", "exp_avg_sq")
 
     def __init__(
         self,
@@ -120,30 +116,20 @@ class Adam(ByRule):
             isinstance(beta, Tensor) and beta._raw.size == 1 for beta in betas
         ):
             raise ValueError(f"betas is {betas}; give two floats, or two tensors of one element")
-        defaults = {
-            "lr": lr,
-            "betas": tuple(
-                beta.squeeze() if isinstance(beta, Tensor) and beta._raw.shape else beta
-                for beta in betas
-            ),
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }
-        super().__init__(params, defaults)
+        betas = tuple(
+            beta.squeeze() if isinstance(beta, Tensor) and beta._raw.shape else beta
+            for beta in betas
+        )
+        names = (
+            "lr betas eps weight_decay amsgrad maximize foreach capturable differentiable fused "
+            "decoupled_weight_decay"
+        )
+        super().__init__(params, _picked(locals(), names))
         _check_fused(fused, foreach, differentiable)
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        state = {"step": number(0), "exp_avg": filled(p), "exp_avg_sq": filled(p)}
-        if group["amsgrad"]:
-            state["max_exp_avg_sq"] = filled(p)
-        return state
+        largest = {"max_exp_avg_sq": filled(p)} if group["amsgrad"] else {}
+        return super()._begin(p, group) | largest
 
 
 class AdamW(Adam):
@@ -188,8 +174,7 @@ class AdamW(Adam):
 class NAdam(ByRule):
     """Adam with Nesterov's momentum."""
 
-    _rule = staticmethod(torch_rules.nadam)
-    _elementwise = False
+    _formula = staticmethod(formulas.nadam)
 
     def __init__(
         self,
@@ -208,19 +193,11 @@ class NAdam(ByRule):
     ) -> None:
         _check_options(lr, eps, weight_decay, betas)
         _check(momentum_decay >= 0, "momentum_decay value", momentum_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        names = (
+            "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach "
+            "capturable differentiable"
+        )
+        super().__init__(params, _picked(locals(), names))
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         moments = {"exp_avg": filled(p), "exp_avg_sq": filled(p)}
@@ -230,7 +207,8 @@ class NAdam(ByRule):
 class RAdam(ByRule):
     """Adam whose variance is rectified."""
 
-    _rule = staticmethod(torch_rules.radam)
+    _formula = staticmethod(formulas.radam)
+    _kept = ("exp_avg", "exp_avg_sq")
 
     def __init__(
         self,
@@ -247,27 +225,18 @@ class RAdam(ByRule):
         differentiable: bool = False,
     ) -> None:
         _check_options(lr, eps, weight_decay, betas)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
-
-    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"step": number(0), "exp_avg": filled(p), "exp_avg_sq": filled(p)}
+        names = (
+            "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay "
+            "differentiable"
+        )
+        super().__init__(params, _picked(locals(), names))
 
 
 class Adamax(ByRule):
     """Adam with the largest gradient in the place of the mean square."""
 
-    _rule = staticmethod(torch_rules.adamax)
+    _formula = staticmethod(formulas.adamax)
+    _kept = ("exp_avg", "exp_inf")
 
     def __init__(
         self,
@@ -283,26 +252,14 @@ class Adamax(ByRule):
         capturable: bool = False,
     ) -> None:
         _check_options(lr, eps, weight_decay, betas)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
-
-    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"step": number(0), "exp_avg": filled(p), "exp_inf": filled(p)}
+        names = "lr betas eps weight_decay foreach maximize differentiable capturable"
+        super().__init__(params, _picked(locals(), names))
 
 
 class RMSprop(ByRule):
     """Steps scaled by the root of the mean square."""
 
-    _rule = staticmethod(torch_rules.rmsprop)
+    _formula = staticmethod(formulas.rmsprop)
 
     def __init__(
         self,
@@ -321,19 +278,10 @@ class RMSprop(ByRule):
         _check_options(lr, eps, weight_decay)
         _check(momentum >= 0, "momentum value", momentum)
         _check(alpha >= 0, "alpha value", alpha)
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        names = (
+            "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable"
+        )
+        super().__init__(params, _picked(locals(), names))
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state = {"step": number(0), "square_avg": filled(p)}
@@ -347,7 +295,7 @@ class RMSprop(ByRule):
 class Adagrad(ByRule):
     """Steps scaled by the root of the sum of squares."""
 
-    _rule = staticmethod(torch_rules.adagrad)
+    _formula = staticmethod(formulas.adagrad)
 
     def __init__(
         self,
@@ -370,18 +318,11 @@ class Adagrad(ByRule):
             "initial_accumulator_value value",
             initial_accumulator_value,
         )
-        defaults = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        names = (
+            "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize "
+            "differentiable fused"
+        )
+        super().__init__(params, _picked(locals(), names))
         _check_fused(fused, foreach, differentiable)
         for group in self.param_groups:
             for p in group["params"]:
@@ -397,7 +338,8 @@ class Adagrad(ByRule):
 class Adadelta(ByRule):
     """Steps scaled by the ratio of the sizes of steps and gradients so far."""
 
-    _rule = staticmethod(torch_rules.adadelta)
+    _formula = staticmethod(formulas.adadelta)
+    _kept = ("square_avg", "acc_delta")
 
     def __init__(
         self,
@@ -414,26 +356,14 @@ class Adadelta(ByRule):
     ) -> None:
         _check_options(lr, eps, weight_decay)
         _check(0 <= rho <= 1, "rho value", rho)
-        defaults = {
-            "lr": lr,
-            "rho": rho,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "capturable": capturable,
-            "foreach": foreach,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
-
-    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        return {"step": number(0), "square_avg": filled(p), "acc_delta": filled(p)}
+        names = "lr rho eps weight_decay maximize capturable foreach differentiable"
+        super().__init__(params, _picked(locals(), names))
 
 
 class Rprop(ByRule):
     """Steps whose size for each element grows while the sign stays."""
 
-    _rule = staticmethod(torch_rules.rprop)
+    _formula = staticmethod(formulas.rprop)
 
     def __init__(
         self,
@@ -449,16 +379,8 @@ class Rprop(ByRule):
     ) -> None:
         _check_rate(lr)
         _check(0 < etas[0] < 1 < etas[1], "eta values", etas)
-        defaults = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        names = "lr etas step_sizes foreach maximize differentiable capturable"
+        super().__init__(params, _picked(locals(), names))
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         return {"step": number(0), "prev": filled(p), "step_size": filled(p, item(group["lr"]))}
@@ -467,8 +389,7 @@ class Rprop(ByRule):
 class ASGD(ByRule):
     """Gradient descent that keeps the average of where it was."""
 
-    _rule = staticmethod(torch_rules.asgd)
-    _elementwise = False
+    _formula = staticmethod(formulas.asgd)
 
     def __init__(
         self,
@@ -484,18 +405,8 @@ class ASGD(ByRule):
         capturable: bool = False,
     ) -> None:
         _check_options(lr, 0, weight_decay)
-        defaults = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        names = "lr lambd alpha t0 weight_decay foreach maximize differentiable capturable"
+        super().__init__(params, _picked(locals(), names))
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         numbers = {"step": number(0), "eta": number(item(group["lr"])), "mu": number(1)}
@@ -505,8 +416,7 @@ class ASGD(ByRule):
 class Adafactor(ByRule):
     """Steps scaled by mean squares of the rows and columns of a matrix."""
 
-    _rule = staticmethod(torch_rules.adafactor)
-    _elementwise = False
+    _formula = staticmethod(formulas.adafactor)
 
     def __init__(
         self,
@@ -524,16 +434,8 @@ class Adafactor(ByRule):
         _check(beta2_decay <= 0, "beta2_decay, 0 at most,", beta2_decay)
         _check(eps[0] is None or eps[0] >= 0, "epsilon1, 0 or more,", eps[0])
         _check(d >= 1, "threshold d, 1 or more,", d)
-        defaults = {
-            "lr": lr,
-            "beta2_decay": beta2_decay,
-            "eps": eps,
-            "d": d,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
+        names = "lr beta2_decay eps d weight_decay foreach maximize"
+        super().__init__(params, _picked(locals(), names))
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         if p._raw.dtype.kind == "c":

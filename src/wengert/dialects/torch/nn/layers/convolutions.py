@@ -6,54 +6,46 @@ import math
 from typing import Any
 
 from wengert.dialects.torch.nn import init
-from wengert.dialects.torch.nn.layers.calls import F, offer, parameter, several
+from wengert.dialects.torch.nn.layers.calls import F, Weighted, offer, several
 from wengert.dialects.torch.nn.layers.linear import draw_bias
-from wengert.dialects.torch.nn.module import Module
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
-class _ConvNd(Module):
+#: What convolutions and their transposes take, beyond the size that lazy ones find out.
+OPTIONS = (
+    "out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, "
+    "padding_mode='zeros', device=None, dtype=None"
+)
+TRANSPOSED = (
+    "out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, "
+    "dilation=1, padding_mode='zeros', device=None, dtype=None"
+)
+
+
+class _ConvNd(
+    Weighted,
+    takes=(
+        "in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, "
+        "output_padding, groups, bias, padding_mode, device=None, dtype=None"
+    ),
+):
     """A convolution along some axes, or the transpose of one."""
 
-    axes: int
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any,
-        padding: Any,
-        dilation: Any,
-        transposed: bool,
-        output_padding: Any,
-        groups: int,
-        bias: bool,
-        padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        _check_groups(in_channels, out_channels, groups)
-        self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size, self.stride, self.dilation, self.output_padding = (
-            several(v, self.axes) for v in (kernel_size, stride, dilation, output_padding)
-        )
-        self.padding = padding if isinstance(padding, str) else several(padding, self.axes)
-        _check_padding(self.padding, self.stride, padding_mode)
-        self.transposed, self.groups, self.padding_mode = transposed, groups, padding_mode
+    def _init_with(self, **options: Any) -> None:
+        _check_groups(options["in_channels"], options["out_channels"], options["groups"])
+        for name in ("kernel_size", "stride", "padding", "dilation", "output_padding"):
+            if not isinstance(options[name], str):
+                options[name] = several(options[name], self.axes)
+        _check_padding(options["padding"], options["stride"], options["padding_mode"])
+        super()._init_with(**options)
         self._reversed_padding_repeated_twice = self._borders()
-        channels = (
-            (in_channels, out_channels // groups)
-            if transposed
-            else (out_channels, in_channels // groups)
-        )
-        self.weight = parameter(*channels, *self.kernel_size, device=device, dtype=dtype)
-        self.register_parameter(
-            "bias", parameter(out_channels, device=device, dtype=dtype) if bias else None
-        )
-        self.reset_parameters()
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        most, fewer = self.out_channels, self.in_channels // self.groups
+        if self.transposed:
+            most, fewer = self.in_channels, self.out_channels // self.groups
+        return {"weight": (most, fewer, *self.kernel_size), "bias": (self.out_channels,)}
 
     def _borders(self) -> list[int]:
         """Return the padding on both sides of each axis, from the last axis to the first."""
@@ -110,27 +102,11 @@ def _check_padding(padding: Any, stride: tuple[int, ...], padding_mode: str) -> 
         raise ValueError(f"padding_mode is {padding_mode!r}; give one of {_PADDING_MODES}")
 
 
-class _Conv(_ConvNd):
+class _Conv(_ConvNd, takes=f"in_channels, {OPTIONS}"):
     """A convolution."""
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, False, 0, groups,
-            bias, padding_mode, device, dtype,
-        )  # fmt: skip
+    def _init_with(self, **options: Any) -> None:
+        super()._init_with(transposed=False, output_padding=0, **options)
 
     def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
         padding = self.padding
@@ -145,51 +121,28 @@ class _Conv(_ConvNd):
         return self._conv_forward(input, self.weight, self.bias)
 
 
-class Conv1d(_Conv):
+class Conv1d(_Conv, axes=1):
     """A convolution along one axis."""
 
-    axes = 1
 
-
-class Conv2d(_Conv):
+class Conv2d(_Conv, axes=2):
     """A convolution of images."""
 
-    axes = 2
 
-
-class Conv3d(_Conv):
+class Conv3d(_Conv, axes=3):
     """A convolution of volumes."""
 
-    axes = 3
 
-
-class _ConvTransposeNd(_ConvNd):
+class _ConvTransposeNd(_ConvNd, takes=f"in_channels, {TRANSPOSED}"):
     """The transpose of a convolution."""
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        if padding_mode != "zeros":
+    def _init_with(self, **options: Any) -> None:
+        if options["padding_mode"] != "zeros":
             raise ValueError(
-                f"{type(self).__name__} takes padding_mode='zeros' only, and {padding_mode!r} "
-                "was given"
+                f"{type(self).__name__} takes padding_mode='zeros' only, and "
+                f"{options['padding_mode']!r} was given"
             )
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, True,
-            output_padding, groups, bias, padding_mode, device, dtype,
-        )  # fmt: skip
+        super()._init_with(transposed=True, **options)
 
     def _output_padding(self, input: Any, output_size: Any) -> list[int]:
         """Return the padding of results that have a size; several sizes fit one argument."""
@@ -227,22 +180,16 @@ class _ConvTransposeNd(_ConvNd):
         )  # fmt: skip
 
 
-class ConvTranspose1d(_ConvTransposeNd):
+class ConvTranspose1d(_ConvTransposeNd, axes=1):
     """The transpose of a convolution along one axis."""
 
-    axes = 1
 
-
-class ConvTranspose2d(_ConvTransposeNd):
+class ConvTranspose2d(_ConvTransposeNd, axes=2):
     """The transpose of a convolution of images."""
 
-    axes = 2
 
-
-class ConvTranspose3d(_ConvTransposeNd):
+class ConvTranspose3d(_ConvTransposeNd, axes=3):
     """The transpose of a convolution of volumes."""
-
-    axes = 3
 
 
 offer(

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.nn.layers import convolutions, linear, normalisation
-from wengert.dialects.torch.nn.layers.calls import offer
+from wengert.dialects.torch.nn.layers import convolutions as conv
+from wengert.dialects.torch.nn.layers import linear
+from wengert.dialects.torch.nn.layers import normalisation as norm
+from wengert.dialects.torch.nn.layers.calls import Weighted, offer
 from wengert.dialects.torch.nn.module import Module
 from wengert.dialects.torch.nn.parameters import Parameter
 from wengert.dialects.torch.table import NAMES, put
@@ -74,24 +76,6 @@ class LazyModuleMixin(Module):
         """Give parameters their shapes; a subclass says how."""
         raise NotImplementedError(f"{type(self).__name__} has no initialize_parameters")
 
-    def _set_size(self, name: str, size: int) -> None:
-        """Have a size be known, and draw all parameters."""
-        setattr(self, name, size)
-        for parameter, shape in self._shapes().items():
-            held = self._parameters[parameter]
-            if held is not None:
-                held.materialize(shape)
-        self.reset_parameters()
-
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        raise NotImplementedError
-
-    def _make_lazy(self, bias: bool, device: Any, dtype: Any) -> None:
-        for name, wanted in (("weight", True), ("bias", bias)):
-            self._parameters[name] = (
-                UninitializedParameter(device=device, dtype=dtype) if wanted else None
-            )
-
 
 def _start(module: Any, args: tuple[Any, ...]) -> None:
     """Give a module's parameters their shapes before its first call, and be gone."""
@@ -102,221 +86,152 @@ def _start(module: Any, args: tuple[Any, ...]) -> None:
         module.__class__ = module.cls_to_become
 
 
-class LazyLinear(LazyModuleMixin, linear.Linear):
-    """A Linear that finds out `in_features`."""
+class _Lazy(LazyModuleMixin, Weighted):
+    """A layer that finds out one of its sizes; it is 0 until then."""
 
-    cls_to_become = linear.Linear
+    _size: str
 
-    def __init__(
-        self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
-    ) -> None:
-        super().__init__(0, 0, False, device, dtype)
-        self.out_features = out_features
-        self._make_lazy(bias, device, dtype)
+    def __init_subclass__(cls, becomes: type[Module] | None = None, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if becomes is not None:
+            cls.cls_to_become = becomes
 
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        return {"weight": (self.out_features, self.in_features), "bias": (self.out_features,)}
+    def _init_with(self, **options: Any) -> None:
+        super()._init_with(**{self._size: 0}, **options)
+        for name, held in self._parameters.items():
+            if held is not None:
+                empty = UninitializedParameter(device=options["device"], dtype=options["dtype"])
+                self._parameters[name] = empty
+        self._starts = self.register_forward_pre_hook(_start)
+
+    def _size_in(self, input: Any) -> int:
+        """Return the size, from the first argument."""
+        raise NotImplementedError
 
     def initialize_parameters(self, input: Any) -> None:
         """Give parameters their shapes."""
         if self.has_uninitialized_params():
-            self._set_size("in_features", input.shape[-1])
+            self._set_size(self._size_in(input))
+
+    def _set_size(self, size: int) -> None:
+        setattr(self, self._size, size)
+        for name, shape in self._shapes().items():
+            held: Any = self._parameters[name]
+            if held is not None:
+                held.materialize(shape)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weights and biases, once there are some."""
-        if self.in_features and not self.has_uninitialized_params():
+        """Give all tensors their first values, once there are some."""
+        if getattr(self, self._size) and not self.has_uninitialized_params():
             super().reset_parameters()
 
 
-class _LazyConv(LazyModuleMixin):
-    """A convolution that finds out `in_channels`."""
+class LazyLinear(_Lazy, linear.Linear, becomes=linear.Linear, takes=linear.OPTIONS):
+    """A Linear that finds out `in_features`."""
 
-    axes: int
+    _size = "in_features"
 
-    def _finish(self, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
-        self.out_channels = out_channels
-        self._make_lazy(bias, device, dtype)
+    def _size_in(self, input: Any) -> int:
+        return int(input.shape[-1])
 
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        most, fewer = self.out_channels, self.in_channels // self.groups
-        if self.transposed:
-            most, fewer = self.in_channels, self.out_channels // self.groups
-        return {"weight": (most, fewer, *self.kernel_size), "bias": (self.out_channels,)}
 
-    def initialize_parameters(self, input: Any) -> None:
-        """Give parameters their shapes."""
-        if not self.has_uninitialized_params():
-            return
+# -- convolutions ----------------------------------------------------------------------------------
+
+
+class _LazyConv(_Lazy):
+    _size = "in_channels"
+
+    def _init_with(self, **options: Any) -> None:
+        later = options.pop("out_channels")  # groups are not looked at before the first call
+        super()._init_with(out_channels=0, **options)
+        self.out_channels = later
+
+    def _size_in(self, input: Any) -> int:
         if input.ndim not in (self.axes + 1, self.axes + 2):
             raise RuntimeError(
                 f"{type(self).__name__}: got shape {list(input.shape)}; give {self.axes + 2} "
                 f"axes (batch, channels and space), or {self.axes + 1} without a batch"
             )
-        channels = input.shape[-self.axes - 1]
+        channels = int(input.shape[-self.axes - 1])
         if channels % self.groups:
             raise ValueError(f"{channels} channels are not divisible into {self.groups} groups")
-        self._set_size("in_channels", channels)
-
-    def reset_parameters(self) -> None:
-        """Draw weights and biases, once there are some."""
-        if self.in_channels and not self.has_uninitialized_params():
-            super().reset_parameters()  # type: ignore[misc]
+        return channels
 
 
-class _LazyForward(_LazyConv):
-    def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype
-        )
-        self._finish(out_channels, bias, device, dtype)
+class _LazyConvolution(_LazyConv, takes=conv.OPTIONS):
+    pass
 
 
-class LazyConv1d(_LazyForward, convolutions.Conv1d):
+class LazyConv1d(_LazyConvolution, conv.Conv1d, becomes=conv.Conv1d):
     """A Conv1d that finds out `in_channels`."""
 
-    cls_to_become = convolutions.Conv1d
 
-
-class LazyConv2d(_LazyForward, convolutions.Conv2d):
+class LazyConv2d(_LazyConvolution, conv.Conv2d, becomes=conv.Conv2d):
     """A Conv2d that finds out `in_channels`."""
 
-    cls_to_become = convolutions.Conv2d
 
-
-class LazyConv3d(_LazyForward, convolutions.Conv3d):
+class LazyConv3d(_LazyConvolution, conv.Conv3d, becomes=conv.Conv3d):
     """A Conv3d that finds out `in_channels`."""
 
-    cls_to_become = convolutions.Conv3d
+
+class _LazyTransposed(_LazyConv, takes=conv.TRANSPOSED):
+    pass
 
 
-class _LazyTransposed(_LazyConv):
-    def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation,
-            padding_mode, device, dtype,
-        )  # fmt: skip
-        self._finish(out_channels, bias, device, dtype)
-
-
-class LazyConvTranspose1d(_LazyTransposed, convolutions.ConvTranspose1d):
+class LazyConvTranspose1d(_LazyTransposed, conv.ConvTranspose1d, becomes=conv.ConvTranspose1d):
     """A ConvTranspose1d that finds out `in_channels`."""
 
-    cls_to_become = convolutions.ConvTranspose1d
 
-
-class LazyConvTranspose2d(_LazyTransposed, convolutions.ConvTranspose2d):
+class LazyConvTranspose2d(_LazyTransposed, conv.ConvTranspose2d, becomes=conv.ConvTranspose2d):
     """A ConvTranspose2d that finds out `in_channels`."""
 
-    cls_to_become = convolutions.ConvTranspose2d
 
-
-class LazyConvTranspose3d(_LazyTransposed, convolutions.ConvTranspose3d):
+class LazyConvTranspose3d(_LazyTransposed, conv.ConvTranspose3d, becomes=conv.ConvTranspose3d):
     """A ConvTranspose3d that finds out `in_channels`."""
 
-    cls_to_become = convolutions.ConvTranspose3d
+
+# -- normalisation ---------------------------------------------------------------------------------
 
 
-class _LazyNorm(LazyModuleMixin):
+class _LazyNorm(_Lazy, takes=norm.OPTIONS):
     """A normalisation that finds out `num_features`; statistics have no numbers until then."""
 
-    affine: bool
-
-    def __init__(
-        self,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(0, eps, momentum, False, track_running_stats, device, dtype)
-        self.affine = affine
-        if affine:
-            self._make_lazy(bias, device, dtype)
-        self._begun = False
-
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        return dict.fromkeys(("weight", "bias"), (self.num_features,))
+    _size = "num_features"
 
     def initialize_parameters(self, input: Any) -> None:
         """Give parameters and statistics their shapes."""
-        if self._begun:
+        if self.num_features:
             return
-        self._begun = True
-        self.num_features = input.shape[1]
-        for name in ("running_mean", "running_var"):
-            if self.track_running_stats:
-                self._buffers[name] = self._buffers[name].new_empty(self.num_features)
-        self._set_size("num_features", self.num_features)
-
-    def reset_parameters(self) -> None:
-        """Give all tensors their first values, once there are some."""
-        if self.num_features and not self.has_uninitialized_params():
-            super().reset_parameters()  # type: ignore[misc]
+        size = int(input.shape[1])
+        if self.track_running_stats:
+            for name in ("running_mean", "running_var"):
+                self._buffers[name] = self._buffers[name].new_empty(size)
+        self._set_size(size)
 
 
-class LazyBatchNorm1d(_LazyNorm, normalisation.BatchNorm1d):
+class LazyBatchNorm1d(_LazyNorm, norm.BatchNorm1d, becomes=norm.BatchNorm1d):
     """A BatchNorm1d that finds out `num_features`."""
 
-    cls_to_become = normalisation.BatchNorm1d
 
-
-class LazyBatchNorm2d(_LazyNorm, normalisation.BatchNorm2d):
+class LazyBatchNorm2d(_LazyNorm, norm.BatchNorm2d, becomes=norm.BatchNorm2d):
     """A BatchNorm2d that finds out `num_features`."""
 
-    cls_to_become = normalisation.BatchNorm2d
 
-
-class LazyBatchNorm3d(_LazyNorm, normalisation.BatchNorm3d):
+class LazyBatchNorm3d(_LazyNorm, norm.BatchNorm3d, becomes=norm.BatchNorm3d):
     """A BatchNorm3d that finds out `num_features`."""
 
-    cls_to_become = normalisation.BatchNorm3d
 
-
-class LazyInstanceNorm1d(_LazyNorm, normalisation.InstanceNorm1d):
+class LazyInstanceNorm1d(_LazyNorm, norm.InstanceNorm1d, becomes=norm.InstanceNorm1d):
     """An InstanceNorm1d that finds out `num_features`."""
 
-    cls_to_become = normalisation.InstanceNorm1d
 
-
-class LazyInstanceNorm2d(_LazyNorm, normalisation.InstanceNorm2d):
+class LazyInstanceNorm2d(_LazyNorm, norm.InstanceNorm2d, becomes=norm.InstanceNorm2d):
     """An InstanceNorm2d that finds out `num_features`."""
 
-    cls_to_become = normalisation.InstanceNorm2d
 
-
-class LazyInstanceNorm3d(_LazyNorm, normalisation.InstanceNorm3d):
+class LazyInstanceNorm3d(_LazyNorm, norm.InstanceNorm3d, becomes=norm.InstanceNorm3d):
     """An InstanceNorm3d that finds out `num_features`."""
-
-    cls_to_become = normalisation.InstanceNorm3d
 
 
 put(("nn.UninitializedParameter", "nn.parameter.UninitializedParameter"), UninitializedParameter)

@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn import init
-from wengert.dialects.torch.nn.layers.calls import F, offer, parameter
+from wengert.dialects.torch.nn.layers.calls import Call, Weighted, offer, parameter
 from wengert.dialects.torch.nn.module import Module
 from wengert.dialects.torch.nn.parameters import Parameter
 
@@ -23,40 +23,25 @@ class Identity(Module):
         return input
 
 
-class Linear(Module):
+#: What Linear takes, beyond the size that LazyLinear finds out.
+OPTIONS = "out_features, bias=True, device=None, dtype=None"
+
+
+class Linear(
+    Weighted,
+    function="linear",
+    takes=f"in_features, {OPTIONS}",
+    shown="in_features=, out_features=, bias=",
+):
     """x @ weight.T + bias."""
 
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.in_features, self.out_features = in_features, out_features
-        self.weight = parameter(out_features, in_features, device=device, dtype=dtype)
-        self.register_parameter(
-            "bias", parameter(out_features, device=device, dtype=dtype) if bias else None
-        )
-        self.reset_parameters()
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"weight": (self.out_features, self.in_features), "bias": (self.out_features,)}
 
     def reset_parameters(self) -> None:
         """Draw weights and biases."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         draw_bias(self)
-
-    def forward(self, input: Any) -> Any:
-        """Return the linear function of vectors along the last axis."""
-        return F.linear(input, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        """Return the sizes."""
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, "
-            f"bias={self.bias is not None}"
-        )
 
 
 def draw_bias(layer: Any) -> None:
@@ -67,30 +52,22 @@ def draw_bias(layer: Any) -> None:
         init.uniform_(layer.bias, -bound, bound)
 
 
-class Bilinear(Module):
+class Bilinear(
+    Weighted,
+    function="bilinear",
+    takes="in1_features, in2_features, out_features, bias=True, device=None, dtype=None",
+    shown="in1_features=, in2_features=, out_features=, bias=",
+):
     """x1 @ weight @ x2 + bias, for one matrix of weights for each result."""
 
-    def __init__(
-        self,
-        in1_features: int,
-        in2_features: int,
-        out_features: int,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        if in1_features <= 0:
-            raise ValueError(f"Bilinear: in1_features is {in1_features}; give 1 or more")
-        self.in1_features, self.in2_features = in1_features, in2_features
-        self.out_features = out_features
-        self.weight = parameter(
-            out_features, in1_features, in2_features, device=device, dtype=dtype
-        )
-        self.register_parameter(
-            "bias", parameter(out_features, device=device, dtype=dtype) if bias else None
-        )
-        self.reset_parameters()
+    def _init_with(self, **options: Any) -> None:
+        if options["in1_features"] <= 0:
+            raise ValueError(f"Bilinear: in1_features is {options['in1_features']}; give 1 or more")
+        super()._init_with(**options)
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        weight = (self.out_features, self.in1_features, self.in2_features)
+        return {"weight": weight, "bias": (self.out_features,)}
 
     def reset_parameters(self) -> None:
         """Draw weights and biases."""
@@ -99,44 +76,32 @@ class Bilinear(Module):
         if self.bias is not None:
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input1: Any, input2: Any) -> Any:
-        """Return the bilinear function of two vectors."""
-        return F.bilinear(input1, input2, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        """Return the sizes."""
-        return (
-            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
-            f"out_features={self.out_features}, bias={self.bias is not None}"
-        )
-
 
 # -- tables of vectors -----------------------------------------------------------------------------
 
 
-class _Table(Module):
+class _Table(Call, passes="weight"):
     """What Embedding and EmbeddingBag share: a table of vectors, one of which may be padding."""
 
-    def _set_up(
-        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, weight: Any,
-        learns: bool, device: Any, dtype: Any,
-    ) -> None:  # fmt: skip
-        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
+    def _init_with(self, **options: Any) -> None:
+        place = {"device": options.pop("device"), "dtype": options.pop("dtype")}
+        weight, learns = options.pop("_weight"), not options.pop("_freeze", False)
+        super()._init_with(**options)
+        shape = (self.num_embeddings, self.embedding_dim)
+        if self.padding_idx is not None:
+            count = max(self.num_embeddings, 1)
+            if not -self.num_embeddings <= self.padding_idx < count:
                 raise AssertionError(
-                    f"Embedding: padding_idx is {padding_idx}, and there are {num_embeddings} rows"
+                    f"Embedding: padding_idx is {self.padding_idx}, and there are "
+                    f"{self.num_embeddings} rows"
                 )
-            padding_idx %= max(num_embeddings, 1)
-        self.padding_idx = padding_idx
+            self.padding_idx %= count
         if weight is None:
-            empty = parameter(num_embeddings, embedding_dim, device=device, dtype=dtype)
-            self.weight = Parameter(empty, learns)
+            self.weight = Parameter(parameter(*shape, **place), learns)
             self.reset_parameters()
-        elif tuple(weight.shape) != (num_embeddings, embedding_dim):
+        elif tuple(weight.shape) != shape:
             raise AssertionError(
-                f"Embedding: the weight has shape {list(weight.shape)}; give "
-                f"{[num_embeddings, embedding_dim]}"
+                f"Embedding: the weight has shape {list(weight.shape)}; give {list(shape)}"
             )
         else:
             self.weight = Parameter(weight, learns)
@@ -148,197 +113,103 @@ class _Table(Module):
             with no_grad():
                 self.weight[self.padding_idx].fill_(0)  # type: ignore[index]
 
-    def _options(self) -> str:
-        text = ""
-        if self.max_norm is not None:
-            text += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            text += f", norm_type={self.norm_type}"
-        if self.scale_grad_by_freq is not False:
-            text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        return text
+    @classmethod
+    def _made_from(cls, embeddings: Any, **options: Any) -> Any:
+        if embeddings.ndim != 2:
+            raise AssertionError("from_pretrained: the table is no matrix; give rows")
+        return cls(*embeddings.shape, _weight=embeddings, **options)
 
 
-def _check_table(embeddings: Any) -> None:
-    if embeddings.ndim != 2:
-        raise AssertionError("from_pretrained: the table is no matrix; give rows")
-
-
-class Embedding(_Table):
+class Embedding(
+    _Table,
+    function="embedding",
+    takes=(
+        "num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, "
+        "sparse, _weight=None, _freeze=False, device=None, dtype=None"
+    ),
+    shown=(
+        "num_embeddings, embedding_dim, padding_idx?, max_norm?, norm_type?, "
+        "scale_grad_by_freq?, sparse?"
+    ),
+):
     """A table of vectors that are looked up by their numbers."""
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        sparse: bool = False,
-        _weight: Any = None,
-        _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.max_norm, self.norm_type = max_norm, norm_type
-        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
-        self._set_up(
-            num_embeddings, embedding_dim, padding_idx, _weight, not _freeze, device, dtype
-        )
-
     @classmethod
     def from_pretrained(
-        cls,
-        embeddings: Any,
-        freeze: bool = True,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
+        cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
+        max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
         sparse: bool = False,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Return a layer with the vectors of a tensor."""
-        _check_table(embeddings)
-        count, length = embeddings.shape
-        return cls(
-            count, length, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
-            embeddings, freeze,
+        return cls._made_from(
+            embeddings, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
+            scale_grad_by_freq=scale_grad_by_freq, sparse=sparse, _freeze=freeze,
         )  # fmt: skip
 
-    def forward(self, input: Any) -> Any:
-        """Return the vectors with these numbers."""
-        return F.embedding(
-            input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
-            self.scale_grad_by_freq, self.sparse,
-        )  # fmt: skip
 
-    def extra_repr(self) -> str:
-        """Return the sizes, and options that are not the usual ones."""
-        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
-        sparse = ", sparse=True" if self.sparse is not False else ""
-        return f"{self.num_embeddings}, {self.embedding_dim}{padding}{self._options()}{sparse}"
-
-
-class EmbeddingBag(_Table):
+class EmbeddingBag(
+    _Table,
+    function="embedding_bag",
+    inputs="input, offsets, per_sample_weights",
+    takes=(
+        "num_embeddings, embedding_dim, max_norm, norm_type=2.0, scale_grad_by_freq, mode, "
+        "sparse, _weight=None, include_last_offset, padding_idx, device=None, dtype=None"
+    ),
+    shown=(
+        "num_embeddings, embedding_dim, max_norm?, norm_type?, scale_grad_by_freq?, mode=, "
+        "padding_idx?"
+    ),
+):
     """Sums, means or maxima of vectors that are looked up by their numbers."""
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: str = "mean",
-        sparse: bool = False,
-        _weight: Any = None,
-        include_last_offset: bool = False,
-        padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.max_norm, self.norm_type = max_norm, norm_type
-        self.scale_grad_by_freq, self.mode, self.sparse = scale_grad_by_freq, mode, sparse
-        self.include_last_offset = include_last_offset
-        self._set_up(num_embeddings, embedding_dim, padding_idx, _weight, True, device, dtype)
-
     @classmethod
     def from_pretrained(
-        cls,
-        embeddings: Any,
-        freeze: bool = True,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: str = "mean",
-        sparse: bool = False,
-        include_last_offset: bool = False,
-        padding_idx: int | None = None,
-    ) -> Any:
+        cls, embeddings: Any, freeze: bool = True, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
+        sparse: bool = False, include_last_offset: bool = False, padding_idx: int | None = None,
+    ) -> Any:  # fmt: skip
         """Return a layer with the vectors of a tensor."""
-        _check_table(embeddings)
-        count, length = embeddings.shape
-        made = cls(
-            count, length, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings,
-            include_last_offset, padding_idx,
+        made = cls._made_from(
+            embeddings, max_norm=max_norm, norm_type=norm_type, mode=mode, sparse=sparse,
+            scale_grad_by_freq=scale_grad_by_freq, include_last_offset=include_last_offset,
+            padding_idx=padding_idx,
         )  # fmt: skip
         made.weight.requires_grad = not freeze
         return made
-
-    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
-        """Return one vector for each bag of numbers."""
-        return F.embedding_bag(
-            input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
-            self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx,
-        )  # fmt: skip
-
-    def extra_repr(self) -> str:
-        """Return the sizes, and options that are not the usual ones."""
-        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
-        return (
-            f"{self.num_embeddings}, {self.embedding_dim}{self._options()}, mode={self.mode!r}"
-            f"{padding}"
-        )
 
 
 # -- dropout ---------------------------------------------------------------------------------------
 
 
-class _DropoutNd(Module):
-    function = ""
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        if not 0 <= p <= 1:
-            raise ValueError(f"p is {p}; give a probability from 0 to 1")
-        self.p, self.inplace = p, inplace
-
-    def forward(self, input: Any) -> Any:
-        """Return the numbers, in training without those that are left out."""
-        return getattr(F, self.function)(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        """Return the options."""
-        return f"p={self.p}, inplace={self.inplace}"
+class _DropoutNd(Call, takes="p=0.5, inplace=False", shown="p=, inplace="):
+    def _init_with(self, **options: Any) -> None:
+        if not 0 <= options["p"] <= 1:
+            raise ValueError(f"p is {options['p']}; give a probability from 0 to 1")
+        super()._init_with(**options)
 
 
-class Dropout(_DropoutNd):
+class Dropout(_DropoutNd, function="dropout"):
     """Zeros in the place of random numbers in training."""
 
-    function = "dropout"
 
-
-class Dropout1d(_DropoutNd):
+class Dropout1d(_DropoutNd, function="dropout1d"):
     """Zeros in the place of random channels in training."""
 
-    function = "dropout1d"
 
-
-class Dropout2d(_DropoutNd):
+class Dropout2d(_DropoutNd, function="dropout2d"):
     """Zeros in the place of random channels of images in training."""
 
-    function = "dropout2d"
 
-
-class Dropout3d(_DropoutNd):
+class Dropout3d(_DropoutNd, function="dropout3d"):
     """Zeros in the place of random channels of volumes in training."""
 
-    function = "dropout3d"
 
-
-class AlphaDropout(_DropoutNd):
+class AlphaDropout(_DropoutNd, function="alpha_dropout"):
     """Dropout that keeps mean 0 and variance 1."""
 
-    function = "alpha_dropout"
 
-
-class FeatureAlphaDropout(_DropoutNd):
+class FeatureAlphaDropout(_DropoutNd, function="feature_alpha_dropout"):
     """Dropout of whole channels that keeps mean 0 and variance 1."""
-
-    function = "feature_alpha_dropout"
 
 
 offer("linear", Identity, Linear, Bilinear)

@@ -4,132 +4,85 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.dialects.torch.nn.layers.calls import F, offer, several
-from wengert.dialects.torch.nn.module import Module
+from wengert.dialects.torch.nn.layers.calls import Call, F, offer, several
 
 
-class _PadNd(Module):
+class _PadNd(Call, takes="padding", shown="padding"):
     """Numbers beside those along the last axes."""
 
-    axes: int
-    mode: str
+    mode: str  # as torch.nn.functional.pad calls it
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__()
-        self.padding = several(padding, 2 * self.axes)
+    def _init_with(self, **options: Any) -> None:
+        super()._init_with(**{**options, "padding": several(options["padding"], 2 * self.axes)})
 
     def forward(self, input: Any) -> Any:
         """Return the numbers with others beside them."""
         return F.pad(input, self.padding, self.mode)
 
-    def extra_repr(self) -> str:
-        """Return how many there are on each side."""
-        return f"{self.padding}"
 
-
-class _ConstantPadNd(_PadNd):
-    mode = "constant"
-
-    def __init__(self, padding: Any, value: float) -> None:
-        super().__init__(padding)
-        self.value = value
+class _ConstantPadNd(_PadNd, takes="padding, value", shown="padding=, value="):
+    def _init_with(self, **options: Any) -> None:
+        super()._init_with(**{"value": 0.0, **options})
 
     def forward(self, input: Any) -> Any:
         """Return the numbers with one number beside them."""
         return F.pad(input, self.padding, "constant", self.value)
 
-    def extra_repr(self) -> str:
-        """Return how many there are on each side, and which number."""
-        return f"padding={self.padding}, value={self.value}"
 
-
-class ConstantPad1d(_ConstantPadNd):
+class ConstantPad1d(_ConstantPadNd, axes=1):
     """One number beside those along an axis."""
 
-    axes = 1
 
-
-class ConstantPad2d(_ConstantPadNd):
+class ConstantPad2d(_ConstantPadNd, axes=2):
     """One number around images."""
 
-    axes = 2
 
-
-class ConstantPad3d(_ConstantPadNd):
+class ConstantPad3d(_ConstantPadNd, axes=3):
     """One number around volumes."""
 
-    axes = 3
 
-
-class ZeroPad1d(ConstantPad1d):
+class ZeroPad1d(ConstantPad1d, takes="padding", shown="padding"):
     """Zeros beside the numbers along an axis."""
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
 
-    extra_repr = _PadNd.extra_repr
-
-
-class ZeroPad2d(ConstantPad2d):
+class ZeroPad2d(ConstantPad2d, takes="padding", shown="padding"):
     """Zeros around images."""
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
 
-    extra_repr = _PadNd.extra_repr
-
-
-class ZeroPad3d(ConstantPad3d):
+class ZeroPad3d(ConstantPad3d, takes="padding", shown="padding"):
     """Zeros around volumes."""
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
-
-    extra_repr = _PadNd.extra_repr
 
 
 class _ReflectionPadNd(_PadNd):
     mode = "reflect"
 
 
-class ReflectionPad1d(_ReflectionPadNd):
+class ReflectionPad1d(_ReflectionPadNd, axes=1):
     """Mirror images beside the numbers along an axis."""
 
-    axes = 1
 
-
-class ReflectionPad2d(_ReflectionPadNd):
+class ReflectionPad2d(_ReflectionPadNd, axes=2):
     """Mirror images around images."""
 
-    axes = 2
 
-
-class ReflectionPad3d(_ReflectionPadNd):
+class ReflectionPad3d(_ReflectionPadNd, axes=3):
     """Mirror images around volumes."""
-
-    axes = 3
 
 
 class _ReplicationPadNd(_PadNd):
     mode = "replicate"
 
 
-class ReplicationPad1d(_ReplicationPadNd):
+class ReplicationPad1d(_ReplicationPadNd, axes=1):
     """The outermost numbers again, along an axis."""
 
-    axes = 1
 
-
-class ReplicationPad2d(_ReplicationPadNd):
+class ReplicationPad2d(_ReplicationPadNd, axes=2):
     """The outermost numbers again, around images."""
 
-    axes = 2
 
-
-class ReplicationPad3d(_ReplicationPadNd):
+class ReplicationPad3d(_ReplicationPadNd, axes=3):
     """The outermost numbers again, around volumes."""
-
-    axes = 3
 
 
 class _CircularPadNd(_PadNd):
@@ -144,22 +97,16 @@ class _CircularPadNd(_PadNd):
         return super().forward(input)
 
 
-class CircularPad1d(_CircularPadNd):
+class CircularPad1d(_CircularPadNd, axes=1):
     """The numbers of the other side, along an axis."""
 
-    axes = 1
 
-
-class CircularPad2d(_CircularPadNd):
+class CircularPad2d(_CircularPadNd, axes=2):
     """The numbers of the other side, around images."""
 
-    axes = 2
 
-
-class CircularPad3d(_CircularPadNd):
+class CircularPad3d(_CircularPadNd, axes=3):
     """The numbers of the other side, around volumes."""
-
-    axes = 3
 
 
 offer(

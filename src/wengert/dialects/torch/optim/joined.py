@@ -1,0 +1,215 @@
+"""Schedules that are made of others, and the one that follows a metric."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.dialects.torch.optim.optimizer import Optimizer
+from wengert.dialects.torch.optim.scheduler import (
+    EPOCH,
+    LRScheduler,
+    check_optimizer,
+    rates_of,
+    set_rate,
+)
+from wengert.dialects.torch.table import put
+
+
+class _Several(LRScheduler):
+    """A schedule made of others."""
+
+    _schedulers: Sequence[Any]
+    _packed = "_schedulers"
+
+    def _check_parts(self, optimizer: Any, schedulers: Sequence[Any]) -> None:
+        name = type(self).__name__
+        for position, part in enumerate(schedulers):
+            if not hasattr(part, "optimizer"):
+                raise TypeError(
+                    f"{name}: the schedule at index {position} has no optimizer; give schedules "
+                    "only"
+                )
+            if isinstance(part, ReduceLROnPlateau):
+                raise ValueError(
+                    f"{name}: ReduceLROnPlateau at index {position} needs a metric in each step; "
+                    "call it by itself"
+                )
+            if optimizer is not part.optimizer:
+                raise ValueError(
+                    f"{name}: the schedule at index {position} is for another optimizer; give "
+                    "schedules of one"
+                )
+
+
+class SequentialLR(_Several):
+    """One schedule after another, each from a number of steps on."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        schedulers: list[LRScheduler],
+        milestones: list[int],
+        last_epoch: int = -1,
+    ) -> None:
+        if len(schedulers) < 1:
+            raise ValueError("SequentialLR: got no schedules; give one at least")
+        self._check_parts(optimizer, schedulers)
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                f"SequentialLR: {len(schedulers)} schedules and {len(milestones)} milestones; "
+                "give one milestone less than schedules"
+            )
+        self._schedulers = schedulers
+        self._milestones = milestones
+        self.last_epoch = last_epoch + 1
+        self.optimizer = optimizer
+        for group in optimizer.param_groups:  # the parts have made their first steps already
+            set_rate(group, group["initial_lr"])
+        self.recursive_undo()
+        first = schedulers[bisect_right(milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
+
+    def recursive_undo(self, sched: Any = None) -> None:
+        """Take back a step of all parts."""
+        whole = self if sched is None else sched
+        if hasattr(whole, "_schedulers"):
+            for part in whole._schedulers:
+                self.recursive_undo(part)
+        elif hasattr(whole, "last_epoch"):
+            whole.last_epoch -= 1
+
+    def step(self) -> None:  # type: ignore[override]
+        """Give groups the rates of the next step."""
+        self.last_epoch += 1
+        position = bisect_right(self._milestones, self.last_epoch)
+        part = self._schedulers[position]
+        if position > 0 and self._milestones[position - 1] == self.last_epoch:
+            part._update_lr(0)
+        else:
+            part.step()
+        self._last_lr = part.get_last_lr()
+
+
+class ChainedScheduler(_Several):
+    """Several schedules, all of which act at each step."""
+
+    def __init__(
+        self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
+    ) -> None:
+        if len(schedulers) < 1:
+            raise ValueError("ChainedScheduler: got no schedules; give one at least")
+        if optimizer is None:
+            optimizer = schedulers[0].optimizer
+        self._check_parts(optimizer, schedulers)
+        self._schedulers = schedulers
+        self.optimizer = optimizer
+        self._last_lr = rates_of(optimizer)
+
+    def step(self) -> None:  # type: ignore[override]
+        """Give groups the rates of the next step."""
+        for part in self._schedulers:
+            part.step()
+        self._last_lr = rates_of(self.optimizer)
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """The rate, times `factor` when a metric has not become better for some steps."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: Any = 0,
+        eps: float = 1e-8,
+    ) -> None:
+        if factor >= 1.0:
+            raise ValueError(f"factor is {factor}; give a number below 1")
+        self.factor = factor
+        check_optimizer(optimizer)
+        self.optimizer = optimizer
+        several, groups = isinstance(min_lr, (list, tuple)), len(optimizer.param_groups)
+        if several and len(min_lr) != groups:
+            raise ValueError(
+                f"min_lr has {len(min_lr)} numbers for {groups} groups; give one for each group"
+            )
+        self.default_min_lr = None if several else min_lr
+        self.min_lrs = list(min_lr) if several else [min_lr] * groups
+        self.patience = patience
+        self.cooldown = cooldown
+        self.eps = eps
+        self.last_epoch = 0
+        self._last_lr = rates_of(optimizer)
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode is {mode}; write 'min' or 'max'")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold_mode is {threshold_mode}; write 'rel' or 'abs'")
+        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.mode = mode
+        self.threshold = threshold
+        self.threshold_mode = threshold_mode
+        self._reset()
+
+    def _reset(self) -> None:
+        self.best = self.mode_worse
+        self.cooldown_counter = 0
+        self.num_bad_epochs = 0
+
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+        """See a metric, and make rates smaller if it has not become better for long enough."""
+        now = float(metrics)
+        if epoch is not None:
+            warnings.warn(EPOCH, UserWarning, stacklevel=2)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self._is_better(now, self.best):
+            self.best = now
+            self.num_bad_epochs = 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._reduce()
+            self.cooldown_counter = self.cooldown
+            self.num_bad_epochs = 0
+        self._last_lr = rates_of(self.optimizer)
+
+    def _reduce(self) -> None:
+        groups = self.optimizer.param_groups
+        if len(groups) != len(self.min_lrs):
+            if self.default_min_lr is None:
+                raise RuntimeError(
+                    f"the optimizer has {len(groups)} groups now, and had {len(self.min_lrs)} "
+                    "when ReduceLROnPlateau was made; set min_lrs"
+                )
+            self.min_lrs = [self.default_min_lr] * len(groups)
+        for group, least in zip(groups, self.min_lrs, strict=True):
+            before = float(group["lr"])
+            after = max(before * self.factor, least)
+            if before - after > self.eps:
+                set_rate(group, after)
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether rates were made smaller lately."""
+        return self.cooldown_counter > 0
+
+    def _is_better(self, a: float, best: float) -> bool:
+        relative = self.threshold_mode == "rel"
+        if self.mode == "min":
+            return a < (best * (1.0 - self.threshold) if relative else best - self.threshold)
+        return a > (best * (self.threshold + 1.0) if relative else best + self.threshold)
+
+
+for _kind in (SequentialLR, ChainedScheduler, ReduceLROnPlateau):
+    put((f"optim.lr_scheduler.{_kind.__name__}",), _kind)

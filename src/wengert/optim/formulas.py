@@ -1,0 +1,506 @@
+"""The steps of optimisers: one set of formulas for this library and its dialects.
+
+A formula is a function of a namespace, a parameter, its gradient, the state that is kept for it and
+options. It returns the new parameter, and leaves the new state in the dict that it was given.
+`state["step"]` is the number of this step: an integer, an array or a tensor; the first is 1. State
+and options have PyTorch's names, and what is an extra there may be left out. Where libraries
+differ, an option says how; without it, the formula is PyTorch's:
+
+=============  =====================================================================================
+`eps_inside`   `eps` is added under the root, and not to it (RMSprop, Adagrad)
+`eps_outside`  `eps` is added to the largest gradient, and not kept with it (Adamax)
+`eps_scaled`   `eps` is added to a root whose bias is corrected together with it (Adam)
+`rate_in_sum`  momentum sums up steps, and not directions (SGD, RMSprop)
+`at_least_0`   a variance that rounding has made negative is 0 (RMSprop, centered)
+`bias_betas`   the betas that biases are corrected with, if they are rounded (Adam and its kind)
+`mu_product`   the product of all weights of the momentum, if all parameters share it (NAdam)
+`mu_base`      how these weights grow, if not as powers of 0.96 (NAdam)
+=============  =====================================================================================
+
+Formulas are written with `x *= y` and the like: an array is changed in its own memory, and a tensor
+of Wengert, which never changes, gives way to a new one. So one text is both a quick step and a step
+that gradients go through. Who wants to keep the old arrays calls `stepped`. The gradient is the
+program's, and is never written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.backends import threads
+from wengert.engine.tensor import Tensor, wrap
+
+State = dict[str, Any]
+Options = dict[str, Any]
+Formula = Callable[[Any, Any, Any, State, Options], Any]
+#: How many elements of a large array are stepped at a time, in place.
+PIECE = 1 << 16
+
+
+def step_in_place(formula: Formula, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a NumPy parameter after a step, made in its memory and in that of its state.
+
+    Large arrays are stepped a piece at a time, so that intermediate results stay in the cache.
+    """
+    if p.size <= PIECE or formula not in ELEMENTWISE:
+        return formula(np, p, g, state, options)
+    kept = {name: v for name, v in state.items() if getattr(v, "shape", None) == p.shape}
+    if not all(array.flags.c_contiguous for array in (p, g, *kept.values())):
+        return formula(np, p, g, state, options)
+    flat, g = p.reshape(-1), g.reshape(-1)
+    kept = {name: array.reshape(-1) for name, array in kept.items()}
+    for begin in range(0, p.size, PIECE):
+        piece = slice(begin, begin + PIECE)
+        part = state | {name: array[piece] for name, array in kept.items()}
+        formula(np, flat[piece], g[piece], part, options)
+    return p
+
+
+def stepped(formula: Formula, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a NumPy parameter after a step, which leaves the arrays that it was given as they are.
+
+    The dict of the state has new arrays afterwards. Large arrays are stepped a piece that fits a
+    cache at a time; in one piece, each of a formula's dozen operations would pass over memory.
+    """
+    if p.nbytes > 2 * threads.PIECE and formula in ELEMENTWISE:
+        kept = [name for name, value in state.items() if type(value) is np.ndarray]
+        arrays = [p, *(state[name] for name in kept)]
+        if all(type(a) is np.ndarray and a.flags.c_contiguous for a in (g, *arrays)):
+            p, *new = _in_pieces(formula, g, arrays, kept, state, options)
+            state.update(zip(kept, new, strict=True))
+            return p
+    for name, value in state.items():
+        if type(value) is np.ndarray:
+            state[name] = value.copy()
+    return formula(np, p.copy(), g, state, options)
+
+
+def _in_pieces(
+    formula: Formula, g: Any, arrays: list[Any], kept: list[str], state: State, options: Options
+) -> list[Any]:
+    """Return what a step makes of a parameter and of the arrays that are kept for it."""
+    results = [np.empty_like(array) for array in arrays]
+    flat = [(new.reshape(-1), old.reshape(-1)) for new, old in zip(results, arrays, strict=True)]
+    g = g.reshape(-1)
+
+    def work(start: int, stop: int) -> None:
+        pieces = [new[start:stop] for new, _ in flat]
+        for piece, (_, old) in zip(pieces, flat, strict=True):
+            piece[...] = old[start:stop]
+        part = state | dict(zip(kept, pieces[1:], strict=True))
+        formula(np, pieces[0], g[start:stop], part, options)
+
+    threads.in_pieces(work, g.size, threads.PIECE // g.itemsize)
+    return results
+
+
+class Rows:
+    """A gradient as parts, which are to be added up at some rows of a parameter.
+
+    Keras squares such parts before it adds them up, so a formula must ask for what it needs.
+    """
+
+    def __init__(self, values: np.ndarray, rows: np.ndarray, shape: tuple[int, ...]) -> None:
+        self.values, self.rows, self.shape = values, rows, shape
+
+    def _added_up(self, values: np.ndarray) -> np.ndarray:
+        total = np.zeros(self.shape, values.dtype)
+        np.add.at(total, self.rows, values)
+        return total
+
+    @property
+    def total(self) -> np.ndarray:
+        """The gradient as an array."""
+        return self._added_up(self.values)
+
+    @property
+    def square(self) -> np.ndarray:
+        """The sum of the squares of the parts."""
+        return self._added_up(self.values * self.values)
+
+    @property
+    def size(self) -> np.ndarray:
+        """The sum of the absolute values of the parts."""
+        return self._added_up(np.abs(self.values))
+
+
+def total(g: Any) -> Any:
+    """Return a gradient as one array."""
+    return g.total if type(g) is Rows else g
+
+
+def _square(g: Any) -> Any:
+    """Return the square of a gradient; of parts, the sum of theirs. It may be written to."""
+    return g.square if type(g) is Rows else g * g
+
+
+def _decayed(p: Any, g: Any, options: Options) -> Any:
+    """Return the gradient, reversed if something is maximised, with that of the decay."""
+    if options.get("maximize"):
+        g = -g
+    decay = options.get("weight_decay", 0)
+    return g + decay * p if _is_used(decay) else g
+
+
+def _decayed_apart(p: Any, g: Any, options: Options) -> tuple[Any, Any]:
+    """Return a parameter and a gradient, one of which has the decay, as the options say."""
+    if not options.get("decoupled_weight_decay"):
+        return p, _decayed(p, g, options)
+    decay = options["weight_decay"]
+    if _is_used(decay):
+        p *= 1 - options["lr"] * decay
+    return p, -g if options["maximize"] else g
+
+
+def _is_used(option: Any) -> bool:
+    """Return whether an option is anything but zero; a tensor is, whatever its value."""
+    return isinstance(option, Tensor) or option != 0
+
+
+def _moved(p: Any, rate: Any, direction: Any) -> Any:
+    """Return a parameter after a step; the direction is no longer needed and may be written to."""
+    direction *= rate
+    p -= direction
+    return p
+
+
+def _towards(average: Any, value: Any, share: Any) -> Any:
+    """Return a running mean, a share of which is a new value."""
+    change = value - average
+    change *= share
+    average += change
+    return average
+
+
+def _mean_square(average: Any, square: Any, share: Any) -> Any:
+    """Return a running mean of squares, a share of which is a new one, which may be written to."""
+    square *= share
+    average *= 1 - share
+    average += square
+    return average
+
+
+def _moments(g: Any, state: State, options: Options) -> tuple[Any, Any, Any]:
+    """Return the gradient as one array, and the running means of it and of its square."""
+    first, second = options["betas"]
+    whole = total(g)
+    state["exp_avg"] = mean = _towards(state["exp_avg"], whole, 1 - first)
+    state["exp_avg_sq"] = square = _mean_square(state["exp_avg_sq"], _square(g), 1 - second)
+    return whole, mean, square
+
+
+def _biases(step: Any, options: Options) -> tuple[Any, Any]:
+    """Return what running means that began at 0 are too small by."""
+    first, second = options.get("bias_betas") or options["betas"]
+    return 1 - first**step, 1 - second**step
+
+
+def _root(xp: Any, square: Any, options: Options) -> Any:
+    """Return a root with `eps` in it or added to it."""
+    if options.get("eps_inside"):
+        return xp.sqrt(square + options["eps"])
+    root = xp.sqrt(square)
+    root += options["eps"]
+    return root
+
+
+def _unbiased_root(square: Any, bias: Any, options: Options) -> Any:
+    """Return the root of a running mean that is too small by a factor, with `eps` added to it."""
+    root = square / bias
+    root **= 0.5
+    root += options["eps"]
+    return root
+
+
+def _count(number: Any) -> Any:
+    """Return a number of the state as Python's; as a tensor where steps are recorded."""
+    return number if isinstance(number, Tensor) else float(number)
+
+
+def _larger(xp: Any, before: Any, now: Any) -> Any:
+    """Return the larger values, in the memory of those before."""
+    if type(before) is np.ndarray:
+        return np.maximum(before, now, out=before)
+    return xp.maximum(before, now)
+
+
+def _detached(g: Any) -> Any:
+    """Return a copy of a gradient; what becomes of it is not differentiated."""
+    return wrap(g._raw) if isinstance(g, Tensor) else g.copy()
+
+
+def sgd(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step of gradient descent, with or without momentum.
+
+    A velocity that is None begins with the first gradient.
+    """
+    g = _decayed(p, total(g), options)
+    rate, momentum, in_sum = options["lr"], options.get("momentum", 0), options.get("rate_in_sum")
+    if in_sum:
+        g = g * -rate
+    if momentum != 0:
+        velocity = state.get("momentum_buffer")
+        if velocity is None:
+            velocity = _detached(g)
+        else:
+            velocity *= momentum
+            velocity += (1 - options.get("dampening", 0)) * g
+        state["momentum_buffer"] = velocity
+        g = g + momentum * velocity if options.get("nesterov") else velocity
+    if in_sum:
+        p += g
+    else:
+        p -= rate * g
+    return p
+
+
+def adam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step of Adam; with `decoupled_weight_decay`, of AdamW."""
+    p, g = _decayed_apart(p, g, options)
+    _, mean, square = _moments(g, state, options)
+    if options.get("amsgrad"):
+        square = state["max_exp_avg_sq"] = _larger(xp, state["max_exp_avg_sq"], square)
+    step = _count(state["step"])
+    first, second = _biases(step, options)
+    rate, scale = options["lr"] / first, second**0.5
+    root = xp.sqrt(square)
+    if isinstance(step, Tensor):
+        # where steps are recorded PyTorch rounds these numbers to the precision of the step's
+        root /= scale * rate
+        root += options["eps"] / rate
+        p -= mean / root
+        return p
+    if options.get("eps_scaled"):
+        rate *= scale
+    else:
+        root /= scale
+    root += options["eps"]
+    return _moved(p, rate, mean / root)
+
+
+def nadam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step of Adam with Nesterov's momentum."""
+    p, g = _decayed_apart(p, g, options)
+    step, rate, first = float(state["step"]), options["lr"], options["betas"][0]
+    base, decay = options.get("mu_base", 0.96), options["momentum_decay"]
+    now = first * (1 - 0.5 * base ** (step * decay))
+    later = first * (1 - 0.5 * base ** ((step + 1) * decay))
+    product = options.get("mu_product")
+    if product is None:
+        state["mu_product"] *= now
+        product = _count(state["mu_product"])
+    g, mean, square = _moments(g, state, options)
+    root = _unbiased_root(square, _biases(step, options)[1], options)
+    p = _moved(p, rate * (1 - now) / (1 - product), g / root)
+    return _moved(p, rate * later / (1 - product * later), mean / root)
+
+
+def radam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step of Adam whose variance is rectified."""
+    p, g = _decayed_apart(p, g, options)
+    step, second = float(state["step"]), options["betas"][1]
+    _, mean, square = _moments(g, state, options)
+    biases = _biases(step, options)
+    rate = options["lr"] / biases[0]
+    longest = 2 / (1 - second) - 1
+    length = longest - 2 * step * second**step / biases[1]
+    if length <= 5:
+        p -= rate * mean
+        return p
+    ratio = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+    return _moved(p, rate * (ratio * biases[1]) ** 0.5, mean / _root(xp, square, options))
+
+
+def adamax(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step of Adam with the largest gradient in the place of the mean square."""
+    g = _decayed(p, g, options)
+    first, second = options["betas"]
+    state["exp_avg"] = mean = _towards(state["exp_avg"], total(g), 1 - first)
+    largest, outside = state["exp_inf"], options.get("eps_outside")
+    size = g.size if type(g) is Rows else xp.abs(g)
+    largest *= second
+    if not outside:
+        size += options["eps"]
+    state["exp_inf"] = largest = _larger(xp, largest, size)
+    if outside:
+        largest = largest + options["eps"]
+    rate = options["lr"] / _biases(float(state["step"]), options)[0]
+    return _moved(p, rate, mean / largest)
+
+
+def lamb(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step of Adam that is as long as the parameter is large. It is not recorded."""
+    _, mean, square = _moments(g, state, options)
+    first, second = _biases(float(state["step"]), options)
+    update = mean / _unbiased_root(square, second, options)
+    length, given = float(np.linalg.norm(p)), float(np.linalg.norm(update)) / first
+    ratio = length / given if min(length, given) > 0 else 1.0
+    return _moved(p, ratio * options["lr"] / first, update)
+
+
+def lion(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step of the rate's size along the signs of a mean."""
+    g, mean = total(g), state["exp_avg"]
+    short, long = options["betas"]
+    sign = xp.sign(mean * short + g * (1 - short))
+    mean *= long
+    mean += g * (1 - long)
+    state["exp_avg"] = mean
+    return _moved(p, options["lr"], sign)
+
+
+def rmsprop(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step scaled by the root of the mean square."""
+    g = _decayed(p, g, options)
+    share, rate = 1 - options["alpha"], options["lr"]
+    state["square_avg"] = square = _mean_square(state["square_avg"], _square(g), share)
+    g = total(g)
+    if options.get("centered"):
+        state["grad_avg"] = mean = _towards(state["grad_avg"], g, share)
+        square = square - mean * mean
+        if options.get("at_least_0"):
+            square = xp.clip(square, 0.0, None)
+    step = g / _root(xp, square, options)
+    if options.get("rate_in_sum"):
+        step, rate = rate * step, 1.0
+    momentum = options.get("momentum", 0)
+    if momentum > 0:
+        velocity = state["momentum_buffer"]
+        velocity *= momentum
+        velocity += step
+        state["momentum_buffer"] = velocity
+        step = velocity
+    p -= rate * step
+    return p
+
+
+def adagrad(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step scaled by the root of the sum of squares."""
+    g = _decayed(p, g, options)
+    state["sum"] += _square(g)
+    slower = 1 + (float(state["step"]) - 1) * options.get("lr_decay", 0)
+    return _moved(p, options["lr"] / slower, total(g) / _root(xp, state["sum"], options))
+
+
+def ftrl(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a parameter that follows the regularised leader: 0 where sums are small."""
+    rate, power, l1 = options["lr"], -options["lr_power"], options["l1"]
+    before = state["sum"] ** power
+    state["sum"] += _square(g)
+    after = state["sum"] ** power
+    linear = state["linear"]
+    linear += total(g) + 2 * options["l2_shrinkage"] * p
+    linear -= (after - before) / rate * p
+    state["linear"] = linear
+    after /= rate
+    after += 2 * (options["l2"] + options["beta"] / (2 * rate))
+    p[...] = (xp.clip(linear, -l1, l1) - linear) / after
+    return p
+
+
+def adadelta(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step scaled by the ratio of the sizes of steps and gradients so far."""
+    g = _decayed(p, g, options)
+    share, eps = 1 - options["rho"], options["eps"]
+    state["square_avg"] = square = _mean_square(state["square_avg"], _square(g), share)
+    ratio = xp.sqrt(state["acc_delta"] + eps)
+    ratio /= xp.sqrt(square + eps)
+    # the size of the step is the gradient's times the ratio, also where parts are squared first
+    square = ratio * ratio * g.square if type(g) is Rows else None
+    ratio *= total(g)
+    square = _square(ratio) if square is None else square
+    state["acc_delta"] = _mean_square(state["acc_delta"], square, share)
+    return _moved(p, options["lr"], ratio)
+
+
+def rprop(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step whose size for each element grows while the sign stays."""
+    if options["maximize"]:
+        g = -g
+    shrink, grow = options["etas"]
+    agreement = _values(g) * _values(state["prev"])
+    turned = agreement < 0
+    factor = np.where(agreement > 0, grow, np.where(turned, shrink, 1.0))
+    sizes = state["step_size"]
+    sizes *= factor.astype(_values(p).dtype)
+    state["step_size"] = sizes = _between(xp, sizes, *options["step_sizes"])
+    # a gradient that has turned is forgotten, here and in the next step
+    if isinstance(g, Tensor):
+        g = g * ~turned
+        sign = xp.sign(g)
+    else:
+        zero = g.dtype.type(0)
+        g = np.where(turned, zero, g)
+        sign = np.where(np.isnan(g), zero, np.sign(g))  # what is no number has no direction
+    _put(state, "prev", g)
+    p -= sign * sizes
+    return p
+
+
+def _values(x: Any) -> Any:
+    """Return the numbers of an array or a tensor, for what has no derivative."""
+    return x._raw if isinstance(x, Tensor) else x
+
+
+def _between(xp: Any, x: Any, smallest: float, largest: float) -> Any:
+    if type(x) is np.ndarray:
+        return np.clip(x, smallest, largest, out=x)
+    return xp.clip(x, smallest, largest)
+
+
+def _put(state: State, name: str, value: Any) -> None:
+    """Keep a value, in the memory of the one before if that is an array."""
+    if isinstance(state[name], np.ndarray):
+        state[name][...] = value
+    else:
+        state[name] = value
+
+
+def asgd(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step of gradient descent, and keep the average of where it was."""
+    g = _decayed(p, g, options)
+    step, decay, given = float(state["step"]), options["lambd"], float(options["lr"])
+    rate, share = float(state["eta"]), float(state["mu"])
+    p *= 1 - decay * rate
+    p -= rate * g
+    if share == 1:
+        _put(state, "ax", p)
+    else:
+        state["ax"] += share * (p - state["ax"])
+    state["eta"] = given / (1 + decay * given * step) ** options["alpha"]
+    state["mu"] = 1 / max(1, step - options["t0"])
+    return p
+
+
+def adafactor(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a step scaled by root mean squares of rows and columns. It is not recorded."""
+    g = -g if options["maximize"] else g
+    step, rate = float(state["step"]), options["lr"]
+    tiny, smallest = options["eps"]
+    tiny = float(np.finfo(p.dtype).eps) if tiny is None else tiny
+    share = step ** options["beta2_decay"]
+    scale = max(smallest, float(_root_mean_square(p))) * min(rate, step**-0.5)
+    if options["weight_decay"] != 0:
+        p *= 1 - rate * options["weight_decay"]
+    square = g * g
+    if g.ndim > 1:
+        rows = _towards(state["row_var"], square.mean(axis=-1, keepdims=True), share)
+        columns = _towards(state["col_var"], square.mean(axis=-2, keepdims=True), share)
+        variance = rows @ columns
+        variance /= np.maximum(rows.mean(axis=-2, keepdims=True), tiny)
+    else:
+        variance = _towards(state["variance"], square, share)
+    update = g / np.sqrt(np.maximum(variance, tiny * tiny))
+    p -= scale / max(1.0, float(_root_mean_square(update)) / options["d"]) * update
+    return p
+
+
+def _root_mean_square(x: np.ndarray) -> Any:
+    return np.sqrt((x * x).sum() / x.size)
+
+
+#: The formulas by which each element goes its own way, so that an array may be cut in pieces.
+ELEMENTWISE = frozenset({sgd, adam, radam, adamax, lion, rmsprop, adagrad, ftrl, adadelta, rprop})

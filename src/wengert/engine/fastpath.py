@@ -169,7 +169,7 @@ class _Source:
         self.finish = f"_finished(_op, _y, [{self.arrays}], [{self.nodes}], {self.params})"
         self.recording = "(_w := _current() or _always)" if front.always else "(_w := _current())"
         self.inexact = " and ((_d := _y.dtype) is _DOUBLE or _d is _SINGLE or _is_inexact(_d))"
-        if op.broadcasts and not op.params:  # else a parameter may be a dtype
+        if op.broadcasts and not given:  # else a parameter may be a dtype
             self.inexact = ""
         often = "_d is not _SINGLE and " if "f" in front.kinds else ""
         self.other_kind = f"({often}_d.kind not in _kinds)"

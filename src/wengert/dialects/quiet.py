@@ -6,7 +6,7 @@ a dialect as well.
 
 NumPy keeps the settings in a context variable. `np.errstate` takes as long as an operation on a
 small array. To set the variable takes a fifth of that, which is what functions do (`Quiet`), and to
-call a function in a context of its own takes a tenth, which is what operators do (`on_arrays`).
+call a function in a context of its own takes a tenth, which is what operators do (`QUIETLY`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Callable
 from contextvars import Context, Token
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,39 +76,26 @@ class Quiet:
         leave(self._token)
 
 
-def on_arrays(function: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """Return a function of so many arrays, which computes on NumPy arrays, without the warnings.
+class Quietly(NamedTuple):
+    """Without warnings: ``run(function, ...)`` if NumPy's settings are `usual`, else `slowly`."""
 
-    It must not depend on context variables: it runs in a context with none but NumPy's.
-    """
-    state, usual, run = _STATE.get, _USUAL, _CONTEXT.run
+    state: Callable[[], Any]
+    usual: Any
+    run: Callable[..., Any]
+    slowly: Callable[..., Any]
 
-    def slowly(*args: Any, **params: Any) -> Any:
-        token = enter()
-        try:
-            return function(*args, **params)
-        finally:
-            leave(token)
 
-    # Only one thread at a time can be in a context; another one gets a RuntimeError.
+def _slowly(function: Callable[..., Any], *args: Any, **params: Any) -> Any:
+    token = enter()
+    try:
+        return function(*args, **params)
+    finally:
+        leave(token)
 
-    def of_one(x: Any, **params: Any) -> Any:
-        if state() is usual:
-            try:
-                return run(function, x, **params)
-            except RuntimeError:
-                pass
-        return slowly(x, **params)
 
-    def of_two(x1: Any, x2: Any) -> Any:
-        if state() is usual:
-            try:
-                return run(function, x1, x2)
-            except RuntimeError:
-                pass
-        return slowly(x1, x2)
-
-    return of_one if count == 1 else of_two
+#: For the fast paths of operations: what computes on arrays depends on no context variable, so it
+#: can run in a context with none but NumPy's. Only one thread at a time can be in it.
+QUIETLY = Quietly(_STATE.get, _USUAL, _CONTEXT.run, _slowly)
 
 
 def aloud(function: Callable[..., Any], *args: Any, **options: Any) -> Any:

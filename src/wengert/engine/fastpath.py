@@ -51,8 +51,8 @@ class Front:
     depth: int = 0
     #: what nodes are told they are called; "" for nothing
     label: str = ""
-    #: ``(function, number of arrays) -> function``, around what computes on NumPy arrays
-    around: Callable[[Callable[..., Any], int], Callable[..., Any]] | None = None
+    #: how to compute without NumPy's warnings, if that is wanted: `dialects.quiet.QUIETLY`
+    quiet: Any = None
     #: a condition on the arrays _x0, _x1, in Python, without which a call is unusual
     when: str = ""
     #: the operation's parameters, if they are known already: a call does not take any
@@ -91,6 +91,7 @@ def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., 
         "_op": op, "_kind": front.kind, "_otherwise": front.otherwise, "_always": front.always,
         "_make": _maker(front), "_compute": _on_numpy(op, front), "_kinds": front.kinds,
         "_number_of": _numbers(front), **(front.known or {}),
+        **({f"_{k}": v for k, v in front.quiet._asdict().items()} if front.quiet else {}),
     })  # fmt: skip
     function.__code__ = _compiled(op, front, function.__globals__).__code__
     if not front.depth:
@@ -120,9 +121,7 @@ def _on_numpy(op: Op, front: Front) -> Callable[..., Any]:
     if found is None:
         find = getattr(op.compute, "find", None)  # in a namespace, by name
         found = partial(op.compute, backends.NUMPY) if find is None else find(backends.NUMPY)
-    if front.known:
-        found = partial(found, **front.known)
-    return found if front.around is None else front.around(found, len(op.args))
+    return partial(found, **front.known) if front.known else found
 
 
 def _numbers(front: Front) -> Callable[[np.dtype], Any]:
@@ -158,15 +157,15 @@ class _Source:
     def __init__(self, op: Op, front: Front) -> None:
         self.op, self.front, self.count = op, front, len(op.args)
         given = () if front.known else op.params
-        self.star = ", *" if given else ""
         self.named = "".join(f", {p}" for p in given)
         self.settings = "".join(f", {p}={p}" for p in given)
         self.arrays = ", ".join(f"_x{i}" for i in range(self.count))
-        self.nodes = ", ".join(f"_n{i}" for i in range(self.count))
         self.params = "{" + ", ".join(f"{p!r}: {p}" for p in op.params) + "}"
         args = "arrays" if op.variadic else f"({', '.join(op.args)},)"
         self.unusual = f"return _otherwise(_op, {args}, {self.params})"
-        self.finish = f"_finished(_op, _y, [{self.arrays}], [{self.nodes}], {self.params})"
+        self.finish = (
+            f"_finished(_op, _y, [{self.arrays}], [{self.arrays.replace('x', 'n')}], {self.params})"
+        )
         self.recording = "(_w := _current() or _always)" if front.always else "(_w := _current())"
         self.inexact = " and ((_d := _y.dtype) is _DOUBLE or _d is _SINGLE or _is_inexact(_d))"
         if op.broadcasts and not given:  # else a parameter may be a dtype
@@ -186,7 +185,7 @@ class _Source:
         if front.kind is Tensor:
             failed = "except ValueError as _error:\n"
             failed += f"    _explain_shapes(_op, [{self.arrays}], _error)"
-        parts += [f"try:\n    _y = _compute({self.arrays}{self.settings})\n{failed}"]
+        parts += [f"try:\n{_indented(self.computed())}\n{failed}"]
         parts += ["if type(_y) is not _ndarray:"]
         if not op.broadcasts:
             parts += [f"    if type(_y) in (tuple, list):\n        return {self.finish}"]
@@ -198,7 +197,20 @@ class _Source:
         if any(op.picks):
             parts += [(self.one_parent, self.two_parents, self.parents)[min(self.count, 3) - 1]()]
         body = _indented("\n".join([*parts, "return _z"]))
-        return f"def call({', '.join(op.args)}, /{self.star}{self.named}):\n{body}\n"
+        return (
+            f"def call({', '.join(op.args)}, /{', *' if self.named else ''}{self.named}):\n{body}\n"
+        )
+
+    def computed(self) -> str:
+        """Return the lines that compute; another thread in the quiet context is a RuntimeError."""
+        given = f"{self.arrays}{self.settings}"
+        if self.front.quiet is None:
+            return f"_y = _compute({given})"
+        slowly = f"_slowly(_compute, {given})"
+        return f"""try:
+    _y = _run(_compute, {given}) if _state() is _usual else {slowly}
+except RuntimeError:
+    _y = {slowly}"""
 
     def arguments(self) -> str:
         """Return the lines that take a tensor or, natively and among others, a NumPy array."""

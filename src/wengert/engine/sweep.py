@@ -143,9 +143,11 @@ def reverse(
         op = node.op
         if type(g) is Block or type(g) is list:
             g = _as_taken(xp, node, g, seeds, skips_empty)
-        edges: Sequence[Edge] = ((first, node.argument, node.values),)
-        if node.others or first not in wanted:
-            edges = _wanted(node, wanted)
+        edges: Sequence[Edge] = ((first, node.argument, node.values), *node.others)
+        for edge in edges:
+            if edge[0] not in wanted:
+                edges = [edge for edge in edges if edge[0] in wanted]
+                break
         if g is not None and edges:
             if recorded:
                 edges = recorded_edges(node, edges)
@@ -174,15 +176,6 @@ def reverse(
     for node in missing.intersection(entries):  # a path, but no element of the target is on it
         results[node] = zero(node.shape, node.dtype, like=next(iter(seeds.values())))
     return results
-
-
-def _wanted(node: Node, wanted: Collection[Node]) -> Sequence[Edge]:
-    """Return the edges of a node that lead to wanted ones."""
-    edges = node.edges
-    for edge in edges:
-        if edge[0] not in wanted:
-            return [edge for edge in edges if edge[0] in wanted]
-    return edges
 
 
 def _as_taken(xp: Any, node: Node, g: Any, seeds: dict[Node, Any], skips_empty: bool) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.dialects.quiet import Quiet, on_arrays
+from wengert.dialects.quiet import QUIETLY, Quiet
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import INVALID, OpError, as_is, invalid
@@ -519,7 +519,7 @@ def of_one(op_function: Any, name: str, kinds: str = "fc") -> Callable[..., Any]
         with Quiet():
             return outward(apply(op, (x,), params))
 
-    fast = caller(op, Front(Tensor, otherwise, kinds, around=on_arrays))
+    fast = caller(op, Front(Tensor, otherwise, kinds, quiet=QUIETLY))
 
     def call(x: Any, name: str | None = None) -> Any:
         try:
@@ -577,7 +577,7 @@ def of_two(
             ) from error
 
     quick = kinds if whole is None else "".join(k for k in kinds if k not in "iu")
-    call = caller(op_function.op, Front(Tensor, otherwise, quick, around=on_arrays))
+    call = caller(op_function.op, Front(Tensor, otherwise, quick, quiet=QUIETLY))
     return _noticing(call, name) if None in op_function.op.rules else call
 
 

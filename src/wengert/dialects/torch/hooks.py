@@ -60,7 +60,7 @@ class Around(Op):
     captures = True
 
     def __init__(self, inner: Op) -> None:
-        self.__dict__.update(inner.__dict__)
+        self.__dict__.update({k: v for k, v in inner.__dict__.items() if k != "pull"})
         self.inner = inner
         self.family, self.sees_unused = inner.family, inner.sees_unused
         self.batch = inner.batch

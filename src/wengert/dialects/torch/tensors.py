@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
-from wengert.dialects.quiet import on_arrays
+from wengert.dialects.quiet import QUIETLY
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.modes import (
     GRAD,
@@ -388,7 +388,7 @@ def fast(
     """Return the function that calls an operation on PyTorch's tensors; see `Front`."""
     if label and LABELS.setdefault(op.name, label) == label:
         label = ""  # as every entry of that name is called
-    front = Front(Tensor, otherwise, kinds, TRACKING, depth, label, on_arrays, when, known)
+    front = Front(Tensor, otherwise, kinds, TRACKING, depth, label, QUIETLY, when, known)
     return caller(op, front)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
+from numpy import ndarray
 
 from wengert import backends
 from wengert.engine.cotangents import (
@@ -48,23 +49,32 @@ class Elementwise(Op):
     #: for an operation that chooses among its arguments: which elements it takes of each
     chosen: tuple[Rule | None, ...] = ()
 
-    def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
-    ) -> Sequence[Any]:
-        """Return the rules' answers, which are all that real numbers need."""
-        dtype = node.dtype
-        is_real = dtype is _SINGLE or dtype is _DOUBLE or backends.kind_of(dtype) != "c"
-        if not is_real or type(g) is Block or self.chosen:
-            return super().pull(xp, g, node, edges, own)
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        if len(self.args) <= 2:
+            self.pull = self._quick_pull()  # type: ignore[method-assign]
+
+    def _quick_pull(self) -> Callable[..., Sequence[Any]]:
+        """Return `pull` of one or two arguments: of real NumPy arrays, calls of rules are all."""
         rules: Any = self.rules
-        _, argument, values = edges[0]
-        part = rules[argument](xp, g, *values)
-        if len(edges) == 1:
-            return (part,)
-        if len(edges) == 2:
+        otherwise = super().pull
+
+        def pull(
+            xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+        ) -> Sequence[Any]:
+            dtype = node.dtype
+            if (dtype is not _SINGLE and dtype is not _DOUBLE) or type(g) is not ndarray:
+                return otherwise(xp, g, node, edges)
+            if self.chosen:
+                return otherwise(xp, g, node, edges)
+            _, argument, values = edges[0]
+            part = rules[argument](xp, g, *values)
+            if len(edges) == 1:
+                return (part,)
             _, argument, values = edges[1]
             return part, rules[argument](xp, g, *values)
-        return (part, *[rules[argument](xp, g, *values) for _, argument, values in edges[1:]])
+
+        return pull
 
     def pull_array(
         self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]

@@ -29,7 +29,7 @@ from wengert.engine.tensor import Tensor
 
 _DOUBLE, _SINGLE = np.dtype("float64"), np.dtype("float32")
 #: Python numbers as arrays, by dtype and value. They are read only.
-_CONSTANTS: dict[np.dtype, dict[Any, np.ndarray]] = {
+CONSTANTS: dict[np.dtype, dict[Any, np.ndarray]] = {
     np.dtype(name): {} for name in ("float16", "float32", "float64", "complex64", "complex128")
 }
 
@@ -125,7 +125,7 @@ def _on_numpy(op: Op, front: Front) -> Callable[..., Any]:
 
 
 def _numbers(front: Front) -> Callable[[np.dtype], Any]:
-    return {d: c for d, c in _CONSTANTS.items() if not front.kinds or d.kind in front.kinds}.get
+    return {d: c for d, c in CONSTANTS.items() if not front.kinds or d.kind in front.kinds}.get
 
 
 def _constant(number: float, dtype: np.dtype, known: dict[Any, np.ndarray]) -> np.ndarray:
@@ -139,13 +139,6 @@ def _constant(number: float, dtype: np.dtype, known: dict[Any, np.ndarray]) -> n
 
 
 _NAMES["_constant"] = _constant
-
-
-def is_constant(array: np.ndarray) -> bool:
-    """Return whether an array stands for a Python number of the program."""
-    if array.ndim or array.dtype not in _CONSTANTS:
-        return False
-    return _CONSTANTS[array.dtype].get(array.item()) is array
 
 
 # -- source -------------------------------------------------------------------------------------
@@ -163,9 +156,8 @@ class _Source:
         self.params = "{" + ", ".join(f"{p!r}: {p}" for p in op.params) + "}"
         args = "arrays" if op.variadic else f"({', '.join(op.args)},)"
         self.unusual = f"return _otherwise(_op, {args}, {self.params})"
-        self.finish = (
-            f"_finished(_op, _y, [{self.arrays}], [{self.arrays.replace('x', 'n')}], {self.params})"
-        )
+        nodes = self.arrays.replace("x", "n")
+        self.finish = f"_finished(_op, _y, [{self.arrays}], [{nodes}], {self.params})"
         self.recording = "(_w := _current() or _always)" if front.always else "(_w := _current())"
         self.inexact = " and ((_d := _y.dtype) is _DOUBLE or _d is _SINGLE or _is_inexact(_d))"
         if op.broadcasts and not given:  # else a parameter may be a dtype

@@ -187,6 +187,13 @@ def output_nr(tensor: Tensor) -> int:
 # -- what an entry keeps ---------------------------------------------------------------------------
 
 
+def is_constant(array: np.ndarray) -> bool:
+    """Return whether an array stands for a Python number of the program."""
+    if array.ndim or array.dtype not in CONSTANTS:
+        return False
+    return CONSTANTS[array.dtype].get(array.item()) is array
+
+
 def as_saved(array: np.ndarray, node: Node | None) -> Tensor:
     """Return a tensor of an array that was saved: a leaf itself, if it is one's."""
     if type(node) is Leaf:

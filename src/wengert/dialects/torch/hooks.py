@@ -17,6 +17,7 @@ from wengert.dialects.torch.grad_fns import (
     GradientEdge,
     as_saved,
     get_gradient_edge,
+    is_constant,
 )
 from wengert.dialects.torch.gradients import (
     Handle,
@@ -39,7 +40,6 @@ from wengert.dialects.torch.tensors import (
     ns,
 )
 from wengert.engine.cotangents import Block, fit
-from wengert.engine.fastpath import is_constant
 from wengert.engine.node import Edge, Node, active
 from wengert.engine.op import LEAF, OUTPUT, Op
 from wengert.engine.record import witnesses

@@ -14,6 +14,7 @@ from wengert.dialects.torch.gradients import Freed, Handle, Hooked
 from wengert.dialects.torch.modes import PAUSED, TRACKING, is_grad_enabled
 from wengert.dialects.torch.tensors import Leaf, Tensor, convert, label_of, made, ns, outward
 from wengert.engine.cotangents import Block
+from wengert.engine.fastpath import CONSTANTS
 from wengert.engine.node import Node, active
 from wengert.engine.op import OUTPUT
 from wengert.engine.record import output_node

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 import wengert
-from wengert import demo, running
+from wengert import demo, runner
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -30,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "run",
         help="run a program written for TensorFlow, as it stands",
-        usage=running.USAGE.removeprefix("usage: "),
+        usage=runner.USAGE.removeprefix("usage: "),
         add_help=False,
     )
     return parser
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line, and return the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["run"]:
-        return running.run(given[1:])  # what follows is the program's, options and all
+        return runner.run(given[1:])  # what follows is the program's, options and all
     options = _parser().parse_args(given)
     width, bold = _width_and_bold()
     try:

@@ -17,8 +17,8 @@ DIALECTS = Path(wengert.__file__).parent / "dialects"
 STRUCTURAL = {
     "wengert.dialects.autograd.extend.Primitive",
     "wengert.dialects.torch.checkpoint.Recomputed",
-    "wengert.dialects.torch.functions.Custom",
-    "wengert.dialects.torch.functions._Once",
+    "wengert.dialects.torch.autograd_function.Custom",
+    "wengert.dialects.torch.autograd_function._Once",
     "wengert.dialects.torch.gradients.Hooked",
     "wengert.dialects.torch.hooks.Around",
     "wengert.ops.gates.Refusal",

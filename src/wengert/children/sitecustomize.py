@@ -26,9 +26,9 @@ class _First:
         sys.meta_path.remove(self)
         if self._root not in sys.path:
             sys.path.append(self._root)
-        from wengert import running
+        from wengert import runner
 
-        return running.answer().find_spec(fullname, path, target)
+        return runner.answer().find_spec(fullname, path, target)
 
 
 def _start() -> None:

@@ -84,7 +84,7 @@ def estimate(
 
 
 def whole_seeds(seeds: Collection[Node]) -> dict[Node, Region]:
-    """Return the seeds on all of their entries."""
+    """Return the seeds on all of their nodes."""
     return {node: whole(node.shape) for node in seeds}
 
 

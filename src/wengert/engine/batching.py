@@ -3,8 +3,8 @@
 Inside of `vmap` a tensor holds a `Batched` raw array: a tensor with one more axis, the first,
 that counts examples, and that the function does not see. Each operation knows what to call on
 tensors with that axis (`Op.batch`). There are two records, one on either side: tapes that were
-opened inside write entries of the shapes the function sees, and tapes that were opened outside
-write entries of the operations on all examples. So derivatives of any order nest with `vmap` in
+opened inside write nodes of the shapes the function sees, and tapes that were opened outside
+write nodes of the operations on all examples. So derivatives of any order nest with `vmap` in
 any order, and a sweep inside is itself computed for all examples at once.
 """
 

@@ -1,4 +1,4 @@
-"""Cotangents: what a sweep carries from an entry to its parents.
+"""Cotangents: what a sweep carries from a node to its parents.
 
 A cotangent that is absent (`None`) is zero by structure. A `Block` is zero by structure outside
 of a region: a product of ranges, of which one may be a list of positions instead (rows of a

@@ -1,6 +1,6 @@
-"""The forward sweep: from tangents of some entries to those of others.
+"""The forward sweep: from tangents of some nodes to those of others.
 
-It runs over the same entries as the reverse sweep, oldest first. A family that knows how a
+It runs over the same nodes as the reverse sweep, oldest first. A family that knows how a
 tangent goes through its operations says so in `push`. For any other operation the rule itself
 is transposed: a rule is linear in the cotangent, so the derivative of what it answers with
 respect to that cotangent, weighted by the tangents, is the tangent of the result. A tangent may
@@ -94,7 +94,7 @@ def forward(
 ) -> dict[Node, Any]:
     """Return the tangents of `targets`; those that depend on nothing with a tangent are missing.
 
-    `entries` are the targets' ancestors, newest first. `recorded` says that tangents are tensors.
+    `nodes` are the targets' ancestors, newest first. `recorded` says that tangents are tensors.
     What lies behind one of `ends` does not move it.
     """
     wanted = leading_to(tangents.keys(), entries)
@@ -113,7 +113,7 @@ def forward(
         if edges and not (ends and node in ends):
             found = pushed_through(xp, node, edges, recorded)
             if found is not None:
-                given = carried.get(node)  # an entry may also have a tangent of its own
+                given = carried.get(node)  # a node may also have a tangent of its own
                 carried[node] = found if given is None else add(xp, given, found)
         for parent, _, _ in node.edges:
             uses[parent] -= 1
@@ -123,7 +123,7 @@ def forward(
 
 
 def pushed_through(xp: Any, node: Node, edges: list[Any], recorded: bool | None = None) -> Any:
-    """Return the tangent of one entry, given edges with tangents; see `Op.push`."""
+    """Return the tangent of one node, given edges with tangents; see `Op.push`."""
     if recorded is None:
         recorded = xp is Tensor._namespace
     op = node.op
@@ -137,7 +137,7 @@ def pushed_through(xp: Any, node: Node, edges: list[Any], recorded: bool | None 
 
 
 def _fitting(xp: Any, t: Any, node: Node) -> Any:
-    """Return a tangent with the shape and dtype of its entry."""
+    """Return a tangent with the shape and dtype of its node."""
     values = t.values if type(t) is Block else t
     shape = sizes(t.region) if type(t) is Block else node.shape
     if values.dtype != node.dtype:

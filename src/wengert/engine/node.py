@@ -1,8 +1,8 @@
 """The tape's graph: one node for each operation that was recorded, and who is recording.
 
-Entries form one graph that every tape shares. An entry holds its parents (entries,
+Nodes form one graph that every tape shares. A node holds its parents (nodes,
 never tensors) and, for each, just those values that its rule reads. Which tapes care
-about an entry is a frozenset of tokens; an operation is recorded when that set, taken
+about a node is a frozenset of tokens; an operation is recorded when that set, taken
 from its inputs, meets the set of tapes that record right now.
 """
 
@@ -24,7 +24,7 @@ class Token:
     """A tape's identity: an object, so that it cannot be mistaken for a later tape's.
 
     It refers to the variables that the tape watches but not to the tape, which would then
-    live as long as any entry. Entries of variables drop tokens that are no longer `alive`.
+    live as long as any node. Nodes of variables drop tokens that are no longer `alive`.
     `transform` is the name of the transform whose tape it is, in which an implicit conversion is
     an error, and "" for a tape that a user opened, on which it is a warning. `starts` are results
     that the tape did not record and was told to watch: no path leads further back from them.
@@ -59,13 +59,13 @@ Edge = tuple["Node", int, tuple[Any, ...]]
 
 
 class Node:
-    """One entry of the list.
+    """One node of the tape.
 
-    An edge leads to a parent: (entry, argument number, values that the argument's rule
+    An edge leads to a parent: (node, argument number, values that the argument's rule
     reads). The first edge is held in attributes and only `others` in a tuple, because
     most operations have one and the garbage collector visits every tuple. For an operation
     of several results, `shape` and `dtype` are lists. Where a dialect has asked for it, `code`
-    and `last` say which instruction made the entry, and `label` what the dialect calls it.
+    and `last` say which instruction made the node, and `label` what the dialect calls it.
     """
 
     __slots__ = (
@@ -87,13 +87,13 @@ class Node:
 
     @property
     def edges(self) -> tuple[Edge, ...]:
-        """All edges; none for a watched tensor, and once a sweep has freed the entry."""
+        """All edges; none for a watched tensor, and once a sweep has freed the node."""
         if self.parent is None:
             return ()
         return ((self.parent, self.argument, self.values), *self.others)
 
     def seen(self) -> Node:
-        """Return the entry that stands for the result where it is read: this one."""
+        """Return the node that stands for the result where it is read: this one."""
         return self
 
     def free(self) -> None:
@@ -105,7 +105,7 @@ class Node:
         return f"<{self.op.name} #{self.order}: shape {self.shape}, dtype {self.dtype}>"
 
 
-def entry(
+def new_node(
     op: Op,
     parent: Node | None,
     argument: int,
@@ -116,7 +116,7 @@ def entry(
     dtype: Any,
     kind: type[Any] = Node,
 ) -> Any:
-    """Return a new entry. A class without __init__ and this function are faster than one with."""
+    """Return a new node. A class without __init__ and this function are faster than one with."""
     node = kind()
     node.op = op
     node.parent = parent
@@ -134,7 +134,7 @@ _watching = threading.Lock()
 
 
 def watch(node: Node, token: Token) -> None:
-    """Have a tape care about an entry, which forgets tapes that are no longer alive."""
+    """Have a tape care about a node, which forgets tapes that are no longer alive."""
     with _watching:  # threads may watch the same variable at the same time
         if node.parent is not None and token not in node.tokens:
             token.starts = weakref.WeakSet((*token.starts, node))

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import RuleError
-from wengert.engine.node import NOBODY, Edge, Node, entry
+from wengert.engine.node import NOBODY, Edge, Node, new_node
 
 
 class Shapes(tuple[tuple[int, ...], ...]):
@@ -119,7 +119,7 @@ class Op:
         #: the names by which rules read arrays of numbers
         self.arrays = frozenset({"y", "arrays", *self.args})
         reads = [set(r) for r in self.reads if r is not None]
-        #: whether every entry keeps arrays (True), or none does (False); None if that depends
+        #: whether every node keeps arrays (True), or none does (False); None if that depends
         self.keeps: bool | None = None
         if reads and all(r & self.arrays for r in reads):
             self.keeps = True
@@ -229,7 +229,7 @@ def _guarded(rule: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-#: The entry of a watched tensor, and of one result of an operation that has several.
+#: The node of a watched tensor, and of one result of an operation that has several.
 LEAF = Op("leaf", (), lambda xp: None, ())
 OUTPUT = Op("output", ("arrays",), lambda xp, *arrays: None, (lambda xp, g: g,), variadic=True)
 #: A new name for an old value: a transform's argument is not the tensor it was made from.
@@ -240,5 +240,5 @@ ALIAS.takes_rows = OUTPUT.takes_rows = True
 
 
 def leaf(shape: Any, dtype: Any) -> Node:
-    """Return an entry for a value that nothing was computed from."""
-    return entry(LEAF, None, 0, (), (), NOBODY, shape, dtype)
+    """Return a node for a value that nothing was computed from."""
+    return new_node(LEAF, None, 0, (), (), NOBODY, shape, dtype)

@@ -14,12 +14,12 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import highest, levels, plain_namespace
 from wengert.engine.errors import BackendError, ShapeError
-from wengert.engine.node import NOBODY, Edge, Node, Tokens, active, entry, meet
+from wengert.engine.node import NOBODY, Edge, Node, Tokens, active, meet, new_node
 from wengert.engine.op import OUTPUT, Op, Shapes
 from wengert.engine.tensor import Tensor, wrap
 
 SCALARS = (bool, int, float, complex)
-#: What is called with each entry that is traced, as long as somebody asks for it.
+#: What is called with each node that is traced, as long as somebody asks for it.
 witnesses: list[Callable[[Node], None]] = []
 
 
@@ -70,7 +70,7 @@ def weak(xp: Any, number: Any, dtype: Any) -> Any:
 
 
 def lower(op: Op, args: tuple[Any, ...]) -> tuple[Any, list[Any], list[Node | None]]:
-    """Return the namespace, raw arrays and entries of an operation's arguments."""
+    """Return the namespace, raw arrays and nodes of an operation's arguments."""
     share = not op.aliases and not active.get()
     lifted = [lift(a, op.name, share) for a in args]
     nodes = [a._node if type(a) is Tensor else None for a in lifted]
@@ -133,7 +133,7 @@ def finished(
 
 
 def interested(nodes: list[Node | None]) -> Tokens:
-    """Return the tapes that record now and care about any of these entries."""
+    """Return the tapes that record now and care about any of these nodes."""
     recording = active.get()
     tokens = NOBODY
     if recording:
@@ -151,7 +151,7 @@ def record(
     params: dict[str, Any],
     tokens: Tokens,
 ) -> Any:
-    """Return `y` as a Tensor (or a tuple of them) with an entry that leads to `nodes`."""
+    """Return `y` as a Tensor (or a tuple of them) with a node that leads to `nodes`."""
     shapes = (Shapes if op.variadic else tuple)([tuple(getattr(r, "shape", ())) for r in raws])
     further = [params[name] for name in op.params]
     values = (y, tuple(raws)) if op.variadic else (y, *raws, *shapes, shapes, *further)
@@ -168,17 +168,19 @@ def record(
     parent, argument, kept = edges[0]
     others = tuple(edges[1:])
     if not several:
-        return wrap(y, entry(op, parent, argument, kept, others, tokens, tuple(y.shape), y.dtype))
+        return wrap(
+            y, new_node(op, parent, argument, kept, others, tokens, tuple(y.shape), y.dtype)
+        )
     metas = [tuple(part.shape) for part in y], [part.dtype for part in y]
-    whole = entry(op, parent, argument, kept, others, tokens, *metas)
+    whole = new_node(op, parent, argument, kept, others, tokens, *metas)
     return tuple(wrap(part, output_node(whole, i, part)) for i, part in enumerate(y))
 
 
 def output_node(whole: Node, position: int, part: Any) -> Node | None:
-    """Return an entry for one of an operation's several results; None for integers."""
+    """Return a node for one of an operation's several results; None for integers."""
     if not backends.is_inexact(part.dtype):
         return None
-    return entry(OUTPUT, whole, position, (), (), whole.tokens, tuple(part.shape), part.dtype)
+    return new_node(OUTPUT, whole, position, (), (), whole.tokens, tuple(part.shape), part.dtype)
 
 
 def explain_shapes(op: Op, raws: list[Any], error: ValueError) -> NoReturn:

@@ -1,8 +1,8 @@
-"""The reverse sweep: from cotangents of some entries to those of others.
+"""The reverse sweep: from cotangents of some nodes to those of others.
 
 The same loop serves every order. With raw arrays, rules compute at full speed. When a
 tape is interested in the derivatives themselves, cotangents and the values that rules
-read are tensors with their entries, so that the sweep is recorded in its turn.
+read are tensors with their nodes, so that the sweep is recorded in its turn.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wengert.engine.tensor import wrap
 
 
 def ancestors(targets: Collection[Node], token: Token) -> list[Node]:
-    """Return all entries of a tape that `targets` were computed from, newest first."""
+    """Return all nodes of a tape that `targets` were computed from, newest first."""
     entries = list(dict.fromkeys(targets))
     seen = set(entries)
     starts = token.starts
@@ -42,7 +42,7 @@ def ancestors(targets: Collection[Node], token: Token) -> list[Node]:
 
 
 def leading_to(sources: Collection[Node], entries: list[Node]) -> Collection[Node]:
-    """Return those of `entries` (newest first) that were computed from a source."""
+    """Return those of `nodes` (newest first) that were computed from a source."""
     if all(node in sources for node in entries if node.parent is None):
         return set(entries)  # every path ends in a source
     wanted = set(sources)
@@ -117,7 +117,7 @@ def reverse(
     is reached. The node's operation answers with cotangents for its arguments, which are added to
     what is carried for these. What was carried for a source is a result.
 
-    `entries` are the seeds' ancestors, newest first. `recorded` says that cotangents are
+    `nodes` are the seeds' ancestors, newest first. `recorded` says that cotangents are
     tensors; `release`, that each node gives up its values once they are used (by `free`),
     unless a live tape other than this one cares about it. Of the sources in `regions` only a part
     is asked for. Paths end at `ends`: no cotangent goes through one of them to another. Cotangents
@@ -196,7 +196,7 @@ def reached(
     wanted: Collection[Node],
     sources: Collection[Node],
 ) -> dict[Node, Region]:
-    """Return for each entry the region that depends on the given parts, where it is not all.
+    """Return for each node the region that depends on the given parts, where it is not all.
 
     Of `sources` that are not among the parts all is asked for.
     """
@@ -243,7 +243,7 @@ def recorded_edges(node: Node, edges: Sequence[Edge]) -> list[Edge]:
 
 
 def recorded_values(node: Node, argument: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the values that a rule reads as tensors with their entries."""
+    """Return the values that a rule reads as tensors with their nodes."""
     op = node.op
     reads = op.reads[0 if op.variadic else argument] or ()
     if not op.arrays.intersection(reads):

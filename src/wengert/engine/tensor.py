@@ -1,4 +1,4 @@
-"""Tensor: one raw array, and at most one entry of the list."""
+"""Tensor: one raw array, and at most one node of the tape."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Memory for time: what a function computed inside is computed again when a sweep needs it.
 
-A checkpointed call is one entry of the list. Its edges lead to everything recorded that the
-results were computed from, be it an argument or not: the call's ends. The entry keeps the
+A checkpointed call is one node of the tape. Its edges lead to everything recorded that the
+results were computed from, be it an argument or not: the call's ends. The node keeps the
 arguments, and nothing that was computed on the way. When a sweep comes to it, the function runs
 again under a tape of its own that watches the ends, and an inner sweep takes the weights there.
 """
@@ -20,7 +20,7 @@ from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.cotangents import add
 from wengert.engine.errors import RuleError, cuts_shown, name_of
-from wengert.engine.node import NOBODY, Edge, Node, Token, Tokens, active, entry, watch
+from wengert.engine.node import NOBODY, Edge, Node, Token, Tokens, active, new_node, watch
 from wengert.engine.op import ALIAS, Op, leaf
 from wengert.engine.record import interested, output_node
 from wengert.engine.sweep import reverse
@@ -108,7 +108,7 @@ class Recomputed:
     fun, inputs, rebuild
         The function; the leaves of its arguments; and how to make (args, kwargs) of these.
     ends
-        The entries that the results were computed from, in the order of the edges.
+        The nodes that the results were computed from, in the order of the edges.
     live
         Which leaves of the result have the derivatives.
     """
@@ -132,7 +132,7 @@ class Recomputed:
         self.surroundings = surroundings or Surroundings(*found_in([fun, *leaves]))
 
     def entered(self, result: Any, before: int) -> Any:
-        """Return the result of the first call with one entry for all that it recorded."""
+        """Return the result of the first call with one node for all that it recorded."""
         recording = active.get()
         leaves, rebuild = flatten(result)
         self.live = [i for i, value in enumerate(leaves) if _is_made(value, before, recording)]
@@ -147,7 +147,7 @@ class Recomputed:
         return rebuild(self.with_entry(leaves, captures, interested(nodes)))
 
     def with_entry(self, leaves: list[Any], captures: bool, tokens: Tokens) -> list[Any]:
-        """Return the leaves of the result with an entry that leads from the live ones to the ends.
+        """Return the leaves of the result with a node that leads from the live ones to the ends.
 
         They are other tensors than those that the function returned and may have kept.
         """
@@ -156,7 +156,7 @@ class Recomputed:
         edges = [(end, i, (self,)) for i, end in enumerate(self.ends)]
         shapes, dtypes = [tuple(raw.shape) for raw in raws], [raw.dtype for raw in raws]
         several = len(raws) > 1
-        node = entry(
+        node = new_node(
             _OPS[captures],
             *edges[0],
             tuple(edges[1:]),
@@ -183,7 +183,7 @@ class Recomputed:
         return run.pull(self.targets(run), weights)
 
     def targets(self, run: Run) -> list[Node]:
-        """Return the entries of the results of another run, which must be as the first was."""
+        """Return the nodes of the results of another run, which must be as the first was."""
         if len(run.leaves) != self.leaf_count:
             self.refuse(f"returned {len(run.leaves)} values, and {self.leaf_count} at first")
         found = [run.leaves[i] for i in self.live]
@@ -233,7 +233,8 @@ class Run:
                 watch(end, self.token)
             # older than what leads to them, as an outer sweep expects
             self.stand_ins = {
-                end: entry(ALIAS, end, 0, (), (), end.tokens, end.shape, end.dtype) for end in ends
+                end: new_node(ALIAS, end, 0, (), (), end.tokens, end.shape, end.dtype)
+                for end in ends
             }
             self.before = now()
             with cuts_shown:
@@ -284,7 +285,7 @@ class Run:
 
 
 class Recorded(NamedTuple):
-    """How many operations a call recorded, and the entries that these lead to."""
+    """How many operations a call recorded, and the nodes that these lead to."""
 
     operations: int
     ends: frozenset[Node]
@@ -293,9 +294,9 @@ class Recorded(NamedTuple):
 def explored(
     targets: Iterable[Node], before: int, recording: Tokens
 ) -> tuple[list[Node], list[Node]]:
-    """Return the entries made since `before` that targets were computed from, and their ends.
+    """Return the nodes made since `before` that targets were computed from, and their ends.
 
-    Ends are the older entries that these lead to, and those of tensors and variables that were
+    Ends are the older nodes that these lead to, and those of tensors and variables that were
     made and watched since.
     """
     inner: list[Node] = []
@@ -319,7 +320,7 @@ def explored(
 
 
 def now() -> int:
-    """Return a number between those of the entries made before and after."""
+    """Return a number between those of the nodes made before and after."""
     return leaf((), None).order
 
 
@@ -404,7 +405,7 @@ def _weights(size: int) -> np.ndarray:
 
 
 def has_entry(value: Any) -> bool:
-    """Whether a value is a tensor with an entry."""
+    """Whether a value is a tensor with a node."""
     return type(value) is Tensor and value._node is not None
 
 

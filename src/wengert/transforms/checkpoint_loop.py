@@ -94,9 +94,9 @@ def checkpoint_loop(
     return state
 
 
-#: The entry of a state that a step gets, and may assign to, unlike that of a watched tensor.
+#: The node of a state that a step gets, and may assign to, unlike that of a watched tensor.
 STATE = Structural("checkpoint_loop.state", (), lambda xp: None, ())
-#: The parts of an array along its first axis: one entry, and a rule that puts them together.
+#: The parts of an array along its first axis: one node, and a rule that puts them together.
 ROWS = Structural(
     "checkpoint_loop.rows",
     ("x",),
@@ -171,7 +171,7 @@ class RecomputedLoop(Recomputed):
     kept
         States, oldest first. The first sweep uses them up, but for the one at the beginning.
     steps
-        How many operations each step recorded, and the entries it read beside the state.
+        How many operations each step recorded, and the nodes it read beside the state.
     known
         What is known of the leaves of a state, for some positions.
     """
@@ -195,11 +195,11 @@ class RecomputedLoop(Recomputed):
         self.known: dict[int, list[Expected | None]] = {}
 
     def first(self) -> Any:
-        """Return the last state, with one entry that leads to all that the steps read."""
+        """Return the last state, with one node that leads to all that the steps read."""
         recording = active.get()
         leaves, rebuild = self.inputs, self.kept[0].rebuild
         connected = [is_recorded(v, recording) for v in leaves]
-        #: the entries of the first state's leaves
+        #: the nodes of the first state's leaves
         self.starts = [v._node if c else None for v, c in zip(leaves, connected, strict=True)]
         ends = dict.fromkeys(node for node in self.starts if node is not None)
         # what comes after the loop is its last step, and the first to be reversed
@@ -311,15 +311,15 @@ class RecomputedLoop(Recomputed):
 
 
 class Totals:
-    """Sums of cotangents by entry."""
+    """Sums of cotangents by node."""
 
     def __init__(self, xp: Any) -> None:
         self.xp = xp
         self.found: dict[Any, Any] = {}
-        self.owned: set[Any] = set()  # entries whose sum was made here, and may be written to
+        self.owned: set[Any] = set()  # nodes whose sum was made here, and may be written to
 
     def add(self, node: Node, part: Any) -> None:
-        """Add to the sum of an entry."""
+        """Add to the sum of a node."""
         if part is None:
             return
         if node not in self.found:

@@ -1,7 +1,7 @@
 """Functions that bring their own derivatives: custom_vjp, custom_jvp, custom_gradient.
 
-A call is one entry of the list, whatever the function does inside. Under `vmap` it is one on
-either side: tapes that were opened inside get an entry for one example, and tapes around `vmap`
+A call is one node of the tape, whatever the function does inside. Under `vmap` it is one on
+either side: tapes that were opened inside get a node for one example, and tapes around `vmap`
 one for all examples, whose rule opens the level again and does what the inner rule does.
 """
 
@@ -45,7 +45,7 @@ from wengert.trees import Rebuild, flatten, paths
 Rule = Callable[[list[Any], list[Any]], list[Any]]
 
 
-# -- one entry for a call ----------------------------------------------------------------------
+# -- one node for a call ----------------------------------------------------------------------
 
 
 class _Custom(Op):
@@ -102,7 +102,7 @@ def recorded_as_one(
     forward: Rule | None = None,
     reads_results: bool = False,
 ) -> list[Tensor]:
-    """Return results with one entry, that of a function of `arguments`, on each side of vmap.
+    """Return results with one node, that of a function of `arguments`, on each side of vmap.
 
     `backward` and `forward` get the results if `reads_results`, else an empty list. Without
     `forward`, tangents come from transposing `backward`.
@@ -161,7 +161,7 @@ def _physical(value: Any, level: Level) -> Any:
 def refuse_captured(name: str, arguments: list[Any], results: list[Tensor], before: int) -> None:
     """Raise if results depend on a recorded tensor that is no argument: its path would end here.
 
-    `before` is the number of an entry made right before the results were computed.
+    `before` is the number of a node made right before the results were computed.
     """
     recording = active.get()
     stops = {a._node for a in arguments if type(a) is Tensor}
@@ -201,7 +201,7 @@ def _reopened(level: Level) -> Iterator[None]:
     A rule may hold tensors of that level, so another one would not do.
     """
     before = levels.get()
-    with _reopening:  # threads may sweep over the same entries
+    with _reopening:  # threads may sweep over the same nodes
         outer, level.tapes = level.tapes, active.get()
         levels.set((*(other for other in before if other is not level), level))
         try:
@@ -538,7 +538,7 @@ class _Invocation:
         kept = self.run_fwd()
         self.rebuild_result = kept.rebuild
         self.results = [as_tensor(r, f"{self.name}: its result") for r in kept.leaves]
-        # an entry must not hold its own result
+        # a node must not hold its own result
         self.kept = kept._replace(leaves=[], residuals=kept.filled([_RESULT] * len(self.results)))
         return self.results
 
@@ -574,7 +574,7 @@ class _Invocation:
     def rules(self) -> tuple[Rule, Rule | None]:
         function = self.function
         self.kinds = [(r.shape, r.dtype) for r in self.results]
-        self.results = []  # an entry must not hold its own result
+        self.results = []  # a node must not hold its own result
         has_forward = function._rule is not None or function._rules is not None
         forward = self.forward if has_forward else None
         if function._bwd is not None:

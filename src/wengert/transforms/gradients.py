@@ -19,7 +19,7 @@ from wengert.engine.errors import (
     cuts_shown,
     name_of,
 )
-from wengert.engine.node import NOBODY, Token, active, entry, meet
+from wengert.engine.node import NOBODY, Token, active, meet, new_node
 from wengert.engine.op import ALIAS
 from wengert.engine.record import lift
 from wengert.engine.tape import Part, Tape, part_of_tape
@@ -52,7 +52,7 @@ def _argument(value: Any, what: str, token: Token) -> Tensor:
     if not tokens:
         return wrap(given._raw)
     mine = tokens | {token}
-    return wrap(given._raw, entry(ALIAS, node, 0, (), (), mine, given.shape, given.dtype))
+    return wrap(given._raw, new_node(ALIAS, node, 0, (), (), mine, given.shape, given.dtype))
 
 
 def like_given(result: Any, given: Any, fresh: bool = False) -> Any:

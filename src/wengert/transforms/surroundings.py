@@ -22,9 +22,9 @@ class Surroundings:
     Attributes
     ----------
     variables
-        Each variable with its value then, by its entry: variables of a dialect may have no hash.
+        Each variable with its value then, by its node: variables of a dialect may have no hash.
     assigned
-        The entries of variables that the call has assigned to.
+        The nodes of variables that the call has assigned to.
     """
 
     def __init__(

@@ -42,7 +42,7 @@ class Arguments:
             places = [i for i, leaf in enumerate(leaves) if type(_tensor(leaf)) is Tensor]
             self.tensors += [_tensor(leaves[i]) for i in places]
             self.argnums += [argnum] * len(places)
-            for i in places:  # an entry must not hold tensors, which lead to entries
+            for i in places:  # a node must not hold tensors, which lead to nodes
                 leaves[i] = None
             self.parts.append((None, (leaves, rebuild, places)) if places else (arg, None))
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import as_dtype, float32
 from wengert.dialects.tensorflow.errors import invalid
-from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.structures import is_nested, map_structure
 from wengert.dialects.tensorflow.table import offered, plain, put
 from wengert.dialects.tensorflow.tapes import GradientTape
+from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import convert, is_tensor, made, outward, pair, static
 from wengert.engine.tensor import Tensor as Native
 

@@ -69,7 +69,7 @@ class ForwardAccumulator:
             self._given.append(outward(checked))
         self._tape = NativeTape(persistent=True, watch_accessed_variables=False)
         self._spans: list[Span] = []  # one for each time it was entered
-        #: tangents by entry; a list of them for an operation of several results
+        #: tangents by node; a list of them for an operation of several results
         self._tangents: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
         self._is_open = False
 
@@ -107,10 +107,10 @@ class ForwardAccumulator:
         found = self._known(node_of(value)) if is_number(value) else None
         return outward(zeros_like(convert(value))) if found is None and zeros else found
 
-    # -- tangents of entries ----------------------------------------------------------------------
+    # -- tangents of nodes ----------------------------------------------------------------------
 
     def _known(self, target: Node | None) -> Any:
-        """Return the tangent of an entry, having computed those that it needs."""
+        """Return the tangent of a node, having computed those that it needs."""
         if target is None or self._tape._token not in target.tokens:
             return None
         if target not in self._tangents:
@@ -119,7 +119,7 @@ class ForwardAccumulator:
         return self._tangents[target]
 
     def _compute(self, target: Node) -> None:
-        """Compute the tangents of an entry's ancestors, oldest first, and its own."""
+        """Compute the tangents of a node's ancestors, oldest first, and its own."""
         entries = self._unknown(target)
         outer: dict[Node, list[Span]] = {}
         uses: dict[Node, int] = {}
@@ -141,7 +141,7 @@ class ForwardAccumulator:
             active.set(before)
 
     def _unknown(self, target: Node) -> list[Node]:
-        """Return the entries whose tangents are not known and that one depends on, oldest first."""
+        """Return the nodes whose tangents are not known and that one depends on, oldest first."""
         token = self._tape._token
         entries, seen = [target], {target}
         for node in entries:  # grows while it is read
@@ -154,14 +154,14 @@ class ForwardAccumulator:
         return sorted(entries, key=lambda node: node.order)
 
     def _span_of(self, node: Node) -> Span | None:
-        """Return the time in which an entry was made; None if this accumulator was closed then."""
+        """Return the time in which a node was made; None if this accumulator was closed then."""
         for span in reversed(self._spans):
             if span.time(node.order) is not None:
                 return span
         return None
 
     def _pushed(self, node: Node, span: Span | None, outer: list[Span]) -> Any:
-        """Return the tangent of an entry, from those of its parents."""
+        """Return the tangent of a node, from those of its parents."""
         edges = []
         for parent, argument, values in node.edges:
             tangent = self._tangents.get(parent)

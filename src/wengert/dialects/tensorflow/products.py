@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.arrays import alike
+from wengert.dialects.tensorflow.creation import alike
 from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import as_is, invalid
 from wengert.dialects.tensorflow.table import offered

@@ -1,8 +1,8 @@
-"""When tapes and accumulators record: which entries are made while each of them is open.
+"""When tapes and accumulators record: which nodes are made while each of them is open.
 
 In TensorFlow a tangent is computed together with its value, and recorded by the tapes and
 accumulators that were entered before its own accumulator. Here tangents are computed when they are
-asked for, so an accumulator needs to know who recorded when each entry was made.
+asked for, so an accumulator needs to know who recorded when each node was made.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wengert.engine.op import leaf
 
 
 class Span:
-    """The entries that are made while a recorder is open: their orders are from start to stop."""
+    """The nodes that are made while a recorder is open: their orders are from start to stop."""
 
     __slots__ = ("_late", "before", "start", "stop", "token")
 
@@ -26,11 +26,11 @@ class Span:
         self.before = before
         self.start = now()
         self.stop: float = math.inf
-        #: entries that were made later, but belong to an entry of this span: (from, to, entry)
+        #: nodes that were made later, but belong to a node of this span: (from, to, node)
         self._late: list[tuple[int, int, int]] = []
 
     def time(self, order: int) -> int | None:
-        """Return the order of the entry that one belongs to; None if it is not of this span."""
+        """Return the order of the node that one belongs to; None if it is not of this span."""
         if self.start <= order < self.stop:
             return order
         place = bisect_right(self._late, order, key=lambda late: late[0]) - 1
@@ -39,12 +39,12 @@ class Span:
         return None
 
     def outer(self, order: int) -> list[Span]:
-        """Return the spans of recorders entered before this one that have an entry too."""
+        """Return the spans of recorders entered before this one that have a node too."""
         time = self.time(order)
         return [] if time is None else [s for s in self.before if s.time(time) is not None]
 
     def take(self, start: int, stop: int, time: int) -> None:
-        """Have entries that were made just now belong to an entry of this span."""
+        """Have nodes that were made just now belong to a node of this span."""
         self._late.append((start, stop, time))
 
 
@@ -53,7 +53,7 @@ _open: dict[Token, Span] = {}
 
 
 def now() -> int:
-    """Return an order between the entries so far and those to come."""
+    """Return an order between the nodes so far and those to come."""
     return leaf((), None).order
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import DType
 from wengert.dialects.tensorflow.errors import invalid
-from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.table import offered, plain
+from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import Tensor, convert, outward, tensor_of
 from wengert.engine.cotangents import Block
 from wengert.engine.node import Node
@@ -97,7 +97,7 @@ def densified(slices: IndexedSlices) -> Native:
 
 
 class Aside:
-    """The parts of gradients that come right from rows that were read, by the table's entry."""
+    """The parts of gradients that come right from rows that were read, by the table's node."""
 
     def __init__(self, sources: Sequence[Any], targets: Sequence[Any] = ()) -> None:
         nodes = [getattr(s, "_leaf", None) or getattr(s, "_node", None) for s in sources]
@@ -139,9 +139,9 @@ class Aside:
 
 
 def _turns(targets: list[Node]) -> dict[Node, int]:
-    """Return when TensorFlow's sweep comes to each entry: first come, first served.
+    """Return when TensorFlow's sweep comes to each node: first come, first served.
 
-    The turn of an entry comes once all that was computed from it had theirs. Rows are joined so.
+    The turn of a node comes once all that was computed from it had theirs. Rows are joined so.
     """
     waiting: dict[Node, int] = dict.fromkeys(targets, 0)
     entries = list(waiting)

@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Any
 
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, float32
-from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.table import plain
+from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import is_tensor
 from wengert.dialects.tensorflow.variables import Variable, scope
 

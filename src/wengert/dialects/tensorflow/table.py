@@ -47,9 +47,9 @@ PARTS = tuple(
         "control",
         "settings",
         "debugging",
-        "arrays",
-        "layout",
-        "places",
+        "creation",
+        "shapes",
+        "indexing",
         "clipping",
     )
 )
@@ -61,7 +61,7 @@ _INITIALIZERS = tuple(
 )
 LATE: dict[str, tuple[str, ...]] = {
     "data": (f"{_HERE}.datasets",),
-    "nn": (f"{_HERE}.nn", f"{_HERE}.windows"),
+    "nn": (f"{_HERE}.nn", f"{_HERE}.convolutions"),
     "image": (f"{_HERE}.image",),
     "random": (f"{_HERE}.random",),
     **dict.fromkeys(

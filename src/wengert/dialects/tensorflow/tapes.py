@@ -84,7 +84,7 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
         self._watches_read = watch_accessed_variables
-        #: none before the first entry, and after the one use of a tape that is not persistent
+        #: none before the first node, and after the one use of a tape that is not persistent
         self._tape: NativeTape | None = None
         self._watched: tuple[Any, ...] = ()
 
@@ -348,11 +348,11 @@ def _with_itself(
 
 
 def node_of(value: Any) -> Any:
-    """Return the entry of a tensor or a variable."""
+    """Return the node of a tensor or a variable."""
     return value._leaf if isinstance(value, NativeVariable) else value._node
 
 
-#: The entries of arguments for which the gradient of a `custom_gradient` said None.
+#: The nodes of arguments for which the gradient of a `custom_gradient` said None.
 _cut: ContextVar[set[Any] | None] = ContextVar("wengert_tensorflow_cut", default=None)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import OutOfRangeError, invalid
-from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.table import guarded, plain
+from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import (
     alias,
     convert,

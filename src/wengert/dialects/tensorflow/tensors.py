@@ -1,6 +1,6 @@
 """Tensors as TensorFlow has them: what becomes of Python values, operators, and how they print.
 
-A tensor is a raw array and at most one entry of the list, like Wengert's own, so that operations
+A tensor is a raw array and at most one node of the tape, like Wengert's own, so that operations
 on it are recorded by the same tapes; the class differs in what users see.
 """
 
@@ -17,7 +17,7 @@ from wengert.dialects.quiet import QUIETLY, Quiet
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import INVALID, OpError, as_is, invalid
-from wengert.dialects.tensorflow.shapes import TensorShape
+from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.engine.fastpath import Front, caller
 from wengert.engine.node import Node, Tokens, active, meet, next_order
 from wengert.engine.op import ALIAS, Op, leaf
@@ -225,7 +225,7 @@ def numpy_text(value: Any) -> str:
 
 
 def made(raw: Any, node: Node | None = None) -> Tensor:
-    """Return a tensor around a raw array and an entry."""
+    """Return a tensor around a raw array and a node."""
     tensor = Tensor()
     tensor._raw = (
         raw if type(raw) is np.ndarray or not isinstance(raw, np.generic) else np.array(raw)
@@ -237,7 +237,7 @@ def made(raw: Any, node: Node | None = None) -> Tensor:
 def outward(value: Any, since: float = 0) -> Any:
     """Return Wengert's tensors, in tuples and lists too, as TensorFlow's.
 
-    With `since`, from `call_start`, those that were there before are under entries of their own:
+    With `since`, from `call_start`, those that were there before are under nodes of their own:
     what an operation returns is a tensor of its own, even where it changes nothing.
     """
     if type(value) is Native:
@@ -253,7 +253,7 @@ def outward(value: Any, since: float = 0) -> Any:
 def noticed(found: Any, args: Any) -> Any:
     """Return what an operation made of its arguments, so that a tape that watches one has it.
 
-    A result without a derivative, such as floor(x), has no entry. In TensorFlow a tape records it
+    A result without a derivative, such as floor(x), has no node. In TensorFlow a tape records it
     all the same, so that there are derivatives with respect to it.
     """
     recording = active.get()
@@ -290,7 +290,7 @@ def call_start() -> float:
 
 
 def alias(x: Native) -> Native:
-    """Return the same values under another entry."""
+    """Return the same values under another node."""
     found: Native = apply(ALIAS, (x,), {})
     return found
 

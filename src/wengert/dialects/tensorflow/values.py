@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from wengert.dialects.tensorflow import dtypes, errors
-from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.table import offered, plain, put
+from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import (
     Tensor,
     _holds_tensor,

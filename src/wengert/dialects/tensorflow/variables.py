@@ -12,9 +12,9 @@ from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow import operators
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import invalid
-from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import NAMES, plain
+from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import Reference, convert, numpy_text, outward, tensor_of
 from wengert.engine.errors import ShapeError
 from wengert.engine.op import leaf

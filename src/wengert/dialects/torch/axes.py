@@ -100,7 +100,7 @@ def lines_of(x: Native, dim: Any) -> tuple[Native, int]:
 
 
 def labelled(x: Native, label: str) -> Native:
-    """Return a tensor whose entry has PyTorch's name for it."""
+    """Return a tensor whose node has PyTorch's name for it."""
     if x._node is not None:
         mark(x._node, label)
     return x

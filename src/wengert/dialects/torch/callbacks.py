@@ -35,7 +35,7 @@ def hooks_in_force() -> Any:
 
 
 def push_hooks(hooks: Any, pack: Callable[[Any], None]) -> None:
-    """Put hooks in force; `pack` is called with each new entry."""
+    """Put hooks in force; `pack` is called with each new node."""
     if _saving.refusals:
         raise RuntimeError(_saving.refusals[-1])
     _saving.stack.append((hooks, pack))

@@ -1,6 +1,6 @@
 """torch.utils.checkpoint: calls that are made again for the gradient, to save memory.
 
-Without re-entry a call is one entry: it leads to what the function's results were computed from,
+Without re-entry a call is one node: it leads to what the function's results were computed from,
 and its rule calls the function again and sweeps what that records. With re-entry it is a Function.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert.dialects.quiet import aloud
 from wengert.dialects.torch import gradients, memory
-from wengert.dialects.torch.functions import Function
+from wengert.dialects.torch.autograd_function import Function
 from wengert.dialects.torch.gradients import Freed, Packed, running
 from wengert.dialects.torch.modes import (
     GRAD,
@@ -30,7 +30,7 @@ from wengert.dialects.torch.modes import (
 from wengert.dialects.torch.table import NAMES, plain, put
 from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made, mark, ns
 from wengert.engine import cotangents as ct
-from wengert.engine.node import Edge, Node, active, entry
+from wengert.engine.node import Edge, Node, active, new_node
 from wengert.engine.op import Op
 from wengert.engine.record import output_node
 from wengert.engine.sweep import reverse
@@ -167,7 +167,7 @@ class Recomputed(Op):
 def _without_reentry(again: Again, first: Any) -> Any:
     for arg in again.args:
         if isinstance(arg, Tensor):
-            _ = arg._node  # a view's entry may have to be made first, outside of the call
+            _ = arg._node  # a view's node may have to be made first, outside of the call
     before = now()
     with first:
         output = aloud(again.function, *again.args, **again.options)
@@ -184,7 +184,7 @@ def _without_reentry(again: Again, first: Any) -> Any:
     op.__dict__.update(_template.__dict__)
     op.again, op.live, op.count = again, live, len(inner)
     op.shapes = [tuple(n.shape) for n in nodes]
-    # arguments are read again, so a write to one is found out as for what other entries keep
+    # arguments are read again, so a write to one is found out as for what other nodes keep
     given = tuple(a._raw for a in again.args if isinstance(a, Tensor))
     arrays = (_SOME, *(raw for raw in given if type(raw) is np.ndarray))
     kept = (arrays,) if any(_keeps(node) for node in inner) else ()
@@ -192,7 +192,7 @@ def _without_reentry(again: Again, first: Any) -> Any:
     single = len(live) == 1
     shapes, kinds = [tuple(n.shape) for n in nodes], [n.dtype for n in nodes]
     tokens = frozenset({GRAD})
-    whole = entry(
+    whole = new_node(
         op, *edges[0], tuple(edges[1:]), tokens,
         shapes[0] if single else shapes, kinds[0] if single else kinds,
     )  # fmt: skip

@@ -154,7 +154,7 @@ class _Check:
             )
 
     def no_outputs(self) -> bool:
-        """Return True if values do not depend on the arguments, as results without entries say."""
+        """Return True if values do not depend on the arguments, as results without nodes say."""
         for place in self.places:
             for k, matrix in enumerate(self.numeric.jacobians(place)):
                 if np.any(matrix != 0):

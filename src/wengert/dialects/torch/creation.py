@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.places import (
+from wengert.dialects.torch.devices import (
     as_format,
     check_device,
     check_layout,

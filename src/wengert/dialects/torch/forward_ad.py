@@ -13,7 +13,7 @@ from wengert.dialects.torch.modes import Tracking, current
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, astype, check_differentiable, convert, made
 from wengert.engine.forward import push
-from wengert.engine.node import NOBODY, Node, Tokens, active, entry
+from wengert.engine.node import NOBODY, Node, Tokens, active, new_node
 from wengert.engine.op import ALIAS, LEAF
 from wengert.engine.tape import Part, Tape
 from wengert.engine.tensor import wrap
@@ -33,7 +33,7 @@ class _Level:
         self.tape = Tape(persistent=True, watch_accessed_variables=False)
         self.places: list[Part] = []
         self.tangents: list[Any] = []
-        #: the program's tangents, by the entries of what it made dual
+        #: the program's tangents, by the nodes of what it made dual
         self.given: dict[Node, Tensor] = {}
         self.before: Tokens = active.get()
         active.set(current() | {self.tape._token})
@@ -96,7 +96,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Tensor:
     before = tensor._node
     tokens = frozenset({here.tape._token}) | (before.tokens if before is not None else NOBODY)
     shape, dtype = tuple(tensor._raw.shape), tensor._raw.dtype
-    node = entry(LEAF if before is None else ALIAS, before, 0, (), (), tokens, shape, dtype)
+    node = new_node(LEAF if before is None else ALIAS, before, 0, (), (), tokens, shape, dtype)
     if before is not None:
         node.label = "ViewBackward0"
     dual = made(tensor._raw, node)
@@ -123,7 +123,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     rest = node.tokens - {token}
     primal = made(tensor._raw)
     if rest:
-        primal._node = entry(ALIAS, node, 0, (), (), rest, node.shape, node.dtype)
+        primal._node = new_node(ALIAS, node, 0, (), (), rest, node.shape, node.dtype)
         primal._node.label = "ViewBackward0"
     return UnpackedDualTensor(primal, tangent)
 

@@ -20,7 +20,7 @@ from wengert.engine.op import OUTPUT
 from wengert.engine.record import output_node
 from wengert.engine.sweep import recorded_edges
 
-#: What PyTorch calls the second array that an entry saves, where it is not "other".
+#: What PyTorch calls the second array that a node saves, where it is not "other".
 _SECOND = {"PowBackward0": "exponent", "MmBackward0": "mat2", "BmmBackward0": "mat2"}
 #: The exponents of powers that are operations of their own.
 _EXPONENTS = {"square": 2, "sqrt": 0.5, "reciprocal": -1}
@@ -29,12 +29,12 @@ _ONE = ("PowBackward0",)
 
 
 class GradFn:
-    """An entry, as programs see it in `grad_fn` and `next_functions`."""
+    """A node, as programs see it in `grad_fn` and `next_functions`."""
 
     def __init__(self, node: Node, label: str) -> None:
         self._node = node
         self._label = label
-        #: the entries of single results, where there are several
+        #: the nodes of single results, where there are several
         self._results: dict[int, Node] = {}
 
     def name(self) -> str:
@@ -44,7 +44,7 @@ class GradFn:
 
     @property
     def _entry(self) -> Node:
-        """The entry itself, behind hooks."""
+        """The node itself, behind hooks."""
         node = self._node
         if type(node) is not Leaf and type(node.op) is Hooked and node.parent is not None:
             return node.parent
@@ -52,7 +52,7 @@ class GradFn:
 
     @property
     def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
-        """The entries that the result was computed from, and which of their results."""
+        """The nodes that the result was computed from, and which of their results."""
         node = self._entry
         if type(node) is Leaf:
             return ()
@@ -67,7 +67,7 @@ class GradFn:
 
     @property
     def variable(self) -> Tensor | None:
-        """Of a leaf's entry, the leaf."""
+        """Of a leaf's node, the leaf."""
         if type(self._node) is not Leaf:
             raise AttributeError(f"{self.name()} has no variable; only leaves have one")
         found: Tensor | None = self._node.owner()
@@ -81,7 +81,7 @@ class GradFn:
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients go through: always, or there would be no entry."""
+        """Whether gradients go through: always, or there would be no node."""
         return True
 
     @property
@@ -121,16 +121,16 @@ class GradFn:
 
 @functools.cache
 def _kind(label: str) -> type[GradFn]:
-    """Return the class of entries with a name, whose name programs read."""
+    """Return the class of nodes with a name, whose name programs read."""
     return type(label, (GradFn,), {})
 
 
-#: By the identity of entries, so that two questions have one answer.
+#: By the identity of nodes, so that two questions have one answer.
 _ANSWERS: weakref.WeakValueDictionary[int, GradFn] = weakref.WeakValueDictionary()
 
 
 def seen(node: Node) -> tuple[GradFn, int]:
-    """Return what a program sees of an entry, and which result of it that is."""
+    """Return what a program sees of a node, and which result of it that is."""
     if type(node) is Leaf:
         return _answer(node, "AccumulateGrad"), 0
     inner = node.parent if type(node.op) is Hooked and node.parent is not None else node
@@ -153,7 +153,7 @@ def _shown(node: Node | None) -> tuple[GradFn | None, int]:
 
 
 def _is_shown(node: Node) -> bool:
-    """Return whether an entry is one of the program's operations, and no part of one."""
+    """Return whether a node is one of the program's operations, and no part of one."""
     return type(node) is Leaf or hasattr(node, "code")
 
 
@@ -167,7 +167,7 @@ def _of_affine_map(node: Node) -> tuple[Node | None, ...]:
 
 
 def _shown_behind(node: Node) -> Iterator[Node]:
-    """Yield the entries of the program's operations that lead to an entry."""
+    """Yield the nodes of the program's operations that lead to a node."""
     for parent, _, _ in node.edges:
         if _is_shown(parent):
             yield parent
@@ -176,7 +176,7 @@ def _shown_behind(node: Node) -> Iterator[Node]:
 
 
 def grad_fn(tensor: Tensor) -> GradFn | None:
-    """Return the entry of a tensor that was computed; None for others."""
+    """Return the node of a tensor that was computed; None for others."""
     return None if tensor.is_leaf or tensor._node is None else seen(tensor._node)[0]
 
 
@@ -185,7 +185,7 @@ def output_nr(tensor: Tensor) -> int:
     return 0 if tensor.is_leaf or tensor._node is None else seen(tensor._node)[1]
 
 
-# -- what an entry keeps ---------------------------------------------------------------------------
+# -- what a node keeps ---------------------------------------------------------------------------
 
 
 def is_constant(array: np.ndarray) -> bool:
@@ -205,7 +205,7 @@ def as_saved(array: np.ndarray, node: Node | None) -> Tensor:
 
 
 def _saved(node: Node, name: str, label: str) -> Any:
-    """Return a value that an entry keeps, by PyTorch's name of it."""
+    """Return a value that a node keeps, by PyTorch's name of it."""
     if type(node.values) is Freed:
         raise gradients.freed_error(node)
     back = gradients.unpacked([node], {p for p, _, _ in node.edges})
@@ -245,7 +245,7 @@ def _kept(node: Node, label: str) -> Iterator[tuple[str, Any]]:
 
 
 def called(node: Node, given: tuple[Tensor, ...]) -> Any:
-    """Return the gradients of an entry's arguments, given those of its results."""
+    """Return the gradients of a node's arguments, given those of its results."""
     if type(node.values) is Freed:
         raise gradients.freed_error(node)
     parts = [convert(g) for g in given]
@@ -267,7 +267,7 @@ def called(node: Node, given: tuple[Tensor, ...]) -> Any:
 
 
 class GradientEdge(NamedTuple):
-    """A result of an entry, which a gradient can be asked for in place of the tensor."""
+    """A result of a node, which a gradient can be asked for in place of the tensor."""
 
     node: GradFn
     output_nr: int
@@ -275,7 +275,7 @@ class GradientEdge(NamedTuple):
 
     @property
     def entry(self) -> Node:
-        """The entry of that result."""
+        """The node of that result."""
         node = self.node._node
         if type(node.shape) is not list:
             return node

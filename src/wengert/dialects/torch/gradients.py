@@ -31,7 +31,7 @@ from wengert.dialects.torch.tensors import (
     users_frame,
 )
 from wengert.engine import cotangents as ct
-from wengert.engine.node import NOBODY, Node, active, entry
+from wengert.engine.node import NOBODY, Node, active, new_node
 from wengert.engine.op import LEAF, OUTPUT, Op
 from wengert.engine.sweep import ancestors, leading_to, reverse
 from wengert.engine.tape import on_tensors
@@ -40,14 +40,14 @@ from wengert.engine.tensor import wrap as wrap_native
 
 
 class Freed(tuple[Any, ...]):
-    """What is left of an entry's values after a sweep has used them: where that was."""
+    """What is left of a node's values after a sweep has used them: where that was."""
 
     code: Any = None
     last: int = 0
 
 
 class Packed(tuple[Any, ...]):
-    """The values of an entry of which some are packed, and how to unpack all of its edges."""
+    """The values of a node of which some are packed, and how to unpack all of its edges."""
 
     unpack: Callable[[Node], None]
 
@@ -68,7 +68,7 @@ class Running(NamedTuple):
 
 #: The innermost sweep that runs in this thread.
 running: ContextVar[Running | None] = ContextVar("wengert_torch_sweep", default=None)
-#: What is done to the entries before a sweep, such as looking for NaN; it returns what undoes it.
+#: What is done to the nodes before a sweep, such as looking for NaN; it returns what undoes it.
 observers: list[Callable[[list[Node]], Callable[[], None]]] = []
 
 
@@ -98,7 +98,7 @@ class Handle:
 class Hooked(Op):
     """A place where the program sees, and may replace, the gradient that comes by.
 
-    An entry that gets a hook becomes such a place, and what it was goes behind it: so hooks work
+    A node that gets a hook becomes such a place, and what it was goes behind it: so hooks work
     for what was computed from a tensor before they were registered.
     """
 
@@ -150,7 +150,7 @@ class Hooked(Op):
 
 
 def copied(tensor: Tensor) -> Tensor:
-    """Return a tensor with memory of its own and the same entry."""
+    """Return a tensor with memory of its own and the same node."""
     raw = tensor._raw
     return made(raw.copy() if type(raw) is np.ndarray else raw, tensor._node)
 
@@ -175,13 +175,13 @@ def answer_of(answer: Any, given: Tensor) -> Tensor:
 
 
 def hooked(node: Node) -> Hooked:
-    """Return the place for hooks on an entry's gradient, which is made if there is none yet."""
+    """Return the place for hooks on a node's gradient, which is made if there is none yet."""
     if type(node.op) is Hooked:
         return node.op
     inner: Any
     if type(node) is Leaf:
-        # leaves stay what they are: the place is the entry that operations lead to
-        inner = entry(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype, Leaf)
+        # leaves stay what they are: the place is the node that operations lead to
+        inner = new_node(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype, Leaf)
         inner.owner = node.owner
     else:
         inner = memory.behind(node)
@@ -269,7 +269,7 @@ class Own:
 
 
 def freeing(gone: Freed) -> Callable[[Node], None]:
-    """Return what has an entry give up its arrays; one that keeps none can be swept again."""
+    """Return what has a node give up its arrays; one that keeps none can be swept again."""
 
     def free(node: Node) -> None:
         keeps = node.op.keeps
@@ -294,7 +294,7 @@ def check_kept(entries: Sequence[Node]) -> None:
 
 
 def freed_error(node: Node) -> RuntimeError:
-    """Return the error about an entry whose saved tensors are needed and are not there any more."""
+    """Return the error about a node whose saved tensors are needed and are not there any more."""
     values: Any = node.values
     return RuntimeError(
         f"{label_of(node)} of {line_of(node)} is needed a second time, and the backward at "
@@ -314,7 +314,7 @@ def check(entries: list[Node], sources: set[Node] | None, accumulates: bool = Fa
     except RuntimeError:
         if sources is None:
             raise
-        on_path = passed(entries, sources)  # other entries do not matter
+        on_path = passed(entries, sources)  # other nodes do not matter
         if accumulates:
             needed = {*on_path, *_within(sources)}
             on_path = [n for n in entries if n in needed]
@@ -323,10 +323,10 @@ def check(entries: list[Node], sources: set[Node] | None, accumulates: bool = Fa
 
 
 def _within(nodes: Iterable[Node]) -> list[Node]:
-    """Return entries and those that are one with them in PyTorch.
+    """Return nodes and those that are one with them in PyTorch.
 
-    Only the last entry of an operation knows its line; a write to a view is part of the base's
-    entry, and results of a function have one in common.
+    Only the last node of an operation knows its line; a write to a view is part of the base's
+    node, and results of a function have one in common.
     """
     found = list(nodes)
     for node in found:  # grows while it is read
@@ -338,13 +338,13 @@ def _within(nodes: Iterable[Node]) -> list[Node]:
 
 
 def passed(entries: list[Node], sources: set[Node]) -> list[Node]:
-    """Return the entries that a sweep to some sources goes through."""
+    """Return the nodes that a sweep to some sources goes through."""
     wanted = leading_to(sources, entries)
     return [node for node in entries if any(parent in wanted for parent, _, _ in node.edges)]
 
 
 def target_of(value: Any, seed: Any, position: int) -> Node:
-    """Return the entry that a sweep begins at, if it can and the seed for it is one."""
+    """Return the node that a sweep begins at, if it can and the seed for it is one."""
     if not isinstance(value, Tensor):
         if hasattr(value, "entry"):  # a GradientEdge
             if seed is None:
@@ -416,7 +416,7 @@ def sweep(
     create: bool,
     accumulates: bool = False,
 ) -> tuple[dict[Node, Any], Running, bool]:
-    """Return the cotangents of entries, as tensors of Wengert; of all leaves if none are given.
+    """Return the cotangents of nodes, as tensors of Wengert; of all leaves if none are given.
 
     With them comes what is known of the sweep, and whether functions of the program took part.
     """
@@ -458,7 +458,7 @@ def sweep(
 
 
 def _started(xp: Any, nodes: list[Node], seeds: Sequence[Tensor]) -> dict[Node, Any]:
-    """Return what a sweep begins with: for each entry the sum of its seeds, in its dtype."""
+    """Return what a sweep begins with: for each node the sum of its seeds, in its dtype."""
     start: dict[Node, Any] = {}
     for node, seed in zip(nodes, seeds, strict=True):
         g: Any = convert(seed) if xp is ns else seed._raw
@@ -475,7 +475,7 @@ def _dense(xp: Any, g: Any, recorded: bool) -> Native:
 
 
 def _leaves_early(entries: list[Node]) -> list[Node]:
-    """Return entries, newest first, with leaves as soon as nothing leads to them any more.
+    """Return nodes, newest first, with leaves as soon as nothing leads to them any more.
 
     It is then that PyTorch accumulates, and that hooks on leaves are called.
     """
@@ -498,7 +498,7 @@ def _leaves_early(entries: list[Node]) -> list[Node]:
 
 
 def _reached(sweep: Running) -> set[Node]:
-    """Return the entries that gradients come to, where functions gave None for some arguments."""
+    """Return the nodes that gradients come to, where functions gave None for some arguments."""
     found = set(sweep.targets)
     for node in sweep.entries:
         if node in found:
@@ -507,7 +507,7 @@ def _reached(sweep: Running) -> set[Node]:
 
 
 def unpacked(entries: list[Node], sources: set[Node]) -> Callable[[], None]:
-    """Unpack what entries have packed, and return what brings that back where it was not freed."""
+    """Unpack what nodes have packed, and return what brings that back where it was not freed."""
     packed = [node for node in entries if type(node.values) is Packed]
     if not packed:
         return lambda: None
@@ -619,7 +619,7 @@ def move_retained(tensor: Tensor, before: Node | None) -> None:
 
 
 def source_of(value: Any, position: int) -> Node:
-    """Return the entry at which a tensor's gradient is found, or the place of its hooks."""
+    """Return the node at which a tensor's gradient is found, or the place of its hooks."""
     if not isinstance(value, Tensor):
         if hasattr(value, "entry"):  # a GradientEdge
             edge: Node = value.entry
@@ -635,7 +635,7 @@ def source_of(value: Any, position: int) -> Node:
 
 
 def behind_hooks(node: Node) -> Node:
-    """Return an entry, or the one behind the place of its hooks."""
+    """Return a node, or the one behind the place of its hooks."""
     if type(node.op) is not Hooked:
         return node
     assert node.parent is not None

@@ -1,4 +1,4 @@
-"""Hooks on entries, on accumulation and on what is saved; anomalies; tensors of inference mode."""
+"""Hooks on nodes, on accumulation and on what is saved; anomalies; tensors of inference mode."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ put(("autograd.graph.get_gradient_edge",), get_gradient_edge)
 put(("utils.hooks.RemovableHandle",), Handle)
 
 
-# -- around the rule of an entry -------------------------------------------------------------------
+# -- around the rule of a node -------------------------------------------------------------------
 
 
 class Around(Op):
@@ -160,12 +160,12 @@ def _add(hooks: dict[int, Any], hook: Any) -> Handle:
 
 
 def after_entry(node: Node, entry: Node, hook: Callable[[Any, Any], Any]) -> Handle:
-    """Have a function called after an entry's rule, with the gradients of arguments and results."""
+    """Have a function called after a node's rule, with the gradients of arguments and results."""
     return _add((hooked(node) if type(node) is Leaf else _hooks_of(entry)).after, hook)
 
 
 def before_entry(node: Node, entry: Node, hook: Callable[[Any], Any]) -> Handle:
-    """Have a function called before an entry's rule, with the gradients of its results."""
+    """Have a function called before a node's rule, with the gradients of its results."""
     return _add((hooked(node) if type(node) is Leaf else _hooks_of(entry)).before, hook)
 
 
@@ -247,7 +247,7 @@ _counting = threading.RLock()
 
 @plain("autograd.graph.saved_tensors_hooks")
 class saved_tensors_hooks:
-    """A context in which what entries save is packed by a function, and unpacked for a sweep."""
+    """A context in which what nodes save is packed by a function, and unpacked for a sweep."""
 
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
@@ -293,7 +293,7 @@ def unpack(hooks: saved_tensors_hooks, held: Any) -> Tensor:
 
 
 class _Held:
-    """Stands for an array among an entry's values."""
+    """Stands for an array among a node's values."""
 
     __slots__ = ("packed",)
 
@@ -302,7 +302,7 @@ class _Held:
 
 
 def _pack(node: Node) -> None:
-    """Pack the arrays of a new entry, and of those inside of its operation."""
+    """Pack the arrays of a new node, and of those inside of its operation."""
     hooks = packing()
     if hooks is None:  # another thread's
         return
@@ -353,7 +353,7 @@ def _unpack(node: Node, hooks: saved_tensors_hooks, first: Any, others: Any) -> 
 
 
 def _found(hooks: saved_tensors_hooks, value: Any) -> Any:
-    """Return what is kept for a value of an entry, unpacked."""
+    """Return what is kept for a value of a node, unpacked."""
     if type(value) is tuple and value and type(value[0]) is _Held:
         return tuple(_found(hooks, v) for v in value)
     return unpack(hooks, value.packed)._raw if type(value) is _Held else value
@@ -371,7 +371,7 @@ class _Allowed:
     """What `allow_mutation_on_saved_tensors` has to say of itself."""
 
     def clear(self) -> None:
-        """Do nothing: entries hold the copies, and give them up."""
+        """Do nothing: nodes hold the copies, and give them up."""
 
 
 @plain("autograd.graph.allow_mutation_on_saved_tensors")
@@ -451,7 +451,7 @@ def _numbers(part: Any) -> Any:
 
 
 def _observe(entries: list[Node]) -> Callable[[], None]:
-    """Have the entries of a sweep watched, and return what undoes that."""
+    """Have the nodes of a sweep watched, and return what undoes that."""
     shown: dict[Node, Node] = {}
     changed = []
     for node in entries:  # newest first, so that an operation comes before what is inside of it
@@ -565,7 +565,7 @@ def _forget(key: int) -> None:
 
 
 def _refuse_saved(node: Node) -> None:
-    """Raise if an entry saves a tensor of inference mode."""
+    """Raise if a node saves a tensor of inference mode."""
     for array in memory.arrays_of(node):
         if id(memory.owner(array)) in _MADE:
             raise RuntimeError(

@@ -39,7 +39,7 @@ from wengert.dialects.torch.tensors import (
     values_of,
 )
 from wengert.engine.batching import Batched
-from wengert.engine.node import active, entry, meet
+from wengert.engine.node import active, meet, new_node
 from wengert.engine.record import apply, interested, record
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -227,7 +227,7 @@ def _sliced(input: Native, basic: tuple[Any, ...]) -> Native:
     if not tokens:
         return wrap_native(part)
     values = (tuple(raw.shape), basic)  # what the operation's rule reads
-    made_of = entry(_SLICE, node, 0, values, (), tokens, part.shape, part.dtype)
+    made_of = new_node(_SLICE, node, 0, values, (), tokens, part.shape, part.dtype)
     return wrap_native(part, made_of)
 
 
@@ -405,7 +405,7 @@ def _changed(x: Native, key: tuple[Any, ...], value: Native, accumulate: bool) -
 
 
 def _sum_entry(raw: Any, before: Any, key: tuple[Any, ...], value: Native) -> Any:
-    """Return the entry of a tensor that values were added to. Nothing is computed."""
+    """Return the node of a tensor that values were added to. Nothing is computed."""
     nodes = [before, value._node]
     tokens = interested(nodes)
     if not tokens:

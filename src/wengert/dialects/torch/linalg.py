@@ -69,7 +69,7 @@ def check_same(x: Native, y: Native, name: str, names: str = "A and B") -> None:
 
 
 def constant(x: Native) -> Native:
-    """Return a tensor without its entry."""
+    """Return a tensor without its node."""
     return wrap_native(x._raw)
 
 

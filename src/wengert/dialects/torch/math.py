@@ -40,7 +40,7 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def _labelled(result: Native, label: str) -> Native:
-    """Return a tensor whose entry has a name that depends on the arguments."""
+    """Return a tensor whose node has a name that depends on the arguments."""
     if result._node is not None:
         mark(result._node, label)
     return result
@@ -48,7 +48,7 @@ def _labelled(result: Native, label: str) -> Native:
 
 # -- one tensor ------------------------------------------------------------------------------------
 
-#: Names, the operation, and PyTorch's name of its entry, for functions of real numbers.
+#: Names, the operation, and PyTorch's name of its node, for functions of real numbers.
 _REAL: dict[tuple[str, ...], tuple[Any, str]] = {
     ("erf", "special.erf"): (special.erf, ""),
     ("erfc", "special.erfc"): (special.erfc, ""),
@@ -303,7 +303,7 @@ def with_numbers(
 ) -> None:
     """Offer an operation of two tensors, of which one may be a number, under some names.
 
-    `labels` are what PyTorch calls its entry for two tensors, for a number that is second, and for
+    `labels` are what PyTorch calls its node for two tensors, for a number that is second, and for
     one that is first, where that may be.
     """
     short = names[0].rpartition(".")[2]
@@ -379,7 +379,7 @@ put(("Tensor.float_power_",), _float_power_in_place)
 
 
 def _bounds(low: Any, high: Any) -> str:
-    """Return PyTorch's name of the entry of clamp, having checked the bounds."""
+    """Return PyTorch's name of the node of clamp, having checked the bounds."""
     if low is None and high is None:
         raise RuntimeError("clamp: no bound was given; give min, max or both")
     given = [b for b in (low, high) if b is not None]

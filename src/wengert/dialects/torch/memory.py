@@ -1,12 +1,12 @@
 """Tensors that change: writing in place, views that share memory, and what was overwritten.
 
 Memory is NumPy's: a view of an array is a view of its memory, so a write to one shows in all. The
-list of operations has to say the same. After a write through a view, the entry of its base becomes
-"the base before, with this part replaced" (`COPY`), and each view gives up its entry: when it is
+list of operations has to say the same. After a write through a view, the node of its base becomes
+"the base before, with this part replaced" (`COPY`), and each view gives up its node: when it is
 next asked for, `derive` makes it from the base's. So a write costs what it writes.
 
-An entry keeps the arrays that its rule reads. A write to such an array is found out when a sweep
-needs it: `WRITTEN` knows for each piece of memory when it was last written to, and entries know
+A node keeps the arrays that its rule reads. A write to such an array is found out when a sweep
+needs it: `WRITTEN` knows for each piece of memory when it was last written to, and nodes know
 when they were made.
 """
 
@@ -41,7 +41,7 @@ from wengert.dialects.torch.tensors import (
     unreached,
     users_frame,
 )
-from wengert.engine.node import Edge, Node, Tokens, active, entry, meet, next_order
+from wengert.engine.node import Edge, Node, Tokens, active, meet, new_node, next_order
 from wengert.engine.op import ALIAS
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
@@ -137,7 +137,7 @@ def note_write(raw: np.ndarray, frame: Any = None) -> None:
 
 
 def check_unwritten(entries: list[Node]) -> None:
-    """Raise if an entry (they are given newest first) needs memory that was written to since."""
+    """Raise if a node (they are given newest first) needs memory that was written to since."""
     if not WRITTEN:
         return
     last = _last_write[0]
@@ -156,7 +156,7 @@ def check_unwritten(entries: list[Node]) -> None:
 
 
 def arrays_of(node: Node) -> Iterable[np.ndarray]:
-    """Return the arrays that an entry keeps.
+    """Return the arrays that a node keeps.
 
     As in PyTorch, an operation of several arguments keeps none for those that no gradients come to.
     """
@@ -171,7 +171,7 @@ def arrays_of(node: Node) -> Iterable[np.ndarray]:
 
 
 def apart(x: Any) -> Any:
-    """Return a result in memory that its entry does not read, so that programs may write to it.
+    """Return a result in memory that its node does not read, so that programs may write to it.
 
     For operations whose rules read results where those of PyTorch do not.
     """
@@ -182,14 +182,14 @@ def apart(x: Any) -> Any:
 
 
 def keeps_arrays(node: Node) -> bool:
-    """Return whether an entry keeps any array that PyTorch's would."""
+    """Return whether a node keeps any array that PyTorch's would."""
     if node.op.name == "gather_flat":  # positions stand for the strides of a view
         return False
     return any(True for _ in arrays_of(node))
 
 
 def is_part_written(node: Node) -> bool:
-    """Return whether an entry is that of a write to a view, which PyTorch sweeps only once."""
+    """Return whether a node is that of a write to a view, which PyTorch sweeps only once."""
     return node.op is COPY and getattr(node, "label", None) == "CopySlices"
 
 
@@ -201,7 +201,7 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
     raw, node = result._raw, result._node
     if node is not None:
         if node is tensor._node:
-            node = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+            node = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
         mark(node, label)
     if type(raw) is np.ndarray:
         if raw is tensor._raw:
@@ -243,21 +243,21 @@ def path_of(tensor: Tensor) -> tuple[View, ...]:
 
 
 def _hold(part: Tensor, node: Node | None) -> None:
-    """Have a view look each time it is asked for its entry whether its memory was written to.
+    """Have a view look each time it is asked for its node whether its memory was written to.
 
-    So do views that a write makes useless, and those with hooks, which get an entry without them.
+    So do views that a write makes useless, and those with hooks, which get a node without them.
     """
     hold(part, node, _writes(part._raw))
 
 
 def hold(part: Tensor, node: Node | None, seen: int) -> None:
-    """Do the same for an entry of when the view's memory had been written to so many times."""
+    """Do the same for a node of when the view's memory had been written to so many times."""
     part._held = node, seen
     part.__dict__.pop("_node", None)
 
 
 def show_base(base: Tensor) -> None:
-    """Have views without an entry know whether their base requires gradients from now on."""
+    """Have views without a node know whether their base requires gradients from now on."""
     for reference in base._views or ():
         part = reference()
         if part is None or part._raw.dtype.kind not in "fc":
@@ -270,10 +270,10 @@ def show_base(base: Tensor) -> None:
 
 
 def look_at(tensor: Tensor, again: bool = False) -> Node | None:
-    """Return the entry of a tensor that gets a hook, or keeps its gradient.
+    """Return the node of a tensor that gets a hook, or keeps its gradient.
 
-    `again` says to stay with an entry that has hooks, as PyTorch does for a view whose memory was
-    written to until somebody asks for its new entry.
+    `again` says to stay with a node that has hooks, as PyTorch does for a view whose memory was
+    written to until somebody asks for its new node.
     """
     if again and tensor._held is not None:
         node = tensor._held[0]
@@ -292,7 +292,7 @@ def look_at(tensor: Tensor, again: bool = False) -> Node | None:
 
 
 def _register(base: Tensor, part: Tensor) -> None:
-    """Have a base know a view whose entry is derived from its own."""
+    """Have a base know a view whose node is derived from its own."""
     views = base._views
     if views is None:
         views = base._views = []
@@ -302,7 +302,7 @@ def _register(base: Tensor, part: Tensor) -> None:
 
 
 def _outdate(base: Tensor) -> None:
-    """Have all views of a tensor give up their entries, and arrays that are not its memory."""
+    """Have all views of a tensor give up their nodes, and arrays that are not its memory."""
     views, base._views = base._views, []
     for reference in views or ():
         part = reference()
@@ -313,14 +313,14 @@ def _outdate(base: Tensor) -> None:
 
 
 def _outdate_origin(detached: Tensor) -> None:
-    """Have views of what a tensor was detached from give up their entries, after a write."""
+    """Have views of what a tensor was detached from give up their nodes, after a write."""
     origin = detached._origin() if detached._origin is not None else None
     if origin is not None and origin._views and origin._node is not None:
         _outdate(origin)
 
 
 def derive(part: Tensor, name: str) -> Any:
-    """Return the entry (or the array) of a view that gave it up, by way of its base."""
+    """Return the node (or the array) of a view that gave it up, by way of its base."""
     base = part._base
     if base is None:  # made by `torch.Tensor()`, of nothing
         part._raw, part._node = np.empty(0, dtypes.default().numpy), None
@@ -339,11 +339,11 @@ def derive(part: Tensor, name: str) -> Any:
     node = found._node
     if node is not None:
         if node is base._node:
-            node = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+            node = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
         mark(node, "AsStridedBackward0")
     elif former is not None and GRAD in former.tokens:  # of a leaf that is a view itself
         node = unreached(part)
-        node = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+        node = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
     if "_raw" not in part.__dict__:
         part._raw = found._raw
     if part._held is None:
@@ -361,7 +361,7 @@ def derive(part: Tensor, name: str) -> Any:
 
 
 def _found_in(base: Tensor, path: tuple[View, ...]) -> Native:
-    """Return the view of a base that some functions lead to, with an entry in any mode."""
+    """Return the view of a base that some functions lead to, with a node in any mode."""
     token = active.set(switched(current(), True))
     try:
         return follow(path, convert(base))
@@ -408,7 +408,7 @@ def with_part(x: Native, step: View, values: Native) -> Native:
 def _entry(
     before: Node | None, written: Node | None, raw: Any, path: Any, key: Key, label: str
 ) -> Node:
-    """Return the entry of a tensor, a view of which was written to. Nothing is computed."""
+    """Return the node of a tensor, a view of which was written to. Nothing is computed."""
     recording = current()
     edges: list[Edge] = []
     tokens: Tokens = frozenset()
@@ -417,7 +417,7 @@ def _entry(
             edges.append((node, argument, (path, key)))
             tokens = meet(tokens | node.tokens, recording)
     parent, argument, values = edges[0]
-    made_of = entry(
+    made_of = new_node(
         COPY, parent, argument, values, tuple(edges[1:]), tokens, tuple(raw.shape), raw.dtype
     )
     mark(made_of, label)
@@ -425,7 +425,7 @@ def _entry(
 
 
 class Behind(Node):
-    """An entry whose result is read from another place: one with hooks, or a view written to.
+    """A node whose result is read from another place: one with hooks, or a view written to.
 
     A rule that reads the result reads it from there: so hooks see derivatives of gradients too.
     """
@@ -439,8 +439,8 @@ class Behind(Node):
 
 
 def behind(node: Node) -> Behind:
-    """Return a copy of an entry that is still to be told its place."""
-    inner = entry(
+    """Return a copy of a node that is still to be told its place."""
+    inner = new_node(
         node.op, node.parent, node.argument, node.values, node.others, node.tokens,
         node.shape, node.dtype, Behind,
     )  # fmt: skip
@@ -463,7 +463,7 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
             check_apart(tensor._raw, value._raw)
     old: Any = tensor
     if type(tensor._raw) is np.ndarray and _is_recording():
-        old = made(tensor._raw.copy("K"), entry_below(tensor))  # entries keep what was there
+        old = made(tensor._raw.copy("K"), entry_below(tensor))  # nodes keep what was there
     since = next_order()
     result = function(old, *args, **options)
     if _is_plain(tensor, result):
@@ -479,7 +479,7 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
 
 
 def entry_below(tensor: Tensor) -> Node | None:
-    """Return the entry of what is written to, without the hooks on a view.
+    """Return the node of what is written to, without the hooks on a view.
 
     In PyTorch such an operation is one on the base, and hooks on the view do not see it. They see
     derivatives of gradients that read what was there.
@@ -496,7 +496,9 @@ def entry_below(tensor: Tensor) -> Node | None:
             below = _found_in(base, path_of(tensor))._node
             if below is None:
                 return None
-            found = entry(ALIAS, below, 0, (), (), below.tokens, below.shape, below.dtype, Behind)
+            found = new_node(
+                ALIAS, below, 0, (), (), below.tokens, below.shape, below.dtype, Behind
+            )
             found.place = lambda: node
             return found
         way = way.parent
@@ -559,9 +561,9 @@ def check_view(tensor: Tensor) -> None:
 def overwrite(
     tensor: Tensor, value: Native, since: int | None = None, label: str = "CopyBackwards"
 ) -> None:
-    """Write to a tensor's memory, and have its entry and those of its views say so.
+    """Write to a tensor's memory, and have its node and those of its views say so.
 
-    The value's entry, if made since the order that is given, was made for it alone.
+    The value's node, if made since the order that is given, was made for it alone.
     """
     with Tracking():
         number = not value._raw.shape and value._node is None and not label.startswith("Copy")
@@ -700,7 +702,7 @@ def write(raw: np.ndarray, values: np.ndarray, noted: bool = True) -> None:
 
 
 def is_interested(node: Node | None) -> bool:
-    """Return whether what records now cares about an entry."""
+    """Return whether what records now cares about a node."""
     return node is not None and bool(node.tokens & current())
 
 
@@ -712,9 +714,9 @@ def settle(
     label: str = "CopyBackwards",
     key: Key = None,
 ) -> None:
-    """Give a base the entry for what was written to it, or to a view of it, or to elements of that.
+    """Give a base the node for what was written to it, or to a view of it, or to elements of that.
 
-    `node` is the entry of what was written; it is the tensor's `own` if no other tensor has it.
+    `node` is the node of what was written; it is the tensor's `own` if no other tensor has it.
     """
     before = base._node
     if base._origin is not None:
@@ -737,9 +739,9 @@ def settle(
 
 
 def _move(value: Native, raw: np.ndarray) -> None:
-    """Have the entry of a value that was written to memory read it from there.
+    """Have the node of a value that was written to memory read it from there.
 
-    An entry that reads what was in the memory before stays older than the write, so that a sweep
+    A node that reads what was in the memory before stays older than the write, so that a sweep
     finds it out.
     """
     node, old, whole = value._node, value._raw, _counted(raw)
@@ -810,6 +812,6 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
 
 
 def trace_here(node: Node) -> None:
-    """Have an entry know the program's current line."""
+    """Have a node know the program's current line."""
     frame = users_frame()
     node.code, node.last = frame.f_code, frame.f_lasti

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.torch import dtypes, memory, places
+from wengert.dialects.torch import devices, dtypes, memory
 from wengert.dialects.torch.creation import TYPES, cast, from_numpy
+from wengert.dialects.torch.devices import check_device, sized
 from wengert.dialects.torch.modes import is_grad_enabled
-from wengert.dialects.torch.places import check_device, sized
 from wengert.dialects.torch.table import NAMES, guarded, offered, plain, put
 from wengert.dialects.torch.tensors import Tensor, convert, ns, values_of
 from wengert.engine.tensor import Tensor as Native
@@ -47,13 +47,13 @@ def _both(function: Any) -> Any:
 
 # -- sizes -----------------------------------------------------------------------------------------
 
-put(("Tensor.shape",), property(places.shape_of, doc="The length of each axis."))
+put(("Tensor.shape",), property(devices.shape_of, doc="The length of each axis."))
 
 
 def _axis(dim: Any, count: int) -> int:
     if type(dim) is int and -count <= dim < count:
         return dim
-    place = places.read_length("size", dim)
+    place = devices.read_length("size", dim)
     if not -max(count, 1) <= place < max(count, 1):
         raise IndexError(
             f"there is no axis {place} here; the axes count from {-max(count, 1)} to "
@@ -122,10 +122,10 @@ put(("Tensor.nbytes",), property(lambda self: numel(self) * element_size(self)))
 
 
 @_method
-def is_contiguous(self: Tensor, memory_format: Any = places.contiguous_format) -> bool:
+def is_contiguous(self: Tensor, memory_format: Any = devices.contiguous_format) -> bool:
     """Return whether elements lie in memory one after the other, in the order of a format."""
     raw = _array(self)
-    order = places.ORDERS.get(memory_format)
+    order = devices.ORDERS.get(memory_format)
     if order is None:
         return raw.flags.c_contiguous
     return raw.ndim == len(order) and raw.transpose(order).flags.c_contiguous
@@ -255,8 +255,8 @@ for _name in (
 ):  # fmt: skip
     put((f"Tensor.{_name}",), property(lambda self: False))
 put(("Tensor.is_cpu",), property(lambda self: True))
-put(("Tensor.device",), property(lambda self: places.CPU))
-put(("Tensor.layout",), property(lambda self: places.strided))
+put(("Tensor.device",), property(lambda self: devices.CPU))
+put(("Tensor.layout",), property(lambda self: devices.strided))
 put(("Tensor.name",), property(lambda self: None))
 put(("Tensor.get_device", "get_device"), lambda input: -1)
 put(("Tensor.resolve_conj", "resolve_conj"), lambda input: input)
@@ -315,7 +315,7 @@ def to(
     if given and isinstance(given[0], Tensor):
         device, dtype = None, given.pop(0).dtype
     else:
-        if given and (given[0] is None or isinstance(given[0], (str, places.device, int))):
+        if given and (given[0] is None or isinstance(given[0], (str, devices.device, int))):
             device = given.pop(0)
         if given and not isinstance(given[0], bool):
             dtype = given.pop(0)
@@ -328,7 +328,7 @@ def to(
     result = as_dtype(self, kind, copy)
     return (
         result
-        if memory_format in (None, places.preserve_format)
+        if memory_format in (None, devices.preserve_format)
         else _formatted(result, memory_format)
     )
 
@@ -342,7 +342,7 @@ def _formatted(tensor: Tensor, memory_format: Any) -> Tensor:
 
 def _reformat(input: Any, memory_format: Any) -> Any:
     x = _copy(convert(input))
-    return wrap_native(places.as_format(x._raw, memory_format), x._node)
+    return wrap_native(devices.as_format(x._raw, memory_format), x._node)
 
 
 _in_format = guarded(_reformat, "CloneBackward0")
@@ -429,7 +429,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 
 @_method
 def as_subclass(self: Tensor, cls: Any) -> Any:
-    """Return a tensor of another class with the same memory and entry."""
+    """Return a tensor of another class with the same memory and node."""
     result = object.__new__(cls)
     result.__dict__.update(self.__dict__)
     return result
@@ -681,7 +681,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Give a tensor another shape; elements that are added have no value."""
     if self.requires_grad:
         raise RuntimeError("resize_() would lose the gradient; write x.detach()")
-    shape = places.read_sizes("resize_", sizes)
+    shape = devices.read_sizes("resize_", sizes)
     raw, count = _array(self), math.prod(shape)
     whole = memory.owner(raw)
     row = raw.reshape(-1)

@@ -18,8 +18,8 @@ import numpy as np
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.creation import cast, empty_like_array, new
+from wengert.dialects.torch.devices import CPU, read_length, read_sizes
 from wengert.dialects.torch.memory import change
-from wengert.dialects.torch.places import CPU, read_length, read_sizes
 from wengert.dialects.torch.table import guarded, offered, plain, put
 from wengert.dialects.torch.tensors import Tensor, convert, made, store
 from wengert.engine.batching import Batched, levels

@@ -108,7 +108,7 @@ def _quick(operation: Any, function: Any, depth: int = 1) -> Any:
     return call
 
 
-#: What PyTorch calls the entries of a reduction over all axes, and over some.
+#: What PyTorch calls the nodes of a reduction over all axes, and over some.
 LABELS_OF = {
     "sum": ("SumBackward0", "SumBackward1"),
     "mean": ("MeanBackward0", "MeanBackward1"),

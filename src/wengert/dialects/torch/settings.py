@@ -9,8 +9,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from wengert.dialects.torch import places, printing
-from wengert.dialects.torch.places import check_device, device
+from wengert.dialects.torch import devices, printing
+from wengert.dialects.torch.devices import check_device, device
 from wengert.dialects.torch.table import DIFFERENCES, NAMES, plain, put
 from wengert.dialects.torch.tensors import Tensor
 
@@ -53,7 +53,7 @@ _setting("get_deterministic_debug_mode", "set_deterministic_debug_mode", 0, _any
 put(("is_deterministic_algorithms_warn_only_enabled",), lambda: False)
 put(("set_flush_denormal",), lambda mode: False, "numbers that are almost zero stay")
 put(("set_printoptions",), printing.set_printoptions)
-put(("get_default_device",), lambda: places.CPU)
+put(("get_default_device",), lambda: devices.CPU)
 
 
 @plain("set_default_device")

@@ -14,7 +14,7 @@ import numpy as np
 from wengert import backends
 from wengert.dialects.torch import dtypes, memory
 from wengert.dialects.torch.axes import axis_of, given_axes
-from wengert.dialects.torch.places import Size, sized
+from wengert.dialects.torch.devices import Size, sized
 from wengert.dialects.torch.table import as_is, as_view, guarded, offered, plain, put, view
 from wengert.dialects.torch.tensors import Tensor, convert, made, ns, static
 from wengert.engine.tensor import Tensor as Native

@@ -11,7 +11,7 @@ from wengert.dialects.torch.table import NAMES, put
 from wengert.dialects.torch.tensors import Tensor, of_one
 from wengert.ops import special
 
-#: Functions with derivatives: Wengert's operation, and PyTorch's name of the entry.
+#: Functions with derivatives: Wengert's operation, and PyTorch's name of the node.
 _SMOOTH = {
     "entr": (special.entr, "SpecialEntrBackward0"),
     "erfcx": (special.erfcx, "SpecialErfcxBackward0"),

@@ -2,7 +2,7 @@
 
 `@offered("add", in_place=True)` puts a function under `torch.add`, `Tensor.add` and `Tensor.add_`.
 It takes PyTorch's arguments, converts them with `tensors.convert` and `promoted`, calls Wengert's
-operations, and returns Wengert's tensors: the decorator makes them PyTorch's, gives their entries
+operations, and returns Wengert's tensors: the decorator makes them PyTorch's, gives their nodes
 PyTorch's names, sees to it that results have memory of their own, and makes errors of operations
 `RuntimeError`. `@view("transpose")` offers a function whose result shares the memory of its first
 argument. There is no mathematics here: that belongs in Wengert's operations.
@@ -34,7 +34,7 @@ from wengert.dialects.torch.tensors import (
     store,
 )
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.node import active, entry
+from wengert.engine.node import active, new_node
 from wengert.engine.op import ALIAS
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -147,17 +147,17 @@ PARTS = tuple(
         "shapes",
         "indexing",
         "reductions",
-        "running",
+        "cumulative",
         "sorting",
         "products",
         "hooks",
-        "functions",
+        "autograd_function",
     )
 )
 LATE: dict[str, tuple[str, ...]] = {
     "special": (f"{_HERE}.special",),
     "signal": (f"{_HERE}.windows",),
-    "autograd.functional": (f"{_HERE}.functional",),
+    "autograd.functional": (f"{_HERE}.autograd_functional",),
     "autograd.gradcheck": (f"{_HERE}.checks",),
     "autograd.forward_ad": (f"{_HERE}.forward_ad",),
     "func": (f"{_HERE}.func",),
@@ -330,7 +330,7 @@ def guarded(
 
 
 def finish(result: Any, args: Any, options: Any, label: str) -> Any:
-    """Return the result of a function as PyTorch's, with memory and entries of its own."""
+    """Return the result of a function as PyTorch's, with memory and nodes of its own."""
     if type(result) is Native:
         raw = result._raw
         given = _is_given(raw, args)
@@ -338,7 +338,7 @@ def finish(result: Any, args: Any, options: Any, label: str) -> Any:
             raw = _own(raw, args, options)
             node = result._node
             if given and node is not None:  # what changes nothing is a tensor of its own as well
-                alias = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+                alias = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
                 result = wrap_native(raw, alias)
         if type(raw) is not np.ndarray and isinstance(raw, np.generic):
             raw = np.array(raw)
@@ -406,7 +406,7 @@ def offered(
         Whether there is a method with an underscore, which writes the result to the tensor, and
         a function of that name.
     label
-        What PyTorch calls its entry; by default the first name with "Backward0".
+        What PyTorch calls its node; by default the first name with "Backward0".
     differs
         What is not as in PyTorch, for the table in the docs.
     raises

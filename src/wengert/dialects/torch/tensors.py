@@ -1,6 +1,6 @@
 """Tensors as PyTorch has them, and how Wengert's operations take and make them.
 
-A tensor is a raw array and at most one entry of the list, like Wengert's own, so that operations
+A tensor is a raw array and at most one node of the tape, like Wengert's own, so that operations
 on it are recorded and swept by the same engine. What else PyTorch's tensors know (gradients, views,
 hooks) is in attributes that most tensors never get: the class has their defaults.
 """
@@ -28,7 +28,7 @@ from wengert.dialects.torch.modes import (
 )
 from wengert.engine.batching import Batched
 from wengert.engine.fastpath import Front, caller
-from wengert.engine.node import Node, entry
+from wengert.engine.node import Node, new_node
 from wengert.engine.op import LEAF, Op
 from wengert.engine.record import apply, witnesses
 from wengert.engine.tensor import Tensor as Native
@@ -36,7 +36,7 @@ from wengert.engine.tensor import wrap as wrap_native
 
 #: Wengert's functions, which take and return Wengert's tensors.
 ns = Native._namespace
-#: What PyTorch calls the entries of an operation, by our name of it.
+#: What PyTorch calls the nodes of an operation, by our name of it.
 LABELS: dict[str, str] = {}
 _NUMBERS = (bool, int, float, complex)
 
@@ -55,11 +55,11 @@ class Tensor(metaclass=dtypes.Shown):
     #: whether it is one of several views that one call made, or was made where nothing is recorded
     _among: bool = False
     _blind: bool = False
-    #: of such a view: its entry, and how often its memory was written to when it was made
+    #: of such a view: its node, and how often its memory was written to when it was made
     _held: tuple[Node | None, int] | None = None
     #: of any view: that number
     _seen: int = 0
-    #: references to the views of this tensor that have an entry derived from its own
+    #: references to the views of this tensor that have a node derived from its own
     _views: list[Any] | None = None
     #: of a base that got other shapes in place: what leads back from each to the one before
     _turns: tuple[Callable[[Native], Native], ...] = ()
@@ -196,22 +196,22 @@ class Tensor(metaclass=dtypes.Shown):
 
 
 class Leaf(Node):
-    """The entry of a tensor that requires gradients and was not computed, and that tensor."""
+    """The node of a tensor that requires gradients and was not computed, and that tensor."""
 
     __slots__ = ("owner",)
     owner: Any
 
 
 def leaf(tensor: Tensor) -> Leaf:
-    """Return a new entry for a tensor's array."""
+    """Return a new node for a tensor's array."""
     raw = tensor._raw
-    node = entry(LEAF, None, 0, (), (), TRACKING, tuple(raw.shape), raw.dtype, Leaf)
+    node = new_node(LEAF, None, 0, (), (), TRACKING, tuple(raw.shape), raw.dtype, Leaf)
     node.owner = weakref.ref(tensor)
     return node
 
 
 def unreached(tensor: Tensor) -> Leaf:
-    """Return an entry for a view that says it requires gradients, and that none come to.
+    """Return a node for a view that says it requires gradients, and that none come to.
 
     So do views that were made before their bases required gradients, or where none is recorded.
     """
@@ -221,7 +221,7 @@ def unreached(tensor: Tensor) -> Leaf:
 
 
 def is_unreached(node: Node | None) -> bool:
-    """Return whether an entry is one that no gradients come to."""
+    """Return whether a node is one that no gradients come to."""
     return type(node) is Leaf and node.owner is _nobody
 
 
@@ -239,7 +239,7 @@ def check_differentiable(kind: np.dtype) -> None:
 
 
 def made(raw: Any, node: Node | None = None) -> Tensor:
-    """Return a tensor around an array and an entry."""
+    """Return a tensor around an array and a node."""
     tensor = Tensor()
     tensor._raw = raw if type(raw) is not np.generic else np.asarray(raw)
     tensor._node = node
@@ -247,7 +247,7 @@ def made(raw: Any, node: Node | None = None) -> Tensor:
 
 
 def label_of(node: Node | None) -> str:
-    """Return what PyTorch calls an entry, such as MulBackward0."""
+    """Return what PyTorch calls a node, such as MulBackward0."""
     if node is None:
         return "None"
     if type(node) is Leaf:
@@ -317,7 +317,7 @@ def promoted(*values: Any, floating: bool = False) -> list[Native]:
     ]
 
 
-# -- where an entry was made -----------------------------------------------------------------------
+# -- where a node was made -----------------------------------------------------------------------
 
 _OURS = __name__.partition(".")[0] + "."
 
@@ -338,7 +338,7 @@ def trace(node: Node, frame: Any) -> None:
 
 
 def mark(node: Node, label: str) -> None:
-    """Have an entry know its line and what PyTorch calls it, unless it does already."""
+    """Have a node know its line and what PyTorch calls it, unless it does already."""
     if not hasattr(node, "label") and type(node) is not Leaf:
         node.label = label
         if not hasattr(node, "code"):
@@ -346,7 +346,7 @@ def mark(node: Node, label: str) -> None:
 
 
 def line_of(node: Node) -> str:
-    """Return "file:line" of the operation that made an entry."""
+    """Return "file:line" of the operation that made a node."""
     if not hasattr(node, "code"):
         return "a line that is not known"
     return line_at(node.code, node.last)
@@ -387,7 +387,7 @@ def fast(
 ) -> Callable[..., Any]:
     """Return the function that calls an operation on PyTorch's tensors; see `Front`."""
     if label and LABELS.setdefault(op.name, label) == label:
-        label = ""  # as every entry of that name is called
+        label = ""  # as every node of that name is called
     front = Front(Tensor, otherwise, kinds, TRACKING, depth, label, QUIETLY, when, known)
     return caller(op, front)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.creation import new
-from wengert.dialects.torch.places import check_device, read_sizes
+from wengert.dialects.torch.devices import check_device, read_sizes
 from wengert.dialects.torch.random import default_generator
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor

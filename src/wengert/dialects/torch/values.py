@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.dialects.torch import dtypes, modes, places
+from wengert.dialects.torch import devices, dtypes, modes
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, is_tensor
 
@@ -24,13 +24,13 @@ put(("inf",), math.inf)
 put(("nan",), math.nan)
 put(("newaxis",), None)
 put(("__version__", "version.__version__"), "2.13.0")
-put(("Size",), places.Size)
-put(("device",), places.device)
-put(("layout",), places.layout)
-put(("memory_format",), places.memory_format)
+put(("Size",), devices.Size)
+put(("device",), devices.device)
+put(("layout",), devices.layout)
+put(("memory_format",), devices.memory_format)
 for _word in (
-    places.strided, places.sparse_coo, places.contiguous_format, places.preserve_format,
-    places.channels_last, places.channels_last_3d,
+    devices.strided, devices.sparse_coo, devices.contiguous_format, devices.preserve_format,
+    devices.channels_last, devices.channels_last_3d,
 ):  # fmt: skip
     put((_word._name,), _word)
 put(("finfo",), dtypes.finfo)

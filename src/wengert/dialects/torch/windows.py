@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.creation import new
-from wengert.dialects.torch.places import read_length
+from wengert.dialects.torch.devices import read_length
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor, static
 

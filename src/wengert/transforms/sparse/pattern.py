@@ -1,6 +1,6 @@
-"""Which elements of a result depend on which elements of the argument, from recorded entries.
+"""Which elements of a result depend on which elements of the argument, from recorded nodes.
 
-A pattern is a sparse matrix of booleans: a row for each element of an entry, a column for each
+A pattern is a sparse matrix of booleans: a row for each element of a node, a column for each
 element it may depend on. What an operation does to a pattern follows from its family:
 
     elementwise     rows are those of the operands at the same place, joined
@@ -49,9 +49,9 @@ MOST = 200_000_000
 
 @dataclass(frozen=True)
 class Cut:
-    """Entries that are copies of an argument's elements, and are used as more than a copy.
+    """Nodes that are copies of an argument's elements, and are used as more than a copy.
 
-    `nodes` are their places in the list of entries, oldest first. Entries that copy the same
+    `nodes` are their places in the list of nodes, oldest first. Nodes that copy the same
     elements in the same order are one `part` of the cut: so many there are, from `starts` on, the
     last of which is the size of the cut. `sources` are, for all elements of all parts in turn, the
     flat positions in the argument; -1 for elements that come from nowhere.
@@ -64,7 +64,7 @@ class Cut:
 
 
 def find_cut(xp: Any, entries: Sequence[Node], source: Node, target: Node) -> Cut:
-    """Return the copies of `source` among entries (oldest first) that `target` is computed from."""
+    """Return the copies of `source` among nodes (oldest first) that `target` is computed from."""
     copies: dict[Node, Positions] = {source: np.arange(math.prod(source.shape))}
     used: set[Node] = {target}
     for node in entries:
@@ -113,7 +113,7 @@ def find_pattern(
     """Return the pattern of `target` with respect to the elements of a cut.
 
     Elements that come from nowhere have no elements in it. What it relies on, beside shapes, is
-    what `structure` tells of each entry.
+    what `structure` tells of each node.
     """
     columns = np.where(cut.sources < 0, -1, np.arange(len(cut.sources)))
     width = len(columns)
@@ -139,7 +139,7 @@ def find_pattern(
 
 
 def structure(node: Node) -> tuple[Any, ...]:
-    """Return what a pattern relies on at an entry: parameters, and where constants are zero.
+    """Return what a pattern relies on at a node: parameters, and where constants are zero.
 
     An operation on each element has none of it.
     """
@@ -202,7 +202,7 @@ def _flat(values: Any) -> list[Any]:
 
 
 def _matters(node: Node) -> bool:
-    """Return whether the zeros of an entry's other operands are looked at."""
+    """Return whether the zeros of a node's other operands are looked at."""
     if not node.op.linear or len(node.edges) != 1:
         return False
     size = math.prod(node.shape) * math.prod(node.edges[0][0].shape)
@@ -253,7 +253,7 @@ def _gathered_into(pattern: csr_array, places: Positions, size: int) -> csr_arra
 
 
 def _through(xp: Any, node: Node, edge: Any, pattern: csr_array, local: bool) -> csr_array:
-    """Return the part of an entry's pattern that comes by one edge from a parent's pattern."""
+    """Return the part of a node's pattern that comes by one edge from a parent's pattern."""
     argument, op = edge[1], node.op
     if op is ALIAS:
         return pattern
@@ -300,7 +300,7 @@ def _all_of(node: Node, pattern: csr_array) -> csr_array:
 
 
 def _labels(node: Node) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays of distinct numbers for the elements of an entry."""
+    """Return two arrays of distinct numbers for the elements of a node."""
     size = math.prod(node.shape)
     random = np.random.default_rng(0)
     numbers = random.uniform(1.0, 2.0, size)

@@ -90,7 +90,7 @@ class _Run:
         return tuple(map(structure, self.entries))
 
     def pull(self, weights: Any, nodes: Sequence[Node]) -> list[np.ndarray]:
-        """Return the cotangents of some entries for weights of the result, paths ending there."""
+        """Return the cotangents of some nodes for weights of the result, paths ending there."""
         seed = self.xp.asarray(weights.reshape(self.target.shape), dtype=self.target.dtype)
         before = active.get()
         active.set(NOBODY)
@@ -372,7 +372,7 @@ class Plan:
         return self._kept_seeds
 
     def _sums(self, cotangents: list[np.ndarray]) -> list[np.ndarray]:
-        """Return the cotangent of each part of the cut: the sum of those of its entries."""
+        """Return the cotangent of each part of the cut: the sum of those of its nodes."""
         sums: list[Any] = [None] * (len(self._cut.starts) - 1)
         for part, g in zip(self._cut.parts, cotangents, strict=True):
             sums[part] = g if sums[part] is None else sums[part] + g

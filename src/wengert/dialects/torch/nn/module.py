@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from wengert.dialects.torch import dtypes, places
+from wengert.dialects.torch import devices, dtypes
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn import module_hooks, module_state
@@ -357,7 +357,7 @@ class Module:
         given = [*args] if tensor is None else [tensor, *args]
         if given and is_tensor(given[0]):
             device, dtype = None, given.pop(0).dtype
-        if given and (given[0] is None or isinstance(given[0], (str, int, places.device))):
+        if given and (given[0] is None or isinstance(given[0], (str, int, devices.device))):
             device = given.pop(0)
         if given and not isinstance(given[0], bool):
             dtype = given.pop(0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.torch.functions import Function
+from wengert.dialects.torch.autograd_function import Function
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import is_grad_enabled
 from wengert.dialects.torch.table import plain
@@ -151,7 +151,7 @@ class Call:
 
 
 class BackwardHookFunction(Function):
-    """Tensors as they are, with an entry of their own that hooks can be put on."""
+    """Tensors as they are, with a node of their own that hooks can be put on."""
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
@@ -246,7 +246,7 @@ class _Watch:
 
 
 def _through_entry(values: tuple[Any, ...]) -> tuple[Any, Any, list[int] | None]:
-    """Return values whose tensors come out of one entry, that entry, and which are tensors."""
+    """Return values whose tensors come out of one node, that node, and which are tensors."""
     places = [k for k, value in enumerate(values) if isinstance(value, Tensor)]
     if not (is_grad_enabled() and any(values[k].requires_grad for k in places)):
         return values, None, None

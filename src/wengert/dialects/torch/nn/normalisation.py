@@ -79,7 +79,7 @@ def _by_channels(
     if not training:
         if mean is None or variance is None:
             raise RuntimeError(f"{name}: give running_mean and running_var, or write training=True")
-        # copies: later training changes the statistics, and not what an entry has kept
+        # copies: later training changes the statistics, and not what a node has kept
         mean, variance = (astype(ns.copy(constant(v)), kind) for v in (mean, variance))
         return normalisation.batch_norm(x, mean, variance, w, b, eps=float(eps))
     others = (0, *range(2, x.ndim))

@@ -453,7 +453,7 @@ class ByRule(Optimizer):
                 before[...] = value
 
     def _record(self, p: Tensor, g: Native, state: dict[str, Any], options: dict[str, Any]) -> None:
-        """Make a step whose entries say how the parameter and its state came about."""
+        """Make a step whose nodes say how the parameter and its state came about."""
         memory.check_writable(p)
         since = next_order()
         given: dict[str, Any] = {
@@ -501,7 +501,7 @@ def _check_flags(p: Tensor, options: dict[str, Any]) -> None:
 
 
 def _own(tensor: Tensor) -> Native:
-    """Return a tensor's entry and a copy of its array, which is about to be overwritten."""
+    """Return a tensor's node and a copy of its array, which is about to be overwritten."""
     raw = tensor._raw
     return wrap(raw.copy("K") if type(raw) is np.ndarray else raw, tensor._node)
 

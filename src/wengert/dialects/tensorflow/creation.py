@@ -11,9 +11,9 @@ import numpy as np
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid
-from wengert.dialects.tensorflow.shapes import TensorShape
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import offered, plain
+from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import (
     alias,
     check_dtypes,

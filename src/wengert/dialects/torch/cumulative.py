@@ -73,7 +73,7 @@ def _record(name: str, kind: Any) -> Any:
         lines, axis = lines_of(x, dim)
         if kind_of(x) == "c":
             raise unable(f"cum{name}_cpu", x)
-        numbers = wrap_native(lines._raw)  # without an entry: only places are wanted
+        numbers = wrap_native(lines._raw)  # without a node: only places are wanted
         if kind_of(x) == "b":
             numbers = ns.astype(numbers, np.uint8)
         best = getattr(ns, f"cumulative_{name}")(numbers, axis=axis)

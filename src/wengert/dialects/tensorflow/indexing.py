@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow import conventions, dtypes
-from wengert.dialects.tensorflow.arrays import (
+from wengert.dialects.tensorflow.creation import (
     alike,
     in_range,
     lengths,

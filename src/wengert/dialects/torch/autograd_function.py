@@ -1,6 +1,6 @@
 """autograd.Function: operations with a program's own derivatives.
 
-A call is one entry of the list, whose rule calls the program's `backward`. Inside of `vmap` it is
+A call is one node of the tape, whose rule calls the program's `backward`. Inside of `vmap` it is
 one on either side, as for Wengert's own custom functions.
 """
 
@@ -41,14 +41,14 @@ from wengert.dialects.torch.tensors import (
 )
 from wengert.engine import cotangents as ct
 from wengert.engine.batching import Batched, Level, highest, levels, outside
-from wengert.engine.node import Edge, Node, active, entry
+from wengert.engine.node import Edge, Node, active, new_node
 from wengert.engine.op import Op
 from wengert.engine.record import interested, output_node
 from wengert.engine.tensor import Tensor as Native
 
 
 class _Result(NamedTuple):
-    """Stands for a result among what is saved, which would hold the entry that holds it."""
+    """Stands for a result among what is saved, which would hold the node that holds it."""
 
     position: int
     raw: Any
@@ -70,10 +70,10 @@ class FunctionCtx:
     #: what was saved, once the call is over; where it was given up, after that
     _saved: tuple[Any, ...] | None = None
     _gone: Freed | None = None
-    #: the entry, while `backward` runs, and the results, where these are examples of vmap
+    #: the node, while `backward` runs, and the results, where these are examples of vmap
     _entry: Node | None = None
     _results: list[Any] | None = None
-    #: references to the entries of the results, which hooks on these are found at
+    #: references to the nodes of the results, which hooks on these are found at
     _nodes: list[Any] | None = None
     _function: Any = None
     needs_input_grad: tuple[bool, ...] = ()
@@ -111,12 +111,12 @@ class FunctionCtx:
         self.materialize_grads = value
 
     def name(self) -> str:
-        """Return what PyTorch calls the entry."""
+        """Return what PyTorch calls the node."""
         return type(self).__name__
 
     @property
     def next_functions(self) -> tuple[Any, ...]:
-        """The entries of the arguments, while `backward` runs."""
+        """The nodes of the arguments, while `backward` runs."""
         return () if self._entry is None else seen(self._entry)[0].next_functions
 
     @property
@@ -130,7 +130,7 @@ class FunctionCtx:
         return self.saved_tensors
 
     def unpacked(self, entry: Node | None) -> tuple[Any, ...]:
-        """Return what was saved, where results have the entry that is given."""
+        """Return what was saved, where results have the node that is given."""
         if self._gone is not None:
             raise RuntimeError(
                 f"{self.name()} is needed a second time, and the backward at "
@@ -159,7 +159,7 @@ class FunctionCtx:
         return made(value.raw, entry)
 
     def seen_from(self, entry: Node, name: str) -> Any:
-        """Return an attribute for a program that has the entry and not the context."""
+        """Return an attribute for a program that has the node and not the context."""
         if name in ("saved_tensors", "saved_variables"):
             return self.unpacked(entry)
         return getattr(self, name)
@@ -170,7 +170,7 @@ def _context(name: str) -> type[FunctionCtx]:
     return type(f"{name}Backward", (FunctionCtx,), {"__module__": "torch.autograd.function"})
 
 
-# -- the entry -------------------------------------------------------------------------------------
+# -- the node -------------------------------------------------------------------------------------
 
 
 class Custom(Op):
@@ -361,7 +361,7 @@ def _backward_of(function: Any) -> Callable[..., Any]:
 
 
 def call(function: Any, args: tuple[Any, ...]) -> Any:
-    """Return what a function gives, with an entry if one is needed."""
+    """Return what a function gives, with a node if one is needed."""
     recording = current()
     nodes = [a._node if isinstance(a, Tensor) else None for a in args]
     below = {
@@ -469,7 +469,7 @@ def _cut(result: Any, args: Sequence[Any], ctx: FunctionCtx) -> Any:
 
 
 def _alias(tensor: Tensor, node: Node | None = None) -> Tensor:
-    """Return a view of all of a tensor, which a program may not write to if it has an entry."""
+    """Return a view of all of a tensor, which a program may not write to if it has a node."""
     raw = tensor._raw
     alias = made(raw.view() if type(raw) is np.ndarray else raw, node)
     alias._base = base = memory.base_of(tensor)
@@ -481,7 +481,7 @@ def _alias(tensor: Tensor, node: Node | None = None) -> Tensor:
 def _entered(
     ctx: FunctionCtx, args: tuple[Any, ...], results: list[Any], nodes: list[Any], tokens: Any
 ) -> list[Any]:
-    """Return results with an entry for the call."""
+    """Return results with a node for the call."""
     kept = _save(ctx, args, results)
     op = _copy_of(_template(len(args)))
     op.context = ctx
@@ -496,7 +496,7 @@ def _entered(
     kinds = [np.dtype(bool) if meta is None else meta[1] for meta in metas]
     parent, argument, values = edges[0]
     shape, kind = (shapes[0], kinds[0]) if single else (shapes, kinds)
-    whole = entry(op, parent, argument, values, tuple(edges[1:]), tokens, shape, kind)
+    whole = new_node(op, parent, argument, values, tuple(edges[1:]), tokens, shape, kind)
     mark(whole, ctx.name())
     found = []
     ctx._nodes = [None] * len(results)
@@ -611,7 +611,7 @@ def _is_recorded(args: tuple[Any, ...]) -> bool:
 
 
 def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = None) -> Any:
-    """Return what a function gives for all examples, with one entry on either side.
+    """Return what a function gives for all examples, with one node on either side.
 
     If a level is given, it is the function's own rule for it that gives the value.
     """
@@ -773,7 +773,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
             if not isinstance(value, Tensor) or not _floats(value):
                 return value
             shape, kind = tuple(value._raw.shape), value._raw.dtype
-            node = entry(_ONCE, parent, 0, (), (), frozenset({GRAD}), shape, kind)
+            node = new_node(_ONCE, parent, 0, (), (), frozenset({GRAD}), shape, kind)
             mark(node, "Error")
             return made(value._raw, node)
 

@@ -13,7 +13,7 @@ from wengert.dialects.torch.callbacks import no_transform
 from wengert.dialects.torch.modes import enable_grad
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
-from wengert.engine.node import entry
+from wengert.engine.node import new_node
 from wengert.engine.op import ALIAS
 
 
@@ -38,7 +38,7 @@ def _inputs(parts: tuple[Any, ...], create_graph: bool) -> list[Any]:
     for part in parts:
         if create_graph and part.requires_grad:
             node = part._node
-            alias = entry(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+            alias = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
             found.append(made(part._raw, alias))
         else:
             found.append(made(part._raw).requires_grad_())

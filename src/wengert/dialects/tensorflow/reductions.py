@@ -64,7 +64,7 @@ def _mean(x: Native, axis: Any, keepdims: bool) -> Native:
 
 
 def _extreme(name: str) -> Callable[[Native, Any, bool], Native]:
-    op = getattr(reductions, f"_{name}")
+    op = getattr(reductions, f"{name}_over")
 
     def call(x: Native, axis: Any, keepdims: bool) -> Native:
         if any(x.shape[a] == 0 for a in axis):  # of nothing, the other end

@@ -346,7 +346,7 @@ def _whole(name: str, x: Native) -> Native:
 
 
 def _extreme(name: str, x: Native, axes: tuple[int, ...], keepdim: bool) -> Native:
-    return getattr(reductions, f"_{name}")(x, axis=axes, keepdims=keepdim)
+    return getattr(reductions, f"{name}_over")(x, axis=axes, keepdims=keepdim)
 
 
 def _along(name: str, x: Native, dim: Any, keepdim: Any, kind: Any) -> Any:

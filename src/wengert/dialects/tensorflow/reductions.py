@@ -46,11 +46,11 @@ def axes_of(axis: Any, x: Native) -> tuple[int, ...]:
 
 
 def _sum(x: Native, axis: Any, keepdims: bool) -> Native:
-    return reductions._sum(x, axis=axis, keepdims=keepdims)
+    return reductions.sum_over(x, axis=axis, keepdims=keepdims)
 
 
 def _prod(x: Native, axis: Any, keepdims: bool) -> Native:
-    return reductions._prod(x, axis=axis, keepdims=keepdims)
+    return reductions.prod_over(x, axis=axis, keepdims=keepdims)
 
 
 def _mean(x: Native, axis: Any, keepdims: bool) -> Native:
@@ -60,11 +60,11 @@ def _mean(x: Native, axis: Any, keepdims: bool) -> Native:
         return wrap(whole_quotient(total, np.asarray(max(count, 1), x.dtype)).astype(x.dtype))
     if not count:
         return _sum(x, axis, keepdims) * np.asarray(np.nan, x.dtype)
-    return reductions._mean(x, axis=axis, keepdims=keepdims)
+    return reductions.mean_over(x, axis=axis, keepdims=keepdims)
 
 
 def _extreme(name: str) -> Callable[[Native, Any, bool], Native]:
-    op = getattr(reductions, f"_{name}")
+    op = getattr(reductions, f"{name}_over")
 
     def call(x: Native, axis: Any, keepdims: bool) -> Native:
         if any(x.shape[a] == 0 for a in axis):  # of nothing, the other end
@@ -89,7 +89,7 @@ def _euclidean_norm(x: Native, axis: Any, keepdims: bool) -> Native:
 
 
 def _logsumexp(x: Native, axis: Any, keepdims: bool) -> Native:
-    return special._logsumexp(x, axis=axis, keepdims=keepdims)
+    return special.logsumexp_over(x, axis=axis, keepdims=keepdims)
 
 
 def _variance(x: Native, axis: Any, keepdims: bool) -> Native:
@@ -98,7 +98,7 @@ def _variance(x: Native, axis: Any, keepdims: bool) -> Native:
     if x.dtype.kind == "c":
         away = x - _mean(x, axis, True)
         return _mean(ns.square(ns.real(away)) + ns.square(ns.imag(away)), axis, keepdims)
-    return reductions._var(x, axis=axis, keepdims=keepdims, correction=0)
+    return reductions.var_over(x, axis=axis, keepdims=keepdims, correction=0)
 
 
 def _std(x: Native, axis: Any, keepdims: bool) -> Native:

@@ -52,7 +52,7 @@ _ALL_AXES = [tuple(range(ndim)) for ndim in range(65)]
 def _sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Return the sum over all axes or some."""
     x = accumulated(tensor_of(input), dtype)
-    y = reductions._sum(x, axis=axes_of(dim, x.ndim), keepdims=truth(keepdim))
+    y = reductions.sum_over(x, axis=axes_of(dim, x.ndim), keepdims=truth(keepdim))
     return y if dim is None else labelled(y, "SumBackward1")
 
 
@@ -66,9 +66,9 @@ def _mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
         )
     axes = axes_of(dim, x.ndim)
     if math.prod(x.shape[a] for a in axes):
-        y = reductions._mean(x, axis=axes, keepdims=truth(keepdim))
+        y = reductions.mean_over(x, axis=axes, keepdims=truth(keepdim))
     else:
-        y = reductions._sum(x, axis=axes, keepdims=truth(keepdim)) * math.nan
+        y = reductions.sum_over(x, axis=axes, keepdims=truth(keepdim)) * math.nan
     return y if dim is None else labelled(y, "MeanBackward1")
 
 
@@ -128,8 +128,8 @@ def _prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
     return y if dim is None else labelled(y, "ProdBackward1")
 
 
-put(("sum", "Tensor.sum"), _quick(reductions._sum, _sum))
-put(("mean", "Tensor.mean"), _quick(reductions._mean, _mean))
+put(("sum", "Tensor.sum"), _quick(reductions.sum_over, _sum))
+put(("mean", "Tensor.mean"), _quick(reductions.mean_over, _mean))
 put(("prod", "Tensor.prod"), _quick(conventions.prod, _prod))
 
 
@@ -144,7 +144,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     if kind_of(x) == "c":
         raise RuntimeError("nansum() is not defined for complex numbers; write x.real.nansum()")
     x = _without_nan(x) if kind_of(x) == "f" else x
-    return reductions._sum(x, axis=axes_of(dim, x.ndim), keepdims=truth(keepdim))
+    return reductions.sum_over(x, axis=axes_of(dim, x.ndim), keepdims=truth(keepdim))
 
 
 @offered("nanmean", label="DivBackward0")
@@ -161,7 +161,7 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     axes, keep = axes_of(dim, x.ndim), truth(keepdim)
     there = ns.logical_not(ns.isnan(x))
     count = ns.astype(ns.count_nonzero(there, axis=axes, keepdims=keep), x.dtype)
-    total = reductions._sum(_without_nan(x), axis=axes, keepdims=keep)
+    total = reductions.sum_over(_without_nan(x), axis=axes, keepdims=keep)
     with np.errstate(invalid="ignore"):
         return ns.divide(total, count)
 
@@ -185,7 +185,7 @@ def sum_to_size(input: Any, *size: Any) -> Any:
         return input
     if x._raw.dtype.kind == "b":
         x = astype(x, np.dtype(np.int64))
-    return ns.reshape(reductions._sum(x, axis=axes, keepdims=True), shape)
+    return ns.reshape(reductions.sum_over(x, axis=axes, keepdims=True), shape)
 
 
 # -- spread ----------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def _variance(x: Native, axes: tuple[int, ...], correction: Any, keepdim: bool) 
         return ns.add(*parts)
     count = math.prod(x.shape[a] for a in axes)
     if count > correction:
-        return reductions._var(x, axis=axes, keepdims=keepdim, correction=correction)
+        return reductions.var_over(x, axis=axes, keepdims=keepdim, correction=correction)
     warnings.warn(
         "var(): the correction is as large as the number of elements or larger, so the result "
         "is nan or infinite; give more elements, or correction=0",
@@ -218,20 +218,20 @@ def _variance(x: Native, axes: tuple[int, ...], correction: Any, keepdim: bool) 
     )
     with np.errstate(all="ignore"):
         away = x - _centre(x, axes) if count else x
-        total = reductions._sum(ns.square(away), axis=axes, keepdims=keepdim)
+        total = reductions.sum_over(ns.square(away), axis=axes, keepdims=keepdim)
         return ns.divide(total, wrap_native(np.zeros((), x.dtype)))
 
 
 def _centre(x: Native, axes: tuple[int, ...], keepdim: bool = True) -> Native:
     if math.prod(x.shape[a] for a in axes):
-        return reductions._mean(x, axis=axes, keepdims=keepdim)
-    return reductions._sum(x, axis=axes, keepdims=keepdim) * math.nan
+        return reductions.mean_over(x, axis=axes, keepdims=keepdim)
+    return reductions.sum_over(x, axis=axes, keepdims=keepdim) * math.nan
 
 
 def _deviation(x: Native, axes: tuple[int, ...], correction: Any, keepdim: bool) -> Native:
     count = math.prod(x.shape[a] for a in axes)
     if kind_of(x) == "f" and count > correction:
-        return reductions._std(x, axis=axes, keepdims=keepdim, correction=correction)
+        return reductions.std_over(x, axis=axes, keepdims=keepdim, correction=correction)
     return apply(conventions.root.op, (_variance(x, axes, correction, keepdim),), {})
 
 
@@ -313,7 +313,7 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
         raise RuntimeError("logsumexp: got no dim; name at least one, such as dim=0")
     if kind_of(x) == "c":
         top = wrap_native(ns.real(x)._raw.max(axis=axes, keepdims=True, initial=-math.inf))
-        y = ns.log(reductions._sum(ns.exp(x - top), axis=axes, keepdims=True)) + top
+        y = ns.log(reductions.sum_over(ns.exp(x - top), axis=axes, keepdims=True)) + top
         return ns.reshape(y, kept_shape(x.shape, axes, keep))
     return ns.special.logsumexp(x, axis=axes, keepdims=keep)
 
@@ -326,7 +326,7 @@ def trace(input: Any) -> Any:
         raise RuntimeError(f"trace: got a tensor of {x.ndim} axes; give a matrix")
     if kind_of(x) == "b":
         raise unable("trace", x)
-    return reductions._sum(accumulated(ns.diagonal(x), None), axis=(0,), keepdims=False)
+    return reductions.sum_over(accumulated(ns.diagonal(x), None), axis=(0,), keepdims=False)
 
 
 # -- extremes --------------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ def _whole(name: str, x: Native) -> Native:
 
 
 def _extreme(name: str, x: Native, axes: tuple[int, ...], keepdim: bool) -> Native:
-    return getattr(reductions, f"_{name}")(x, axis=axes, keepdims=keepdim)
+    return getattr(reductions, f"{name}_over")(x, axis=axes, keepdims=keepdim)
 
 
 def _along(name: str, x: Native, dim: Any, keepdim: Any, kind: Any) -> Any:
@@ -423,8 +423,8 @@ def _shared(name: str) -> Any:
     return call
 
 
-put(("amax", "Tensor.amax"), _quick(reductions._max, _shared("max")))
-put(("amin", "Tensor.amin"), _quick(reductions._min, _shared("min")))
+put(("amax", "Tensor.amax"), _quick(reductions.max_over, _shared("max")))
+put(("amin", "Tensor.amin"), _quick(reductions.min_over, _shared("min")))
 
 
 @offered("aminmax")
@@ -497,10 +497,14 @@ def vector_norm(x: Native, p: float, axes: tuple[int, ...], keepdim: bool) -> Na
     """Return the p-norm over some axes; its derivative is 0 where it is 0."""
     if p == 0:  # which PyTorch has a derivative of, zero
         ones = ns.square(apply(conventions.flat_sign.op, (ns.abs(x),), {}))
-        return reductions._sum(ones, axis=axes, keepdims=keepdim)
+        return reductions.sum_over(ones, axis=axes, keepdims=keepdim)
     if abs(p) in (1, math.inf) and p != -1:  # these have a second derivative, which is zero
         size = apply(conventions.absolute.op, (x,), {})
-        reduce = {1: reductions._sum, math.inf: reductions._max, -math.inf: reductions._min}[p]
+        reduce = {
+            1: reductions.sum_over,
+            math.inf: reductions.max_over,
+            -math.inf: reductions.min_over,
+        }[p]
         return reduce(size, axis=axes, keepdims=keepdim)
     return ns.linalg.vector_norm(x, axis=axes, keepdims=keepdim, ord=p)
 

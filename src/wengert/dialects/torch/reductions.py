@@ -30,6 +30,7 @@ from wengert.dialects.torch.kinds import (
     NamedAxes,
     Number,
     OneOrAll,
+    Ordered,
     Promoted,
     Real,
     Sizes,
@@ -45,10 +46,6 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import reductions, special
-
-#: Numbers that have an order.
-Ordered = Annotated[Native, tensor("biuf", NotImplementedError)]
-
 
 # -- sums ------------------------------------------------------------------------------------------
 

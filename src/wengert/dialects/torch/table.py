@@ -130,6 +130,13 @@ ABSENT: dict[str, str] = {
         for prefix in ("", "shifted_")
         for kind in "vw"
     },
+    **{
+        name: (
+            f"torch.{name} is not offered: it has no derivative; write "
+            f"np.{name}(x.numpy(), ...), or torch.histc"
+        )
+        for name in ("histogram", "histogramdd")
+    },
     "library": "torch.library is not offered; declare operations with torch.autograd.Function",
 }
 _HERE = "wengert.dialects.torch"

@@ -19,7 +19,7 @@ from wengert.dialects.torch.axes import (
     type_name,
     unable,
 )
-from wengert.dialects.torch.reductions import vector_norm
+from wengert.dialects.torch.norms import vector_norm
 from wengert.dialects.torch.table import guarded, offered, put
 from wengert.dialects.torch.tensors import (
     LABELS,

@@ -137,6 +137,17 @@ ABSENT: dict[str, str] = {
         )
         for name in ("histogram", "histogramdd")
     },
+    **{
+        name: f"torch.{name} is gone from PyTorch; write torch.linalg.{instead}"
+        for name, instead in {
+            "symeig": "eigh(A, UPLO='U')",
+            "eig": "eig(A)",
+            "solve": "solve(A, B)",
+            "lstsq": "lstsq(A, B)",
+            "matrix_rank": "matrix_rank(A)",
+        }.items()
+    },
+    "ormqr": "torch.ormqr is not offered; write torch.linalg.qr(A).Q @ other",
     "library": "torch.library is not offered; declare operations with torch.autograd.Function",
 }
 _HERE = "wengert.dialects.torch"
@@ -154,6 +165,7 @@ PARTS = tuple(
         "shapes",
         "indexing",
         "reductions",
+        "norms",
         "cumulative",
         "sorting",
         "products",
@@ -275,12 +287,15 @@ def _words(name: str, error: Exception) -> str:
 
 
 class _LinAlgError(RuntimeError):
-    """What PyTorch raises where a matrix has no inverse or factor: torch.linalg.LinAlgError."""
+    """What PyTorch raises where a matrix has no inverse or factor."""
+
+
+LinAlgError = _LinAlgError
 
 
 def _class_for(error: Exception) -> type[RuntimeError]:
     """Return PyTorch's class for an error of an operation."""
-    return _LinAlgError if isinstance(error, np.linalg.LinAlgError) else RuntimeError
+    return LinAlgError if isinstance(error, np.linalg.LinAlgError) else RuntimeError
 
 
 def _is_passed(error: Exception, raises: tuple[type[Exception], ...]) -> bool:
@@ -324,7 +339,7 @@ DIALECT = Dialect(
     extra="out",
     by_name=True,
     store=store,
-    aliases={"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"},
+    aliases={"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other", "input": "A"},
 )
 
 

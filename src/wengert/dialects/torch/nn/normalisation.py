@@ -20,7 +20,7 @@ from wengert.dialects.torch.nn.arguments import (
     whole,
     wrong,
 )
-from wengert.dialects.torch.reductions import vector_norm
+from wengert.dialects.torch.norms import vector_norm
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import astype, convert, ns, only_tensor, static
 from wengert.engine.record import apply

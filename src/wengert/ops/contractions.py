@@ -112,7 +112,7 @@ def _multiplied_on_numpy(x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
     return product
 
 
-matrix_product.op.numpy_function = _multiplied_on_numpy  # type: ignore[attr-defined]
+matrix_product.op.numpy_function = _multiplied_on_numpy
 
 
 def matmul(x1: Any, x2: Any, /) -> Any:

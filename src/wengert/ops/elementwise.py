@@ -413,9 +413,9 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     if min is None and max is None:
         return positive(x)
     if min is None:
-        return apply(clip_below.op, (x, max), {})  # type: ignore[attr-defined]
+        return apply(clip_below.op, (x, max), {})
     if max is None:
-        return apply(clip_above.op, (x, min), {})  # type: ignore[attr-defined]
+        return apply(clip_above.op, (x, min), {})
     return clip_between(x, min, max)
 
 

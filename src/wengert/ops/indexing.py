@@ -295,7 +295,7 @@ slice_parts = position_map(
     reference=lambda x, parts: x[parts],
     doc="Return the hyper-rectangle that integers, slices and newaxes select.",
 )
-slice_parts.op.numpy_function = lambda x, *, parts: x[parts]  # type: ignore[attr-defined]
+slice_parts.op.numpy_function = lambda x, *, parts: x[parts]
 
 # -- index arrays -------------------------------------------------------------------------
 

@@ -12,14 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from wengert.engine.tensor import Tensor
-from wengert.ops.contractions import (
-    dot,
-    einsum,
-    matmul,
-    outer,
-    tensordot,
-    vecdot,
-)
+from wengert.ops.contractions import dot, einsum, matmul, outer, tensordot, vecdot
 from wengert.ops.creation import (
     arange,
     asarray,
@@ -70,12 +63,8 @@ from wengert.ops.dtypes import (
     uint32,
     uint64,
 )
-from wengert.ops.dtypes import (
-    bool_ as bool,
-)
-from wengert.ops.elementwise import (
-    abs_ as abs,
-)
+from wengert.ops.dtypes import bool_ as bool
+from wengert.ops.elementwise import abs_ as abs
 from wengert.ops.elementwise import (
     acos,
     acosh,
@@ -146,22 +135,10 @@ from wengert.ops.elementwise import (
     trunc,
     where,
 )
-from wengert.ops.elementwise import (
-    complex_ as complex,
-)
-from wengert.ops.elementwise import (
-    power as pow,
-)
-from wengert.ops.elementwise import (
-    round_ as round,
-)
-from wengert.ops.indexing import (
-    index,
-    scatter,
-    take,
-    take_along_axis,
-    unstack,
-)
+from wengert.ops.elementwise import complex_ as complex
+from wengert.ops.elementwise import power as pow
+from wengert.ops.elementwise import round_ as round
+from wengert.ops.indexing import index, scatter, take, take_along_axis, unstack
 from wengert.ops.reductions import (
     all,
     any,

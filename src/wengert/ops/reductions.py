@@ -58,7 +58,7 @@ def _total(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     return _added(x, axis=axis, keepdims=keepdims)
 
 
-sum_over.op.numpy_function = _total  # type: ignore[attr-defined]
+sum_over.op.numpy_function = _total
 
 
 def over_count(xp: Any, g: Any, count: float) -> Any:
@@ -79,7 +79,7 @@ def _mean_on_numpy(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> A
     return _total(x, axis=axis, keepdims=keepdims) / count
 
 
-mean_over.op.numpy_function = _mean_on_numpy  # type: ignore[attr-defined]
+mean_over.op.numpy_function = _mean_on_numpy
 
 
 def attains(x: Any, y: Any) -> Any:
@@ -99,8 +99,8 @@ def _extreme_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any
 
 max_over = reduction("max", _extreme_rule, kinds="f")
 min_over = reduction("min", _extreme_rule, kinds="f")
-max_over.op.numpy_function = _by_ufunc(np.maximum)  # type: ignore[attr-defined]
-min_over.op.numpy_function = _by_ufunc(np.minimum)  # type: ignore[attr-defined]
+max_over.op.numpy_function = _by_ufunc(np.maximum)
+min_over.op.numpy_function = _by_ufunc(np.minimum)
 
 
 def prod_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
@@ -131,7 +131,7 @@ prod_over = reduction(
 )
 
 
-prod_over.op.numpy_function = _by_ufunc(np.multiply)  # type: ignore[attr-defined]
+prod_over.op.numpy_function = _by_ufunc(np.multiply)
 
 
 def _product(xp: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:

@@ -161,7 +161,7 @@ _reshape = position_map(
         sample((0, 3), shape=(3, 0)),
     ],
 )
-_reshape.op.numpy_function = lambda x, *, shape: x.reshape(shape)  # type: ignore[attr-defined]
+_reshape.op.numpy_function = lambda x, *, shape: x.reshape(shape)
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
@@ -210,7 +210,7 @@ _permute = position_map(
     batch=_permute_examples,
     samples=[sample((2, 3), axes=(1, 0)), sample((2, 3, 4), axes=(2, 0, 1)), sample((), axes=())],
 )
-_permute.op.numpy_function = lambda x, *, axes: x.transpose(axes)  # type: ignore[attr-defined]
+_permute.op.numpy_function = lambda x, *, axes: x.transpose(axes)
 
 
 def permute_dims(x: Any, /, axes: Any) -> Any:
@@ -479,13 +479,13 @@ def _rolled_apart(x: Tensor, shift: Tensor, axis: Any) -> Any:
 def _unpad(xp: Any, g: Any, x_shape: Any, widths: Any, mode: str) -> Any:
     if mode == "constant":
         return g[tuple(slice(b, b + n) for (b, _), n in zip(widths, x_shape, strict=True))]
-    op: Any = _pad.op  # type: ignore[attr-defined]
+    op: Any = _pad.op
     return op.transpose(xp, g, x_shape, widths, mode, 0)
 
 
 def _unpad_block(xp: Any, g: Block, x_shape: Any, widths: Any, mode: str) -> Any:
     if mode != "constant":
-        op: Any = _pad.op  # type: ignore[attr-defined]
+        op: Any = _pad.op
         return op.transpose_block(xp, g, x_shape, widths, mode, 0)
     inside = tuple(range(b, b + n) for (b, _), n in zip(widths, x_shape, strict=True))
     if any(r.step < 0 for r in g.region):
@@ -528,7 +528,7 @@ _pad = position_map(
     ],
     reference=lambda x, widths, mode, value: _pad_array(backends.NUMPY, x, widths, mode, value),
 )
-_pad.op.of_tangents = {"value": 0}  # type: ignore[attr-defined]
+_pad.op.of_tangents = {"value": 0}
 PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
@@ -720,10 +720,10 @@ _concat = special(
     ],
     reference=lambda *arrays, axis: np.concatenate(arrays, axis=axis),
 )
-_concat.op.numpy_function = np.concatenate  # type: ignore[attr-defined]
-_concat.op.reach = _part_reached  # type: ignore[attr-defined]
-_concat.op.depends = _part_depends  # type: ignore[attr-defined]
-_concat.op.push = _push_parts  # type: ignore[attr-defined]
+_concat.op.numpy_function = np.concatenate
+_concat.op.reach = _part_reached
+_concat.op.depends = _part_depends
+_concat.op.push = _push_parts
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:

@@ -198,38 +198,44 @@ def accumulated(x: Any, dtype: Any, name: str) -> Tensor:
 
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Return the sum over `axis` (an axis, a tuple of them, or all)."""
+    """Return the sum over `axis`. `wg.sum([[1, 5], [7, 2]], axis=0)` is `[8, 7]`."""
     x = accumulated(x, dtype, "sum")
     return sum_over(x, axis=axes(axis, len(x._raw.shape), "sum"), keepdims=keepdims)
 
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Return the product over `axis`; its derivative exists also where elements are 0."""
+    """Return the product over `axis`. `wg.prod([[1, 5], [7, 2]], axis=0)` is `[7, 10]`."""
     return _reduce(prod_over, accumulated(x, dtype, "prod"), axis, keepdims=keepdims)
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the mean over `axis`."""
+    """Return the mean over `axis`. `wg.mean([[1.0, 5.0], [7.0, 2.0]], axis=0)` is `[4.0, 3.5]`."""
     return _reduce(mean_over, x, axis, keepdims=keepdims)
 
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the largest element over `axis`; ties share the derivative evenly."""
+    """Return the maximum; ties share the gradient.
+
+    `wg.max([[1, 5], [7, 2]], axis=0)` is `[7, 5]`.
+    """
     return _reduce(max_over, x, axis, keepdims=keepdims)
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the smallest element over `axis`; ties share the derivative evenly."""
+    """Return the minimum; ties share the gradient.
+
+    `wg.min([[1, 5], [7, 2]], axis=0)` is `[1, 2]`.
+    """
     return _reduce(min_over, x, axis, keepdims=keepdims)
 
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """Return the variance over `axis`, dividing by the count less `correction`."""
+    """Return sum((x - mean)**2) / (n - correction). `wg.var([1.0, 2.0, 6.0])` is `4.66667`."""
     return _reduce(var_over, x, axis, correction=correction, keepdims=keepdims)
 
 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """Return the standard deviation over `axis`; its derivative is 0 where all are equal."""
+    """Return sqrt(var); its gradient is 0 where it is. `wg.std([1.0, 1.0, 3.0, 3.0])` is `1.0`."""
     return _reduce(std_over, x, axis, correction=correction, keepdims=keepdims)
 
 
@@ -247,25 +253,37 @@ _argmax, _argmin = (
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return whether all elements over `axis` are true."""
+    """Return whether all elements are true.
+
+    `wg.all([[0, 1], [2, 3]], axis=1)` is `[False, True]`.
+    """
     return _reduce(_all, x, axis, keepdims=keepdims)
 
 
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return whether any element over `axis` is true."""
+    """Return whether any element is true. `wg.any([[0, 0], [2, 0]], axis=1)` is `[False, True]`."""
     return _reduce(_any, x, axis, keepdims=keepdims)
 
 
 def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return how many elements over `axis` are not zero."""
+    """Return how many elements are not 0.
+
+    `wg.count_nonzero([[1, 0], [2, 3]], axis=0)` is `[2, 1]`.
+    """
     return _reduce(_count_nonzero, x, axis, keepdims=keepdims)
 
 
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the position of the first largest element along `axis`, or in the flat array."""
+    """Return the index of the first maximum.
+
+    `wg.argmax([[1, 5, 5], [2, 0, 1]], axis=1)` is `[1, 0]`.
+    """
     return _argmax(x, axis=axis, keepdims=keepdims)
 
 
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the position of the first smallest element along `axis`, or in the flat array."""
+    """Return the index of the first minimum.
+
+    `wg.argmin([[1, 5, 5], [2, 0, 1]], axis=1)` is `[0, 1]`.
+    """
     return _argmin(x, axis=axis, keepdims=keepdims)

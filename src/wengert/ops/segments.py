@@ -420,13 +420,17 @@ def segment_prod(data: Any, segment_ids: Any, /, *, num_segments: int | None = N
     """Return the product of the rows of each segment; 1 for one without rows.
 
     Its derivative exists also where elements are 0.
+    `wg.segment_prod([3, 1, 2], [0, 1, 0])` is `[6, 1]`.
     """
     data, params = _checked("segment_prod", data, segment_ids, num_segments)
     return _segment_prod(reductions.accumulated(data, None, "segment_prod"), **params)
 
 
 def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return the mean of the rows of each segment; 0 for one without rows."""
+    """Return the mean of each segment, or 0.
+
+    `wg.segment_mean([3.0, 1.0, 2.0], [0, 1, 0])` is `[2.5, 1.0]`.
+    """
     data, params = _checked("segment_mean", data, segment_ids, num_segments)
     data = floating(data)
     ids, count = params["segment_ids"], params["num_segments"]
@@ -444,40 +448,48 @@ def _counts(ids: Any, count: int) -> np.ndarray:
 
 
 def segment_max(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return the largest element of each segment; ties share the derivative evenly.
+    """Return the maximum of each segment; ties share the gradient evenly.
 
     A segment without rows has -inf, or the least integer of an integer dtype.
+    `wg.segment_max([3, 1, 2], [0, 1, 0])` is `[3, 1]`.
     """
     data, params = _checked("segment_max", data, segment_ids, num_segments)
     return _segment_max(ordered("segment_max", data), **params)
 
 
 def segment_min(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return the smallest element of each segment; ties share the derivative evenly.
+    """Return the minimum of each segment; ties share the gradient evenly.
 
     A segment without rows has inf, or the largest integer of an integer dtype.
+    `wg.segment_min([3, 1, 2], [0, 1, 0])` is `[2, 1]`.
     """
     data, params = _checked("segment_min", data, segment_ids, num_segments)
     return _segment_min(ordered("segment_min", data), **params)
 
 
 def segment_logsumexp(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return log(sum(exp(rows))) of each segment, without overflow; -inf for one without rows."""
+    """Return log(sum(exp(rows))) of each segment, without overflow; -inf for one without rows.
+
+    `wg.segment_logsumexp([0.0, 1.0, 0.0], [0, 1, 0])` is `[0.693147, 1.0]`.
+    """
     data, params = _checked("segment_logsumexp", data, segment_ids, num_segments)
     return _segment_logsumexp(floating(ordered("segment_logsumexp", data)), **params)
 
 
 def segment_softmax(data: Any, segment_ids: Any, /) -> Any:
-    """Return exp(data), divided by its sum over the rows of the same segment."""
+    """Return exp(data) divided by its sum over the rows of the same segment.
+
+    `wg.segment_softmax([0.0, 1.0, 0.0], [0, 1, 0])` is `[0.5, 1.0, 0.5]`.
+    """
     data, params = _checked("segment_softmax", data, segment_ids, None)
     data = floating(ordered("segment_softmax", data))
     return _segment_softmax(data, segment_ids=params["segment_ids"])
 
 
 def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Any:
-    """Return how often each of 0, 1, 2, ... is in x, or the sum of its weights.
+    """Return the count of each of 0, 1, 2, ... in x, or the sum of its weights.
 
-    Derivatives flow to the weights.
+    Derivatives flow to the weights. `wg.bincount([0, 2, 2])` is `[1, 0, 2]`.
     """
     x = shapes.tensor(x, "bincount")
     places = integers("bincount", "x", x)

@@ -116,7 +116,10 @@ matrix_product.op.numpy_function = _multiplied_on_numpy
 
 
 def matmul(x1: Any, x2: Any, /) -> Any:
-    """Return the matrix product. `wg.matmul([[1, 2], [3, 4]], [5, 6])` is `[17, 39]`."""
+    """Return the matrix product over the last two axes; an array of one axis is a vector.
+
+    `wg.matmul([[1, 2], [3, 4]], [5, 6])` is `[17, 39]`.
+    """
     x1, x2 = _array(x1, "matmul"), _array(x2, "matmul")
     left, right = x1.shape, x2.shape
     if not left or not right or left[-1] != right[-2 if len(right) > 1 else 0]:
@@ -305,7 +308,10 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
 
 @composite(samples=[sample((2, 3), (2, 3)), sample((2, 3), (3,)), sample((3, 2), (3, 2), axis=-2)])
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Return sum(conj(x1) * x2). `wg.vecdot([[1, 2], [3, 4]], [5, 6])` is `[17, 39]`."""
+    """Return sum(conj(x1) * x2) along `axis`.
+
+    `wg.vecdot([[1, 2], [3, 4]], [5, 6])` is `[17, 39]`.
+    """
     x1, x2 = _array(x1, "vecdot"), _array(x2, "vecdot")
     axis = one_axis(axis, min(x1.ndim, x2.ndim), "vecdot") - min(x1.ndim, x2.ndim)
     if x1.shape[axis] != x2.shape[axis]:
@@ -317,7 +323,10 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 @composite(samples=[sample((2,), (3,)), sample((2, 2), (3,))])
 def outer(x1: Any, x2: Any, /) -> Any:
-    """Return x1[i] * x2[j]. `wg.outer([1, 2], [3, 4])` is `[[3, 4], [6, 8]]`."""
+    """Return the products x1[i] * x2[j] of flattened arrays.
+
+    `wg.outer([1, 2], [3, 4])` is `[[3, 4], [6, 8]]`.
+    """
     x1 = shapes.reshape(_array(x1, "outer"), (-1, 1))
     return elementwise.multiply(x1, shapes.reshape(_array(x2, "outer"), (1, -1)))
 

@@ -90,7 +90,7 @@ def _from_data(obj: Any, dtype: Any, device: Any, copy: bool | None) -> Tensor:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """Return a Tensor from an object with `__dlpack__`.
+    """Return a Tensor from any object with `__dlpack__`, copied unless it is a tensor.
 
     `wg.from_dlpack(np.ones(2))` is `[1.0, 1.0]`.
     """
@@ -122,7 +122,10 @@ zeros_like, ones_like, empty_like = map(_like, ("zeros_like", "ones_like", "empt
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Return an array like x, filled. `wg.full_like([1.0, 2.0], 7)` is `[7.0, 7.0]`."""
+    """Return an array in the shape and dtype of x, filled with one number.
+
+    `wg.full_like([1.0, 2.0], 7)` is `[7.0, 7.0]`.
+    """
     if not isinstance(fill_value, SCALARS):
         x = shapes.tensor(x, "full_like")
         return full(x.shape, fill_value, dtype=dtype or x.dtype)
@@ -149,7 +152,10 @@ zeros, ones, empty = map(_filled, ("zeros", "ones", "empty"))
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """Return an array filled with a number or a tensor. `wg.full(2, 7.0)` is `[7.0, 7.0]`."""
+    """Return an array filled with a number, or a one-element tensor, which gets the gradient.
+
+    `wg.full(2, 7.0)` is `[7.0, 7.0]`.
+    """
     _check_device(device)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if isinstance(fill_value, SCALARS):
@@ -177,7 +183,10 @@ def linspace(
     device: Any = None,
     endpoint: bool = True,
 ) -> Any:
-    """Return `num` evenly spaced numbers. `wg.linspace(0, 1, 3)` is `[0.0, 0.5, 1.0]`."""
+    """Return `num` evenly spaced numbers from `start` to `stop`; these may be tensors.
+
+    `wg.linspace(0, 1, 3)` is `[0.0, 0.5, 1.0]`.
+    """
     if isinstance(start, SCALARS) and isinstance(stop, SCALARS):
         return wrap(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
     ends = [e if isinstance(e, SCALARS) else asarray(e) for e in (start, stop)]
@@ -194,7 +203,7 @@ def linspace(
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """Return ones on the k-th diagonal.
+    """Return a matrix with ones on its k-th diagonal.
 
     `wg.eye(2, 3, k=1)` is `[[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]`.
     """

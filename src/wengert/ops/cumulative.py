@@ -242,7 +242,7 @@ def cumulative_prod(
 
 
 def cumulative_logsumexp(x: Any, /, *, axis: int | None = None) -> Any:
-    """Return log(cumulative_sum(exp(x))).
+    """Return log(cumulative_sum(exp(x))) along an axis, without overflow.
 
     `wg.cumulative_logsumexp([0.0, 0.0, 1.0])` is `[0.0, 0.693147, 1.55144]`.
     """
@@ -252,19 +252,25 @@ def cumulative_logsumexp(x: Any, /, *, axis: int | None = None) -> Any:
 
 
 def cumulative_max(x: Any, /, *, axis: int | None = None) -> Any:
-    """Return running maxima along an axis. `wg.cumulative_max([1, 3, 2])` is `[1, 3, 3]`."""
+    """Return running maxima along an axis; ties so far share the gradient evenly.
+
+    `wg.cumulative_max([1, 3, 2])` is `[1, 3, 3]`.
+    """
     x = segments.ordered("cumulative_max", shapes.tensor(x, "cumulative_max"))
     return max_along(x, axis=_one_axis(axis, x, "cumulative_max"))
 
 
 def cumulative_min(x: Any, /, *, axis: int | None = None) -> Any:
-    """Return running minima along an axis. `wg.cumulative_min([2, 3, 1])` is `[2, 2, 1]`."""
+    """Return running minima along an axis; ties so far share the gradient evenly.
+
+    `wg.cumulative_min([2, 3, 1])` is `[2, 2, 1]`.
+    """
     x = segments.ordered("cumulative_min", shapes.tensor(x, "cumulative_min"))
     return min_along(x, axis=_one_axis(axis, x, "cumulative_min"))
 
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
-    """Return x[i + 1] - x[i] along an axis, applied n times. `wg.diff([1, 3, 2])` is `[2, -1]`."""
+    """Return x[i + 1] - x[i] along an axis, n times over. `wg.diff([1, 3, 2])` is `[2, -1]`."""
     x = shapes.tensor(x, "diff")
     axis = one_axis(axis, x.ndim, "diff")
     ends = [e for e in (prepend, x, append) if e is not None]

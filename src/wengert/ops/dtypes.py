@@ -96,7 +96,10 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Return whether a cast is safe. `wg.can_cast(wg.int32, wg.float32)` is `False`."""
+    """Return whether NumPy casts one dtype, or an array's, to another safely.
+
+    `wg.can_cast(wg.int32, wg.float32)` is `False`.
+    """
     return bool(np.can_cast(_dtype(from_), to))
 
 

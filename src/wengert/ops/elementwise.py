@@ -249,7 +249,7 @@ real_sign = zero("sign")
 
 
 def sign(x: Any, /) -> Any:
-    """Return -1, 0 or 1; x / abs(x) if complex.
+    """Return -1, 0 or 1; for complex numbers x / abs(x), and 0 at 0.
 
     `wg.sign([-3.0, 0.0, 2.0])` is `[-1.0, 0.0, 1.0]`.
     """
@@ -261,7 +261,10 @@ def sign(x: Any, /) -> Any:
 
 
 def angle(x: Any, /) -> Any:
-    """Return the argument of x. `wg.angle([1j, -1 + 0j])` is `[1.5708, 3.14159]`."""
+    """Return the argument of complex numbers, atan2(imag(x), real(x)).
+
+    `wg.angle([1j, -1 + 0j])` is `[1.5708, 3.14159]`.
+    """
     return atan2(imag(x), real(x))
 
 
@@ -286,7 +289,10 @@ def _cast(xp: Any, x: Any, dtype: Any) -> Any:
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Return x cast to `dtype`. `wg.astype([1.7, -2.0], wg.int64)` is `[1, -2]`."""
+    """Return x cast to `dtype`; gradients flow through floating and complex dtypes.
+
+    `wg.astype([1.7, -2.0], wg.int64)` is `[1, -2]`.
+    """
     if type(x) is Tensor and not copy and x.dtype == dtype:
         return x
     return _astype(x, dtype=dtype)
@@ -386,7 +392,7 @@ where = elementwise(
     ],
     compute=lambda xp, condition, x1, x2: xp.where(_truth(condition), x1, x2),
     reference=lambda condition, x1, x2: np.where(condition != 0, x1, x2),
-    doc="Return x1 where the condition holds, else x2. `wg.where([True, False], 1, 2)` is `[1, 2]`.",
+    doc="Return x1 where the condition is true, else x2. `wg.where([1, 0], 3, 4)` is `[3, 4]`.",
 )
 
 
@@ -514,7 +520,10 @@ gcd, lcm = (
 
 
 def power(x1: Any, x2: Any, /) -> Any:
-    """Return x1 to the power x2. `wg.pow([2.0, 3.0], 2)` is `[4.0, 9.0]`."""
+    """Return x1 to the power x2; as a Python number, x2 takes no array of exponents.
+
+    `wg.pow([2.0, 3.0], 2)` is `[4.0, 9.0]`.
+    """
     if type(x2) in (int, float) and not isinstance(x1, (int, float)):
         dtype = getattr(x1, "dtype", None)
         if dtype is not None and backends.is_inexact(dtype):

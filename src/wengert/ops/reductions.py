@@ -204,7 +204,10 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
 
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Return the product over `axis`. `wg.prod([[1, 5], [7, 2]], axis=0)` is `[7, 10]`."""
+    """Return the product over `axis`; its gradient exists also where elements are 0.
+
+    `wg.prod([[1, 5], [7, 2]], axis=0)` is `[7, 10]`.
+    """
     return _reduce(prod_over, accumulated(x, dtype, "prod"), axis, keepdims=keepdims)
 
 
@@ -214,7 +217,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the maximum; ties share the gradient.
+    """Return the maximum over `axis`; ties share the gradient evenly.
 
     `wg.max([[1, 5], [7, 2]], axis=0)` is `[7, 5]`.
     """
@@ -222,7 +225,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the minimum; ties share the gradient.
+    """Return the minimum over `axis`; ties share the gradient evenly.
 
     `wg.min([[1, 5], [7, 2]], axis=0)` is `[1, 2]`.
     """
@@ -230,12 +233,18 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """Return sum((x - mean)**2) / (n - correction). `wg.var([1.0, 2.0, 6.0])` is `4.66667`."""
+    """Return sum((x - mean(x))**2) / (n - correction) over `axis`.
+
+    `wg.var([1.0, 2.0, 6.0])` is `4.66667`.
+    """
     return _reduce(var_over, x, axis, correction=correction, keepdims=keepdims)
 
 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """Return sqrt(var); its gradient is 0 where it is. `wg.std([1.0, 1.0, 3.0, 3.0])` is `1.0`."""
+    """Return the standard deviation, sqrt(var); its gradient is 0 where all are equal.
+
+    `wg.std([1.0, 1.0, 3.0, 3.0])` is `1.0`.
+    """
     return _reduce(std_over, x, axis, correction=correction, keepdims=keepdims)
 
 
@@ -253,7 +262,7 @@ _argmax, _argmin = (
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return whether all elements are true.
+    """Return whether all elements over `axis` are true.
 
     `wg.all([[0, 1], [2, 3]], axis=1)` is `[False, True]`.
     """
@@ -261,12 +270,15 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return whether any element is true. `wg.any([[0, 0], [2, 0]], axis=1)` is `[False, True]`."""
+    """Return whether any element over `axis` is true.
+
+    `wg.any([[0, 0], [2, 0]], axis=1)` is `[False, True]`.
+    """
     return _reduce(_any, x, axis, keepdims=keepdims)
 
 
 def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return how many elements are not 0.
+    """Return how many elements over `axis` are not zero.
 
     `wg.count_nonzero([[1, 0], [2, 3]], axis=0)` is `[2, 1]`.
     """
@@ -274,7 +286,7 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any
 
 
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the index of the first maximum.
+    """Return the index of the first maximum along `axis`, or in the flattened array.
 
     `wg.argmax([[1, 5, 5], [2, 0, 1]], axis=1)` is `[1, 0]`.
     """
@@ -282,7 +294,7 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any
 
 
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the index of the first minimum.
+    """Return the index of the first minimum along `axis`, or in the flattened array.
 
     `wg.argmin([[1, 5, 5], [2, 0, 1]], axis=1)` is `[0, 1]`.
     """

@@ -427,7 +427,7 @@ def segment_prod(data: Any, segment_ids: Any, /, *, num_segments: int | None = N
 
 
 def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return the mean of each segment, or 0.
+    """Return the mean of the rows of each segment; 0 for one without rows.
 
     `wg.segment_mean([3.0, 1.0, 2.0], [0, 1, 0])` is `[2.5, 1.0]`.
     """

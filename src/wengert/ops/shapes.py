@@ -165,7 +165,10 @@ _reshape.op.numpy_function = lambda x, *, shape: x.reshape(shape)
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
-    """Return x in another shape. `wg.reshape([1, 2, 3, 4], (2, -1))` is `[[1, 2], [3, 4]]`."""
+    """Return x in another shape; a length of -1 is inferred.
+
+    `wg.reshape([1, 2, 3, 4], (2, -1))` is `[[1, 2], [3, 4]]`.
+    """
     x = tensor(x, "reshape")
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
     if -1 in shape:
@@ -214,7 +217,10 @@ _permute.op.numpy_function = lambda x, *, axes: x.transpose(axes)
 
 
 def permute_dims(x: Any, /, axes: Any) -> Any:
-    """Return x with its axes permuted. `wg.permute_dims([[1, 2]], (1, 0))` is `[[1], [2]]`."""
+    """Return x with its axes in another order.
+
+    `wg.permute_dims([[1, 2]], (1, 0))` is `[[1], [2]]`.
+    """
     x = tensor(x, "permute_dims")
     axes = normalised(tuple(axes), x.ndim, "permute_dims")
     if len(axes) != x.ndim:
@@ -240,7 +246,10 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
 
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
-    """Return x with axes moved. `wg.moveaxis([[1, 2]], 0, 1)` is `[[1], [2]]`."""
+    """Return x with the axes `source` at `destination`.
+
+    `wg.moveaxis([[1, 2]], 0, 1)` is `[[1], [2]]`.
+    """
     x = tensor(x, "moveaxis")
     start = normalised(source, x.ndim, "moveaxis")
     end = normalised(destination, x.ndim, "moveaxis")
@@ -314,7 +323,7 @@ def broadcast_to(x: Any, /, shape: Any) -> Any:
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
-    """Return the common shape. `wg.broadcast_shapes((3, 1), (4,))` is `(3, 4)`."""
+    """Return the shape that these broadcast to. `wg.broadcast_shapes((3, 1), (4,))` is `(3, 4)`."""
     try:
         return tuple(backends.NUMPY.broadcast_shapes(*shapes))
     except ValueError as error:
@@ -448,7 +457,7 @@ _roll = position_map(
 
 
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-    """Return x shifted along `axis`, cyclically. `wg.roll([1, 2, 3], 1)` is `[3, 1, 2]`."""
+    """Return x shifted cyclically along `axis`. `wg.roll([1, 2, 3], 1)` is `[3, 1, 2]`."""
     x = tensor(x, "roll")
     if type(shift) is Tensor and type(shift._raw) is Batched:
         return _rolled_apart(x, shift, axis)
@@ -576,7 +585,10 @@ _diagonal = position_map(
 
 
 def diagonal(x: Any, /, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Return diagonals as the last axis. `wg.diagonal([[1, 2], [3, 4]])` is `[1, 4]`."""
+    """Return the diagonals of the matrices on two axes, as a new last axis.
+
+    `wg.diagonal([[1, 2], [3, 4]])` is `[1, 4]`.
+    """
     x = tensor(x, "diagonal")
     first, second = one_axis(axis1, x.ndim, "diagonal"), one_axis(axis2, x.ndim, "diagonal")
     return _diagonal(x, offset=offset, axis1=first, axis2=second)
@@ -731,7 +743,10 @@ _concat.op.push = _push_parts
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Return arrays joined along an existing axis. `wg.concat([[1, 2], [3]])` is `[1, 2, 3]`."""
+    """Return the arrays joined along an existing axis; flattened first if it is None.
+
+    `wg.concat([[1, 2], [3]])` is `[1, 2, 3]`.
+    """
     arrays = list(arrays)
     if type(axis) is int and axis >= 0 and arrays and _is_numpy(arrays[0]):
         try:  # NumPy finds what is wrong, and we have the words for it

@@ -51,7 +51,7 @@ def _argsort_raw(xp: Any, x: Any, axis: int, descending: bool, stable: bool) -> 
 
 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """Return the indices that sort x; NaN counts as largest.
+    """Return the indices that sort x along an axis; NaN counts as larger than every number.
 
     `wg.argsort([3, 1, 2])` is `[1, 2, 0]`.
     """
@@ -322,7 +322,10 @@ def quantile(
 def percentile(
     x: Any, q: Any, /, *, axis: Any = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """Return quantiles, q from 0 to 100. `wg.percentile([1.0, 2.0, 4.0], 75)` is `3.0`."""
+    """Return quantiles as `quantile` does, with q from 0 to 100.
+
+    `wg.percentile([1.0, 2.0, 4.0], 75)` is `3.0`.
+    """
     return _quantile("percentile", x, q, axis, method, keepdims, 100.0)
 
 
@@ -390,7 +393,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
 
 
 def nonzero(x: Any, /) -> tuple[Any, ...]:
-    """Return indices, an array for each axis.
+    """Return the indices of nonzero elements, an array for each axis.
 
     `wg.nonzero([[1, 0], [2, 3]])` is `([0, 1, 1], [0, 0, 1])`.
     """
@@ -407,7 +410,10 @@ def _settled(x: Tensor) -> Any:
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
-    """Return whether each x1 is in x2. `wg.isin([1, 2, 3], [3, 1])` is `[True, False, True]`."""
+    """Return whether each element of x1 is in x2.
+
+    `wg.isin([1, 2, 3], [3, 1])` is `[True, False, True]`.
+    """
     x1, x2 = shapes.tensor(x1, "isin"), shapes.tensor(x2, "isin")
     if Batched in (type(x1._raw), type(x2._raw)):
         same = ew.equal(shapes.expand_dims(x1, axis=-1), shapes.reshape(x2, (-1,)))
@@ -453,7 +459,10 @@ def unique_all(x: Any, /) -> UniqueAll:
 
 
 def unique_counts(x: Any, /) -> UniqueCounts:
-    """Return distinct values and counts. `wg.unique_counts([7, 5, 7]).counts` is `[1, 2]`."""
+    """Return the distinct values and how often there is each.
+
+    `wg.unique_counts([7, 5, 7]).counts` is `[1, 2]`.
+    """
     found = unique_all(x)
     return UniqueCounts(found.values, found.counts)
 
@@ -468,5 +477,8 @@ def unique_inverse(x: Any, /) -> UniqueInverse:
 
 
 def unique_values(x: Any, /) -> Any:
-    """Return the distinct values, sorted. `wg.unique_values([7, 5, 7])` is `[5, 7]`."""
+    """Return the distinct values; each has the gradient of its first element.
+
+    `wg.unique_values([7, 5, 7])` is `[5, 7]`.
+    """
     return unique_all(x).values

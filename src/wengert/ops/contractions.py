@@ -355,3 +355,6 @@ def dot(x1: Any, x2: Any, /) -> Any:
 def wrap_number(number: Any) -> Tensor:
     """Return a Python number as a tensor."""
     return wrap(np.asarray(number))
+
+
+__all__ = ["dot", "einsum", "matmul", "outer", "tensordot", "vecdot"]

@@ -226,3 +226,9 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
         for i, x in enumerate(tensors)
     ]
     return shapes.broadcast_arrays(*lines)
+
+
+__all__ = [
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",
+    "linspace", "meshgrid", "ones", "ones_like", "zeros", "zeros_like",
+]  # fmt: skip

@@ -279,3 +279,9 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     for _ in range(n):
         x = x[(*before, slice(1, None))] - x[(*before, slice(None, -1))]
     return x if n else shapes.renewed(x)
+
+
+__all__ = [
+    "cumulative_logsumexp", "cumulative_max", "cumulative_min", "cumulative_prod", "cumulative_sum",
+    "diff",
+]  # fmt: skip

@@ -153,3 +153,10 @@ def __array_namespace_info__() -> Info:
     `wg.__array_namespace_info__().default_device()` is `"cpu"`.
     """
     return Info()
+
+
+__all__ = [
+    "__array_namespace_info__", "can_cast", "complex64", "complex128", "e", "finfo", "float16",
+    "float32", "float64", "iinfo", "inf", "int8", "int16", "int32", "int64", "isdtype", "nan",
+    "newaxis", "pi", "result_type", "uint8", "uint16", "uint32", "uint64",
+]  # fmt: skip

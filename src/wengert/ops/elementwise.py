@@ -529,3 +529,15 @@ def power(x1: Any, x2: Any, /) -> Any:
         if dtype is not None and backends.is_inexact(dtype):
             return pow_number(x1, exponent=x2)
     return pow_(x1, x2)
+
+
+__all__ = [
+    "acos", "acosh", "add", "angle", "asin", "asinh", "astype", "atan", "atan2", "atanh",
+    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift",
+    "bitwise_xor", "ceil", "clip", "conj", "copysign", "cos", "cosh", "divide", "equal", "exp",
+    "expm1", "floor", "floor_divide", "greater", "greater_equal", "hypot", "imag", "isfinite",
+    "isinf", "isnan", "less", "less_equal", "log", "log1p", "log2", "log10", "logaddexp",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
+    "negative", "nextafter", "not_equal", "positive", "real", "reciprocal", "remainder", "sign",
+    "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc", "where",
+]  # fmt: skip

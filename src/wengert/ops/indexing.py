@@ -522,3 +522,6 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     axis = one_axis(axis, x.ndim, "unstack")
     before = (slice(None),) * axis
     return tuple(getitem(x, (*before, i)) for i in range(x.shape[axis]))
+
+
+__all__ = ["take", "take_along_axis", "unstack"]

@@ -682,27 +682,8 @@ def choice(
 
 
 __all__ = [
-    "bernoulli",
-    "beta",
-    "categorical",
-    "cauchy",
-    "chisquare",
-    "choice",
-    "dirichlet",
-    "exponential",
-    "gamma",
-    "generator",
-    "gumbel",
-    "gumbel_softmax",
-    "laplace",
-    "log_gamma",
-    "log_normal",
-    "logistic",
-    "multivariate_normal",
-    "normal",
-    "permutation",
-    "randint",
-    "student_t",
-    "truncated_normal",
-    "uniform",
-]
+    "bernoulli", "beta", "categorical", "cauchy", "chisquare", "choice", "dirichlet", "exponential",
+    "gamma", "generator", "gumbel", "gumbel_softmax", "laplace", "log_gamma", "log_normal",
+    "logistic", "multivariate_normal", "normal", "permutation", "randint", "student_t",
+    "truncated_normal", "uniform",
+]  # fmt: skip

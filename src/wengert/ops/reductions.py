@@ -299,3 +299,9 @@ def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any
     `wg.argmin([[1, 5, 5], [2, 0, 1]], axis=1)` is `[0, 1]`.
     """
     return _argmin(x, axis=axis, keepdims=keepdims)
+
+
+__all__ = [
+    "all", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod", "std", "sum",
+    "var",
+]  # fmt: skip

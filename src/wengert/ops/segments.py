@@ -519,3 +519,9 @@ def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Any:
             "the same"
         )
     return _segment_sum(weights, segment_ids=places, num_segments=count)
+
+
+__all__ = [
+    "bincount", "segment_logsumexp", "segment_max", "segment_mean", "segment_min", "segment_prod",
+    "segment_softmax", "segment_sum",
+]  # fmt: skip

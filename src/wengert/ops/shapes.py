@@ -883,3 +883,10 @@ to_device = linear(
     reference=lambda x, device, back: x,
     doc="Return x on another device of its library; its derivative moves back.",
 )
+
+
+__all__ = [
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "diagonal", "expand_dims",
+    "flip", "matrix_transpose", "moveaxis", "pad", "permute_dims", "repeat", "reshape", "roll",
+    "squeeze", "stack", "swapaxes", "tile", "tril", "triu",
+]  # fmt: skip

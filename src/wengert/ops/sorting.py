@@ -482,3 +482,9 @@ def unique_values(x: Any, /) -> Any:
     `wg.unique_values([7, 5, 7])` is `[5, 7]`.
     """
     return unique_all(x).values
+
+
+__all__ = [
+    "argsort", "isin", "median", "nonzero", "percentile", "quantile", "searchsorted", "sort",
+    "topk", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+]  # fmt: skip

@@ -133,18 +133,6 @@ _FULL_SAMPLES = [
 ]
 
 
-def _groups(data: np.ndarray, segment_ids: Any, num_segments: int, function: Any) -> np.ndarray:
-    """Return a function of the rows of each segment: what a segment is, in so many words."""
-    parts = [function(data[segment_ids == i]) for i in range(num_segments)]
-    return np.array(parts, data.dtype).reshape(num_segments, *data.shape[1:])
-
-
-def _by_groups(function: Any) -> Any:
-    return lambda data, segment_ids, num_segments: _groups(
-        data, segment_ids, num_segments, function
-    )
-
-
 _segment_sum = linear(
     "segment_sum",
     lambda xp, g, segment_ids: _gathered(xp, g, segment_ids),
@@ -156,7 +144,6 @@ _segment_sum = linear(
         xp, lambda rows: _sums(rows, segment_ids, num_segments), data
     ),
     samples=_SAMPLES,
-    reference=_by_groups(lambda rows: rows.sum(axis=0)),
 )
 
 
@@ -220,7 +207,6 @@ _segment_prod = special(
         xp, lambda rows: _accumulated(np.multiply, rows, segment_ids, num_segments, 1), data
     ),
     samples=_SAMPLES,
-    reference=_by_groups(lambda rows: rows.prod(axis=0)),
 )
 
 
@@ -248,9 +234,6 @@ def _extreme(name: str, ufunc: np.ufunc, sign: int) -> Any:
         compute=compute,
         samples=_FULL_SAMPLES,
         kinds="f",
-        reference=_by_groups(
-            lambda rows: ufunc.reduce(rows, axis=0, initial=_lowest(rows.dtype, sign))
-        ),
     )
 
 
@@ -284,9 +267,6 @@ _segment_logsumexp = special(
     ),
     samples=_FULL_SAMPLES,
     kinds="f",
-    reference=_by_groups(
-        lambda rows: np.log(np.exp(rows).sum(axis=0)) if len(rows) else rows.sum(axis=0) - np.inf
-    ),
 )
 
 
@@ -305,16 +285,6 @@ def _softmax_rule(xp: Any, g: Any, y: Any, segment_ids: Any) -> Any:
     return part - y * _gathered(xp, _summed(xp, part, segment_ids, count), segment_ids)
 
 
-def _shares(data: np.ndarray, segment_ids: np.ndarray) -> np.ndarray:
-    weights = np.exp(data)
-    return np.stack(
-        [
-            row / weights[segment_ids == i].sum(axis=0)
-            for row, i in zip(weights, segment_ids, strict=True)
-        ]
-    )
-
-
 _segment_softmax = special(
     "segment_softmax",
     _softmax_rule,
@@ -326,7 +296,6 @@ _segment_softmax = special(
     ),
     samples=[sample((5,), segment_ids=_IDS), sample((5, 2), segment_ids=_IDS)],
     kinds="f",
-    reference=_shares,
 )
 
 

@@ -57,7 +57,8 @@ class Tests(TypedDict, total=False):
     domain: Domain | Sequence[Domain]
     #: letters of the kinds of numbers it takes: f(loat), c(omplex), i(nteger), b(ool)
     kinds: str
-    #: the same function of NumPy arrays, where NumPy has none of its name
+    #: the same function of NumPy arrays, where NumPy has none of its name: a line at most, longer
+    #: ones are in tests/ops/references.py
     reference: Callable[..., Any] | None
     #: makes arrays that it takes (positive definite, sorted) of NumPy arrays of the domain
     inputs: Callable[..., Sequence[Any]] | None

@@ -182,14 +182,7 @@ _truncated_sample = elementwise(
     ],
     domain=((-2.0, 0.5), (0.6, 2.5)),
     kinds="f",
-    reference=lambda low, high, u: _truncated_by_inversion(low, high, u),
 )
-
-
-def _truncated_by_inversion(low: np.ndarray, high: np.ndarray, u: np.ndarray) -> np.ndarray:
-    from scipy.special import ndtr, ndtri
-
-    return ndtri(ndtr(low) * (1 - u) + ndtr(high) * u).astype(low.dtype)
 
 
 #: A bound so many standard deviations away is none.

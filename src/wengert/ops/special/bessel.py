@@ -59,12 +59,6 @@ k1e = _bessel("k1e", lambda xp, g, x, y: g * (y - xp.special.k0e(x) - y / x), PO
 
 def _of_order(name: str, rule: Rule) -> Operation[Tensor]:
     """Declare a Bessel function whose order v is a parameter."""
-
-    def reference(x: Any, v: float) -> Any:
-        import scipy.special
-
-        return getattr(scipy.special, name)(v, x)
-
     return real_function(
         name,
         rule,
@@ -77,7 +71,6 @@ def _of_order(name: str, rule: Rule) -> Operation[Tensor]:
             sample((0, 2), v=1.0),
         ],
         domain=POSITIVE,
-        reference=reference,
     )
 
 
@@ -120,24 +113,16 @@ def ive(v: float, x: Any, /) -> Tensor:
     return _ive(real_tensor(x, "ive"), v=_order(v, "ive"))
 
 
-def _scipy_airy(x: Any, part: int) -> Any:
-    import scipy.special
-
-    return scipy.special.airy(x)[part]
-
-
 airy_ai = real_function(
     "airy_ai",
     lambda xp, g, x: g * xp.special.airy_ai_derivative(x),
     domain=WIDE,
-    reference=lambda x: _scipy_airy(x, 0),
     doc="Return the Airy function Ai.",
 )
 airy_ai_derivative = real_function(
     "airy_ai_derivative",
     lambda xp, g, x: g * (x * xp.special.airy_ai(x)),
     domain=WIDE,
-    reference=lambda x: _scipy_airy(x, 1),
 )
 
 __all__ = [

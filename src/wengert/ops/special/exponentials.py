@@ -65,15 +65,8 @@ _ROWS = [
 
 
 def _on_lines(name: str, rule: Rule, compute: Any) -> Operation[Tensor]:
-    def reference(x: Any, axis: Any) -> Any:
-        import scipy.special  # which has no answer for arrays without elements
-
-        return getattr(scipy.special, name)(x, axis=axis) if x.size else x
-
     full = f"special.{name}"
-    return linewise(
-        full, rule, params=("axis",), compute=compute, samples=_ROWS, kinds="f", reference=reference
-    )
+    return linewise(full, rule, params=("axis",), compute=compute, samples=_ROWS, kinds="f")
 
 
 _softmax = _on_lines("softmax", _softmax_rule, _softmax_values)
@@ -188,10 +181,6 @@ _weighted = joint(
         sample((2, 0), (2, 0), axis=(0,)),
     ],
     domain=((-2.0, 2.0), POSITIVE),
-    reference=lambda x, b, axis: (
-        np.log(total := np.sum(b * np.exp(x), axis=axis, keepdims=True)),
-        np.sign(total),
-    ),
 )
 
 

@@ -6,8 +6,6 @@ import operator
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor
 from wengert.ops.families import sample
@@ -36,12 +34,6 @@ digamma = psi = real_function(
 )
 
 
-def _polygamma_reference(x: Any, n: int) -> Any:
-    import scipy.special
-
-    return scipy.special.polygamma(n, x).astype(x.dtype)
-
-
 _polygamma = real_function(
     "polygamma",
     lambda xp, g, x, n: g * xp.special.polygamma(n + 1, x),
@@ -49,7 +41,6 @@ _polygamma = real_function(
     params=("n",),
     samples=[sample((2, 3), n=1), sample((), n=3), sample((3,), n=0), sample((0, 2), n=2)],
     domain=(0.6, 3.0),
-    reference=_polygamma_reference,
 )
 
 
@@ -97,19 +88,12 @@ def _gamma_density_x(xp: Any, g: Any, y: Any, a: Any, x: Any) -> Any:
     return g * xp.where(edge, xp.special.gamma_density(a - 1, x) - y, slope)
 
 
-def _density(a: Any, x: Any) -> Any:
-    from scipy.special import gamma
-
-    return x ** (a - 1) * np.exp(-x) / gamma(a)
-
-
 gamma_density = real_function(
     "gamma_density",
     lambda xp, g, y, a, x: g * (xp.special.xlogy(y, x) - y * xp.special.digamma(a)),
     _gamma_density_x,
     args=("a", "x"),
     domain=POSITIVE,
-    reference=_density,
     doc="Return x**(a - 1) exp(-x) / gamma(a): the derivative of gammainc(a, x) in x.",
 )
 
@@ -120,27 +104,6 @@ def _gammainc_derivative_x(xp: Any, g: Any, a: Any, x: Any, order: int) -> Any:
     density = xp.special.gamma_density(a, x)
     log_x = xp.log(ones_where(xp, density == 0, x))
     return g * (density * gamma_bell(xp.special.polygamma, a, log_x, order)[order])
-
-
-def _integral(function: Any, low: float, high: float) -> float:
-    """Return the integral of a function by adaptive quadrature."""
-    from scipy.integrate import quad
-
-    found: float = quad(function, low, high, epsabs=1e-14, epsrel=1e-13, limit=200)[0]
-    return found
-
-
-def _gammainc_derivative_reference(a: Any, x: Any, order: int) -> Any:
-    from scipy.special import digamma, polygamma
-
-    def one(a: float, x: float) -> float:
-        def integrand(t: float) -> float:
-            first = np.log(t) - digamma(a)
-            return _density(a, t) * (first if order == 1 else first**2 - polygamma(1, a))
-
-        return -_integral(integrand, x, 60.0 + x)
-
-    return np.vectorize(one, otypes=[np.result_type(a, x)])(np.float64(a), np.float64(x))
 
 
 _ORDERS = [
@@ -155,7 +118,6 @@ gammainc_derivative = _incomplete(
     _gammainc_derivative_x,
     params=("order",),
     samples=_ORDERS,
-    reference=_gammainc_derivative_reference,
     rounding=100.0,  # integrals that nearly cancel: some 11 digits are left at order 2
     doc="Return the derivative of gammainc(a, x) in a, of some order from 1.",
 )
@@ -203,12 +165,6 @@ def _beta_bell(xp: Any, a: Any, b: Any, x: Any, order: tuple[int, int]) -> Any:
     return beta_bell(xp.special.polygamma, a, b, log_x, log_rest, order)[order]
 
 
-def _beta_values(a: Any, b: Any, x: Any) -> Any:
-    from scipy.special import beta
-
-    return x ** (a - 1) * (1 - x) ** (b - 1) / beta(a, b)
-
-
 _of_three = partial(
     real_function,
     args=("a", "b", "x"),
@@ -225,25 +181,8 @@ beta_density = _of_three(
     lambda xp, g, y, a, b, x: g * (y * _beta_bell(xp, a, b, x, (0, 1))),
     lambda xp, g, y, a, b, x: g * (y * (quotient(xp, a - 1, x) - quotient(xp, b - 1, 1 - x))),
     samples=_THREE,
-    reference=_beta_values,
     doc="Return x**(a-1) (1-x)**(b-1) / beta(a, b): the derivative of betainc(a, b, x) in x.",
 )
-
-
-def _betainc_derivative_reference(a: Any, b: Any, x: Any, order: tuple[int, int]) -> Any:
-    from scipy.special import digamma, polygamma
-
-    def one(a: float, b: float, x: float) -> float:
-        def integrand(t: float) -> float:
-            in_a = np.log(t) - digamma(a) + digamma(a + b)
-            in_b = np.log1p(-t) - digamma(b) + digamma(a + b)
-            factors = {(1, 0): in_a, (0, 1): in_b, (1, 1): in_a * in_b + polygamma(1, a + b)}
-            return _beta_values(a, b, t) * factors[order]
-
-        return _integral(integrand, 0.0, x)
-
-    dtype = np.result_type(a, b, x)
-    return np.vectorize(one, otypes=[dtype])(*map(np.float64, (a, b, x)))
 
 
 def _of_order(xp: Any, a: Any, b: Any, x: Any, in_a: int, in_b: int) -> Any:
@@ -264,7 +203,6 @@ betainc_derivative = _of_three(
         sample((2,), (), (), order=(1, 1)),
         sample((0, 2), (2,), (), order=(1, 0)),
     ],
-    reference=_betainc_derivative_reference,
     rounding=10.0,  # an adaptive quadrature, the only other way to compute it here
     doc="Return the derivative of betainc(a, b, x) in a and b, of an order in each.",
 )
@@ -289,18 +227,6 @@ def _zeta_derivative_q(xp: Any, g: Any, x: Any, q: Any, order: int) -> Any:
     return -g * slope
 
 
-def _zeta_derivative_reference(x: Any, q: Any, order: int) -> Any:
-    """Return sums of 3000 terms, and the integral of the rest from half a place before it."""
-    dtype = np.result_type(x, q)
-    x, q = (np.asarray(value, np.float64)[..., None] for value in (x, q))
-    base = np.log(q + np.arange(3000))
-    total = np.sum((-base) ** order * np.exp(-x * base), axis=-1)
-    x, end = x[..., 0], np.log(q[..., 0] + 2999.5)
-    rest = np.exp((1 - x) * end) / (x - 1)
-    first = end + 1 / (x - 1)
-    return (total + rest * (-first if order == 1 else first**2 + (x - 1) ** -2.0)).astype(dtype)
-
-
 zeta_derivative = real_function(
     "zeta_derivative",
     lambda xp, g, x, q, order: g * xp.special.zeta_derivative(x, q, order=order + 1),
@@ -309,7 +235,6 @@ zeta_derivative = real_function(
     params=("order",),
     samples=_ORDERS,
     domain=((3.0, 5.0), POSITIVE),
-    reference=_zeta_derivative_reference,
     rounding=100.0,  # thousands of terms
     doc="Return the derivative of zeta(x, q) in x, of some order from 1.",
 )

@@ -30,7 +30,7 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import contractions
 
-_MATMUL: Any = contractions.matrix_product.op  # type: ignore[attr-defined]
+_MATMUL: Any = contractions.matrix_product.op
 LABELS.setdefault(_MATMUL.name, "MmBackward0")
 
 

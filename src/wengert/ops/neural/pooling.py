@@ -209,8 +209,8 @@ max_pool = special(
     kinds="f",
     reference=_reduced(np.max, -np.inf),
 )
-max_pool.op.depends = _max_pool_depends  # type: ignore[attr-defined]
-max_pool.op.reach = _max_pool_reach  # type: ignore[attr-defined]
+max_pool.op.depends = _max_pool_depends
+max_pool.op.reach = _max_pool_reach
 
 # Windows of 3 in steps of 2, and the share of each element in the largest of each window.
 _TIED = {
@@ -294,8 +294,8 @@ def _shared_depends(between: Callable[..., range]) -> Callable[..., Any]:
 
 
 for _shares_of, _between in ((max_pool_spread, seeing), (max_pool_gather, seen)):
-    _shares_of.op.numbers = ("inputs", "largest")  # type: ignore[attr-defined]
-    _shares_of.op.depends = _shared_depends(_between)  # type: ignore[attr-defined]
+    _shares_of.op.numbers = ("inputs", "largest")
+    _shares_of.op.depends = _shared_depends(_between)
 
 
 def _first_largest(x: Any, size: Ints, **params: Any) -> Any:

@@ -14,7 +14,7 @@ from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
 from wengert.ops.batching import along_axes
 from wengert.ops.families import linear, sample
-from wengert.ops.neural.convolutions import per_axis
+from wengert.ops.neural.windows import per_axis
 
 __all__ = ["interpolate", "pixel_shuffle", "pixel_unshuffle"]
 

@@ -13,7 +13,8 @@ from wengert.dialects.tensorflow.random import global_generator, of_seed
 from wengert.dialects.tensorflow.table import offered, put
 from wengert.dialects.tensorflow.tensors import check_dtypes, convert, static, tensor_of
 from wengert.engine.tensor import Tensor as Native
-from wengert.ops.neural import convolutions, pooling, resizing
+from wengert.ops.neural import convolutions, resizing, unfolding
+from wengert.ops.neural.windows import fitting_windows
 
 ns = Native._namespace
 _CHECKS: Any = (ValueError, TypeError)
@@ -213,14 +214,10 @@ def extract_patches(
     if padding not in ("SAME", "VALID"):
         raise invalid(f"padding={padding!r}; expected 'SAME' or 'VALID'")
     x = ns.moveaxis(x, -1, 1)
-    pairs = convolutions.padding_pairs(
-        padding.lower(), "extract_patches", x.shape[2:], kernel, steps, gaps
+    places, geometry, _ = fitting_windows(
+        "extract_patches", x.shape[2:], kernel, steps, padding.lower(), gaps
     )
-    places = convolutions.fitting("extract_patches", x.shape[2:], kernel, steps, pairs, gaps)
-    windows = pooling.unfold_windows(
-        x, kernel=kernel, size=places, stride=steps,
-        offset=tuple(before for before, _ in pairs), dilation=gaps,
-    )  # fmt: skip
+    windows = unfolding.unfold_windows(x, kernel=kernel, size=places, geometry=geometry)
     flat = ns.permute_dims(windows, (0, 4, 5, 2, 3, 1))
     return ns.reshape(flat, (*flat.shape[:3], math.prod(flat.shape[3:])))
 

@@ -18,7 +18,7 @@ from wengert.dialects.torch.nn.arguments import (
 )
 from wengert.dialects.torch.tensors import astype, ns, only_tensor
 from wengert.engine.tensor import Tensor as Native
-from wengert.ops.neural import convolutions, pooling
+from wengert.ops.neural import convolutions, unfolding
 
 _DOUBLE = np.dtype(np.float64)
 _CONV = {1: convolutions.conv1d, 2: convolutions.conv2d, 3: convolutions.conv3d}
@@ -188,7 +188,7 @@ def unfold(
         raise IndexError(f"unfold: the tensor has {x.ndim} axes; give 4, or 3 without a batch")
     if x.ndim > 4:
         raise RuntimeError(f"unfold: got shape {list(x.shape)}; give 4 axes, or 3 without a batch")
-    return pooling.unfold(
+    return unfolding.unfold(
         x,
         lengths(kernel_size, 2, "unfold", "kernel_size"),
         stride=lengths(stride, 2, "unfold", "stride"),
@@ -210,7 +210,7 @@ def fold(
     x = fractional(input, "fold")
     if x.ndim not in (2, 3):
         raise RuntimeError(f"fold: got shape {list(x.shape)}; give 3 axes, or 2 without a batch")
-    return pooling.fold(
+    return unfolding.fold(
         x,
         lengths(output_size, 2, "fold", "output_size"),
         lengths(kernel_size, 2, "fold", "kernel_size"),

@@ -6,8 +6,6 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from wengert import backends
 from wengert.engine.batching import levels
 from wengert.engine.cotangents import Block
@@ -15,8 +13,8 @@ from wengert.engine.errors import DtypeError, ShapeError, TapeError
 from wengert.engine.forward import push
 from wengert.engine.record import lift
 from wengert.engine.tape import Part, Tape, part_of_tape
-from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.gradients import Call, is_traced, like_given
+from wengert.engine.tensor import Tensor
+from wengert.transforms.gradients import Call, as_tensor, like_given, zeros_like
 from wengert.trees import flatten, paths
 
 
@@ -29,8 +27,7 @@ def as_tangent(value: Any, place: Part, what: str) -> Any:
     if type(value) is Block:
         values, given = lift(value.values, what), tuple(value.shape)
     else:
-        values = lift(value, what)
-        values = values if type(values) is Tensor else wrap(np.asarray(values))
+        values = as_tensor(value, what)
         given = values.shape
     if given != shape:
         raise ShapeError(
@@ -133,12 +130,8 @@ class ForwardAccumulator:
             tensor._node = part.node
         found = push(self._tape, self._places, self._tangents, targets, dense)
         if unconnected_gradients == "zero":
-            found = [_zeros(t) if f is None else f for f, t in zip(found, targets, strict=True)]
+            found = [zeros_like(t) if f is None else f for f, t in zip(found, targets, strict=True)]
         return rebuild(found)
-
-
-def _zeros(like: Tensor) -> Tensor:
-    return wrap(backends.namespace_of(like._raw).zeros(like.shape, dtype=like.dtype))
 
 
 class _Linear:
@@ -155,7 +148,7 @@ class _Linear:
         self.primals = tuple(primals)
         self.what = self.call.what
         leaves, self.rebuild = flatten(self.call.result)
-        self.targets = [t if type(t) is Tensor else wrap(np.asarray(t)) for t in leaves]
+        self.targets = [as_tensor(t, self.what) for t in leaves]
         self.places = [part_of_tape(s, self.what) for s in flatten(self.call.sources)[0]]
 
     def value(self) -> Any:
@@ -166,13 +159,11 @@ class _Linear:
         moving = [as_tangent(t, p, self.what) for t, p in zip(given, self.places, strict=True)]
         found = push(self.call.tape, self.places, moving, self.targets)
         first = next(iter(flatten(self.call.given)[0]), None)
-        answers = [_zeros(t) if f is None else f for f, t in zip(found, self.targets, strict=True)]
-        return self.rebuild(
-            [
-                a if is_traced(a) or levels.get() else like_given(a, first, fresh=True)
-                for a in answers
-            ]
-        )
+        pairs = zip(found, self.targets, strict=True)
+        answers = [zeros_like(t) if f is None else f for f, t in pairs]
+        if levels.get():
+            return self.rebuild(answers)
+        return self.rebuild([like_given(a, first, fresh=True) for a in answers])
 
 
 def jvp(

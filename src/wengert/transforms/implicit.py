@@ -18,10 +18,12 @@ from wengert import backends
 from wengert.engine.batching import Batched, highest, levels, outside, plain_namespace
 from wengert.engine.errors import DtypeError, RuleError, ShapeError, name_of
 from wengert.engine.node import NOBODY, active
-from wengert.engine.op import leaf as leaf_node
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.custom import (
-    as_tensor,
+from wengert.transforms.checkpoint import now
+from wengert.transforms.forward import jvp, linearize
+from wengert.transforms.gradients import as_tensor, vjp
+from wengert.transforms.jacobians import jacobian
+from wengert.transforms.single_node import (
     as_tensors,
     detached,
     is_inexact,
@@ -29,9 +31,6 @@ from wengert.transforms.custom import (
     recorded_as_one,
     refuse_captured,
 )
-from wengert.transforms.forward import jvp, linearize
-from wengert.transforms.gradients import vjp
-from wengert.transforms.jacobians import jacobian
 from wengert.trees import Rebuild, flatten
 
 #: Up to this many unknowns "auto" makes the matrix dF/dx.
@@ -206,7 +205,7 @@ class _Solution:
 
     def check(self, results: list[Tensor], tolerance: float | None) -> None:
         """Raise if the equation reads recorded tensors, or does not hold."""
-        theta, before = self.theta, leaf_node((), None).order
+        theta, before = self.theta, now()
         self.theta = [*map(detached, theta)]
         try:
             x = packed(results, self.name)

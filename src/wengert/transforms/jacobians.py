@@ -12,20 +12,11 @@ import numpy as np
 from wengert import backends
 from wengert.elements.selections import Selected
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.record import lift
 from wengert.engine.tape import Part, part_of_tape
-from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.tensor import Tensor
 from wengert.transforms.forward import jvp
-from wengert.transforms.gradients import Call, grad, is_traced, like_given, vjp
-from wengert.transforms.sweeps import (
-    check_room,
-    chunks,
-    joined,
-    pulled,
-    pushed,
-    shape_of,
-    zeros_like,
-)
+from wengert.transforms.gradients import Call, as_tensor, grad, like_given, vjp, zeros_like
+from wengert.transforms.sweeps import check_room, chunks, joined, pulled, pushed, shape_of
 from wengert.trees import flatten
 
 Chunk = int | str | None
@@ -86,11 +77,8 @@ def jacobian(
         given = flatten(call.given)[0]
         rows = []
         for row in table:
-            made = [
-                y if is_traced(y) else like_given(y, g, fresh=True)
-                for y, g in zip(row, given, strict=True)
-            ]
-            nests = rebuild_sources(made)
+            pairs = zip(row, given, strict=True)
+            nests = rebuild_sources([like_given(y, g, fresh=True) for y, g in pairs])
             rows.append(nests[0] if call.single else tuple(nests))
         answer = rebuild_result(rows)
         return (answer, call.outward(call.aux)) if has_aux else answer
@@ -107,8 +95,7 @@ def _targets(call: Call, of: Any) -> tuple[list[Part], Callable[[list[Any]], Any
                 f"{call.what}: the function returned {leaf!r}; expected arrays, in any nest. For "
                 "(value, more) write has_aux=True"
             )
-        tensor = lift(leaf, f"{call.what}: the function's result")
-        tensor = tensor if type(tensor) is Tensor else wrap(np.asarray(tensor))
+        tensor = as_tensor(leaf, f"{call.what}: the function's result")
         if not backends.is_inexact(tensor.dtype):
             raise DtypeError(
                 f"{call.what}: the function returned {tensor.dtype}, which has no derivative; "
@@ -176,14 +163,14 @@ def _table(
             )
         rows = [list(row) for row in zip(*columns, strict=True)]
     return [
-        [
-            zeros_like(t, (*shape_of(t), *shape_of(p)))
-            if y is None
-            else xp.reshape(y, (*shape_of(t), *shape_of(p)))
-            for y, p in zip(row, places, strict=True)
-        ]
+        [_of_shape(y, t, (*shape_of(t), *shape_of(p))) for y, p in zip(row, places, strict=True)]
         for row, t in zip(rows, targets, strict=True)
     ]
+
+
+def _of_shape(y: Tensor | None, target: Part, shape: tuple[int, ...]) -> Tensor:
+    """Return a Jacobian in its shape; None stands for zeros."""
+    return zeros_like(target.tensor, shape) if y is None else Tensor._namespace.reshape(y, shape)
 
 
 def _last_axis(y: Tensor, dtype: Any) -> Tensor:
@@ -302,8 +289,8 @@ def _diagonal(
         if found is not None:
             rows = xp.reshape(found[0], (len(piece), -1))
             parts.append(rows[np.arange(len(piece)), np.asarray(piece)])
-    answer = xp.reshape(joined(parts), shape) if parts else zeros_like(places[0], shape)
-    return answer if is_traced(answer) else like_given(answer, args[0], fresh=True)
+    answer = xp.reshape(joined(parts), shape) if parts else zeros_like(places[0].tensor, shape)
+    return like_given(answer, args[0], fresh=True)
 
 
 def hessian_diagonal(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[..., Any]:
@@ -339,6 +326,6 @@ def laplacian(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[.
     def total(x: Any, *args: Any, **kwargs: Any) -> Any:
         parts = _diagonal(gradient, (x, *args), kwargs, chunk_size, "laplacian")
         answer = Tensor._namespace.sum(parts)
-        return answer if is_traced(answer) else like_given(answer, x, fresh=True)
+        return like_given(answer, x, fresh=True)
 
     return total

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
 from wengert.engine.tape import Part, Tape, part_of_tape
 from wengert.engine.tensor import Tensor, wrap
+from wengert.transforms.gradients import zeros_like
 from wengert.trees import flatten
 
 #: About how many bytes the cotangents of one sweep may take, if `chunk_size` is "auto".
@@ -37,8 +39,8 @@ def chunks(count: int, chunk_size: int | str | None, nodes: list[Any], token: An
     if chunk_size is None:
         size = count
     elif chunk_size == "auto":
-        entries = ancestors([n for n in nodes if n is not None], token)
-        largest = max(map(_bytes, entries), default=8)
+        recorded = ancestors([n for n in nodes if n is not None], token)
+        largest = max(map(_bytes, recorded), default=8)
         size = max(1, BUDGET // (4 * max(largest, 8)))  # a few of the largest at a time
         if size < count:
             log.info(
@@ -93,7 +95,10 @@ def shape_of(part: Part) -> tuple[int, ...]:
     return shape if part.selection is None else part.selection.shape
 
 
-def _one_hot(level: Level, rows: range, part: Part) -> Tensor:
+Seed = Callable[[Level, range, Part], Tensor]
+
+
+def one_hot(level: Level, rows: range, part: Part) -> Tensor:
     """Return for each row a tensor that is 1 at that element, and 0 elsewhere."""
     shape = shape_of(part)
     xp: Any = backends.namespace_of(part.tensor._raw)
@@ -103,6 +108,17 @@ def _one_hot(level: Level, rows: range, part: Part) -> Tensor:
     ones = xp.asarray(eye.reshape((len(rows), *shape)), dtype=dtype)
     if len(rows) and type(ones) is np.ndarray:
         level.units = (ones, rows)
+    return wrap(Batched(level, wrap(ones)))
+
+
+def one_hot_in_each(level: Level, rows: range, part: Part) -> Tensor:
+    """Return for each row a tensor that is 1 at that element of each example, and 0 elsewhere."""
+    count, *inner = part.tensor.shape
+    eye = np.zeros((len(rows), 1, math.prod(inner)))
+    eye[np.arange(len(rows)), 0, np.asarray(rows)] = 1
+    seed = np.broadcast_to(eye, (len(rows), count, eye.shape[-1]))
+    xp: Any = backends.namespace_of(part.tensor._raw)
+    ones = xp.asarray(seed.reshape((len(rows), count, *inner)), dtype=part.tensor.dtype)
     return wrap(Batched(level, wrap(ones)))
 
 
@@ -117,17 +133,21 @@ def all_examples(value: Any, level: Level) -> Tensor:
 
 
 def pulled(
-    tape: Tape, target: Part, places: list[Part], pieces: list[range], last: bool
+    tape: Tape,
+    target: Part,
+    places: list[Part],
+    pieces: list[range],
+    last: bool,
+    seed: Seed = one_hot,
 ) -> list[list[Tensor] | None]:
-    """Return for each place the rows of the Jacobian, in pieces; None where there is no path."""
+    """Return the rows of the Jacobian for each source, in pieces; None where there is no path."""
     found: list[list[Tensor] | None] = [None] * len(places)
     if target.node is None or tape._token not in target.node.tokens:
         return found
     for number, rows in enumerate(pieces):
         with opened(len(rows)) as level:
-            seed = _one_hot(level, rows, target)
             final = last and number == len(pieces) - 1
-            cotangents = tape._sweep([(target, seed)], places, final)
+            cotangents = tape._sweep([(target, seed(level, rows, target))], places, final)
             for i, place in enumerate(places):
                 g = None if place.node is None else cotangents.get(place.node)
                 if g is not None:
@@ -145,8 +165,7 @@ def pushed(
     tensors = [wrap(t.tensor._raw, t.node) for t in targets]
     for columns in pieces:
         with opened(len(columns)) as level:
-            seed = _one_hot(level, columns, place)
-            tangents = push(tape, [place], [seed], tensors)
+            tangents = push(tape, [place], [one_hot(level, columns, place)], tensors)
             for i, (t, target) in enumerate(zip(tangents, targets, strict=True)):
                 if t is not None:
                     if target.selection is not None:
@@ -158,12 +177,6 @@ def pushed(
 def joined(parts: list[Tensor]) -> Tensor:
     """Return pieces as one tensor."""
     return parts[0] if len(parts) == 1 else Tensor._namespace.concat(parts)
-
-
-def zeros_like(part: Part, shape: tuple[int, ...]) -> Tensor:
-    """Return zeros for a derivative that no path leads to."""
-    xp: Any = backends.namespace_of(part.tensor._raw)
-    return wrap(xp.zeros(shape, dtype=part.tensor.dtype))
 
 
 def _checked_target(target: Any, method: str) -> Part:
@@ -198,7 +211,8 @@ def tape_jacobian(
         if found is not None:
             answers.append(Tensor._namespace.reshape(joined(found), full))
         else:
-            answers.append(zeros_like(place, full) if zero or not math.prod(shape) else None)
+            blank = zero or not math.prod(shape)
+            answers.append(zeros_like(place.tensor, full) if blank else None)
     return rebuild(answers)
 
 
@@ -220,23 +234,9 @@ def tape_batch_jacobian(
     pieces = chunks(rest, chunk_size, [part.node], tape._token)
     check_room("batch_jacobian", [(shape, inner[1:], place)], pieces)
     tape._spend("batch_jacobian")
-    if part.node is None or tape._token not in part.node.tokens:
-        return zeros_like(place, (*shape, *inner[1:])) if zero else None
-    rows: list[Tensor] = []
+    (found,) = pulled(tape, part, [place], pieces, True, one_hot_in_each)
+    full = (*shape, *inner[1:])
+    if found is None:
+        return zeros_like(place.tensor, full) if zero or not rest else None
     xp = Tensor._namespace
-    raw_xp: Any = backends.namespace_of(part.tensor._raw)
-    for number, piece in enumerate(pieces):
-        with opened(len(piece)) as level:
-            eye = np.zeros((len(piece), 1, rest))
-            eye[np.arange(len(piece)), 0, np.asarray(piece)] = 1
-            seed = np.broadcast_to(eye, (len(piece), shape[0], rest))
-            ones = raw_xp.asarray(seed.reshape((len(piece), *shape)), dtype=part.tensor.dtype)
-            found = tape._sweep(
-                [(part, wrap(Batched(level, wrap(ones))))], [place], number == len(pieces) - 1
-            ).get(place.node)  # type: ignore[arg-type]
-            if found is None:
-                return zeros_like(place, (*shape, *inner[1:])) if zero else None
-            rows.append(all_examples(found, level))
-    if not rows:
-        return zeros_like(place, (*shape, *inner[1:]))
-    return xp.reshape(xp.moveaxis(joined(rows), 0, 1), (*shape, *inner[1:]))
+    return xp.reshape(xp.moveaxis(joined(found), 0, 1), full)

@@ -12,7 +12,7 @@ from wengert.engine.batching import Batched, Level, opened
 from wengert.engine.errors import ShapeError, name_of
 from wengert.engine.record import lift
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.gradients import is_traced, like_given
+from wengert.transforms.gradients import as_tensor, like_given
 from wengert.trees import flatten, paths
 
 Axes = list[int | None]
@@ -96,9 +96,7 @@ def vmap(
         ends = _axes_of(out_axes, answer, f"{what}: out_axes", "result")
         placed = [_placed(y, end, what) for y, end in zip(found, ends, strict=True)]
         given = {id(leaf) for leaf in mapped}  # a function may return what it was given
-        return form(
-            [y if is_traced(y) else like_given(y, first, id(y) not in given) for y in placed]
-        )
+        return form([like_given(y, first, id(y) not in given) for y in placed])
 
     return on_examples
 
@@ -127,8 +125,7 @@ def collected(value: Any, level: Level, what: str) -> Tensor:
     """Return a result for all examples of a level; one that is the same for all is repeated."""
     if value is None or isinstance(value, (str, bytes)):
         raise TypeError(f"{what} {value!r}; expected arrays or numbers, in any nest")
-    tensor = lift(value, what)
-    tensor = tensor if type(tensor) is Tensor else wrap(np.asarray(tensor))
+    tensor = as_tensor(value, what)
     raw = tensor._raw
     if type(raw) is Batched and raw.level is level:
         return raw.values

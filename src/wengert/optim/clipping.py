@@ -12,7 +12,7 @@ from wengert import backends
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor
-from wengert.optim.leaves import check_inexact, each_once, labels, like, raw, tensor, traced
+from wengert.optim.leaves import check_inexact, each_once, for_each, like, raw, tensor, traced
 from wengert.trees import flatten
 
 
@@ -118,14 +118,11 @@ def _checked_limit(name: str, max_norm: Any) -> float:
 def _for_each(name: str, function: Callable[[Any], Any], tree: Any) -> Any:
     """Return the tree with a function applied to each leaf but None; an error says to which."""
     leaves, rebuild = flatten(tree)
-    results = []
-    for place, leaf in enumerate(leaves):
-        try:
-            results.append(None if leaf is None else function(leaf))
-        except (TypeError, ValueError) as error:
-            error.args = (f"{name}: {labels(tree, 'gradients')[place]}: {error}",)
-            raise
-    return rebuild(results)
+    return rebuild(
+        for_each(
+            name, tree, "gradients", lambda leaf: None if leaf is None else function(leaf), leaves
+        )
+    )
 
 
 def _on_values(function: Callable[[Any, Any], Any], leaf: Any) -> Any:

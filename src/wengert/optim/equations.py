@@ -10,7 +10,7 @@ import numpy as np
 from wengert.engine.errors import ShapeError
 from wengert.optim.leaves import raw
 from wengert.optim.operators import jacobian_operator
-from wengert.optim.vectors import Space, VectorFunction, as_tuple, check_sparse
+from wengert.optim.vectors import Space, VectorFunction, as_tuple
 from wengert.trees import flatten
 
 _WITH_JACOBIAN = ("hybr", "lm")
@@ -66,7 +66,6 @@ def root(
     """
     from scipy import optimize
 
-    check_sparse(sparse, "root")
     space = Space(x0, "root")
     function = VectorFunction(fun, as_tuple(args), space, "the function", sparse)
     count = len(function.value(space.start))
@@ -253,7 +252,6 @@ def solve_ivp(
     """
     from scipy import integrate
 
-    check_sparse(sparse, "solve_ivp")
     space = Space(y0, "solve_ivp", "y0")
     args = as_tuple(args)
     function = VectorFunction(lambda y, t: fun(t, y, *args), (), space, "the function", sparse)
@@ -309,7 +307,6 @@ def jac_for_ivp(
     array([[ 4.,  0.],
            [ 0., 12.]])
     """
-    check_sparse(sparse, "jac_for_ivp")
     space = Space(y, "jac_for_ivp", "y")
     if len(space.shapes) != 1 or len(space.shapes[0]) != 1:
         raise ShapeError(

@@ -99,6 +99,20 @@ def _within(label: str, other: str) -> bool:
     return label.startswith(other) and label[len(other) : len(other) + 1] in ("", ".", "[")
 
 
+def for_each(
+    caller: str, tree: Any, name: str, function: Callable[..., Any], *columns: Any
+) -> list[Any]:
+    """Return function(*row) for each leaf of a tree; an error names the caller and the leaf."""
+    results = []
+    for i, row in enumerate(zip(*columns, strict=True)):
+        try:
+            results.append(function(*row))
+        except (TypeError, ValueError) as error:
+            error.args = (f"{caller}: {labels(tree, name)[i]}: {error}",)
+            raise
+    return results
+
+
 def traced(value: Any) -> bool:
     """Whether a tape that records now cares about a tensor."""
     if type(value) is np.ndarray:

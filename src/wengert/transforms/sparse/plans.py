@@ -367,7 +367,7 @@ class Plan:
             return self._kept_seeds
         colouring = self._colouring
         if colouring.row_colours * self.shape[0] > KEPT:
-            return (colouring.row_seeds(dtype, k, k + 1) for k in range(colouring.row_colours))
+            return ((colouring.rows == k).astype(dtype) for k in range(colouring.row_colours))
         self._kept_seeds = colouring.row_seeds(dtype)
         return self._kept_seeds
 

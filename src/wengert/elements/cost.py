@@ -38,18 +38,18 @@ class Cost(NamedTuple):
 
 
 def estimate(
-    entries: list[Node],
+    nodes: list[Node],
     seeds: dict[Node, Region],
     sources: set[Node],
     parts: dict[Node, Region],
     dense: bool = False,
 ) -> Work:
     """Return the work of a reverse sweep whose seeds are on the given regions."""
-    wanted = leading_to(sources, entries)
-    limits = reached(parts, entries, wanted, sources) if parts else {}
+    wanted = leading_to(sources, nodes)
+    limits = reached(parts, nodes, wanted, sources) if parts else {}
     carried = {node: region for node, region in seeds.items() if node in wanted}
     adds = held = 0
-    for node in entries:
+    for node in nodes:
         region = carried.pop(node, None)
         if region is None:
             continue

@@ -180,10 +180,10 @@ class Selection:
         The derivative exists also where values are 0.
         """
         x, values = self._x, self._values(values)
-        places = places_twice(self._parts, x.shape)
-        if places is None:
+        positions = places_twice(self._parts, x.shape)
+        if positions is None:
             return put(x, elementwise.multiply(self.get(), values), key=self._parts)
-        ids = shapes.reshape(wrap(places), (-1,))
+        ids = shapes.reshape(wrap(positions), (-1,))
         factors = segment_prod(shapes.reshape(values, (-1,)), ids, num_segments=x.size)
         return elementwise.multiply(x, shapes.reshape(factors, x.shape))
 
@@ -211,18 +211,18 @@ class Selection:
     def _combine(self, function: Callable[[Any, Any], Any], values: Any) -> Any:
         """Return x with function(element, value) at the key; duplicates take turns."""
         values = self._values(values)
-        places = places_twice(self._parts, self._x.shape)
-        if places is None:
+        positions = places_twice(self._parts, self._x.shape)
+        if positions is None:
             return put(self._x, function(self.get(), values), key=self._parts)
         x = self._x
-        rounds = times_before(places, x.size)
+        rounds = times_before(positions, x.size)
         if type(rounds) is Batched:
             return self._combine_examples(function, values, rounds)
         grids = np.indices(x.shape)
         axes = [grid[self._parts] for grid in grids]
         for turn in range(int(rounds.max()) + 1):
             now = rounds == turn
-            key = tuple(places[now] for places in axes)
+            key = tuple(positions[now] for positions in axes)
             x = put(x, function(getitem(x, key), getitem(values, now)), key=key)
         return x
 

@@ -184,7 +184,7 @@ def _direction(
 def _search(
     function: VectorFunction, x: np.ndarray, f: np.ndarray, direction: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return a better place along a direction, its residuals, and how many were tried."""
+    """Return a better point along a direction, its residuals, and how many points were tried."""
     norm = np.linalg.norm(f)
     for tried in range(30):
         share = 0.5**tried

@@ -284,7 +284,7 @@ class _Write(NamedTuple):
     """A part of an array that is to be written over."""
 
     array: np.ndarray
-    index: tuple[Any, ...]
+    key: tuple[Any, ...]
     part: np.ndarray
 
 
@@ -292,7 +292,7 @@ def _written(new: Any, leaf: Any) -> Any:
     """Return what a leaf or its state has become, having written what was put off."""
     if type(new) is not _Write:
         return new
-    new.array[new.index] = new.part
+    new.array[new.key] = new.part
     return leaf if raw(leaf) is new.array else like(new.array, leaf)
 
 

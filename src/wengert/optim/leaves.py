@@ -21,7 +21,7 @@ from wengert.trees import is_record, is_setting
 
 
 def matching(tree: Any, other: Any, names: tuple[str, str]) -> list[Any]:
-    """Return the parts of `other` at the places where `tree` has its leaves, in their order.
+    """Return the parts of `other` at the leaves of `tree`, in their order.
 
     `names` is what to call the two in an error. A part may be None, also in a dataclass.
     """
@@ -153,13 +153,13 @@ def each_once(g: Block) -> Block:
     axis = g.rows
     if axis is None:
         return g
-    rows, place = np.unique(g.region[axis], return_inverse=True)
-    if len(rows) == len(place):
+    rows, index = np.unique(g.region[axis], return_inverse=True)
+    if len(rows) == len(index):
         return g
     values = g.values
     xp: Any = values._namespace if type(values) is Tensor else backends.namespace_of(values)
     region = (*g.region[:axis], rows, *g.region[axis + 1 :])
-    key = (slice(None),) * axis + (place,)
+    key = (slice(None),) * axis + (index,)
     return Block(g.shape, region, xp.scatter(values, shape=sizes(region), key=key))
 
 

@@ -204,8 +204,8 @@ class join(_Schedule):
             _check_schedule(self._name, schedule)
 
     def _at(self, step: int) -> float:
-        place = bisect.bisect_right(self.boundaries, step)
-        return self.schedules[place](step - (self.boundaries[place - 1] if place else 0))
+        i = bisect.bisect_right(self.boundaries, step)
+        return self.schedules[i](step - (self.boundaries[i - 1] if i else 0))
 
 
 @dataclass(frozen=True)

@@ -206,7 +206,7 @@ def _maker(array: Any) -> Callable[[np.ndarray], Any]:
 class Planned:
     """A sparse derivative: from a plan, and from another one where the first does not hold.
 
-    Each matrix is compared with one more sweep. A solver goes to places that nobody has seen, and
+    Each matrix is compared with one more sweep. A solver goes to points that nobody has seen, and
     a pattern that leaves out an element there would be a wrong derivative.
     """
 
@@ -348,11 +348,11 @@ class Objective:
         if not math.isfinite(value):
             raise ValueError(f"{caller}: the function of x0 is {value}; begin where it is finite")
         if slope is not None and not np.all(np.isfinite(slope)):
-            place = int(np.argmin(np.isfinite(slope)))
-            which = next(i for i, part in enumerate(self.space.slices) if place < part.stop)
+            i = int(np.argmin(np.isfinite(slope)))
+            which = next(k for k, part in enumerate(self.space.slices) if i < part.stop)
             raise ValueError(
                 f"{caller}: the function of x0 is {value}, but its derivative with respect to "
-                f"{self.space.names[which]} is {slope[place]}; begin elsewhere, or look for a "
+                f"{self.space.names[which]} is {slope[i]}; begin elsewhere, or look for a "
                 "square root or a division of 0"
             )
 

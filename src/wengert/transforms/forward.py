@@ -18,12 +18,12 @@ from wengert.transforms.gradients import Call, as_tensor, like_given, zeros_like
 from wengert.trees import flatten, paths
 
 
-def as_tangent(value: Any, place: Part, what: str) -> Any:
+def as_tangent(value: Any, part: Part, what: str) -> Any:
     """Return a given tangent as a tensor of its primal's shape and dtype; None for none."""
     if value is None:
         return None
-    primal = place.tensor
-    shape = primal.shape if place.selection is None else place.selection.shape
+    primal = part.tensor
+    shape = primal.shape if part.selection is None else part.selection.shape
     if type(value) is Block:
         values, given = lift(value.values, what), tuple(value.shape)
     else:
@@ -78,9 +78,9 @@ class ForwardAccumulator:
     def __init__(self, primals: Any, tangents: Any) -> None:
         what = "ForwardAccumulator"
         given = _matching(primals, tangents, what)
-        self._places = [part_of_tape(p, f"{what}: primal") for p in flatten(primals)[0]]
+        self._parts = [part_of_tape(p, f"{what}: primal") for p in flatten(primals)[0]]
         self._tangents = [
-            as_tangent(t, place, what) for t, place in zip(given, self._places, strict=True)
+            as_tangent(t, part, what) for t, part in zip(given, self._parts, strict=True)
         ]
         self._tape = Tape(persistent=True, watch_accessed_variables=False)
         self._entered = False
@@ -93,9 +93,9 @@ class ForwardAccumulator:
         self._tape.__enter__()
         self._entered = True
         self._tape.watch(self._owners)
-        self._places = [
-            Part(place.tensor, part_of_tape(owner, "primal").node, place.selection)
-            for place, owner in zip(self._places, self._owners, strict=True)
+        self._parts = [
+            Part(part.tensor, part_of_tape(owner, "primal").node, part.selection)
+            for part, owner in zip(self._parts, self._owners, strict=True)
         ]
         return self
 
@@ -128,7 +128,7 @@ class ForwardAccumulator:
         targets = [Tensor.__copy__(p.tensor) for p in tensors]
         for tensor, part in zip(targets, tensors, strict=True):
             tensor._node = part.node
-        found = push(self._tape, self._places, self._tangents, targets, dense)
+        found = push(self._tape, self._parts, self._tangents, targets, dense)
         if unconnected_gradients == "zero":
             found = [zeros_like(t) if f is None else f for f, t in zip(found, targets, strict=True)]
         return rebuild(found)
@@ -149,15 +149,15 @@ class _Linear:
         self.what = self.call.what
         leaves, self.rebuild = flatten(self.call.result)
         self.targets = [as_tensor(t, self.what) for t in leaves]
-        self.places = [part_of_tape(s, self.what) for s in flatten(self.call.sources)[0]]
+        self.parts = self.call.parts
 
     def value(self) -> Any:
         return self.call.outward(self.call.result)
 
     def __call__(self, tangents: Any) -> Any:
         given = _matching(self.primals, tuple(tangents), self.what)
-        moving = [as_tangent(t, p, self.what) for t, p in zip(given, self.places, strict=True)]
-        found = push(self.call.tape, self.places, moving, self.targets)
+        moving = [as_tangent(t, p, self.what) for t, p in zip(given, self.parts, strict=True)]
+        found = push(self.call.tape, self.parts, moving, self.targets)
         first = next(iter(flatten(self.call.given)[0]), None)
         pairs = zip(found, self.targets, strict=True)
         answers = [zeros_like(t) if f is None else f for f, t in pairs]

@@ -165,12 +165,12 @@ class Call:
         self.result = result if type(result) is Tensor else map_leaves(as_native, result)
 
     @property
-    def places(self) -> list[Part]:
-        """The arrays of the arguments, as places of the tape."""
+    def parts(self) -> list[Part]:
+        """The arrays of the arguments, as parts of the tape."""
         return [part_of_tape(leaf, self.what) for leaf in flatten(self.sources)[0]]
 
     def gradients(self, weights: Any) -> Any:
-        """Return the derivatives in the places and kinds of the arguments."""
+        """Return the derivatives in the nests and kinds of the arguments."""
         found = self.tape.gradient(
             self.result, self.sources, output_gradients=weights, unconnected_gradients="zero"
         )

@@ -70,10 +70,10 @@ def jacobian(
     def of_function(*args: Any, **kwargs: Any) -> Any:
         call = Call(fun, argnums, has_aux, args, kwargs, "jacobian", persistent=True)
         targets, rebuild_result = _targets(call, of)
-        places, rebuild_sources = _places(call, wrt)
-        _check_complex(call.what, [*targets, *places], holomorphic)
+        sources, rebuild_sources = _sources(call, wrt)
+        _check_complex(call.what, [*targets, *sources], holomorphic)
         call.check_connected([t.tensor for t in targets])
-        table = _table(call, targets, places, mode, chunk_size, holomorphic)
+        table = _table(call, targets, sources, mode, chunk_size, holomorphic)
         given = flatten(call.given)[0]
         rows = []
         for row in table:
@@ -106,12 +106,12 @@ def _targets(call: Call, of: Any) -> tuple[list[Part], Callable[[list[Any]], Any
     return targets, rebuild
 
 
-def _places(call: Call, wrt: Any) -> tuple[list[Part], Callable[[list[Any]], Any]]:
+def _sources(call: Call, wrt: Any) -> tuple[list[Part], Callable[[list[Any]], Any]]:
     leaves, rebuild = flatten(call.sources)
-    places = [part_of_tape(leaf, call.what) for leaf in leaves]
+    sources = [part_of_tape(leaf, call.what) for leaf in leaves]
     if wrt is not None:
-        places = [Part(p.tensor, p.node, Selected(wrt, p.tensor.shape)) for p in places]
-    return places, rebuild
+        sources = [Part(p.tensor, p.node, Selected(wrt, p.tensor.shape)) for p in sources]
+    return sources, rebuild
 
 
 def _check_complex(what: str, parts: list[Part], holomorphic: bool) -> None:
@@ -120,7 +120,7 @@ def _check_complex(what: str, parts: list[Part], holomorphic: bool) -> None:
         raise DtypeError(f"{what}: holomorphic=True needs a complex argument and a complex result")
     if not holomorphic and "c" in kinds:
         raise DtypeError(
-            f"{what}: numbers are complex, and a real Jacobian has no place for that; write "
+            f"{what}: numbers are complex, and a real Jacobian cannot hold them; write "
             "holomorphic=True if there is a complex derivative, else differentiate real and "
             "imaginary parts: stack wg.real(y) and wg.imag(y), and take x from its two parts"
         )
@@ -129,14 +129,14 @@ def _check_complex(what: str, parts: list[Part], holomorphic: bool) -> None:
 def _table(
     call: Call,
     targets: list[Part],
-    places: list[Part],
+    sources: list[Part],
     mode: str,
     chunk_size: Chunk,
     holomorphic: bool,
 ) -> list[list[Tensor]]:
-    """Return the Jacobian of each target with respect to each place."""
+    """Return the Jacobian of each target with respect to each source."""
     heights = [math.prod(shape_of(t)) for t in targets]
-    widths = [math.prod(shape_of(p)) for p in places]
+    widths = [math.prod(shape_of(p)) for p in sources]
     if mode == "auto":
         mode = "forward" if sum(widths) < sum(heights) else "reverse"
     token = call.tape._token
@@ -146,24 +146,26 @@ def _table(
         rows = []
         for target, height in zip(targets, heights, strict=True):
             pieces = chunks(height, chunk_size, [target.node], token)
-            shapes = [(shape_of(target), shape_of(place), place) for place in places]
+            shapes = [(shape_of(target), shape_of(source), source) for source in sources]
             check_room(call.what, shapes, pieces)
-            row = pulled(call.tape, target, places, pieces, last=False)
+            row = pulled(call.tape, target, sources, pieces, last=False)
             rows.append([None if r is None else joined(r) for r in row])
         if holomorphic:  # a gradient is the conjugate of the derivative
             rows = [[None if y is None else xp.conj(y) for y in row] for row in rows]
     else:
         columns = []
-        for place, width in zip(places, widths, strict=True):
+        for source, width in zip(sources, widths, strict=True):
             pieces = chunks(width, chunk_size, nodes, token)
-            check_room(call.what, [(shape_of(t), shape_of(place), place) for t in targets], pieces)
-            found = pushed(call.tape, targets, place, pieces)
+            check_room(
+                call.what, [(shape_of(t), shape_of(source), source) for t in targets], pieces
+            )
+            found = pushed(call.tape, targets, source, pieces)
             columns.append(
-                [None if c is None else _last_axis(joined(c), place.tensor.dtype) for c in found]
+                [None if c is None else _last_axis(joined(c), source.tensor.dtype) for c in found]
             )
         rows = [list(row) for row in zip(*columns, strict=True)]
     return [
-        [_of_shape(y, t, (*shape_of(t), *shape_of(p))) for y, p in zip(row, places, strict=True)]
+        [_of_shape(y, t, (*shape_of(t), *shape_of(p))) for y, p in zip(row, sources, strict=True)]
         for row, t in zip(rows, targets, strict=True)
     ]
 
@@ -271,25 +273,25 @@ def _diagonal(
 ) -> Any:
     call = Call(fun, 0, False, args, kwargs, what, persistent=True)
     targets, _ = _targets(call, None)
-    places, _ = _places(call, None)
-    if len(targets) != 1 or len(places) != 1 or shape_of(targets[0]) != shape_of(places[0]):
-        told = " and ".join(str(shape_of(t)) for t in targets)
+    sources, _ = _sources(call, None)
+    if len(targets) != 1 or len(sources) != 1 or shape_of(targets[0]) != shape_of(sources[0]):
+        taken, returned = (" and ".join(str(shape_of(p)) for p in ps) for ps in (sources, targets))
         raise ShapeError(
-            f"{call.what}: the function takes {' and '.join(str(shape_of(p)) for p in places)} and "
-            f"returns {told}; a diagonal needs one array of the same shape in and out"
+            f"{call.what}: the function takes {taken} and returns {returned}; a diagonal needs one "
+            "array of the same shape in and out"
         )
-    _check_complex(call.what, [*targets, *places], False)
+    _check_complex(call.what, [*targets, *sources], False)
     call.check_connected([targets[0].tensor])
-    shape = shape_of(places[0])
+    shape = shape_of(sources[0])
     pieces = chunks(math.prod(shape), chunk_size, [targets[0].node], call.tape._token)
     xp = Tensor._namespace
     parts = []
     for piece in pieces:
-        (found,) = pulled(call.tape, targets[0], places, [piece], last=False)
+        (found,) = pulled(call.tape, targets[0], sources, [piece], last=False)
         if found is not None:
             rows = xp.reshape(found[0], (len(piece), -1))
             parts.append(rows[np.arange(len(piece)), np.asarray(piece)])
-    answer = xp.reshape(joined(parts), shape) if parts else zeros_like(places[0].tensor, shape)
+    answer = xp.reshape(joined(parts), shape) if parts else zeros_like(sources[0].tensor, shape)
     return like_given(answer, args[0], fresh=True)
 
 

@@ -65,9 +65,9 @@ def check_room(
     `pieces`, the rows of one sweep each. Several are joined in the end, which takes room for both.
     """
     need = 0
-    for height, width, place in results:
-        if type(place.tensor._raw) is np.ndarray:
-            need += math.prod(height) * math.prod(width) * place.tensor.dtype.itemsize
+    for height, width, source in results:
+        if type(source.tensor._raw) is np.ndarray:
+            need += math.prod(height) * math.prod(width) * source.tensor.dtype.itemsize
     need *= min(2, len(pieces))
     if need < SMALL:  # not worth a look
         return
@@ -135,37 +135,37 @@ def all_examples(value: Any, level: Level) -> Tensor:
 def pulled(
     tape: Tape,
     target: Part,
-    places: list[Part],
+    sources: list[Part],
     pieces: list[range],
     last: bool,
     seed: Seed = one_hot,
 ) -> list[list[Tensor] | None]:
     """Return the rows of the Jacobian for each source, in pieces; None where there is no path."""
-    found: list[list[Tensor] | None] = [None] * len(places)
+    found: list[list[Tensor] | None] = [None] * len(sources)
     if target.node is None or tape._token not in target.node.tokens:
         return found
     for number, rows in enumerate(pieces):
         with opened(len(rows)) as level:
             final = last and number == len(pieces) - 1
-            cotangents = tape._sweep([(target, seed(level, rows, target))], places, final)
-            for i, place in enumerate(places):
-                g = None if place.node is None else cotangents.get(place.node)
+            cotangents = tape._sweep([(target, seed(level, rows, target))], sources, final)
+            for i, source in enumerate(sources):
+                g = None if source.node is None else cotangents.get(source.node)
                 if g is not None:
-                    if place.selection is not None:
-                        g = place.selection.pick(Tensor._namespace, g)
+                    if source.selection is not None:
+                        g = source.selection.pick(Tensor._namespace, g)
                     found[i] = [*(found[i] or []), all_examples(g, level)]
     return found
 
 
 def pushed(
-    tape: Tape, targets: list[Part], place: Part, pieces: list[range]
+    tape: Tape, targets: list[Part], source: Part, pieces: list[range]
 ) -> list[list[Tensor] | None]:
     """Return for each target the columns of the Jacobian, in pieces, each as a row."""
     found: list[list[Tensor] | None] = [None] * len(targets)
     tensors = [wrap(t.tensor._raw, t.node) for t in targets]
     for columns in pieces:
         with opened(len(columns)) as level:
-            tangents = push(tape, [place], [one_hot(level, columns, place)], tensors)
+            tangents = push(tape, [source], [one_hot(level, columns, source)], tensors)
             for i, (t, target) in enumerate(zip(tangents, targets, strict=True)):
                 if t is not None:
                     if target.selection is not None:
@@ -198,21 +198,21 @@ def tape_jacobian(
     tape: Tape, target: Any, sources: Any, zero: bool, chunk_size: int | str | None
 ) -> Any:
     """Return what `GradientTape.jacobian` does."""
-    part = _checked_target(target, "jacobian")
+    z = _checked_target(target, "jacobian")
     given, rebuild = flatten(sources)
-    places = [part_of_tape(s, "jacobian: source") for s in given]
-    shape = shape_of(part)
-    pieces = chunks(math.prod(shape), chunk_size, [part.node], tape._token)
-    check_room("jacobian", [(shape, shape_of(place), place) for place in places], pieces)
+    parts = [part_of_tape(s, "jacobian: source") for s in given]
+    shape = shape_of(z)
+    pieces = chunks(math.prod(shape), chunk_size, [z.node], tape._token)
+    check_room("jacobian", [(shape, shape_of(part), part) for part in parts], pieces)
     tape._spend("jacobian")
     answers: list[Any] = []
-    for place, found in zip(places, pulled(tape, part, places, pieces, True), strict=True):
-        full = (*shape, *shape_of(place))
+    for part, found in zip(parts, pulled(tape, z, parts, pieces, True), strict=True):
+        full = (*shape, *shape_of(part))
         if found is not None:
             answers.append(Tensor._namespace.reshape(joined(found), full))
         else:
             blank = zero or not math.prod(shape)
-            answers.append(zeros_like(place.tensor, full) if blank else None)
+            answers.append(zeros_like(part.tensor, full) if blank else None)
     return rebuild(answers)
 
 
@@ -220,23 +220,23 @@ def tape_batch_jacobian(
     tape: Tape, target: Any, source: Any, zero: bool, chunk_size: int | str | None
 ) -> Any:
     """Return what `GradientTape.batch_jacobian` does."""
-    part = _checked_target(target, "batch_jacobian")
-    place = part_of_tape(source, "batch_jacobian: source")
-    shape, inner = shape_of(part), shape_of(place)
+    z = _checked_target(target, "batch_jacobian")
+    part = part_of_tape(source, "batch_jacobian: source")
+    shape, inner = shape_of(z), shape_of(part)
     if not shape or not inner or shape[0] != inner[0]:
         raise ShapeError(
             f"batch_jacobian: the target has shape {shape} and the source {inner}; both need a "
             "first axis of the same length, that of the examples"
         )
-    if part.selection is not None or place.selection is not None:
+    if z.selection is not None or part.selection is not None:
         raise TypeError("batch_jacobian: takes whole tensors; write tape.jacobian for selections")
     rest = math.prod(shape[1:])
-    pieces = chunks(rest, chunk_size, [part.node], tape._token)
-    check_room("batch_jacobian", [(shape, inner[1:], place)], pieces)
+    pieces = chunks(rest, chunk_size, [z.node], tape._token)
+    check_room("batch_jacobian", [(shape, inner[1:], part)], pieces)
     tape._spend("batch_jacobian")
-    (found,) = pulled(tape, part, [place], pieces, True, one_hot_in_each)
+    (found,) = pulled(tape, z, [part], pieces, True, one_hot_in_each)
     full = (*shape, *inner[1:])
     if found is None:
-        return zeros_like(place.tensor, full) if zero or not rest else None
+        return zeros_like(part.tensor, full) if zero or not rest else None
     xp = Tensor._namespace
     return xp.reshape(xp.moveaxis(joined(found), 0, 1), full)

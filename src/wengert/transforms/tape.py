@@ -81,7 +81,7 @@ class GradientTape(Tape):
         """
         self._check_unspent("cost")
         targets = [part_of_tape(t, "cost: target") for t in flatten(target)[0]]
-        places = [part_of_tape(s, "cost: source") for s in flatten(sources)[0] if s is not None]
+        parts = [part_of_tape(s, "cost: source") for s in flatten(sources)[0] if s is not None]
         seeds: dict[Node, ct.Region] = {}
         for part in targets:
             node = part.node
@@ -90,7 +90,7 @@ class GradientTape(Tape):
                 if part.selection is not None:
                     region = part.selection.region
                 seeds[node] = ct.around(seeds[node], region) if node in seeds else region
-        entries = ancestors(seeds, self._token)
-        nodes: set[Any] = {p.node for p in places if p.node is not None}
-        structured = estimate(entries, seeds, nodes, regions_of([p for p in places if p.node]))
-        return Cost(structured, estimate(entries, whole_seeds(seeds), nodes, {}, dense=True))
+        nodes = ancestors(seeds, self._token)
+        wanted: set[Any] = {p.node for p in parts if p.node is not None}
+        structured = estimate(nodes, seeds, wanted, regions_of([p for p in parts if p.node]))
+        return Cost(structured, estimate(nodes, whole_seeds(seeds), wanted, {}, dense=True))

@@ -147,16 +147,16 @@ def _front(leaf: Any, axis: int, what: str) -> Tensor:
     return tensor if axis % tensor.ndim == 0 else Tensor._namespace.moveaxis(tensor, axis, 0)
 
 
-def _size(mapped: list[Any], axes: Axes, places: list[Any], what: str) -> int:
+def _size(mapped: list[Any], axes: Axes, names: list[Any], what: str) -> int:
     sizes = {
-        str(place): leaf.shape[0]
-        for leaf, axis, place in zip(mapped, axes, places, strict=True)
+        str(name): leaf.shape[0]
+        for leaf, axis, name in zip(mapped, axes, names, strict=True)
         if axis is not None
     }
     if not sizes:
         raise ValueError(f"{what}: no argument has examples; in_axes is None for all of them")
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"argument{place} has {n}" for place, n in sizes.items())
+        told = ", ".join(f"argument{name} has {n}" for name, n in sizes.items())
         raise ShapeError(
             f"{what}: the numbers of examples differ: {told}; give all the same number, or write "
             "in_axes=None for what is the same for all"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from wengert.optim.leaves import raw
 from wengert.optim.operators import jacobian_operator
 from wengert.optim.vectors import Space, VectorFunction, as_tuple
 from wengert.trees import flatten
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 _WITH_JACOBIAN = ("hybr", "lm")
 _NEWTON = ("newton", "krylov")
@@ -31,7 +34,7 @@ def root(
     tol: float | None = None,
     callback: Callable[..., Any] | None = None,
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> OptimizeResult:
     """Return where all values of `fun` are zero, in the form of scipy.optimize.root's results.
 
     Parameters
@@ -100,7 +103,7 @@ def _newton(
     tol: float | None,
     callback: Callable[..., Any] | None,
     options: dict[str, Any],
-) -> Any:
+) -> OptimizeResult:
     """Return what Newton's method finds, with steps shortened until they lead downwards."""
     from scipy.optimize import OptimizeResult
 
@@ -211,7 +214,7 @@ def solve_ivp(
     events: Any = None,
     sparse: bool | str = "auto",
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> OptimizeResult:
     """Return what scipy.integrate.solve_ivp finds with exact Jacobians, y of any form.
 
     Parameters

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert.optim.vectors import Objective, Space, VectorFunction, as_tuple
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 #: What methods make of derivatives; those named nowhere here take gradients.
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
@@ -30,7 +33,7 @@ def minimize(
     tol: float | None = None,
     callback: Callable[..., Any] | None = None,
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> OptimizeResult:
     """Return what scipy.optimize.minimize finds with exact derivatives, x in the form of x0.
 
     Parameters
@@ -123,7 +126,7 @@ def least_squares(
     loss: Any = "linear",
     sparse: bool | str = "auto",
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> OptimizeResult:
     """Return what scipy.optimize.least_squares finds with exact Jacobians, x in the form of x0.
 
     Parameters

@@ -12,7 +12,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -28,8 +28,11 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.transforms.surroundings import Surroundings, found_in
 from wengert.trees import flatten
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-def checkpoint(fun: Callable[..., Any], *, check: bool = False) -> Callable[..., Any]:
+
+def checkpoint(fun: Callable[P, R], *, check: bool = False) -> Callable[P, R]:
     """Return a function like `fun` that keeps only its inputs, and runs again for a gradient.
 
     What `fun` computes inside is not kept for the reverse sweep, which calls `fun` once more
@@ -59,12 +62,13 @@ def checkpoint(fun: Callable[..., Any], *, check: bool = False) -> Callable[...,
     """
 
     @functools.wraps(fun)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
         if not active.get():
             return fun(*args, **kwargs)
         again = Recomputed(fun, args, kwargs, check)
         before = now()
-        return again.recorded_as_one(fun(*args, **kwargs), before)
+        result: R = again.recorded_as_one(fun(*args, **kwargs), before)
+        return result
 
     return call
 

@@ -18,7 +18,7 @@ from wengert.transforms.gradients import Call, as_tensor, like_given, zeros_like
 from wengert.trees import flatten, paths
 
 
-def as_tangent(value: Any, part: Part, what: str) -> Any:
+def as_tangent(value: Any, part: Part, what: str) -> Tensor | Block | None:
     """Return a given tangent as a tensor of its primal's shape and dtype; None for none."""
     if value is None:
         return None
@@ -55,7 +55,7 @@ def _matching(primals: Any, tangents: Any, what: str) -> list[Any]:
 
 
 class ForwardAccumulator:
-    """Tangents of all that is computed from some tensors or variables, in a context.
+    """A context in which everything computed from some tensors or variables has a tangent.
 
     Parameters
     ----------
@@ -114,6 +114,15 @@ class ForwardAccumulator:
             zeros.
         dense
             False to get a `Block` where the tangent is zero outside of one.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.asarray([1.0, 2.0])
+        >>> with wg.ForwardAccumulator(x.at[1], 1.0) as forward:
+        ...     y = wg.sum(x**2)
+        >>> forward.jvp(y)
+        Tensor(4., dtype=float64)
         """
         if unconnected_gradients not in ("none", "zero"):
             raise ValueError(
@@ -168,7 +177,7 @@ class _Linear:
 
 def jvp(
     fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
-) -> Any:
+) -> tuple[Any, ...]:
     """Return fun(*primals) and its derivative in the direction of `tangents`.
 
     Parameters

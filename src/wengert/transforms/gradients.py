@@ -286,7 +286,7 @@ def grad(
     return gradient
 
 
-def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
+def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """Return fun(*args) and a function from weights of its result to gradients of its arguments.
 
     With `has_aux`, `fun` returns (result, aux), and aux comes as a third value.
@@ -314,7 +314,10 @@ def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
 
 
 def stop_gradient(x: Any) -> Any:
-    """Return the same values as constants: no derivative flows through them."""
+    """Return the same values as constants: no derivative flows through them.
+
+    `wg.grad(lambda x: x * wg.stop_gradient(x))(3.0)` is `3.0`.
+    """
     return map_leaves(
         lambda v: constant(t) if type(t := lift(v, "stop_gradient")) is Tensor else t, x
     )

@@ -205,7 +205,9 @@ def hessian(
     )
 
 
-def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+def hvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[Any, ...]:
     """Return the product of the Hessian of `fun` with `tangents`, at `primals`.
 
     `primals` is a tuple of arguments and `tangents` one of the same form, as for `jvp`; so is the
@@ -217,7 +219,8 @@ def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     >>> wg.hvp(lambda x: np.prod(x), (np.array([2.0, 3.0]),), (np.array([1.0, 0.0]),))
     (array([0., 1.]),)
     """
-    return jvp(grad(fun, tuple(range(len(primals)))), primals, tangents)[1]
+    found: tuple[Any, ...] = jvp(grad(fun, tuple(range(len(primals)))), primals, tangents)[1]
+    return found
 
 
 def gnvp(
@@ -225,7 +228,7 @@ def gnvp(
     loss: Callable[..., Any],
     primals: Sequence[Any],
     tangents: Sequence[Any],
-) -> Any:
+) -> tuple[Any, ...]:
     """Return the product of the Gauss-Newton matrix of loss(model(*primals)) with `tangents`.
 
     That matrix is Jᵀ H J, with J the Jacobian of `model` and H the Hessian of `loss` at the model's
@@ -241,7 +244,8 @@ def gnvp(
     """
     result, moved = jvp(model, primals, tangents)
     curved = jvp(grad(loss), (result,), (moved,))[1]
-    return vjp(model, *primals)[1](curved)
+    found: tuple[Any, ...] = vjp(model, *primals)[1](curved)
+    return found
 
 
 # -- diagonals ------------------------------------------------------------------------------------

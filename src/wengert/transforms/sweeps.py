@@ -218,7 +218,7 @@ def tape_jacobian(
 
 def tape_batch_jacobian(
     tape: Tape, target: Any, source: Any, zero: bool, chunk_size: int | str | None
-) -> Any:
+) -> Tensor | None:
     """Return what `GradientTape.batch_jacobian` does."""
     z = _checked_target(target, "batch_jacobian")
     part = part_of_tape(source, "batch_jacobian: source")
@@ -239,4 +239,5 @@ def tape_batch_jacobian(
     if found is None:
         return zeros_like(part.tensor, full) if zero or not rest else None
     xp = Tensor._namespace
-    return xp.reshape(xp.moveaxis(joined(found), 0, 1), full)
+    result: Tensor = xp.reshape(xp.moveaxis(joined(found), 0, 1), full)
+    return result

@@ -9,6 +9,7 @@ from wengert.engine import cotangents as ct
 from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
 from wengert.engine.tape import Tape, part_of_tape, regions_of
+from wengert.engine.tensor import Tensor
 from wengert.transforms.sweeps import tape_batch_jacobian, tape_jacobian
 from wengert.trees import flatten
 
@@ -54,6 +55,17 @@ class GradientTape(Tape):
         chunk_size
             How many elements of the target to differentiate at once; "auto" for as many as a
             memory budget allows, None for all.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.asarray([1.0, 2.0])
+        >>> with wg.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x**2
+        >>> tape.jacobian(y, x)
+        Tensor([[2., 0.],
+                [0., 4.]], dtype=float64)
         """
         self._check_asked("jacobian", unconnected_gradients)
         return tape_jacobian(self, target, sources, unconnected_gradients == "zero", chunk_size)
@@ -64,20 +76,44 @@ class GradientTape(Tape):
         source: Any,
         unconnected_gradients: str = "none",
         chunk_size: int | str | None = "auto",
-    ) -> Any:
+    ) -> Tensor | None:
         """Return the Jacobian of each example: of target[i] with respect to source[i].
 
         The result has the shape (examples, rest of the target's, rest of the source's). It is
-        right if no example of the target depends on another of the source.
+        right if target[i] depends on source[i] only.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.asarray([[1.0, 2.0], [3.0, 4.0]])
+        >>> with wg.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = wg.sum(x**2, axis=1, keepdims=True)
+        >>> tape.batch_jacobian(y, x)
+        Tensor([[[2., 4.]],
+        <BLANKLINE>
+                [[6., 8.]]], dtype=float64)
         """
         self._check_asked("batch_jacobian", unconnected_gradients)
         zero = unconnected_gradients == "zero"
         return tape_batch_jacobian(self, target, source, zero, chunk_size)
 
     def cost(self, target: Any, sources: Any) -> Cost:
-        """Return what `gradient` of the same arguments takes, structured and dense.
+        """Return the work of `gradient` with the same arguments, structured and dense.
 
         Nothing is computed, and the tape can still be asked for the gradient.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.ones(1000)
+        >>> with wg.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = wg.sin(x)[0]
+        >>> tape.cost(y, x)
+                       multiply-adds           bytes
+        structured                 2              16
+        dense                  2,000          16,000
         """
         self._check_unspent("cost")
         targets = [part_of_tape(t, "cost: target") for t in flatten(target)[0]]

@@ -210,6 +210,13 @@ class Plan:
         A colour for each row or column that a sweep is seeded with; rows in `mode` "reverse".
     sweeps
         How many sweeps a value takes.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> plan = wg.sparse.jacobian(lambda x: x**2, np.ones(2))
+    >>> plan.shape, plan.mode, plan.sweeps, plan(np.array([1.0, 3.0])).toarray().tolist()
+    ((2, 2), 'reverse', 1, [[2.0, 0.0], [0.0, 6.0]])
     """
 
     def __init__(

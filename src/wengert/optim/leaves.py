@@ -20,16 +20,11 @@ from wengert.transforms.gradients import is_traced
 from wengert.trees import is_record, is_setting
 
 
-def matching(tree: Any, other: Any, names: tuple[str, str]) -> list[Any]:
-    """Return the parts of `other` at the leaves of `tree`, in their order.
-
-    `names` is what to call the two in an error. A part may be None, also in a dataclass.
-    """
-    return matcher(tree)(other, names)
-
-
 def matcher(tree: Any) -> Callable[[Any, tuple[str, str]], list[Any]]:
-    """Return `matching` for one tree and any number of others."""
+    """Return a function from another tree to its parts at the leaves of `tree`, in their order.
+
+    Its second argument names the two in an error. A part may be None, also in a dataclass.
+    """
     leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)
     has_records = any(map(is_record, leaves))
 
@@ -47,7 +42,7 @@ def matcher(tree: Any) -> Callable[[Any, tuple[str, str]], list[Any]]:
             elif type(part) is type(leaf):
                 fields = _fields(leaf)
                 twin = {name: getattr(part, name) for name in fields}
-                found += matching(fields, twin, names)
+                found += matcher(fields)(twin, names)
             else:
                 raise _mismatch(tree, other, names)
         return found

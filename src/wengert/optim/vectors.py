@@ -20,7 +20,7 @@ from wengert.engine.errors import (
     name_of,
 )
 from wengert.engine.tensor import Tensor, wrap
-from wengert.optim.leaves import labels, like, matching, raw, tensor
+from wengert.optim.leaves import labels, like, matcher, raw, tensor
 from wengert.transforms.forward import linearize
 from wengert.transforms.gradients import grad, value_and_grad, vjp
 from wengert.transforms.jacobians import jacobian
@@ -168,7 +168,7 @@ class Space:
         if given is None or isinstance(given, Bounds) or self.x0 is self.given[0]:
             return given
         low, high = np.empty((2, self.size))
-        pairs = matching(self.x0, given, (self.name, "bounds"))
+        pairs = matcher(self.x0)(given, (self.name, "bounds"))
         for pair, name, part, shape in zip(
             pairs, self.names, self.slices, self.shapes, strict=True
         ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -146,15 +145,17 @@ class ForwardAccumulator:
 class _Linear:
     """The tangents of one call of a function, as often as asked."""
 
-    def __init__(self, fun: Callable[..., Any], primals: Any, has_aux: bool, what: str) -> None:
-        if not isinstance(primals, (tuple, list)):
-            raise TypeError(
-                f"{what}: primals is {type(primals).__name__}; write a tuple of the arguments, "
-                "(x,) for one"
-            )
-        positions = tuple(range(len(primals)))
-        self.call = Call(fun, positions, has_aux, tuple(primals), {}, what, persistent=True)
-        self.primals = tuple(primals)
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        primals: tuple[Any, ...],
+        what: str,
+        positions: Sequence[int] | None = None,
+        has_aux: bool = False,
+    ) -> None:
+        positions = range(len(primals)) if positions is None else positions
+        self.call = Call(fun, tuple(positions), has_aux, primals, {}, what, persistent=True)
+        self.primals = tuple(primals[i] for i in positions)
         self.what = self.call.what
         leaves, self.rebuild = flatten(self.call.result)
         self.targets = [as_tensor(t, self.what) for t in leaves]
@@ -195,31 +196,18 @@ def jvp(
     >>> wg.jvp(np.sin, (np.zeros(2),), (np.array([1.0, 2.0]),))
     (array([0., 0.]), array([1., 2.]))
     """
-    if isinstance(primals, (tuple, list)) and len(primals) == len(tangents):
-        fun, primals, tangents = _without_still(fun, primals, tangents)
-    line = _Linear(fun, primals, has_aux, "jvp")
+    if not isinstance(primals, (tuple, list)):
+        kind = type(primals).__name__
+        raise TypeError(f"jvp: primals is {kind}; write a tuple of the arguments, (x,) for one")
+    positions = list(range(len(primals)))
+    if len(tangents) == len(primals):  # an argument that does not move may be anything
+        positions = [i for i in positions if tangents[i] is not None] or positions
+        tangents = [tangents[i] for i in positions]
+    line = _Linear(fun, tuple(primals), "jvp", positions, has_aux)
     tangent = line(tangents)
     if has_aux:
         return line.value(), tangent, line.call.outward(line.call.aux)
     return line.value(), tangent
-
-
-def _without_still(
-    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
-) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
-    """Return a function of the arguments that move; others may be anything."""
-    moving = [i for i, t in enumerate(tangents) if t is not None]
-    if len(moving) == len(primals) or not moving:
-        return fun, tuple(primals), tuple(tangents)
-
-    @functools.wraps(fun)
-    def of_moving(*given: Any) -> Any:
-        full = list(primals)
-        for i, x in zip(moving, given, strict=True):
-            full[i] = x
-        return fun(*full)
-
-    return of_moving, tuple(primals[i] for i in moving), tuple(tangents[i] for i in moving)
 
 
 def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -232,5 +220,5 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     >>> push(np.array([1.0, 2.0]))
     array([1., 2.])
     """
-    line = _Linear(fun, primals, False, "linearize")
+    line = _Linear(fun, primals, "linearize")
     return line.value(), lambda *tangents: line(tangents)

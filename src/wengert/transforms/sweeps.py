@@ -18,14 +18,11 @@ from wengert import backends
 from wengert.backends import memory
 from wengert.engine.batching import Batched, Level, opened
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.forward import push
 from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
-from wengert.engine.tape import Part, Tape, part_of_tape
+from wengert.engine.tape import Part, Tape
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.gradients import zeros_like
-from wengert.trees import flatten
 
 #: About how many bytes the cotangents of one sweep may take, if `chunk_size` is "auto".
 BUDGET = 2**29
@@ -177,67 +174,3 @@ def pushed(
 def joined(parts: list[Tensor]) -> Tensor:
     """Return pieces as one tensor."""
     return parts[0] if len(parts) == 1 else Tensor._namespace.concat(parts)
-
-
-def _checked_target(target: Any, method: str) -> Part:
-    if isinstance(target, (list, tuple, dict)):
-        raise TypeError(
-            f"{method}: the target is a {type(target).__name__}; give one tensor, and ask for each "
-            "of several on a tape with persistent=True"
-        )
-    part = part_of_tape(target, f"{method}: target")
-    if not backends.is_inexact(part.tensor.dtype):
-        raise DtypeError(
-            f"{method}: the target has dtype {part.tensor.dtype}, which has no derivative; compute "
-            "it in floating point, for example with wg.astype(x, wg.float64)"
-        )
-    return part
-
-
-def tape_jacobian(
-    tape: Tape, target: Any, sources: Any, zero: bool, chunk_size: int | str | None
-) -> Any:
-    """Return what `GradientTape.jacobian` does."""
-    z = _checked_target(target, "jacobian")
-    given, rebuild = flatten(sources)
-    parts = [part_of_tape(s, "jacobian: source") for s in given]
-    shape = shape_of(z)
-    pieces = chunks(math.prod(shape), chunk_size, [z.node], tape._token)
-    check_room("jacobian", [(shape, shape_of(part), part) for part in parts], pieces)
-    tape._spend("jacobian")
-    answers: list[Any] = []
-    for part, found in zip(parts, pulled(tape, z, parts, pieces, True), strict=True):
-        full = (*shape, *shape_of(part))
-        if found is not None:
-            answers.append(Tensor._namespace.reshape(joined(found), full))
-        else:
-            blank = zero or not math.prod(shape)
-            answers.append(zeros_like(part.tensor, full) if blank else None)
-    return rebuild(answers)
-
-
-def tape_batch_jacobian(
-    tape: Tape, target: Any, source: Any, zero: bool, chunk_size: int | str | None
-) -> Tensor | None:
-    """Return what `GradientTape.batch_jacobian` does."""
-    z = _checked_target(target, "batch_jacobian")
-    part = part_of_tape(source, "batch_jacobian: source")
-    shape, inner = shape_of(z), shape_of(part)
-    if not shape or not inner or shape[0] != inner[0]:
-        raise ShapeError(
-            f"batch_jacobian: the target has shape {shape} and the source {inner}; both need a "
-            "first axis of the same length, that of the examples"
-        )
-    if z.selection is not None or part.selection is not None:
-        raise TypeError("batch_jacobian: takes whole tensors; write tape.jacobian for selections")
-    rest = math.prod(shape[1:])
-    pieces = chunks(rest, chunk_size, [z.node], tape._token)
-    check_room("batch_jacobian", [(shape, inner[1:], part)], pieces)
-    tape._spend("batch_jacobian")
-    (found,) = pulled(tape, z, [part], pieces, True, one_hot_in_each)
-    full = (*shape, *inner[1:])
-    if found is None:
-        return zeros_like(part.tensor, full) if zero or not rest else None
-    xp = Tensor._namespace
-    result: Tensor = xp.reshape(xp.moveaxis(joined(found), 0, 1), full)
-    return result

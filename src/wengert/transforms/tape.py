@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from wengert import backends
 from wengert.elements.cost import Cost, estimate, whole_seeds
 from wengert.engine import cotangents as ct
+from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
-from wengert.engine.tape import Tape, part_of_tape, regions_of
+from wengert.engine.tape import Part, Tape, part_of_tape, regions_of
 from wengert.engine.tensor import Tensor
-from wengert.transforms.sweeps import tape_batch_jacobian, tape_jacobian
+from wengert.transforms.gradients import zeros_like
+from wengert.transforms.sweeps import (
+    check_room,
+    chunks,
+    joined,
+    one_hot_in_each,
+    pulled,
+    shape_of,
+)
 from wengert.trees import flatten
 
 
@@ -68,7 +79,22 @@ class GradientTape(Tape):
                 [0., 4.]], dtype=float64)
         """
         self._check_asked("jacobian", unconnected_gradients)
-        return tape_jacobian(self, target, sources, unconnected_gradients == "zero", chunk_size)
+        z = _checked_target(target, "jacobian")
+        given, rebuild = flatten(sources)
+        parts = [part_of_tape(s, "jacobian: source") for s in given]
+        shape = shape_of(z)
+        pieces = chunks(math.prod(shape), chunk_size, [z.node], self._token)
+        check_room("jacobian", [(shape, shape_of(part), part) for part in parts], pieces)
+        self._spend("jacobian")
+        answers: list[Any] = []
+        for part, found in zip(parts, pulled(self, z, parts, pieces, True), strict=True):
+            full = (*shape, *shape_of(part))
+            if found is not None:
+                answers.append(Tensor._namespace.reshape(joined(found), full))
+            else:
+                blank = unconnected_gradients == "zero" or not math.prod(shape)
+                answers.append(zeros_like(part.tensor, full) if blank else None)
+        return rebuild(answers)
 
     def batch_jacobian(
         self,
@@ -95,8 +121,33 @@ class GradientTape(Tape):
                 [[6., 8.]]], dtype=float64)
         """
         self._check_asked("batch_jacobian", unconnected_gradients)
-        zero = unconnected_gradients == "zero"
-        return tape_batch_jacobian(self, target, source, zero, chunk_size)
+        z = _checked_target(target, "batch_jacobian")
+        part = part_of_tape(source, "batch_jacobian: source")
+        shape, inner = shape_of(z), shape_of(part)
+        if not shape or not inner or shape[0] != inner[0]:
+            raise ShapeError(
+                f"batch_jacobian: the target has shape {shape} and the source {inner}; both need a "
+                "first axis of the same length, that of the examples"
+            )
+        if z.selection is not None or part.selection is not None:
+            raise TypeError(
+                "batch_jacobian: takes whole tensors; write tape.jacobian for selections"
+            )
+        rest = math.prod(shape[1:])
+        pieces = chunks(rest, chunk_size, [z.node], self._token)
+        check_room("batch_jacobian", [(shape, inner[1:], part)], pieces)
+        self._spend("batch_jacobian")
+        (found,) = pulled(self, z, [part], pieces, True, one_hot_in_each)
+        full = (*shape, *inner[1:])
+        if found is None:
+            return (
+                zeros_like(part.tensor, full)
+                if unconnected_gradients == "zero" or not rest
+                else None
+            )
+        xp = Tensor._namespace
+        result: Tensor = xp.reshape(xp.moveaxis(joined(found), 0, 1), full)
+        return result
 
     def cost(self, target: Any, sources: Any) -> Cost:
         """Return the work of `gradient` with the same arguments, structured and dense.
@@ -130,3 +181,18 @@ class GradientTape(Tape):
         wanted: set[Any] = {p.node for p in parts if p.node is not None}
         structured = estimate(nodes, seeds, wanted, regions_of([p for p in parts if p.node]))
         return Cost(structured, estimate(nodes, whole_seeds(seeds), wanted, {}, dense=True))
+
+
+def _checked_target(target: Any, method: str) -> Part:
+    if isinstance(target, (list, tuple, dict)):
+        raise TypeError(
+            f"{method}: the target is a {type(target).__name__}; give one tensor, and ask for each "
+            "of several on a tape with persistent=True"
+        )
+    part = part_of_tape(target, f"{method}: target")
+    if not backends.is_inexact(part.tensor.dtype):
+        raise DtypeError(
+            f"{method}: the target has dtype {part.tensor.dtype}, which has no derivative; compute "
+            "it in floating point, for example with wg.astype(x, wg.float64)"
+        )
+    return part

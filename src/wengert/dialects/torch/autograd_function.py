@@ -615,7 +615,7 @@ def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = No
 
     If a level is given, it is the function's own rule for it that gives the value.
     """
-    from wengert.transforms.custom import recorded_as_one
+    from wengert.transforms.single_node import recorded_as_one
 
     ctx = _context(function.__name__)()
     ctx._function = function

@@ -11,6 +11,7 @@ from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn import module_hooks, module_state
 from wengert.dialects.torch.nn.parameters import Buffer, Parameter
+from wengert.dialects.torch.signatures import registered
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, is_tensor
 
@@ -422,7 +423,7 @@ class Module:
         always_call: bool = False,
     ) -> Handle:
         """Have a function called with the arguments and the result of each call."""
-        handle = module_hooks.registered(self._forward_hooks, hook, prepend)
+        handle = registered(self._forward_hooks, hook, prepend)
         if with_kwargs:
             self._forward_hooks_with_kwargs[handle.id] = True
         if always_call:
@@ -433,7 +434,7 @@ class Module:
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> Handle:
         """Have a function called with the arguments before each call."""
-        handle = module_hooks.registered(self._forward_pre_hooks, hook, prepend)
+        handle = registered(self._forward_pre_hooks, hook, prepend)
         if with_kwargs:
             self._forward_pre_hooks_with_kwargs[handle.id] = True
         return handle
@@ -443,18 +444,18 @@ class Module:
     ) -> Handle:
         """Have a function called with the gradients of the arguments and of the result."""
         self._use_backward_hooks(True)
-        return module_hooks.registered(self._backward_hooks, hook, prepend)
+        return registered(self._backward_hooks, hook, prepend)
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> Handle:
         """Have a function called with the gradients of the result."""
-        return module_hooks.registered(self._backward_pre_hooks, hook, prepend)
+        return registered(self._backward_pre_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> Handle:
         """Have a function called with the gradients of the operation that made the result."""
         self._use_backward_hooks(False)
-        return module_hooks.registered(self._backward_hooks, hook)
+        return registered(self._backward_hooks, hook)
 
     def _use_backward_hooks(self, full: bool) -> None:
         if self._is_full_backward_hook is (not full):
@@ -527,16 +528,16 @@ class Module:
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> Handle:
         """Have a function called before the state is saved: hook(module, prefix, keep_vars)."""
-        return module_hooks.registered(self._state_dict_pre_hooks, hook)
+        return registered(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> Handle:
         """Have a function called with the state: hook(module, state_dict, prefix, metadata)."""
-        handle = module_hooks.registered(self._state_dict_hooks, hook)
+        handle = registered(self._state_dict_hooks, hook)
         self._state_dict_public_hooks[handle.id] = True
         return handle
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> Handle:
-        return module_hooks.registered(self._state_dict_hooks, hook)
+        return registered(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> Handle:
         """Have a function called before a state is loaded: hook(module, state_dict, ...)."""
@@ -546,11 +547,11 @@ class Module:
         self, hook: Callable[..., Any], with_module: bool = False
     ) -> Handle:
         call = module_state.with_module(hook, self) if with_module else hook
-        return module_hooks.registered(self._load_state_dict_pre_hooks, call)
+        return registered(self._load_state_dict_pre_hooks, call)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> Handle:
         """Have a function called after a state was loaded: hook(module, incompatible_keys)."""
-        return module_hooks.registered(self._load_state_dict_post_hooks, hook)
+        return registered(self._load_state_dict_post_hooks, hook)
 
     # -- what it looks like ------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import numpy as np
 from wengert.dialects.torch.autograd_function import Function
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import is_grad_enabled
+from wengert.dialects.torch.signatures import registered
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor, made
 
@@ -33,17 +34,6 @@ class _ForEvery:
 
 
 EVERY = _ForEvery()
-
-
-def registered(hooks: Hooks, hook: Callable[..., Any], first: bool = False) -> Handle:
-    """Keep a hook behind the others or before them, and return what takes it away again."""
-    handle = Handle(hooks)
-    others = dict(hooks) if first else {}
-    if first:
-        hooks.clear()
-    hooks[handle.id] = hook
-    hooks.update(others)
-    return handle
 
 
 # -- a call ----------------------------------------------------------------------------------------

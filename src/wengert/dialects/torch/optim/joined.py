@@ -133,6 +133,11 @@ class ReduceLROnPlateau(
 ):
     """The rate, times `factor` when a metric has not become better for some steps."""
 
+    _order = (
+        "factor, default_min_lr, min_lrs, patience, cooldown, eps, last_epoch, _last_lr, "
+        "mode_worse, mode, threshold, threshold_mode"
+    )
+
     def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
         check(options, _RANGES)
         check_optimizer(optimizer)

@@ -208,6 +208,8 @@ class CosineAnnealingLR(LRScheduler, takes="T_max, eta_min=0.0, last_epoch=-1"):
 class CosineAnnealingWarmRestarts(LRScheduler, takes="T_0, T_mult=1, eta_min=0.0, last_epoch=-1"):
     """The rate on a cosine that begins anew after `T_0` steps, and ever longer ones."""
 
+    _order = "T_0, T_i, T_mult, eta_min, T_cur"
+
     def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
         self.T_i: int = options["T_0"]
         self.T_cur: float = options["last_epoch"]
@@ -254,25 +256,22 @@ class CosineAnnealingWarmRestarts(LRScheduler, takes="T_0, T_mult=1, eta_min=0.0
 class _WithMomentum(LRScheduler):
     """A schedule that changes the momentum along with the rate, against it."""
 
-    def _begin_momentum(self, options: dict[str, Any]) -> None:
-        """Keep momenta for all groups, and give them the largest before the first step."""
+    def _begin_momentum(self, options: dict[str, Any]) -> tuple[Any, Any] | None:
+        """Return momenta for all groups, having given them the largest before the first step."""
         base, largest = options.pop("base_momentum"), options.pop("max_momentum")
         if not options["cycle_momentum"]:
-            return
+            return None
         defaults = self.optimizer.defaults
         if "momentum" not in defaults and "betas" not in defaults:
             raise ValueError("this optimizer has no momentum to cycle; write cycle_momentum=False")
         self.use_beta1 = "betas" in defaults
-        self.base_momentums = for_groups("base_momentum", self.optimizer, base)
-        self.max_momentums = for_groups("max_momentum", self.optimizer, largest)
+        lows = for_groups("base_momentum", self.optimizer, base)
+        highs = for_groups("max_momentum", self.optimizer, largest)
         if options["last_epoch"] == -1:
-            for group, low, high in self._momenta():
+            for group, low, high in zip(self.optimizer.param_groups, lows, highs, strict=True):
                 self._set_momentum(group, high)
                 group["max_momentum"], group["base_momentum"] = high, low
-
-    def _momenta(self) -> Any:
-        groups = self.optimizer.param_groups
-        return zip(groups, self.base_momentums, self.max_momentums, strict=True)
+        return lows, highs
 
     def _set_momentum(self, group: dict[str, Any], value: Any) -> None:
         if self.use_beta1:
@@ -290,6 +289,10 @@ class CyclicLR(
     """The rate going up and down between two values."""
 
     _packed = "_scale_fn_custom"
+    _order = (
+        "max_lrs, total_size, step_ratio, mode, gamma, _scale_fn_custom, scale_mode, "
+        "cycle_momentum, use_beta1, base_momentums, max_momentums"
+    )
 
     def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
         check_optimizer(optimizer)
@@ -306,7 +309,9 @@ class CyclicLR(
         if self._scale_fn_custom is None:
             check(options, {"mode": one_of("triangular", "triangular2", "exp_range")})
             options["scale_mode"] = "iterations" if options["mode"] == "exp_range" else "cycle"
-        self._begin_momentum(options)
+        momenta = self._begin_momentum(options)
+        if momenta is not None:
+            self.base_momentums, self.max_momentums = momenta
         super()._init_with(optimizer, options)
         self.base_lrs = base_lrs
 
@@ -326,7 +331,8 @@ class CyclicLR(
         cycle, height = rates.triangle(NUMBERS, now, self.total_size, self.step_ratio)
         height *= self.scale_fn(cycle if self.scale_mode == "cycle" else now)
         if self.cycle_momentum:
-            for group, low, high in self._momenta():
+            momenta = zip(self.base_momentums, self.max_momentums, strict=True)
+            for group, (low, high) in zip(self.optimizer.param_groups, momenta, strict=True):
                 self._set_momentum(group, high - (high - low) * height)
         ends = zip(self.base_lrs, self.max_lrs, strict=True)
         return [low + (high - low) * height for low, high in ends]
@@ -339,6 +345,8 @@ class OneCycleLR(
     "div_factor=25.0, final_div_factor=1e4, three_phase=False, last_epoch=-1",
 ):
     """The rate going up to a value once and then down to nearly nothing."""
+
+    _order = "total_steps, _schedule_phases, _anneal_func_type, cycle_momentum, use_beta1"
 
     def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
         check_optimizer(optimizer)

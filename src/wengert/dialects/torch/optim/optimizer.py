@@ -352,9 +352,13 @@ def filled(p: Tensor, value: float = 0.0) -> Tensor:
 class OfOptions(Optimizer):
     """An optimiser whose constructor takes parameters and options, written as a text: `takes`."""
 
-    def __init_subclass__(cls, *, takes: str = "", **further: Any) -> None:
+    #: the options that a state shows last, in PyTorch's order
+    _last: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, *, takes: str = "", last: str = "", **further: Any) -> None:
         super().__init_subclass__(**further)
         define_init(cls, "params", takes)
+        cls._last = split(last) or cls._last
 
     def _init_with(self, params: Any, options: dict[str, Any]) -> None:
         """Check the options, and begin with them."""
@@ -365,7 +369,8 @@ class OfOptions(Optimizer):
             )
         if options.get("fused") and options.get("foreach"):
             raise RuntimeError("fused and foreach both say how to compute a step; leave one away")
-        super().__init__(params, options)
+        first = {name: value for name, value in options.items() if name not in self._last}
+        super().__init__(params, first | {name: options[name] for name in self._last})
 
 
 class ByRule(OfOptions):

@@ -46,6 +46,7 @@ class Adam(
     "maximize=False, capturable=False, differentiable=False, fused=None, "
     "decoupled_weight_decay=False",
     keeps="exp_avg, exp_avg_sq, max_exp_avg_sq if amsgrad",
+    last="foreach, capturable, differentiable, fused, decoupled_weight_decay",
 ):
     """Steps scaled by running means of the gradient and of its square."""
 
@@ -86,6 +87,7 @@ class NAdam(
     "differentiable=False",
     numbers="mu_product=1",
     keeps="exp_avg, exp_avg_sq",
+    last="foreach, capturable, differentiable",
 ):
     """Adam with Nesterov's momentum."""
 
@@ -96,6 +98,7 @@ class RAdam(
     takes="lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, "
     "*, foreach=None, maximize=False, capturable=False, differentiable=False",
     keeps="exp_avg, exp_avg_sq",
+    last="foreach, capturable, decoupled_weight_decay, differentiable",
 ):
     """Adam whose variance is rectified."""
 
@@ -116,6 +119,7 @@ class RMSprop(
     takes="lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, "
     "capturable=False, foreach=None, maximize=False, differentiable=False",
     keeps="square_avg, momentum_buffer if momentum, grad_avg if centered",
+    last="alpha, eps, centered, weight_decay, capturable, foreach, maximize, differentiable",
 ):
     """Steps scaled by the root of the mean square."""
 
@@ -126,6 +130,7 @@ class Adagrad(
     takes="lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, "
     "foreach=None, *, maximize=False, differentiable=False, fused=None",
     keeps="sum=initial_accumulator_value",
+    last="weight_decay, initial_accumulator_value, foreach, maximize, differentiable, fused",
 ):
     """Steps scaled by the root of the sum of squares."""
 
@@ -148,6 +153,7 @@ class Adadelta(
     takes="lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *, capturable=False, "
     "maximize=False, differentiable=False",
     keeps="square_avg, acc_delta",
+    last="capturable, foreach, differentiable",
 ):
     """Steps scaled by the ratio of the sizes of steps and gradients so far."""
 
@@ -158,6 +164,7 @@ class Rprop(
     takes="lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None, "
     "maximize=False, differentiable=False",
     keeps="prev, step_size=lr",
+    last="capturable",
 ):
     """Steps whose size for each element grows while the sign stays."""
 

@@ -39,7 +39,7 @@ RANGES: dict[str, Range] = {
     "beta2_decay": ("a number of 0 at most", lambda power: power <= 0),
     "d": ("a number of 1 or more", lambda threshold: threshold >= 1),
     "start_factor": ("a number above 0 and at most 1", lambda factor: 0 < factor <= 1),
-    "eta_min": ("a number", lambda rate: isinstance(rate, numbers.Number)),
+    "eta_min": ("a number", lambda rate: isinstance(rate, numbers.Real)),
     "pct_start": ("a float from 0 to 1", lambda n: isinstance(n, float) and 0 <= n <= 1),
     "anneal_epochs": ("a whole number of 0 or more", lambda n: isinstance(n, int) and n >= 0),
     "anneal_strategy": one_of("cos", "linear"),
@@ -54,6 +54,7 @@ def check(options: dict[str, Any], ranges: dict[str, Range] = RANGES) -> None:
         if name == "lr" and isinstance(value, Tensor) and value._raw.size != 1:
             raise ValueError(f"lr is a tensor of {value._raw.size} elements; give one number")
         expected, holds = ranges[name]
-        given = value if isinstance(value, (tuple, list)) else (value,)
-        if not all(holds(item(v)) for v in given if v is not None):
+        several = isinstance(value, (tuple, list))
+        given = [v for v in value if v is not None] if several else [value]
+        if not all(holds(item(v)) for v in given):
             raise ValueError(f"{name} is {value!r}; give {expected}")

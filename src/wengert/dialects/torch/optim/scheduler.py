@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.optim.optimizer import Optimizer
 from wengert.dialects.torch.optim.ranges import check
-from wengert.dialects.torch.signatures import define_init
+from wengert.dialects.torch.signatures import define_init, split
 from wengert.dialects.torch.tensors import Tensor, made
 
 EPOCH = "step(epoch) sets the schedule to an epoch and is old; write `scheduler.step()`"
@@ -100,6 +100,8 @@ class LRScheduler:
     _is_initial: bool = False
     #: what holds functions or schedules, of which a state has only what they know
     _packed: str = ""
+    #: what a state shows first, in PyTorch's order
+    _order: str = ""
     _step_count: int
     _last_lr: list[Any]
 
@@ -146,7 +148,8 @@ class LRScheduler:
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that is kept, but for the optimiser; of callable objects, their attributes."""
-        state = {name: value for name, value in self.__dict__.items() if name != "optimizer"}
+        first = {name: None for name in split(self._order) if name in self.__dict__}
+        state = first | {k: v for k, v in self.__dict__.items() if k != "optimizer"}
         if self._packed in state:
             state[self._packed] = _packed(state.pop(self._packed))
         return state

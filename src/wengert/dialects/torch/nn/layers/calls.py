@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import sys
+import types
 from collections.abc import Iterable, Mapping
 from inspect import Parameter as Argument
 from typing import Any, ClassVar
@@ -175,6 +177,43 @@ def parameter(*shape: int, device: Any = None, dtype: Any = None) -> Parameter:
 def several(value: Any, count: int) -> tuple[Any, ...]:
     """Return one value for each of some axes; a sequence is taken as it is."""
     return tuple(value) if isinstance(value, Iterable) else (value,) * count
+
+
+# -- classes from rows -----------------------------------------------------------------------------
+
+
+def layer(
+    name: str, *bases: type, doc: str = "", function: str = "", module: str = "", **options: Any
+) -> type[Any]:
+    """Return a class of the module that calls this; its documentation may be that of a function.
+
+    What is printed is by default all that it takes: `inplace` if it is set.
+    """
+    if not bases and "shown" not in options:
+        names = [item.partition("=")[0] for item in split(options.get("takes", ""))]
+        options["shown"] = ", ".join(f"{n}?" if n == "inplace" else f"{n}=" for n in names)
+    doc = doc or (getattr(F, function).__doc__ or "").removeprefix("Return ")
+    module = module or sys._getframe(1).f_globals["__name__"]
+    body = {"__module__": module, "__doc__": doc}
+    given = {"function": function, **options}
+    kind = types.new_class(name, bases or (Call,), given, lambda names: names.update(body))
+    setattr(sys.modules[module], name, kind)  # where pickle looks for it
+    return kind
+
+
+_ALONG = {1: "along one axis", 2: "of images", 3: "of volumes"}
+
+
+def family(
+    name: str, base: type, doc: str, function: str = "", axes: Iterable[int] = (1, 2, 3)
+) -> list[type[Any]]:
+    """Return classes that work along some numbers of axes, which "{}" in a text stands for."""
+    found = []
+    for n in axes:
+        options: Any = {"doc": doc.format(_ALONG[n]), "axes": n, "module": base.__module__}
+        called = f"{function}{n}d" if function else ""
+        found.append(layer(f"{name}{n}d", base, function=called, **options))
+    return found
 
 
 def offer(where: str, *classes: type[Module]) -> None:

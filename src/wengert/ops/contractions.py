@@ -84,7 +84,7 @@ def _product(op: Op, level: Level, rows: Tensor, matrix: Tensor) -> Any:
     return matrix[units.start : units.stop]
 
 
-_matmul = contraction(
+matrix_product = contraction(
     "matmul",
     lambda xp, g, x2, shapes: _multiplied(xp, g, adjoint(xp, x2)),
     lambda xp, g, x1, shapes: _multiplied(xp, adjoint(xp, x1), g),
@@ -112,7 +112,7 @@ def _multiplied_on_numpy(x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
     return product
 
 
-_matmul.op.numpy_function = _multiplied_on_numpy  # type: ignore[attr-defined]
+matrix_product.op.numpy_function = _multiplied_on_numpy  # type: ignore[attr-defined]
 
 
 def matmul(x1: Any, x2: Any, /) -> Any:
@@ -126,7 +126,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
         )
     rows = shapes.expand_dims(x1, axis=0) if len(left) == 1 else x1
     columns = shapes.expand_dims(x2, axis=1) if len(right) == 1 else x2
-    product = _matmul(rows, columns)
+    product = matrix_product(rows, columns)
     dropped = (-2,) * (len(left) == 1) + (-1,) * (len(right) == 1)
     return shapes.squeeze(product, axis=dropped) if dropped else product
 
@@ -294,7 +294,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     count = math.prod(x1.shape[a] for a in rows), math.prod(x2.shape[b] for b in columns)
     left = shapes.reshape(shapes.permute_dims(x1, (*rows, *mine)), (count[0], inner))
     right = shapes.reshape(shapes.permute_dims(x2, (*theirs, *columns)), (inner, count[1]))
-    return shapes.reshape(_matmul(left, right), tuple(shape))
+    return shapes.reshape(matrix_product(left, right), tuple(shape))
 
 
 @composite(samples=[sample((2, 3), (2, 3)), sample((2, 3), (3,)), sample((3, 2), (3, 2), axis=-2)])

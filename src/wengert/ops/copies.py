@@ -23,7 +23,7 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
 from wengert.ops.families import declared, sample
 from wengert.ops.indexing import index
-from wengert.ops.updates import _set, zeros_for
+from wengert.ops.updates import at_set, zeros_for
 
 View = Callable[[Tensor], Tensor]
 #: Index arrays, and slices, that select elements of a view.
@@ -143,7 +143,7 @@ def _examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> An
     x, values = (batching.full(a, m, level) for a, m in zip(arrays, mapped, strict=True))
     places = _positions(path, key, x.shape[1:]).reshape(-1)
     flat, parts = (ns.reshape(a, (level.size, math.prod(a.shape[1:]))) for a in (x, values))
-    return ns.reshape(_set(flat, parts, key=(slice(None), places), winners=None), x.shape)
+    return ns.reshape(at_set(flat, parts, key=(slice(None), places), winners=None), x.shape)
 
 
 def _later(x: Any) -> Any:

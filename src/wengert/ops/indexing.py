@@ -276,7 +276,7 @@ def _sliced(xp: Any, x: Any, parts: Any) -> Any:
     return xp.flip(x[tuple(ahead)], axis=tuple(flipped))
 
 
-_slice = position_map(
+slice_parts = position_map(
     "slice",
     slice_transpose,
     batch=_slice_examples,
@@ -295,7 +295,7 @@ _slice = position_map(
     reference=lambda x, parts: x[parts],
     doc="Return the hyper-rectangle that integers, slices and newaxes select.",
 )
-_slice.op.numpy_function = lambda x, *, parts: x[parts]  # type: ignore[attr-defined]
+slice_parts.op.numpy_function = lambda x, *, parts: x[parts]  # type: ignore[attr-defined]
 
 # -- index arrays -------------------------------------------------------------------------
 
@@ -368,7 +368,8 @@ def _lifted(key: tuple[Any, ...], level: Level, ndim: int) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _index_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+def index_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    """Return the selection of all examples, each with its own index arrays if they differ."""
     (x,), key = arrays, params["key"]
     if mapped[0]:
         layout = over_examples(key, level)
@@ -414,7 +415,7 @@ index = position_map(
     "index",
     index_transpose,
     params=("key",),
-    batch=_index_examples,
+    batch=index_examples,
     compute=lambda xp, x, key: xp.index(x, key),
     samples=_KEYS,
     reference=lambda x, key: x[key],
@@ -464,11 +465,11 @@ def getitem(x: Any, key: Any) -> Any:
     x = x if type(x) is Tensor else shapes.tensor(x, "x[...]")
     usual = _integers_and_slices(key, x._raw.shape)
     if usual is not None:
-        return _slice(x, parts=usual)
+        return slice_parts(x, parts=usual)
     if is_scalar_mask(key):
         x, key = shapes.expand_dims(x, axis=0), slice(0, int(bool(key)))
     parts, basic = parse_key(key, x.shape)
-    return _slice(x, parts=parts) if basic else index(x, key=parts)
+    return slice_parts(x, parts=parts) if basic else index(x, key=parts)
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:

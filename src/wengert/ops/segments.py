@@ -413,7 +413,7 @@ def segment_sum(data: Any, segment_ids: Any, /, *, num_segments: int | None = No
     Tensor([4., 0., 2.], dtype=float64)
     """
     data, params = _checked("segment_sum", data, segment_ids, num_segments)
-    return _segment_sum(reductions._accumulated(data, None, "segment_sum"), **params)
+    return _segment_sum(reductions.accumulated(data, None, "segment_sum"), **params)
 
 
 def segment_prod(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
@@ -422,7 +422,7 @@ def segment_prod(data: Any, segment_ids: Any, /, *, num_segments: int | None = N
     Its derivative exists also where elements are 0.
     """
     data, params = _checked("segment_prod", data, segment_ids, num_segments)
-    return _segment_prod(reductions._accumulated(data, None, "segment_prod"), **params)
+    return _segment_prod(reductions.accumulated(data, None, "segment_prod"), **params)
 
 
 def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:

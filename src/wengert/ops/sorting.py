@@ -100,7 +100,7 @@ def _top_by_partition(x: np.ndarray, k: int, largest: bool) -> np.ndarray | None
     return np.take_along_axis(places, order, axis=-1)
 
 
-_topk = zero(
+topk_positions = zero(
     "topk_places",
     params=("k", "axis", "largest"),
     compute=_top_places,
@@ -142,14 +142,14 @@ def topk(x: Any, k: int, /, *, axis: int = -1, largest: bool = True) -> TopK:
             f"topk: k={k} of {x.shape[axis]} elements along axis {axis} of shape {x.shape}; "
             f"expected 0 to {x.shape[axis]}"
         )
-    places = _topk(x, k=k, axis=axis, largest=bool(largest))
+    places = topk_positions(x, k=k, axis=axis, largest=bool(largest))
     return TopK(take_along_axis(x, places, axis=axis), places)
 
 
 # -- quantiles ----------------------------------------------------------------------------
 
 
-def _order_statistics(xp: Any, x: Any, places: tuple[int, ...]) -> Any:
+def _sorted_at(xp: Any, x: Any, places: tuple[int, ...]) -> Any:
     if xp is backends.NUMPY:
         few = len(places) < 16
         ranked = np.partition(x, places, axis=-1) if few else np.sort(x, axis=-1)
@@ -169,11 +169,11 @@ def _order_rule(xp: Any, g: Any, x: Any, y: Any, places: tuple[int, ...]) -> Any
     return total
 
 
-_ordered = special(
+order_statistics = special(
     "order_statistics",
     _order_rule,
     params=("places",),
-    compute=_order_statistics,
+    compute=_sorted_at,
     batch=batching.as_it_is,
     samples=[sample((5,), places=(2,)), sample((2, 4), places=(0, 3))],
     kinds="f",
@@ -266,7 +266,7 @@ def _between(rows: Tensor, q: Tensor, method: str) -> Any:
     low = np.maximum(high - 1, 0) if follows else low
     places, where = np.unique(np.stack([low, high, np.full_like(low, n - 1)]), return_inverse=True)
     where = where.reshape(3, *low.shape)
-    found = _ordered(rows, places=tuple(places.tolist()))
+    found = order_statistics(rows, places=tuple(places.tolist()))
     below, above, last = (take(found, wrap(each(part)), axis=-1) for part in where)
     usual = type(found._raw) is np.ndarray and _differences_are_finite(found._raw)
     if follows:

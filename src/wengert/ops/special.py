@@ -1006,7 +1006,7 @@ def _shares(xp: Any, x: Any, y: Any, weight: Any, axis: tuple[int, ...]) -> Any:
     return share / xp.where(known & (total != 0), total, xp.ones_like(x))
 
 
-_logsumexp = reduction(
+logsumexp_over = reduction(
     "special.logsumexp",
     lambda xp, g, x, y, axis: g * _shares(xp, x, y, xp.ones_like(x), axis),
     compute=_logsumexp_values,
@@ -1085,7 +1085,7 @@ def logsumexp(
     """
     x = _real(x, "logsumexp")
     if b is None and not return_sign:
-        return _logsumexp(x, axis=normalised(axis, x.ndim, "logsumexp"), keepdims=keepdims)
+        return logsumexp_over(x, axis=normalised(axis, x.ndim, "logsumexp"), keepdims=keepdims)
     x, b = shapes.broadcast_arrays(x, creation.ones_like(x) if b is None else _real(b, "logsumexp"))
     axis = normalised(axis, x.ndim, "logsumexp")
     y, sign = _weighted(x, b, axis=axis)

@@ -42,13 +42,13 @@ def _running(op: Any, x: Native, dim: Any) -> Native:
 @offered("cumsum", in_place=True)
 def cumsum(input: Any, dim: Any, *, dtype: Any = None) -> Any:
     """Return running sums along an axis."""
-    return in_order(_running(cumulative._cumulative_sum, accumulated(tensor_of(input), dtype), dim))
+    return in_order(_running(cumulative.sum_along, accumulated(tensor_of(input), dtype), dim))
 
 
 @offered("cumprod", in_place=True)
 def cumprod(input: Any, dim: Any, *, dtype: Any = None) -> Any:
     """Return running products along an axis."""
-    return _running(cumulative._cumulative_prod, accumulated(tensor_of(input), dtype), dim)
+    return _running(cumulative.prod_along, accumulated(tensor_of(input), dtype), dim)
 
 
 @offered("logcumsumexp")
@@ -56,12 +56,12 @@ def logcumsumexp(input: Any, dim: Any) -> Any:
     """Return the logarithms of running sums of exponentials along an axis."""
     x = tensor_of(input)
     if kind_of(x) == "f":
-        return _running(cumulative._cumulative_logsumexp, x, dim)
+        return _running(cumulative.logsumexp_along, x, dim)
     if kind_of(x) != "c":
         raise unable("logcumsumexp_out_cpu", x)
     lines, axis = lines_of(x, dim)
     top = wrap_native(ns.real(lines)._raw.max(axis=axis, keepdims=True, initial=-math.inf))
-    y = ns.log(cumulative._cumulative_sum(ns.exp(lines - top), axis=axis)) + top
+    y = ns.log(cumulative.sum_along(ns.exp(lines - top), axis=axis)) + top
     return ns.reshape(y, x.shape)
 
 
@@ -135,7 +135,7 @@ def _between(y: Any, x: Any, dx: Any, dim: Any) -> tuple[Native, int]:
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """Return the integral along an axis by the rule of trapezia."""
     areas, axis = _between(y, x, dx, dim)
-    total = reductions._sum(accumulated(areas, None), axis=(axis,), keepdims=False)
+    total = reductions.sum_over(accumulated(areas, None), axis=(axis,), keepdims=False)
     return ns.divide(*promoted(total, 2.0))
 
 
@@ -143,7 +143,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """Return the integrals up to each point along an axis by the rule of trapezia."""
     areas, axis = _between(y, x, dx, dim)
-    total = cumulative._cumulative_sum(accumulated(areas, None), axis=axis)
+    total = cumulative.sum_along(accumulated(areas, None), axis=axis)
     return ns.divide(*promoted(total, 2.0))
 
 
@@ -255,8 +255,8 @@ def _weighted_centre(rows: Native, weights: Any, total: Any) -> Native:
     if not rows.shape[1]:
         return rows
     if weights is None:
-        return rows - reductions._mean(rows, axis=(1,), keepdims=True)
-    return rows - reductions._sum(rows * weights, axis=(1,), keepdims=True) / total
+        return rows - reductions.mean_over(rows, axis=(1,), keepdims=True)
+    return rows - reductions.sum_over(rows * weights, axis=(1,), keepdims=True) / total
 
 
 @offered("cov", label="SqueezeBackward0")

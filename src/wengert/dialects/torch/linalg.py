@@ -171,15 +171,15 @@ def _of_matrix(x: Native, order: Any) -> Native:
     if order == "nuc" or abs(order) == 2:
         values = singular_values(x)
         if order == "nuc":
-            return reductions._sum(values, axis=(x.ndim - 2,), keepdims=False)
+            return reductions.sum_over(values, axis=(x.ndim - 2,), keepdims=False)
     else:
         size = apply(conventions.absolute.op, (x,), {})
         axis = x.ndim - (2 if abs(order) == 1 else 1)
-        values = reductions._sum(size, axis=(axis,), keepdims=False)
+        values = reductions.sum_over(size, axis=(axis,), keepdims=False)
     last = x.ndim - 2
     if not values.shape[last]:
-        return reductions._sum(values, axis=(last,), keepdims=False)
-    reduce = reductions._max if order > 0 else reductions._min
+        return reductions.sum_over(values, axis=(last,), keepdims=False)
+    reduce = reductions.max_over if order > 0 else reductions.min_over
     return reduce(values, axis=(last,), keepdims=False)
 
 
@@ -234,7 +234,7 @@ def cond(input: Any, p: Any = None) -> Any:
     if order is None or order in (2, -2):
         values = singular_values(matrices(x, "linalg.svd", kernel="linalg_svd_cpu"))
         if 0 in x.shape[-2:]:
-            return reductions._sum(values, axis=(values.ndim - 1,), keepdims=False)
+            return reductions.sum_over(values, axis=(values.ndim - 1,), keepdims=False)
         first, last = values[..., 0], values[..., -1]
         return ns.divide(last, first) if order == -2 else ns.divide(first, last)
     if order not in ("fro", "nuc", 1, -1, math.inf, -math.inf):
@@ -318,7 +318,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     first = ns.conj(first) if kind_of(first) == "c" else first
     product = ns.multiply(first, second)
     axes = (axis_of(dim, product.ndim),) if product.ndim else ()
-    return reductions._sum(product, axis=axes, keepdims=False)
+    return reductions.sum_over(product, axis=axes, keepdims=False)
 
 
 @offered("linalg.cross", method=False, label="LinalgCrossBackward0")

@@ -35,7 +35,7 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import contractions
 
-_MATMUL: Any = contractions._matmul.op  # type: ignore[attr-defined]
+_MATMUL: Any = contractions.matrix_product.op  # type: ignore[attr-defined]
 LABELS.setdefault(_MATMUL.name, "MmBackward0")
 
 
@@ -69,7 +69,7 @@ def _multiplied(x: Native, y: Native) -> Native:
     """Return the product of matrices, of as many as there are in front."""
     if x.shape[-1] != y.shape[-2]:
         raise RuntimeError(f"{_sizes(x, y)} have no product; the inner lengths must be equal")
-    return contractions._matmul(x, y)
+    return contractions.matrix_product(x, y)
 
 
 def _product(input: Any, other: Any) -> Any:
@@ -123,7 +123,7 @@ put(("Tensor.__rmatmul__",), _reflected)
 
 def _dotted(x: Native, y: Native) -> Native:
     """Return the sum of products of two vectors."""
-    product = contractions._matmul(ns.expand_dims(x, axis=0), ns.expand_dims(y, axis=1))
+    product = contractions.matrix_product(ns.expand_dims(x, axis=0), ns.expand_dims(y, axis=1))
     return ns.reshape(product, ())
 
 
@@ -142,7 +142,7 @@ def bmm(input: Any, mat2: Any) -> Any:
     """Return the products of as many pairs of matrices."""
     x, y = tensor_of(input), tensor_of(mat2, "mat2")
     _check_batches(x, y, "bmm")
-    return contractions._matmul(x, y)
+    return contractions.matrix_product(x, y)
 
 
 def _check_batches(x: Native, y: Native, name: str) -> None:
@@ -303,7 +303,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
     tensor_of(input)
     x, y = tensor_of(batch1, "batch1"), tensor_of(batch2, "batch2")
     _check_batches(x, y, "baddbmm")
-    return _added(input, contractions._matmul(x, y), beta, alpha)
+    return _added(input, contractions.matrix_product(x, y), beta, alpha)
 
 
 @offered("addbmm", in_place=True)

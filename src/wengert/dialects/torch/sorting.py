@@ -98,7 +98,9 @@ def topk(input: Any, k: Any, dim: Any = -1, largest: bool = True, sorted: bool =
         raise RuntimeError(
             f"k={count} of {lines.shape[axis]} elements; give a smaller k, of 0 or more"
         )
-    places = sorting._topk(constant(lines), k=count, axis=axis, largest=truth(largest, "largest"))
+    places = sorting.topk_positions(
+        constant(lines), k=count, axis=axis, largest=truth(largest, "largest")
+    )
     shape = places.shape if x.ndim or count != 1 else ()
     return TopK(taken(lines, places, axis, shape), ns.reshape(places, shape))
 
@@ -160,7 +162,7 @@ def _whole_middle(x: Native, skip_nan: bool) -> Native:
     strange = int(np.count_nonzero(np.isnan(_raw(flat))))
     if strange:
         rank = (count - strange - 1) // 2 if skip_nan and strange < count else count - 1
-    return ns.reshape(sorting._ordered(flat, places=(rank,)), ())
+    return ns.reshape(sorting.order_statistics(flat, places=(rank,)), ())
 
 
 def _median_function(name: str, kind: Any) -> Any:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import difflib
-import functools
 import importlib
 import re
 from collections.abc import Callable, Iterator
@@ -22,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects import quiet
+from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
 from wengert.dialects.torch import memory
-from wengert.dialects.torch.modes import TRACKING, Tracking
+from wengert.dialects.torch.modes import TRACKING
 from wengert.dialects.torch.tensors import (
     Tensor,
     camel,
@@ -283,59 +283,63 @@ def _is_passed(error: Exception, raises: tuple[type[Exception], ...]) -> bool:
     return isinstance(error, raises) or hasattr(error, "as_is")
 
 
-#: NumPy's names of arguments, which PyTorch takes as well.
-_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
-
-
-def _also_called(function: Callable[..., Any]) -> dict[str, str]:
-    """Return which of NumPy's names of arguments stand for some that a function has."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return {}
-    takes = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return {k: v for k, v in _NUMPY_NAMES.items() if v in takes and k not in takes}
-
-
 def as_is(error: Exception) -> Exception:
     """Return an error that is raised as it is, though its class is one that operations raise."""
     error.as_is = True  # type: ignore[attr-defined]
     return error
 
 
+def _enter() -> tuple[Any, Any]:
+    """Begin to record and to compute without NumPy's warnings."""
+    return None if active.get() else active.set(TRACKING), quiet.enter()
+
+
+def _leave(state: tuple[Any, Any]) -> None:
+    token, loud = state
+    quiet.leave(loud)
+    if token is not None:
+        active.reset(token)
+
+
+def _translate(error: Exception, function: Function) -> Exception:
+    """Return PyTorch's error for one that an operation raised."""
+    if _is_passed(error, function.raises):
+        return error
+    return _class_for(error)(_words(function.name, error))
+
+
+DIALECT = Dialect(
+    enter=_enter,
+    leave=_leave,
+    finish=lambda result, given, _, label: finish(result, given, label),
+    errors=(ShapeError, DtypeError, ValueError),
+    translate=_translate,
+    extra="out",
+    by_name=True,
+    store=store,
+    aliases={"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"},
+)
+
+
 def guarded(
-    function: Callable[..., Any], label: str, *raises: type[Exception]
+    body: Callable[..., Any],
+    label: str,
+    *raises: type[Exception],
+    other_label: str = "",
+    quick: Quick | None = None,
 ) -> Callable[..., Any]:
-    """Return a function whose tensors and errors are PyTorch's."""
-    name = function.__name__.strip("_")
-    also = _also_called(function)
-
-    @functools.wraps(function)
-    def call(*args: Any, out: Any = None, **options: Any) -> Any:
-        if options and not also.keys().isdisjoint(options):
-            options = {also.get(key, key): value for key, value in options.items()}
-        token, loud = None if active.get() else active.set(TRACKING), quiet.enter()
-        try:
-            result = finish(function(*args, **options), args, options, label)
-        except (ShapeError, DtypeError, ValueError) as error:
-            if _is_passed(error, raises):
-                raise
-            raise _class_for(error)(_words(name, error)) from error
-        finally:
-            quiet.leave(loud)
-            if token is not None:
-                active.reset(token)
-        return result if out is None else store(result, out)
-
-    return call
+    """Return a function whose arguments, tensors and errors are PyTorch's."""
+    name = body.__name__.strip("_")
+    return function(Function(body, name, DIALECT, label, other_label, raises, quick))
 
 
-def finish(result: Any, args: Any, options: Any, label: str) -> Any:
+def finish(result: Any, args: tuple[Any, ...], label: str) -> Any:
     """Return the result of a function as PyTorch's, with memory and nodes of its own."""
     if type(result) is Native:
         raw = result._raw
         given = _is_given(raw, args)
         if given or (type(raw) is np.ndarray and raw.base is not None):
-            raw = _own(raw, args, options)
+            raw = _own(raw, args)
             node = result._node
             if given and node is not None:  # what changes nothing is a tensor of its own as well
                 alias = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
@@ -346,7 +350,7 @@ def finish(result: Any, args: Any, options: Any, label: str) -> Any:
             mark(result._node, label)
         return outward(wrap_native(raw, result._node))
     if isinstance(result, (tuple, list)):
-        parts = [finish(part, args, options, label) for part in result]
+        parts = [finish(part, args, label) for part in result]
         if hasattr(result, "_fields"):
             return type(result)(*parts)
         return type(result)(parts)
@@ -357,12 +361,12 @@ def _is_given(raw: Any, args: Any) -> bool:
     return any(isinstance(a, (Tensor, Native)) and a._raw is raw for a in args)
 
 
-def _own(raw: Any, args: Any, options: Any) -> Any:
+def _own(raw: Any, args: tuple[Any, ...]) -> Any:
     """Return an array, copied if it shares memory with an argument."""
     if type(raw) is not np.ndarray:
         return raw
     whole = memory.owner(raw)
-    for value in (*args, *options.values()):
+    for value in args:
         for part in value if isinstance(value, (list, tuple)) else (value,):
             mine = getattr(part, "_raw", None)
             if type(mine) is np.ndarray and memory.owner(mine) is whole:
@@ -458,29 +462,22 @@ def view(
     return declare
 
 
-def as_view(function: Callable[..., Any], label: str, several: bool = True) -> Callable[..., Any]:
+def as_view(body: Callable[..., Any], label: str, several: bool = True) -> Callable[..., Any]:
     """Return a function whose results, one or a tuple of them, are views of its first argument."""
-    name = function.__name__.strip("_")
 
-    @functools.wraps(function)
-    def call(input: Any, *args: Any, **options: Any) -> Any:
-        def step(k: int) -> Callable[[Native], Native]:
-            return lambda whole: function(whole, *args, **options)[k]
-
+    def views(input: Any, _: Any, step: Callable[[Native], Any], function: Function) -> Any:
         if not isinstance(input, Tensor):
             convert(input)  # which has words for it
-        with Tracking(), translated(name):
-            result = function(convert(input), *args, **options)
-            if type(result) is Native:
-                return memory.viewed(
-                    input, result, lambda whole: function(whole, *args, **options), label
-                )
-            parts = [
-                memory.viewed(input, part, step(k), label, several) for k, part in enumerate(result)
-            ]
-        return tuple(parts)
+        result = step(convert(input))
+        if type(result) is Native:
+            return memory.viewed(input, result, step, label)
 
-    return call
+        def part(k: int) -> Any:
+            return memory.viewed(input, result[k], lambda whole: step(whole)[k], label, several)
+
+        return tuple(part(k) for k in range(len(result)))
+
+    return function(Function(body, body.__name__.strip("_"), DIALECT, label, view=views))
 
 
 def plain(*names: str, differs: str = "") -> Callable[[Any], Any]:

@@ -398,7 +398,7 @@ def _put_back(x: Native, where: np.ndarray, size: Ints, name: str) -> Native:
     nothing = wrap_native(np.zeros((rows, count), x._raw.dtype))
     values = ns.reshape(x, flat.shape)
     # each element has the derivative of its place, also where another one is written over it
-    found = updates._set(nothing, values, key=(np.arange(rows)[:, None], flat), winners=None)
+    found = updates.at_set(nothing, values, key=(np.arange(rows)[:, None], flat), winners=None)
     return ns.reshape(found, (*lead, *size))
 
 

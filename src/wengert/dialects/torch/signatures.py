@@ -16,6 +16,7 @@ _SELF = Argument("self", Argument.POSITIONAL_OR_KEYWORD)
 _RETURNS = {"__init__": "None", "forward": "Any"}
 #: A comma that is not inside of brackets.
 _COMMA = re.compile(r",\s+(?![^(]*\))")
+_KNOWN = frozenset({"Any", "Callable", "None", "bool", "float", "int", "str", "tuple"})
 _NONE: Mapping[str, Argument] = {}
 
 
@@ -39,17 +40,25 @@ def arguments(text: str, known: Mapping[str, Argument] = _NONE) -> list[Argument
         name, _, value = item.partition("=")
         argument = known.get(name, Argument(name, kind, annotation="Any"))
         default = ast.literal_eval(value) if value else argument.default
+        if not _is_known(argument.annotation):
+            argument = argument.replace(annotation="Any")
         if argument.annotation == "Any" and isinstance(default, (bool, float, str)):
             argument = argument.replace(annotation=type(default).__name__)
         found.append(argument.replace(kind=kind, default=default))
     return found
 
 
+def _is_known(annotation: Any) -> bool:
+    """Return whether an annotation means something outside of its own module."""
+    return _KNOWN.issuperset(re.findall(r"[A-Za-z_]\w*", str(annotation)))
+
+
 def define(cls: type, name: str, arguments: list[Argument], body: str, **names: Any) -> None:
     """Give a class a method of one line, unless it has written that method itself."""
     if name in vars(cls):
         return
-    signature = Signature([_SELF, *arguments], return_annotation=_RETURNS[name])
+    takes = [a if _is_known(a.annotation) else a.replace(annotation="Any") for a in arguments]
+    signature = Signature([_SELF, *takes], return_annotation=_RETURNS[name])
     text, file = f"def {name}{signature}: {body}", f"<{cls.__name__}.{name}>"
     linecache.cache[file] = (len(text), None, [text], file)  # for tracebacks
     scope = {**names, "__name__": cls.__module__, "Any": Any, "Callable": Callable}

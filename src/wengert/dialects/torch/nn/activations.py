@@ -92,7 +92,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     return kinks.softshrink(number(lambd))(input)
 
 
-@functional("prelu", "prelu", "Tensor.prelu", label="PreluKernelBackward0")
+@functional("prelu", "Tensor.prelu", label="PreluKernelBackward0")
 def prelu(input: Any, weight: Any) -> Any:
     """Return x where it is positive, else x times the weight of its channel."""
     x, w = real(input, "prelu"), only_tensor(weight, "prelu", "weight")
@@ -206,7 +206,7 @@ def _with_fractions(x: Native) -> Native:
     return astype(x, dtypes.floating(x._raw.dtype))
 
 
-@functional("softsign", label="DivBackward0")
+@functional(label="DivBackward0")
 def softsign(input: Any) -> Any:
     """Return x / (1 + abs(x))."""
     given = only_tensor(input, "softsign")
@@ -217,7 +217,7 @@ def softsign(input: Any) -> Any:
     return apply(conventions.divide.op, (x, around), {})
 
 
-@functional("tanhshrink", label="SubBackward0")
+@functional(label="SubBackward0")
 def tanhshrink(input: Any) -> Any:
     """Return x - tanh(x)."""
     given = only_tensor(input, "tanhshrink")
@@ -227,13 +227,13 @@ def tanhshrink(input: Any) -> Any:
     return x - ns.tanh(x)
 
 
-@functional("logsigmoid", label="LogSigmoidBackward0")
+@functional(label="LogSigmoidBackward0")
 def logsigmoid(input: Any) -> Any:
     """Return log(sigmoid(x))."""
     return special.log_expit(real(input, "log_sigmoid"))
 
 
-@functional("glu")
+@functional()
 def glu(input: Any, dim: int = -1) -> Any:
     """Return the first half of x along an axis, times the sigmoid of the second."""
     x = real(input, "glu")
@@ -307,7 +307,7 @@ def _gumbel(size: tuple[int, ...], kind: np.dtype) -> np.ndarray:
     return -np.log(waits.reshape(size))
 
 
-@functional("gumbel_softmax", label="SoftmaxBackward0")
+@functional(label="SoftmaxBackward0")
 def gumbel_softmax(
     logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Any:

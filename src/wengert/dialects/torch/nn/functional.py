@@ -34,7 +34,7 @@ from wengert.ops.neural import attention, layers
 # -- affine maps -----------------------------------------------------------------------------------
 
 
-@functional("linear", label="AddmmBackward0")
+@functional(label="AddmmBackward0")
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """Return input @ weight.T + bias."""
     x, w = only_tensor(input, "linear"), only_tensor(weight, "linear", "weight")
@@ -63,7 +63,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return contractions.matmul(x, turned) + b
 
 
-@functional("bilinear", "bilinear", label="AddBackward0")
+@functional("bilinear", label="AddBackward0")
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """Return input1 @ weight[k] @ input2 for each k, plus bias."""
     x1, x2 = only_tensor(input1, "bilinear", "input1"), only_tensor(input2, "bilinear", "input2")
@@ -135,7 +135,7 @@ def _shorten(weight: Any, where: np.ndarray, max_norm: float, norm_type: float) 
             overwrite(weight, wrap_native(new))
 
 
-@functional("embedding")
+@functional()
 def embedding(
     input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
@@ -162,7 +162,7 @@ def _embedding(
     return _rows(weight, _indices(indices, "embedding"), padding_idx, scale_grad_by_freq)
 
 
-@functional("embedding_bag")
+@functional()
 def embedding_bag(
     input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None,
     norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean",
@@ -252,7 +252,7 @@ def _bagged(rows: Native, shares: Any, bags: np.ndarray, count: int, mode: str) 
     return sums / wrap_native(sizes[:, None].astype(sums._raw.dtype))
 
 
-@functional("one_hot", label="")
+@functional(label="")
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """Return 1 at each index along a new last axis, else 0."""
     x = only_tensor(tensor, "one_hot", "tensor")
@@ -420,7 +420,7 @@ def _repeated(x: Native, heads: int) -> Native:
     return ns.repeat(x, heads // x.shape[-3], axis=-3)
 
 
-@functional("scaled_dot_product_attention", label="ScaledDotProductFlashAttentionForCpuBackward0")
+@functional(label="ScaledDotProductFlashAttentionForCpuBackward0")
 def scaled_dot_product_attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
     is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,

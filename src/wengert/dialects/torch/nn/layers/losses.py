@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert.dialects.torch.nn.layers.calls import Call, F, layer, offer
 from wengert.dialects.torch.nn.layers.shapes import PairwiseDistance
-from wengert.dialects.torch.nn.losses import _way
+from wengert.dialects.torch.nn.losses import reduction_of
 from wengert.engine.errors import caller_depth
 
 
@@ -19,7 +19,7 @@ class _Loss(Call, takes="size_average=None, reduce=None, reduction='mean'"):
     def _init_with(self, **options: Any) -> None:
         size_average, reduce = options.pop("size_average", None), options.pop("reduce", None)
         if size_average is not None or reduce is not None:
-            options["reduction"] = _way(size_average, reduce, None)
+            options["reduction"] = reduction_of(size_average, reduce, None)
         for name in ("weight", "pos_weight"):
             if name in options:
                 self.register_buffer(name, options.pop(name))

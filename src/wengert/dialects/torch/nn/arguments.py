@@ -140,7 +140,7 @@ _INPLACE = Parameter("inplace", _KIND, default=False, annotation="bool")
 
 
 def activation(
-    name: str, *also: str, underscored: tuple[str, ...] = ()
+    name: str, *also: str, underscored: tuple[str, ...] = (), doc: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers an activation, with an argument `inplace` after its own.
 
@@ -168,7 +168,7 @@ def activation(
         functions: Any = ((call, name), (without, name), (changed, f"{name}_"))
         for function, its in functions:
             function.__name__ = function.__qualname__ = its
-            function.__doc__ = choose.__doc__
+            function.__doc__ = doc or choose.__doc__
             function.__signature__ = Signature([*takes, _INPLACE] if function is call else takes)
         put((F + name,), call)
         put(also, without)

@@ -61,7 +61,7 @@ class Dialect:
     #: ``() -> state`` and ``(state) -> None``, around reading, computing and finishing
     enter: Callable[[], Any]
     leave: Callable[[Any], None]
-    #: ``(result, given tensors, state, function) -> result`` of the framework's class
+    #: ``(result, given tensors, state, label) -> result`` of the framework's class
     finish: Callable[..., Any]
     #: the classes of errors that may need other words, and ``(error, function) -> error``
     errors: tuple[type[Exception], ...]
@@ -85,8 +85,6 @@ class Quick:
     tensor: type[Any]
     #: the operation's parameters, and the body's parameters that they are read from
     given: Mapping[str, str]
-    #: what the node is called if the second parameter was given
-    label: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +94,9 @@ class Function:
     body: Callable[..., Any]
     name: str
     dialect: Dialect
+    #: what nodes are called; and if the second argument is given, where that is another name
     label: str = ""
+    other_label: str = ""
     #: classes of errors that are raised as they are
     raises: tuple[type[Exception], ...] = ()
     quick: Quick | None = None
@@ -326,7 +326,11 @@ class _Source:
             for p in self.parameters
             if p.name not in self.kinds or self.kinds[p.name][0].tensor
         )  # fmt: skip
-        return [f"_result = _finish(_body({passed}), ({tensors}), _state, _function)"]
+        label = repr(self.made_of.label)
+        if self.made_of.other_label:
+            second = self.parameters[1].name
+            label = f"{label} if {second} is None else {self.made_of.other_label!r}"
+        return [f"_result = _finish(_body({passed}), ({tensors}), _state, {label})"]
 
     def _quickly(self, quick: Quick) -> list[str]:
         """Return the lines that call an operation at once."""
@@ -343,10 +347,9 @@ class _Source:
         lines = [f"if {' and '.join(usual)}:"]
         lines += [f"    _result = _quick({', '.join([first.name, *given])})"]
         lines += ["    if _result is not NotImplemented:"]
-        if quick.label:
-            other = next(iter(quick.given.values()))
-            lines += [f"        if {other} is not None and _result._node is not None:"]
-            lines += [f"            _result._node.label = {quick.label!r}"]
+        if self.made_of.other_label:
+            lines += [f"        if {rest[0].name} is not None and _result._node is not None:"]
+            lines += [f"            _result._node.label = {self.made_of.other_label!r}"]
         return [*lines, "        return _result"]
 
 

@@ -97,7 +97,7 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> A
     return activations.gelu(x, approximate="tanh" if approximate else "none")
 
 
-@offered("nn.silu", "nn.swish")
+@offered("nn.silu", "nn.swish", named=False)
 def silu(features: Any, beta: Any = 1.0) -> Any:
     """Return x * sigmoid(beta * x)."""
     x = _real(features, "Sigmoid")

@@ -18,9 +18,11 @@ import numpy as np
 
 from wengert.dialects import quiet
 from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
+from wengert.dialects.quiet import QUIETLY
 from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
-from wengert.dialects.tensorflow.tensors import call_start, noticed, outward
+from wengert.dialects.tensorflow.tensors import Tensor, call_start, noticed, outward
 from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.fastpath import Front, caller
 
 #: Every name that is offered, with what it is.
 NAMES: dict[str, Any] = {}
@@ -95,7 +97,7 @@ def _enter() -> tuple[float, Any]:
     return call_start(), quiet.enter()
 
 
-def _finish(result: Any, given: tuple[Any, ...], state: tuple[float, Any], _: Function) -> Any:
+def _finish(result: Any, given: tuple[Any, ...], state: tuple[float, Any], _: str) -> Any:
     return noticed(outward(result, state[0]), given)
 
 
@@ -122,7 +124,11 @@ UNRECORDED = replace(DIALECT, finish=lambda result, _given, state, _: outward(re
 
 
 def guarded(
-    name: str, *raises: type[Exception], recorded: bool = True, quick: Quick | None = None
+    name: str,
+    *raises: type[Exception],
+    recorded: bool = True,
+    quick: Quick | None = None,
+    named: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that makes a function's arguments, tensors and errors TensorFlow's.
 
@@ -131,7 +137,14 @@ def guarded(
     that it is an operation to TensorFlow.
     """
     dialect = DIALECT if recorded else UNRECORDED
-    return lambda body: function(Function(body, name, dialect, "", raises, quick))
+    dialect = dialect if named else replace(dialect, extra="")
+    return lambda body: function(Function(body, name, dialect, raises=raises, quick=quick))
+
+
+def quick_call(operation: Any, given: dict[str, str], kinds: str = "fc") -> Quick:
+    """Return the short cut to an operation for tensors of some kinds of numbers; see `Quick`."""
+    call = caller(operation.op, Front(Tensor, lambda *_: NotImplemented, kinds, quiet=QUIETLY))
+    return Quick(call, Tensor, given)
 
 
 def offered(
@@ -139,11 +152,16 @@ def offered(
     differs: str = "",
     raises: tuple[type[Exception], ...] = (),
     recorded: bool = True,
+    quick: Quick | None = None,
+    named: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that offers a function under some names, guarded by `guarded`."""
+    """Return a decorator that offers a function under some names.
 
-    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        call = guarded(names[0], *raises, recorded=recorded)(function)
+    All take the argument `name` unless `named` says otherwise. For the other options see `guarded`.
+    """
+
+    def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+        call = guarded(names[0], *raises, recorded=recorded, quick=quick, named=named)(body)
         put(names, call, differs)
         return call
 

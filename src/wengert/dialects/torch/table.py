@@ -130,6 +130,13 @@ ABSENT: dict[str, str] = {
         for prefix in ("", "shifted_")
         for kind in "vw"
     },
+    **{
+        name: (
+            f"torch.{name} is not offered: it has no derivative; write "
+            f"np.{name}(x.numpy(), ...), or torch.histc"
+        )
+        for name in ("histogram", "histogramdd")
+    },
     "library": "torch.library is not offered; declare operations with torch.autograd.Function",
 }
 _HERE = "wengert.dialects.torch"
@@ -311,7 +318,7 @@ def _translate(error: Exception, function: Function) -> Exception:
 DIALECT = Dialect(
     enter=_enter,
     leave=_leave,
-    finish=lambda result, given, _, function: finish(result, given, function.label),
+    finish=lambda result, given, _, label: finish(result, given, label),
     errors=(ShapeError, DtypeError, ValueError),
     translate=_translate,
     extra="out",
@@ -322,11 +329,15 @@ DIALECT = Dialect(
 
 
 def guarded(
-    body: Callable[..., Any], label: str, *raises: type[Exception], quick: Quick | None = None
+    body: Callable[..., Any],
+    label: str,
+    *raises: type[Exception],
+    other_label: str = "",
+    quick: Quick | None = None,
 ) -> Callable[..., Any]:
     """Return a function whose arguments, tensors and errors are PyTorch's."""
     name = body.__name__.strip("_")
-    return function(Function(body, name, DIALECT, label, raises, quick))
+    return function(Function(body, name, DIALECT, label, other_label, raises, quick))
 
 
 def finish(result: Any, args: tuple[Any, ...], label: str) -> Any:

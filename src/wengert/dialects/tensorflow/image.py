@@ -12,6 +12,7 @@ import numpy as np
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.kinds import Input
 from wengert.dialects.tensorflow.random import global_generator, of_seed
 from wengert.dialects.tensorflow.table import ABSENT, offered, put
 from wengert.dialects.tensorflow.tensors import check_dtypes, convert, static, tensor_of
@@ -59,7 +60,6 @@ def _at_least(least: int) -> Callable[..., int]:
 
 
 _one_or_several = _images(3, 4)
-Colours = Annotated[Native, Kind(lambda value, *_: convert(value), tensor=True)]
 Images = Annotated[Native, Kind(_images(), tensor=True)]
 Image = Annotated[Native, Kind(_one_or_several, tensor=True)]
 Batch = Annotated[Native, Kind(_images(4), tensor=True)]
@@ -208,7 +208,7 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
 
 
 @_offered("image.extract_patches")
-def extract_patches(images: Colours, sizes: Any, strides: Any, rates: Any, padding: str) -> Any:
+def extract_patches(images: Input, sizes: Any, strides: Any, rates: Any, padding: str) -> Any:
     """Return windows of images, each laid flat in the place of its channels."""
     if images.ndim != 4 or padding not in ("SAME", "VALID"):
         raise invalid(
@@ -284,13 +284,13 @@ def _as_dtype(x: Native, dtype: Any, saturate: bool = False) -> Native:
 
 
 @_offered("image.convert_image_dtype")
-def convert_image_dtype(image: Colours, dtype: Any, saturate: bool = False) -> Any:
+def convert_image_dtype(image: Input, dtype: Any, saturate: bool = False) -> Any:
     """Return an image in another dtype, scaled to its range."""
     return _as_dtype(image, dtype, saturate)
 
 
 @_offered("image.rgb_to_grayscale")
-def rgb_to_grayscale(images: Colours) -> Any:
+def rgb_to_grayscale(images: Input) -> Any:
     """Return the weighted sum of red, green and blue."""
     if images.shape[-1:] != (3,):
         raise invalid(f"images of shape {images.shape}; expected red, green, blue on the last axis")
@@ -300,7 +300,7 @@ def rgb_to_grayscale(images: Colours) -> Any:
 
 
 @_offered("image.grayscale_to_rgb")
-def grayscale_to_rgb(images: Colours) -> Any:
+def grayscale_to_rgb(images: Input) -> Any:
     """Return the same channel three times."""
     if images.shape[-1:] != (1,):
         raise ValueError(f"images of shape {images.shape}; expected one channel on the last axis")
@@ -315,7 +315,7 @@ def _adjusted(x: Native, how: Callable[..., Native], *numbers: Any) -> Native:
 
 
 @_offered("image.adjust_brightness")
-def adjust_brightness(image: Colours, delta: Any) -> Any:
+def adjust_brightness(image: Input, delta: Any) -> Any:
     """Return an image with a number added to all colours."""
     return _adjusted(image, lambda x, more: x + more, delta)
 
@@ -326,13 +326,13 @@ def _contrast(x: Native, factor: Native) -> Native:
 
 
 @_offered("image.adjust_contrast", differs="it has a gradient")
-def adjust_contrast(images: Colours, contrast_factor: Any) -> Any:
+def adjust_contrast(images: Input, contrast_factor: Any) -> Any:
     """Return an image with the distance of each colour from its mean multiplied."""
     return _adjusted(images, _contrast, contrast_factor)
 
 
 @_offered("image.adjust_gamma")
-def adjust_gamma(image: Colours, gamma: Any = 1, gain: Any = 1) -> Any:
+def adjust_gamma(image: Input, gamma: Any = 1, gain: Any = 1) -> Any:
     """Return gain * image ** gamma."""
     if type(gamma) in (int, float) and gamma < 0:
         raise ValueError(f"gamma={gamma}; expected at least 0")
@@ -377,7 +377,7 @@ def _each_channel(x: Native, kernel: np.ndarray) -> Native:
 
 
 @_offered("image.sobel_edges")
-def sobel_edges(image: Colours) -> Any:
+def sobel_edges(image: Input) -> Any:
     """Return Sobel's differences down and across, as a new last axis; borders are reflected."""
     padded = ns.pad(image, ((0, 0), (1, 1), (1, 1), (0, 0)), mode="reflect")
     across = np.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]])
@@ -487,7 +487,7 @@ def random_contrast(image: Any, lower: float, upper: float, seed: Seed = None) -
 
 
 @_by_chance("crop")
-def random_crop(value: Colours, size: Any, seed: Seed = None) -> Any:
+def random_crop(value: Input, size: Any, seed: Seed = None) -> Any:
     """Return a part of an array, of a size, at a random place."""
     wanted = [int(n) for n in static(size)]
     if len(wanted) != value.ndim or any(map(int.__gt__, wanted, value.shape)):

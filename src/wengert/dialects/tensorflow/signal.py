@@ -12,6 +12,7 @@ from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.tensorflow.conventions import maximum, minimum
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, float32, of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.kinds import Input, Int
 from wengert.dialects.tensorflow.table import ABSENT, offered
 from wengert.dialects.tensorflow.tensors import check_kind, convert, outward, static
 from wengert.engine.tensor import Tensor as Native
@@ -57,10 +58,8 @@ def _wrong(message: str) -> Exception:
     return as_is(ValueError(message))
 
 
-Numbers = Annotated[Native, Kind(lambda value, *_: convert(value), tensor=True)]
 Signal = Annotated[Native, Kind(_reader("f", 1), tensor=True)]
 Waves = Annotated[Native, Kind(_reader("c", 2), tensor=True)]
-Count = Annotated[int, Kind(lambda value, *_: int(static(value)))]
 Floating = Annotated[DType, Kind(_read_floating)]
 Window = Callable[..., Any] | None
 
@@ -112,13 +111,13 @@ def _shifted_axes(axes: Any) -> Any:
 
 
 @offered("signal.fftshift")
-def fftshift(x: Numbers, axes: Any = None) -> Any:
+def fftshift(x: Input, axes: Any = None) -> Any:
     """Return x with the zero frequency moved to the middle."""
     return native.fftshift(x, axes=_shifted_axes(axes))
 
 
 @offered("signal.ifftshift")
-def ifftshift(x: Numbers, axes: Any = None) -> Any:
+def ifftshift(x: Input, axes: Any = None) -> Any:
     """Return x with the zero frequency moved from the middle to the start."""
     return native.ifftshift(x, axes=_shifted_axes(axes))
 
@@ -206,8 +205,8 @@ def _frames(
 
 @offered("signal.frame")
 def frame(
-    signal: Numbers, frame_length: Count, frame_step: Count, pad_end: Any = False,
-    pad_value: Any = 0, axis: Count = -1,
+    signal: Input, frame_length: Int, frame_step: Int, pad_end: Any = False,
+    pad_value: Any = 0, axis: Int = -1,
 ) -> Any:  # fmt: skip
     """Return pieces of `frame_length` that begin every `frame_step` elements along an axis."""
     if not signal.ndim:
@@ -216,7 +215,7 @@ def frame(
 
 
 @offered("signal.overlap_and_add")
-def overlap_and_add(signal: Numbers, frame_step: Count) -> Any:
+def overlap_and_add(signal: Input, frame_step: Int) -> Any:
     """Return the sum of frames, each placed `frame_step` after the one before it."""
     if signal.ndim < 2:
         raise _wrong(f"frames of shape {signal.shape}; expected 2 axes or more")
@@ -241,19 +240,19 @@ def _cosines(n: int, periodic: Any, dtype: DType, a: float) -> Native:
 
 
 @offered("signal.hann_window")
-def hann_window(window_length: Count, periodic: Any = True, dtype: Floating = float32) -> Any:
+def hann_window(window_length: Int, periodic: Any = True, dtype: Floating = float32) -> Any:
     """Return Hann's window."""
     return _cosines(window_length, periodic, dtype, 0.5)
 
 
 @offered("signal.hamming_window")
-def hamming_window(window_length: Count, periodic: Any = True, dtype: Floating = float32) -> Any:
+def hamming_window(window_length: Int, periodic: Any = True, dtype: Floating = float32) -> Any:
     """Return Hamming's window."""
     return _cosines(window_length, periodic, dtype, 0.54)
 
 
 @offered("signal.kaiser_window", differs="of a negative beta, the window is that of -beta")
-def kaiser_window(window_length: Count, beta: Any = 12.0, dtype: Floating = float32) -> Any:
+def kaiser_window(window_length: Int, beta: Any = 12.0, dtype: Floating = float32) -> Any:
     """Return Kaiser's window, which is the same for `beta` and -`beta`."""
     n, kind = window_length, dtype._numpy
     if n == 1:
@@ -280,7 +279,7 @@ def _transform_length(fft_length: Any, frame_length: int) -> int:
 
 @offered("signal.stft")
 def stft(
-    signals: Signal, frame_length: Count, frame_step: Count, fft_length: Any = None,
+    signals: Signal, frame_length: Int, frame_step: Int, fft_length: Any = None,
     window_fn: Window = hann_window, pad_end: Any = False,
 ) -> Any:  # fmt: skip
     """Return Fourier transforms of frames of a signal."""
@@ -291,7 +290,7 @@ def stft(
 
 @offered("signal.inverse_stft")
 def inverse_stft(
-    stfts: Waves, frame_length: Count, frame_step: Count, fft_length: Any = None,
+    stfts: Waves, frame_length: Int, frame_step: Int, fft_length: Any = None,
     window_fn: Window = hann_window,
 ) -> Any:  # fmt: skip
     """Return a signal of which these are the Fourier transforms of frames."""
@@ -303,7 +302,7 @@ def inverse_stft(
 
 
 @offered("signal.inverse_stft_window_fn")
-def inverse_stft_window_fn(frame_step: Count, forward_window_fn: Any = hann_window) -> Any:
+def inverse_stft_window_fn(frame_step: Int, forward_window_fn: Any = hann_window) -> Any:
     """Return a window for `inverse_stft` with which it undoes `stft`."""
 
     def window(frame_length: Any, dtype: Any) -> Any:
@@ -326,7 +325,7 @@ def _mel(hertz: Any) -> Any:
 
 @offered("signal.linear_to_mel_weight_matrix")
 def linear_to_mel_weight_matrix(
-    num_mel_bins: Count = 20, num_spectrogram_bins: Count = 129, sample_rate: Any = 8000,
+    num_mel_bins: Int = 20, num_spectrogram_bins: Int = 129, sample_rate: Any = 8000,
     lower_edge_hertz: Any = 125.0, upper_edge_hertz: Any = 3800.0, dtype: Floating = float32,
 ) -> Any:  # fmt: skip
     """Return the matrix by which a spectrogram becomes one of triangles, evenly apart in mel."""

@@ -117,8 +117,7 @@ class Hooked(Op):
 
     def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
         """Return the cotangent, as the hooks leave it."""
-        recorded = type(g) is Native
-        tensor = made(g._raw, g._node) if recorded else made(np.asarray(g))
+        tensor = shown(g)
         for hook in list(self.hooks.values()):
             tensor = answer_of(callbacks.call(hook, tensor), tensor)
         if self.retains is not None:
@@ -128,7 +127,7 @@ class Hooked(Op):
         sweep = running.get()
         if type(node) is Leaf and sweep is not None and sweep.accumulates:
             tensor = self.gather(node, tensor, sweep)
-        return convert(tensor) if recorded else tensor._raw
+        return carried(xp, tensor)
 
     def gather(self, node: Leaf, tensor: Tensor, sweep: Running) -> Tensor:
         """Give a leaf its gradient now, so that hooks find it there, and return it."""
@@ -147,6 +146,20 @@ class Hooked(Op):
         for seen in list(self.after.values()):
             callbacks.call(seen, (), (tensor,))
         return tensor
+
+
+def shown(g: Any) -> Any:
+    """Return a cotangent, an array or a recorded tensor, as a program sees it; None stays."""
+    if g is None:
+        return None
+    return made(g._raw, g._node) if type(g) is Native else made(np.asarray(g))
+
+
+def carried(xp: Any, tensor: Any) -> Any:
+    """Return a program's tensor as the cotangent that a sweep carries; None stays."""
+    if tensor is None:
+        return None
+    return convert(tensor) if xp is ns else tensor._raw
 
 
 def copied(tensor: Tensor) -> Tensor:
@@ -461,7 +474,7 @@ def _started(xp: Any, nodes: list[Node], seeds: Sequence[Tensor]) -> dict[Node, 
     """Return what a sweep begins with: for each node the sum of its seeds, in its dtype."""
     start: dict[Node, Any] = {}
     for node, seed in zip(nodes, seeds, strict=True):
-        g: Any = convert(seed) if xp is ns else seed._raw
+        g = carried(xp, seed)
         if g.dtype != node.dtype:
             g = xp.astype(g, node.dtype)
         start[node] = ct.add(xp, start[node], g) if node in start else g

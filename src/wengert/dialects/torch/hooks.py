@@ -24,16 +24,17 @@ from wengert.dialects.torch.gradients import (
     Hooked,
     Packed,
     answer_of,
+    carried,
     hooked,
     observers,
     passed,
     running,
+    shown,
 )
 from wengert.dialects.torch.table import plain, put
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
-    convert,
     label_of,
     line_of,
     made,
@@ -106,28 +107,16 @@ class EntryHooks(Around):
     def all_of(self, xp: Any, g: Any, node: Node) -> dict[int, Any]:
         """Return the cotangents of all arguments, as the hooks leave them."""
         several = type(g) is list
-        results = tuple(map(_outward, g if several else [g]))
+        results = tuple(map(shown, g if several else [g]))
         for before in list(self.before.values()):
             results = _answers(callbacks.call(before, results), results)
-        parts = [_inward(xp, t) for t in results]
+        parts = [carried(xp, t) for t in results]
         found = super().all_of(xp, parts if several else parts[0], node)
         places = range(max([len(self.args), *[a + 1 for _, a, _ in node.edges]]))
-        arguments = tuple(_outward(found.get(k)) for k in places)
+        arguments = tuple(shown(found.get(k)) for k in places)
         for after in list(self.after.values()):
             arguments = _answers(callbacks.call(after, arguments, results), arguments)
-        return {k: _inward(xp, t) for k, t in enumerate(arguments) if t is not None}
-
-
-def _outward(g: Any) -> Tensor | None:
-    if g is None:
-        return None
-    return made(*((g._raw, g._node) if hasattr(g, "_node") else (np.asarray(g),)))
-
-
-def _inward(xp: Any, tensor: Tensor | None) -> Any:
-    if tensor is None:
-        return None
-    return convert(tensor) if xp is ns else tensor._raw
+        return {k: carried(xp, t) for k, t in enumerate(arguments) if t is not None}
 
 
 def _answers(answer: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -463,7 +463,7 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
             check_apart(tensor._raw, value._raw)
     old: Any = tensor
     if type(tensor._raw) is np.ndarray and _is_recording():
-        old = made(tensor._raw.copy("K"), entry_below(tensor))  # nodes keep what was there
+        old = made(tensor._raw.copy("K"), node_below(tensor))  # nodes keep what was there
     since = next_order()
     result = function(old, *args, **options)
     if _is_plain(tensor, result):
@@ -478,7 +478,7 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
     return tensor
 
 
-def entry_below(tensor: Tensor) -> Node | None:
+def node_below(tensor: Tensor) -> Node | None:
     """Return the node of what is written to, without the hooks on a view.
 
     In PyTorch such an operation is one on the base, and hooks on the view do not see it. They see

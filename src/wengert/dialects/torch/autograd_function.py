@@ -498,7 +498,7 @@ def _with_node(ctx: FunctionCtx, result: Tensor, args: Sequence[Any], node: Node
 
 def _save(ctx: FunctionCtx, args: tuple[Any, ...], results: list[Any]) -> tuple[Any, ...]:
     """Have a context hold what was saved, and return its arrays."""
-    packing = hooks.packing()
+    packing = callbacks.hooks_in_force()
     saved: list[Any] = []
     arrays: list[np.ndarray] = []
     for value in ctx.to_save:

@@ -55,7 +55,7 @@ class Packed(tuple[Any, ...]):
 class Running(NamedTuple):
     """A sweep that runs: what hooks and a program's own functions may ask about it."""
 
-    entries: list[Node]
+    nodes: list[Node]
     targets: list[Node]
     sources: set[Node]
     #: whether leaves get what is found, and whether a program has said which
@@ -83,6 +83,13 @@ class Handle:
     def __init__(self, hooks: dict[int, Any]) -> None:
         self.id = next(_hook_ids)
         self._hooks = hooks
+
+    @classmethod
+    def of(cls, hooks: dict[int, Any], hook: Callable[..., Any]) -> Handle:
+        """Add a hook to others, and return what takes it away."""
+        handle = cls(hooks)
+        hooks[handle.id] = hook
+        return handle
 
     def remove(self) -> None:
         """Take the hook away."""
@@ -212,10 +219,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
         raise RuntimeError("this tensor gets no gradient for a hook; write x.requires_grad_()")
     node = memory.look_at(tensor, again=True)
     assert node is not None
-    hooks = {} if is_unreached(node) else hooked(node).hooks
-    handle = Handle(hooks)
-    hooks[handle.id] = hook
-    return handle
+    return Handle.of({} if is_unreached(node) else hooked(node).hooks, hook)
 
 
 # -- accumulation ----------------------------------------------------------------------------------
@@ -513,7 +517,7 @@ def _leaves_early(entries: list[Node]) -> list[Node]:
 def _reached(sweep: Running) -> set[Node]:
     """Return the nodes that gradients come to, where functions gave None for some arguments."""
     found = set(sweep.targets)
-    for node in sweep.entries:
+    for node in sweep.nodes:
         if node in found:
             found.update(p for p, argument, _ in node.edges if (node, argument) not in sweep.cut)
     return found

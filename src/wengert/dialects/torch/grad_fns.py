@@ -275,7 +275,7 @@ class GradientEdge(NamedTuple):
     ownership_token: Any = None
 
     @property
-    def entry(self) -> Node:
+    def tape_node(self) -> Node:
         """The node of that result."""
         node = self.node._node
         if type(node.shape) is not list:

@@ -148,6 +148,11 @@ ABSENT: dict[str, str] = {
         }.items()
     },
     "ormqr": "torch.ormqr is not offered; write torch.linalg.qr(A).Q @ other",
+    "signal": (
+        "torch.signal is not offered; write torch.from_numpy of a window of scipy.signal.windows, "
+        "or torch.hann_window and the like"
+    ),
+    "testing.make_tensor": "torch.testing.make_tensor is not offered; write torch.rand or randint",
     "library": "torch.library is not offered; declare operations with torch.autograd.Function",
 }
 _HERE = "wengert.dialects.torch"
@@ -175,7 +180,6 @@ PARTS = tuple(
 )
 LATE: dict[str, tuple[str, ...]] = {
     "special": (f"{_HERE}.special",),
-    "signal": (f"{_HERE}.windows",),
     "autograd.functional": (f"{_HERE}.autograd_functional",),
     "autograd.gradcheck": (f"{_HERE}.checks",),
     "autograd.forward_ad": (f"{_HERE}.forward_ad",),

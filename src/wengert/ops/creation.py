@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from wengert.engine.errors import ShapeError
 from wengert.engine.record import SCALARS, holds_tensor, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise, shapes
+from wengert.ops.families import documented
 
 
 def asarray(
@@ -104,18 +106,13 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
     return wrap(np.array(backends.to_numpy(x)))
 
 
-def _like(name: str) -> Any:
+def _like(name: str) -> Callable[..., Tensor]:
     def make(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
         raw = shapes.tensor(x, name)._raw
         xp: Any = backends.namespace_of(raw)
         return wrap(getattr(xp, name)(raw, dtype=dtype))
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = (
-        f"Return {name.partition('_')[0]} in the shape and dtype of x, or in `dtype`. "
-        f"`wg.{name}([5, 7]).shape` is `(2,)`."
-    )
-    return make
+    return documented(make, name)
 
 
 zeros_like, ones_like, empty_like = map(_like, ("zeros_like", "ones_like", "empty_like"))
@@ -134,18 +131,12 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     return wrap(xp.full_like(raw, fill_value, dtype=dtype))
 
 
-def _filled(name: str) -> Any:
+def _filled(name: str) -> Callable[..., Tensor]:
     def make(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
         _check_device(device)
         return wrap(getattr(np, name)(shape, dtype=dtype or np.float64))
 
-    make.__name__ = make.__qualname__ = name
-    content = "no particular numbers" if name == "empty" else name
-    make.__doc__ = (
-        f"Return {content} in a shape, in float64 unless `dtype` says otherwise. "
-        f"`wg.{name}((2, 3)).shape` is `(2, 3)`."
-    )
-    return make
+    return documented(make, name)
 
 
 zeros, ones, empty = map(_filled, ("zeros", "ones", "empty"))

@@ -8,6 +8,8 @@ that share evenly.
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
-from wengert.ops.families import elementwise, sample, zero
+from wengert.ops.families import Operation, elementwise, sample, zero
 
 INSIDE = (-0.9, 0.9)
 ABOVE_ONE = (1.1, 3.0)
@@ -347,32 +349,25 @@ minimum = elementwise(
 )
 
 
-def _first_is_larger(xp: Any, x1: Any, x2: Any) -> Any:
-    return (x1 >= x2) | xp.isnan(x2)
+def _ignoring_nan(name: str, word: str, wins: Callable[[Any, Any], Any]) -> Operation[Tensor]:
+    """Declare fmax or fmin; `wins` says whether the first is better than the second, or equal."""
+
+    def first(xp: Any, x1: Any, x2: Any) -> Any:
+        return wins(x1, x2) | xp.isnan(x2)
+
+    return elementwise(
+        name,
+        lambda xp, g, x1, x2: xp.keep(g, first(xp, x1, x2)),
+        lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(first(xp, x1, x2))),
+        compute=lambda xp, x1, x2: xp.where(first(xp, x1, x2), x1, x2),
+        numpy=getattr(np, name),
+        kinds="f",
+        doc=f"Return the {word} of two numbers, of which one may be NaN; the first of equal ones.",
+    )
 
 
-def _first_is_smaller(xp: Any, x1: Any, x2: Any) -> Any:
-    return (x1 <= x2) | xp.isnan(x2)
-
-
-fmax = elementwise(
-    "fmax",
-    lambda xp, g, x1, x2: xp.keep(g, _first_is_larger(xp, x1, x2)),
-    lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(_first_is_larger(xp, x1, x2))),
-    compute=lambda xp, x1, x2: xp.where(_first_is_larger(xp, x1, x2), x1, x2),
-    numpy=np.fmax,
-    kinds="f",
-    doc="Return the larger of two numbers, of which one may be NaN; the first of equal ones.",
-)
-fmin = elementwise(
-    "fmin",
-    lambda xp, g, x1, x2: xp.keep(g, _first_is_smaller(xp, x1, x2)),
-    lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(_first_is_smaller(xp, x1, x2))),
-    compute=lambda xp, x1, x2: xp.where(_first_is_smaller(xp, x1, x2), x1, x2),
-    numpy=np.fmin,
-    kinds="f",
-    doc="Return the smaller of two numbers, of which one may be NaN; the first of equal ones.",
-)
+fmax = _ignoring_nan("fmax", "larger", operator.ge)
+fmin = _ignoring_nan("fmin", "smaller", operator.le)
 where = elementwise(
     "where",
     None,

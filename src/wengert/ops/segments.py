@@ -22,7 +22,7 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, reductions, shapes
 from wengert.ops import elementwise as ew
-from wengert.ops.families import linear, sample, special
+from wengert.ops.families import Operation, Rule, documented, linear, sample, special
 
 # -- on NumPy arrays ----------------------------------------------------------------------
 
@@ -119,7 +119,6 @@ def _on_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) ->
 
 
 _IDS, _FULL = np.array([2, 0, 2, 3, 0]), np.array([2, 0, 2, 1, 0])  # the first leaves out 1
-_PARAMS = ("segment_ids", "num_segments")
 _SAMPLES = [
     sample((5,), segment_ids=_IDS, num_segments=4),
     sample((5, 2), segment_ids=_IDS, num_segments=5),
@@ -133,16 +132,29 @@ _FULL_SAMPLES = [
 ]
 
 
-_segment_sum = linear(
+def _segments(
+    name: str, rule: Rule, on_numpy: Callable[..., np.ndarray], declare: Any = special, **how: Any
+) -> Operation[Tensor]:
+    """Declare a function of the rows of each segment: ``on_numpy(rows, ids, count)``."""
+    return declare(
+        name,
+        rule,
+        args=("data",),
+        params=("segment_ids", "num_segments"),
+        batch=_on_examples,
+        compute=lambda xp, data, segment_ids, num_segments: on_host(
+            xp, lambda rows: on_numpy(rows, segment_ids, num_segments), data
+        ),
+        **how,
+    )
+
+
+_segment_sum = _segments(
     "segment_sum",
     lambda xp, g, segment_ids: _gathered(xp, g, segment_ids),
+    _sums,
+    linear,
     moves=True,
-    args=("data",),
-    params=_PARAMS,
-    batch=_on_examples,
-    compute=lambda xp, data, segment_ids, num_segments: on_host(
-        xp, lambda rows: _sums(rows, segment_ids, num_segments), data
-    ),
     samples=_SAMPLES,
 )
 
@@ -197,15 +209,10 @@ def _before(xp: Any, rows: Any, ranked: np.ndarray, ids: Any) -> Any:
     return product
 
 
-_segment_prod = special(
+_segment_prod = _segments(
     "segment_prod",
     _prod_rule,
-    args=("data",),
-    params=_PARAMS,
-    batch=_on_examples,
-    compute=lambda xp, data, segment_ids, num_segments: on_host(
-        xp, lambda rows: _accumulated(np.multiply, rows, segment_ids, num_segments, 1), data
-    ),
+    lambda rows, ids, count: _accumulated(np.multiply, rows, ids, count, 1),
     samples=_SAMPLES,
 )
 
@@ -217,28 +224,18 @@ def _extreme_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any, num_segm
     return _gathered(xp, g, segment_ids) * (won / count)
 
 
-def _extreme(name: str, ufunc: np.ufunc, sign: int) -> Any:
-    def compute(xp: Any, data: Any, segment_ids: Any, num_segments: int) -> Any:
-        def on_numpy(rows: np.ndarray) -> np.ndarray:
-            fill = _lowest(rows.dtype, sign)
-            return _accumulated(ufunc, rows, segment_ids, num_segments, fill)
-
-        return on_host(xp, on_numpy, data)
-
-    return special(
-        name,
+_segment_max, _segment_min = (
+    _segments(
+        f"segment_{ufunc.__name__[:3]}",
         _extreme_rule,
-        args=("data",),
-        params=_PARAMS,
-        batch=_on_examples,
-        compute=compute,
+        lambda rows, ids, count, ufunc=ufunc, sign=sign: _accumulated(
+            ufunc, rows, ids, count, _lowest(rows.dtype, sign)
+        ),
         samples=_FULL_SAMPLES,
         kinds="f",
     )
-
-
-_segment_max = _extreme("segment_max", np.maximum, 1)
-_segment_min = _extreme("segment_min", np.minimum, -1)
+    for ufunc, sign in ((np.maximum, 1), (np.minimum, -1))
+)
 
 
 def _logsumexp_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any, num_segments: int) -> Any:
@@ -256,17 +253,8 @@ def _logsumexp_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any, num_se
     return _gathered(xp, g, segment_ids) * (share / total)
 
 
-_segment_logsumexp = special(
-    "segment_logsumexp",
-    _logsumexp_rule,
-    args=("data",),
-    params=_PARAMS,
-    batch=_on_examples,
-    compute=lambda xp, data, segment_ids, num_segments: on_host(
-        xp, lambda rows: _logsumexp(rows, segment_ids, num_segments), data
-    ),
-    samples=_FULL_SAMPLES,
-    kinds="f",
+_segment_logsumexp = _segments(
+    "segment_logsumexp", _logsumexp_rule, _logsumexp, samples=_FULL_SAMPLES, kinds="f"
 )
 
 
@@ -385,14 +373,22 @@ def segment_sum(data: Any, segment_ids: Any, /, *, num_segments: int | None = No
     return _segment_sum(reductions.accumulated(data, None, "segment_sum"), **params)
 
 
-def segment_prod(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return the product of the rows of each segment; 1 for one without rows.
+def _of_segments(
+    op: Operation[Tensor], taken: Callable[[str, Tensor], Tensor]
+) -> Callable[..., Tensor]:
+    """Return what users call for an operation on segments; `taken` is what it takes of the data."""
+    name = op.__name__
 
-    Its derivative exists also where elements are 0.
-    `wg.segment_prod([3, 1, 2], [0, 1, 0])` is `[6, 1]`.
-    """
-    data, params = _checked("segment_prod", data, segment_ids, num_segments)
-    return _segment_prod(reductions.accumulated(data, None, "segment_prod"), **params)
+    def reduce(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Tensor:
+        data, params = _checked(name, data, segment_ids, num_segments)
+        return op(taken(name, data), **params)
+
+    return documented(reduce, name)
+
+
+segment_prod = _of_segments(_segment_prod, lambda name, x: reductions.accumulated(x, None, name))
+segment_max, segment_min = _of_segments(_segment_max, ordered), _of_segments(_segment_min, ordered)
+segment_logsumexp = _of_segments(_segment_logsumexp, lambda name, x: floating(ordered(name, x)))
 
 
 def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
@@ -414,35 +410,6 @@ def _counts(ids: Any, count: int) -> np.ndarray:
     lead = values.shape[:-1]
     found = np.bincount(values.reshape(-1), minlength=math.prod(lead) * count)
     return found.reshape(*lead, count)
-
-
-def segment_max(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return the maximum of each segment; ties share the gradient evenly.
-
-    A segment without rows has -inf, or the least integer of an integer dtype.
-    `wg.segment_max([3, 1, 2], [0, 1, 0])` is `[3, 1]`.
-    """
-    data, params = _checked("segment_max", data, segment_ids, num_segments)
-    return _segment_max(ordered("segment_max", data), **params)
-
-
-def segment_min(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return the minimum of each segment; ties share the gradient evenly.
-
-    A segment without rows has inf, or the largest integer of an integer dtype.
-    `wg.segment_min([3, 1, 2], [0, 1, 0])` is `[2, 1]`.
-    """
-    data, params = _checked("segment_min", data, segment_ids, num_segments)
-    return _segment_min(ordered("segment_min", data), **params)
-
-
-def segment_logsumexp(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return log(sum(exp(rows))) of each segment, without overflow; -inf for one without rows.
-
-    `wg.segment_logsumexp([0.0, 1.0, 0.0], [0, 1, 0])` is `[0.693147, 1.0]`.
-    """
-    data, params = _checked("segment_logsumexp", data, segment_ids, num_segments)
-    return _segment_logsumexp(floating(ordered("segment_logsumexp", data)), **params)
 
 
 def segment_softmax(data: Any, segment_ids: Any, /) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
 from wengert.ops.families import axes as normalised
-from wengert.ops.families import linear, one_axis, position_map, sample, special
+from wengert.ops.families import documented, linear, one_axis, position_map, sample, special
 
 
 def tensor(x: Any, name: str) -> Tensor:
@@ -594,7 +594,7 @@ def diagonal(x: Any, /, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     return _diagonal(x, offset=offset, axis1=first, axis2=second)
 
 
-def _triangle(name: str) -> Any:
+def _triangle(name: str) -> Callable[..., Tensor]:
     def within(region: Region, k: int) -> np.ndarray:
         rows, columns = (np.asarray(r) for r in region[-2:])
         above = columns[None, :] - rows[:, None]
@@ -612,7 +612,7 @@ def _triangle(name: str) -> Any:
             return Block(g.shape, g.region, values, kept.mask)
         return Block(g.shape, g.region, values, lambda: kept.mask & g.mask)
 
-    return linear(
+    op = linear(
         name,
         transpose,
         params=("k",),
@@ -624,18 +624,10 @@ def _triangle(name: str) -> Any:
         samples=[sample((3, 3), k=0), sample((2, 3, 4), k=1), sample((3, 2), k=-1)],
     )
 
+    def triangle(x: Any, /, *, k: int = 0) -> Tensor:
+        return op(_matrices(x, name), k=k)
 
-_tril, _triu = _triangle("tril"), _triangle("triu")
-
-
-def tril(x: Any, /, *, k: int = 0) -> Any:
-    """Return x with zeros above diagonal k. `wg.tril([[1, 2], [3, 4]])` is `[[1, 0], [3, 4]]`."""
-    return _tril(_matrices(x, "tril"), k=k)
-
-
-def triu(x: Any, /, *, k: int = 0) -> Any:
-    """Return x with zeros below diagonal k. `wg.triu([[1, 2], [3, 4]])` is `[[1, 2], [0, 4]]`."""
-    return _triu(_matrices(x, "triu"), k=k)
+    return documented(triangle, name)
 
 
 def _matrices(x: Any, name: str) -> Tensor:
@@ -644,6 +636,8 @@ def _matrices(x: Any, name: str) -> Tensor:
         raise ShapeError(f"{name}: got an array without axes; expected matrices")
     return broadcast_to(x, (x.shape[0], x.shape[0])) if x.ndim == 1 else x  # as NumPy has it
 
+
+tril, triu = map(_triangle, ("tril", "triu"))
 
 # -- joining and parting ----------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from wengert import backends
 from wengert.engine.errors import ShapeError
 from wengert.engine.record import SCALARS, holds_tensor, lift
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import elementwise, shapes
+from wengert.ops import elementwise, joining, shapes
 from wengert.ops.families import documented
 
 
@@ -35,7 +35,7 @@ def asarray(
     if isinstance(obj, (list, tuple)) and holds_tensor(obj):
         if copy is False:
             raise ValueError("asarray: joining tensors makes a copy; write copy=None")
-        tensor = shapes.stack([asarray(part) for part in obj])
+        tensor = joining.stack([asarray(part) for part in obj])
     elif type(obj) is Tensor or hasattr(type(obj), "__wengert_tensor__"):
         tensor = lift(obj, "asarray")
     else:
@@ -142,7 +142,7 @@ def _filled(name: str) -> Callable[..., Tensor]:
 zeros, ones, empty = map(_filled, ("zeros", "ones", "empty"))
 
 
-def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Return an array filled with a number, or a one-element tensor, which gets the gradient.
 
     `wg.full(2, 7.0)` is `[7.0, 7.0]`.
@@ -173,7 +173,7 @@ def linspace(
     dtype: Any = None,
     device: Any = None,
     endpoint: bool = True,
-) -> Any:
+) -> Tensor:
     """Return `num` evenly spaced numbers from `start` to `stop`; these may be tensors.
 
     `wg.linspace(0, 1, 3)` is `[0.0, 0.5, 1.0]`.
@@ -202,7 +202,7 @@ def eye(
     return wrap(np.eye(n_rows, n_cols, k=k, dtype=dtype or np.float64))
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     """Return coordinate grids, one for each array of values along an axis.
 
     `wg.meshgrid([1, 2], [3, 4])` is `([[1, 2], [1, 2]], [[3, 3], [4, 4]])`.

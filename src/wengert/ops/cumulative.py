@@ -10,7 +10,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.cotangents import Block, slices
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import batching, elementwise, reductions, segments, shapes
+from wengert.ops import batching, elementwise, joining, reductions, segments, shapes
 from wengert.ops.families import Operation, documented, linear, one_axis, sample, special
 
 
@@ -219,7 +219,7 @@ def _running(op: Operation[Tensor], blank: str) -> Callable[..., Tensor]:
             return y
         xp: Any = backends.namespace_of(y._raw)
         first = getattr(xp, blank)((*x.shape[:axis], 1, *x.shape[axis + 1 :]), dtype=y.dtype)
-        return shapes.concat([wrap(first), y], axis=axis)
+        return joining.concat([wrap(first), y], axis=axis)
 
     return documented(run, name)
 
@@ -248,7 +248,7 @@ def diff(
     x = shapes.tensor(x, "diff")
     axis = one_axis(axis, x.ndim, "diff")
     ends = [e for e in (prepend, x, append) if e is not None]
-    x = shapes.concat(ends, axis=axis) if len(ends) > 1 else x
+    x = joining.concat(ends, axis=axis) if len(ends) > 1 else x
     before = (slice(None),) * axis
     for _ in range(n):
         x = x[(*before, slice(1, None))] - x[(*before, slice(None, -1))]

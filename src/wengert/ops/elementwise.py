@@ -250,7 +250,7 @@ nextafter = elementwise("nextafter", lambda xp, g: g, None, kinds="f")
 real_sign = zero("sign")
 
 
-def sign(x: Any, /) -> Any:
+def sign(x: Any, /) -> Tensor:
     """Return -1, 0 or 1; for complex numbers x / abs(x), and 0 at 0.
 
     `wg.sign([-3.0, 0.0, 2.0])` is `[-1.0, 0.0, 1.0]`.
@@ -262,7 +262,7 @@ def sign(x: Any, /) -> Any:
     return where(zero, 0.0, divide(x, where(zero, 1.0, size)))
 
 
-def angle(x: Any, /) -> Any:
+def angle(x: Any, /) -> Tensor:
     """Return the argument of complex numbers, atan2(imag(x), real(x)).
 
     `wg.angle([1j, -1 + 0j])` is `[1.5708, 3.14159]`.
@@ -290,7 +290,7 @@ def _cast(xp: Any, x: Any, dtype: Any) -> Any:
     return xp.astype(x, dtype)
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
     """Return x cast to `dtype`; gradients flow through floating and complex dtypes.
 
     `wg.astype([1.7, -2.0], wg.int64)` is `[1, -2]`.
@@ -409,7 +409,7 @@ clip_between = elementwise(
 )
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
     """Return x limited to the interval from `min` to `max`.
 
     At a bound the bound takes the derivative and x gets 0, as for relu at 0.
@@ -514,7 +514,7 @@ gcd, lcm = (
 )
 
 
-def power(x1: Any, x2: Any, /) -> Any:
+def power(x1: Any, x2: Any, /) -> Tensor:
     """Return x1 to the power x2; as a Python number, x2 takes no array of exponents.
 
     `wg.pow([2.0, 3.0], 2)` is `[4.0, 9.0]`.

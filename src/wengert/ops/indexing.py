@@ -18,7 +18,7 @@ from wengert.engine.errors import ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import batching, shapes
+from wengert.ops import batching, joining, shapes
 from wengert.ops.families import linear, one_axis, position_map, sample
 
 
@@ -131,7 +131,7 @@ def _part(part: Any) -> Any:
     if isinstance(part, slice):
         return slice(*(None if v is None else int(v) for v in (part.start, part.stop, part.step)))
     if isinstance(part, list) and any(type(getattr(p, "_raw", None)) is Batched for p in part):
-        part = shapes.stack(part)
+        part = joining.stack(part)
     if type(part) is Tensor:
         part = part._raw if type(part._raw) is Batched else part.numpy()
     if type(part) is Batched and backends.kind_of(part.dtype) != "b":
@@ -472,7 +472,7 @@ def getitem(x: Any, key: Any) -> Any:
     return slice_parts(x, parts=parts) if basic else index(x, key=parts)
 
 
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
     """Return the elements at `indices` along `axis`, or of the flattened array.
 
     `wg.take([[1, 2], [3, 4]], [1, 0, 1], axis=1)` is `[[2, 1, 2], [4, 3, 4]]`.
@@ -487,7 +487,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     return getitem(x, (*[slice(None)] * axis, where))
 
 
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
     """Return the elements at `indices`, which match x along the other axes.
 
     `wg.take_along_axis([[1, 2], [3, 4]], [[1], [0]], axis=1)` is `[[2], [3]]`.
@@ -513,7 +513,7 @@ def _integers(indices: Any, name: str) -> Any:
     return where._raw if type(where._raw) is Batched else np.asarray(where.numpy())
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """Return the slices of x along one axis, as a tuple.
 
     `wg.unstack([[1, 2], [3, 4]])` is `([1, 2], [3, 4])`.

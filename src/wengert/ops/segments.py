@@ -357,7 +357,7 @@ def ordered(name: str, x: Tensor) -> Tensor:
     return x
 
 
-def segment_sum(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
+def segment_sum(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Tensor:
     """Return the sum of the rows of each segment; 0 for one without rows.
 
     `segment_ids` are the segments of the rows of `data`, in any order. There are
@@ -391,7 +391,7 @@ segment_max, segment_min = _of_segments(_segment_max, ordered), _of_segments(_se
 segment_logsumexp = _of_segments(_segment_logsumexp, lambda name, x: floating(ordered(name, x)))
 
 
-def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
+def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Tensor:
     """Return the mean of the rows of each segment; 0 for one without rows.
 
     `wg.segment_mean([3.0, 1.0, 2.0], [0, 1, 0])` is `[2.5, 1.0]`.
@@ -412,7 +412,7 @@ def _counts(ids: Any, count: int) -> np.ndarray:
     return found.reshape(*lead, count)
 
 
-def segment_softmax(data: Any, segment_ids: Any, /) -> Any:
+def segment_softmax(data: Any, segment_ids: Any, /) -> Tensor:
     """Return exp(data) divided by its sum over the rows of the same segment.
 
     `wg.segment_softmax([0.0, 1.0, 0.0], [0, 1, 0])` is `[0.5, 1.0, 0.5]`.
@@ -422,7 +422,7 @@ def segment_softmax(data: Any, segment_ids: Any, /) -> Any:
     return _segment_softmax(data, segment_ids=params["segment_ids"])
 
 
-def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Tensor:
     """Return the count of each of 0, 1, 2, ... in x, or the sum of its weights.
 
     Derivatives flow to the weights. `wg.bincount([0, 2, 2])` is `[1, 0, 2]`.

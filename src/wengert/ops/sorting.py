@@ -19,7 +19,7 @@ from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import batching, reductions, shapes
+from wengert.ops import batching, joining, reductions, shapes
 from wengert.ops import elementwise as ew
 from wengert.ops.families import axes, composite, one_axis, sample, special, zero
 from wengert.ops.indexing import getitem, take, take_along_axis
@@ -47,7 +47,7 @@ def _argsort_raw(xp: Any, x: Any, axis: int, descending: bool, stable: bool) -> 
     return x.shape[axis] - 1 - xp.flip(flipped, axis=axis)
 
 
-def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Return the indices that sort x along an axis; NaN counts as larger than every number.
 
     `wg.argsort([3, 1, 2])` is `[1, 2, 0]`.
@@ -60,7 +60,7 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
 @composite(
     samples=[sample((5,), axis=0), sample((2, 4), axis=1), sample((3, 2), axis=-2)], kinds="f"
 )
-def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Return x sorted along an axis; each element keeps its gradient.
 
     NaN counts as larger than every number. `wg.sort([3, 1, 2], descending=True)` is `[3, 2, 1]`.
@@ -297,7 +297,7 @@ def _interpolated(below: Tensor, above: Tensor, share: Tensor, finite: bool) -> 
 
 def quantile(
     x: Any, q: Any, /, *, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
+) -> Tensor:
     """Return the quantiles q, from 0 to 1, over `axis` (an axis, a tuple of them, or all).
 
     The axes of q come first in the result. `method` is one of NumPy's. The derivative goes to
@@ -315,7 +315,7 @@ def quantile(
 
 def percentile(
     x: Any, q: Any, /, *, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
+) -> Tensor:
     """Return quantiles as `quantile` does, with q from 0 to 100.
 
     `wg.percentile([1.0, 2.0, 4.0], 75)` is `3.0`.
@@ -323,7 +323,7 @@ def percentile(
     return _quantile("percentile", x, q, axis, method, keepdims, 100.0)
 
 
-def median(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def median(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Return the middle element over `axis`, or the mean of the two in the middle.
 
     Elements that are equal share the derivative evenly. Where there is a NaN, the result is NaN.
@@ -345,7 +345,7 @@ def _search_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any
     # where it is among all numbers, less where it is among those of x2; ties keep their order
     both, first = ([x1, lines], x1.shape[1]) if params["side"] == "right" else ([lines, x1], 0)
     mine = (slice(None), slice(first, first + lines.shape[1]))
-    found = getitem(_ranks(shapes.concat(both, axis=1)), mine) - _ranks(lines)
+    found = getitem(_ranks(joining.concat(both, axis=1)), mine) - _ranks(lines)
     return shapes.reshape(found, values.shape)
 
 
@@ -364,7 +364,7 @@ _searchsorted = zero(
 )
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
     """Return the indices at which x2 would be inserted in x1, which is sorted, or x1[sorter] is.
 
     Of equal elements, side "left" is before the first and "right" after the last.
@@ -386,7 +386,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     return _searchsorted(x1, x2, side=side)
 
 
-def nonzero(x: Any, /) -> tuple[Any, ...]:
+def nonzero(x: Any, /) -> tuple[Tensor, ...]:
     """Return the indices of nonzero elements, an array for each axis.
 
     `wg.nonzero([[1, 0], [2, 3]])` is `([0, 1, 1], [0, 0, 1])`.
@@ -403,7 +403,7 @@ def _settled(x: Tensor) -> Any:
     return np.asarray(x._raw) if type(x._raw) is Batched else x._raw
 
 
-def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
     """Return whether each element of x1 is in x2.
 
     `wg.isin([1, 2, 3], [3, 1])` is `[True, False, True]`.
@@ -470,7 +470,7 @@ def unique_inverse(x: Any, /) -> UniqueInverse:
     return UniqueInverse(found.values, found.inverse_indices)
 
 
-def unique_values(x: Any, /) -> Any:
+def unique_values(x: Any, /) -> Tensor:
     """Return the distinct values; each has the gradient of its first element.
 
     `wg.unique_values([7, 5, 7])` is `[5, 7]`.

@@ -308,10 +308,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
 
 @composite(samples=[sample((2, 3), (2, 3)), sample((2, 3), (3,)), sample((3, 2), (3, 2), axis=-2)])
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
-    """Return sum(conj(x1) * x2) along `axis`.
-
-    `wg.vecdot([[1, 2], [3, 4]], [5, 6])` is `[17, 39]`.
-    """
+    """Return sum(conj(x1) * x2) along `axis`. `wg.vecdot([1, 2], [3, 4])` is `11`."""
     x1, x2 = _array(x1, "vecdot"), _array(x2, "vecdot")
     axis = one_axis(axis, min(x1.ndim, x2.ndim), "vecdot") - min(x1.ndim, x2.ndim)
     if x1.shape[axis] != x2.shape[axis]:
@@ -323,10 +320,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
 
 @composite(samples=[sample((2,), (3,)), sample((2, 2), (3,))])
 def outer(x1: Any, x2: Any, /) -> Tensor:
-    """Return the products x1[i] * x2[j] of flattened arrays.
-
-    `wg.outer([1, 2], [3, 4])` is `[[3, 4], [6, 8]]`.
-    """
+    """Return x1[i] * x2[j] of flattened arrays. `wg.outer([1, 2], [3])` is `[[3], [6]]`."""
     x1 = shapes.reshape(_array(x1, "outer"), (-1, 1))
     return elementwise.multiply(x1, shapes.reshape(_array(x2, "outer"), (1, -1)))
 

@@ -194,10 +194,7 @@ def linspace(
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """Return a matrix with ones on its k-th diagonal.
-
-    `wg.eye(2, 3, k=1)` is `[[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]`.
-    """
+    """Return a matrix with ones on its k-th diagonal. `wg.eye(2)` is `[[1.0, 0.0], [0.0, 1.0]]`."""
     _check_device(device)
     return wrap(np.eye(n_rows, n_cols, k=k, dtype=dtype or np.float64))
 

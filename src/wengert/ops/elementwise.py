@@ -251,10 +251,7 @@ real_sign = zero("sign")
 
 
 def sign(x: Any, /) -> Tensor:
-    """Return -1, 0 or 1; for complex numbers x / abs(x), and 0 at 0.
-
-    `wg.sign([-3.0, 0.0, 2.0])` is `[-1.0, 0.0, 1.0]`.
-    """
+    """Return -1, 0 or 1; for complex numbers x / abs(x), 0 at 0. `wg.sign(-3.0)` is `-1.0`."""
     if backends.kind_of(getattr(x, "dtype", None)) != "c":
         return real_sign(x)
     size = abs_(x)
@@ -263,10 +260,7 @@ def sign(x: Any, /) -> Tensor:
 
 
 def angle(x: Any, /) -> Tensor:
-    """Return the argument of complex numbers, atan2(imag(x), real(x)).
-
-    `wg.angle([1j, -1 + 0j])` is `[1.5708, 3.14159]`.
-    """
+    """Return atan2(imag(x), real(x)) of complex numbers. `wg.angle(1j)` is `1.5708`."""
     return atan2(imag(x), real(x))
 
 

@@ -249,10 +249,7 @@ def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backwar
 
 @composite("fft.ifft", samples=_LENGTHS)
 def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """Return the inverse of fft along an axis.
-
-    `wg.fft.ifft([10.0, -2.0, -2.0, 2.0])` is `[2 + 0j, 3 - 1j, 2 + 0j, 3 + 1j]`.
-    """
+    """Return the inverse of fft along an axis. `wg.fft.ifft([2.0, 0.0])` is `[1 + 0j, 1 + 0j]`."""
     x, n, axis = _one(x, n, axis, "ifft", "fc")
     return _inverse(_fitted(x, n, axis), axes=(axis,), norm=_known_norm(norm, "ifft"))
 
@@ -323,10 +320,7 @@ def fftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") 
 
 @composite("fft.ifftn", samples=_MANY)
 def ifftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
-    """Return the inverse of fftn.
-
-    `wg.fft.ifftn([[10.0, -2.0], [-4.0, 0.0]])` is `[[1 + 0j, 2 + 0j], [3 + 0j, 4 + 0j]]`.
-    """
+    """Return the inverse of fftn. `wg.fft.ifftn([[2.0, 0.0]])` is `[[1 + 0j, 1 + 0j]]`."""
     x = _numbers(x, "ifftn", "fc")
     axes, sizes = _sizes(x, s, axes, "ifftn")
     return _over_axes(_inverse, x, axes, sizes, _known_norm(norm, "ifftn"))

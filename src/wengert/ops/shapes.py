@@ -164,10 +164,7 @@ reshape_to.op.numpy_function = lambda x, *, shape: x.reshape(shape)
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
-    """Return x in another shape; a length of -1 is inferred.
-
-    `wg.reshape([1, 2, 3, 4], (2, -1))` is `[[1, 2], [3, 4]]`.
-    """
+    """Return x in another shape; -1 is inferred. `wg.reshape([1, 2], (2, -1))` is `[[1], [2]]`."""
     x = tensor(x, "reshape")
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
     if -1 in shape:
@@ -216,10 +213,7 @@ _permute.op.numpy_function = lambda x, *, axes: x.transpose(axes)
 
 
 def permute_dims(x: Any, /, axes: Any) -> Tensor:
-    """Return x with its axes in another order.
-
-    `wg.permute_dims([[1, 2]], (1, 0))` is `[[1], [2]]`.
-    """
+    """Return x with its axes permuted. `wg.permute_dims([[1, 2]], (1, 0))` is `[[1], [2]]`."""
     x = tensor(x, "permute_dims")
     axes = normalised(tuple(axes), x.ndim, "permute_dims")
     if len(axes) != x.ndim:
@@ -245,10 +239,7 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Tensor:
 
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
-    """Return x with the axes `source` at `destination`.
-
-    `wg.moveaxis([[1, 2]], 0, 1)` is `[[1], [2]]`.
-    """
+    """Return x with axes moved to `destination`. `wg.moveaxis([[1, 2]], 0, 1)` is `[[1], [2]]`."""
     x = tensor(x, "moveaxis")
     start = normalised(source, x.ndim, "moveaxis")
     end = normalised(destination, x.ndim, "moveaxis")

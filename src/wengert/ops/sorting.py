@@ -316,10 +316,7 @@ def quantile(
 def percentile(
     x: Any, q: Any, /, *, axis: Any = None, method: str = "linear", keepdims: bool = False
 ) -> Tensor:
-    """Return quantiles as `quantile` does, with q from 0 to 100.
-
-    `wg.percentile([1.0, 2.0, 4.0], 75)` is `3.0`.
-    """
+    """Return quantiles, with q from 0 to 100. `wg.percentile([1.0, 2.0, 4.0], 75)` is `3.0`."""
     return _quantile("percentile", x, q, axis, method, keepdims, 100.0)
 
 
@@ -404,10 +401,7 @@ def _settled(x: Tensor) -> Any:
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
-    """Return whether each element of x1 is in x2.
-
-    `wg.isin([1, 2, 3], [3, 1])` is `[True, False, True]`.
-    """
+    """Return whether each element of x1 is in x2. `wg.isin([1, 2], [3, 1])` is `[True, False]`."""
     x1, x2 = shapes.tensor(x1, "isin"), shapes.tensor(x2, "isin")
     if Batched in (type(x1._raw), type(x2._raw)):
         same = ew.equal(shapes.expand_dims(x1, axis=-1), shapes.reshape(x2, (-1,)))
@@ -453,10 +447,7 @@ def unique_all(x: Any, /) -> UniqueAll:
 
 
 def unique_counts(x: Any, /) -> UniqueCounts:
-    """Return the distinct values and how often there is each.
-
-    `wg.unique_counts([7, 5, 7]).counts` is `[1, 2]`.
-    """
+    """Return the distinct values and their counts. `wg.unique_counts([5, 5]).counts` is `[2]`."""
     found = unique_all(x)
     return UniqueCounts(found.values, found.counts)
 

@@ -208,9 +208,9 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
         raise ValueError(f"meshgrid: indexing {indexing!r}; expected 'xy' or 'ij'")
     tensors = [shapes.tensor(x, "meshgrid") for x in arrays]
     rank = len(tensors)
-    place = [1, 0, *range(2, rank)] if indexing == "xy" and rank > 1 else list(range(rank))
+    position = [1, 0, *range(2, rank)] if indexing == "xy" and rank > 1 else list(range(rank))
     lines = [
-        shapes.reshape(x, (1,) * place[i] + (-1,) + (1,) * (rank - 1 - place[i]))
+        shapes.reshape(x, (1,) * position[i] + (-1,) + (1,) * (rank - 1 - position[i]))
         for i, x in enumerate(tensors)
     ]
     return shapes.broadcast_arrays(*lines)

@@ -92,7 +92,7 @@ def _part(x: Any, axis: int, start: int, stop: int | None) -> Any:
 
 
 def _shifted(xp: Any, x: Any, by: int, axis: int, fill: int) -> Any:
-    """Return x moved along an axis by some places, with `fill` where nothing comes from."""
+    """Return x moved along an axis by some positions, with `fill` where nothing comes from."""
     n = x.shape[axis]
     blank = _part(x, axis, 0, abs(by))
     filler = xp.zeros_like(blank) if fill == 0 else xp.ones_like(blank)

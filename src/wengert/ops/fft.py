@@ -164,17 +164,17 @@ def _known_norm(norm: Any, name: str) -> str:
 
 
 def _length(n: Any, name: str, axis: int | None = None) -> int:
-    place = "" if axis is None else f" for axis {axis}"
+    where = "" if axis is None else f" for axis {axis}"
     try:
         n = operator.index(n)
     except TypeError:
         raise TypeError(
-            f"{name}: length {n!r}{place}; expected an integer, or None for the axis's own"
-            if place
+            f"{name}: length {n!r}{where}; expected an integer, or None for the axis's own"
+            if where
             else f"{name}: length {n!r}; expected an integer"
         ) from None
     if n < 1:
-        raise ValueError(f"{name}: length {n}{place}; expected at least 1")
+        raise ValueError(f"{name}: length {n}{where}; expected at least 1")
     return n
 
 
@@ -433,10 +433,10 @@ def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
     return _rolled(x, axes, "ifftshift", lambda n: -(n // 2))
 
 
-def _rolled(x: Any, axes: Any, name: str, places: Callable[[int], int]) -> Tensor:
+def _rolled(x: Any, axes: Any, name: str, shift: Callable[[int], int]) -> Tensor:
     x = shapes.tensor(x, name)
     axes = normalised(axes, x.ndim, name)
-    return shapes.roll(x, tuple(places(x.shape[a]) for a in axes), axis=axes)
+    return shapes.roll(x, tuple(shift(x.shape[a]) for a in axes), axis=axes)
 
 
 __all__ = [

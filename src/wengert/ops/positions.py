@@ -37,9 +37,9 @@ embed = linear(
 def _flat_positions(level: Level, size: int, positions: Any) -> Any:
     """Return flat positions in the arrays of all examples, each of which has `size` elements."""
     xp = Tensor._namespace
-    places = wrap(batching.full_parameter(positions, level))
-    firsts = wrap(size * np.arange(level.size).reshape(-1, *(1,) * (places.ndim - 1)))
-    return xp.where(places < 0, -1, places + firsts)._raw
+    flat = wrap(batching.full_parameter(positions, level))
+    firsts = wrap(size * np.arange(level.size).reshape(-1, *(1,) * (flat.ndim - 1)))
+    return xp.where(flat < 0, -1, flat + firsts)._raw
 
 
 def _scatter_flat_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:

@@ -62,7 +62,7 @@ sum_over.op.numpy_function = _total
 
 
 def over_count(xp: Any, g: Any, count: float) -> Any:
-    """Return g / count. Half precision, which cannot hold a large count, goes by way of single."""
+    """Return g / count. Half precision, which cannot hold a large count, is computed in single."""
     if count > LARGEST_HALF and backends.is_half(g.dtype):
         return xp.astype(xp.astype(g, xp.float32) / count, g.dtype)
     return g / count
@@ -140,10 +140,10 @@ def _product(xp: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 
 def _var_rule(xp: Any, g: Any, x: Any, axis: tuple[int, ...], correction: Any) -> Any:
     freedom = _count(tuple(x.shape), axis) - correction
-    apart = x - xp.mean(x, axis=axis, keepdims=True)
+    offset = x - xp.mean(x, axis=axis, keepdims=True)
     if freedom > LARGEST_HALF:
-        return g * over_count(xp, apart + apart, freedom)
-    return g * (apart * (2 / freedom if freedom else math.nan))
+        return g * over_count(xp, offset + offset, freedom)
+    return g * (offset * (2 / freedom if freedom else math.nan))
 
 
 def _std_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...], correction: Any) -> Any:

@@ -41,10 +41,10 @@ def _accumulated(
     """Return the rows of each segment combined by a ufunc, starting with `fill`."""
     out = np.full((count, *data.shape[1:]), fill, data.dtype)
     width = math.prod(data.shape[1:])
-    # NumPy is fast if places and values have one axis
-    places = ids if width == 1 else (ids[:, None] * width + np.arange(width)).reshape(-1)
+    # NumPy is fast if positions and values have one axis
+    positions = ids if width == 1 else (ids[:, None] * width + np.arange(width)).reshape(-1)
     with np.errstate(invalid="ignore"):  # maximum.at warns of NaN, as maximum does not
-        ufunc.at(out.reshape(-1), places, data.reshape(-1))
+        ufunc.at(out.reshape(-1), positions, data.reshape(-1))
     return out
 
 
@@ -89,8 +89,8 @@ def _summed(xp: Any, data: Any, ids: Any, count: int) -> Any:
     return xp.scatter(data, shape=(count, *data.shape[1:]), key=(ids,))
 
 
-def apart(ids: Any, count: int) -> np.ndarray:
-    """Return places or ids below `count` such that no two examples have the same."""
+def distinct(ids: Any, count: int) -> np.ndarray:
+    """Return positions or ids below `count` such that no two examples have the same."""
     values = batching.all_values(ids)
     lead = values.shape[: values.ndim - ids.ndim]
     first = np.arange(math.prod(lead)).reshape(*lead, *(1,) * ids.ndim) * count
@@ -109,9 +109,9 @@ def _on_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) ->
     ids = params["segment_ids"]
     count = params.get("num_segments", _highest(ids) + 1)
     rows, rest = data.shape[1], data.shape[2:]
-    places = wrap(batching.full_parameter(ids, level))
+    positions = wrap(batching.full_parameter(ids, level))
     first = wrap(np.arange(level.size)[:, None] * count)
-    changed = {"segment_ids": xp.reshape(places + first, (level.size * rows,))._raw}
+    changed = {"segment_ids": xp.reshape(positions + first, (level.size * rows,))._raw}
     if "num_segments" in params:
         changed["num_segments"] = level.size * count
     y = apply(op, (xp.reshape(data, (level.size * rows, *rest)),), changed)
@@ -194,12 +194,12 @@ def _before(xp: Any, rows: Any, ranked: np.ndarray, ids: Any) -> Any:
 
     def mine(by: int) -> np.ndarray:
         """Return the row that is `by` before each; `count` if that is another segment's."""
-        place = np.arange(count) - by
-        same = (place >= 0) & (ranked[..., np.maximum(place, 0)] == ranked)
-        return np.where(same, place, count)
+        position = np.arange(count) - by
+        same = (position >= 0) & (ranked[..., np.maximum(position, 0)] == ranked)
+        return np.where(same, position, count)
 
-    def back(x: Any, places: np.ndarray) -> Any:
-        key = (batching.rebatched(places, ids),)
+    def back(x: Any, positions: np.ndarray) -> Any:
+        key = (batching.rebatched(positions, ids),)
         return xp.index(xp.concat([x, one], axis=0), key=key)
 
     product, reach = back(rows, mine(1)), 1
@@ -321,7 +321,7 @@ def _checked(
 
 
 def integers(name: str, what: str, values: Any) -> Any:
-    """Return an argument that holds places as a new NumPy array, which nobody else can write.
+    """Return an argument that holds positions as a new NumPy array, which nobody else can write.
 
     If it differs between examples, it is a batched one.
     """
@@ -406,7 +406,7 @@ def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = N
 
 def _counts(ids: Any, count: int) -> np.ndarray:
     """Return how often there is each of `count` ids, in each example that has its own."""
-    values = apart(ids, count)
+    values = distinct(ids, count)
     lead = values.shape[:-1]
     found = np.bincount(values.reshape(-1), minlength=math.prod(lead) * count)
     return found.reshape(*lead, count)
@@ -428,15 +428,15 @@ def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Tensor:
     Derivatives flow to the weights. `wg.bincount([0, 2, 2])` is `[1, 0, 2]`.
     """
     x = shapes.tensor(x, "bincount")
-    places = integers("bincount", "x", x)
-    if places.ndim != 1:
-        raise ShapeError(f"bincount: x of shape {places.shape}; expected one axis")
-    low, high = int(batching.all_values(places).min(initial=0)), _highest(places)
+    positions = integers("bincount", "x", x)
+    if positions.ndim != 1:
+        raise ShapeError(f"bincount: x of shape {positions.shape}; expected one axis")
+    low, high = int(batching.all_values(positions).min(initial=0)), _highest(positions)
     if low < 0:
         raise IndexError(f"bincount: x has {low}; expected 0 or more")
     if minlength < 0:
         raise ValueError(f"bincount: minlength={minlength}; expected 0 or more")
-    if type(places) is Batched and high >= minlength:
+    if type(positions) is Batched and high >= minlength:
         raise ValueError(
             f"bincount: inside of vmap x has {high} and minlength={minlength}; the shape of the "
             "result cannot follow from x, so write a minlength above all its elements"
@@ -444,17 +444,17 @@ def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Tensor:
     count = max(high + 1, operator.index(minlength))
     if weights is None:
         xp: Any = plain_namespace(x._raw)
-        found: Any = _counts(places, count)
+        found: Any = _counts(positions, count)
         if xp is not backends.NUMPY:
             found = xp.asarray(found, device=x.device)
-        return wrap(batching.rebatched(found, places))
+        return wrap(batching.rebatched(found, positions))
     weights = floating(shapes.tensor(weights, "bincount"))
-    if weights.shape != places.shape:
+    if weights.shape != positions.shape:
         raise ShapeError(
-            f"bincount: weights of shape {weights.shape} for x of shape {places.shape}; expected "
-            "the same"
+            f"bincount: weights of shape {weights.shape} for x of shape {positions.shape}; "
+            "expected the same"
         )
-    return _segment_sum(weights, segment_ids=places, num_segments=count)
+    return _segment_sum(weights, segment_ids=positions, num_segments=count)
 
 
 __all__ = [

@@ -418,14 +418,14 @@ def _roll_block(xp: Any, g: Block, shift: Any, axis: Any) -> Block | None:
         r, n = region[a], g.shape[a]
         if type(r) is range and len(r) == n and r.step == 1 and any(s % n for s in shift):
             return None
-        places = (np.asarray(r) - by) % n
-        runs = len(places) == 1 or (np.diff(places) == getattr(r, "step", 0)).all()
+        positions = (np.asarray(r) - by) % n
+        runs = len(positions) == 1 or (np.diff(positions) == getattr(r, "step", 0)).all()
         if runs and type(r) is range:
-            first = int(places[0])
+            first = int(positions[0])
             stop = first + len(r) * r.step
             region[a] = range(first, stop, r.step)
         else:
-            region[a] = places
+            region[a] = positions
     if sum(type(r) is not range for r in region) > 1:
         return None
     return Block(g.shape, tuple(region), g.values)
@@ -474,8 +474,8 @@ def _rolled_apart(x: Tensor, shift: Tensor, axis: Any) -> Any:
             "number for one axis. Write wg.roll once for each axis"
         )
     axis = one_axis(axis, x.ndim, "roll")
-    places = (wrap(np.arange(x.shape[axis])) - shift) % max(x.shape[axis], 1)
-    return Tensor._namespace.take(x, places, axis=axis)
+    positions = (wrap(np.arange(x.shape[axis])) - shift) % max(x.shape[axis], 1)
+    return Tensor._namespace.take(x, positions, axis=axis)
 
 
 def _unpad(xp: Any, g: Any, x_shape: Any, widths: Any, mode: str) -> Any:

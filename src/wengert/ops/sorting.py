@@ -72,7 +72,7 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
 # -- the largest elements -----------------------------------------------------------------
 
 
-def _top_places(xp: Any, x: Any, k: int, axis: int, largest: bool) -> Any:
+def _top_positions(xp: Any, x: Any, k: int, axis: int, largest: bool) -> Any:
     if xp is backends.NUMPY and x.size > 2000 and 0 < k <= x.shape[axis] // 4:
         found = _top_by_partition(np.moveaxis(x, axis, -1), k, largest)
         if found is not None:
@@ -84,8 +84,8 @@ def _top_places(xp: Any, x: Any, k: int, axis: int, largest: bool) -> Any:
 def _top_by_partition(x: np.ndarray, k: int, largest: bool) -> np.ndarray | None:
     """Return what a stable sort would, without sorting more than k elements; None if NaN is."""
     n = x.shape[-1]
-    place = n - k if largest else k - 1
-    edge = np.partition(x, place, axis=-1)[..., place : place + 1]
+    position = n - k if largest else k - 1
+    edge = np.partition(x, position, axis=-1)[..., position : position + 1]
     chosen = x >= edge if largest else x <= edge
     count = np.count_nonzero(chosen)
     if x.dtype.kind == "f" and (np.isnan(edge).any() or np.isnan(x).any()):
@@ -94,16 +94,16 @@ def _top_by_partition(x: np.ndarray, k: int, largest: bool) -> np.ndarray | None
         inside, ties = x > edge if largest else x < edge, x == edge
         room = k - np.count_nonzero(inside, axis=-1, keepdims=True)
         chosen = inside | (ties & (np.cumsum(ties, axis=-1) <= room))
-    places = np.nonzero(chosen)[-1].reshape(*x.shape[:-1], k)
-    values = np.take_along_axis(x, places, axis=-1)
+    positions = np.nonzero(chosen)[-1].reshape(*x.shape[:-1], k)
+    values = np.take_along_axis(x, positions, axis=-1)
     order = _argsort_raw(backends.NUMPY, values, values.ndim - 1, largest, True)
-    return np.take_along_axis(places, order, axis=-1)
+    return np.take_along_axis(positions, order, axis=-1)
 
 
 topk_positions = zero(
-    "topk_places",
+    "topk_positions",
     params=("k", "axis", "largest"),
-    compute=_top_places,
+    compute=_top_positions,
     samples=[
         sample((5,), k=2, axis=0, largest=True),
         sample((2, 4), k=3, axis=1, largest=False),
@@ -139,27 +139,27 @@ def topk(x: Any, k: int, /, *, axis: int = -1, largest: bool = True) -> TopK:
             f"topk: k={k} of {x.shape[axis]} elements along axis {axis} of shape {x.shape}; "
             f"expected 0 to {x.shape[axis]}"
         )
-    places = topk_positions(x, k=k, axis=axis, largest=bool(largest))
-    return TopK(take_along_axis(x, places, axis=axis), places)
+    positions = topk_positions(x, k=k, axis=axis, largest=bool(largest))
+    return TopK(take_along_axis(x, positions, axis=axis), positions)
 
 
 # -- quantiles ----------------------------------------------------------------------------
 
 
-def _sorted_at(xp: Any, x: Any, places: tuple[int, ...]) -> Any:
+def _sorted_at(xp: Any, x: Any, positions: tuple[int, ...]) -> Any:
     if xp is backends.NUMPY:
-        few = len(places) < 16
-        ranked = np.partition(x, places, axis=-1) if few else np.sort(x, axis=-1)
-        return ranked[..., list(places)]
-    return xp.take(xp.sort(x, axis=-1), xp.asarray(np.asarray(places)), axis=-1)
+        few = len(positions) < 16
+        ranked = np.partition(x, positions, axis=-1) if few else np.sort(x, axis=-1)
+        return ranked[..., list(positions)]
+    return xp.take(xp.sort(x, axis=-1), xp.asarray(np.asarray(positions)), axis=-1)
 
 
-def _order_rule(xp: Any, g: Any, x: Any, y: Any, places: tuple[int, ...]) -> Any:
-    """Share the g of each place evenly among the elements that have its value."""
+def _order_rule(xp: Any, g: Any, x: Any, y: Any, positions: tuple[int, ...]) -> Any:
+    """Share the g of each position evenly among the elements that have its value."""
     total = xp.zeros_like(x)
-    for i in range(len(places)):
+    for i in range(len(positions)):
         mine = g[..., i : i + 1]
-        if xp is backends.NUMPY and not mine.any():  # the place was looked at for a NaN
+        if xp is backends.NUMPY and not mine.any():  # the position was looked at for a NaN
             continue
         won = xp.astype(attains(x, y[..., i : i + 1]), g.dtype)
         total = total + won * (mine / xp.sum(won, axis=-1, keepdims=True))
@@ -169,13 +169,13 @@ def _order_rule(xp: Any, g: Any, x: Any, y: Any, places: tuple[int, ...]) -> Any
 order_statistics = special(
     "order_statistics",
     _order_rule,
-    params=("places",),
+    params=("positions",),
     compute=_sorted_at,
     batch=batching.as_it_is,
-    samples=[sample((5,), places=(2,)), sample((2, 4), places=(0, 3))],
+    samples=[sample((5,), positions=(2,)), sample((2, 4), positions=(0, 3))],
     kinds="f",
-    reference=lambda x, places: np.sort(x, axis=-1)[..., list(places)],
-    doc="Return the elements at some places of the sorted last axis; ties share evenly.",
+    reference=lambda x, positions: np.sort(x, axis=-1)[..., list(positions)],
+    doc="Return the elements at some positions of the sorted last axis; ties share evenly.",
 )
 
 #: Where the quantile q of n elements is: at n * q + a + q * (1 - a - b) - 1, from 0.
@@ -189,9 +189,9 @@ _CONTINUOUS = {
 }
 
 
-def _average(place: Any) -> Any:
-    """Return a place between elements as the middle between them, and at an element itself."""
-    return (np.floor(place) + np.ceil(place)) / 2
+def _average(position: Any) -> Any:
+    """Return a position between elements as the middle between them, and at an element itself."""
+    return (np.floor(position) + np.ceil(position)) / 2
 
 
 #: Where it is for methods that are constant in q between jumps.
@@ -252,22 +252,24 @@ def _between(rows: Tensor, q: Tensor, method: str) -> Any:
     levels = batching.all_values(q._raw).astype(float)
     if method in _CONTINUOUS:
         a, b = _CONTINUOUS[method]
-        place = n * levels + (a + levels * (1 - a - b)) - 1
+        position = n * levels + (a + levels * (1 - a - b)) - 1
     else:
-        place = np.asarray(_STEPS[method](n, levels))
-    inside = np.clip(place, 0, n - 1)
+        position = np.asarray(_STEPS[method](n, levels))
+    inside = np.clip(position, 0, n - 1)
     each = partial(batching.rebatched, like=q._raw)
     low = np.floor(inside).astype(int)
     # where q has a derivative, the neighbour matters also at an element itself
     high = np.minimum(low + 1, n - 1) if follows else np.ceil(inside).astype(int)
     low = np.maximum(high - 1, 0) if follows else low
-    places, where = np.unique(np.stack([low, high, np.full_like(low, n - 1)]), return_inverse=True)
+    positions, where = np.unique(
+        np.stack([low, high, np.full_like(low, n - 1)]), return_inverse=True
+    )
     where = where.reshape(3, *low.shape)
-    found = order_statistics(rows, places=tuple(places.tolist()))
+    found = order_statistics(rows, positions=tuple(positions.tolist()))
     below, above, last = (take(found, wrap(each(part)), axis=-1) for part in where)
     usual = type(found._raw) is np.ndarray and _differences_are_finite(found._raw)
     if follows:
-        moves = (place >= 0) & (place <= n - 1)
+        moves = (position >= 0) & (position <= n - 1)
         slope = like(each(np.where(moves, n + 1 - a - b, 0.0)), below)
         # 0, with q's derivative
         change = ew.astype(q - batching.constant(q), below.dtype, copy=False)
@@ -333,7 +335,7 @@ def median(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
 
 
 def _search_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    """Return the places in the array of each example, or in one for all."""
+    """Return the positions in the array of each example, or in one for all."""
     x1, x2 = arrays
     if not mapped[0]:
         return apply(op, (x1, x2), params)

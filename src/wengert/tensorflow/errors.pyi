@@ -1,9 +1,4 @@
 # Written by docs/make_tables.py from the functions' signatures.
-from collections.abc import Sequence
-from typing import Any
-
-from wengert.dialects.tensorflow.tensors import Tensor as _Tensor
-from wengert.tensorflow import Tensor as Tensor
 
 from wengert.dialects.tensorflow.errors import AbortedError as AbortedError
 from wengert.dialects.tensorflow.errors import AlreadyExistsError as AlreadyExistsError
@@ -22,3 +17,4 @@ from wengert.dialects.tensorflow.errors import UnauthenticatedError as Unauthent
 from wengert.dialects.tensorflow.errors import UnavailableError as UnavailableError
 from wengert.dialects.tensorflow.errors import UnimplementedError as UnimplementedError
 from wengert.dialects.tensorflow.errors import UnknownError as UnknownError
+from wengert.tensorflow import Tensor as Tensor

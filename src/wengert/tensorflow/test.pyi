@@ -1,8 +1,6 @@
 # Written by docs/make_tables.py from the functions' signatures.
-from collections.abc import Sequence
 from typing import Any
 
-from wengert.dialects.tensorflow.tensors import Tensor as _Tensor
 from wengert.tensorflow import Tensor as Tensor
 
 def compute_gradient(f: Any, x: Any, delta: Any = ...) -> Any: ...

@@ -1,9 +1,4 @@
 # Written by docs/make_tables.py from the functions' signatures.
-from collections.abc import Sequence
-from typing import Any
-
-from wengert.dialects.torch.tensors import Tensor as _Tensor
-from wengert.torch import Tensor as Tensor
 
 from wengert.dialects.torch.return_types import _lu_with_info as _lu_with_info
 from wengert.dialects.torch.return_types import aminmax as aminmax
@@ -36,3 +31,4 @@ from wengert.dialects.torch.return_types import sort as sort
 from wengert.dialects.torch.return_types import svd as svd
 from wengert.dialects.torch.return_types import topk as topk
 from wengert.dialects.torch.return_types import triangular_solve as triangular_solve
+from wengert.torch import Tensor as Tensor

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
-from wengert.ops import elementwise, reductions, shapes
+from wengert.ops import elementwise, joining, reductions, shapes
 from wengert.ops.contractions import matmul, outer, tensordot, vecdot
 from wengert.ops.families import composite, one_axis, sample
 from wengert.ops.linalg.safeguards import constant, matrices, promoted
@@ -116,7 +116,7 @@ def block_diag(*arrays: Any) -> Any:
         around = [(0, 0)] * (x.ndim - 1) + [(left, width - left - x.shape[-1])]
         rows.append(shapes.pad(x, around))
         left += x.shape[-1]
-    return shapes.concat(rows, axis=-2)
+    return joining.concat(rows, axis=-2)
 
 
 def multi_dot(arrays: Sequence[Any], /) -> Any:

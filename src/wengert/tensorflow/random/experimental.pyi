@@ -1,14 +1,14 @@
 # Written by docs/make_tables.py from the functions' signatures.
-from collections.abc import Sequence
 from typing import Any
-
-from wengert.dialects.tensorflow.tensors import Tensor as _Tensor
-from wengert.tensorflow import Tensor as Tensor
 
 from wengert.dialects.tensorflow.random import Algorithm as Algorithm
 from wengert.dialects.tensorflow.random import Generator as Generator
+from wengert.tensorflow import Tensor as Tensor
+
 def get_global_generator() -> Any: ...
 def set_global_generator(generator: Any) -> Any: ...
 def stateless_fold_in(seed: Any, data: Any, alg: Any = ..., **_options: Any) -> Any: ...
-def stateless_shuffle(value: Any, seed: Any, alg: Any = ..., name: str | None = ..., **_options: Any) -> Any: ...
+def stateless_shuffle(
+    value: Any, seed: Any, alg: Any = ..., name: str | None = ..., **_options: Any
+) -> Any: ...
 def stateless_split(seed: Any, num: Any = ..., alg: Any = ..., **_options: Any) -> Any: ...

@@ -1,11 +1,9 @@
 # Written by docs/make_tables.py from the functions' signatures.
-from collections.abc import Sequence
 from typing import Any
 
-from wengert.dialects.torch.tensors import Tensor as _Tensor
+from wengert.dialects.torch.forward_ad import UnpackedDualTensor as UnpackedDualTensor
 from wengert.torch import Tensor as Tensor
 
-from wengert.dialects.torch.forward_ad import UnpackedDualTensor as UnpackedDualTensor
 def dual_level(**_options: Any) -> Any: ...
 def enter_dual_level() -> Any: ...
 def exit_dual_level(*, level: Any = ...) -> Any: ...

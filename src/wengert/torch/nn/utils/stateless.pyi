@@ -1,8 +1,14 @@
 # Written by docs/make_tables.py from the functions' signatures.
-from collections.abc import Sequence
 from typing import Any
 
-from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
 
-def functional_call(module: Any, parameters_and_buffers: Any, args: Any = ..., kwargs: Any = ..., *, tie_weights: Any = ..., strict: Any = ...) -> Any: ...
+def functional_call(
+    module: Any,
+    parameters_and_buffers: Any,
+    args: Any = ...,
+    kwargs: Any = ...,
+    *,
+    tie_weights: Any = ...,
+    strict: Any = ...,
+) -> Any: ...

@@ -8,6 +8,7 @@ zero for such functions. A function that does depend on the choice makes the swe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from wengert.engine.batching import Batched
 from wengert.engine.errors import NoRuleError
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, elementwise
+from wengert.ops.checks import check_option
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import sample, special
 from wengert.ops.linalg.safeguards import (
@@ -70,6 +72,13 @@ def _shared(xp: Any, g: Any, equal: Any) -> Any:
     """Return the cotangent of values, shared evenly among those that are equal."""
     ties = xp.astype(equal, g.dtype)
     return xp.sum(ties * g[..., None, :], axis=-1) / xp.sum(ties, axis=-1)
+
+
+def _values(function: Callable[..., Tensor], x: Tensor, compute: Callable[..., Any]) -> Tensor:
+    """Return eigenvalues or singular values of matrices that no tape watches, without vectors."""
+    if type(x._raw) is Batched:
+        return batching.on_examples(function, x)
+    return wrap(compute(backends.namespace_of(x._raw), x._raw))
 
 
 # -- Hermitian matrices -----------------------------------------------------------------------
@@ -171,8 +180,7 @@ def eigh(x: Any, /, *, triangle: str = "L") -> EighResult:
     reads the triangle "L" or "U" of it, and the signs of eigenvectors may depend on which.
     `wg.linalg.eigh([[2.0, 1.0], [1.0, 2.0]]).eigenvalues` is `[1.0, 3.0]`.
     """
-    if triangle not in ("L", "U"):
-        raise ValueError(f"eigh: triangle is {triangle!r}; expected 'L' or 'U'")
+    check_option("linalg.eigh", "triangle", triangle, ("L", "U"))
     return EighResult(*_eigh(matrices(x, "eigh", square=True), triangle=triangle))
 
 
@@ -185,10 +193,7 @@ def eigvalsh(x: Any, /) -> Any:
     x = matrices(x, "eigvalsh", square=True)
     if is_watched(x):
         return _eigh(x, triangle="L")[0]
-    if type(x._raw) is Batched:
-        return batching.on_examples(eigvalsh, x)
-    xp: Any = backends.namespace_of(x._raw)
-    return wrap(xp.linalg.eigvalsh(hermitian(xp, x._raw)))
+    return _values(eigvalsh, x, lambda xp, raw: xp.linalg.eigvalsh(hermitian(xp, raw)))
 
 
 # -- any square matrices ----------------------------------------------------------------------
@@ -311,10 +316,7 @@ def eigvals(x: Any, /) -> Any:
     x = matrices(x, "eigvals", square=True)
     if is_watched(x):
         return _eig(x)[0]
-    if type(x._raw) is Batched:
-        return batching.on_examples(eigvals, x)
-    xp: Any = backends.namespace_of(x._raw)
-    return wrap(_complex(xp, xp.linalg.eigvals(x._raw)))
+    return _values(eigvals, x, lambda xp, raw: _complex(xp, xp.linalg.eigvals(raw)))
 
 
 # -- singular values --------------------------------------------------------------------------
@@ -439,10 +441,7 @@ def svdvals(x: Any, /) -> Any:
     x = matrices(x, "svdvals")
     if is_watched(x):
         return _svd(x, full_matrices=False)[1]
-    if type(x._raw) is Batched:
-        return batching.on_examples(svdvals, x)
-    xp: Any = backends.namespace_of(x._raw)
-    return wrap(xp.linalg.svdvals(x._raw))
+    return _values(svdvals, x, lambda xp, raw: xp.linalg.svdvals(raw))
 
 
 # -- QR ---------------------------------------------------------------------------------------
@@ -535,8 +534,7 @@ def qr(x: Any, /, *, mode: str = "reduced") -> Any:
     "r" (only R). The derivative exists where the first columns of x are independent.
     `np.abs(wg.linalg.qr([[3.0, 0.0], [4.0, 5.0]]).R.numpy())` is `[[5.0, 4.0], [0.0, 3.0]]`.
     """
-    if mode not in ("reduced", "complete", "r"):
-        raise ValueError(f"linalg.qr: mode {mode!r}; expected 'reduced', 'complete' or 'r'")
+    check_option("linalg.qr", "mode", mode, ("reduced", "complete", "r"))
     x = matrices(x, "qr")
     result = QRResult(*_qr(x, mode="reduced" if mode == "r" else mode))
     return result.R if mode == "r" else result

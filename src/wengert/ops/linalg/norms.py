@@ -10,6 +10,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching, elementwise, reductions, shapes
+from wengert.ops.checks import check_option
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import reduction, sample, zero
 from wengert.ops.linalg.decompositions import svdvals
@@ -109,10 +110,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     x = matrices(x, "matrix_norm")
     if ord is None or ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
-    if ord not in _MATRIX_NORMS:
-        raise ValueError(
-            f"linalg.matrix_norm: ord={ord!r}; expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
-        )
+    check_option("linalg.matrix_norm", "ord", ord, _MATRIX_NORMS)
     if ord == "nuc":
         y = reductions.sum(_without_zeros(svdvals(x)), axis=-1, keepdims=True)
     elif abs(ord) == 2:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise, reductions, shapes
+from wengert.ops.checks import misfit
 from wengert.ops.contractions import matmul, outer, tensordot, vecdot
 from wengert.ops.families import composite, one_axis, sample
 from wengert.ops.linalg.safeguards import constant, matrices, promoted
@@ -46,9 +46,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     ndim = max(x1.ndim, x2.ndim)
     axis = one_axis(axis, ndim, "linalg.cross") - ndim
     if any(-axis > x.ndim or x.shape[axis] != 3 for x in (x1, x2)):
-        raise ShapeError(
-            f"linalg.cross: shapes {x1.shape} and {x2.shape}; expected length 3 along axis {axis}"
-        )
+        raise misfit("linalg.cross", f"length 3 along axis {axis}", x1=x1, x2=x2)
     after, before = [[shapes.roll(x, shift, axis=axis) for x in (x1, x2)] for shift in (-1, 1)]
     return after[0] * before[1] - before[0] * after[1]
 
@@ -63,7 +61,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """
     x = shapes.tensor(x, "linalg.diagonal")
     if x.ndim < 2:
-        raise ShapeError(f"linalg.diagonal: got shape {x.shape}; expected matrices")
+        raise misfit("linalg.diagonal", "matrices", x=x)
     return shapes.diagonal(x, offset=offset, axis1=-2, axis2=-1)
 
 
@@ -132,10 +130,8 @@ def multi_dot(arrays: Sequence[Any], /) -> Any:
     tensors[0] = shapes.expand_dims(tensors[0], axis=0) if row else tensors[0]
     tensors[-1] = shapes.expand_dims(tensors[-1], axis=1) if column else tensors[-1]
     if any(x.ndim != 2 for x in tensors):
-        given = ", ".join(str(shapes.tensor(x, "linalg.multi_dot").shape) for x in arrays)
-        raise ShapeError(
-            f"linalg.multi_dot: shapes {given}; expected matrices, and vectors at the ends"
-        )
+        given = {f"arrays[{i}]": x for i, x in enumerate(tensors)}
+        raise misfit("linalg.multi_dot", "matrices, and vectors at the ends", **given)
     sizes = [x.shape[0] for x in tensors] + [tensors[-1].shape[1]]
     product = _in_order(tensors, _best_splits(sizes), 0, len(tensors) - 1)
     dropped = (0,) * row + (1,) * column
@@ -175,7 +171,7 @@ def matrix_power(x: Any, n: int, /) -> Any:
         raise TypeError(f"linalg.matrix_power: n is {n!r}; expected an integer")
     x = shapes.tensor(x, "linalg.matrix_power")
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ShapeError(f"linalg.matrix_power: got shape {x.shape}; expected square matrices")
+        raise misfit("linalg.matrix_power", "square matrices", x=x)
     if n < 0:
         return matrix_power(inv(matrices(x, "matrix_power")), -n)
     if n == 0:

@@ -17,13 +17,14 @@ from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching, elementwise, shapes
+from wengert.ops.checks import check_option, misfit
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import joint, sample, special
 from wengert.ops.linalg.safeguards import (
     checked,
+    columns,
     conj,
     constant,
-    floating,
     hermitian,
     matrices,
     promoted,
@@ -98,8 +99,8 @@ def _columns_together(op: Op, level: Level, arrays: Any, mapped: Any, params: An
     if mapped[0] or a.ndim > 2:
         return batching.as_it_is(op, level, arrays, mapped, params)
     first = shapes.moveaxis(b, -2, 0)
-    columns = shapes.reshape(first, (b.shape[-2], math.prod(first.shape[1:])))
-    found = apply(op, (a, columns), params)
+    wide = shapes.reshape(first, (b.shape[-2], math.prod(first.shape[1:])))
+    found = apply(op, (a, wide), params)
     x = found[0] if type(found) is tuple else found
     return shapes.moveaxis(shapes.reshape(x, first.shape), 0, -2)
 
@@ -137,16 +138,11 @@ def solve(x1: Any, x2: Any, /) -> Any:
     x2 is a vector, if it has one axis, or matrices. Axes before are a batch, and broadcast.
     `wg.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])` is `[1.0, 0.5]`.
     """
-    a, b = matrices(x1, "solve", square=True), floating(x2, "solve")
-    if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else 0] != a.shape[-1]:
-        raise ShapeError(
-            f"linalg.solve: shapes {a.shape} and {b.shape} do not fit; expected (..., n, n) and "
-            "(n,) or (..., n, k)"
-        )
-    if b.ndim == 1:
-        return shapes.squeeze(solve(a, shapes.expand_dims(b, axis=1)), axis=-1)
+    a = matrices(x1, "solve", square=True)
+    b, is_vector = columns(a, x2, "solve")
     _check_batches("solve", a, b)
-    return _solve(*promoted(a, b))[0]
+    x = _solve(*promoted(a, b))[0]
+    return shapes.squeeze(x, axis=-1) if is_vector else x
 
 
 def _check_batches(name: str, *arrays: Tensor) -> None:
@@ -246,23 +242,15 @@ def solve_triangular(
     read has the derivative 0. b is a vector, if it has one axis, or matrices.
     `wg.linalg.solve_triangular([[2.0, 1.0], [0.0, 4.0]], [3.0, 4.0])` is `[1.0, 1.0]`.
     """
-    a, b = matrices(a, "solve_triangular", square=True), floating(b, "solve_triangular")
-    if trans not in (0, 1, 2, "N", "T", "C"):
-        raise ValueError(
-            f"linalg.solve_triangular: trans is {trans!r}; expected 0, 1, 2, N, T or C"
-        )
-    if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else 0] != a.shape[-1]:
-        raise ShapeError(
-            f"linalg.solve_triangular: shapes {a.shape} and {b.shape} do not fit; expected "
-            "(..., n, n) and (n,) or (..., n, k)"
-        )
+    a = matrices(a, "solve_triangular", square=True)
+    check_option("linalg.solve_triangular", "trans", trans, (0, 1, 2, "N", "T", "C"))
+    b, is_vector = columns(a, b, "solve_triangular")
     if trans not in (0, "N"):
         a, lower = shapes.matrix_transpose(a), not lower
         a = elementwise.conj(a) if trans in (2, "C") and elementwise.is_complex(a) else a
-    columns = shapes.expand_dims(b, axis=1) if b.ndim == 1 else b
-    _check_batches("solve_triangular", a, columns)
-    x = _solve_triangular(*promoted(a, columns), lower=bool(lower), unit=bool(unit_diagonal))
-    return shapes.squeeze(x, axis=-1) if b.ndim == 1 else x
+    _check_batches("solve_triangular", a, b)
+    x = _solve_triangular(*promoted(a, b), lower=bool(lower), unit=bool(unit_diagonal))
+    return shapes.squeeze(x, axis=-1) if is_vector else x
 
 
 # -- Cholesky ---------------------------------------------------------------------------------
@@ -542,9 +530,7 @@ def solve_sylvester(a: Any, b: Any, q: Any, /) -> Any:
     a, b = (matrices(m, "solve_sylvester", square=True) for m in (a, b))
     q = matrices(q, "solve_sylvester")
     if q.shape[-2:] != (a.shape[-1], b.shape[-1]):
-        raise ShapeError(
-            f"linalg.solve_sylvester: shapes {a.shape}, {b.shape} and {q.shape} do not fit; "
-            "expected (..., m, m), (..., n, n) and (..., m, n)"
-        )
+        expected = "(..., m, m), (..., n, n) and (..., m, n)"
+        raise misfit("linalg.solve_sylvester", expected, a=a, b=b, q=q)
     _check_batches("solve_sylvester", a, b, q)
     return sylvester(*promoted(a, b, q))

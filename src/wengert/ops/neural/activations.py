@@ -9,9 +9,9 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import numpy_fused as fused
-from wengert.engine.errors import ShapeError
 from wengert.ops import elementwise as ew
 from wengert.ops import special
+from wengert.ops.checks import check_option, misfit
 from wengert.ops.families import composite, elementwise, one_axis, sample
 from wengert.ops.indexing import getitem
 from wengert.ops.neural.arguments import positive, real
@@ -312,8 +312,7 @@ def gelu(x: Any, /, *, approximate: str = "none") -> Any:
     With ``approximate="tanh"`` that share is taken as a formula with tanh gives it.
     `wg.nn.gelu([-1.0, 2.0])` is `[-0.158655, 1.954500]`.
     """
-    if approximate not in ("none", "tanh"):
-        raise ValueError(f"gelu: approximate is {approximate!r}; expected 'none' or 'tanh'")
+    check_option("gelu", "approximate", approximate, ("none", "tanh"))
     return gelu_of(real(x, "gelu"), approximate=approximate)
 
 
@@ -368,7 +367,7 @@ def glu(x: Any, /, *, axis: int = -1) -> Any:
     x = real(x, "glu")
     axis = one_axis(axis, x.ndim, "glu")
     if x.shape[axis] % 2:
-        raise ShapeError(f"glu: axis {axis} of shape {x.shape} has no halves; its length is odd")
+        raise misfit("glu", f"an even length of axis {axis}", x=x)
     half, before = x.shape[axis] // 2, (slice(None),) * axis
     first = getitem(x, (*before, slice(0, half)))
     return first * special.expit(getitem(x, (*before, slice(half, None))))

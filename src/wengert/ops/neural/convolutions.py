@@ -24,6 +24,7 @@ from wengert.engine.node import Node
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching, elementwise, shapes
+from wengert.ops.checks import misfit
 from wengert.ops.families import Contraction, Rule, Sample, declared, sample
 from wengert.ops.neural.windows import (
     Ints,
@@ -366,12 +367,9 @@ def _checked(
     x, had_batch = batched(x, spatial, name)
     weight = shapes.tensor(weight, name)
     if weight.ndim != spatial + 2:
-        raise ShapeError(
-            f"{name}: weight has shape {weight.shape}; expected {spatial + 2} axes, two for "
-            f"channels and {spatial} for the kernel"
-        )
+        raise misfit(name, f"two axes for channels and {spatial} for the kernel", weight=weight)
     if 0 in weight.shape[2:]:
-        raise ShapeError(f"{name}: weight has shape {weight.shape}, a kernel without elements")
+        raise misfit(name, "a kernel with elements", weight=weight)
     if not (backends.is_inexact(x.dtype) or backends.is_inexact(weight.dtype)):
         raise DtypeError(
             f"{name}: x is of {x.dtype} and weight of {weight.dtype}; expected floating-point "
@@ -383,23 +381,13 @@ def _checked(
 
 def _checked_bias(name: str, bias: Tensor | None, channels: int) -> None:
     if bias is not None and bias.shape != (channels,):
-        raise ShapeError(
-            f"{name}: bias has shape {bias.shape}; expected ({channels},), a number for each "
-            "channel of the result"
-        )
+        raise misfit(name, f"({channels},), a number for each channel of the result", bias=bias)
 
 
 def _conv(
-    rank: Rank,
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    *,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
+    rank: Rank, x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
     """Return the convolution of x (batch, channels, {axes}) with a kernel.
 
     `weight` is (out, in / groups, {axes}); the kernel is not flipped. x may lack the batch axis.
@@ -411,10 +399,8 @@ def _conv(
     x, had_batch, weight, bias, groups = _checked(name, spatial, x, weight, bias, groups)
     outputs, inputs, kernel = weight.shape[0], weight.shape[1], weight.shape[2:]
     if x.shape[1] != inputs * groups:
-        raise ShapeError(
-            f"{name}: x of shape {x.shape} has {x.shape[1]} channels, and weight of shape "
-            f"{weight.shape} with groups={groups} takes {inputs * groups}"
-        )
+        expected = f"{inputs * groups} channels of x, for groups={groups}"
+        raise misfit(name, expected, x=x, weight=weight)
     if outputs % groups:
         raise ShapeError(f"{name}: groups={groups} does not divide the {outputs} channels it gives")
     _checked_bias(name, bias, outputs)
@@ -429,17 +415,9 @@ conv1d, conv2d, conv3d = by_rank("conv", _conv)
 
 
 def _conv_transpose(
-    rank: Rank,
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    *,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
+    rank: Rank, x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0,
+    output_padding: Any = 0, dilation: Any = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
     """Return the transpose of `conv{n}d`: each element of x puts a kernel into the result.
 
     `weight` is (in, out / groups, {axes}). `padding` is that of the convolution which this
@@ -450,10 +428,8 @@ def _conv_transpose(
     x, had_batch, weight, bias, groups = _checked(name, spatial, x, weight, bias, groups)
     inputs, outputs, kernel = weight.shape[0], weight.shape[1] * groups, weight.shape[2:]
     if x.shape[1] != inputs:
-        raise ShapeError(
-            f"{name}: x of shape {x.shape} has {x.shape[1]} channels, and weight of shape "
-            f"{weight.shape} takes {inputs}; its axes are (in, out / groups, *kernel)"
-        )
+        expected = f"{inputs} channels of x, for a weight (in, out / groups, *kernel)"
+        raise misfit(name, expected, x=x, weight=weight)
     if inputs % groups:
         raise ShapeError(f"{name}: groups={groups} does not divide the {inputs} channels of x")
     _checked_bias(name, bias, outputs)

@@ -10,13 +10,14 @@ import numpy as np
 from wengert import backends
 from wengert.backends import numpy_fused as fused
 from wengert.engine.batching import Batched, Level, plain_namespace
-from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.errors import DtypeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes, special
 from wengert.ops.batching import all_values, full, full_parameter, merged, rebatched
+from wengert.ops.checks import broadcasts_to, misfit
 from wengert.ops.families import elementwise, one_axis, run, sample
 from wengert.ops.families import special as declare
 from wengert.ops.indexing import index, scatter
@@ -165,15 +166,9 @@ _total_cross_entropy = declare(
 
 
 def cross_entropy(
-    logits: Any,
-    target: Any,
-    *,
-    axis: int = -1,
-    weight: Any = None,
-    ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-    reduction: str = "mean",
-) -> Any:
+    logits: Any, target: Any, *, axis: int = -1, weight: Any = None, ignore_index: int = -100,
+    label_smoothing: float = 0.0, reduction: str = "mean",
+) -> Any:  # fmt: skip
     """Return -log(softmax(logits)[target]), the cross-entropy of classes.
 
     Classes are on `axis` of `logits`. `target` holds their indices, in the shape of the other
@@ -240,18 +235,13 @@ def _check_labels(labels: Any, shape: tuple[int, ...], name: str) -> None:
             + (f", or probabilities in shape {shape}" if name == "cross_entropy" else "")
         )
     if labels.shape != shape[:-1]:
-        raise ShapeError(
-            f"{name}: labels of shape {labels.shape} for classes on the last axis of "
-            f"shape {shape}; expected {shape[:-1]}"
-        )
+        raise misfit(name, f"{shape[:-1]}, with classes on the last axis of {shape}", target=labels)
 
 
 def _class_weights(weight: Any, count: int, name: str) -> Tensor:
     weight = real(weight, name, "weight")
     if weight.shape != (count,):
-        raise ShapeError(
-            f"{name}: weight of shape {weight.shape} for {count} classes; expected ({count},)"
-        )
+        raise misfit(name, f"({count},), a number for each class", weight=weight)
     return weight
 
 
@@ -269,14 +259,9 @@ def _of_probabilities(
 
 
 def _of_indices(
-    scores: Tensor,
-    labels: Any,
-    name: str,
-    weight: Any,
-    ignore_index: int,
-    smoothing: float,
+    scores: Tensor, labels: Any, name: str, weight: Any, ignore_index: int, smoothing: float,
     reduction: str,
-) -> Any:
+) -> Any:  # fmt: skip
     """Return the loss for indices with everything that can be asked for.
 
     `scores` are logits for cross_entropy, and logarithms of probabilities for nll_loss. Rows to
@@ -350,14 +335,9 @@ def _masked_losses(rows: Tensor, places: Any, ignore_index: int, *how: Any) -> t
 
 
 def nll_loss(
-    log_probabilities: Any,
-    target: Any,
-    *,
-    axis: int = -1,
-    weight: Any = None,
-    ignore_index: int = -100,
-    reduction: str = "mean",
-) -> Any:
+    log_probabilities: Any, target: Any, *, axis: int = -1, weight: Any = None,
+    ignore_index: int = -100, reduction: str = "mean",
+) -> Any:  # fmt: skip
     """Return minus the logarithm of the probability at each target, an index of a class.
 
     As `cross_entropy`, for logarithms of probabilities in place of logits.
@@ -366,7 +346,7 @@ def nll_loss(
     logs = real(log_probabilities, "nll_loss", "log_probabilities")
     check_reduction(reduction, "nll_loss")
     if logs.ndim == 0:
-        raise ShapeError("nll_loss: a number without axes; expected an axis of classes")
+        raise misfit("nll_loss", "an axis of classes", log_probabilities=logs)
     logs = shapes.moveaxis(logs, one_axis(axis, logs.ndim, "nll_loss"), -1)
     labels = integers(target, "nll_loss", "target")
     _check_labels(labels, logs.shape, "nll_loss")
@@ -376,9 +356,14 @@ def nll_loss(
 # -- differences ------------------------------------------------------------------------------
 
 
-def _difference(x: Any, target: Any, name: str) -> Any:
+def _pair(x: Any, target: Any, name: str) -> tuple[Tensor, Tensor]:
     x, target = real(x, name), real(target, name, "target")
     same_shapes(name, x=x, target=target)
+    return x, target
+
+
+def _difference(x: Any, target: Any, name: str) -> Tensor:
+    x, target = _pair(x, target, name)
     return x - target
 
 
@@ -446,8 +431,7 @@ def bce_loss(x: Any, target: Any, *, weight: Any = None, reduction: str = "mean"
     It is infinite where x is 0 or 1 and t is not. `bce_with_logits` is more accurate.
     `wg.nn.bce_loss([0.5, 0.25], [1.0, 1.0])` is `1.039721`.
     """
-    x, target = real(x, "bce_loss"), real(target, "bce_loss", "target")
-    same_shapes("bce_loss", x=x, target=target)
+    x, target = _pair(x, target, "bce_loss")
     losses = -(special.xlogy(target, x) + special.xlog1py(1 - target, -x))
     return reduced(_weighted(losses, weight, "bce_loss"), reduction, "bce_loss")
 
@@ -460,8 +444,7 @@ def bce_with_logits(
     `weight` is a factor of each loss, `pos_weight` one of the part for the target; both
     broadcast. `wg.nn.bce_with_logits([0.0, 1.0], [1.0, 1.0])` is `0.503204`.
     """
-    x, target = real(x, "bce_with_logits"), real(target, "bce_with_logits", "target")
-    same_shapes("bce_with_logits", x=x, target=target)
+    x, target = _pair(x, target, "bce_with_logits")
     hit = _weighted(target * softplus(-x), pos_weight, "bce_with_logits")
     losses = _weighted(hit + (1 - target) * softplus(x), weight, "bce_with_logits")
     return reduced(losses, reduction, "bce_with_logits")
@@ -472,15 +455,8 @@ def _weighted(losses: Any, weight: Any, name: str) -> Any:
     if weight is None:
         return losses
     weight = real(weight, name, "weight")
-    try:
-        fits = np.broadcast_shapes(weight.shape, losses.shape) == losses.shape
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ShapeError(
-            f"{name}: a weight of shape {weight.shape} does not broadcast to the losses, "
-            f"{losses.shape}"
-        )
+    if not broadcasts_to(weight.shape, losses.shape):
+        raise misfit(name, f"one that broadcasts to the losses, {losses.shape}", weight=weight)
     return losses * weight
 
 
@@ -490,8 +466,7 @@ def kl_div(x: Any, target: Any, *, log_target: bool = False, reduction: str = "m
     With `log_target` the target is given by its logarithm, too. The "mean" is over all elements.
     `wg.nn.kl_div(np.log([0.5, 0.5]), [1.0, 0.0], reduction='sum')` is `0.693147`.
     """
-    x, target = real(x, "kl_div"), real(target, "kl_div", "target")
-    same_shapes("kl_div", x=x, target=target)
+    x, target = _pair(x, target, "kl_div")
     if log_target:
         losses = ew.exp(target) * (target - x)
     else:
@@ -500,14 +475,9 @@ def kl_div(x: Any, target: Any, *, log_target: bool = False, reduction: str = "m
 
 
 def gaussian_nll_loss(
-    x: Any,
-    target: Any,
-    variance: Any,
-    *,
-    full: bool = False,
-    eps: float = 1e-6,
+    x: Any, target: Any, variance: Any, *, full: bool = False, eps: float = 1e-6,
     reduction: str = "mean",
-) -> Any:
+) -> Any:  # fmt: skip
     """Return (log(variance) + (x - target)**2 / variance) / 2.
 
     `variance` broadcasts, and is taken as `eps` where it is less. Without `full` the constant
@@ -518,10 +488,8 @@ def gaussian_nll_loss(
     spread = ew.clip(real(variance, "gaussian_nll_loss", "variance"), eps, None)
     losses = (ew.log(spread) + difference * difference / spread) * 0.5
     if losses.shape != difference.shape:
-        raise ShapeError(
-            f"gaussian_nll_loss: variance of shape {spread.shape} does not broadcast to "
-            f"{difference.shape}"
-        )
+        expected = f"one that broadcasts to {difference.shape}"
+        raise misfit("gaussian_nll_loss", expected, variance=spread)
     losses = losses + math.log(2 * math.pi) / 2 if full else losses
     return reduced(losses, reduction, "gaussian_nll_loss")
 
@@ -534,8 +502,7 @@ def poisson_nll_loss(
     x is the logarithm of the rate, or without `log_input` the rate itself.
     `wg.nn.poisson_nll_loss([0.0], [2.0])` is `1.0`.
     """
-    x, target = real(x, "poisson_nll_loss"), real(target, "poisson_nll_loss", "target")
-    same_shapes("poisson_nll_loss", x=x, target=target)
+    x, target = _pair(x, target, "poisson_nll_loss")
     losses = ew.exp(x) - target * x if log_input else x - special.xlogy(target, x)
     return reduced(losses, reduction, "poisson_nll_loss")
 
@@ -572,7 +539,7 @@ def _signs(target: Any, shape: tuple[int, ...], name: str) -> Tensor:
     if not np.isin(all_values(target._raw), (-1, 1)).all():
         raise ValueError(f"{name}: target has other values than 1 and -1")
     if target.shape != shape:
-        raise ShapeError(f"{name}: target of shape {target.shape}; expected {shape}")
+        raise misfit(name, f"{shape}", target=target)
     zero = wrap(plain_namespace(target._raw).asarray(0, dtype=target.dtype))
     return ew.greater(target, zero)
 
@@ -605,7 +572,7 @@ def triplet_margin_loss(
     )
     same_shapes(name, anchor=anchor, positive=positive, negative=negative)
     if not anchor.ndim:
-        raise ShapeError(f"{name}: numbers without axes; expected vectors along the last axis")
+        raise misfit(name, "vectors along the last axis", anchor=anchor)
     last = (anchor.ndim - 1,)
     near, far = (length(anchor - x, axis=last, keepdims=False) for x in (positive, negative))
     return reduced(relu(near - far + float(margin)), reduction, name)

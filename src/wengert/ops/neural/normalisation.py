@@ -10,13 +10,13 @@ import numpy as np
 from wengert import backends
 from wengert.backends import numpy_fused as fused
 from wengert.engine.batching import Level
-from wengert.engine.errors import ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes
 from wengert.ops.batching import constant, widened
+from wengert.ops.checks import misfit
 from wengert.ops.families import axes, joint, linewise, one_axis, reduction, sample
 from wengert.ops.neural.arguments import number, positive, real
 
@@ -148,9 +148,7 @@ def _of_shape(
         return wrap(xp.full(shape, fill, dtype=like.dtype))
     v = real(v, name, what)
     if v.shape != shape:
-        raise ShapeError(
-            f"{name}: {what} of shape {v.shape} for x of {like.shape}; expected {shape}"
-        )
+        raise misfit(name, f"{shape}, for x of shape {like.shape}", **{what: v})
     return v
 
 
@@ -180,17 +178,9 @@ def _affine(y: Any, weight: Any, bias: Any, over: tuple[int, ...], name: str) ->
 
 
 def batch_norm(
-    x: Any,
-    mean: Any = None,
-    variance: Any = None,
-    weight: Any = None,
-    bias: Any = None,
-    *,
-    axis: int = 1,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Any:
+    x: Any, mean: Any = None, variance: Any = None, weight: Any = None, bias: Any = None, *,
+    axis: int = 1, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
+) -> Any:  # fmt: skip
     """Return (x - mean) / sqrt(variance + eps) for each channel, which are on `axis`.
 
     Without `training`, by the given `mean` and `variance`: returns y. In training by the mean
@@ -219,10 +209,7 @@ def batch_norm(
     momentum = number(momentum, "batch_norm", "momentum", 0, 1 + 1e-12)
     count = math.prod(x.shape[a] for a in others)
     if count < 2:
-        raise ShapeError(
-            f"batch_norm: one number for each channel of shape {x.shape} has no variance to "
-            "train with"
-        )
+        raise misfit("batch_norm", "two numbers or more for each channel, to train with", x=x)
     y = _affine(_standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
     numbers = constant(x)
     own = (
@@ -254,16 +241,14 @@ def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 
     """
     x = real(x, "instance_norm")
     if x.ndim < 3:
-        raise ShapeError(
-            f"instance_norm: x of shape {x.shape}; expected instances, channels and further axes"
-        )
+        raise misfit("instance_norm", "instances, channels and further axes", x=x)
     return _grouped(x, max(1, x.shape[1]), weight, bias, eps, "instance_norm")
 
 
 def _grouped(x: Any, groups: int, weight: Any, bias: Any, eps: float, name: str) -> Any:
     x, eps = real(x, name), number(eps, name, "eps", 0)
     if x.ndim < 2:
-        raise ShapeError(f"{name}: x of shape {x.shape}; expected instances and channels")
+        raise misfit(name, "instances and channels", x=x)
     channels = x.shape[1]
     if groups < 1 or channels % groups:
         raise ValueError(f"{name}: {groups} groups of {channels} channels; expected a divisor")

@@ -17,13 +17,14 @@ from wengert import backends
 from wengert.backends.numpy_windows import Geometry
 from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block, Region, slices
-from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.errors import DtypeError
 from wengert.engine.node import Node
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise, shapes
 from wengert.ops.batching import as_it_is, full, full_parameter
+from wengert.ops.checks import misfit
 from wengert.ops.families import Sample, linear, sample, special, zero
 from wengert.ops.neural.arguments import inexact
 from wengert.ops.neural.resampling import area_taps, combine
@@ -346,16 +347,9 @@ def _ordered(x: Any, name: str) -> Tensor:
 
 
 def _max_pool(
-    rank: Rank,
-    x: Any,
-    kernel_size: Any,
-    *,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
+    rank: Rank, x: Any, kernel_size: Any, *, stride: Any = None, padding: Any = 0,
+    dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False,
+) -> Any:  # fmt: skip
     """Return the largest element of each window of x (batch, channels, {axes}).
 
     x may lack the batch axis. `stride` is `kernel_size` unless given. Padding never wins.
@@ -399,15 +393,9 @@ def window_counts(
 
 
 def _avg_pool(
-    rank: Rank,
-    x: Any,
-    kernel_size: Any,
-    *,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Tensor:
+    rank: Rank, x: Any, kernel_size: Any, *, stride: Any = None, padding: Any = 0,
+    ceil_mode: bool = False, count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
     """Return the mean of each window of x (batch, channels, {axes}).
 
     Padding counts as zeros, unless `count_include_pad` is false. What `ceil_mode` adds beyond
@@ -450,7 +438,7 @@ def _adaptive(rank: Rank, x: Any, output_size: Any) -> tuple[Tensor, bool, Ints]
     kept = [n if m is None else m for m, n in zip(given, x.shape[2:], strict=True)]
     size = per_axis(kept, spatial, name, "output_size", 1)
     if 0 in x.shape[2:]:
-        raise ShapeError(f"{name}: x of shape {x.shape} has nothing to pool")
+        raise misfit(name, "something to pool", x=x)
     return x, had_batch, size
 
 

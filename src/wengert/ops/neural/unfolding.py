@@ -9,10 +9,10 @@ import numpy as np
 
 from wengert.backends.numpy_windows import Geometry
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
 from wengert.ops.batching import in_first_axis
+from wengert.ops.checks import misfit
 from wengert.ops.families import linear, position_map, sample
 from wengert.ops.neural.windows import (
     Ints,
@@ -127,7 +127,7 @@ def unfold(
     many = isinstance(kernel_size, (tuple, list))
     spatial = len(kernel_size) if many and len(kernel_size) > 1 else x.ndim - 2
     if spatial < 1:
-        raise ShapeError(f"unfold: x has shape {x.shape}; expected (batch, channels, *spatial)")
+        raise misfit("unfold", "(batch, channels, *spatial)", x=x)
     x, had_batch = batched(x, spatial, "unfold")
     kernel = per_axis(kernel_size, spatial, "unfold", "kernel_size", 1)
     size, geometry, _ = fitting_windows("unfold", x.shape[2:], kernel, stride, padding, dilation)
@@ -137,14 +137,9 @@ def unfold(
 
 
 def fold(
-    x: Any,
-    output_size: Any,
-    kernel_size: Any,
-    *,
-    stride: Any = 1,
-    padding: Any = 0,
+    x: Any, output_size: Any, kernel_size: Any, *, stride: Any = 1, padding: Any = 0,
     dilation: Any = 1,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Return images (batch, channels, *output_size) from columns, added where they overlap.
 
     It is the transpose of `unfold`, and takes (batch, channels times taps, places).
@@ -163,9 +158,7 @@ def fold(
     places, geometry, _ = fitting_windows("fold", size, kernel, stride, padding, dilation)
     taps = math.prod(kernel)
     if x.shape[1] % taps or x.shape[2] != math.prod(places):
-        raise ShapeError(
-            f"fold: x has shape {x.shape}; expected a multiple of {taps} (taps of a kernel of "
-            f"{kernel}) and {math.prod(places)} places, which {size} has"
-        )
+        expected = f"a multiple of {taps} taps, and the {math.prod(places)} places of {size}"
+        raise misfit("fold", expected, x=x)
     windows = shapes.reshape(x, (x.shape[0], x.shape[1] // taps, *kernel, *places))
     return unbatched(fold_windows(windows, size=size, geometry=geometry), had_batch)

@@ -18,6 +18,7 @@ from wengert.engine.cotangents import Block, Region
 from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
+from wengert.ops.checks import misfit
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -209,10 +210,8 @@ def batched(x: Any, spatial: int, name: str) -> tuple[Tensor, bool]:
     """Return x with a batch axis, and whether it had one."""
     x = shapes.tensor(x, name)
     if x.ndim not in (spatial + 1, spatial + 2):
-        raise ShapeError(
-            f"{name}: x has shape {x.shape}; expected {spatial + 2} axes (batch, channels and "
-            f"{spatial} more), or {spatial + 1} without a batch"
-        )
+        axes = f"{spatial + 2} axes (batch, channels and {spatial} more)"
+        raise misfit(name, f"{axes}, or {spatial + 1} without a batch", x=x)
     return (x, True) if x.ndim == spatial + 2 else (shapes.expand_dims(x, axis=0), False)
 
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
-from wengert.engine.errors import NoRuleError, ShapeError
+from wengert.engine.errors import NoRuleError
 from wengert.ops import batching
+from wengert.ops.checks import misfit
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import one_axis
 from wengert.ops.numpy import choices, fft, polynomials, products, shapes, statistics
@@ -152,7 +153,7 @@ def _slopes(f: Any, axis: int, spacing: Any) -> Any:
     f = wg.moveaxis(f, axis, -1)
     n = f.shape[-1]
     if n < 2:
-        raise ShapeError(f"np.gradient: axis {axis} has length {n}; expected at least 2")
+        raise misfit("np.gradient", f"at least 2 elements along axis {axis}", f=f)
     if isinstance(spacing, (int, float)):
         spacing = number(spacing, f)
     spacing = tensor(spacing, "gradient")
@@ -179,9 +180,10 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 _OURS = """
     arange argmax argmin asarray astype broadcast_to count_nonzero cumulative_prod cumulative_sum
     diagonal diff dot empty empty_like expand_dims eye flip full isin linalg.matmul
-    linalg.matrix_transpose linalg.outer linalg.tensordot linalg.vecdot matrix_transpose moveaxis
-    nonzero ones ones_like outer repeat roll searchsorted squeeze stack swapaxes take tensordot
-    tile tril triu unique_all unique_counts unique_inverse unique_values unstack zeros zeros_like
+    linalg.matrix_transpose linalg.outer linalg.tensordot linalg.vecdot matrix_transpose median
+    moveaxis nonzero ones ones_like outer percentile quantile repeat roll searchsorted squeeze stack
+    swapaxes take tensordot tile tril triu unique_all unique_counts unique_inverse unique_values
+    unstack zeros zeros_like
 """
 #: Functions whose answers have no derivative: places, counts, truths, dtypes and text.
 _ON_VALUES = """
@@ -223,7 +225,7 @@ _BY_NAME: dict[str, Function] = {
     "array": lambda object, dtype=None, copy=True: wg.asarray(object, dtype=dtype, copy=copy),
     "clip": _clip,
     "ediff1d": _ediff1d,
-    "fix": lambda x: wg.trunc(x),
+    "fix": wg.trunc,
     "geomspace": _geomspace,
     "gradient": _gradient,
     "identity": lambda n, dtype=None: wg.eye(n, dtype=dtype),

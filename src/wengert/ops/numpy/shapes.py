@@ -212,7 +212,7 @@ FUNCTIONS: dict[str, Function] = {
     "column_stack": _column_stack,
     "compress": _compress,
     "concatenate": _concatenate,
-    "copy": lambda a: wg.positive(a),
+    "copy": wg.positive,
     "diag": _diag,
     "diagflat": lambda v, k=0: _diag(flat(v), k),
     "dsplit": _splitting("dsplit", lambda ndim: 2),

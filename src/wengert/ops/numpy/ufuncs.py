@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -282,7 +283,7 @@ _COMPOSED: dict[str, Function] = {
     "logaddexp2": _logaddexp2,
     "matvec": _matvec,
     "modf": _modf,
-    "rint": lambda x, /: wg.round(x),
+    "rint": wg.round,
     "vecmat": _vecmat,
     **{
         name: on_values(getattr(np, name))
@@ -348,25 +349,6 @@ _REDUCE = {
 _ACCUMULATE = {np.add: wg.cumulative_sum, np.multiply: wg.cumulative_prod}
 
 
-def _reduce(function: Function) -> Function:
-    def reduce(
-        a: Any,
-        /,
-        axis: Any = 0,
-        dtype: Any = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Any:
-        return function(a, axis, dtype, keepdims, initial, where)
-
-    return reduce
-
-
-def _accumulate(function: Function) -> Function:
-    return lambda a, /, axis=0, dtype=None: function(a, axis=axis, dtype=dtype)
-
-
 def _outer(function: Function) -> Function:
     def outer(x1: Any, x2: Any, /) -> Any:
         x1, x2 = tensor(x1, "outer"), tensor(x2, "outer")
@@ -378,8 +360,8 @@ def _outer(function: Function) -> Function:
 #: What each method of a ufunc is: from the ufunc to a function, or nothing.
 METHODS: dict[str, dict[Any, Function]] = {
     "__call__": UFUNCS,
-    "reduce": {ufunc: _reduce(function) for ufunc, function in _REDUCE.items()},
-    "accumulate": {ufunc: _accumulate(function) for ufunc, function in _ACCUMULATE.items()},
+    "reduce": {ufunc: partial(function, axis=0) for ufunc, function in _REDUCE.items()},
+    "accumulate": {ufunc: partial(function, axis=0) for ufunc, function in _ACCUMULATE.items()},
     "outer": {
         ufunc: _outer(f) for ufunc, f in UFUNCS.items() if ufunc.nin == 2 and not ufunc.signature
     },

@@ -87,8 +87,8 @@ def _values(function: Callable[..., Tensor], x: Tensor, compute: Callable[..., A
 class EighResult(NamedTuple):
     """Eigenvalues, in ascending order, and eigenvectors, the columns of a matrix."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Tensor
+    eigenvectors: Tensor
 
 
 def _eigh_rule(xp: Any, g: Any, y: Any, x_shape: Any) -> Any:
@@ -184,7 +184,7 @@ def eigh(x: Any, /, *, triangle: str = "L") -> EighResult:
     return EighResult(*_eigh(matrices(x, "eigh", square=True), triangle=triangle))
 
 
-def eigvalsh(x: Any, /) -> Any:
+def eigvalsh(x: Any, /) -> Tensor:
     """Return the eigenvalues of Hermitian matrices, in ascending order.
 
     They are those of the Hermitian part (x + xᴴ) / 2, so that the gradient is Hermitian.
@@ -202,8 +202,8 @@ def eigvalsh(x: Any, /) -> Any:
 class EigResult(NamedTuple):
     """Eigenvalues, in no particular order, and eigenvectors, the columns of a matrix."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Tensor
+    eigenvectors: Tensor
 
 
 def _complex(xp: Any, x: Any) -> Any:
@@ -273,7 +273,7 @@ def _eig_reference(x: Any) -> Any:
     return [part.astype(kind) for part in np.linalg.eig(x)]
 
 
-def _in_order(xp: Any, w: Any) -> Any:
+def _in_order(xp: Any, w: Any) -> Tensor:
     """Return which eigenvalue is where, in an order that does not depend on the library."""
     return xp.argsort(xp.real(w) + 0.1 * xp.imag(w), axis=-1)
 
@@ -308,7 +308,7 @@ def eig(x: Any, /) -> EigResult:
     return EigResult(*_eig(matrices(x, "eig", square=True)))
 
 
-def eigvals(x: Any, /) -> Any:
+def eigvals(x: Any, /) -> Tensor:
     """Return the eigenvalues of square matrices, as complex numbers in no particular order.
 
     `wg.linalg.eigvals([[0.0, -1.0], [1.0, 0.0]])` is `[1j, -1j]`.
@@ -325,9 +325,9 @@ def eigvals(x: Any, /) -> Any:
 class SVDResult(NamedTuple):
     """Unitary U, singular values S in descending order, and unitary V, conjugate transposed."""
 
-    U: Any
-    S: Any
-    Vh: Any
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
 
 
 def _svd_rule(xp: Any, g: Any, y: Any) -> Any:
@@ -433,7 +433,7 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(*_svd(matrices(x, "svd"), full_matrices=bool(full_matrices)))
 
 
-def svdvals(x: Any, /) -> Any:
+def svdvals(x: Any, /) -> Tensor:
     """Return the singular values of matrices, in descending order.
 
     `wg.linalg.svdvals([[0.0, 2.0], [1.0, 0.0]])` is `[2.0, 1.0]`.
@@ -450,8 +450,8 @@ def svdvals(x: Any, /) -> Any:
 class QRResult(NamedTuple):
     """Unitary Q, and upper triangular R."""
 
-    Q: Any
-    R: Any
+    Q: Tensor
+    R: Tensor
 
 
 def _qr_rule(xp: Any, g: Any, y: Any, x: Any) -> Any:

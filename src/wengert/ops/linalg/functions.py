@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.engine.tensor import Tensor
 from wengert.ops import batching
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import run, sample, special
@@ -44,7 +45,7 @@ _expm = special(
 )
 
 
-def expm(x: Any, /) -> Any:
+def expm(x: Any, /) -> Tensor:
     """Return the exponentials of square matrices.
 
     `wg.linalg.expm([[0.0, 1.0], [0.0, 0.0]])` is `[[1.0, 1.0], [0.0, 1.0]]`.
@@ -117,7 +118,7 @@ _sqrtm = special(
 )
 
 
-def sqrtm(x: Any, /) -> Any:
+def sqrtm(x: Any, /) -> Tensor:
     """Return the principal square roots of square matrices.
 
     Of real matrices they are complex if an eigenvalue of any of them is negative. The derivative

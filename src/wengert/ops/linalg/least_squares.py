@@ -64,7 +64,7 @@ _pinv = special(
 )
 
 
-def pinv(x: Any, /, *, rtol: Any = None) -> Any:
+def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
     """Return the pseudo-inverses of matrices.
 
     Singular values up to `rtol` times the largest are taken for zero; by default `rtol` is the
@@ -79,10 +79,10 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Any:
 class LstsqResult(NamedTuple):
     """A solution of least squares, what is left of each column, the rank, singular values."""
 
-    solution: Any
-    residuals: Any
-    rank: Any
-    singular_values: Any
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
 
 
 def lstsq(a: Any, b: Any, /, *, rcond: float | None = None) -> LstsqResult:

@@ -37,7 +37,7 @@ __all__ = [
     "linalg.cross",
     samples=[sample((3,), (3,)), sample((2, 3), (3,)), sample((3, 2), (3, 1), axis=0)],
 )
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     """Return the cross products of vectors of three elements, which lie along `axis`.
 
     `wg.linalg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])` is `[0.0, 0.0, 1.0]`.
@@ -54,7 +54,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 @composite(
     "linalg.diagonal", samples=[sample((3, 3)), sample((2, 3, 4), offset=1), sample((0, 2, 2))]
 )
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
     """Return the diagonals of matrices, or those `offset` columns to the right.
 
     `wg.linalg.diagonal([[1.0, 2.0], [3.0, 4.0]])` is `[1.0, 4.0]`.
@@ -66,7 +66,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 
 
 @composite("linalg.trace", samples=[sample((3, 3)), sample((2, 3, 4), offset=-1)])
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
     """Return the sums of the diagonals of matrices.
 
     `wg.linalg.trace([[1.0, 2.0], [3.0, 4.0]])` is `5.0`.
@@ -79,7 +79,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     samples=[sample((2, 3), (2, 2)), sample((2,), (3, 2)), sample((), (2,))],
     reference=np.kron,
 )
-def kron(a: Any, b: Any, /) -> Any:
+def kron(a: Any, b: Any, /) -> Tensor:
     """Return the Kronecker product: the blocks a[i, j] * b, along all axes.
 
     `wg.linalg.kron([1.0, 2.0], [3.0, 4.0])` is `[3.0, 4.0, 6.0, 8.0]`.
@@ -93,7 +93,7 @@ def kron(a: Any, b: Any, /) -> Any:
     return shapes.reshape(elementwise.multiply(a, b), lengths)
 
 
-def block_diag(*arrays: Any) -> Any:
+def block_diag(*arrays: Any) -> Tensor:
     """Return a matrix with the given matrices along its diagonal, and zeros.
 
     A vector is a matrix of one row, a number one of one element. Axes before the last two are
@@ -117,7 +117,7 @@ def block_diag(*arrays: Any) -> Any:
     return shapes.concat(rows, axis=-2)
 
 
-def multi_dot(arrays: Sequence[Any], /) -> Any:
+def multi_dot(arrays: Sequence[Any], /) -> Tensor:
     """Return the product of two or more matrices, in the order that takes the fewest steps.
 
     The first and the last may be vectors.
@@ -155,14 +155,14 @@ def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
     return splits
 
 
-def _in_order(tensors: list[Tensor], splits: dict[tuple[int, int], int], i: int, j: int) -> Any:
+def _in_order(tensors: list[Tensor], splits: dict[tuple[int, int], int], i: int, j: int) -> Tensor:
     if i == j:
         return tensors[i]
     k = splits[i, j]
     return matmul(_in_order(tensors, splits, i, k), _in_order(tensors, splits, k + 1, j))
 
 
-def matrix_power(x: Any, n: int, /) -> Any:
+def matrix_power(x: Any, n: int, /) -> Tensor:
     """Return the n-th power of square matrices; for negative n, of their inverses.
 
     `wg.linalg.matrix_power([[1.0, 1.0], [0.0, 1.0]], 3)` is `[[1.0, 3.0], [0.0, 1.0]]`.

@@ -132,7 +132,7 @@ _solve = joint(
 _solve.op.sees_unused = True  # type: ignore[attr-defined]
 
 
-def solve(x1: Any, x2: Any, /) -> Any:
+def solve(x1: Any, x2: Any, /) -> Tensor:
     """Return x of x1 @ x = x2, for square matrices x1.
 
     x2 is a vector, if it has one axis, or matrices. Axes before are a batch, and broadcast.
@@ -166,7 +166,7 @@ inverse = special(
 )
 
 
-def inv(x: Any, /) -> Any:
+def inv(x: Any, /) -> Tensor:
     """Return the inverses of square matrices.
 
     `wg.linalg.inv([[2.0, 0.0], [0.0, 4.0]])` is `[[0.5, 0.0], [0.0, 0.25]]`.
@@ -234,7 +234,7 @@ def triangular(xp: Any, a: Any, b: Any, lower: bool, unit: bool = False) -> Any:
 
 def solve_triangular(
     a: Any, b: Any, /, *, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
-) -> Any:
+) -> Tensor:
     """Return x of a @ x = b, reading only the upper triangle of a, or the lower one.
 
     With `trans` 1 or "T" the transpose of a stands in its place, with 2 or "C" the conjugate
@@ -296,7 +296,7 @@ _cholesky = special(
 )
 
 
-def cholesky(x: Any, /, *, upper: bool = False) -> Any:
+def cholesky(x: Any, /, *, upper: bool = False) -> Tensor:
     """Return the lower triangular L of L @ Lᴴ = x, or the upper triangular Lᴴ.
 
     The factor is that of the Hermitian part (x + xᴴ) / 2, so that the gradient is Hermitian.
@@ -306,7 +306,7 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return adjoint(Tensor._namespace, factor) if upper else factor
 
 
-def cho_solve(c_and_lower: tuple[Any, bool], b: Any, /) -> Any:
+def cho_solve(c_and_lower: tuple[Any, bool], b: Any, /) -> Tensor:
     """Return x of a @ x = b from a Cholesky factor of a: (c, lower), as SciPy has it.
 
     Only the lower triangle of c, or the upper one, is read and has a derivative.
@@ -415,7 +415,7 @@ _det = special(
 )
 
 
-def det(x: Any, /) -> Any:
+def det(x: Any, /) -> Tensor:
     """Return the determinants of square matrices; singular ones have a derivative, too.
 
     `wg.linalg.det([[1.0, 2.0], [3.0, 4.0]])` is `-2.0`.
@@ -426,8 +426,8 @@ def det(x: Any, /) -> Any:
 class SlogdetResult(NamedTuple):
     """The sign of a determinant, and the logarithm of its size."""
 
-    sign: Any
-    logabsdet: Any
+    sign: Tensor
+    logabsdet: Tensor
 
 
 def _slogdet_rule(xp: Any, g: Any, y: Any, x: Any, x_shape: Any) -> Any:
@@ -522,7 +522,7 @@ def sylvester_of(xp: Any, a: Any, b: Any, q: Any, *words: str) -> Any:
     return _sylvester_solved(xp, a, b, q, *words)
 
 
-def solve_sylvester(a: Any, b: Any, q: Any, /) -> Any:
+def solve_sylvester(a: Any, b: Any, q: Any, /) -> Tensor:
     """Return x of a @ x + x @ b = q, for square matrices a and b.
 
     `wg.linalg.solve_sylvester([[1.0]], [[2.0]], [[6.0]])` is `[[2.0]]`.

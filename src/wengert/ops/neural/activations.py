@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import numpy_fused as fused
+from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
 from wengert.ops import special
 from wengert.ops.checks import check_option, misfit
@@ -57,7 +58,7 @@ _prelu = elementwise(
 )
 
 
-def prelu(x: Any, weight: Any, /) -> Any:
+def prelu(x: Any, weight: Any, /) -> Tensor:
     """Return x where it is positive, else weight * x; `weight` broadcasts and can be trained.
 
     `wg.nn.prelu([-2.0, 3.0], 0.5)` is `[-1.0, 3.0]`.
@@ -65,7 +66,7 @@ def prelu(x: Any, weight: Any, /) -> Any:
     return _prelu(real(x, "prelu"), real(weight, "prelu", "weight"))
 
 
-def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Any:
+def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Tensor:
     """Return x where it is positive, else negative_slope * x, also for the slope at 0.
 
     `wg.nn.leaky_relu([-2.0, 3.0])` is `[-0.02, 3.0]`.
@@ -73,7 +74,7 @@ def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Any:
     return _prelu(real(x, "leaky_relu"), float(negative_slope))
 
 
-def hardtanh(x: Any, /, min_value: float = -1.0, max_value: float = 1.0) -> Any:
+def hardtanh(x: Any, /, min_value: float = -1.0, max_value: float = 1.0) -> Tensor:
     """Return x clipped to [min_value, max_value]; the derivative at the ends is 0.
 
     `wg.nn.hardtanh([-2.0, 0.5])` is `[-1.0, 0.5]`.
@@ -83,12 +84,12 @@ def hardtanh(x: Any, /, min_value: float = -1.0, max_value: float = 1.0) -> Any:
     return ew.clip(real(x, "hardtanh"), float(min_value), float(max_value))
 
 
-def relu6(x: Any, /) -> Any:
+def relu6(x: Any, /) -> Tensor:
     """Return min(max(x, 0), 6). `wg.nn.relu6([-1.0, 2.0, 8.0])` is `[0.0, 2.0, 6.0]`."""
     return ew.clip(real(x, "relu6"), 0.0, 6.0)
 
 
-def hardsigmoid(x: Any, /) -> Any:
+def hardsigmoid(x: Any, /) -> Tensor:
     """Return x / 6 + 1/2, clipped to [0, 1]. `wg.nn.hardsigmoid([0.0, 4.0])` is `[0.5, 1.0]`."""
     return ew.clip(real(x, "hardsigmoid") + 3.0, 0.0, 6.0) / 6.0
 
@@ -141,7 +142,7 @@ elu_between = elementwise(
 )
 
 
-def elu(x: Any, /, alpha: float = 1.0) -> Any:
+def elu(x: Any, /, alpha: float = 1.0) -> Tensor:
     """Return x where it is positive, else alpha * (exp(x) - 1).
 
     `wg.nn.elu([-1.0, 2.0])` is `[-0.63212, 2.0]`.
@@ -149,7 +150,7 @@ def elu(x: Any, /, alpha: float = 1.0) -> Any:
     return elu_between(real(x, "elu"), alpha=float(alpha), scale=1.0, width=1.0)
 
 
-def celu(x: Any, /, alpha: float = 1.0) -> Any:
+def celu(x: Any, /, alpha: float = 1.0) -> Tensor:
     """Return x where it is positive, else alpha * (exp(x / alpha) - 1).
 
     `wg.nn.celu([-1.0, 2.0], 2.0)` is `[-0.786939, 2.0]`. Its slope has no jump.
@@ -162,7 +163,7 @@ def celu(x: Any, /, alpha: float = 1.0) -> Any:
 SELU = {"alpha": 1.6732632423543772, "scale": 1.0507009873554805}
 
 
-def selu(x: Any, /) -> Any:
+def selu(x: Any, /) -> Tensor:
     """Return elu with a slope and a scale that keep the mean 0 and the variance 1.
 
     `wg.nn.selu([-1.0, 2.0])` is `[-1.111331, 2.101402]`.
@@ -193,7 +194,7 @@ _softplus_of = elementwise(
 )
 
 
-def softplus(x: Any, /, beta: float = 1.0) -> Any:
+def softplus(x: Any, /, beta: float = 1.0) -> Tensor:
     """Return log(1 + exp(beta * x)) / beta, which does not overflow.
 
     `wg.nn.softplus([0.0, 1000.0])` is `[0.693147, 1000.0]`.
@@ -306,7 +307,7 @@ gelu_of = elementwise(
 )
 
 
-def gelu(x: Any, /, *, approximate: str = "none") -> Any:
+def gelu(x: Any, /, *, approximate: str = "none") -> Tensor:
     """Return x times the share of the normal distribution below x.
 
     With ``approximate="tanh"`` that share is taken as a formula with tanh gives it.
@@ -319,12 +320,12 @@ def gelu(x: Any, /, *, approximate: str = "none") -> Any:
 # -- logistic functions, and functions along an axis ------------------------------------------
 
 
-def sigmoid(x: Any, /) -> Any:
+def sigmoid(x: Any, /) -> Tensor:
     """Return 1 / (1 + exp(-x)). `wg.nn.sigmoid([0.0, 1.0])` is `[0.5, 0.731059]`."""
     return special.expit(real(x, "sigmoid"))
 
 
-def log_sigmoid(x: Any, /) -> Any:
+def log_sigmoid(x: Any, /) -> Tensor:
     """Return log(sigmoid(x)), which neither overflows nor underflows.
 
     `wg.nn.log_sigmoid([0.0, -1000.0])` is `[-0.693147, -1000.0]`.
@@ -332,7 +333,7 @@ def log_sigmoid(x: Any, /) -> Any:
     return special.log_expit(real(x, "log_sigmoid"))
 
 
-def softmax(x: Any, /, *, axis: Any = -1) -> Any:
+def softmax(x: Any, /, *, axis: Any = -1) -> Tensor:
     """Return exp(x) / sum(exp(x)), the sum being along `axis`, one or several.
 
     `wg.nn.softmax([0.0, 1.0])` is `[0.268941, 0.731059]`.
@@ -340,7 +341,7 @@ def softmax(x: Any, /, *, axis: Any = -1) -> Any:
     return special.softmax(real(x, "softmax"), axis=axis)
 
 
-def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
+def log_softmax(x: Any, /, *, axis: Any = -1) -> Tensor:
     """Return log(softmax(x)), which does not underflow.
 
     `wg.nn.log_softmax([0.0, 1000.0])` is `[-1000.0, 0.0]`.
@@ -348,7 +349,7 @@ def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
     return special.log_softmax(real(x, "log_softmax"), axis=axis)
 
 
-def softmin(x: Any, /, *, axis: Any = -1) -> Any:
+def softmin(x: Any, /, *, axis: Any = -1) -> Tensor:
     """Return softmax(-x). `wg.nn.softmin([0.0, 1.0])` is `[0.731059, 0.268941]`."""
     return special.softmax(-real(x, "softmin"), axis=axis)
 
@@ -359,7 +360,7 @@ def softmin(x: Any, /, *, axis: Any = -1) -> Any:
     kinds="f",
     reference=lambda x, axis=-1: (halves := np.split(x, 2, axis))[0] / (1 + np.exp(-halves[1])),
 )
-def glu(x: Any, /, *, axis: int = -1) -> Any:
+def glu(x: Any, /, *, axis: int = -1) -> Tensor:
     """Return the first half of x along an axis, times the sigmoid of the second.
 
     `wg.nn.glu([2.0, 4.0, 0.0, 0.0])` is `[1.0, 2.0]`.

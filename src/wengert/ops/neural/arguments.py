@@ -79,7 +79,7 @@ def check_reduction(reduction: str, name: str) -> None:
     check_option(name, "reduction", reduction, REDUCTIONS)
 
 
-def reduced(losses: Any, reduction: str, name: str) -> Any:
+def reduced(losses: Any, reduction: str, name: str) -> Tensor:
     """Return the mean or the sum of losses, or the losses themselves."""
     check_reduction(reduction, name)
     if reduction == "none":

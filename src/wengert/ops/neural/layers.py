@@ -95,7 +95,7 @@ _linear = contraction(
 )
 
 
-def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
     """Return x @ weight + bias.
 
     The last axis of x meets the first of `weight`, a matrix; `bias` is a vector, or None.
@@ -177,7 +177,7 @@ _embedding = declare_linear(
 )
 
 
-def embedding(indices: Any, weight: Any, *, padding_idx: int | None = None) -> Any:
+def embedding(indices: Any, weight: Any, *, padding_idx: int | None = None) -> Tensor:
     """Return the rows of `weight`, a matrix, at `indices`, as a new last axis.
 
     The row `padding_idx` gets no derivative.
@@ -205,7 +205,7 @@ def _check_range(where: Any, count: int, what: str, of: str) -> None:
             raise IndexError(f"{what} from {low} to {high} of {count} {of}")
 
 
-def one_hot(indices: Any, num_classes: int, *, dtype: Any = None) -> Any:
+def one_hot(indices: Any, num_classes: int, *, dtype: Any = None) -> Tensor:
     """Return 1 at each index along a new last axis of length `num_classes`, else 0.
 
     The dtype is float64 unless given.
@@ -220,7 +220,7 @@ def one_hot(indices: Any, num_classes: int, *, dtype: Any = None) -> Any:
 # -- dropout ----------------------------------------------------------------------------------
 
 
-def dropout(x: Any, rate: float, *, generator: Any, training: bool = True) -> Any:
+def dropout(x: Any, rate: float, *, generator: Any, training: bool = True) -> Tensor:
     """Return x with each element 0 with probability `rate`, and the others divided by 1 - rate.
 
     `generator` is a np.random.Generator, which draws one number for each element. What it drops

@@ -168,7 +168,7 @@ _total_cross_entropy = declare(
 def cross_entropy(
     logits: Any, target: Any, *, axis: int = -1, weight: Any = None, ignore_index: int = -100,
     label_smoothing: float = 0.0, reduction: str = "mean",
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return -log(softmax(logits)[target]), the cross-entropy of classes.
 
     Classes are on `axis` of `logits`. `target` holds their indices, in the shape of the other
@@ -247,7 +247,7 @@ def _class_weights(weight: Any, count: int, name: str) -> Tensor:
 
 def _of_probabilities(
     logits: Tensor, target: Any, weight: Any, smoothing: float, reduction: str
-) -> Any:
+) -> Tensor:
     count = logits.shape[-1]
     if smoothing:
         target = target * (1 - smoothing) + smoothing / count
@@ -261,7 +261,7 @@ def _of_probabilities(
 def _of_indices(
     scores: Tensor, labels: Any, name: str, weight: Any, ignore_index: int, smoothing: float,
     reduction: str,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return the loss for indices with everything that can be asked for.
 
     `scores` are logits for cross_entropy, and logarithms of probabilities for nll_loss. Rows to
@@ -337,7 +337,7 @@ def _masked_losses(rows: Tensor, places: Any, ignore_index: int, *how: Any) -> t
 def nll_loss(
     log_probabilities: Any, target: Any, *, axis: int = -1, weight: Any = None,
     ignore_index: int = -100, reduction: str = "mean",
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return minus the logarithm of the probability at each target, an index of a class.
 
     As `cross_entropy`, for logarithms of probabilities in place of logits.
@@ -367,13 +367,13 @@ def _difference(x: Any, target: Any, name: str) -> Tensor:
     return x - target
 
 
-def mse_loss(x: Any, target: Any, *, reduction: str = "mean") -> Any:
+def mse_loss(x: Any, target: Any, *, reduction: str = "mean") -> Tensor:
     """Return (x - target)**2, or the mean. `wg.nn.mse_loss([1.0, 2.0], [1.0, 4.0])` is `2.0`."""
     difference = _difference(x, target, "mse_loss")
     return reduced(difference * difference, reduction, "mse_loss")
 
 
-def l1_loss(x: Any, target: Any, *, reduction: str = "mean") -> Any:
+def l1_loss(x: Any, target: Any, *, reduction: str = "mean") -> Tensor:
     """Return |x - target|, or the mean; the derivative at 0 is 0.
 
     `wg.nn.l1_loss([1.0, 2.0], [1.0, 4.0])` is `1.0`.
@@ -400,7 +400,7 @@ huber_terms = elementwise(
 )
 
 
-def huber_loss(x: Any, target: Any, *, delta: float = 1.0, reduction: str = "mean") -> Any:
+def huber_loss(x: Any, target: Any, *, delta: float = 1.0, reduction: str = "mean") -> Tensor:
     """Return d**2 / 2 for differences d up to `delta`, and lines of slope delta beyond.
 
     `wg.nn.huber_loss([1.0, 5.0], [0.0, 0.0])` is `2.5`.
@@ -410,7 +410,7 @@ def huber_loss(x: Any, target: Any, *, delta: float = 1.0, reduction: str = "mea
     return reduced(losses, reduction, "huber_loss")
 
 
-def smooth_l1_loss(x: Any, target: Any, *, beta: float = 1.0, reduction: str = "mean") -> Any:
+def smooth_l1_loss(x: Any, target: Any, *, beta: float = 1.0, reduction: str = "mean") -> Tensor:
     """Return huber_loss / beta with delta = beta: lines of slope 1. With beta 0, l1_loss.
 
     `wg.nn.smooth_l1_loss([1.0, 5.0], [0.0, 0.0], beta=2.0)` is `2.125`.
@@ -425,7 +425,7 @@ def smooth_l1_loss(x: Any, target: Any, *, beta: float = 1.0, reduction: str = "
 # -- probabilities ----------------------------------------------------------------------------
 
 
-def bce_loss(x: Any, target: Any, *, weight: Any = None, reduction: str = "mean") -> Any:
+def bce_loss(x: Any, target: Any, *, weight: Any = None, reduction: str = "mean") -> Tensor:
     """Return the cross-entropy -t log(x) - (1 - t) log(1 - x) of probabilities x and t.
 
     It is infinite where x is 0 or 1 and t is not. `bce_with_logits` is more accurate.
@@ -438,7 +438,7 @@ def bce_loss(x: Any, target: Any, *, weight: Any = None, reduction: str = "mean"
 
 def bce_with_logits(
     x: Any, target: Any, *, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
-) -> Any:
+) -> Tensor:
     """Return the cross-entropy of the probabilities sigmoid(x) and the target.
 
     `weight` is a factor of each loss, `pos_weight` one of the part for the target; both
@@ -450,7 +450,7 @@ def bce_with_logits(
     return reduced(losses, reduction, "bce_with_logits")
 
 
-def _weighted(losses: Any, weight: Any, name: str) -> Any:
+def _weighted(losses: Any, weight: Any, name: str) -> Tensor:
     """Return losses times a weight that broadcasts to them, if there is one."""
     if weight is None:
         return losses
@@ -460,7 +460,7 @@ def _weighted(losses: Any, weight: Any, name: str) -> Any:
     return losses * weight
 
 
-def kl_div(x: Any, target: Any, *, log_target: bool = False, reduction: str = "mean") -> Any:
+def kl_div(x: Any, target: Any, *, log_target: bool = False, reduction: str = "mean") -> Tensor:
     """Return target * (log(target) - x) for logarithms x of probabilities.
 
     With `log_target` the target is given by its logarithm, too. The "mean" is over all elements.
@@ -477,7 +477,7 @@ def kl_div(x: Any, target: Any, *, log_target: bool = False, reduction: str = "m
 def gaussian_nll_loss(
     x: Any, target: Any, variance: Any, *, full: bool = False, eps: float = 1e-6,
     reduction: str = "mean",
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return (log(variance) + (x - target)**2 / variance) / 2.
 
     `variance` broadcasts, and is taken as `eps` where it is less. Without `full` the constant
@@ -496,7 +496,7 @@ def gaussian_nll_loss(
 
 def poisson_nll_loss(
     x: Any, target: Any, *, log_input: bool = True, reduction: str = "mean"
-) -> Any:
+) -> Tensor:
     """Return exp(x) - target * x, minus the log of a Poisson probability but for a constant.
 
     x is the logarithm of the rate, or without `log_input` the rate itself.
@@ -510,7 +510,7 @@ def poisson_nll_loss(
 # -- similarities and margins -----------------------------------------------------------------
 
 
-def cosine_similarity(x1: Any, x2: Any, /, *, axis: int = -1, eps: float = 1e-8) -> Any:
+def cosine_similarity(x1: Any, x2: Any, /, *, axis: int = -1, eps: float = 1e-8) -> Tensor:
     """Return x1 · x2 / (|x1| |x2|) of vectors along an axis; lengths are at least `eps`.
 
     `wg.nn.cosine_similarity([1.0, 1.0], [1.0, 0.0])` is `0.707107`.
@@ -522,7 +522,7 @@ def cosine_similarity(x1: Any, x2: Any, /, *, axis: int = -1, eps: float = 1e-8)
 
 def cosine_embedding_loss(
     x1: Any, x2: Any, target: Any, *, margin: float = 0.0, reduction: str = "mean"
-) -> Any:
+) -> Tensor:
     """Return 1 - cosine for pairs with target 1, and relu(cosine - margin) for those with -1.
 
     `wg.nn.cosine_embedding_loss([[1.0, 1.0]], [[1.0, 0.0]], [1])` is `0.292893`.
@@ -546,7 +546,7 @@ def _signs(target: Any, shape: tuple[int, ...], name: str) -> Tensor:
 
 def hinge_embedding_loss(
     x: Any, target: Any, *, margin: float = 1.0, reduction: str = "mean"
-) -> Any:
+) -> Tensor:
     """Return x where the target is 1, and relu(margin - x) where it is -1.
 
     `wg.nn.hinge_embedding_loss([0.5, 0.25], [1, -1])` is `0.625`.
@@ -559,7 +559,7 @@ def hinge_embedding_loss(
 
 def triplet_margin_loss(
     anchor: Any, positive: Any, negative: Any, *, margin: float = 1.0, reduction: str = "mean"
-) -> Any:
+) -> Tensor:
     """Return relu(|anchor - positive| - |anchor - negative| + margin).
 
     Vectors are along the last axis. The derivative of a distance of 0 is 0.

@@ -114,7 +114,7 @@ _layer_norm = joint(
 
 def layer_norm(
     x: Any, weight: Any = None, bias: Any = None, *, axis: Any = -1, eps: float = 1e-5
-) -> Any:
+) -> Tensor:
     """Return (x - mean) / sqrt(variance + eps) over `axis`, times weight, plus bias.
 
     `axis` is one or several; `weight` and `bias` have the lengths of x along them, in the
@@ -152,7 +152,7 @@ def _of_shape(
     return v
 
 
-def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -> Any:
+def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -> Tensor:
     """Return x / sqrt(mean(x**2) + eps), the mean being over `axis`, times weight.
 
     `wg.nn.rms_norm([3.0, 4.0])` is `[0.848528, 1.131371]`.
@@ -163,7 +163,7 @@ def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -
     return _affine(y, weight, None, over, "rms_norm")
 
 
-def _affine(y: Any, weight: Any, bias: Any, over: tuple[int, ...], name: str) -> Any:
+def _affine(y: Any, weight: Any, bias: Any, over: tuple[int, ...], name: str) -> Tensor:
     """Return y * weight + bias, whose lengths are those of y along the axes `over`."""
     sizes = tuple(y.shape[a] for a in over)
     wide = tuple(n if a in over else 1 for a, n in enumerate(y.shape))
@@ -225,7 +225,7 @@ def batch_norm(
 
 def group_norm(
     x: Any, groups: int, weight: Any = None, bias: Any = None, *, eps: float = 1e-5
-) -> Any:
+) -> Tensor:
     """Return x, with channels on axis 1, normalised over each of `groups` of channels.
 
     `weight` and `bias` have a number for each channel.
@@ -234,7 +234,7 @@ def group_norm(
     return _grouped(x, groups, weight, bias, eps, "group_norm")
 
 
-def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
+def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Tensor:
     """Return x, with channels on axis 1, normalised over each channel of each instance.
 
     `wg.nn.instance_norm([[[1.0, 3.0]]])` is `[[[-0.999995, 0.999995]]]`.
@@ -245,7 +245,7 @@ def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 
     return _grouped(x, max(1, x.shape[1]), weight, bias, eps, "instance_norm")
 
 
-def _grouped(x: Any, groups: int, weight: Any, bias: Any, eps: float, name: str) -> Any:
+def _grouped(x: Any, groups: int, weight: Any, bias: Any, eps: float, name: str) -> Tensor:
     x, eps = real(x, name), number(eps, name, "eps", 0)
     if x.ndim < 2:
         raise misfit(name, "instances and channels", x=x)
@@ -269,7 +269,7 @@ length = reduction(
 )
 
 
-def normalize(x: Any, /, *, axis: Any = -1, eps: float = 1e-12) -> Any:
+def normalize(x: Any, /, *, axis: Any = -1, eps: float = 1e-12) -> Tensor:
     """Return x divided by its length along `axis`, or by `eps` where that is larger.
 
     `wg.nn.normalize([3.0, 4.0])` is `[0.6, 0.8]`.

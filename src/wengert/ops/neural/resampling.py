@@ -158,7 +158,7 @@ def interpolate(
     scale_factor: Any = None,
     mode: str = "nearest",
     align_corners: bool = False,
-) -> Any:
+) -> Tensor:
     """Return images x (batch, channels, *spatial) in another size, or times a `scale_factor`.
 
     `mode` is "nearest", "nearest-exact", "area", "linear" (one spatial axis), "bilinear" or
@@ -238,7 +238,7 @@ def _checked_shuffle(x: Any, factor: Any, name: str, what: str) -> tuple[Tensor,
     return x, r
 
 
-def pixel_shuffle(x: Any, upscale_factor: int) -> Any:
+def pixel_shuffle(x: Any, upscale_factor: int) -> Tensor:
     """Return images r times as high and wide, from r * r channels for each of theirs.
 
     `wg.nn.pixel_shuffle(np.arange(4.0).reshape(4, 1, 1), 2)` is `[[[0.0, 1.0], [2.0, 3.0]]]`.
@@ -253,7 +253,7 @@ def pixel_shuffle(x: Any, upscale_factor: int) -> Any:
     return shapes.reshape(shapes.permute_dims(x, order), (*batch, rest, height * r, width * r))
 
 
-def pixel_unshuffle(x: Any, downscale_factor: int) -> Any:
+def pixel_unshuffle(x: Any, downscale_factor: int) -> Tensor:
     """Return images with r * r channels for each one, 1 / r as high and wide.
 
     It undoes `pixel_shuffle`.

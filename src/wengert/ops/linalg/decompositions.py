@@ -35,7 +35,7 @@ from wengert.ops.linalg.safeguards import (
     skew,
     warn_degenerate,
 )
-from wengert.ops.linalg.solving import triangular
+from wengert.ops.linalg.solving import hermitian_reference, triangular
 
 __all__ = ["eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
 
@@ -129,12 +129,6 @@ def _look(name: str, values: str, vectors: str, equal: Any, turns: Any, mixed: b
         warn_degenerate(name, _MIXED.format(**words))
 
 
-def _hermitian_reference(function: Any, *params: str) -> Any:
-    return lambda x, **given: function(
-        (x + np.conj(np.swapaxes(x, -1, -2))) / 2, *(given[name] for name in params)
-    )
-
-
 def _eigh_shown(xp: Any, w: Any, v: Any) -> Any:
     """Return what does not depend on the phases of eigenvectors."""
     return (
@@ -166,7 +160,7 @@ _eigh = special(
         sample((0, 0), triangle="L"),
     ],
     inputs=lambda x: [x + np.diag(3.0 * np.arange(x.shape[-1]))],
-    reference=_hermitian_reference(np.linalg.eigh, "triangle"),
+    reference=hermitian_reference(np.linalg.eigh, "triangle"),
     invariant=_eigh_shown,
     rounding=100,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,10 +30,9 @@ def _doubled(xp: Any, x: Any, g: Any) -> Any:
     return xp.concat([top, bottom], axis=-2)
 
 
-def _expm_reference(x: Any) -> Any:
-    from scipy.linalg import expm
-
-    return expm(x)
+def _scipy(name: str) -> Callable[..., Any]:
+    """Return a function of scipy.linalg, which is imported when it is called."""
+    return lambda x: getattr(importlib.import_module("scipy.linalg"), name)(x)
 
 
 _expm = special(
@@ -40,7 +41,7 @@ _expm = special(
     batch=batching.as_it_is,
     samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1)), sample((0, 2, 2))],
     domain=(-1.0, 1.0),
-    reference=_expm_reference,
+    reference=_scipy("expm"),
     rounding=10,
 )
 
@@ -60,9 +61,7 @@ def _logm_rule(xp: Any, g: Any, x: Any) -> Any:
 
 
 def _logm_reference(x: Any) -> Any:
-    from scipy.linalg import logm
-
-    parts = [logm(matrix) for matrix in x.astype(complex).reshape(-1, *x.shape[-2:])]
+    parts = [_scipy("logm")(matrix) for matrix in x.astype(complex).reshape(-1, *x.shape[-2:])]
     return np.reshape(parts, x.shape).astype(x.dtype)
 
 
@@ -99,12 +98,6 @@ def _sqrtm_rule(xp: Any, g: Any, y: Any) -> Any:
     return sylvester_of(xp, back, back, g, "sqrtm", problem)
 
 
-def _sqrtm_reference(x: Any) -> Any:
-    from scipy.linalg import sqrtm
-
-    return sqrtm(x)
-
-
 _sqrtm = special(
     "linalg.sqrtm",
     _sqrtm_rule,
@@ -113,7 +106,7 @@ _sqrtm = special(
     samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1))],
     inputs=lambda x: [x + 5 * np.eye(x.shape[-1])],
     domain=(-1.0, 1.0),
-    reference=_sqrtm_reference,
+    reference=_scipy("sqrtm"),
     rounding=10,
 )
 

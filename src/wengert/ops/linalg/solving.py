@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,6 +54,13 @@ def _regular(a: np.ndarray) -> np.ndarray:
 
 def _positive(a: np.ndarray) -> list[np.ndarray]:
     return [a @ np.conj(np.swapaxes(a, -1, -2)) + np.eye(a.shape[-1])]
+
+
+def hermitian_reference(function: Callable[..., Any], *params: str) -> Callable[..., Any]:
+    """Return a function of NumPy of the Hermitian part of matrices."""
+    return lambda x, **given: function(
+        (x + np.conj(np.swapaxes(x, -1, -2))) / 2, *(given[name] for name in params)
+    )
 
 
 _SQUARE = [sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2)), sample((0, 0))]
@@ -280,10 +288,6 @@ def _cholesky_rule(xp: Any, g: Any, y: Any) -> Any:
     return adjoint(xp, triangular(xp, upper, adjoint(xp, half), lower=False))
 
 
-def _cholesky_reference(x: Any) -> Any:
-    return np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) / 2)
-
-
 _cholesky = special(
     "linalg.cholesky",
     _cholesky_rule,
@@ -291,7 +295,7 @@ _cholesky = special(
     batch=batching.as_it_is,
     samples=_SQUARE,
     inputs=_positive,
-    reference=_cholesky_reference,
+    reference=hermitian_reference(np.linalg.cholesky),
     rounding=10,
 )
 

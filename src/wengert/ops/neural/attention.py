@@ -112,7 +112,7 @@ def scaled_dot_product_attention(
     features = query.shape[-1]
     scale = (1 / math.sqrt(features) if features else 1.0) if scale is None else float(scale)
     scores = matmul(query, shapes.matrix_transpose(key))
-    seen = _causal(scores.shape[-2:]) if is_causal else None
+    seen: Any = np.tri(*scores.shape[-2:], dtype=bool) if is_causal else None
     if mask is not None:
         mask = shapes.tensor(mask, _NAME)
         _check_mask(mask, scores.shape)
@@ -121,19 +121,12 @@ def scaled_dot_product_attention(
             seen = given if seen is None else given & seen
         else:
             scores, scale = scores * scale + mask, 1.0
-    weights = _weights(scores, scale=scale, bias=None if seen is None else _bias(seen))
+    if seen is not None:  # what is added to scores, so that other keys have no weight
+        seen = rebatched(np.where(all_values(seen), 0.0, -np.inf), seen)
+    weights = _weights(scores, scale=scale, bias=seen)
     if rate:
         weights = dropout(weights, rate, generator=generator)
     return matmul(weights, value)
-
-
-def _bias(seen: Any) -> Any:
-    """Return what to add to scores so that only keys that are seen have a weight."""
-    return rebatched(np.where(all_values(seen), 0.0, -np.inf), seen)
-
-
-def _causal(shape: tuple[int, ...]) -> np.ndarray:
-    return np.tri(*shape, dtype=bool)
 
 
 def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:

@@ -127,12 +127,10 @@ class Convolution(Contraction):
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
         """Return the rule's answer on the parts of x, w and z that the Block has to do with."""
-        wanted = self.args[argument]
-        if wanted == "bias":
+        if self.args[argument] == "bias":
             total = self.pull_array(xp, g.values, node, argument, values)
             return Block(parent.shape, (g.region[1],), total)
-        known = dict(zip(self.reads[argument] or (), values, strict=True))
-        (other,) = {"x", "w", "z"} - {self.result, wanted}
+        wanted, other, known = self._roles(argument, values)
         part, region = ascending(xp, g)
         parts, groups = self._related(self.result, region, node, parent, argument, values)
         if not all(map(all, (map(len, r) for r in parts.values()))):
@@ -145,13 +143,17 @@ class Convolution(Contraction):
         answer = self.pull_array(xp, part, node, argument, tuple(known.values()))
         return Block(parent.shape, parts[wanted], answer)
 
+    def _roles(self, argument: int, values: Any) -> tuple[str, str, dict[str, Any]]:
+        """Return the role of an argument, that of the other one, and what the rule reads."""
+        wanted = self.args[argument]
+        (other,) = {"x", "w", "z"} - {self.result, wanted}
+        return wanted, other, dict(zip(self.reads[argument] or (), values, strict=True))
+
     def _related(
         self, role: str, region: Region, node: Node, parent: Node, argument: int, values: Any
     ) -> tuple[dict[str, Region], int]:
         """Return the parts that a part of the result, or of the argument, has to do with."""
-        wanted = self.args[argument]
-        known = dict(zip(self.reads[argument] or (), values, strict=True))
-        (other,) = {"x", "w", "z"} - {self.result, wanted}
+        wanted, other, known = self._roles(argument, values)
         lengths = {self.result: node.shape, wanted: parent.shape, other: tuple(known[other].shape)}
         return _parts(role, region, lengths, known["geometry"], known["groups"])
 
@@ -206,10 +208,9 @@ class Convolution(Contraction):
         """Return the number of terms of the sum over z, w and x that have to do with a part."""
         if self.args[argument] == "bias" or not all(map(len, region)):
             return math.prod(map(len, region))
-        sides = {self.result: region, self.args[argument]: part}
-        known = dict(zip(self.reads[argument] or (), values, strict=True))
-        (other,) = {"x", "w", "z"} - set(sides)
-        sides[other] = tuple(map(range, known[other].shape))
+        wanted, other, known = self._roles(argument, values)
+        whole = tuple(map(range, known[other].shape))
+        sides = {self.result: region, wanted: part, other: whole}
         return math.prod(map(len, (*sides["z"], *sides["w"][1:])))
 
 

@@ -13,7 +13,7 @@ from wengert.engine.batching import Batched
 from wengert.ops import batching
 from wengert.ops.checks import check_option, misfit
 from wengert.ops.numpy.shapes import flat
-from wengert.ops.numpy.ufuncs import Function, double, floating, in_line, is_tensor, wg
+from wengert.ops.numpy.ufuncs import Function, by_name, double, floating, in_line, is_tensor, wg
 from wengert.ops.shapes import tensor
 
 
@@ -125,9 +125,5 @@ def _unrolled(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
 
 
 FUNCTIONS: dict[str, Function] = {
-    "choose": _choose,
-    "interp": _interp,
-    "piecewise": _piecewise,
-    "select": _select,
-    "where": _where,
+    **by_name(_choose, _interp, _piecewise, _select, _where),
 }

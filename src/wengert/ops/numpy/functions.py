@@ -24,6 +24,7 @@ from wengert.ops.numpy import choices, fft, polynomials, products, shapes, stati
 from wengert.ops.numpy.shapes import flat
 from wengert.ops.numpy.ufuncs import (
     Function,
+    by_name,
     floating,
     in_line,
     is_inexact,
@@ -208,6 +209,8 @@ def _numpy(name: str) -> Any:
 
 
 _BY_NAME: dict[str, Function] = {
+    **by_name(_allclose, _angle, _array_equal, _clip, _ediff1d, _geomspace, _gradient, _isclose),
+    **by_name(_linspace, _logspace, _nan_to_num, _round, _trapezoid, _unwrap),
     **{name: getattr(wg, name.rpartition(".")[2]) for name in _OURS.split() if _numpy(name)},
     **{name: on_values(_numpy(name)) for name in _ON_VALUES.split() if _numpy(name)},
     **{name: partial(in_line, _numpy(name)) for name in _TRUTHS.split()},
@@ -218,31 +221,17 @@ _BY_NAME: dict[str, Function] = {
     **fft.FUNCTIONS,
     **choices.FUNCTIONS,
     **polynomials.FUNCTIONS,
-    "allclose": _allclose,
-    "angle": _angle,
     "around": _round,
-    "array_equal": _array_equal,
     "array": lambda object, dtype=None, copy=True: wg.asarray(object, dtype=dtype, copy=copy),
-    "clip": _clip,
-    "ediff1d": _ediff1d,
     "fix": wg.trunc,
-    "geomspace": _geomspace,
-    "gradient": _gradient,
     "identity": lambda n, dtype=None: wg.eye(n, dtype=dtype),
     "imag": lambda val: val.imag,
-    "isclose": _isclose,
     "iscomplexobj": lambda x: backends.kind_of(x.dtype) == "c",
     "isrealobj": lambda x: backends.kind_of(x.dtype) != "c",
-    "linspace": _linspace,
-    "logspace": _logspace,
-    "nan_to_num": _nan_to_num,
     "ndim": lambda a: a.ndim,
     "real": lambda val: val.real,
-    "round": _round,
     "shape": lambda a: a.shape,
     "size": lambda a, axis=None: math.prod(a.shape[i] for i in normalised(axis, a.ndim, "size")),
-    "trapezoid": _trapezoid,
-    "unwrap": _unwrap,
 }
 #: What a function of NumPy is on tensors.
 FUNCTIONS: dict[Any, Function] = {

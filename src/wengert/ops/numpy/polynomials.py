@@ -13,7 +13,7 @@ from wengert.ops import batching
 from wengert.ops.checks import misfit
 from wengert.ops.numpy.products import convolve, real_where_all_are
 from wengert.ops.numpy.shapes import at_least
-from wengert.ops.numpy.ufuncs import Function, floating, numpy_dtype, wg
+from wengert.ops.numpy.ufuncs import Function, by_name, floating, numpy_dtype, wg
 from wengert.ops.shapes import tensor
 
 
@@ -159,15 +159,7 @@ def _roots(p: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Function] = {
-    "poly": _poly,
-    "polyadd": _polyadd,
-    "polyder": _polyder,
-    "polydiv": _polydiv,
-    "polyfit": _polyfit,
-    "polyint": _polyint,
-    "polymul": _polymul,
+    **by_name(_poly, _polyadd, _polyder, _polydiv, _polyfit, _polyint, _polymul, _polyval, _roots),
+    **by_name(_vander),
     "polysub": lambda a1, a2: _polyadd(a1, wg.negative(a2)),
-    "polyval": _polyval,
-    "roots": _roots,
-    "vander": _vander,
 }

@@ -17,7 +17,7 @@ from wengert.ops import batching
 from wengert.ops.checks import check_option, misfit
 from wengert.ops.families import axes as normalised
 from wengert.ops.numpy.shapes import at_least, flat
-from wengert.ops.numpy.ufuncs import Function, floating, in_dtype, wg
+from wengert.ops.numpy.ufuncs import Function, by_name, floating, in_dtype, wg
 from wengert.ops.shapes import tensor
 
 
@@ -213,13 +213,8 @@ _LINALG: dict[str, Function] = {
 }
 
 FUNCTIONS: dict[str, Function] = {
-    "convolve": convolve,
-    "correlate": _correlate,
-    "cross": _cross,
-    "einsum": _einsum,
-    "inner": _inner,
+    **by_name(convolve, _correlate, _cross, _einsum, _inner, _trace),
     "kron": _of_two("kron"),
-    "trace": _trace,
     "vdot": lambda a, b: wg.vecdot(flat(a), flat(b)),
     **{f"linalg.{name}": function for name, function in _LINALG.items()},
 }

@@ -18,6 +18,7 @@ from wengert.ops.numpy.shapes import at_least, flat
 from wengert.ops.numpy.ufuncs import (
     REDUCTIONS,
     Function,
+    by_name,
     constant,
     double,
     floating,
@@ -42,7 +43,7 @@ def _mean(
 
 
 def _moment(compute: Function) -> Function:
-    """Return NumPy's function of ``compute(a, axis, correction, keepdims)``."""
+    """Return NumPy's function of a moment, one of ours."""
 
     def moment(
         a: Any,
@@ -52,19 +53,10 @@ def _moment(compute: Function) -> Function:
         keepdims: bool = False,
         correction: Any = None,
     ) -> Any:
-        return compute(
-            in_dtype(a, dtype), axis, ddof if correction is None else correction, keepdims
-        )
+        correction = ddof if correction is None else correction
+        return compute(in_dtype(a, dtype), axis=axis, correction=correction, keepdims=keepdims)
 
     return moment
-
-
-def _var(a: Any, axis: Any, correction: Any, keepdims: bool) -> Any:
-    return wg.var(a, axis=axis, correction=correction, keepdims=keepdims)
-
-
-def _std(a: Any, axis: Any, correction: Any, keepdims: bool) -> Any:
-    return wg.std(a, axis=axis, correction=correction, keepdims=keepdims)
 
 
 def _nanvar(a: Any, axis: Any, correction: Any, keepdims: bool) -> Any:
@@ -228,24 +220,19 @@ def _corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
 
 
 FUNCTIONS: dict[str, Function] = {
+    **by_name(_argpartition, _average, _bincount, _corrcoef, _cov, _mean, _nanmean, _partition),
+    **by_name(_ptp, _unique),
     **REDUCTIONS,
     "amax": REDUCTIONS["max"],
     "amin": REDUCTIONS["min"],
-    "argpartition": _argpartition,
     "argsort": _sorting("argsort"),
-    "average": _average,
-    "bincount": _bincount,
-    "corrcoef": _corrcoef,
-    "cov": _cov,
     "cumprod": _cumulative("cumulative_prod"),
     "cumsum": _cumulative("cumulative_sum"),
-    "mean": _mean,
     "nanargmax": _nan_arg("nanargmax"),
     "nanargmin": _nan_arg("nanargmin"),
     "nancumprod": _without_nan(_cumulative("cumulative_prod"), 1),
     "nancumsum": _without_nan(_cumulative("cumulative_sum"), 0),
     "nanmax": _nan_extreme("max", -math.inf),
-    "nanmean": _nanmean,
     "nanmedian": lambda a, axis=None, keepdims=False: _nan_quantile("nanmedian", 1.0)(
         a, 0.5, axis, keepdims
     ),
@@ -253,13 +240,10 @@ FUNCTIONS: dict[str, Function] = {
     "nanpercentile": _nan_quantile("nanpercentile", 100.0),
     "nanprod": _without_nan(REDUCTIONS["prod"], 1),
     "nanquantile": _nan_quantile("nanquantile", 1.0),
-    "nanstd": _moment(lambda *how: wg.sqrt(_nanvar(*how))),
+    "nanstd": _moment(lambda a, **how: wg.sqrt(_nanvar(a, **how))),
     "nansum": _without_nan(REDUCTIONS["sum"], 0),
     "nanvar": _moment(_nanvar),
-    "partition": _partition,
-    "ptp": _ptp,
     "sort": _sorting("sort"),
-    "std": _moment(_std),
-    "unique": _unique,
-    "var": _moment(_var),
+    "std": _moment(wg.std),
+    "var": _moment(wg.var),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,12 @@ from wengert.ops.shapes import tensor
 
 wg: Any = Tensor._namespace
 Function = Callable[..., Any]
+
+
+def by_name(*functions: Function) -> dict[str, Function]:
+    """Return functions by their names without an underscore, which are NumPy's."""
+    return {function.__name__.strip("_"): function for function in functions}
+
 
 # -- between tensors and NumPy ----------------------------------------------------------------
 
@@ -180,6 +186,7 @@ def in_line(function: Function, *xs: Any, like: Tensor | None = None) -> Tensor:
 def _of_two(function: Function) -> Function:
     """Return a function of two tensors where a number takes the dtype of the tensor beside it."""
 
+    @wraps(function)
     def call(x1: Any, x2: Any, /) -> Any:
         if type(x1) in (int, float):
             x2 = tensor(x2, function.__name__)
@@ -267,24 +274,15 @@ def _vecmat(x1: Any, x2: Any, /) -> Any:
 
 
 _COMPOSED: dict[str, Function] = {
-    "cbrt": _cbrt,
+    **by_name(_cbrt, _divmod, _float_power, _fmod, frexp, _heaviside, _ldexp, _logaddexp2),
+    **by_name(_matvec, _modf, _vecmat),
     **dict.fromkeys(("deg2rad", "radians"), lambda x, /: wg.multiply(x, math.pi / 180)),
     **dict.fromkeys(("rad2deg", "degrees"), lambda x, /: wg.multiply(x, 180 / math.pi)),
-    "divmod": _divmod,
     "exp2": lambda x, /: wg.pow(2.0, x),
     "fabs": lambda x, /: wg.abs(floating(x)),
-    "float_power": _float_power,
     "fmax": _without_nan(wg.maximum),
     "fmin": _without_nan(wg.minimum),
-    "fmod": _fmod,
-    "frexp": frexp,
-    "heaviside": _heaviside,
-    "ldexp": _ldexp,
-    "logaddexp2": _logaddexp2,
-    "matvec": _matvec,
-    "modf": _modf,
     "rint": wg.round,
-    "vecmat": _vecmat,
     **{
         name: on_values(getattr(np, name))
         for name in ("bitwise_count", "gcd", "lcm")

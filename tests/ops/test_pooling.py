@@ -418,7 +418,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "fold, columns": (
         lambda: wg.nn.fold(np.zeros((1, 4, 5)), (3, 3), 2),
         wg.ShapeError,
-        r"\(1, 4, 5\); expected a multiple of 4 taps, and the 4 places",
+        r"\(1, 4, 5\); expected a multiple of 4 taps, and the 4 windows",
     ),
     "fold, taps": (
         lambda: wg.nn.fold(np.zeros((1, 5, 4)), (3, 3), 2),

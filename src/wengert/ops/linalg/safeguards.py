@@ -155,7 +155,7 @@ def largest(xp: Any, x: Any) -> Any:
 
 
 def rounding(n: int, dtype: Any) -> float:
-    """Return how far equal eigenvalues of n x n matrices come out apart, next to the largest."""
+    """Return the relative difference by rounding of equal eigenvalues of n x n matrices."""
     return (8 + 2 * math.sqrt(n)) * eps(dtype)
 
 

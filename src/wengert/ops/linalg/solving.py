@@ -48,7 +48,7 @@ LARGE = 32
 
 
 def _regular(a: np.ndarray) -> np.ndarray:
-    """Return square matrices, made of any for tests, that are well away from singular ones."""
+    """Return square matrices for tests that are far from singular."""
     return a + 3 * np.eye(a.shape[-1])
 
 
@@ -245,7 +245,7 @@ def solve_triangular(
 ) -> Tensor:
     """Return x of a @ x = b, reading only the upper triangle of a, or the lower one.
 
-    With `trans` 1 or "T" the transpose of a stands in its place, with 2 or "C" the conjugate
+    With `trans` 1 or "T" the transpose of a is taken, with 2 or "C" the conjugate
     transpose. With `unit_diagonal` the diagonal is taken to be 1 and not read. What is not
     read has the derivative 0. b is a vector, if it has one axis, or matrices.
     `wg.linalg.solve_triangular([[2.0, 1.0], [0.0, 4.0]], [3.0, 4.0])` is `[1.0, 1.0]`.

@@ -452,7 +452,7 @@ def _conv_transpose(
     if min(size) < 1 or 0 in x.shape[2:]:
         raise ShapeError(
             f"{name}: x of shape {x.shape} with a kernel of {kernel} and padding {padding!r} "
-            f"gives {size}; expected at least one place on each axis"
+            f"gives {size}; expected at least one element on each axis"
         )
     geometry = geometry_of(strides, pairs, dilations)
     y = convolve_input(x, weight, size=size, geometry=geometry, groups=groups)

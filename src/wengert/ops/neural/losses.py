@@ -362,14 +362,10 @@ def _pair(x: Any, target: Any, name: str) -> tuple[Tensor, Tensor]:
     return x, target
 
 
-def _difference(x: Any, target: Any, name: str) -> Tensor:
-    x, target = _pair(x, target, name)
-    return x - target
-
-
 def mse_loss(x: Any, target: Any, *, reduction: str = "mean") -> Tensor:
     """Return (x - target)**2, or the mean. `wg.nn.mse_loss([1.0, 2.0], [1.0, 4.0])` is `2.0`."""
-    difference = _difference(x, target, "mse_loss")
+    x, target = _pair(x, target, "mse_loss")
+    difference = x - target
     return reduced(difference * difference, reduction, "mse_loss")
 
 
@@ -378,7 +374,8 @@ def l1_loss(x: Any, target: Any, *, reduction: str = "mean") -> Tensor:
 
     `wg.nn.l1_loss([1.0, 2.0], [1.0, 4.0])` is `1.0`.
     """
-    return reduced(ew.abs_(_difference(x, target, "l1_loss")), reduction, "l1_loss")
+    x, target = _pair(x, target, "l1_loss")
+    return reduced(ew.abs_(x - target), reduction, "l1_loss")
 
 
 def _huber_values(xp: Any, x: Any, delta: float) -> Any:
@@ -406,8 +403,8 @@ def huber_loss(x: Any, target: Any, *, delta: float = 1.0, reduction: str = "mea
     `wg.nn.huber_loss([1.0, 5.0], [0.0, 0.0])` is `2.5`.
     """
     delta = positive(delta, "huber_loss", "delta")
-    losses = huber_terms(_difference(x, target, "huber_loss"), delta=delta)
-    return reduced(losses, reduction, "huber_loss")
+    x, target = _pair(x, target, "huber_loss")
+    return reduced(huber_terms(x - target, delta=delta), reduction, "huber_loss")
 
 
 def smooth_l1_loss(x: Any, target: Any, *, beta: float = 1.0, reduction: str = "mean") -> Tensor:
@@ -418,8 +415,8 @@ def smooth_l1_loss(x: Any, target: Any, *, beta: float = 1.0, reduction: str = "
     beta = number(beta, "smooth_l1_loss", "beta", 0)
     if not beta:
         return l1_loss(x, target, reduction=reduction)
-    losses = huber_terms(_difference(x, target, "smooth_l1_loss"), delta=beta) / beta
-    return reduced(losses, reduction, "smooth_l1_loss")
+    x, target = _pair(x, target, "smooth_l1_loss")
+    return reduced(huber_terms(x - target, delta=beta) / beta, reduction, "smooth_l1_loss")
 
 
 # -- probabilities ----------------------------------------------------------------------------
@@ -484,7 +481,8 @@ def gaussian_nll_loss(
     log(2 pi) / 2 is left out. `wg.nn.gaussian_nll_loss([0.0], [2.0], [4.0])` is `1.193147`.
     """
     eps = positive(eps, "gaussian_nll_loss", "eps")
-    difference = _difference(x, target, "gaussian_nll_loss")
+    x, target = _pair(x, target, "gaussian_nll_loss")
+    difference = x - target
     spread = ew.clip(real(variance, "gaussian_nll_loss", "variance"), eps, None)
     losses = (ew.log(spread) + difference * difference / spread) * 0.5
     if losses.shape != difference.shape:

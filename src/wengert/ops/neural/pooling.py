@@ -98,7 +98,7 @@ def _window_region(
 ) -> Region | None:
     """Return the region of an array of `shape` that windows have in common with a region.
 
-    `between` is `seen`, from windows to the elements in them, or `seeing`, the other way.
+    `between` is `seen`, from windows to the elements in them, or `seeing`, the reverse.
     `values` are those that the rules of the maximum read.
     """
     _, _, kernel, geometry, _ = values

@@ -25,7 +25,7 @@ Taps = tuple[np.ndarray, np.ndarray]
 
 
 def transposed_taps(index: np.ndarray, weight: np.ndarray, length: int) -> Taps:
-    """Return index and weight of the transpose: for each position, the places that read it."""
+    """Return index and weight of the transpose: for each position, the results that read it."""
     places, taps = np.nonzero(index >= 0)
     positions = index[places, taps]
     order = np.argsort(positions, kind="stable")
@@ -110,7 +110,7 @@ def _nearest_taps(length: int, size: int, scale: float | None, exact: bool) -> T
 
 
 def _source(length: int, size: int, scale: float | None, align_corners: bool) -> np.ndarray:
-    """Return where each new place lies among the old ones."""
+    """Return the position of each new element among the old ones."""
     places = np.arange(size)
     if align_corners:
         return places * ((length - 1) / (size - 1) if size > 1 else 0.0)

@@ -1,4 +1,4 @@
-"""Images resized by a kernel: each new pixel is a weighted mean of old ones around its place.
+"""Images resized by a kernel: each new pixel is a weighted mean of old ones around it.
 
 Pixels are areas whose centres are at 0.5, 1.5, ... Weights are those of a kernel at the distance of
 two centres; what lies outside of the image does not count, and the weights add up to 1.

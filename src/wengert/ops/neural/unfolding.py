@@ -117,7 +117,7 @@ fold_windows = linear(
 def unfold(
     x: Any, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1
 ) -> Tensor:
-    """Return windows as columns: (batch, channels times taps, places).
+    """Return windows as columns: (batch, channels times taps, windows).
 
     x is (batch, channels, *spatial), with any number of spatial axes. It may lack the batch axis
     if `kernel_size` has a number for each spatial axis.
@@ -142,7 +142,7 @@ def fold(
 ) -> Tensor:  # fmt: skip
     """Return images (batch, channels, *output_size) from columns, added where they overlap.
 
-    It is the transpose of `unfold`, and takes (batch, channels times taps, places).
+    It is the transpose of `unfold`, and takes (batch, channels times taps, windows).
     `output_size` has a number for each spatial axis.
     `wg.nn.fold([[[1.0, 2.0], [2.0, 3.0]]], (3,), 2)` is `[[[1.0, 4.0, 3.0]]]`.
     """
@@ -158,7 +158,7 @@ def fold(
     places, geometry, _ = fitting_windows("fold", size, kernel, stride, padding, dilation)
     taps = math.prod(kernel)
     if x.shape[1] % taps or x.shape[2] != math.prod(places):
-        expected = f"a multiple of {taps} taps, and the {math.prod(places)} places of {size}"
+        expected = f"a multiple of {taps} taps, and the {math.prod(places)} windows of {size}"
         raise misfit("fold", expected, x=x)
     windows = shapes.reshape(x, (x.shape[0], x.shape[1] // taps, *kernel, *places))
     return unbatched(fold_windows(windows, size=size, geometry=geometry), had_batch)

@@ -76,7 +76,7 @@ def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any =
 
 
 def _from_triangle(x: Any, name: str, upper: bool) -> Any:
-    """Return Hermitian matrices made of one triangle, the only one that NumPy reads.
+    """Return Hermitian matrices from one triangle, the only one that NumPy reads.
 
     Then the values are NumPy's for any matrix, and the derivative is in that triangle.
     """

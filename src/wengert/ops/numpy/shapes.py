@@ -130,7 +130,7 @@ def _diag(v: Any, k: int = 0) -> Any:
 
 
 def moving(function: Function) -> Function:
-    """Return a function that only moves elements, by the places where NumPy moves them to."""
+    """Return a function that only moves elements, by the positions that NumPy moves them to."""
 
     def move(x: Any, /, **params: Any) -> Any:
         x = tensor(x, function.__name__)

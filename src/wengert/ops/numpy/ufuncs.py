@@ -91,7 +91,7 @@ def number(value: Any, like: Tensor) -> Tensor:
 
 
 def on_values(function: Function) -> Function:
-    """Return a NumPy function for tensors whose answers are places, counts, truths or text.
+    """Return a NumPy function for tensors whose answers are indices, counts, truths or text.
 
     Those have no derivative. An answer that could have one is refused, so that no value
     leaves the tape this way. Inside of vmap it is called for one example after the other, if

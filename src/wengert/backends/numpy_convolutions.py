@@ -200,9 +200,14 @@ def _convolve_small(
 
 
 def convolve(
-    x: np.ndarray, w: np.ndarray, bias: np.ndarray | None = None, *, size: tuple[int, ...],
-    geometry: Geometry, groups: int,
-) -> np.ndarray:  # fmt: skip
+    x: np.ndarray,
+    w: np.ndarray,
+    bias: np.ndarray | None = None,
+    *,
+    size: tuple[int, ...],
+    geometry: Geometry,
+    groups: int,
+) -> np.ndarray:
     """Return the sums of x * w in windows, `size` of them, plus a bias for each channel."""
     zero = np.zeros(1, w.dtype)
     (x, w, bias), dtype = _with_working_dtype(x, w, zero if bias is None else bias)

@@ -66,7 +66,7 @@ def _images(x: np.ndarray, spatial: int, last: bool) -> np.ndarray:
 
 
 def _as_before(images: np.ndarray, lead: Ints, last: bool) -> np.ndarray:
-    """Return images in the form before `_images`, with lengths `lead` in front of the spatial axes."""
+    """Undo `_images`, with lengths `lead` in front of the spatial axes."""
     return np.moveaxis(images, -1, 1) if last else images.reshape(*lead, *images.shape[1:])
 
 

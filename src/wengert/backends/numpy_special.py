@@ -371,9 +371,14 @@ def _beta_left(a: Any, b: Any, x: Any, q: Any, order: tuple[int, int]) -> Any:
 
 
 def beta_bell(
-    polygamma: Callable[..., Any], a: Any, b: Any, log_t: Any, log_rest: Any,
-    order: tuple[int, int], more: tuple[int, int] = (0, 0),
-) -> dict[tuple[int, int], Any]:  # fmt: skip
+    polygamma: Callable[..., Any],
+    a: Any,
+    b: Any,
+    log_t: Any,
+    log_rest: Any,
+    order: tuple[int, int],
+    more: tuple[int, int] = (0, 0),
+) -> dict[tuple[int, int], Any]:
     """Return derivatives of f = t**a (1-t)**b / beta(a, b) over it, by their order in a and b.
 
     With `more`, of f gamma(a) gamma(b) / gamma(a + more[0]) / gamma(b + more[1]).

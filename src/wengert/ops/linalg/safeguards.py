@@ -163,9 +163,14 @@ def rounding(n: int, dtype: Any) -> float:
 
 
 def checked(
-    xp: Any, name: str, problem: str, probe: Callable[[np.ndarray], Any],
-    compute: Callable[..., Any], a: Any, *others: Any,
-) -> Any:  # fmt: skip
+    xp: Any,
+    name: str,
+    problem: str,
+    probe: Callable[[np.ndarray], Any],
+    compute: Callable[..., Any],
+    a: Any,
+    *others: Any,
+) -> Any:
     """Return what `compute` says, or raise a LinAlgError that names the matrix at fault.
 
     Libraries have classes of their own for this error, and JAX, which has none, gives numbers

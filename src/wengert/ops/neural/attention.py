@@ -91,10 +91,16 @@ _weights = linewise(
 
 
 def scaled_dot_product_attention(
-    query: Any, key: Any, value: Any, *, mask: Any = None, is_causal: bool = False,
-    scale: float | None = None, dropout_p: float = 0.0,
+    query: Any,
+    key: Any,
+    value: Any,
+    *,
+    mask: Any = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    dropout_p: float = 0.0,
     generator: np.random.Generator | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Return softmax(query @ key.T * scale + mask) @ value.
 
     The last two axes are positions and features; axes before them broadcast. `mask`

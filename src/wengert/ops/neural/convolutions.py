@@ -386,9 +386,16 @@ def _checked_bias(name: str, bias: Tensor | None, channels: int) -> None:
 
 
 def _conv(
-    rank: Rank, x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0,
-    dilation: Any = 1, groups: int = 1,
-) -> Tensor:  # fmt: skip
+    rank: Rank,
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
     """Return the convolution of x (batch, channels, {axes}) with a kernel.
 
     `weight` is (out, in / groups, {axes}); the kernel is not flipped. x may lack the batch axis.
@@ -416,9 +423,17 @@ conv1d, conv2d, conv3d = by_rank("conv", _conv)
 
 
 def _conv_transpose(
-    rank: Rank, x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0,
-    output_padding: Any = 0, dilation: Any = 1, groups: int = 1,
-) -> Tensor:  # fmt: skip
+    rank: Rank,
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
     """Return the transpose of `conv{n}d`: each element of x puts a kernel into the result.
 
     `weight` is (in, out / groups, {axes}). `padding` is that of the convolution which this

@@ -166,9 +166,15 @@ _total_cross_entropy = declare(
 
 
 def cross_entropy(
-    logits: Any, target: Any, *, axis: int = -1, weight: Any = None, ignore_index: int = -100,
-    label_smoothing: float = 0.0, reduction: str = "mean",
-) -> Tensor:  # fmt: skip
+    logits: Any,
+    target: Any,
+    *,
+    axis: int = -1,
+    weight: Any = None,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+) -> Tensor:
     """Return -log(softmax(logits)[target]), the cross-entropy of classes.
 
     Classes are on `axis` of `logits`. `target` holds their indices, in the shape of the other
@@ -259,9 +265,14 @@ def _of_probabilities(
 
 
 def _of_indices(
-    scores: Tensor, labels: Any, name: str, weight: Any, ignore_index: int, smoothing: float,
+    scores: Tensor,
+    labels: Any,
+    name: str,
+    weight: Any,
+    ignore_index: int,
+    smoothing: float,
     reduction: str,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Return the loss for indices with everything that can be asked for.
 
     `scores` are logits for cross_entropy, and logarithms of probabilities for nll_loss. Rows to
@@ -335,9 +346,14 @@ def _masked_losses(rows: Tensor, places: Any, ignore_index: int, *how: Any) -> t
 
 
 def nll_loss(
-    log_probabilities: Any, target: Any, *, axis: int = -1, weight: Any = None,
-    ignore_index: int = -100, reduction: str = "mean",
-) -> Tensor:  # fmt: skip
+    log_probabilities: Any,
+    target: Any,
+    *,
+    axis: int = -1,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
     """Return minus the logarithm of the probability at each target, an index of a class.
 
     As `cross_entropy`, for logarithms of probabilities in place of logits.
@@ -472,9 +488,14 @@ def kl_div(x: Any, target: Any, *, log_target: bool = False, reduction: str = "m
 
 
 def gaussian_nll_loss(
-    x: Any, target: Any, variance: Any, *, full: bool = False, eps: float = 1e-6,
+    x: Any,
+    target: Any,
+    variance: Any,
+    *,
+    full: bool = False,
+    eps: float = 1e-6,
     reduction: str = "mean",
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Return (log(variance) + (x - target)**2 / variance) / 2.
 
     `variance` broadcasts, and is taken as `eps` where it is less. Without `full` the constant

@@ -178,9 +178,17 @@ def _affine(y: Any, weight: Any, bias: Any, over: tuple[int, ...], name: str) ->
 
 
 def batch_norm(
-    x: Any, mean: Any = None, variance: Any = None, weight: Any = None, bias: Any = None, *,
-    axis: int = 1, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
-) -> Any:  # fmt: skip
+    x: Any,
+    mean: Any = None,
+    variance: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    *,
+    axis: int = 1,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
     """Return (x - mean) / sqrt(variance + eps) for each channel, which are on `axis`.
 
     Without `training`, by the given `mean` and `variance`: returns y. In training by the mean

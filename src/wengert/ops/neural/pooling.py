@@ -347,9 +347,16 @@ def _ordered(x: Any, name: str) -> Tensor:
 
 
 def _max_pool(
-    rank: Rank, x: Any, kernel_size: Any, *, stride: Any = None, padding: Any = 0,
-    dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False,
-) -> Any:  # fmt: skip
+    rank: Rank,
+    x: Any,
+    kernel_size: Any,
+    *,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
     """Return the largest element of each window of x (batch, channels, {axes}).
 
     x may lack the batch axis. `stride` is `kernel_size` unless given. Padding never wins.
@@ -393,9 +400,15 @@ def window_counts(
 
 
 def _avg_pool(
-    rank: Rank, x: Any, kernel_size: Any, *, stride: Any = None, padding: Any = 0,
-    ceil_mode: bool = False, count_include_pad: bool = True,
-) -> Tensor:  # fmt: skip
+    rank: Rank,
+    x: Any,
+    kernel_size: Any,
+    *,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
     """Return the mean of each window of x (batch, channels, {axes}).
 
     Padding counts as zeros, unless `count_include_pad` is false. What `ceil_mode` adds beyond

@@ -137,9 +137,14 @@ def unfold(
 
 
 def fold(
-    x: Any, output_size: Any, kernel_size: Any, *, stride: Any = 1, padding: Any = 0,
+    x: Any,
+    output_size: Any,
+    kernel_size: Any,
+    *,
+    stride: Any = 1,
+    padding: Any = 0,
     dilation: Any = 1,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Return images (batch, channels, *output_size) from columns, added where they overlap.
 
     It is the transpose of `unfold`, and takes (batch, channels times taps, windows).

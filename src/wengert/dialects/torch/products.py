@@ -274,9 +274,9 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
         and kind_of(x) in "fc"
         and x.shape[1] == y.shape[0]
     ):
-        from wengert.ops.neural.layers import _linear  # which most programs can do without
+        from wengert.ops.neural.layers import linear_biased  # most programs can do without
 
-        return _linear(x, y, bias)  # in one pass over memory less
+        return linear_biased(x, y, bias)  # in one pass over memory less
     return _added(bias, _multiplied(x, y), beta, alpha)
 
 

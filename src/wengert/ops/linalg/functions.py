@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,17 @@ from wengert.ops.linalg.safeguards import checked, matrices
 from wengert.ops.linalg.solving import sylvester_of
 
 __all__ = ["expm", "sqrtm"]
+
+
+#: A function of matrices whose eigenvalues are positive.
+_of_matrices = partial(
+    special,
+    batch=batching.as_it_is,
+    samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1))],
+    inputs=lambda x: [x + 5 * np.eye(x.shape[-1])],
+    domain=(-1.0, 1.0),
+    rounding=10,
+)
 
 
 def _expm_rule(xp: Any, g: Any, x: Any) -> Any:
@@ -35,14 +47,12 @@ def _scipy(name: str) -> Callable[..., Any]:
     return lambda x: getattr(importlib.import_module("scipy.linalg"), name)(x)
 
 
-_expm = special(
+_expm = _of_matrices(
     "linalg.expm",
     _expm_rule,
-    batch=batching.as_it_is,
+    inputs=None,
     samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1)), sample((0, 2, 2))],
-    domain=(-1.0, 1.0),
     reference=_scipy("expm"),
-    rounding=10,
 )
 
 
@@ -65,17 +75,12 @@ def _logm_reference(x: Any) -> Any:
     return np.reshape(parts, x.shape).astype(x.dtype)
 
 
-complex_logm: Any = special(
+complex_logm: Any = _of_matrices(
     "linalg.logm",
     _logm_rule,
     compute=lambda xp, x: xp.linalg.logm(x),
-    batch=batching.as_it_is,
-    samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1))],
-    inputs=lambda x: [x + 5 * np.eye(x.shape[-1])],
-    domain=(-1.0, 1.0),
     kinds="c",
     reference=_logm_reference,
-    rounding=10,
     doc="Return the principal logarithms of complex matrices.",
 )
 
@@ -98,16 +103,11 @@ def _sqrtm_rule(xp: Any, g: Any, y: Any) -> Any:
     return sylvester_of(xp, back, back, g, "sqrtm", problem)
 
 
-_sqrtm = special(
+_sqrtm = _of_matrices(
     "linalg.sqrtm",
     _sqrtm_rule,
     compute=_root,
-    batch=batching.as_it_is,
-    samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1))],
-    inputs=lambda x: [x + 5 * np.eye(x.shape[-1])],
-    domain=(-1.0, 1.0),
     reference=_scipy("sqrtm"),
-    rounding=10,
 )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +64,15 @@ def hermitian_reference(function: Callable[..., Any], *params: str) -> Callable[
 
 
 _SQUARE = [sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2)), sample((0, 0))]
+
+#: An operation of square matrices that have an inverse.
+_of_square = partial(
+    special,
+    batch=batching.as_it_is,
+    samples=_SQUARE,
+    inputs=lambda x: [_regular(x)],
+    rounding=10,
+)
 
 # -- solve ------------------------------------------------------------------------------------
 
@@ -163,14 +172,10 @@ def _check_batches(name: str, *arrays: Tensor) -> None:
         ) from error
 
 
-inverse = special(
+inverse = _of_square(
     "linalg.inv",
     lambda xp, g, y: -xp.matmul(xp.matmul(adjoint(xp, y), g), adjoint(xp, y)),
     compute=lambda xp, x: checked(xp, "inv", SINGULAR, np.linalg.inv, xp.linalg.inv, x),
-    batch=batching.as_it_is,
-    samples=_SQUARE,
-    inputs=lambda x: [_regular(x)],
-    rounding=10,
 )
 
 
@@ -270,7 +275,7 @@ def _factored(xp: Any, x: Any) -> Any:
     return checked(xp, "cholesky", problem, np.linalg.cholesky, xp.linalg.cholesky, symmetric)
 
 
-@functools.lru_cache(maxsize=8)
+@lru_cache(maxsize=8)
 def _half(n: int, dtype: str) -> np.ndarray:
     """Return ones below the diagonal and halves on it."""
     return (np.tri(n) - 0.5 * np.eye(n)).astype(dtype)
@@ -288,15 +293,12 @@ def _cholesky_rule(xp: Any, g: Any, y: Any) -> Any:
     return adjoint(xp, triangular(xp, upper, adjoint(xp, half), lower=False))
 
 
-_cholesky = special(
+_cholesky = _of_square(
     "linalg.cholesky",
     _cholesky_rule,
     compute=_factored,
-    batch=batching.as_it_is,
-    samples=_SQUARE,
     inputs=_positive,
     reference=hermitian_reference(np.linalg.cholesky),
-    rounding=10,
 )
 
 
@@ -391,13 +393,11 @@ def _cofactor_reference(x: Any) -> Any:
     return np.linalg.det(x)[..., None, None] * transposed
 
 
-cofactor = special(
+cofactor = _of_square(
     "linalg.cofactor",
     _cofactor_rule,
     compute=_cofactors,
-    batch=batching.as_it_is,
     samples=[sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2))],
-    inputs=lambda x: [_regular(x)],
     reference=_cofactor_reference,
     rounding=100,  # by singular values or by the inverse
     doc="Return the matrices of cofactors, which are the derivative of the determinant.",
@@ -409,13 +409,9 @@ def _det_rule(xp: Any, g: Any, x: Any) -> Any:
     return g[..., None, None] * conj(xp, parts)
 
 
-_det = special(
+_det = _of_square(
     "linalg.det",
     _det_rule,
-    batch=batching.as_it_is,
-    samples=_SQUARE,
-    inputs=lambda x: [_regular(x)],
-    rounding=10,
 )
 
 
@@ -448,14 +444,10 @@ def _slogdet_rule(xp: Any, g: Any, y: Any, x: Any, x_shape: Any) -> Any:
     return size[..., None, None] * adjoint(xp, inverse)
 
 
-_slogdet = special(
+_slogdet = _of_square(
     "linalg.slogdet",
     _slogdet_rule,
     compute=lambda xp, x: tuple(xp.linalg.slogdet(x)),
-    batch=batching.as_it_is,
-    samples=_SQUARE,
-    inputs=lambda x: [_regular(x)],
-    rounding=10,
 )
 
 

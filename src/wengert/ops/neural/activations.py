@@ -13,9 +13,9 @@ from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
 from wengert.ops import special
 from wengert.ops.checks import check_option, misfit
-from wengert.ops.families import composite, elementwise, one_axis, sample
+from wengert.ops.families import composite, one_axis, sample
 from wengert.ops.indexing import getitem
-from wengert.ops.neural.arguments import positive, real
+from wengert.ops.neural.arguments import positive, real, real_elementwise
 
 #: Further out than this, exponentials are 0 in float64; products with them have no inf * 0 within.
 _FAR = 800.0
@@ -26,12 +26,11 @@ def _zeros(xp: Any, x: Any) -> Any:
     return np.zeros(x.shape[-1:], x.dtype) if xp is backends.NUMPY else xp.zeros_like(x)
 
 
-relu = elementwise(
+relu = real_elementwise(
     "nn.relu",
     lambda xp, g, y: xp.keep(g, y > 0),
     compute=lambda xp, x: xp.maximum(x, _zeros(xp, x)),
     numpy=lambda x: np.maximum(x, np.zeros(x.shape[-1:], x.dtype)),
-    kinds="f",
     reference=lambda x: np.maximum(x, 0),
     doc="Return max(x, 0), whose derivative at 0 is 0. `wg.nn.relu([-1.0, 2.0])` is `[0.0, 2.0]`.",
 )
@@ -45,7 +44,7 @@ def _slopes(xp: Any, g: Any, x: Any, below: Any) -> Any:
     return xp.keep(g, up) + xp.keep(g * below, xp.logical_not(up))
 
 
-_prelu = elementwise(
+_prelu = real_elementwise(
     "nn.prelu",
     lambda xp, g, x, weight: _slopes(xp, g, x, weight),
     lambda xp, g, x: g * xp.minimum(x, _zeros(xp, x)),
@@ -53,7 +52,6 @@ _prelu = elementwise(
     compute=lambda xp, x, weight: (
         xp.maximum(x, _zeros(xp, x)) + weight * xp.minimum(x, _zeros(xp, x))
     ),
-    kinds="f",
     reference=lambda x, weight: np.where(x > 0, x, weight * x),
 )
 
@@ -98,12 +96,11 @@ def _hardswish_rule(xp: Any, g: Any, x: Any) -> Any:
     return xp.keep(g, x >= 3) + xp.keep(g * ((2 * x + 3) / 6), (x > -3) & (x < 3))
 
 
-hardswish = elementwise(
+hardswish = real_elementwise(
     "nn.hardswish",
     _hardswish_rule,
     compute=lambda xp, x: xp.clip(x, -3.0, None) * (xp.clip(x + 3, 0.0, 6.0) / 6),
     domain=(-5.0, 5.0),
-    kinds="f",
     reference=lambda x: x * np.clip(x + 3, 0, 6) / 6,
     doc="""Return x * hardsigmoid(x); its derivative is 0 at -3, and 1 at 3.
 
@@ -125,7 +122,7 @@ def _elu_rule(xp: Any, g: Any, x: Any, alpha: float, scale: float, width: float)
     return _slopes(xp, g * scale if scale != 1 else g, x, slope)
 
 
-elu_between = elementwise(
+elu_between = real_elementwise(
     "nn.elu",
     _elu_rule,
     compute=_elu_values,
@@ -135,7 +132,6 @@ elu_between = elementwise(
         sample((4,), alpha=0.7, scale=1.5, width=0.4),
         sample((0, 2), alpha=1.0, scale=1.0, width=1.0),
     ],
-    kinds="f",
     reference=lambda x, alpha, scale, width: (
         scale * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / width))
     ),
@@ -183,13 +179,12 @@ def _softplus(xp: Any, x: Any) -> Any:
     return xp.maximum(x, _zeros(xp, x)) + xp.log1p(xp.exp(-xp.abs(x)))
 
 
-_softplus_of = elementwise(
+_softplus_of = real_elementwise(
     "nn.softplus",
     lambda xp, g, x, beta: g * logistic(xp, x * beta if beta != 1 else x),
     compute=lambda xp, x, beta: _softplus(xp, x * beta) / beta if beta != 1 else _softplus(xp, x),
     params=("beta",),
     samples=[sample((2, 3), beta=1.0), sample((4,), beta=2.5), sample((0, 2), beta=1.0)],
-    kinds="f",
     reference=lambda x, beta: np.logaddexp(x * beta, 0) / beta,
 )
 
@@ -213,11 +208,10 @@ def _silu_rule(xp: Any, g: Any, x: Any) -> Any:
     return g * (share * (1 + near * logistic(xp, -near)))
 
 
-silu = elementwise(
+silu = real_elementwise(
     "nn.silu",
     _silu_rule,
     compute=_silu_values,
-    kinds="f",
     reference=lambda x: x / (1 + np.exp(-x)),
     doc="Return x / (1 + exp(-x)), or swish. `wg.nn.silu([0.0, 1.0])` is `[0.0, 0.731059]`.",
 )
@@ -234,19 +228,17 @@ def _mish_values(xp: Any, x: Any) -> Any:
     return near * xp.tanh(_softplus(xp, near))
 
 
-mish = elementwise(
+mish = real_elementwise(
     "nn.mish",
     _mish_rule,
     compute=_mish_values,
-    kinds="f",
     reference=lambda x: x * np.tanh(np.logaddexp(x, 0)),
     doc="Return x * tanh(softplus(x)). `wg.nn.mish([0.0, 1.0])` is `[0.0, 0.865098]`.",
 )
-softsign = elementwise(
+softsign = real_elementwise(
     "nn.softsign",
     lambda xp, g, x: g / (1 + xp.abs(x)) ** 2,
     compute=lambda xp, x: xp.clip(x, -1e30, 1e30) / (1 + xp.clip(xp.abs(x), None, 1e30)),
-    kinds="f",
     reference=lambda x: x / (1 + np.abs(x)),
     doc="Return x / (1 + abs(x)). `wg.nn.softsign([-1.0, 3.0])` is `[-0.5, 0.75]`.",
 )
@@ -291,7 +283,7 @@ def _gelu_reference(x: Any, approximate: str) -> Any:
     return (x * share).astype(x.dtype)
 
 
-gelu_of = elementwise(
+gelu_of = real_elementwise(
     "nn.gelu",
     _gelu_rule,
     compute=_gelu_values,
@@ -302,7 +294,6 @@ gelu_of = elementwise(
         sample((), approximate="none"),
         sample((0, 2), approximate="tanh"),
     ],
-    kinds="f",
     reference=_gelu_reference,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,10 @@ from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes
 from wengert.ops.batching import all_values, rebatched
 from wengert.ops.checks import check_option, misfit
+from wengert.ops.families import elementwise
 
+#: An elementwise operation of real numbers.
+real_elementwise = partial(elementwise, kinds="f")
 REDUCTIONS = ("mean", "sum", "none")
 
 

@@ -18,7 +18,7 @@ from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes, special
 from wengert.ops.batching import all_values, full, full_parameter, merged, rebatched
 from wengert.ops.checks import broadcasts_to, misfit
-from wengert.ops.families import elementwise, one_axis, run, sample
+from wengert.ops.families import one_axis, run, sample
 from wengert.ops.families import special as declare
 from wengert.ops.indexing import index, scatter
 from wengert.ops.neural.activations import logistic, relu, softplus
@@ -28,6 +28,7 @@ from wengert.ops.neural.arguments import (
     number,
     positive,
     real,
+    real_elementwise,
     reduced,
     same_shapes,
 )
@@ -400,13 +401,12 @@ def _huber_values(xp: Any, x: Any, delta: float) -> Any:
     return near * (size - near * 0.5)
 
 
-huber_terms = elementwise(
+huber_terms = real_elementwise(
     "nn.huber",
     lambda xp, g, x, delta: g * xp.clip(x, -delta, delta),
     compute=_huber_values,
     params=("delta",),
     samples=[sample((2, 3), delta=1.0), sample((5,), delta=0.3), sample((0, 2), delta=1.0)],
-    kinds="f",
     reference=lambda x, delta: np.where(
         np.abs(x) <= delta, x * x / 2, delta * (np.abs(x) - delta / 2)
     ).astype(x.dtype),
@@ -610,14 +610,13 @@ def _binary_rule(xp: Any, g: Any, x: Any, target: Any) -> Any:
     return g * (x - target) / xp.where(inside < 1e-12, xp.full_like(inside, 1e-12), inside)
 
 
-binary_terms = elementwise(
+binary_terms = real_elementwise(
     "nn.binary_cross_entropy_terms",
     _binary_rule,
     lambda xp, g, x: g * (xp.log1p(-x) - xp.log(x)),
     args=("x", "target"),
     compute=_binary_values,
     domain=(0.1, 0.9),
-    kinds="f",
     reference=lambda x, target: -(target * np.log(x) + (1 - target) * np.log(1 - x)),
     doc="""Return the cross-entropy of chances and targets between 0 and 1.
 
@@ -630,13 +629,12 @@ def _soft_margin_rule(xp: Any, g: Any, x: Any, target: Any) -> Any:
     return -(g * target * logistic(xp, -(x * target)))
 
 
-soft_margin_terms = elementwise(
+soft_margin_terms = real_elementwise(
     "nn.soft_margin_terms",
     _soft_margin_rule,
     lambda xp, g, x, target: _soft_margin_rule(xp, g, target, x),
     args=("x", "target"),
     compute=lambda xp, x, target: xp.logaddexp(-(x * target), xp.zeros_like(x)),
-    kinds="f",
     reference=lambda x, target: np.log1p(np.exp(-x * target)),
     doc="Return log(1 + exp(-target * x)).",
 )

@@ -49,7 +49,7 @@ def _standard_reference(x: Any, axis: Any, eps: float) -> Any:
     return (x - x.mean(axis, keepdims=True)) / np.sqrt(x.var(axis, keepdims=True) + eps)
 
 
-_standard = linewise(
+standard = linewise(
     "nn.standard",
     _standard_rule,
     params=("axis", "eps"),
@@ -90,7 +90,7 @@ def _layer_of_examples(
         return apply(op, tuple(arrays), params)
     (x, *each), ndim = arrays, arrays[0].ndim - mapped[0]
     weight, bias = (widened(v, ndim) if m else v for v, m in zip(each, mapped[1:], strict=True))
-    return _standard(x, axis=(x.ndim - 1,), **params) * weight + bias
+    return standard(x, axis=(x.ndim - 1,), **params) * weight + bias
 
 
 _layer_norm = joint(
@@ -160,10 +160,10 @@ def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -
     x, eps = real(x, "rms_norm"), number(eps, "rms_norm", "eps", 0)
     over = tuple(sorted(axes(axis, x.ndim, "rms_norm")))
     y = x / ew.sqrt(reductions.mean(x * x, axis=over, keepdims=True) + eps)
-    return _affine(y, weight, None, over, "rms_norm")
+    return affine(y, weight, None, over, "rms_norm")
 
 
-def _affine(y: Any, weight: Any, bias: Any, over: tuple[int, ...], name: str) -> Tensor:
+def affine(y: Any, weight: Any, bias: Any, over: tuple[int, ...], name: str) -> Tensor:
     """Return y * weight + bias, whose lengths are those of y along the axes `over`."""
     sizes = tuple(y.shape[a] for a in over)
     wide = tuple(n if a in over else 1 for a, n in enumerate(y.shape))
@@ -213,12 +213,12 @@ def batch_norm(
             )
         centred = x - shapes.reshape(old[0], wide)
         y = centred / ew.sqrt(shapes.reshape(old[1], wide) + eps)
-        return _affine(y, weight, bias, (channel,), "batch_norm")
+        return affine(y, weight, bias, (channel,), "batch_norm")
     momentum = number(momentum, "batch_norm", "momentum", 0, 1 + 1e-12)
     count = math.prod(x.shape[a] for a in others)
     if count < 2:
         raise misfit("batch_norm", "two numbers or more for each channel, to train with", x=x)
-    y = _affine(_standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
+    y = affine(standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
     numbers = constant(x)
     own = (
         reductions.mean(numbers, axis=others),
@@ -261,8 +261,8 @@ def _grouped(x: Any, groups: int, weight: Any, bias: Any, eps: float, name: str)
     if groups < 1 or channels % groups:
         raise ValueError(f"{name}: {groups} groups of {channels} channels; expected a divisor")
     size = math.prod(x.shape[1:]) // groups
-    y = _standard(shapes.reshape(x, (x.shape[0], groups, size)), axis=(2,), eps=eps)
-    return _affine(shapes.reshape(y, x.shape), weight, bias, (1,), name)
+    y = standard(shapes.reshape(x, (x.shape[0], groups, size)), axis=(2,), eps=eps)
+    return affine(shapes.reshape(y, x.shape), weight, bias, (1,), name)
 
 
 # -- lengths ----------------------------------------------------------------------------------

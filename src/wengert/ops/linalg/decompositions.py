@@ -164,7 +164,7 @@ _eigh = special(
     invariant=_eigh_shown,
     rounding=100,
 )
-_eigh.op.sees_unused = True  # type: ignore[attr-defined]
+_eigh.op.sees_unused = True
 
 
 def eigh(x: Any, /, *, triangle: str = "L") -> EighResult:
@@ -415,7 +415,7 @@ _svd = special(
     invariant=_svd_shown,
     rounding=100,
 )
-_svd.op.sees_unused = True  # type: ignore[attr-defined]
+_svd.op.sees_unused = True
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:

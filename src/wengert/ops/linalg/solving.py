@@ -146,7 +146,7 @@ _solve = joint(
     invariant=lambda xp, x, *factors: x,
     rounding=10,
 )
-_solve.op.sees_unused = True  # type: ignore[attr-defined]
+_solve.op.sees_unused = True
 
 
 def solve(x1: Any, x2: Any, /) -> Tensor:

@@ -77,7 +77,7 @@ def _linear_of_examples(
     return shapes.reshape(matmul(x, weight) + bias, shape)
 
 
-linear_biased = contraction(
+affine = contraction(
     "nn.linear",
     lambda xp, g, weight, shapes: xp.matmul(g, adjoint(xp, weight)),
     _weight_rule,
@@ -112,8 +112,8 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
     if bias is None:
         return matmul(x, weight)
     if len(left) > 1:
-        return linear_biased(x, weight, bias)
-    return shapes.squeeze(linear_biased(shapes.expand_dims(x, axis=0), weight, bias), axis=0)
+        return affine(x, weight, bias)
+    return shapes.squeeze(affine(shapes.expand_dims(x, axis=0), weight, bias), axis=0)
 
 
 # -- rows by their indices --------------------------------------------------------------------

@@ -68,7 +68,7 @@ _LABELLED = [
 
 
 def _rows_rule(xp: Any, g: Any, logits: Any, labels: Any) -> Any:
-    return run(_pull.op, xp, (logits, g), {"labels": labels})  # type: ignore[attr-defined]
+    return run(_pull.op, xp, (logits, g), {"labels": labels})
 
 
 _rows_cross_entropy = declare(
@@ -142,7 +142,7 @@ def _total_rule(xp: Any, g: Any, logits: Any, labels: Any, scale: float) -> Any:
 def _total_of_examples(
     op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
 ) -> Any:
-    rows, labels = _rows_cross_entropy.op, {"labels": params["labels"]}  # type: ignore[attr-defined]
+    rows, labels = _rows_cross_entropy.op, {"labels": params["labels"]}
     losses = _rows_of_examples(rows, level, arrays, mapped, labels)
     return reductions.sum(losses, axis=1) * params["scale"]
 

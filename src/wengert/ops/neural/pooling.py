@@ -156,8 +156,8 @@ max_pool = special(
     kinds="f",
     reference=_reduced(np.max, -np.inf),
 )
-max_pool.op.depends = _depends(seen)  # type: ignore[attr-defined]
-max_pool.op.reach = _max_pool_reach  # type: ignore[attr-defined]
+max_pool.op.depends = _depends(seen)
+max_pool.op.reach = _max_pool_reach
 
 # Windows of 3 in steps of 2, and the share of each element in the largest of each window.
 _TIED = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.autograd.borders import has_tensor, joined, missing, settled
+from wengert.dialects.autograd.borders import has_tensor, joined, settled
 from wengert.ops import neural
 from wengert.ops.creation import asarray
 
@@ -90,7 +90,3 @@ def _margins(length: int, mode: str) -> tuple[int, int]:
 
 
 __all__ = ["convolve"]
-
-
-def __getattr__(name: str) -> Any:
-    raise missing(__name__, name, __all__)

@@ -151,7 +151,7 @@ def _mean(
     return unbatched(pooling.divided(sums, counts), had_batch)
 
 
-@functional("avg_pool1d", "avg_pool1d", label="SqueezeBackward1")
+@functional("avg_pool1d", label="SqueezeBackward1")
 def avg_pool1d(
     input: Any,
     kernel_size: Any,

@@ -1,8 +1,0 @@
-# Written by docs/make_tables.py from the functions' signatures.
-from typing import Any
-
-from wengert.torch import Tensor as Tensor
-
-enabled: Any
-
-def is_available(*args: Any, **options: Any) -> Any: ...

@@ -1,9 +1,0 @@
-# Written by docs/make_tables.py from the functions' signatures.
-from typing import Any
-
-from wengert.torch import Tensor as Tensor
-
-def spectral_norm(
-    module: Any, name: Any = ..., n_power_iterations: Any = ..., eps: Any = ..., dim: Any = ...
-) -> Any: ...
-def weight_norm(module: Any, name: Any = ..., dim: Any = ...) -> Any: ...

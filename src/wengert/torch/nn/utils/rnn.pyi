@@ -1,9 +1,0 @@
-# Written by docs/make_tables.py from the functions' signatures.
-from typing import Any
-
-from wengert.torch import Tensor as Tensor
-
-def pad_sequence(
-    sequences: Any, batch_first: Any = ..., padding_value: Any = ..., padding_side: Any = ...
-) -> Any: ...
-def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: Any = ...) -> Any: ...

@@ -1,7 +1,0 @@
-# Written by docs/make_tables.py from the functions' signatures.
-from typing import Any
-
-from wengert.torch import Tensor as Tensor
-
-Device: Any
-Number: Any

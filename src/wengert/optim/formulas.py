@@ -35,7 +35,7 @@ from wengert.engine.tensor import Tensor, wrap
 State = dict[str, Any]
 Options = dict[str, Any]
 Formula = Callable[[Any, Any, Any, State, Options], Any]
-#: Up to so many elements it does not pay to step an array in pieces.
+#: Arrays of up to this many elements are stepped in one piece.
 PIECE = threads.PIECE // 4
 
 
@@ -296,7 +296,7 @@ def radam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
 
 
 def adamax(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
-    """Return a step of Adam with the largest gradient in the place of the mean square."""
+    """Return a step of Adam with the largest gradient instead of the root mean square."""
     g = _decayed(p, g, options)
     first, second = options["betas"]
     state["exp_avg"] = mean = _towards(state["exp_avg"], total(g), 1 - first)

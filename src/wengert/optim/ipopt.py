@@ -1,4 +1,4 @@
-"""IPOPT, by way of cyipopt: constrained minimization with sparse exact derivatives."""
+"""Constrained minimization by IPOPT and cyipopt, with sparse exact derivatives."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class IpoptProblem:
         self._objective.value_and_gradient(space.start)  # so that errors come before IPOPT does
         self._jacobian_plan = self._make_jacobian()
         self._hessian_plan: Any = None
-        #: How many steps IPOPT has made.
+        #: How many steps IPOPT has taken.
         self.steps = 0
         #: How often each callback was called, by its name.
         self.calls = dict.fromkeys(("objective", "gradient", "jacobian", "hessian"), 0)

@@ -20,7 +20,7 @@ Schedule = Callable[[int], float]
 
 
 class _Schedule:
-    """What all schedules check when they are made, by the names of their parameters."""
+    """The base of all schedules, which checks parameters by their names."""
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
@@ -55,7 +55,7 @@ def _check_number(what: str, value: Any) -> None:
 
 
 def _part(step: int, steps: int) -> float:
-    """Return how much of the way is done: 0 at the start, 1 from the last step on."""
+    """Return the completed share: 0 at the start, 1 from the last step on."""
     return rates.share(NUMBERS, max(step, 0), steps)
 
 

@@ -1,4 +1,4 @@
-"""Long loops of which few states are kept; others are made again from these in the sweep."""
+"""Long loops that keep a few states, from which the sweep recomputes the others."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from wengert.trees import Rebuild, flatten
 def checkpoint_loop(
     step: Callable[[Any, Any], Any], state: Any, xs: Any, *, snapshots: int | None = None
 ) -> Any:
-    """Return the last state of a loop ``state = step(state, x)``, of which few states are kept.
+    """Return the last state of a loop ``state = step(state, x)`` that keeps a few states only.
 
-    Without `snapshots`, a loop of n steps keeps about sqrt(n) states, and in the reverse sweep
-    what sqrt(n) steps record; each step runs twice. With `snapshots`, it keeps at most that many
-    states and what one step records, and steps run again as often as that takes, and no more:
-    with s snapshots, less than binomial(s + r, s) steps run at most r + 1 times each.
-    (Derivatives of higher order record all steps.)
+    Without `snapshots`, a loop of n steps keeps about sqrt(n) states, and the reverse sweep keeps
+    the nodes of sqrt(n) steps; each step runs twice. With `snapshots`, at most that many states
+    and the nodes of one step are in memory, and steps run again as often as that takes: with s
+    snapshots, fewer than binomial(s + r, s) steps run at most r + 1 times each. (Derivatives of
+    higher order record all steps.)
 
     Parameters
     ----------
@@ -60,7 +60,6 @@ def checkpoint_loop(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> import wengert as wg
     >>> def logistic(x, i):
     ...     return 3.0 * x * (1 - x)
@@ -94,7 +93,7 @@ def checkpoint_loop(
     return state
 
 
-#: The node of a state that a step gets, and may assign to, unlike that of a watched tensor.
+#: The node of the state that a step gets. Unlike a watched tensor, it can be assigned to.
 STATE = Structural("checkpoint_loop.state", (), lambda xp: None, ())
 #: The parts of an array along its first axis: one node, and a rule that puts them together.
 ROWS = Structural(
@@ -144,9 +143,9 @@ def advance(steps: int, slots: int) -> int:
 
 
 def _stops(position: int, end: int, slots: int) -> Iterator[int]:
-    """Yield where to keep a state on the way from one to the state before step `end - 1`.
+    """Yield the positions of states to keep between `position` and step `end - 1`.
 
-    The last stop is that state itself, which needs no slot.
+    The last one is the state before that step, which needs no slot.
     """
     while end - position > 1:
         position += advance(end - position, slots)
@@ -164,7 +163,7 @@ class State(NamedTuple):
 
 
 class RecomputedLoop(Recomputed):
-    """A loop of which at most `slots` states are kept; others are made again from these.
+    """A loop that keeps at most `slots` states, and recomputes the others from these.
 
     Attributes
     ----------

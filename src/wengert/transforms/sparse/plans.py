@@ -1,4 +1,4 @@
-"""Sparse Jacobians and Hessians: a plan is made once, and then gives a matrix in a few sweeps."""
+"""Plans of sparse Jacobians and Hessians, which give a matrix in a few sweeps."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from wengert.transforms.sparse.pattern import (
 PATTERNS = ("global", "local")
 JACOBIAN_MODES = ("auto", "forward", "reverse", "both")
 HESSIAN_MODES = ("auto", "star", "acyclic", "reverse")
-#: Up to so many numbers, the seeds of a plan are made once.
+#: Seeds of up to this many numbers are kept with the plan.
 KEPT = 4_000_000
 
 
@@ -120,7 +120,7 @@ class _Run:
 
 
 def _cut(tensor: Tensor) -> Any:
-    """Return the raw array of a tensor; a tape that records it is told that it ends here."""
+    """Return the raw array of a tensor; the tape that records it gets a warning or an error."""
     if is_traced(tensor):
         tensor._cut("a sparse plan")
     return tensor._raw
@@ -369,7 +369,7 @@ class Plan:
         return colouring.recover(forward, reverse)
 
     def _seeds(self, dtype: Any) -> Any:
-        """Return the weights of the result for each colour; they are kept if they are not large."""
+        """Return the cotangent of the result for each colour; small ones are kept."""
         if self._kept_seeds is not None and self._kept_seeds.dtype == dtype:
             return self._kept_seeds
         colouring = self._colouring

@@ -25,7 +25,7 @@ from wengert.engine.op import ALIAS, Op, leaf
 from wengert.engine.record import interested, output_node
 from wengert.engine.sweep import reverse
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.surroundings import Surroundings, found_in
+from wengert.transforms.surroundings import Surroundings, found_in, recording
 from wengert.trees import flatten
 
 P = ParamSpec("P")
@@ -136,13 +136,13 @@ class Recomputed:
 
     def recorded_as_one(self, result: Any, before: int) -> Any:
         """Return the result of the first call with one node for all that it recorded."""
-        recording = active.get()
+        tapes = active.get()
         leaves, rebuild = flatten(result)
-        self.live = [i for i, value in enumerate(leaves) if _is_made(value, before, recording)]
+        self.live = [i for i, value in enumerate(leaves) if _is_new(value, before, tapes)]
         if not self.live:
             return result
         nodes = [leaves[i]._node for i in self.live]
-        inner, self.ends = explored(nodes, before, recording)
+        inner, self.ends = explored(nodes, before, tapes)
         self.recorded = Recorded(len(inner), frozenset(self.ends))
         self.leaf_count = len(leaves)
         self.surroundings.note_call(self.ends)
@@ -229,9 +229,8 @@ class Run:
         # what calls for an error where the function was called does so here
         names = {token.transform for end in ends for token in end.tokens if token.alive}
         self.token = Token(False, max(names, default=""))
-        outside = active.get()
-        active.set((outside if self.is_recorded else NOBODY) | {self.token})
-        try:
+        self.outside = active.get() if self.is_recorded else NOBODY
+        with recording(self.outside | {self.token}):
             for end in ends:
                 watch(end, self.token)
             # older than what leads to them, as an outer sweep expects
@@ -242,8 +241,6 @@ class Run:
             self.before = now()
             with cuts_shown:
                 self.leaves = call()
-        finally:
-            active.set(outside)
 
     def __del__(self) -> None:
         self.token.alive = False  # so that the ends forget it
@@ -276,14 +273,10 @@ class Run:
         nodes = sorted(self._inner, key=attrgetter("order"), reverse=True)
         nodes += stand_ins.values()
         self.leaves, self._inner = [], []
-        outside = active.get()
-        active.set(outside if self.is_recorded else NOBODY)
-        try:
+        with recording(self.outside):
             found = reverse(
                 self.xp, nodes, seeds, set(stand_ins.values()), self.is_recorded, self.token
             )
-        finally:
-            active.set(outside)
         return [found.get(node) for node in stand_ins.values()]
 
 
@@ -294,9 +287,7 @@ class Recorded(NamedTuple):
     ends: frozenset[Node]
 
 
-def explored(
-    targets: Iterable[Node], before: int, recording: Tokens
-) -> tuple[list[Node], list[Node]]:
+def explored(targets: Iterable[Node], before: int, tapes: Tokens) -> tuple[list[Node], list[Node]]:
     """Return the nodes recorded since `before` that lead to the targets, and their ends.
 
     Ends are the older nodes that these were computed from, and new leaves.
@@ -308,7 +299,7 @@ def explored(
     pending = list(targets)
     for node in pending:  # grows while it is read
         tokens = node.tokens
-        if node in seen or (tokens is not recording and not tokens & recording):
+        if node in seen or (tokens is not tapes and not tokens & tapes):
             continue
         seen.add(node)
         if node.order < before or node.parent is None:
@@ -326,12 +317,12 @@ def now() -> int:
     return leaf((), None).order
 
 
-def _is_made(value: Any, before: int, recording: Tokens) -> bool:
+def _is_new(value: Any, before: int, tapes: Tokens) -> bool:
     """Whether a value is a tensor that was computed, and recorded, since `before`."""
     if type(value) is not Tensor or value._node is None:
         return False
     node = value._node
-    return node.order > before and node.parent is not None and bool(node.tokens & recording)
+    return node.order > before and node.parent is not None and bool(node.tokens & tapes)
 
 
 def kept(value: Any) -> Any:
@@ -411,6 +402,6 @@ def has_node(value: Any) -> bool:
     return type(value) is Tensor and value._node is not None
 
 
-def is_recorded(value: Any, recording: Tokens) -> bool:
-    """Whether a value is a tensor that some of these tapes care about."""
-    return has_node(value) and bool(value._node.tokens & recording)
+def is_recorded(value: Any, tapes: Tokens) -> bool:
+    """Whether a value is a tensor that some of these tapes record."""
+    return has_node(value) and bool(value._node.tokens & tapes)

@@ -248,7 +248,7 @@ def value_and_grad(
     """
 
     @functools.wraps(fun)
-    def with_gradient(*args: Any, **kwargs: Any) -> Any:
+    def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         call = Call(fun, argnums, has_aux, args, kwargs, "value_and_grad")
         value = _scalar(call)
         gradient = call.gradients(None)

@@ -10,10 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from wengert.engine.node import Node, active
+from wengert.engine.node import Node, Tokens, active
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor
 from wengert.ops.variable import VARIABLE, Variable
+
+
+@contextlib.contextmanager
+def recording(tokens: Tokens) -> Iterator[None]:
+    """Return a context in which these tapes record, and no others."""
+    before = active.get()
+    active.set(tokens)
+    try:
+        yield
+    finally:
+        active.set(before)
 
 
 class Surroundings:

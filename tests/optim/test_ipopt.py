@@ -279,7 +279,11 @@ def test_without_cyipopt(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"bounds": [(0.0, 1.0)] * 3}, ValueError, r"x0 has 4 numbers, and limits of shapes \(3,\) and \(3,\)"),
+        (
+            {"bounds": [(0.0, 1.0)] * 3},
+            ValueError,
+            r"x0 has 4 numbers, and limits of shapes \(3,\) and \(3,\)",
+        ),
         (
             {"constraints": optimize.LinearConstraint(np.ones((1, 3)), 0.0, 1.0)},
             ValueError,

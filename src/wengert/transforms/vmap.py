@@ -126,11 +126,7 @@ def _front(leaf: Any, axis: int, what: str) -> Tensor:
             f"{what} is {leaf!r:.60}, which has no axis of examples; write in_axes=None in its "
             "place if it is the same for all"
         )
-    if not -tensor.ndim <= axis < tensor.ndim:
-        raise np.exceptions.AxisError(
-            f"{what} has shape {tensor.shape}; in_axes says that its examples are along axis {axis}"
-        )
-    return tensor if axis % tensor.ndim == 0 else Tensor._namespace.moveaxis(tensor, axis, 0)
+    return _with_axis(tensor, axis, 0, axis, f"{what}: in_axes")
 
 
 def _size(mapped: list[Any], axes: Axes, names: list[Any], what: str) -> int:
@@ -156,11 +152,16 @@ def _placed(y: Tensor, end: int | None, what: str) -> Tensor:
             f"{what}: out_axes has None; a result has one value for each example, so write the "
             "axis to have them along"
         )
-    if not -y.ndim <= end < y.ndim:
+    return _with_axis(y, end, end, 0, f"{what}: out_axes")
+
+
+def _with_axis(tensor: Tensor, axis: int, to: int, start: int, what: str) -> Tensor:
+    """Return a tensor with the axis of examples moved, where one of the two positions is 0."""
+    if not -tensor.ndim <= axis < tensor.ndim:
         raise np.exceptions.AxisError(
-            f"{what}: out_axes is {end} for a result of shape {y.shape}, examples included"
+            f"{what} is {axis} for an array of shape {tensor.shape}, examples included"
         )
-    return y if end % y.ndim == 0 else Tensor._namespace.moveaxis(y, 0, end)
+    return tensor if axis % tensor.ndim == 0 else Tensor._namespace.moveaxis(tensor, start, to)
 
 
 def _axes_of_arguments(in_axes: Any, args: tuple[Any, ...], what: str) -> Axes:

@@ -223,6 +223,11 @@ class Plan:
         check: bool | None,
         symmetric: bool,
     ) -> None:
+        modes = HESSIAN_MODES if symmetric else JACOBIAN_MODES
+        for name, value, choices in (("pattern", pattern, PATTERNS), ("mode", mode, modes)):
+            if value not in choices:
+                expected = ", ".join(choices)
+                raise ValueError(f"sparse: {name} is {value!r}; expected one of {expected}")
         self._fun, self._argnum, self._symmetric = fun, argnum, symmetric
         self.kind = "hessian" if symmetric else "jacobian"
         self._name = f"sparse.{self.kind}"
@@ -506,8 +511,6 @@ def jacobian(
     | ## |
     |  ##|
     """
-    _check_choice("pattern", pattern, PATTERNS)
-    _check_choice("mode", mode, JACOBIAN_MODES)
     return Plan(fun, example, argnum, pattern, mode, check, symmetric=False)
 
 
@@ -521,7 +524,7 @@ def hessian(
 ) -> Plan:
     """Return a plan for the sparse Hessian of `fun`, which returns one number.
 
-    Parameters are those of `jacobian`, but for `mode`: "star" and "acyclic" colour the symmetric
+    Parameters are those of `jacobian`, except `mode`: "star" and "acyclic" colour the symmetric
     pattern, to read elements directly or by substitution; "reverse" seeds groups of rows; "auto"
     takes the fewest sweeps without substitution.
 
@@ -534,11 +537,4 @@ def hessian(
            [2., 6., 4.],
            [0., 4., 0.]])
     """
-    _check_choice("pattern", pattern, PATTERNS)
-    _check_choice("mode", mode, HESSIAN_MODES)
     return Plan(fun, example, argnum, pattern, mode, check, symmetric=True)
-
-
-def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise ValueError(f"sparse: {name} is {value!r}; expected one of {', '.join(choices)}")

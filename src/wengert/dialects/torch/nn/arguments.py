@@ -134,6 +134,26 @@ def functional(
     return declare
 
 
+def ranked(
+    name: str, label: str, *, first: str = "", also: Ints = (), ranks: Ints = (1, 2, 3)
+) -> Callable[[Callable[[int], Any]], Callable[[int], Any]]:
+    """Return a decorator that offers functions for one, two and three axes of space.
+
+    What is decorated returns the body for a number of axes, which "{}" stands for in names and
+    labels. `first` is the label for one axis, and `also` has those that torch itself offers.
+    """
+
+    def declare(body_for: Callable[[int], Any]) -> Callable[[int], Any]:
+        for rank in ranks:
+            body, its = body_for(rank), name.format(rank)
+            body.__name__ = body.__qualname__ = its
+            called = first if rank == 1 and first else label.format(rank)
+            put((F + its, *((its,) if rank in also else ())), guarded(body, called))
+        return body_for
+
+    return declare
+
+
 _KIND = Parameter.POSITIONAL_OR_KEYWORD
 _INPUT = Parameter("input", _KIND, annotation="Any")
 _INPLACE = Parameter("inplace", _KIND, default=False, annotation="bool")

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.torch import memory
 from wengert.dialects.torch.axes import kind_of, unable
 from wengert.dialects.torch.conventions import read
-from wengert.dialects.torch.kinds import Input, Int, tensor
+from wengert.dialects.torch.kinds import READERS, Input, Int, tensor
 from wengert.dialects.torch.nn.arguments import (
     F,
     Fractional,
@@ -21,7 +22,6 @@ from wengert.dialects.torch.nn.arguments import (
     is_batched,
     lengths,
     ranked,
-    whole,
     wrong,
 )
 from wengert.dialects.torch.operators import to_power
@@ -186,15 +186,17 @@ def _lp_pool(spatial: int) -> Any:
 # -- a given number of windows ---------------------------------------------------------------------
 
 
+def _at(name: str) -> Argument:
+    return Argument(name, "output_size")
+
+
 def _output_size(name: str, spatial: int, x: Native, output_size: Any) -> Ints:
     given = static(output_size)
     sizes = list(given) if isinstance(given, (list, tuple)) else [given] * spatial
     if len(sizes) != spatial:
         raise RuntimeError(f"{name}: output_size is {output_size!r}; give {spatial} numbers")
-    kept = x.shape[x.ndim - spatial :]
-    found = tuple(
-        n if m is None else whole(m, name, "output_size") for n, m in zip(kept, sizes, strict=True)
-    )
+    kept = zip(x.shape[x.ndim - spatial :], sizes, strict=True)
+    found = READERS.integers([n if m is None else m for n, m in kept], _at(name))
     if min(found) < 0:
         raise RuntimeError(f"{name}: output_size is {list(found)}; give 0 or more for each axis")
     return found
@@ -292,7 +294,7 @@ def _unpooled_size(
     )
     if output_size is None:
         return usual
-    given = [whole(n, name, "output_size") for n in static(list(output_size))]
+    given = list(READERS.integers(output_size, _at(name)))
     if len(given) == spatial + 2:
         given = given[2:]
     if len(given) != spatial:

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch import conventions
-from wengert.dialects.torch.axes import kind_of
-from wengert.dialects.torch.nn.arguments import (
-    F,
-    functional,
-    real,
-    whole,
-    wrong,
-)
-from wengert.dialects.torch.table import NAMES, guarded, put
-from wengert.dialects.torch.tensors import ns, only_tensor, static
+from wengert.dialects.torch.axes import kind_of, unable
+from wengert.dialects.torch.kinds import Input, Int, Ints
+from wengert.dialects.torch.nn.arguments import Alike, F, functional, wrong
+from wengert.dialects.torch.table import NAMES, put
+from wengert.dialects.torch.tensors import ns, static
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -27,22 +22,17 @@ from wengert.ops.neural import resampling, resizing
 
 # -- other sizes -----------------------------------------------------------------------------------
 
-_AXES = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
+_AXES = {"linear": 1, "bilinear": 2, "bicubic": 2, "lanczos": 2, "trilinear": 3}
 _ANY = ("nearest", "nearest-exact", "area")
 
 
-def _check_mode(x: Native, mode: str, antialias: bool) -> None:
+def _check_mode(x: Native, mode: str) -> None:
     spatial = x.ndim - 2
-    known = mode in _ANY or mode in _AXES or mode == "lanczos"
-    if spatial not in (1, 2, 3) or not known:
+    known = mode in _ANY or mode in _AXES
+    if spatial not in (1, 2, 3) or not known or _AXES.get(mode, spatial) != spatial:
         raise NotImplementedError(
             f"interpolate: an input of {x.ndim} axes with mode={mode}; give 'linear' 3 axes, "
-            "'bilinear' and 'bicubic' 4, 'trilinear' 5, and the other modes 3, 4 or 5"
-        )
-    wanted = 2 if mode == "lanczos" else _AXES.get(mode, spatial)
-    if wanted != spatial:
-        raise NotImplementedError(
-            f"mode {mode} takes {wanted + 2} axes, and the input has {x.ndim}"
+            "'bilinear', 'bicubic' and 'lanczos' 4, 'trilinear' 5, and the other modes 3, 4 or 5"
         )
 
 
@@ -50,11 +40,7 @@ def _sizes(x: Native, size: Any, scale_factor: Any) -> tuple[list[int] | None, A
     """Return the size for each axis, or the factor for each."""
     spatial = x.ndim - 2
     if (size is None) == (scale_factor is None):
-        raise wrong(
-            "interpolate: size and scale_factor were both given; leave one of them out"
-            if size is not None
-            else "interpolate: neither size nor scale_factor was given; give one of them"
-        )
+        raise wrong("interpolate: give one of size and scale_factor, and leave the other out")
     given = static(scale_factor if size is None else size)
     many = list(given) if isinstance(given, (list, tuple)) else [given] * spatial
     if len(many) != spatial:
@@ -74,12 +60,12 @@ _KERNELS = {"bilinear": "linear", "bicubic": "cubic", "lanczos": "lanczos3"}
 
 @functional(label="UpsampleBackward0")
 def interpolate(
-    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    input: Input, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
     align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Any:  # fmt: skip
     """Return images (batch, channels, *spatial) in another size, or times a factor."""
-    x = only_tensor(input, "interpolate")
+    x = input
     if mode in _ANY and align_corners is not None:
         raise wrong(
             "interpolate: this mode has no corners to align; leave align_corners out, or choose "
@@ -93,7 +79,7 @@ def interpolate(
             "interpolate: antialias=True is for images (4 axes) and the modes 'bilinear', "
             "'bicubic' and 'lanczos'; leave it out"
         )
-    _check_mode(x, mode, antialias)
+    _check_mode(x, mode)
     if factors is not None and (recompute_scale_factor or mode == "area"):
         sizes = [int(n * f) for n, f in zip(x.shape[2:], factors, strict=True)]
         factors = None
@@ -101,7 +87,8 @@ def interpolate(
         return NAMES[f"{F}adaptive_avg_pool{x.ndim - 2}d"](x, sizes)
     if x._raw.dtype == np.uint8 and mode in _ANY:
         return ns.astype(interpolate(ns.astype(x, np.float32), size, scale_factor, mode), np.uint8)
-    x = real(x, "interpolate")
+    if kind_of(x) != "f":
+        raise unable("interpolate", x)
     if sizes is not None and min(sizes) < 1:
         raise RuntimeError(
             f"interpolate: from shape {list(x.shape)} to {sizes}; each axis needs 1 element or more"
@@ -130,36 +117,24 @@ def _smoothed(x: Native, sizes: Any, factors: Any, mode: str, align_corners: boo
     return resizing.resize_axes(x, taps)
 
 
-def _deprecated(name: str, instead: str) -> None:
-    warnings.warn(
-        f"nn.functional.{name} is the old name; write nn.functional.{instead}",
-        stacklevel=3,
-    )
+def _old(name: str, mode: str, align_corners: bool | None = None) -> None:
+    """Offer `interpolate` by an old name."""
+
+    def upsample(
+        input: Any, size: Any = None, scale_factor: Any = None, mode: str = mode,
+        align_corners: bool | None = align_corners,
+    ) -> Any:  # fmt: skip
+        warn(f"nn.functional.{name} is the old name; write nn.functional.interpolate")
+        return interpolate(input, size, scale_factor, mode, align_corners)
+
+    upsample.__name__ = upsample.__qualname__ = name
+    upsample.__doc__ = "Return `interpolate` of the arguments."
+    put((F + name,), upsample)
 
 
-def upsample(
-    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
-    align_corners: bool | None = None,
-) -> Any:  # fmt: skip
-    """Return `interpolate` of the arguments."""
-    _deprecated("upsample", "interpolate")
-    return interpolate(input, size, scale_factor, mode, align_corners)
-
-
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """Return `interpolate` of the arguments, with the nearest element."""
-    _deprecated("upsample_nearest", "interpolate")
-    return interpolate(input, size, scale_factor, "nearest")
-
-
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """Return `interpolate` of the arguments, linearly, with corners in place."""
-    _deprecated("upsample_bilinear", "interpolate")
-    return interpolate(input, size, scale_factor, "bilinear", True)
-
-
-for _function in (upsample, upsample_nearest, upsample_bilinear):
-    put((F + _function.__name__,), _function)
+_old("upsample", "nearest")
+_old("upsample_nearest", "nearest")
+_old("upsample_bilinear", "bilinear", True)
 
 
 # -- other places ----------------------------------------------------------------------------------
@@ -167,10 +142,9 @@ for _function in (upsample, upsample_nearest, upsample_bilinear):
 
 def _corners(align_corners: Any) -> bool:
     if align_corners is None:
-        warnings.warn(
+        warn(
             "align_corners was not given and is False; write align_corners=False, or True for "
-            "grids whose -1 and 1 are the centres of the outermost pixels",
-            stacklevel=4,
+            "grids whose -1 and 1 are the centres of the outermost pixels"
         )
     return bool(align_corners)
 
@@ -290,9 +264,9 @@ def _combined(
 
 @functional(label="GridSampler2DBackward0")
 def grid_sample(
-    input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros",
+    input: Alike, grid: Alike, mode: str = "bilinear", padding_mode: str = "zeros",
     align_corners: bool | None = None,
-) -> Any:  # fmt: skip
+) -> Native:  # fmt: skip
     """Return the elements of images at the places of a grid, whose coordinates are -1 to 1."""
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise wrong(f"grid_sample: mode is '{mode}'; give 'bilinear', 'nearest' or 'bicubic'")
@@ -300,35 +274,25 @@ def grid_sample(
         raise wrong(
             f"grid_sample: padding_mode is '{padding_mode}'; give 'zeros', 'border' or 'reflection'"
         )
-    corners = _corners(align_corners)
-    x, g = only_tensor(input, "grid_sampler"), only_tensor(grid, "grid_sampler", "grid")
-    if x._raw.dtype != g._raw.dtype:
+    corners, spatial = _corners(align_corners), input.ndim - 2
+    fits = spatial in (2, 3) and grid.ndim == input.ndim and grid.shape[-1] == spatial
+    if not fits or input.shape[0] != grid.shape[0] or 0 in input.shape[2:]:
         raise RuntimeError(
-            f"grid_sample: the input has dtype {x.dtype} and the grid {g.dtype}; convert one"
-        )
-    spatial = x.ndim - 2
-    if spatial not in (2, 3) or g.ndim != x.ndim or g.shape[-1] != spatial:
-        raise RuntimeError(
-            f"grid_sample: an input of shape {list(x.shape)} with a grid of shape "
-            f"{list(g.shape)}; give images of 4 axes or volumes of 5, and a grid of as many, "
-            "whose last axis has one coordinate for each axis of space"
-        )
-    if x.shape[0] != g.shape[0] or 0 in x.shape[2:]:
-        raise RuntimeError(
-            f"grid_sample: an input of shape {list(x.shape)} with a grid of shape "
-            f"{list(g.shape)}; give both one batch size, and images with elements"
+            f"grid_sample: an input of shape {list(input.shape)} with a grid of shape "
+            f"{list(grid.shape)}; give images of 4 axes or volumes of 5, and a grid of as many, "
+            "with the same batch, whose last axis has one coordinate for each axis of space"
         )
     if mode == "bicubic" and spatial == 3:
         raise RuntimeError("grid_sample: mode='bicubic' is for images, not volumes")
-    return _sampled(real(x, "grid_sampler"), g, mode, padding_mode, corners)
+    if kind_of(input) != "f":
+        raise unable("grid_sampler", input)
+    return _sampled(input, grid, mode, padding_mode, corners)
 
 
 @functional(label="AffineGridGeneratorBackward0")
-def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
+def affine_grid(theta: Input, size: Ints, align_corners: bool | None = None) -> Native:
     """Return the grid of places that affine maps take the centres of pixels to."""
-    corners = _corners(align_corners)
-    t = only_tensor(theta, "affine_grid", "theta")
-    sizes = [whole(n, "affine_grid", "size") for n in static(list(size))]
+    corners, t, sizes = _corners(align_corners), theta, size
     if kind_of(t) != "f":
         raise wrong(f"affine_grid: theta has dtype {t.dtype}; write theta.float()")
     if len(sizes) not in (4, 5):
@@ -358,17 +322,15 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
 
 
 @functional("pixel_shuffle")
-def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
+def pixel_shuffle(input: Input, upscale_factor: Int) -> Native:
     """Return images r times as high and wide, from r * r channels for each of theirs."""
-    r = whole(upscale_factor, "pixel_shuffle", "upscale_factor")
-    return resampling.pixel_shuffle(only_tensor(input, "pixel_shuffle"), r)
+    return resampling.pixel_shuffle(input, upscale_factor)
 
 
 @functional("pixel_unshuffle")
-def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
+def pixel_unshuffle(input: Input, downscale_factor: Int) -> Native:
     """Return images with r * r channels for each one, 1 / r as high and wide."""
-    r = whole(downscale_factor, "pixel_unshuffle", "downscale_factor")
-    return resampling.pixel_unshuffle(only_tensor(input, "pixel_unshuffle"), r)
+    return resampling.pixel_unshuffle(input, downscale_factor)
 
 
 @functional(
@@ -377,17 +339,16 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     "native_channel_shuffle",
     label="NativeChannelShuffleBackward0",
 )
-def channel_shuffle(input: Any, groups: int) -> Any:
+def channel_shuffle(input: Input, groups: Int) -> Native:
     """Return channels in another order: the first of each group, the second of each, and so on."""
-    x, count = only_tensor(input, "channel_shuffle"), whole(groups, "channel_shuffle", "groups")
-    if x.ndim < 3:
-        raise RuntimeError(f"channel_shuffle: got shape {list(x.shape)}; give 3 axes or more")
-    if count < 1 or x.shape[1] % count:
+    shape = input.shape
+    if len(shape) < 3 or groups < 1 or shape[1] % groups:
         raise RuntimeError(
-            f"channel_shuffle: {x.shape[1]} channels are not divisible into {count} groups"
+            f"channel_shuffle: the channels of shape {list(shape)} are not divisible into {groups} "
+            "groups; give 3 axes or more"
         )
-    parts = ns.reshape(x, (x.shape[0], count, x.shape[1] // count, *x.shape[2:]))
-    return ns.reshape(ns.swapaxes(parts, 1, 2), x.shape)
+    parts = ns.reshape(input, (shape[0], groups, shape[1] // groups, *shape[2:]))
+    return ns.reshape(ns.swapaxes(parts, 1, 2), shape)
 
 
 # -- borders ---------------------------------------------------------------------------------------
@@ -395,15 +356,12 @@ def channel_shuffle(input: Any, groups: int) -> Any:
 _MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
-def _pairs(pad: Any, x: Native) -> list[tuple[int, int]]:
+def _pairs(given: tuple[int, ...], x: Native) -> list[tuple[int, int]]:
     """Return (before, after) for each axis; programs give them from the last axis on."""
-    given = [whole(n, "pad", "pad") for n in static(list(pad))]
-    if len(given) % 2:
-        raise RuntimeError("pad: got an odd number of widths; give two for each axis")
-    if len(given) // 2 > x.ndim:
+    if len(given) % 2 or len(given) // 2 > x.ndim:
         raise RuntimeError(
-            f"pad: {len(given)} widths for an input of {x.ndim} axes; give two for each axis at "
-            "most"
+            f"pad: {len(given)} widths for an input of {x.ndim} axes; give two for each of its "
+            "last axes"
         )
     pairs = [(0, 0)] * (x.ndim - len(given) // 2)
     return pairs + [(given[k], given[k + 1]) for k in range(len(given) - 2, -1, -2)]
@@ -440,9 +398,10 @@ def _check_borders(x: Native, count: int, pairs: Any, mode: str) -> None:
             )
 
 
-def _bordered(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-    x = only_tensor(input, "pad")
-    pairs = _pairs(pad, x)
+@functional(label="ConstantPadNdBackward0")
+def pad(input: Input, pad: Ints, mode: str = "constant", value: Any = None) -> Native:
+    """Return a tensor with numbers beside those along its last axes, or without some."""
+    x, pairs = input, _pairs(pad, input)
     if mode == "constant":
         fill = 0 if value is None else static(value)
         if not pairs:
@@ -456,12 +415,9 @@ def _bordered(input: Any, pad: Any, mode: str = "constant", value: Any = None) -
         )
     if value:
         raise RuntimeError(f'pad: mode "{mode}" copies elements and uses no value; leave value out')
-    _check_borders(x, len(static(list(pad))) // 2, pairs, mode)
+    _check_borders(x, len(pad) // 2, pairs, mode)
     wide = [(max(b, 0), max(a, 0)) for b, a in pairs]
     if mode == "circular":  # around what is left
         return ns.pad(_cropped(x, pairs), wide, _MODES[mode])
     x = conventions.read(x)
     return _cropped(ns.pad(x, wide, _MODES[mode]), [(min(b, 0), min(a, 0)) for b, a in pairs])
-
-
-put((F + "pad",), guarded(_bordered, "ConstantPadNdBackward0"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
@@ -15,10 +14,8 @@ from wengert.dialects.torch.kinds import Input, Int, Ints
 from wengert.dialects.torch.nn.arguments import Alike, F, functional, wrong
 from wengert.dialects.torch.table import NAMES, put
 from wengert.dialects.torch.tensors import ns, static
-from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
-from wengert.ops.neural import resampling, resizing
+from wengert.ops.neural import grids, resampling, resizing
 
 # -- other sizes -----------------------------------------------------------------------------------
 
@@ -149,119 +146,6 @@ def _corners(align_corners: Any) -> bool:
     return bool(align_corners)
 
 
-def _unnormalised(x: Native, length: int, align_corners: bool) -> Native:
-    """Return places among elements for coordinates from -1 to 1."""
-    if align_corners:
-        return (x + 1) * ((length - 1) / 2)
-    return ((x + 1) * length - 1) / 2
-
-
-def _clipped(x: Native, length: int) -> Native:
-    """Return places within an axis; at its ends there is no derivative."""
-    bounds = [wrap_native(np.array(v, x.dtype)) for v in (0, length - 1)]
-    inside = ns.greater(x, bounds[0]) & ns.less(x, bounds[1])
-    return ns.where(inside, x, ns.clip(wrap_native(x._raw), *bounds))
-
-
-def _reflected(x: Native, low: float, high: float) -> Native:
-    """Return places reflected at both ends, until they are between them."""
-    span = high - low
-    if span == 0:
-        return x * 0
-    shifted = x - low
-    away = apply(conventions.absolute.op, (shifted,), {})
-    folds = np.floor(away._raw / span)
-    rest = away - wrap_native((folds * span).astype(x.dtype))
-    back = wrap_native(folds % 2 == 1)
-    return ns.where(back, span - rest, rest) + low
-
-
-def _places(x: Native, length: int, padding_mode: str, align_corners: bool) -> Native:
-    """Return places with those outside moved to where `padding_mode` takes them."""
-    if padding_mode == "border":
-        return _clipped(x, length)
-    if padding_mode == "reflection":
-        ends = (0, length - 1) if align_corners else (-0.5, length - 0.5)
-        return _clipped(_reflected(x, *ends), length)
-    return x
-
-
-def _picked(flat: Native, index: list[np.ndarray], lengths: tuple[int, ...]) -> Native:
-    """Return the elements at some places of each image, and 0 outside."""
-    inside = np.ones(index[0].shape, bool)
-    position = np.zeros(index[0].shape, np.int64)
-    for i, n in zip(index, lengths, strict=True):
-        inside &= (i >= 0) & (i < n)
-        position = position * n + np.clip(i, 0, n - 1).astype(np.int64)
-    shape = (*flat.shape[:2], *position.shape[1:])
-    where = np.broadcast_to(position[:, None], shape)
-    found = ns.take_along_axis(flat, wrap_native(np.ascontiguousarray(where)), axis=2)
-    return ns.keep(found, wrap_native(np.broadcast_to(inside[:, None], shape)))
-
-
-def _linear_weights(t: Native) -> list[Native]:
-    return [1 - t, t]
-
-
-def _cubic_weights(t: Native) -> list[Native]:
-    """Return the weights of four neighbours, by the kernel whose slope at distance 1 is -3/4."""
-    a = -0.75
-
-    def near(d: Native) -> Native:
-        return ((a + 2) * d - (a + 3)) * d * d + 1
-
-    def far(d: Native) -> Native:
-        return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-
-    return [far(t + 1), near(t), near(1 - t), far(2 - t)]
-
-
-def _sampled(x: Native, grid: Native, mode: str, padding_mode: str, align_corners: bool) -> Any:
-    size, image = grid.shape[1:-1], x.shape[2:]
-    count = math.prod(size)
-    flat = ns.reshape(x, (*x.shape[:2], math.prod(image)))
-    points = ns.reshape(grid, (grid.shape[0], count, len(image)))
-    axes = [
-        _unnormalised(points[:, :, k], n, align_corners)
-        for k, n in zip(reversed(range(len(image))), image, strict=True)
-    ]
-    if mode != "bicubic":
-        axes = [
-            _places(p, n, padding_mode, align_corners) for p, n in zip(axes, image, strict=True)
-        ]
-    if mode == "nearest":
-        y = _picked(flat, [np.rint(p._raw) for p in axes], image)
-        nothing = ns.sum(ns.stack([p * 0 for p in axes]), axis=0)
-        y = y + ns.expand_dims(nothing, axis=1)  # a derivative that is zero
-    else:
-        y = _combined(flat, axes, image, mode, padding_mode, align_corners)
-    return ns.reshape(y, (*x.shape[:2], *size))
-
-
-def _combined(
-    flat: Native, axes: list[Native], image: Any, mode: str, padding_mode: str, align_corners: bool
-) -> Native:
-    """Return sums of neighbours by weights, which are products of one for each axis."""
-    first = [np.floor(p._raw) for p in axes]
-    fractions = [p - wrap_native(f) for p, f in zip(axes, first, strict=True)]
-    cubic = mode == "bicubic"
-    weights = [_cubic_weights(t) if cubic else _linear_weights(t) for t in fractions]
-    reach = range(-1, 3) if cubic else range(2)
-    total: Any = None
-    for taps in itertools.product(range(len(reach)), repeat=len(axes)):
-        index = [f + reach[k] for f, k in zip(first, taps, strict=True)]
-        if cubic:
-            index = [
-                _places(wrap_native(i), n, padding_mode, align_corners)._raw
-                for i, n in zip(index, image, strict=True)
-            ]
-        weight = math.prod((w[k] for w, k in zip(weights[1:], taps[1:], strict=True)),
-                           start=weights[0][taps[0]])  # fmt: skip
-        part = _picked(flat, index, image) * ns.expand_dims(weight, axis=1)
-        total = part if total is None else total + part
-    return total
-
-
 @functional(label="GridSampler2DBackward0")
 def grid_sample(
     input: Alike, grid: Alike, mode: str = "bilinear", padding_mode: str = "zeros",
@@ -286,7 +170,7 @@ def grid_sample(
         raise RuntimeError("grid_sample: mode='bicubic' is for images, not volumes")
     if kind_of(input) != "f":
         raise unable("grid_sampler", input)
-    return _sampled(input, grid, mode, padding_mode, corners)
+    return grids.grid_sample(input, grid, mode, padding_mode, corners)
 
 
 @functional(label="AffineGridGeneratorBackward0")
@@ -307,15 +191,7 @@ def affine_grid(theta: Input, size: Ints, align_corners: bool | None = None) -> 
         )
     if min(sizes) <= 0:
         raise wrong(f"affine_grid: size is {sizes}; give 1 or more for each axis")
-    ticks = []
-    for n in sizes[2:]:
-        line = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
-        ticks.append(line if corners else line * (n - 1) / n)
-    planes = np.meshgrid(*ticks, indexing="ij")
-    base = np.stack([*reversed(planes), np.ones_like(planes[0])], axis=-1)
-    points = wrap_native(base.reshape(-1, spatial + 1).astype(t._raw.dtype))
-    moved = ns.matmul(points, ns.matrix_transpose(t))
-    return ns.reshape(moved, (t.shape[0], *sizes[2:], spatial))
+    return grids.affine_grid(t, sizes[2:], corners)
 
 
 # -- channels and pixels ---------------------------------------------------------------------------

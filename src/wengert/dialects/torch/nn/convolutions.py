@@ -18,7 +18,7 @@ from wengert.dialects.torch.nn.arguments import (
 )
 from wengert.dialects.torch.tensors import astype, ns
 from wengert.engine.tensor import Tensor as Native
-from wengert.ops.neural import convolutions, pooling
+from wengert.ops.neural import convolutions, unfolding
 
 _DOUBLE = np.dtype(np.float64)
 _CONV = {1: convolutions.conv1d, 2: convolutions.conv2d, 3: convolutions.conv3d}
@@ -130,7 +130,7 @@ def unfold(
             f"unfold: got shape {list(input.shape)}; give 4 axes, or 3 without a batch"
         )
     given = _windows("unfold", stride=stride, padding=padding, dilation=dilation)
-    return pooling.unfold(input, lengths(kernel_size, 2, "unfold", "kernel_size"), **given)
+    return unfolding.unfold(input, lengths(kernel_size, 2, "unfold", "kernel_size"), **given)
 
 
 @functional(label="Col2ImBackward0")
@@ -145,4 +145,4 @@ def fold(
         )
     sizes = _windows("fold", output_size=output_size, kernel_size=kernel_size)
     given = _windows("fold", stride=stride, padding=padding, dilation=dilation)
-    return pooling.fold(input, *sizes.values(), **given)
+    return unfolding.fold(input, *sizes.values(), **given)

@@ -23,7 +23,7 @@ from wengert.dialects.torch.nn.arguments import (
     refuse_gradient,
     wrong,
 )
-from wengert.dialects.torch.reductions import vector_norm
+from wengert.dialects.torch.norms import vector_norm
 from wengert.dialects.torch.table import NAMES, offered_as, plain, put
 from wengert.dialects.torch.tensors import astype, ns, promoted, values_of
 from wengert.engine.record import apply

@@ -13,7 +13,7 @@ from wengert.dialects.torch.kinds import READERS, Input, Int, NamedAxes
 from wengert.dialects.torch.memory import overwrite, write
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.arguments import Floats, Ints, functional, is_batched, wrong
-from wengert.dialects.torch.reductions import vector_norm
+from wengert.dialects.torch.norms import vector_norm
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import astype, convert, ns, static
 from wengert.engine.record import apply

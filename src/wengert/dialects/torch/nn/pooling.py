@@ -31,8 +31,8 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import updates
 from wengert.ops.neural import pooling
-from wengert.ops.neural.convolutions import batched, unbatched
 from wengert.ops.neural.resampling import area_taps
+from wengert.ops.neural.windows import Rank, batched, unbatched
 
 #: Tensors whose numbers have an order, and those that have means.
 Ordered = Annotated[Native, tensor("iuf", NotImplementedError)]
@@ -52,14 +52,15 @@ def _check_axes(x: Native, spatial: int, name: str) -> None:
 def _windows(
     name: str, spatial: int, x: Native, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
     ceil_mode: bool,
-) -> tuple[Native, bool, dict[str, Ints], Any]:  # fmt: skip
+) -> tuple[Native, bool, dict[str, Any], Any]:  # fmt: skip
     """Return x with a batch, whether it had one, the geometry of windows, and the padding."""
     _check_axes(x, spatial, name)
     kernel = lengths(kernel_size, spatial, name, "kernel_size")
     steps = kernel if _is_left_out(stride) else lengths(stride, spatial, name, "stride")
     around = lengths(padding, spatial, name, "padding")
     gaps = lengths(dilation, spatial, name, "dilation")
-    return pooling._pooling(name, spatial, x, kernel, steps, around, gaps, bool(ceil_mode))
+    rank = Rank(name, spatial)
+    return pooling.pooling_windows(rank, x, kernel, steps, around, gaps, bool(ceil_mode))
 
 
 def _with_indices(pool: Any) -> Any:
@@ -123,17 +124,8 @@ def _mean(
     )
     means = pooling.window_sum(windows, **geometry)
     if divisor is None:
-        counts: Any = 1
-        for a, pair in enumerate(pairs):
-            along = pooling._counts(
-                geometry["size"][a],
-                geometry["kernel"][a],
-                geometry["stride"][a],
-                windows.shape[2 + a],
-                pair,
-                bool(count_include_pad),
-            )
-            counts = np.multiply.outer(counts, along)
+        shape, counted = windows.shape[2:], bool(count_include_pad)
+        counts = pooling.window_counts(shape, geometry, pairs, counted)
         means = pooling.divided(means, counts)
     else:
         means = means / float(divisor)
@@ -254,7 +246,7 @@ def _adaptive_max(spatial: int) -> Any:
             return (empty, ns.astype(empty, np.int64)) if return_indices else empty
         if 0 in image:
             raise RuntimeError(f"{name}: input of shape {list(input.shape)} has nothing to pool")
-        x, even = read(input), pooling._even(image, size)
+        x, even = read(input), pooling.even_windows(image, size)
         if even is not None:
             x, had_batch = batched(x, spatial, name)
             return _largest(x, even, had_batch, return_indices)

@@ -50,11 +50,22 @@ def number(value: Any) -> Any:
     return value if type(value) is float or type(value) is int else static(value)
 
 
+def misfit(
+    name: str, expected: str, error: Callable[[str], Exception] = RuntimeError, /, **given: Any
+) -> Exception:
+    """Return the error for arguments that do not fit: what was given, and what to give."""
+    texts = [
+        f"{what} of shape {list(value.shape)}" if hasattr(value, "shape") else f"{what}={value!r}"
+        for what, value in given.items()
+    ]
+    return error(f"{name}(): got {', '.join(texts)}; give {expected}")
+
+
 def lengths(value: Any, count: int, name: str, what: str) -> Ints:
     """Return a number, or one for each of some axes, as a tuple of such."""
     found = READERS.integers(value, Argument(name, what))
     if len(found) not in (1, count):
-        raise RuntimeError(f"{name}: {what} is {value!r}; give a whole number, or {count} of them")
+        raise misfit(name, f"a whole number, or {count} of them", **{what: value})
     return found * (count // len(found))
 
 

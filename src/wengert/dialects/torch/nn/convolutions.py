@@ -14,6 +14,7 @@ from wengert.dialects.torch.nn.arguments import (
     Ints,
     functional,
     lengths,
+    misfit,
     ranked,
 )
 from wengert.dialects.torch.tensors import astype, ns
@@ -31,10 +32,7 @@ _TRANSPOSED = {
 
 def _check_operands(name: str, spatial: int, x: Native) -> None:
     if x.ndim not in (spatial + 1, spatial + 2):
-        raise RuntimeError(
-            f"{name}: got shape {list(x.shape)}; give {spatial + 2} axes (batch, channels and "
-            f"{spatial} in space), or {spatial + 1} without a batch"
-        )
+        raise misfit(name, f"batch, channels and {spatial} axes of space", input=x)
     if kind_of(x) == "b":
         raise unable(name, x)
 
@@ -61,10 +59,7 @@ def _conv(spatial: int) -> Any:
         if not isinstance(padding, str):
             padding = _steps(name, spatial, "padding", padding, 0)
         elif padding not in ("valid", "same") or (padding == "same" and max(steps) > 1):
-            raise RuntimeError(
-                f"padding is '{padding}' with stride {steps}; give 'valid', numbers, or for "
-                "strides of 1 'same'"
-            )
+            raise misfit(name, "'valid', numbers, or 'same'", padding=padding, stride=steps)
         if groups < 1:
             raise RuntimeError(f"groups is {groups}; give 1 or more")
         options: Any = {"stride": steps, "padding": padding, "dilation": gaps, "groups": groups}
@@ -126,9 +121,8 @@ def unfold(
 ) -> Native:
     """Return windows of (batch, channels, rows, columns) as (batch, channels * taps, places)."""
     if input.ndim not in (3, 4):
-        raise (IndexError if input.ndim < 3 else RuntimeError)(
-            f"unfold: got shape {list(input.shape)}; give 4 axes, or 3 without a batch"
-        )
+        error = IndexError if input.ndim < 3 else RuntimeError
+        raise misfit("unfold", "4 axes, or 3 without a batch", error, input=input)
     given = _windows("unfold", stride=stride, padding=padding, dilation=dilation)
     return unfolding.unfold(input, lengths(kernel_size, 2, "unfold", "kernel_size"), **given)
 
@@ -140,9 +134,7 @@ def fold(
 ) -> Native:  # fmt: skip
     """Return images from windows as `unfold` makes them, added where they overlap."""
     if input.ndim not in (2, 3):
-        raise RuntimeError(
-            f"fold: got shape {list(input.shape)}; give 3 axes, or 2 without a batch"
-        )
+        raise misfit("fold", "3 axes, or 2 without a batch", input=input)
     sizes = _windows("fold", output_size=output_size, kernel_size=kernel_size)
     given = _windows("fold", stride=stride, padding=padding, dilation=dilation)
     return unfolding.fold(input, *sizes.values(), **given)

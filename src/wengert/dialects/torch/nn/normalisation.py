@@ -12,7 +12,7 @@ from wengert.dialects.torch import conventions
 from wengert.dialects.torch.kinds import READERS, Input, Int, NamedAxes
 from wengert.dialects.torch.memory import overwrite, write
 from wengert.dialects.torch.modes import no_grad
-from wengert.dialects.torch.nn.arguments import Floats, Ints, functional, is_batched, wrong
+from wengert.dialects.torch.nn.arguments import Floats, Ints, functional, is_batched, misfit, wrong
 from wengert.dialects.torch.norms import vector_norm
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import astype, convert, ns, static
@@ -84,9 +84,7 @@ def _by_channels(
 
 def _check_several(x: Native, count: int) -> None:
     if count == 1:
-        raise wrong(
-            f"one number in each channel of shape {list(x.shape)}; give more, or call model.eval()"
-        )
+        raise misfit("norm", "more than one number, or call model.eval()", wrong, input=x)
 
 
 @functional(label="NativeBatchNormBackward0")
@@ -149,10 +147,7 @@ def _group_norm(
 ) -> Native:  # fmt: skip
     """Return x normalised over each of some groups of channels."""
     if input.ndim < 2 or num_groups < 1 or input.shape[1] % num_groups:
-        raise RuntimeError(
-            f"group_norm: the channels of an input of shape {list(input.shape)} are not divisible "
-            f"into num_groups={num_groups}"
-        )
+        raise misfit("group_norm", "groups that divide channels", input=input, groups=num_groups)
     _check_channels("group_norm", input.shape[1], weight=weight, bias=bias)
     return normalisation.group_norm(input, num_groups, weight, bias, eps=float(eps))
 
@@ -182,15 +177,10 @@ def _last_axes(name: str, x: Native, normalized_shape: Any, **given: Native | No
     if not lengths:
         raise RuntimeError("normalized_shape is empty; give the length of one axis at least")
     if x.shape[x.ndim - len(lengths) :] != lengths or len(lengths) > x.ndim:
-        raise RuntimeError(
-            f"normalized_shape={list(lengths)} does not end the input's shape {list(x.shape)}; "
-            "give the lengths of its last axes"
-        )
+        raise misfit(name, "the lengths of the last axes", input=x, normalized_shape=lengths)
     for what, v in given.items():
         if v is not None and v.shape != lengths:
-            raise RuntimeError(
-                f"{what} has shape {list(v.shape)}; give normalized_shape={list(lengths)}"
-            )
+            raise misfit(name, f"shape {list(lengths)}", **{what: v})
     return tuple(range(x.ndim - len(lengths), x.ndim))
 
 

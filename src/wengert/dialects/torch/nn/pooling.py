@@ -21,6 +21,7 @@ from wengert.dialects.torch.nn.arguments import (
     functional,
     is_batched,
     lengths,
+    misfit,
     ranked,
     wrong,
 )
@@ -44,9 +45,7 @@ def _is_left_out(stride: Any) -> bool:
 
 def _check_axes(x: Native, spatial: int, name: str) -> None:
     if x.ndim not in (spatial + 1, spatial + 2):
-        raise RuntimeError(
-            f"{name}: got shape {list(x.shape)}; give {spatial + 1} or {spatial + 2} axes"
-        )
+        raise misfit(name, f"{spatial + 1} or {spatial + 2} axes", input=x)
 
 
 def _windows(
@@ -290,15 +289,10 @@ def _unpooled_size(
     if len(given) == spatial + 2:
         given = given[2:]
     if len(given) != spatial:
-        raise wrong(
-            f"output_size has {len(given)} numbers; give {spatial}, one for each axis of space, "
-            f"or {spatial + 2}"
-        )
+        raise misfit(name, f"{spatial} or {spatial + 2} numbers", wrong, output_size=given)
     for n, m, s in zip(given, usual, stride, strict=True):
         if not m - s < n < m + s:
-            raise wrong(
-                f"output_size is {given}; each length must be within a stride of {list(usual)}"
-            )
+            raise misfit(name, f"lengths within a stride of {usual}", wrong, output_size=given)
     return tuple(given)
 
 
@@ -318,10 +312,7 @@ def _max_unpool(spatial: int) -> Any:
         size = _unpooled_size(name, input, kernel, steps, around, output_size)
         where = values_of(indices._raw)
         if where.dtype != np.int64 or where.shape != input.shape:
-            raise RuntimeError(
-                f"indices of {where.dtype} and shape {list(where.shape)} for input of "
-                f"{list(input.shape)}; give int64 and one shape"
-            )
+            raise misfit(name, "int64 indices of one shape", input=input, indices=where)
         return _put_back(input, where, size)
 
     return unpool

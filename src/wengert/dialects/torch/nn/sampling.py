@@ -11,7 +11,7 @@ from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.axes import kind_of, unable
 from wengert.dialects.torch.kinds import Input, Int, Ints
-from wengert.dialects.torch.nn.arguments import Alike, F, functional, wrong
+from wengert.dialects.torch.nn.arguments import Alike, F, functional, misfit, wrong
 from wengert.dialects.torch.table import NAMES, put
 from wengert.dialects.torch.tensors import ns, static
 from wengert.engine.tensor import Tensor as Native
@@ -41,9 +41,8 @@ def _sizes(x: Native, size: Any, scale_factor: Any) -> tuple[list[int] | None, A
     given = static(scale_factor if size is None else size)
     many = list(given) if isinstance(given, (list, tuple)) else [given] * spatial
     if len(many) != spatial:
-        raise wrong(
-            f"interpolate: {given} was given for the axes {list(x.shape[2:])}; give one number "
-            "for each of them, or one for all"
+        raise misfit(
+            "interpolate", "a number for each axis, or one for all", wrong, input=x, given=given
         )
     if size is None:
         return None, many
@@ -159,13 +158,10 @@ def grid_sample(
             f"grid_sample: padding_mode is '{padding_mode}'; give 'zeros', 'border' or 'reflection'"
         )
     corners, spatial = _corners(align_corners), input.ndim - 2
+    expected = "images or volumes, and coordinates for each axis of space on the last axis"
     fits = spatial in (2, 3) and grid.ndim == input.ndim and grid.shape[-1] == spatial
     if not fits or input.shape[0] != grid.shape[0] or 0 in input.shape[2:]:
-        raise RuntimeError(
-            f"grid_sample: an input of shape {list(input.shape)} with a grid of shape "
-            f"{list(grid.shape)}; give images of 4 axes or volumes of 5, and a grid of as many, "
-            "with the same batch, whose last axis has one coordinate for each axis of space"
-        )
+        raise misfit("grid_sample", expected, input=input, grid=grid)
     if mode == "bicubic" and spatial == 3:
         raise RuntimeError("grid_sample: mode='bicubic' is for images, not volumes")
     if kind_of(input) != "f":
@@ -180,14 +176,11 @@ def affine_grid(theta: Input, size: Ints, align_corners: bool | None = None) -> 
     if kind_of(t) != "f":
         raise wrong(f"affine_grid: theta has dtype {t.dtype}; write theta.float()")
     if len(sizes) not in (4, 5):
-        raise NotImplementedError(
-            f"affine_grid: size is {sizes}; give 4 lengths for images, or 5 for volumes"
-        )
+        raise misfit("affine_grid", "4 or 5 lengths", NotImplementedError, size=sizes)
     spatial = len(sizes) - 2
     if t.ndim != 3 or t.shape[1:] != (spatial, spatial + 1):
-        raise wrong(
-            f"affine_grid: theta has shape {list(t.shape)} for size {sizes}; give one matrix of "
-            f"{spatial} rows and {spatial + 1} columns for each example"
+        raise misfit(
+            "affine_grid", f"(batch, {spatial}, {spatial + 1})", wrong, theta=t, size=sizes
         )
     if min(sizes) <= 0:
         raise wrong(f"affine_grid: size is {sizes}; give 1 or more for each axis")
@@ -219,10 +212,7 @@ def channel_shuffle(input: Input, groups: Int) -> Native:
     """Return channels in another order: the first of each group, the second of each, and so on."""
     shape = input.shape
     if len(shape) < 3 or groups < 1 or shape[1] % groups:
-        raise RuntimeError(
-            f"channel_shuffle: the channels of shape {list(shape)} are not divisible into {groups} "
-            "groups; give 3 axes or more"
-        )
+        raise misfit("channel_shuffle", "groups that divide channels", input=input, groups=groups)
     parts = ns.reshape(input, (shape[0], groups, shape[1] // groups, *shape[2:]))
     return ns.reshape(ns.swapaxes(parts, 1, 2), shape)
 
@@ -235,10 +225,7 @@ _MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 def _pairs(given: tuple[int, ...], x: Native) -> list[tuple[int, int]]:
     """Return (before, after) for each axis; programs give them from the last axis on."""
     if len(given) % 2 or len(given) // 2 > x.ndim:
-        raise RuntimeError(
-            f"pad: {len(given)} widths for an input of {x.ndim} axes; give two for each of its "
-            "last axes"
-        )
+        raise misfit("pad", "two widths for each of the last axes", input=x, pad=given)
     pairs = [(0, 0)] * (x.ndim - len(given) // 2)
     return pairs + [(given[k], given[k + 1]) for k in range(len(given) - 2, -1, -2)]
 
@@ -249,9 +236,7 @@ def _cropped(x: Native, pairs: list[tuple[int, int]]) -> Native:
         return x
     for (before, after), n in zip(pairs, x.shape, strict=True):
         if n + min(before, 0) + min(after, 0) < 0 or n + before + after < 0:
-            raise RuntimeError(
-                f"pad: input of shape {list(x.shape)} has not enough elements to take away {pairs}"
-            )
+            raise misfit("pad", "less to remove", input=x, pad=pairs)
     key = tuple(
         slice(max(-before, 0), n - max(-after, 0))
         for (before, after), n in zip(pairs, x.shape, strict=True)

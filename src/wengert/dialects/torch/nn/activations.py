@@ -19,6 +19,7 @@ from wengert.dialects.torch.nn.arguments import (
     activation,
     functional,
     is_batched,
+    misfit,
     number,
 )
 from wengert.dialects.torch.random import _exponential, default_generator
@@ -99,10 +100,7 @@ def prelu(input: Alike, weight: Alike) -> Native:
     channels = 1 if x.ndim == 1 else x.shape[1] if x.ndim else 0
     several = w.ndim > 0 and w.shape[0] != 1
     if w.ndim > 1 or (several and channels != w.shape[0]):
-        raise RuntimeError(
-            f"prelu: a weight of shape {list(w.shape)} for {channels} channels; give one weight, "
-            "or one for each channel"
-        )
+        raise misfit("prelu", "one weight, or one for each channel", input=x, weight=w)
     if several:
         w = ns.reshape(w, (w.shape[0], *(1,) * (x.ndim - 2)))
     elif not x.ndim:
@@ -216,10 +214,7 @@ def logsigmoid(input: Floats) -> Native:
 def glu(input: Floats, dim: Axis = -1) -> Native:
     """Return the first half of x along an axis, times the sigmoid of the second."""
     if not input.ndim or input.shape[dim] % 2:
-        raise RuntimeError(
-            f"glu: there are no halves along axis {dim} of shape {list(input.shape)}; give an even "
-            "number of elements"
-        )
+        raise misfit("glu", "an even number of elements", input=input, dim=dim)
     return activations.glu(input, axis=dim)
 
 

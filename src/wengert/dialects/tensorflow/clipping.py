@@ -27,7 +27,7 @@ ns = Native._namespace
 
 
 @offered("clip_by_value", raises=(TypeError,))
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
     """Return values no less than one limit and no greater than another, which may be arrays."""
     if isinstance(t, IndexedSlices):
         values = outward(_clipped(convert(t.values), clip_value_min, clip_value_max))
@@ -48,7 +48,7 @@ def _clipped(x: Native, low: Any, high: Any) -> Native:
 
 
 @offered("clip_by_norm", raises=(TypeError,))
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
     """Return values scaled down, if need be, to a norm of at most `clip_norm`, or 0 if negative."""
     x = convert(t.values if isinstance(t, IndexedSlices) else t)
     check_kind(x, "fc", "Sqrt")
@@ -81,7 +81,7 @@ def _values(t: Any) -> Native:
 
 
 @offered("linalg.global_norm", raises=(TypeError,))
-def global_norm(t_list: Any, name: str | None = None) -> Any:
+def global_norm(t_list: Any) -> Any:
     """Return the norm of all tensors of a list together; None is none."""
     squares = [ns.sum(ns.square(_values(t))) for t in _listed(t_list) if t is not None]
     if not squares:
@@ -91,9 +91,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
 
 
 @offered("clip_by_global_norm", raises=(TypeError,))
-def clip_by_global_norm(
-    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
-) -> Any:
+def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None) -> Any:
     """Return tensors scaled down, if need be, to a norm together of at most `clip_norm`, and it."""
     given = _listed(t_list)
     total = convert(global_norm(t_list) if use_norm is None else use_norm)

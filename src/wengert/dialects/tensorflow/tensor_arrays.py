@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import OutOfRangeError, invalid
+from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.table import guarded, plain
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
-from wengert.dialects.tensorflow.tensors import (
-    alias,
-    convert,
-    is_variable,
-    made,
-    outward,
-    static,
-)
+from wengert.dialects.tensorflow.tensors import alias, convert, is_variable, made, outward, static
 from wengert.engine.tensor import Tensor as Native
 
 ns = Native._namespace
@@ -33,21 +28,13 @@ class TensorArray:
     """A list of tensors that a loop writes to."""
 
     def __init__(
-        self,
-        dtype: Any,
-        size: Any = None,
-        dynamic_size: bool | None = None,
-        clear_after_read: bool | None = None,
-        tensor_array_name: str | None = None,
-        handle: Any = None,
-        flow: Any = None,
-        infer_shape: bool = True,
-        element_shape: Any = None,
-        colocate_with_first_write_call: bool = True,
-        name: str | None = None,
-    ) -> None:
-        if size is None or handle is not None:
+        self, dtype: Any, size: Any = None, dynamic_size: Any = None, clear_after_read: Any = None,
+        *, infer_shape: bool = True, element_shape: Any = None, **ignored: Any,
+    ) -> None:  # fmt: skip
+        if size is None or ignored.pop("handle", None) is not None:
             raise ValueError("TensorArray: give a size, and no handle: write size=0 for an empty")
+        names = ("tensor_array_name", "flow", "colocate_with_first_write_call", "name")
+        ignore("TensorArray", ignored, *names)
         self._dtype = as_dtype(dtype)
         self._grows = bool(dynamic_size)
         self._clears = clear_after_read is None or bool(clear_after_read)
@@ -57,20 +44,9 @@ class TensorArray:
         #: which elements were forgotten once they had been read
         self._read: set[int] = set()
 
-    @property
-    def dtype(self) -> Any:
-        """The kind of numbers."""
-        return self._dtype
-
-    @property
-    def element_shape(self) -> TensorShape:
-        """The shape of an element, as far as it is known."""
-        return self._shape
-
-    @property
-    def dynamic_size(self) -> bool:
-        """Whether writing past the end makes the array longer."""
-        return self._grows
+    dtype = property(attrgetter("_dtype"), doc="The kind of numbers.")
+    element_shape = property(attrgetter("_shape"), doc="The shape of an element, if it is known.")
+    dynamic_size = property(attrgetter("_grows"), doc="Whether writing past the end adds to it.")
 
     def size(self, name: str | None = None) -> Any:
         """Return the number of elements."""
@@ -169,7 +145,7 @@ class TensorArray:
         return value
 
     @guarded("TensorArray", ValueError)
-    def stack(self, name: str | None = None) -> Any:
+    def stack(self) -> Any:
         """Return all elements as one tensor; what was not written to is zero."""
         if not self._values:
             rest = tuple(self._shape) if self._shape.is_fully_defined() else ()
@@ -177,12 +153,12 @@ class TensorArray:
         return ns.stack([self._filled(i) for i in range(len(self._values))])
 
     @guarded("TensorArray", ValueError, IndexError)
-    def gather(self, indices: Any, name: str | None = None) -> Any:
+    def gather(self, indices: Any) -> Any:
         """Return some elements as one tensor."""
         return ns.stack([self._filled(i) for i in static(indices)])
 
     @guarded("TensorArray", ValueError)
-    def concat(self, name: str | None = None) -> Any:
+    def concat(self) -> Any:
         """Return all elements one after the other along their first axes."""
         values = [self._filled(i) for i in range(len(self._values))]
         if any(not v.ndim for v in values):

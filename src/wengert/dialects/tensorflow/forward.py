@@ -14,8 +14,8 @@ from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tapes import (
     UnconnectedGradients,
     is_number,
-    log,
     node_of,
+    numbers_among,
     wants_zeros,
     zeros_like,
 )
@@ -49,11 +49,7 @@ class ForwardAccumulator:
         for primal, tangent in zip(flatten(primals), flatten(tangents), strict=True):
             if not is_tensor(primal):
                 raise AttributeError(f"{type(primal).__name__!r} object has no attribute 'dtype'")
-            if not is_number(primal):
-                log.warning(
-                    "a primal of dtype %r gets no tangent; write tf.cast(x, tf.float32)",
-                    primal.dtype,
-                )
+            if not all(numbers_among([primal], "ForwardAccumulator: a primal")):
                 continue
             if any(primal is other for other in self._primals):
                 raise ValueError(

@@ -6,6 +6,7 @@ import contextlib
 import enum
 import functools
 import inspect
+import itertools
 import logging
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -15,11 +16,7 @@ from wengert.dialects.quiet import Quiet, aloud
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.recorders import begin, end
 from wengert.dialects.tensorflow.slices import Aside
-from wengert.dialects.tensorflow.structures import (
-    flatten,
-    map_structure,
-    pack_sequence_as,
-)
+from wengert.dialects.tensorflow.structures import flatten, map_structure, pack_sequence_as
 from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tensors import Tensor, call_start, convert, is_tensor, outward
 from wengert.engine.cotangents import Block
@@ -59,14 +56,29 @@ def is_number(tensor: Any) -> bool:
     return dtype.is_floating or dtype.is_complex
 
 
-def _check_recorded(value: Any, what: str) -> None:
-    """Raise what TensorFlow raises for a target or source that is no tensor."""
-    if not is_tensor(value):
-        wrong = TypeError if value is None or isinstance(value, str) else AttributeError
-        raise wrong(
-            f"{what} is {value!r:.80} of type {type(value).__name__!r}; a tape knows what was "
-            "computed from tensors and variables"
+def numbers_among(tensors: list[Any], what: str) -> list[bool]:
+    """Return which tensors have a derivative; a warning says that some have none."""
+    found = [is_number(tensor) for tensor in tensors]
+    if not all(found):
+        log.warning(
+            "%s of dtype %s has no gradient; give floating numbers: write tf.cast(x, tf.float32)",
+            what,
+            [tensor.dtype for tensor in tensors],
         )
+    return found
+
+
+def _recorded(nest: Any, what: str) -> list[Any]:
+    """Return the tensors of a nest; raise what TensorFlow raises for what is no tensor."""
+    leaves = flatten(nest)
+    for value in leaves:
+        if not is_tensor(value):
+            wrong = TypeError if value is None or isinstance(value, str) else AttributeError
+            raise wrong(
+                f"{what} is {value!r:.80} of type {type(value).__name__!r}; a tape knows what was "
+                "computed from tensors and variables"
+            )
+    return leaves
 
 
 # -- reverse mode ---------------------------------------------------------------------------------
@@ -126,13 +138,8 @@ class GradientTape:
                     "watch() on a tape that has not been entered, or has been used up; write "
                     "`with tape:` first"
                 )
-            if is_number(leaf):
+            if all(numbers_among([leaf], "watch: a tensor")):
                 self._tape.watch(leaf)
-            else:
-                log.warning(
-                    "a tensor of dtype %r is not watched; write tf.cast(x, tf.float32)",
-                    leaf.dtype,
-                )
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -176,12 +183,9 @@ class GradientTape:
             self._tape = None
 
     def gradient(
-        self,
-        target: Any,
-        sources: Any,
-        output_gradients: Any = None,
+        self, target: Any, sources: Any, output_gradients: Any = None,
         unconnected_gradients: Any = UnconnectedGradients.NONE,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Return the derivative of the target's sum with respect to each source."""
         tape = self._asked("gradient")
         if target is None:
@@ -190,17 +194,10 @@ class GradientTape:
                 "computed inside of the tape"
             )
         targets, weights = _targets(target, output_gradients)
-        given = flatten(sources)
-        for source in given:
-            _check_recorded(source, "a source")
+        given = _recorded(sources, "a source")
         zeros = wants_zeros(unconnected_gradients)
-        asked = [s if is_number(s) else None for s in given]
-        if any(s is None for s in asked):
-            log.warning(
-                "gradient: a source of dtype %s has no gradient and gets None; give floating "
-                "numbers, such as tf.float32",
-                [s.dtype for s in given],
-            )
+        kinds = zip(given, numbers_among(given, "gradient: a source"), strict=True)
+        asked = [source if is_one else None for source, is_one in kinds]
         cut: set[Any] = set()
         before = _cut.set(cut)
         try:
@@ -210,69 +207,48 @@ class GradientTape:
             raise invalid(str(error)) from error
         finally:
             _cut.reset(before)
-        if cut:
-            pairs = zip(found, given, strict=True)
-            found = [None if node_of(s) in cut and _is_nothing(g) else g for g, s in pairs]
-        answers = [aside.shown(g, s) for g, s in zip(found, given, strict=True)]
-        for i, source in enumerate(given):
-            answers[i] = _with_itself(tape, answers[i], source, targets, weights)
+        answers = []
+        for g, source in zip(found, given, strict=True):
+            g = None if node_of(source) in cut and _is_nothing(g) else g
+            answer = _with_itself(tape, aside.shown(g, source), source, targets, weights)
+            answers.append(zeros_like(convert(source)) if answer is None and zeros else answer)
         self._used()
-        if zeros:
-            pairs = zip(answers, given, strict=True)
-            answers = [outward(zeros_like(convert(s))) if g is None else g for g, s in pairs]
-        return pack_sequence_as(sources, answers)
+        return pack_sequence_as(sources, outward(answers))
 
     def jacobian(
-        self,
-        target: Any,
-        sources: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Any:
+        self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
         """Return the gradient of every element of the target with respect to each source."""
-        tape = self._asked_for_rows("jacobian", experimental_use_pfor)
-        if not is_tensor(target):
-            raise AttributeError(f"{type(target).__name__!r} object has no attribute 'shape'")
-        given = flatten(sources)
-        for source in given:
-            _check_recorded(source, "a source")
+        tape = self._asked_for_rows("jacobian", experimental_use_pfor, target)
+        given = _recorded(sources, "a source")
         zeros = wants_zeros(unconnected_gradients)
         if isinstance(target, NativeVariable) and target.trainable:
             self.watch(target)  # asking for its rows reads it
-        differentiable = [s for s in given if is_number(s)]
         found: Iterator[Any] = iter(())
         if is_number(target):
             with Quiet():
-                rows = tape.jacobian(_source(target), list(map(_source, differentiable)))
-            found = iter(rows)
+                differentiable = [_source(s) for s in given if is_number(s)]
+                found = iter(tape.jacobian(_source(target), differentiable))
         self._used()
-        answers = [next(found, None) if is_number(s) else None for s in given]
-        if zeros:
-            shape = convert(target).shape
-            pairs = zip(answers, given, strict=True)
-            answers = [zeros_like(convert(s), shape) if g is None else g for g, s in pairs]
-        return pack_sequence_as(sources, [outward(g) for g in answers])
+        answers = []
+        for source in given:
+            g = next(found, None) if is_number(source) else None
+            blank = zeros_like(convert(source), convert(target).shape) if zeros else None
+            answers.append(blank if g is None else g)
+        return pack_sequence_as(sources, outward(answers))
 
     def batch_jacobian(
-        self,
-        target: Any,
-        source: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Any:
+        self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
         """Return the Jacobian of each example: of target[i] with respect to source[i]."""
-        tape = self._asked_for_rows("batch_jacobian", experimental_use_pfor)
-        for tensor in (target, source):
-            if not is_tensor(tensor):
-                raise AttributeError(f"{type(tensor).__name__!r} object has no attribute 'shape'")
-            if len(tensor.shape) < 2:
-                raise ValueError(f"batch_jacobian: shape {tensor.shape}; expected two axes or more")
-        if target.shape[0] != source.shape[0]:
+        tape = self._asked_for_rows("batch_jacobian", experimental_use_pfor, target, source)
+        shapes = convert(target).shape, convert(source).shape
+        if min(map(len, shapes)) < 2 or shapes[0][0] != shapes[1][0]:
             raise ValueError(
-                f"batch_jacobian: the target has {target.shape[0]} examples and the source "
-                f"{source.shape[0]}; their first axes must be of one length"
+                f"batch_jacobian: the target has shape {shapes[0]} and the source {shapes[1]}; "
+                "expected two axes or more, of which the first are of one length"
             )
         wants_zeros(unconnected_gradients)
         found = None
@@ -281,56 +257,49 @@ class GradientTape:
                 found = tape.batch_jacobian(_source(target), _source(source))
         self._used()
         # TensorFlow answers zeros here, whatever is asked for
-        return outward(found if found is not None else _batch_zeros(target, source))
+        blank = Native._namespace.zeros((*shapes[0], *shapes[1][1:]), dtype=convert(target).dtype)
+        return outward(blank if found is None else found)
 
-    def _asked_for_rows(self, method: str, vectorised: bool) -> NativeTape:
+    def _asked_for_rows(self, method: str, vectorised: bool, *tensors: Any) -> NativeTape:
         if not vectorised and not self._persistent and self._tape is not None:
             raise RuntimeError(
                 f"{method}: experimental_use_pfor=False asks the tape for each row, so it has to "
                 "be tf.GradientTape(persistent=True)"
             )
-        return self._asked(method)
+        tape = self._asked(method)
+        for tensor in tensors:
+            if not is_tensor(tensor):
+                raise AttributeError(f"{type(tensor).__name__!r} object has no attribute 'shape'")
+        return tape
 
 
 def _targets(target: Any, output_gradients: Any) -> tuple[list[Any], list[Any] | None]:
     """Return the targets that have a derivative, and their weights, if any are given."""
-    leaves = flatten(target)
-    for leaf in leaves:
-        _check_recorded(leaf, "a target")
-    weights = None
-    if output_gradients is not None:
-        # as TensorFlow has it, weights that are missing are ones, and further ones have no effect
-        weights = [convert(w) for w in flatten(output_gradients)][: len(leaves)]
-        missing = leaves[len(weights) :]
-        weights += [Native._namespace.ones_like(convert(leaf)) for leaf in missing]
-    kept = [i for i, leaf in enumerate(leaves) if is_number(leaf)]
-    if len(kept) < len(leaves):
-        log.warning(
-            "gradient: a target of dtype %s has no gradient and is left out; give floating "
-            "numbers, such as tf.float32",
-            [leaf.dtype for leaf in leaves],
-        )
-    if weights is not None:
-        weights = [weights[i] for i in kept]
-        for i, weight in zip(kept, weights, strict=True):
-            if weight.dtype != convert(leaves[i]).dtype:
-                raise invalid(
-                    f"output_gradients have dtype {weight.dtype} and the target "
-                    f"{leaves[i].dtype.name}; write tf.cast(weights, tf.{leaves[i].dtype.name})"
-                )
-        weights = [_spread(w, convert(leaves[i]).shape) for i, w in zip(kept, weights, strict=True)]
-    return [leaves[i] for i in kept], weights
+    leaves = _recorded(target, "a target")
+    kept = numbers_among(leaves, "gradient: a target")
+    targets = list(itertools.compress(leaves, kept))
+    if output_gradients is None:
+        return targets, None
+    # as TensorFlow has it, weights that are missing are ones, and further ones have no effect
+    weights = [convert(w) for w in flatten(output_gradients)][: len(leaves)]
+    weights += [Native._namespace.ones_like(convert(leaf)) for leaf in leaves[len(weights) :]]
+    pairs = zip(itertools.compress(weights, kept), targets, strict=True)
+    return targets, [_spread(weight, convert(leaf)) for weight, leaf in pairs]
 
 
-def _spread(weight: Native, shape: tuple[int, ...]) -> Native:
+def _spread(weight: Native, target: Native) -> Native:
     """Return a weight for each element of a target: fewer are repeated, as in arithmetic."""
     try:
-        return weight if weight.shape == shape else Native._namespace.broadcast_to(weight, shape)
+        if weight.dtype == target.dtype:
+            if weight.shape == target.shape:
+                return weight
+            return Native._namespace.broadcast_to(weight, target.shape)
     except ValueError:
-        raise invalid(
-            f"output_gradients have shape {weight.shape} and the target {shape}; give one number "
-            "for each element of the target"
-        ) from None
+        pass
+    raise invalid(
+        f"output_gradients have shape {weight.shape} and dtype {weight.dtype}, and the target "
+        f"{target.shape} and {target.dtype}; give one number of its dtype for each element"
+    )
 
 
 def _with_itself(
@@ -373,11 +342,6 @@ def zeros_like(tensor: Native, before: tuple[int, ...] = ()) -> Native:
     return Native._namespace.zeros((*before, *tensor.shape), dtype=tensor.dtype)
 
 
-def _batch_zeros(target: Any, source: Any) -> Native:
-    shape = (*convert(target).shape, *convert(source).shape[1:])
-    return Native._namespace.zeros(shape, dtype=convert(target).dtype)
-
-
 # -- functions with gradients of their own --------------------------------------------------------
 
 
@@ -407,8 +371,8 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
         def on_native(function: Callable[..., Any], *given: Any, **options: Any) -> Any:
-            result = aloud(function, *_outward_in(given), **_outward_in(options))
-            return map_structure(_inward, result)
+            given, options = map_structure(outward, given), map_structure(outward, options)
+            return map_structure(_inward, aloud(function, *given, **options))
 
         start = call_start()
         again = checkpoint(functools.partial(on_native, f))
@@ -420,10 +384,6 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def _inward(value: Any) -> Any:
     return convert(value) if type(value) is Tensor else value
-
-
-def _outward_in(nest: Any) -> Any:
-    return map_structure(outward, nest)
 
 
 @plain(

@@ -14,7 +14,7 @@ from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.keras.names import EPSILON, keras, looked_up
 from wengert.dialects.tensorflow.keras.options import Configured, configured, options_of
-from wengert.dialects.tensorflow.structures import assert_same_structure, is_nested
+from wengert.dialects.tensorflow.structures import assert_same_structure, is_nested, snake
 from wengert.dialects.tensorflow.table import guarded
 from wengert.dialects.tensorflow.tensors import convert, outward
 from wengert.engine.tensor import Tensor as Native
@@ -224,31 +224,6 @@ def _loss(
 # -- the losses -------------------------------------------------------------------------------
 
 
-@_loss("MeanSquaredError", "mse", "MSE")
-def mean_squared_error(y_true: Ranked, y_pred: Ranked) -> Any:
-    """Return the mean of squared differences along the last axis."""
-    return _mean((y_true - y_pred) ** 2)
-
-
-@_loss("MeanAbsoluteError", "mae", "MAE")
-def mean_absolute_error(y_true: Ranked, y_pred: Ranked) -> Any:
-    """Return the mean of absolute differences along the last axis."""
-    return _mean(ns.abs(y_true - y_pred))
-
-
-@_loss("MeanAbsolutePercentageError", "mape", "MAPE")
-def mean_absolute_percentage_error(y_true: Ranked, y_pred: Ranked) -> Any:
-    """Return the mean of differences in per cent of the targets."""
-    return 100.0 * _mean(ns.abs((y_true - y_pred) / _at_least(ns.abs(y_true), EPSILON)))
-
-
-@_loss("MeanSquaredLogarithmicError", "msle", "MSLE")
-def mean_squared_logarithmic_error(y_true: Ranked, y_pred: Ranked) -> Any:
-    """Return the mean of squared differences of log(1 + x)."""
-    first, second = (ns.log(_at_least(x, EPSILON) + 1.0) for x in (y_pred, y_true))
-    return _mean((first - second) ** 2)
-
-
 def _unit(x: Native, axis: Any) -> Native:
     squares = ns.sum(x * x, axis=axis, keepdims=True)
     is_zero = squares == 0
@@ -256,64 +231,70 @@ def _unit(x: Native, axis: Any) -> Native:
     return x / _at_least(norm, EPSILON)
 
 
-@_loss("CosineSimilarity", "cosine_similarity", metric=False)
-def cosine_similarity(y_true: Ranked, y_pred: Ranked, axis: Any = -1) -> Any:
-    """Return minus the cosine of the angle between targets and predictions."""
-    return -ns.sum(_unit(y_true, axis) * _unit(y_pred, axis), axis=axis)
+def _log1p(x: Native) -> Native:
+    return ns.log(_at_least(x, EPSILON) + 1.0)
 
 
-@_loss("Huber", "huber", label="huber_loss")
-def huber(y_true: Ranked, y_pred: Ranked, delta: float = 1.0) -> Any:
-    """Return the mean of squares of small differences, and of absolute values of large ones."""
-    error = y_pred - y_true
+def _huber(error: Native, delta: float) -> Native:
     size = ns.abs(error)
-    return _mean(ns.where(size <= delta, 0.5 * error**2, delta * size - 0.5 * delta**2))
+    return ns.where(size <= delta, 0.5 * error**2, delta * size - 0.5 * delta**2)
 
 
-@_loss("LogCosh", "logcosh")
-def log_cosh(y_true: Ranked, y_pred: Ranked) -> Any:
-    """Return the mean of log(cosh(x)) of differences."""
-    x = y_pred - y_true
-    return _mean(x + activations.softplus(-2.0 * x) - math.log(2.0))
+def _log_cosh(x: Native) -> Native:
+    return x + activations.softplus(-2.0 * x) - math.log(2.0)
 
 
-@_loss("KLDivergence", "kld", "KLD", "kullback_leibler_divergence")
-def kl_divergence(y_true: Pair, y_pred: Pair) -> Any:
-    """Return the sum of t * log(t / p) for probabilities t and p."""
-    y_true, y_pred = (inside(x, EPSILON, 1.0) for x in (y_true, y_pred))
-    return ns.sum(y_true * ns.log(y_true / y_pred), axis=-1)
+def _divergence(true: Native, predicted: Native) -> Native:
+    return ns.sum(true * ns.log(true / predicted), axis=-1)
 
 
-@_loss("Poisson", "poisson")
-def poisson(y_true: Pair, y_pred: Pair) -> Any:
-    """Return the mean of p - t * log(p)."""
-    return _mean(y_pred - y_true * ns.log(y_pred + EPSILON))
+def _hinge(true: Native, predicted: Native) -> Native:
+    """Return max(1 - t * p, 0) for targets of -1 and 1; if they are all 0 or 1, from those."""
+    if np.isin(np.asarray(true._raw), (0, 1)).all():
+        true = 2.0 * true - 1.0
+    return _at_least(1.0 - true * predicted, 0.0)
 
 
-def _signs(true: Native) -> Native:
-    """Return targets of -1 and 1; if they are all 0 or 1, from those."""
-    values = np.asarray(true._raw)
-    return 2.0 * true - 1.0 if np.isin(values, (0, 1)).all() else true
+def _margin(true: Native, predicted: Native) -> Native:
+    wrong = ns.max((1.0 - true) * predicted, axis=-1)
+    return _at_least(wrong - ns.sum(true * predicted, axis=-1) + 1.0, 0.0)
 
 
-@_loss("Hinge", "hinge")
-def hinge(y_true: Pair, y_pred: Pair) -> Any:
-    """Return the mean of max(1 - t * p, 0)."""
-    return _mean(_at_least(1.0 - _signs(y_true) * y_pred, 0.0))
-
-
-@_loss("SquaredHinge", "squared_hinge")
-def squared_hinge(y_true: Pair, y_pred: Pair) -> Any:
-    """Return the mean of max(1 - t * p, 0) ** 2."""
-    return _mean(_at_least(1.0 - _signs(y_true) * y_pred, 0.0) ** 2)
-
-
-@_loss("CategoricalHinge", "categorical_hinge")
-def categorical_hinge(y_true: Pair, y_pred: Pair) -> Any:
-    """Return how much the best wrong class lacks of being 1 below the right one."""
-    right = ns.sum(y_true * y_pred, axis=-1)
-    wrong = ns.max((1.0 - y_true) * y_pred, axis=-1)
-    return _at_least(wrong - right + 1.0, 0.0)
+#: Losses that are a formula: class and functions, what is read, what is returned, and how.
+for _name, _names, _kind, _meaning, _formula in (
+    ("MeanSquaredError", "mse MSE", Ranked, "the mean of squared differences",
+     lambda y_true, y_pred: _mean((y_true - y_pred) ** 2)),
+    ("MeanAbsoluteError", "mae MAE", Ranked, "the mean of absolute differences",
+     lambda y_true, y_pred: _mean(ns.abs(y_true - y_pred))),
+    ("MeanAbsolutePercentageError", "mape MAPE", Ranked, "the mean of differences in per cent",
+     lambda y_true, y_pred:
+     100.0 * _mean(ns.abs((y_true - y_pred) / _at_least(ns.abs(y_true), EPSILON)))),
+    ("MeanSquaredLogarithmicError", "msle MSLE", Ranked, "mean squared differences of log(1 + x)",
+     lambda y_true, y_pred: _mean((_log1p(y_pred) - _log1p(y_true)) ** 2)),
+    ("CosineSimilarity", "cosine_similarity", Ranked, "minus the cosine of the angle between both",
+     lambda y_true, y_pred, axis=-1:
+     -ns.sum(_unit(y_true, axis) * _unit(y_pred, axis), axis=axis)),
+    ("Huber", "huber", Ranked, "the mean of squares, of absolute values where they are large",
+     lambda y_true, y_pred, delta=1.0: _mean(_huber(y_pred - y_true, delta))),
+    ("LogCosh", "logcosh", Ranked, "the mean of log(cosh(x)) of differences",
+     lambda y_true, y_pred: _mean(_log_cosh(y_pred - y_true))),
+    ("KLDivergence", "kld KLD kullback_leibler_divergence", Pair, "the sum of t * log(t / p)",
+     lambda y_true, y_pred:
+     _divergence(inside(y_true, EPSILON, 1.0), inside(y_pred, EPSILON, 1.0))),
+    ("Poisson", "poisson", Pair, "the mean of p - t * log(p)",
+     lambda y_true, y_pred: _mean(y_pred - y_true * ns.log(y_pred + EPSILON))),
+    ("Hinge", "hinge", Pair, "the mean of max(1 - t * p, 0)",
+     lambda y_true, y_pred: _mean(_hinge(y_true, y_pred))),
+    ("SquaredHinge", "squared_hinge", Pair, "the mean of max(1 - t * p, 0) ** 2",
+     lambda y_true, y_pred: _mean(_hinge(y_true, y_pred) ** 2)),
+    ("CategoricalHinge", "categorical_hinge", Pair,
+     "how much the best wrong class lacks of being 1 below the right one",
+     lambda y_true, y_pred: _margin(y_true, y_pred)),
+):  # fmt: skip
+    _formula.__name__, _formula.__doc__ = snake(_name), f"Return {_meaning}."
+    _formula.__annotations__ = {"y_true": _kind, "y_pred": _kind}
+    _label = "huber_loss" if _name == "Huber" else ""
+    _loss(_name, *_names.split(), label=_label, metric=_name != "CosineSimilarity")(_formula)
 
 
 def _check_shapes(true: Native, predicted: Native, least: int) -> None:

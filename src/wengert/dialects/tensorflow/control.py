@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -62,31 +63,26 @@ def case(
 ) -> Any:
     """Return what the function of the first condition that holds returns."""
     ignore("case", ignored, "name")
-    if isinstance(pred_fn_pairs, dict):
-        if not exclusive:
-            raise ValueError(
-                "case: a dict has no order in which conditions are tried; give a list of pairs, or "
-                "write exclusive=True"
-            )
-        pred_fn_pairs = [(key.deref(), fn) for key, fn in pred_fn_pairs.items()]
-    if not isinstance(pred_fn_pairs, (list, tuple)):
-        raise TypeError("case: give a list of pairs (condition, function)")
-    if not pred_fn_pairs:
-        raise ValueError("'pred_fn_pairs' is empty; give at least one pair (condition, function)")
-    for pair in pred_fn_pairs:
+    pairs = pred_fn_pairs
+    if isinstance(pairs, dict) and exclusive:
+        pairs = [(key.deref(), fn) for key, fn in pairs.items()]
+    if isinstance(pairs, dict) or not pairs:
+        raise ValueError(
+            "case: give at least one pair (condition, function), in a list; a dict has no order in "
+            "which conditions are tried, so write exclusive=True with it"
+        )
+    for pair in pairs if isinstance(pairs, (list, tuple)) else [pairs]:
         if not isinstance(pair, tuple) or len(pair) != 2 or not is_tensor(pair[0]):
             raise TypeError(
                 f"case: got {pair!r:.80}; expected a pair (condition, function), and for a "
                 "condition that is no tensor tf.constant(condition)"
             )
         _check_callable(pair[1], "case: fn")
-    for pred, fn in pred_fn_pairs:
-        if pred:
-            return fn()
-    if default is None:
+    chosen = next((fn for pred, fn in pairs if pred), default)
+    if chosen is None:
         raise invalid("case: no condition holds, and there is no default")
-    _check_callable(default, "case: default")
-    return default()
+    _check_callable(chosen, "case: default")
+    return chosen()
 
 
 @plain("switch_case")
@@ -97,26 +93,16 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: A
             f"switch_case: branch_index is {branch_index!r:.80}; expected a tensor of whole "
             "numbers: write tf.constant(i)"
         )
-    functions = _numbered(branch_fns)
-    at = int(branch_index)
-    if 0 <= at < len(functions):
-        return functions[at]()
-    return functions[-1]() if default is None else default()
-
-
-def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
-    """Return functions given as a list, a dict or pairs, in the order of their numbers."""
     pairs = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
     if not pairs or not all(isinstance(fn, tuple) for fn in pairs):
         pairs = list(enumerate(pairs))
-    for _, fn in pairs:
+    functions = dict(pairs)
+    for fn in functions.values():
         _check_callable(fn, "switch_case: branch function")
-    numbers = [number for number, _ in pairs]
-    if sorted(numbers) != list(range(len(pairs))):
-        raise ValueError(
-            f"switch_case: the functions are numbered {numbers}; expected 0 to {len(pairs) - 1}"
-        )
-    return [fn for _, fn in sorted(pairs, key=lambda pair: pair[0])]
+    if sorted(number for number, _ in pairs) != list(range(len(pairs))):
+        raise ValueError(f"switch_case: the numbers {list(functions)}; expected all from 0 on")
+    chosen = functions.get(int(branch_index), default)
+    return (functions[len(functions) - 1] if chosen is None else chosen)()
 
 
 # -- loops ----------------------------------------------------------------------------------------
@@ -313,15 +299,8 @@ class Function:
         self._signature = None if input_signature is None else tuple(input_signature)
         functools.update_wrapper(self, function)
 
-    @property
-    def python_function(self) -> Callable[..., Any]:
-        """The function as it was written."""
-        return self._function
-
-    @property
-    def input_signature(self) -> tuple[Any, ...] | None:
-        """What the arguments are, if that was said."""
-        return self._signature
+    python_function = property(attrgetter("_function"), doc="The function as it was written.")
+    input_signature = property(attrgetter("_signature"), doc="What the arguments are, if said.")
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
@@ -339,18 +318,13 @@ class Function:
                 f"{args!r:.100} and {kwargs!r:.100}"
             ) from None
         if self._signature is not None:
-            args, kwargs = self._fitted(bound), {}
+            bound.apply_defaults()
+            given = (*bound.args, *bound.kwargs.values())
+            fitted = tuple(map(_of_spec, given, self._signature))
+            args, kwargs = (*fitted, *given[len(fitted) :]), {}
         result = self._function(*mapped(_argument, args), **mapped(_argument, kwargs))
         seen: set[int] = set()
         return mapped(lambda value: _returned(value, start, seen), result)
-
-    def _fitted(self, bound: inspect.BoundArguments) -> tuple[Any, ...]:
-        """Return the arguments as tensors that fit the signature."""
-        specs: tuple[Any, ...] = self._signature or ()
-        bound.apply_defaults()
-        given = (*bound.args, *bound.kwargs.values())
-        pairs = zip(given, specs, strict=False)
-        return tuple(_of_spec(value, spec) for value, spec in pairs) + given[len(specs) :]
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Function:
         """Return the same function, for arguments like these tensors or TensorSpecs."""

@@ -149,10 +149,9 @@ def disable_check_numerics() -> None:
 # -- assertions about shapes and dtypes -----------------------------------------------------------
 
 
-def _rank_complaint(x: Any, told: str, wanted: Any, holds: Callable[..., bool]) -> str:
-    shape = convert(x).shape
-    wanted = [int(static(w)) for w in wanted] if told == "in" else int(static(wanted))
-    return "" if holds(len(shape), wanted) else f"got shape {shape}; expected {told} {wanted} axes"
+def _rank_complaint(x: Any, expected: str, wanted: Any, holds: Callable[..., bool]) -> str:
+    shape, wanted = convert(x).shape, np.asarray(static(wanted)).tolist()
+    return "" if holds(len(shape), wanted) else f"{shape}; expected {expected} {wanted} axes"
 
 
 @_assertion("debugging.assert_rank", "assert_rank")
@@ -170,7 +169,7 @@ def assert_rank_at_least(x: Any, rank: Any) -> str:
 @_assertion("debugging.assert_rank_in")
 def assert_rank_in(x: Any, ranks: Any) -> str:
     """Raise unless the number of axes is one of some numbers."""
-    return _rank_complaint(x, "in", ranks, lambda rank, wanted: rank in wanted)
+    return _rank_complaint(x, "one of", ranks, lambda rank, wanted: rank in wanted)
 
 
 @_assertion("debugging.assert_scalar")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import OpError, OutOfRangeError, invalid
+from wengert.dialects.tensorflow.errors import OpError, OutOfRangeError, invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.structures import TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.structures import assert_same_structure as check_form
@@ -73,10 +73,7 @@ def case(
         )
     for pair in pairs if isinstance(pairs, (list, tuple)) else [pairs]:
         if not isinstance(pair, tuple) or len(pair) != 2 or not is_tensor(pair[0]):
-            raise TypeError(
-                f"case: got {pair!r:.80}; expected a pair (condition, function), and for a "
-                "condition that is no tensor tf.constant(condition)"
-            )
+            raise mistake(TypeError, "case: a pair", pair, "(tf.constant(condition), function)")
         _check_callable(pair[1], "case: fn")
     chosen = next((fn for pred, fn in pairs if pred), default)
     if chosen is None:
@@ -89,10 +86,7 @@ def case(
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: Any = None) -> Any:
     """Return what the function of a number returns; outside of them, the default or the last."""
     if not is_tensor(branch_index) or not branch_index.dtype.is_integer:
-        raise TypeError(
-            f"switch_case: branch_index is {branch_index!r:.80}; expected a tensor of whole "
-            "numbers: write tf.constant(i)"
-        )
+        raise mistake(TypeError, "switch_case: branch_index", branch_index, "tf.constant(i)")
     pairs = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
     if not pairs or not all(isinstance(fn, tuple) for fn in pairs):
         pairs = list(enumerate(pairs))
@@ -125,9 +119,9 @@ def while_loop(
         answer = body(*values)
         if not isinstance(answer, (list, tuple)) or len(answer) != len(loop_vars):
             one_number = np.shape(answer) == () and maximum_iterations is None
-            raise (TypeError if one_number else ValueError)(
-                f"while_loop: body returned {answer!r:.80}; expected a list or tuple like "
-                f"loop_vars, of length {len(loop_vars)}: write return [x]"
+            wrong = TypeError if one_number else ValueError
+            raise mistake(
+                wrong, "while_loop: result of body", answer, f"a list of {len(loop_vars)}: [x]"
             )
         check_form(list(loop_vars), list(answer))
         values, done = answer, done + 1
@@ -139,15 +133,10 @@ def _elements(elems: Any, what: str) -> tuple[list[Native], int]:
     tensors = [convert(e) for e in flatten(elems)]
     if any(not t.ndim for t in tensors):
         kind = ValueError if what == "map_fn" else IndexError
-        raise kind(
-            f"{what}: elems holds single numbers, which have no first axis to go along; for a list "
-            "of numbers write tf.constant(elems)"
-        )
+        raise mistake(kind, f"{what}: elems", elems, "first axes: write tf.constant(elems)")
     counts = {t.shape[0] for t in tensors}
     if len(counts) != 1:
-        raise ValueError(
-            f"{what}: elems have {sorted(counts)} elements; expected one number of them"
-        )
+        raise mistake(ValueError, f"{what}: lengths of elems", sorted(counts), "one for all")
     return tensors, counts.pop()
 
 
@@ -168,8 +157,8 @@ def _stacked(rows: list[list[Native]], kinds: Sequence[Any], form: Any) -> Any:
                     "fn_output_signature"
                 )
             if part.shape != parts[0].shape:
-                raise ValueError(
-                    f"the function returned shape {part.shape}, and {parts[0].shape} for the first"
+                raise mistake(
+                    ValueError, "shape of a result", part.shape, f"{parts[0].shape}, as the first"
                 )
         stacks.append(outward(ns.stack(parts) if parts else ns.zeros((0,), dtype=dtype)))
     return pack_sequence_as(form, stacks)
@@ -355,9 +344,7 @@ def _of_spec(value: Any, spec: Any) -> Any:
     except (ValueError, TypeError) as error:
         raise TypeError(f"an argument does not fit input_signature: {error}") from error
     if not spec.shape.is_compatible_with(tensor.shape):
-        raise TypeError(
-            f"an argument is {TensorSpec.from_tensor(tensor)!r}, and input_signature says {spec!r}"
-        )
+        raise mistake(TypeError, "an argument", TensorSpec.from_tensor(tensor), repr(spec))
     return tensor
 
 

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from wengert import backends
 from wengert.dialects.quiet import Quiet
+from wengert.dialects.tensorflow.errors import mistake
 from wengert.dialects.tensorflow.recorders import Span, begin, end, now, recording
 from wengert.dialects.tensorflow.structures import assert_same_structure, flatten, map_structure
 from wengert.dialects.tensorflow.table import plain
@@ -52,10 +53,7 @@ class ForwardAccumulator:
             if not all(numbers_among([primal], "ForwardAccumulator: a primal")):
                 continue
             if any(primal is other for other in self._primals):
-                raise ValueError(
-                    "ForwardAccumulator: the same tensor is given as two primals; give it once, "
-                    "with the sum of its tangents"
-                )
+                raise ValueError("a primal is given twice; give the sum of its tangents")
             place = part_of_tape(primal, "ForwardAccumulator: primal")
             try:
                 checked = as_tangent(convert(tangent, primal.dtype), place, "ForwardAccumulator")
@@ -93,10 +91,7 @@ class ForwardAccumulator:
 
     def _tangent(self, value: Any, zeros: bool) -> Any:
         if not is_tensor(value):
-            raise AttributeError(
-                f"jvp: got {value!r:.80} of type {type(value).__name__!r}; expected a tensor or a "
-                "variable"
-            )
+            raise mistake(AttributeError, "jvp: primal", value, "a tensor or a variable")
         for primal, tangent in zip(self._primals, self._given, strict=True):
             if value is primal:
                 return tangent

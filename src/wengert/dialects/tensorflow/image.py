@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, mistake
 from wengert.dialects.tensorflow.kinds import Input, Int
 from wengert.dialects.tensorflow.random import global_generator
 from wengert.dialects.tensorflow.table import ABSENT, offered, put
@@ -41,9 +41,7 @@ def _images(*ranks: int) -> Callable[..., Native]:
     def read(value: Any, argument: Argument, _: Any = None) -> Native:
         x = convert(value)
         if x.ndim not in ranks if ranks else x.ndim < 3:
-            raise ValueError(
-                f"{argument} has shape {x.shape}; expected (rows, columns, channels), or a batch"
-            )
+            raise mistake(ValueError, f"{argument}.shape", x.shape, "(rows, columns, channels)")
         return x
 
     return read

@@ -65,9 +65,7 @@ class IndexedSlices:
 def densified(slices: IndexedSlices) -> Native:
     """Return the whole array."""
     if slices.dense_shape is None:
-        raise ValueError(
-            "IndexedSlices without dense_shape cannot become a whole array; give its shape"
-        )
+        raise ValueError("IndexedSlices without dense_shape are no whole array; give a shape")
     shape = tuple(int(n) for n in slices.dense_shape.numpy())
     where = np.asarray(slices.indices)
     if where.size and (where.min() < 0 or where.max() >= shape[0]):

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from wengert.dialects.tensorflow.dtypes import as_dtype, float32
+from wengert.dialects.tensorflow.errors import mistake
 from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import is_tensor
@@ -52,7 +53,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """Return a nest like `structure` with the values of a list."""
     if not isinstance(flat_sequence, (list, tuple)):
-        raise TypeError(f"pack_sequence_as: got {flat_sequence!r:.80}; expected a list of values")
+        raise mistake(TypeError, "pack_sequence_as: values", flat_sequence, "a list of values")
     wanted = len(flatten(structure))
     if wanted != len(flat_sequence):
         raise ValueError(
@@ -116,9 +117,8 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     check_types = kwargs.pop("check_types", True)
     kwargs.pop("expand_composites", None)
     if kwargs:
-        raise ValueError(
-            f"map_structure: got {', '.join(kwargs)}; besides nests it takes check_types and "
-            "expand_composites"
+        raise mistake(
+            ValueError, "map_structure: options", kwargs, "check_types, expand_composites"
         )
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types)
@@ -168,9 +168,7 @@ class Module:
 
     def __init__(self, name: str | None = None) -> None:
         if name is not None and not name.isidentifier():
-            raise ValueError(
-                f"Module: name={name!r}; expected letters, digits and _, as for a class"
-            )
+            raise mistake(ValueError, "Module: name", name, "letters, digits and _, as for a class")
         self._name = name or snake(type(self).__name__)
         self._scope_name = f"{scope.get()}{self._name}/"
 
@@ -189,8 +187,7 @@ class Module:
             return str(vars(self)[attribute])
         except KeyError:
             raise AttributeError(
-                f"{type(self).__name__} has no {attribute[1:]} yet: call super().__init__() in its "
-                "__init__"
+                f"{attribute[1:]}: call super().__init__() in __init__ first"
             ) from None
 
     def _found(self, kind: type, holds: Callable[[Any], bool] = lambda _: True) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from wengert.dialects.quiet import Quiet, aloud
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, mistake
 from wengert.dialects.tensorflow.recorders import begin, end
 from wengert.dialects.tensorflow.slices import Aside
 from wengert.dialects.tensorflow.structures import flatten, map_structure, pack_sequence_as
@@ -39,15 +39,13 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
-def wants_zeros(unconnected_gradients: Any) -> bool:
+def wants_zeros(given: Any) -> bool:
     """Return whether to answer zeros where there is no path."""
     try:
-        return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        return UnconnectedGradients(given) is UnconnectedGradients.ZERO
     except ValueError:
-        raise ValueError(
-            f"unconnected_gradients is {unconnected_gradients!r}; write "
-            "tf.UnconnectedGradients.NONE or tf.UnconnectedGradients.ZERO"
-        ) from None
+        expected = "tf.UnconnectedGradients.NONE or tf.UnconnectedGradients.ZERO"
+        raise mistake(ValueError, "unconnected_gradients", given, expected) from None
 
 
 def is_number(tensor: Any) -> bool:
@@ -74,10 +72,7 @@ def _recorded(nest: Any, what: str) -> list[Any]:
     for value in leaves:
         if not is_tensor(value):
             wrong = TypeError if value is None or isinstance(value, str) else AttributeError
-            raise wrong(
-                f"{what} is {value!r:.80} of type {type(value).__name__!r}; a tape knows what was "
-                "computed from tensors and variables"
-            )
+            raise mistake(wrong, what, value, "a tensor or a variable, which a tape records")
     return leaves
 
 
@@ -102,10 +97,7 @@ class GradientTape:
 
     def __enter__(self) -> GradientTape:
         if self._is_recording():
-            raise ValueError(
-                "the tape records already; leave its `with` before entering it again, or make "
-                "another tape"
-            )
+            raise ValueError("the tape records already; leave its `with`, or make another tape")
         if self._tape is None:
             self._tape = NativeTape(self._persistent, self._watches_read)
         self._tape.__enter__()
@@ -129,15 +121,9 @@ class GradientTape:
         """Record what is computed from these tensors or variables from now on."""
         for leaf in flatten(tensor):
             if not is_tensor(leaf):
-                raise ValueError(
-                    f"watch: got {leaf!r:.80} of type {type(leaf).__name__!r}; expected a tensor "
-                    "or a variable: write x = tf.constant(x), and compute with that"
-                )
+                raise mistake(ValueError, "watch: x", leaf, "a tensor: write tf.constant(x)")
             if self._tape is None:
-                raise AttributeError(
-                    "watch() on a tape that has not been entered, or has been used up; write "
-                    "`with tape:` first"
-                )
+                raise AttributeError("watch() of a tape that is not open; write `with tape:` first")
             if all(numbers_among([leaf], "watch: a tensor")):
                 self._tape.watch(leaf)
 
@@ -189,10 +175,7 @@ class GradientTape:
         """Return the derivative of the target's sum with respect to each source."""
         tape = self._asked("gradient")
         if target is None:
-            raise TypeError(
-                "gradient: the target is None; expected a tensor, or a nest of tensors, that was "
-                "computed inside of the tape"
-            )
+            raise mistake(TypeError, "gradient: target", None, "a tensor, or a nest of tensors")
         targets, weights = _targets(target, output_gradients)
         given = _recorded(sources, "a source")
         zeros = wants_zeros(unconnected_gradients)

@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import OutOfRangeError, invalid
+from wengert.dialects.tensorflow.errors import (
+    InvalidArgumentError,
+    OutOfRangeError,
+    invalid,
+    mistake,
+)
 from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.table import guarded, plain
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
@@ -58,10 +63,8 @@ class TensorArray:
             raise _outside(at, size)
         tensor = self._element(value)
         if not self._shape.is_compatible_with(tensor.shape):
-            raise ValueError(
-                f"TensorArray: an element has shape {tensor.shape}, and others {self._shape}; "
-                "for elements of several shapes write infer_shape=False"
-            )
+            expected = f"{self._shape}; else write infer_shape=False"
+            raise mistake(ValueError, "shape of an element", tensor.shape, expected)
         if self._infers:
             self._shape = self._shape.merge_with(tensor.shape)
         self._values += [None] * (at + 1 - size)
@@ -72,10 +75,8 @@ class TensorArray:
         if is_variable(value):
             tensor = alias(tensor)  # a read of its own
         if tensor.dtype != self._dtype._numpy:
-            raise invalid(
-                f"TensorArray of {self._dtype.name}: got {of_numpy(tensor.dtype).name}; write "
-                f"tf.cast(x, tf.{self._dtype.name})"
-            )
+            dtype = of_numpy(tensor.dtype)
+            raise mistake(InvalidArgumentError, "dtype of an element", dtype, repr(self._dtype))
         return tensor
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
@@ -96,8 +97,8 @@ class TensorArray:
         if not tensor.ndim:
             raise ValueError("TensorArray.unstack: got one number; expected a first axis")
         if tensor.shape[0] > len(self._values) and not self._grows:
-            raise ValueError(
-                f"TensorArray of size {len(self._values)}: unstack got {tensor.shape[0]} elements"
+            raise mistake(
+                ValueError, "unstack: elements", len(tensor), f"{len(self._values)} at most"
             )
         self._values = [tensor[i] for i in range(tensor.shape[0])]
         return self
@@ -121,10 +122,7 @@ class TensorArray:
         if not 0 <= at < len(self._values):
             raise _outside(at, len(self._values))
         if self._values[at] is None and at in self._read:
-            raise invalid(
-                f"TensorArray: element {at} was read before, and forgotten; write "
-                "TensorArray(..., clear_after_read=False) to read it again"
-            )
+            raise invalid(f"element {at} was read; to read it twice write clear_after_read=False")
         value = self._filled(at)
         if self._clears:
             self._values[at] = None
@@ -136,10 +134,7 @@ class TensorArray:
         value = self._values[at]
         if value is None:
             if not self._shape.is_fully_defined():
-                raise ValueError(
-                    f"TensorArray: element {at} was not written to, and its shape is not known; "
-                    "write TensorArray(..., element_shape=shape)"
-                )
+                raise ValueError(f"element {at} is not written to; give element_shape=shape")
             value = ns.zeros(tuple(self._shape), dtype=self._dtype._numpy)
             self._values[at] = value
         return value

@@ -7,17 +7,17 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
+from wengert.dialects.tensorflow.errors import mistake
+
 
 def _length(value: Any) -> int:
     """Return one length, which is whole and not negative."""
     try:
         length = operator.index(value)
     except TypeError:
-        raise TypeError(
-            f"a shape holds whole numbers and None, not {value!r} of {type(value)}"
-        ) from None
+        raise mistake(TypeError, "a length", value, "a whole number or None") from None
     if length < 0:
-        raise ValueError(f"a length is {length}; expected 0 or more")
+        raise mistake(ValueError, "a length", length, "0 or more")
     return length
 
 

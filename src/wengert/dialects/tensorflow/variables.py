@@ -12,7 +12,7 @@ import numpy as np
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow import operators
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import NAMES, plain, put
@@ -81,9 +81,7 @@ class Variable(NativeVariable):
         value = convert(initial_value, None if dtype is None else as_dtype(dtype))
         declared = TensorShape(value.shape if shape is None else shape)
         if not declared.is_compatible_with(value.shape):
-            raise ValueError(
-                f"tf.Variable: the value has shape {value.shape}, which does not fit shape={shape}"
-            )
+            raise mistake(ValueError, "tf.Variable: shape", shape, f"one that fits {value.shape}")
         self._declared = declared
         name = f"{scope.get()}{name or 'Variable'}:0"
         if trainable is None:
@@ -267,9 +265,7 @@ def _no_hash(self: Variable) -> int:
 
 
 def _not_in_place(self: Variable, other: Any) -> Any:
-    raise RuntimeError(
-        "v += x neither changes a variable nor keeps it one; write v.assign_add(x), or y = v + x"
-    )
+    raise RuntimeError("v += x is no variable; write v.assign_add(x), or y = v + x")
 
 
 operators.install(Variable, index=False)

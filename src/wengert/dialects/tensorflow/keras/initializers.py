@@ -33,9 +33,7 @@ class Initializer(Configured):
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of a shape."""
-        raise NotImplementedError(
-            f"the initializer {type(self).__name__} does not define __call__(self, shape, dtype)"
-        )
+        raise NotImplementedError(f"{type(self).__name__} does not define __call__(self, shape)")
 
 
 class _OfFunction(Initializer):

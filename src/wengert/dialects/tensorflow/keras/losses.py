@@ -11,7 +11,7 @@ import numpy as np
 from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import nn
 from wengert.dialects.tensorflow.dtypes import as_dtype
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, mistake
 from wengert.dialects.tensorflow.keras.names import EPSILON, keras, looked_up
 from wengert.dialects.tensorflow.keras.options import Configured, configured, options_of
 from wengert.dialects.tensorflow.structures import assert_same_structure, is_nested, snake
@@ -175,9 +175,9 @@ class _OfFunction(Loss):
             try:
                 assert_same_structure(y_true, y_pred)
             except (ValueError, TypeError):
-                raise ValueError(
-                    f"{self.name}: y_true and y_pred are nests of several forms; a list is one, so "
-                    "write tf.constant(y_true)"
+                both = (y_true, y_pred)
+                raise mistake(
+                    ValueError, self.name, both, "nests of one form: tf.constant(y)"
                 ) from None
 
     def _losses(self, true: Native, predicted: Native) -> tuple[Any, np.ndarray | None]:
@@ -299,9 +299,9 @@ for _name, _names, _kind, _meaning, _formula in (
 
 def _check_shapes(true: Native, predicted: Native, least: int) -> None:
     if true.shape != predicted.shape or true.ndim < least:
-        raise ValueError(
-            f"y_true has shape {true.shape} and y_pred {predicted.shape}; they must agree, with "
-            f"at least {least} axes"
+        shapes = true.shape, predicted.shape
+        raise mistake(
+            ValueError, "(y_true.shape, y_pred.shape)", shapes, f"equal, {least} axes or more"
         )
 
 
@@ -362,10 +362,8 @@ def _sparse(
     if axis not in (-1, predicted.ndim - 1):
         raise ValueError(f"axis is {axis}; expected -1, the last axis")
     if not predicted.ndim or true.shape != predicted.shape[:-1]:
-        raise ValueError(
-            f"y_true has shape {true.shape} and y_pred {predicted.shape}; they must agree up to "
-            "the axis of classes"
-        )
+        shapes = true.shape, predicted.shape
+        raise mistake(ValueError, "(y_true.shape, y_pred.shape)", shapes, "equal up to the classes")
     valid = None
     if ignore_class is not None:
         valid = true != ignore_class

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from wengert.dialects.kernel.functions import Kind
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import InvalidArgumentError, mistake
 from wengert.dialects.tensorflow.keras import losses
 from wengert.dialects.tensorflow.keras.names import keras
 from wengert.dialects.tensorflow.keras.options import Configured, configured, options_of
@@ -76,8 +76,9 @@ def _by_example(values: np.ndarray, weights: Any, reduce: Any) -> tuple[np.ndarr
         try:
             weights = np.broadcast_to(weights, values.shape)
         except ValueError:
-            raise invalid(
-                f"sample_weight of shape {weights.shape} for values of {values.shape}"
+            shapes = weights.shape, values.shape
+            raise mistake(
+                InvalidArgumentError, "shapes of weights and values", shapes, "equal"
             ) from None
         values = values * weights
         weights = reduce(weights, axis=tuple(range(1, weights.ndim))) if rank > 1 else weights

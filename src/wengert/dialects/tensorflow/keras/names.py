@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.dialects.tensorflow.errors import mistake
 from wengert.dialects.tensorflow.table import ABSENT, put
 
 #: Parts of tf.keras that are parts of tf as well.
@@ -37,9 +38,7 @@ def looked_up(identifier: Any, known: dict[str, Any], what: str) -> Any:
     """Return what a name stands for; a class is called, and a function or an object is itself."""
     if isinstance(identifier, str):
         if identifier not in known:
-            raise ValueError(
-                f"there is no {what} {identifier!r}; known are {', '.join(sorted(known))}"
-            )
+            raise mistake(ValueError, what, identifier, f"one of {', '.join(sorted(known))}")
         found = known[identifier]
         return found() if isinstance(found, type) else found
     if isinstance(identifier, type):
@@ -48,4 +47,4 @@ def looked_up(identifier: Any, known: dict[str, Any], what: str) -> Any:
         return identifier
     if hasattr(identifier, "apply_gradients"):
         return identifier
-    raise ValueError(f"{identifier!r:.80} is no {what}; give a name, a function or an object")
+    raise mistake(ValueError, what, identifier, "a name, a function or an object")

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.dialects.kernel.functions import warn
 from wengert.dialects.quiet import Quiet, aloud
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import InvalidArgumentError, mistake
 from wengert.dialects.tensorflow.keras.names import keras, looked_up
 from wengert.dialects.tensorflow.keras.options import REQUIRED, Configured, configured
 from wengert.dialects.tensorflow.keras.schedules import LearningRateSchedule
@@ -82,10 +82,7 @@ class Optimizer(Configured, Owner):
         self._trainable_variables: list[Variable] = []
         self._index: dict[int, int] = {}
         if not callable(rate) and not isinstance(rate, float):
-            raise ValueError(
-                f"learning_rate is {rate!r}; expected a Python float, a LearningRateSchedule or a "
-                "function without arguments: write float(learning_rate)"
-            )
+            raise mistake(ValueError, "learning_rate", rate, "a float, a schedule or a function")
         self._learning_rate: Any = rate
         if not callable(rate):
             self._learning_rate = self._keep(np.asarray(rate, np.float32), "learning_rate")
@@ -115,10 +112,7 @@ class Optimizer(Configured, Owner):
             self._learning_rate = learning_rate
             self._variables = [v for v in self._variables if v is not before]
         elif isinstance(before, LearningRateSchedule):
-            raise TypeError(
-                "the learning rate of this optimizer follows a schedule, so it cannot be "
-                "assigned to; make the optimizer with a float, or assign a schedule"
-            )
+            raise TypeError("the learning rate follows a schedule; assign another schedule")
         else:
             self._learning_rate.assign(np.asarray(convert(learning_rate).numpy(), np.float32))
 
@@ -227,16 +221,13 @@ class Optimizer(Configured, Owner):
             self.build(variables)
         unknown = [v for v in variables if id(v) not in self._index]
         if unknown:
-            raise ValueError(
-                f"the optimizer does not know the variable {unknown[0]}; it steps those of its "
-                "first call, so make another one for other variables"
+            raise mistake(
+                ValueError, "a variable", unknown[0], "one of the first call, or of build()"
             )
         pairs = list(zip(grads, variables, strict=True))
         found = [(g, v) for g, v in pairs if g is not None]
         if not found:
-            raise ValueError(
-                "all gradients are None: nothing that was differentiated depends on the variables"
-            )
+            raise ValueError("all gradients are None: the loss depends on none of the variables")
         if len(found) < len(pairs):
             names = [v.name for g, v in pairs if g is None]
             warn(f"no gradients for the variables {names}, which stay as they are")
@@ -336,9 +327,9 @@ def _gradient(g: Any, variable: Any, scale: float | None) -> Gradient:
     values = values if scale is None else values / scale
     shape = values.shape if rows is None else (*p.shape[:1], *values.shape[1:])
     if shape != p.shape:
-        raise invalid(
-            f"the gradient of a variable of shape {list(p.shape)} has shape {list(values.shape)}; "
-            "they must be equal"
+        shapes = list(values.shape), list(p.shape)
+        raise mistake(
+            InvalidArgumentError, "(shape of gradient, of variable)", shapes, "equal ones"
         )
     return values if rows is None else Rows(values, rows, p.shape)
 

@@ -22,15 +22,11 @@ class LearningRateSchedule(Configured):
 
     def __call__(self, step: Any) -> Any:
         """Return the learning rate of a step."""
-        raise NotImplementedError(
-            f"the schedule {type(self).__name__} does not define __call__(self, step)"
-        )
+        raise NotImplementedError(f"{type(self).__name__} does not define __call__(self, step)")
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that make this schedule."""
-        raise NotImplementedError(
-            f"the schedule {type(self).__name__} does not define get_config(self)"
-        )
+        raise NotImplementedError(f"{type(self).__name__} does not define get_config(self)")
 
 
 class _OfFormula(LearningRateSchedule):

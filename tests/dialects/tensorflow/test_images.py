@@ -119,7 +119,6 @@ PROGRAMS |= {
     "random_crop": lambda tf: tf.image.random_crop(PHOTO, [1, 3, 3, 3]).shape,
     "random_crop large": lambda tf: tf.image.random_crop(PHOTO, [1, 30, 3, 3]),
     "random_flip": lambda tf: tf.reduce_sum(tf.image.random_flip_left_right(PHOTO)),
-    "random_brightness": lambda tf: tf.image.random_brightness(PHOTO, -1.0),
 }
 
 

@@ -385,8 +385,6 @@ PROGRAMS |= {
     "image random crop large": lambda tf: tf.image.random_crop(PHOTO, [2, 9, 4, 3]),
     "image random flip": lambda tf: tf.image.random_flip_left_right(PHOTO, seed=1).shape,
     "image random flip wrong": lambda tf: tf.image.random_flip_up_down(PHOTO[0, 0]),
-    "image random brightness": lambda tf: tf.image.random_brightness(PHOTO, -0.1),
-    "image random contrast": lambda tf: tf.image.random_contrast(PHOTO, 0.9, 0.5),
     "image method enum": lambda tf: tf.image.resize(PHOTO, [4, 4], tf.image.ResizeMethod.AREA),
 }
 

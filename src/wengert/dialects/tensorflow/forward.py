@@ -111,15 +111,15 @@ class ForwardAccumulator:
 
     def _compute(self, target: Node) -> None:
         """Compute the tangents of a node's ancestors, oldest first, and its own."""
-        entries = self._unknown(target)
+        nodes = self._unknown(target)
         outer: dict[Node, list[Span]] = {}
         uses: dict[Node, int] = {}
-        for node in entries:
+        for node in nodes:
             for parent, _, _ in node.edges:
                 uses[parent] = uses.get(parent, 0) + 1
         before = active.get()
         try:
-            for node in entries:
+            for node in nodes:
                 span = self._span_of(node)
                 outer[node] = [] if span is None else span.outer(node.order)
                 self._tangents[node] = self._pushed(node, span, outer[node])
@@ -134,15 +134,15 @@ class ForwardAccumulator:
     def _unknown(self, target: Node) -> list[Node]:
         """Return the nodes whose tangents are not known and that one depends on, oldest first."""
         token = self._tape._token
-        entries, seen = [target], {target}
-        for node in entries:  # grows while it is read
+        nodes, seen = [target], {target}
+        for node in nodes:  # grows while it is read
             if self._span_of(node) is None:
                 continue  # made while this accumulator was not open
             for parent, _, _ in node.edges:
                 if parent not in seen and parent not in self._tangents and token in parent.tokens:
                     seen.add(parent)
-                    entries.append(parent)
-        return sorted(entries, key=lambda node: node.order)
+                    nodes.append(parent)
+        return sorted(nodes, key=lambda node: node.order)
 
     def _span_of(self, node: Node) -> Span | None:
         """Return the time in which a node was made; None if this accumulator was closed then."""

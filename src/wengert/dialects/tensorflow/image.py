@@ -21,11 +21,13 @@ from wengert.ops.neural import convolutions, pooling, resizing
 
 ns = Native._namespace
 _offered = functools.partial(offered, raises=(ValueError, TypeError))
-_STATELESS = ("brightness", "contrast", "crop", "flip_left_right", "flip_up_down")
+_STATELESS = ("crop", "flip_left_right", "flip_up_down")
 for _name, _instead in {
     **dict.fromkeys(("rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb"),
                     "tf.tensordot(images, matrix, 1)"),
     **{f"stateless_random_{name}": f"tf.image.random_{name}(..., seed=1)" for name in _STATELESS},
+    **{f"{start}random_{name}": f"tf.image.adjust_{name}(x, np.random.uniform(low, high))"
+       for name in ("brightness", "contrast") for start in ("", "stateless_")},
     "resize_with_pad": "tf.image.resize(x, size, preserve_aspect_ratio=True), and tf.image."
                        "resize_with_crop_or_pad of that",
 }.items():  # fmt: skip
@@ -98,8 +100,8 @@ def resize(
     if method == "nearest":
         for axis, m in axes.items():
             n = x.shape[axis]
-            places = np.minimum(((2 * np.arange(m) + 1) * n) // (2 * m), n - 1)
-            x = x if n == m else ns.take(x, places, axis=axis)
+            indices = np.minimum(((2 * np.arange(m) + 1) * n) // (2 * m), n - 1)
+            x = x if n == m else ns.take(x, indices, axis=axis)
         return x
     if x.dtype.kind not in "iuf":
         raise invalid(f"images of {of_numpy(x.dtype).name}; expected real numbers")
@@ -419,22 +421,6 @@ def random_flip_left_right(image: Image, seed: Seed = None) -> Any:
 def random_flip_up_down(image: Image, seed: Seed = None) -> Any:
     """Return each image with its rows in reverse or not, by chance."""
     return _flipped(image, -3, seed)
-
-
-@_by_chance("image.random_brightness")
-def random_brightness(image: Any, max_delta: float, seed: Seed = None) -> Any:
-    """Return an image with a random number added."""
-    if max_delta < 0:
-        raise ValueError(f"max_delta={max_delta}; expected at least 0")
-    return adjust_brightness(image, float(seed.uniform(-max_delta, max_delta)))
-
-
-@_by_chance("image.random_contrast")
-def random_contrast(image: Any, lower: float, upper: float, seed: Seed = None) -> Any:
-    """Return an image with its contrast changed by a random factor."""
-    if not 0 <= lower < upper:
-        raise ValueError(f"lower={lower} and upper={upper}; expected 0 <= lower < upper")
-    return adjust_contrast(image, float(seed.uniform(lower, upper)))
 
 
 @_by_chance("image.random_crop")

@@ -190,8 +190,8 @@ def _frames(
         missing = max(0, length + step * (count - 1) - size)
         widths = [(0, missing if a == axis else 0) for a in range(x.ndim)]
         x = ns.pad(x, widths, constant_values=pad_value)
-    places = np.arange(count)[:, None] * step + np.arange(length)
-    return x[(slice(None),) * axis + (places,)]
+    indices = np.arange(count)[:, None] * step + np.arange(length)
+    return x[(slice(None),) * axis + (indices,)]
 
 
 @offered("signal.frame")
@@ -215,9 +215,9 @@ def overlap_and_add(signal: Input, frame_step: Int) -> Any:
 
 def _overlapped(x: Native, step: int) -> Native:
     *lead, count, length = x.shape
-    places = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
+    indices = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
     flat = ns.moveaxis(ns.reshape(x, (*lead, count * length)), -1, 0)
-    total = segments.segment_sum(flat, places, num_segments=(count - 1) * step + length)
+    total = segments.segment_sum(flat, indices, num_segments=(count - 1) * step + length)
     return ns.moveaxis(ns.astype(total, x.dtype, copy=False), 0, -1)
 
 
@@ -329,9 +329,9 @@ def linear_to_mel_weight_matrix(
     first, last = (_mel(convert(edge, dtype)) for edge in (lower_edge_hertz, upper_edge_hertz))
     edges = first + (last - first) * np.linspace(0.0, 1.0, num_mel_bins + 2, dtype=kind)
     waves = np.linspace(0.0, rate / 2, num_spectrogram_bins, dtype=kind)[1:, None]
-    places = _mel(ns.asarray(waves))
-    rising = (places - edges[:-2]) / (edges[1:-1] - edges[:-2])
-    weights = minimum(rising, (edges[2:] - places) / (edges[2:] - edges[1:-1]))
+    mels = _mel(ns.asarray(waves))
+    rising = (mels - edges[:-2]) / (edges[1:-1] - edges[:-2])
+    weights = minimum(rising, (edges[2:] - mels) / (edges[2:] - edges[1:-1]))
     return ns.pad(maximum(ns.zeros_like(weights), weights), ((1, 0), (0, 0)))
 
 

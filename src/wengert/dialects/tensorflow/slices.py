@@ -124,12 +124,12 @@ def _turns(targets: list[Node]) -> dict[Node, int]:
     The turn of a node comes once all that was computed from it had theirs. Rows are joined so.
     """
     waiting: dict[Node, int] = dict.fromkeys(targets, 0)
-    entries = list(waiting)
-    for node in entries:  # grows while it is read
+    nodes = list(waiting)
+    for node in nodes:  # grows while it is read
         for parent, _, _ in node.edges:
             if parent not in waiting:
                 waiting[parent] = 0
-                entries.append(parent)
+                nodes.append(parent)
             waiting[parent] += 1
     queue = [node for node in dict.fromkeys(targets) if not waiting[node]]
     for node in queue:

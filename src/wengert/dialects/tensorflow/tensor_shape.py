@@ -81,27 +81,11 @@ class TensorShape:
         if not self.is_fully_defined():
             raise ValueError(f"the shape {self} has lengths that are not known")
 
-    def assert_has_rank(self, rank: int) -> None:
-        """Raise unless there are `rank` axes."""
-        self._check_rank(operator.eq, f"{rank} axes", rank)
-
     def with_rank(self, rank: int) -> TensorShape:
         """Return the shape, which must have `rank` axes."""
-        self._check_rank(operator.eq, f"{rank} axes", rank)
+        if self.rank not in (None, rank):
+            raise mistake(ValueError, "a shape", self, f"{rank} axes")
         return TensorShape([None] * rank) if self._dims is None else self
-
-    def with_rank_at_least(self, rank: int) -> TensorShape:
-        """Return the shape, which must have `rank` axes or more."""
-        return self._check_rank(operator.ge, f"{rank} axes or more", rank)
-
-    def with_rank_at_most(self, rank: int) -> TensorShape:
-        """Return the shape, which must have `rank` axes or fewer."""
-        return self._check_rank(operator.le, f"{rank} axes or fewer", rank)
-
-    def _check_rank(self, holds: Any, expected: str, rank: int) -> TensorShape:
-        if self.rank is not None and not holds(self.rank, rank):
-            raise ValueError(f"the shape {self}; expected {expected}")
-        return self
 
     def merge_with(self, other: Any) -> TensorShape:
         """Return the shape with what either of two knows."""

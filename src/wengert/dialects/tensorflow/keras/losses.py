@@ -432,8 +432,8 @@ def tversky(
 def categorical_generalized_cross_entropy(y_true: Any, y_pred: Any, q: float = 0.5) -> Any:
     """Return (1 - p[t] ** q) / q."""
     predicted = convert(y_pred)
-    places = np.asarray(convert(y_true)._raw).astype(np.int64)
-    hot = ns.asarray((places[..., None] == np.arange(predicted.shape[-1])).astype(predicted.dtype))
+    indices = np.asarray(convert(y_true)._raw).astype(np.int64)
+    hot = ns.asarray((indices[..., None] == np.arange(predicted.shape[-1])).astype(predicted.dtype))
     return (1.0 - ns.sum(predicted * hot, axis=-1) ** q) / q
 
 

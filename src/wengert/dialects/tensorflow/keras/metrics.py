@@ -125,22 +125,6 @@ class _Root(_Reduced):
         return made(np.sqrt(super().result().numpy()))
 
 
-@keras("metrics", "MeanMetricWrapper")
-class MeanMetricWrapper(_Reduced):
-    """The mean of any function of targets and predictions."""
-
-    _defaults: ClassVar[dict[str, Any]] = {"name": None, "dtype": None}
-
-    def __init__(self, fn: Callable[..., Any], *args: Any, **options: Any) -> None:
-        own = {key: options.pop(key) for key in list(options) if key not in self._defaults}
-        super().__init__(*args, **options)
-        self._options = {"fn": fn, **own}
-
-    @staticmethod
-    def _function(*args: Any, fn: Callable[..., Any], **options: Any) -> Any:
-        return fn(*args, **options)
-
-
 def _class(
     name: str, function: Callable[..., Any], label: str = "", base: type = _Reduced,
     attributes: dict[str, Any] | None = None, **options: Any,

@@ -18,6 +18,9 @@ _MODULE = (
 )
 for _name in ("layers", "Layer", "models", "Model", "Sequential", "Input", "applications"):
     ABSENT[f"keras.{_name}"] = _MODULE.format(_name)
+ABSENT["keras.metrics.MeanMetricWrapper"] = (
+    "tf.keras.metrics.MeanMetricWrapper is not offered; write tf.keras.metrics.Mean()(fn(y, p))"
+)
 ABSENT["keras.ops"] = "tf.keras.ops is not offered; write tf.math, tf.nn, tf.linalg and tf itself"
 
 

@@ -400,10 +400,9 @@ def ssim(
 
 # -- by chance ----------------------------------------------------------------------------------
 
-_OTHERS = "other random numbers than TensorFlow's"
 #: A seed, as which the body gets a generator.
 Seed = Annotated[Any, Kind(lambda seed, *_: global_generator(seed))]
-_by_chance = functools.partial(_offered, differs=_OTHERS)
+_by_chance = functools.partial(_offered, differs="other random numbers than TensorFlow's")
 
 
 def _flipped(x: Native, axis: int, rng: np.random.Generator) -> Native:

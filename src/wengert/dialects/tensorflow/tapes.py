@@ -353,13 +353,13 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
-        def on_native(function: Callable[..., Any], *given: Any, **options: Any) -> Any:
-            given, options = map_structure(outward, given), map_structure(outward, options)
-            return map_structure(_inward, aloud(function, *given, **options))
+        def on_native(*given: Any, **options: Any) -> Any:
+            given, options = map_structure(outward, (given, options))
+            return map_structure(_inward, aloud(f, *given, **options))
 
         start = call_start()
-        again = checkpoint(functools.partial(on_native, f))
-        result = again(*map_structure(_inward, args), **map_structure(_inward, kwargs))
+        args, kwargs = map_structure(_inward, (args, kwargs))
+        result = checkpoint(on_native)(*args, **kwargs)
         return map_structure(lambda value: outward(value, start), result)
 
     return call
@@ -400,25 +400,19 @@ class _Custom:
         given = [*flatten(args), *flatten(kwargs)]
         read = [v for v in watcher.watched_variables() if all(v is not g for g in given)]
         if read and not _takes_variables(pull):
-            raise TypeError(
-                f"custom_gradient: the function reads the variables {[v.name for v in read]}, so "
-                "its gradient must take them: write def grad(dy, variables=None)"
-            )
+            names = [v.name for v in read]
+            raise TypeError(f"the function reads {names}; write def grad(dy, variables=None)")
         arguments = [convert(a) for a in flatten(args)]
         results = [convert(r) for r in flatten(result)]
-        kinds = [(r.shape, r.dtype) for r in results]
+        kinds, zeros = [(r.shape, r.dtype) for r in results], Native._namespace.zeros
 
         def backward(_: list[Any], weights: list[Any]) -> list[Any]:
-            zeros = Native._namespace.zeros
-            whole = [
-                outward(zeros(shape, dtype=dtype) if w is None else w)
-                for w, (shape, dtype) in zip(weights, kinds, strict=True)
-            ]
+            pairs = zip(weights, kinds, strict=True)
+            whole = [outward(zeros(k[0], dtype=k[1]) if w is None else w) for w, k in pairs]
             answers = _pulled(pull, whole, len(arguments), read)
             cut = _cut.get()
             if cut is not None:
-                pairs = zip(answers, sources, strict=True)
-                cut.update(s._node for a, s in pairs if a is None)
+                cut.update(s._node for a, s in zip(answers, sources, strict=True) if a is None)
             return answers
 
         sources = [*arguments, *map(convert, read)]
@@ -435,23 +429,13 @@ def _pulled(
     pull: Callable[..., Any], weights: list[Any], count: int, variables: list[Any]
 ) -> list[Any]:
     """Return the gradient of each argument and of each variable, as a function says."""
-    by_variable: Any = []
-    if variables:
-        by_argument, by_variable = aloud(pull, *weights, variables=variables)
-        if len(flatten(by_variable)) != len(variables):
-            raise ValueError(
-                f"custom_gradient: {len(variables)} variables are read, and their gradient "
-                f"returned {len(flatten(by_variable))} values; return one for each"
-            )
-    else:
-        by_argument = aloud(pull, *weights)
-    answers = flatten(by_argument)
-    if len(answers) != count:
-        raise ValueError(
-            f"custom_gradient: the function has {count} arguments, and its gradient returned "
-            f"{len(answers)} values; return one for each"
-        )
-    return [None if g is None else convert(g) for g in [*answers, *flatten(by_variable)]]
+    answer = aloud(pull, *weights, **({"variables": variables} if variables else {}))
+    by_argument, by_variable = map(flatten, answer if variables else (answer, []))
+    given, expected = (len(by_argument), len(by_variable)), (count, len(variables))
+    if given != expected:
+        what = "custom_gradient: the number of gradients of arguments and of variables"
+        raise mistake(ValueError, what, given, f"{expected}, one for each")
+    return [None if g is None else convert(g) for g in [*by_argument, *by_variable]]
 
 
 @plain("gradients", "hessians")

@@ -140,13 +140,9 @@ class Loss(Configured):
         """Return the loss, perhaps of weighted examples, reduced to one number."""
         return self._value(y_true, y_pred, sample_weight)
 
-    def _check_nests(self, y_true: Any, y_pred: Any) -> None:
-        """Raise if targets and predictions are not lists of the same form."""
-
     @guarded("loss", *_ERRORS)
     def _value(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Native:
         kind = as_dtype(self.dtype)._numpy
-        self._check_nests(y_true, y_pred)
         true, predicted = (_cast(value, kind) for value in (y_true, y_pred))
         values, mask = self._losses(true, predicted)
         weights = None if sample_weight is None else _cast(sample_weight, kind)
@@ -170,15 +166,14 @@ class _OfFunction(Loss):
 
     _function: ClassVar[Callable[..., Any]]
 
-    def _check_nests(self, y_true: Any, y_pred: Any) -> None:
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """Return the loss; lists of targets and predictions must have one form."""
         if is_nested(y_true) or is_nested(y_pred):
             try:
                 assert_same_structure(y_true, y_pred)
-            except (ValueError, TypeError):
-                both = (y_true, y_pred)
-                raise mistake(
-                    ValueError, self.name, both, "nests of one form: tf.constant(y)"
-                ) from None
+            except TypeError as error:
+                raise ValueError(f"{self.name}: {error}; write tf.constant(y)") from None
+        return self._value(y_true, y_pred, sample_weight)
 
     def _losses(self, true: Native, predicted: Native) -> tuple[Any, np.ndarray | None]:
         true, predicted = of_one_rank(true, predicted)

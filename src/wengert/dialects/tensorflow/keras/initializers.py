@@ -10,8 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import as_dtype
-from wengert.dialects.tensorflow.keras.names import keras, looked_up
-from wengert.dialects.tensorflow.keras.options import Configured, configured, options_of
+from wengert.dialects.tensorflow.keras.options import (
+    Configured,
+    configured,
+    keras,
+    looked_up,
+    options_of,
+)
 from wengert.dialects.tensorflow.random import _truncated, global_generator
 from wengert.dialects.tensorflow.structures import snake
 from wengert.dialects.tensorflow.table import put

@@ -12,8 +12,14 @@ from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import nn
 from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import invalid, mistake
-from wengert.dialects.tensorflow.keras.names import EPSILON, keras, looked_up
-from wengert.dialects.tensorflow.keras.options import Configured, configured, options_of
+from wengert.dialects.tensorflow.keras.options import (
+    EPSILON,
+    Configured,
+    configured,
+    keras,
+    looked_up,
+    options_of,
+)
 from wengert.dialects.tensorflow.structures import assert_same_structure, is_nested, snake
 from wengert.dialects.tensorflow.table import guarded
 from wengert.dialects.tensorflow.tensors import convert, outward

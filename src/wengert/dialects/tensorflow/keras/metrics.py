@@ -9,10 +9,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from wengert.dialects.kernel.functions import Kind
-from wengert.dialects.tensorflow.errors import InvalidArgumentError, mistake
+from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.keras import losses
-from wengert.dialects.tensorflow.keras.names import keras
-from wengert.dialects.tensorflow.keras.options import Configured, configured, options_of
+from wengert.dialects.tensorflow.keras.options import Configured, configured, keras, options_of
 from wengert.dialects.tensorflow.keras.state import Owner, raw
 from wengert.dialects.tensorflow.structures import snake
 from wengert.dialects.tensorflow.table import guarded
@@ -76,10 +75,8 @@ def _by_example(values: np.ndarray, weights: Any, reduce: Any) -> tuple[np.ndarr
         try:
             weights = np.broadcast_to(weights, values.shape)
         except ValueError:
-            shapes = weights.shape, values.shape
-            raise mistake(
-                InvalidArgumentError, "shapes of weights and values", shapes, "equal"
-            ) from None
+            shape = weights.shape
+            raise invalid(f"sample_weight has shape {shape}, not {values.shape}") from None
         values = values * weights
         weights = reduce(weights, axis=tuple(range(1, weights.ndim))) if rank > 1 else weights
     return reduce(values, axis=tuple(range(1, values.ndim))), weights
@@ -94,9 +91,9 @@ class _Reduced(Configured, Metric):
     _reduce: Any = staticmethod(np.mean)
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        self._options = self._chosen(args, options)
-        self._begin(self._options.pop("name"))
-        self._options.pop("dtype")
+        self._config = self._chosen(args, options)
+        self._begin(self._config["name"])
+        self._options = {k: v for k, v in self._config.items() if k not in ("name", "dtype")}
         for kept in self._kept:
             self.add_weight(name=kept)
 

@@ -11,8 +11,13 @@ import numpy as np
 from wengert.dialects.kernel.functions import warn
 from wengert.dialects.quiet import Quiet, aloud
 from wengert.dialects.tensorflow.errors import InvalidArgumentError, mistake
-from wengert.dialects.tensorflow.keras.names import keras, looked_up
-from wengert.dialects.tensorflow.keras.options import REQUIRED, Configured, configured
+from wengert.dialects.tensorflow.keras.options import (
+    REQUIRED,
+    Configured,
+    configured,
+    keras,
+    looked_up,
+)
 from wengert.dialects.tensorflow.keras.schedules import LearningRateSchedule
 from wengert.dialects.tensorflow.keras.state import Owner, raw
 from wengert.dialects.tensorflow.slices import IndexedSlices

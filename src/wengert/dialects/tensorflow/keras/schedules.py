@@ -7,8 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.dialects.tensorflow.keras.names import keras
-from wengert.dialects.tensorflow.keras.options import REQUIRED, Configured, configured, options_of
+from wengert.dialects.tensorflow.keras.options import (
+    REQUIRED,
+    Configured,
+    configured,
+    keras,
+    options_of,
+)
 from wengert.dialects.tensorflow.tensors import convert, made
 from wengert.optim import rates
 

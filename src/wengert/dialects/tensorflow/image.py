@@ -17,7 +17,8 @@ from wengert.dialects.tensorflow.random import global_generator
 from wengert.dialects.tensorflow.table import ABSENT, offered, put
 from wengert.dialects.tensorflow.tensors import check_dtypes, convert, static, tensor_of
 from wengert.engine.tensor import Tensor as Native
-from wengert.ops.neural import convolutions, pooling, resizing
+from wengert.ops.neural import convolutions, resizing, unfolding
+from wengert.ops.neural.windows import fitting_windows
 
 ns = Native._namespace
 _offered = functools.partial(offered, raises=(ValueError, TypeError))
@@ -185,12 +186,10 @@ def extract_patches(images: Input, sizes: Any, strides: Any, rates: Any, padding
         )
     kernel, steps, gaps = (tuple(static(v)[1:3]) for v in (sizes, strides, rates))
     x = ns.moveaxis(images, -1, 1)
-    where = "extract_patches", x.shape[2:], kernel, steps
-    pairs = convolutions.padding_pairs(padding.lower(), *where, gaps)
-    windows = pooling.unfold_windows(
-        x, kernel=kernel, size=convolutions.fitting(*where, pairs, gaps), stride=steps,
-        offset=tuple(before for before, _ in pairs), dilation=gaps,
-    )  # fmt: skip
+    places, geometry, _ = fitting_windows(
+        "extract_patches", x.shape[2:], kernel, steps, padding.lower(), gaps
+    )
+    windows = unfolding.unfold_windows(x, kernel=kernel, size=places, geometry=geometry)
     flat = ns.permute_dims(windows, (0, 4, 5, 2, 3, 1))
     return ns.reshape(flat, (*flat.shape[:3], math.prod(flat.shape[3:])))
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import nn
 from wengert.dialects.tensorflow.keras.losses import inside
-from wengert.dialects.tensorflow.keras.names import keras, looked_up
+from wengert.dialects.tensorflow.keras.options import keras, looked_up
 from wengert.dialects.tensorflow.table import guarded, put
 from wengert.dialects.tensorflow.tensors import convert
 from wengert.engine.tensor import Tensor as Native

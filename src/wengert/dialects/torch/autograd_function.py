@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert.dialects.torch import callbacks, hooks, memory
 from wengert.dialects.torch.grad_fns import seen
-from wengert.dialects.torch.gradients import Freed, running, shown
+from wengert.dialects.torch.gradients import running, shown
 from wengert.dialects.torch.methods import detach
 from wengert.dialects.torch.modes import (
     GRAD,
@@ -27,6 +27,7 @@ from wengert.dialects.torch.modes import (
     is_grad_enabled,
     no_grad,
 )
+from wengert.dialects.torch.nodes import Freed
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import (
     Leaf,

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.quiet import aloud
-from wengert.dialects.torch import gradients, memory
+from wengert.dialects.torch import gradients
 from wengert.dialects.torch.autograd_function import Function
-from wengert.dialects.torch.gradients import Freed, Packed, running
+from wengert.dialects.torch.gradients import running
 from wengert.dialects.torch.modes import (
     GRAD,
     TRACKING,
@@ -27,6 +27,7 @@ from wengert.dialects.torch.modes import (
     no_grad,
     switched,
 )
+from wengert.dialects.torch.nodes import Freed, Packed, keeps_arrays, unpacked
 from wengert.dialects.torch.table import NAMES, plain, put
 from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made, mark, ns
 from wengert.engine import cotangents as ct
@@ -146,7 +147,7 @@ class Recomputed(Op):
             if weight is not None:
                 seeds[node] = ct.add(xp, seeds[node], weight) if node in seeds else weight
         entries = sorted({*inner, *ends}, key=attrgetter("order"), reverse=True)
-        back = gradients.unpacked(entries, set(ends))
+        back = unpacked(entries, set(ends))
         try:
             answers = reverse(xp, entries, seeds, set(ends), xp is ns, None, ends=set(ends))
         finally:
@@ -218,7 +219,7 @@ def _is_new(leaf: Any, before: int) -> bool:
 
 
 def _keeps(node: Node) -> bool:
-    return type(node.values) in (Packed, Freed) or memory.keeps_arrays(node)
+    return type(node.values) in (Packed, Freed) or keeps_arrays(node)
 
 
 # -- with re-entry ---------------------------------------------------------------------------------

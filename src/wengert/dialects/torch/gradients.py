@@ -6,7 +6,7 @@ import itertools
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -16,14 +16,20 @@ from wengert import backends
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import callbacks, memory
 from wengert.dialects.torch.modes import GRAD, PAUSED, Tracking, current, switched
+from wengert.dialects.torch.nodes import (
+    Freed,
+    behind,
+    freed_error,
+    freeing,
+    passed,
+    unpacked,
+    within,
+)
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
     convert,
     is_unreached,
-    label_of,
-    line_at,
-    line_of,
     made,
     ns,
     outward,
@@ -32,24 +38,11 @@ from wengert.dialects.torch.tensors import (
 )
 from wengert.engine import cotangents as ct
 from wengert.engine.node import NOBODY, Node, active, new_node
-from wengert.engine.op import LEAF, OUTPUT, Op
-from wengert.engine.sweep import ancestors, leading_to, reverse
+from wengert.engine.op import LEAF, Op
+from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tape import on_tensors
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
-
-
-class Freed(tuple[Any, ...]):
-    """What is left of a node's values after a sweep has used them: where that was."""
-
-    code: Any = None
-    last: int = 0
-
-
-class Packed(tuple[Any, ...]):
-    """The values of a node of which some are packed, and how to unpack all of its edges."""
-
-    unpack: Callable[[Node], None]
 
 
 class Running(NamedTuple):
@@ -202,7 +195,7 @@ def hooked(node: Node) -> Hooked:
         inner = new_node(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype, Leaf)
         inner.owner = node.owner
     else:
-        inner = memory.behind(node)
+        inner = behind(node)
         inner.place = weakref.ref(node)
         node.label = inner.label
     inner.order = node.order - 0.5
@@ -283,34 +276,6 @@ class Own:
 # -- the sweep -------------------------------------------------------------------------------------
 
 
-def freeing(gone: Freed) -> Callable[[Node], None]:
-    """Return what has a node give up its arrays; one that keeps none can be swept again."""
-
-    def free(node: Node) -> None:
-        keeps = node.op.keeps
-        if keeps is False or type(node.values) is Freed:
-            return
-        if keeps is None and not (memory.keeps_arrays(node) or memory.is_part_written(node)):
-            return
-        node.values = gone
-        if node.others:
-            node.others = tuple([(parent, argument, gone) for parent, argument, _ in node.others])
-        if node.op.captures and hasattr(node.op, "release"):
-            node.op.release(gone)
-
-    return free
-
-
-def freed_error(node: Node) -> RuntimeError:
-    """Return the error about a node whose saved tensors are needed and are not there any more."""
-    values: Any = node.values
-    return RuntimeError(
-        f"{label_of(node)} of {line_of(node)} is needed a second time, and the backward at "
-        f"{line_at(values.code, values.last)} has freed its saved tensors; write retain_graph=True "
-        "there"
-    )
-
-
 def check(nodes: list[Node], sources: set[Node] | None, accumulates: bool = False) -> None:
     """Raise if an earlier sweep has given up what this one needs, or a program overwrote it.
 
@@ -326,29 +291,8 @@ def check(nodes: list[Node], sources: set[Node] | None, accumulates: bool = Fals
             raise
         needed = set(passed(nodes, sources))  # other nodes do not matter
         if accumulates:
-            needed.update(_within(sources))
+            needed.update(within(sources))
         check([node for node in nodes if node in needed], None)
-
-
-def _within(nodes: Iterable[Node]) -> list[Node]:
-    """Return nodes and those that are one with them in PyTorch.
-
-    Only the last node of an operation knows its line; a write to a view is part of the base's
-    node, and results of a function have one in common.
-    """
-    found = list(nodes)
-    for node in found:  # grows while it is read
-        for parent, argument, _ in node.edges:
-            part = node.op is OUTPUT or (argument == 1 and memory.is_part_written(node))
-            if type(parent) is not Leaf and (part or not hasattr(parent, "code")):
-                found.append(parent)
-    return found
-
-
-def passed(nodes: list[Node], sources: set[Node]) -> list[Node]:
-    """Return the nodes that a sweep to some sources goes through."""
-    wanted = leading_to(sources, nodes)
-    return [node for node in nodes if any(parent in wanted for parent, _, _ in node.edges)]
 
 
 def target_of(value: Any, seed: Any, position: int) -> Node:
@@ -501,25 +445,6 @@ def _reached(sweep: Running) -> set[Node]:
         if node in found:
             found.update(p for p, argument, _ in node.edges if (node, argument) not in sweep.cut)
     return found
-
-
-def unpacked(nodes: list[Node], sources: set[Node]) -> Callable[[], None]:
-    """Unpack what nodes have packed, and return what brings that back where it was not freed."""
-    packed = [node for node in nodes if type(node.values) is Packed]
-    if not packed:
-        return lambda: None
-    on_path = set(passed(nodes, sources))
-    kept = [(n, n.values, n.others) for n in packed if n in on_path]
-    for node, values, _ in kept:
-        assert type(values) is Packed
-        values.unpack(node)
-
-    def pack_again() -> None:
-        for node, values, others in kept:
-            if type(node.values) is not Freed:
-                node.values, node.others = values, others
-
-    return pack_again
 
 
 # -- what programs call ----------------------------------------------------------------------------

@@ -23,15 +23,14 @@ from wengert.dialects.torch.grad_fns import (
 from wengert.dialects.torch.gradients import (
     Handle,
     Hooked,
-    Packed,
     answer_of,
     carried,
     hooked,
     observers,
-    passed,
     running,
     shown,
 )
+from wengert.dialects.torch.nodes import Packed, arrays_of, keeps_arrays, passed
 from wengert.dialects.torch.table import plain, put
 from wengert.dialects.torch.tensors import (
     Leaf,
@@ -275,7 +274,7 @@ def _pack(node: Node) -> None:
 
 def _pack_node(node: Node, hooks: saved_tensors_hooks) -> None:
     op = node.op
-    if hasattr(op, "context") or not memory.keeps_arrays(node):
+    if hasattr(op, "context") or not keeps_arrays(node):
         return  # a function packs what it saves itself
     parents = {argument: parent for parent, argument, _ in node.edges}
 
@@ -485,7 +484,7 @@ def _forget(key: int) -> None:
 
 def _refuse_saved(node: Node) -> None:
     """Raise if a node saves a tensor of inference mode."""
-    for array in memory.arrays_of(node):
+    for array in arrays_of(node):
         if id(memory.owner(array)) in _MADE:
             raise RuntimeError(
                 f"a tensor of shape {list(array.shape)} from torch.inference_mode() is needed "

@@ -13,12 +13,12 @@ when they were made.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.torch import dtypes
+from wengert.dialects.torch import dtypes, nodes
 from wengert.dialects.torch.modes import (
     GRAD,
     Tracking,
@@ -26,6 +26,7 @@ from wengert.dialects.torch.modes import (
     is_inference_mode_enabled,
     switched,
 )
+from wengert.dialects.torch.nodes import Behind
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
@@ -41,8 +42,7 @@ from wengert.dialects.torch.tensors import (
     unreached,
     users_frame,
 )
-from wengert.engine.node import Edge, Node, Tokens, active, meet, new_node, next_order
-from wengert.engine.op import ALIAS
+from wengert.engine.node import Node, active, next_order
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -134,15 +134,15 @@ def note_write(raw: np.ndarray, frame: Any = None) -> None:
     WRITTEN[key] = Written(times + 1, order, frame.f_code, frame.f_lasti, reference)
 
 
-def check_unwritten(entries: list[Node]) -> None:
+def check_unwritten(newest_first: list[Node]) -> None:
     """Raise if a node (they are given newest first) needs memory that was written to since."""
     if not WRITTEN:
         return
     last = _last_write[0]
-    for node in reversed(entries):
+    for node in reversed(newest_first):
         if node.order > last:
             return  # and so were all that follow
-        for array in arrays_of(node):
+        for array in nodes.arrays_of(node):
             found = WRITTEN.get(id(_counted(array)))
             if found is not None and found.order > node.order:
                 raise RuntimeError(
@@ -151,21 +151,6 @@ def check_unwritten(entries: list[Node]) -> None:
                     f"written to at {line_at(found.code, found.last)}; write the operation there "
                     "without the underscore, or save a clone()"
                 )
-
-
-def arrays_of(node: Node) -> Iterable[np.ndarray]:
-    """Return the arrays that a node keeps.
-
-    As in PyTorch, an operation of several arguments keeps none for those that no gradients come to.
-    """
-    for parent, _, values in node.edges:
-        if node.others and is_unreached(parent):
-            continue
-        for value in values:
-            if type(value) is np.ndarray:
-                yield value
-            elif type(value) is tuple:
-                yield from (v for v in value if type(v) is np.ndarray)
 
 
 def apart(x: Any) -> Any:
@@ -179,18 +164,6 @@ def apart(x: Any) -> Any:
     return (made if isinstance(x, Tensor) else wrap_native)(raw.copy(), node)
 
 
-def keeps_arrays(node: Node) -> bool:
-    """Return whether a node keeps any array that PyTorch's would."""
-    if node.op.name == "gather_flat":  # positions stand for the strides of a view
-        return False
-    return any(True for _ in arrays_of(node))
-
-
-def is_part_written(node: Node) -> bool:
-    """Return whether a node is that of a write to a view, which PyTorch sweeps only once."""
-    return node.op is COPY and getattr(node, "label", None) == "CopySlices"
-
-
 # -- views -----------------------------------------------------------------------------------------
 
 
@@ -199,7 +172,7 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
     raw, node = result._raw, result._node
     if node is not None:
         if node is tensor._node:
-            node = alias(node)
+            node = nodes.alias(node)
         mark(node, label)
     if type(raw) is np.ndarray:
         if raw is tensor._raw:
@@ -223,11 +196,6 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
         part._seen = _writes(raw)
     _register(base, part)
     return part
-
-
-def alias(node: Node, kind: Any = Node) -> Any:
-    """Return a node for the same value as another."""
-    return new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype, kind)
 
 
 def base_of(tensor: Tensor) -> Tensor:
@@ -347,10 +315,10 @@ def derive(part: Tensor, name: str) -> Any:
     node = found._node
     if node is not None:
         if node is base._node:
-            node = alias(node)
+            node = nodes.alias(node)
         mark(node, "AsStridedBackward0")
     elif former is not None and GRAD in former.tokens:  # of a leaf that is a view itself
-        node = alias(unreached(part))
+        node = nodes.alias(unreached(part))
     if "_raw" not in part.__dict__:
         part._raw = found._raw
     if part._held is None:
@@ -400,48 +368,6 @@ def with_part(x: Native, step: View, values: Native) -> Native:
     return found
 
 
-def _node_of_write(
-    before: Node | None, written: Node | None, raw: Any, path: Any, key: Key, label: str
-) -> Node:
-    """Return the node of a tensor, a view of which was written to. Nothing is computed."""
-    recording = current()
-    edges: list[Edge] = []
-    tokens: Tokens = frozenset()
-    for node, argument in ((written, 1), (before, 0)):
-        if node is not None and node.tokens & recording:
-            edges.append((node, argument, (path, key)))
-            tokens = meet(tokens | node.tokens, recording)
-    copy = new_node(COPY, *edges[0], tuple(edges[1:]), tokens, tuple(raw.shape), raw.dtype)
-    mark(copy, label)
-    return copy
-
-
-class Behind(Node):
-    """A node whose result is read from another place: one with hooks, or a view written to.
-
-    A rule that reads the result reads it from there: so hooks see derivatives of gradients too.
-    """
-
-    __slots__ = ("place",)
-    place: Any
-
-    def seen(self) -> Node:
-        """Return the place, if there is anything left that uses it."""
-        return self.place() or self
-
-
-def behind(node: Node) -> Behind:
-    """Return a copy of a node that is still to be told its place."""
-    inner = new_node(
-        node.op, node.parent, node.argument, node.values, node.others, node.tokens,
-        node.shape, node.dtype, Behind,
-    )  # fmt: skip
-    inner.label, inner.order = label_of(node), node.order
-    if hasattr(node, "code"):
-        inner.code, inner.last = node.code, node.last
-    return inner
-
-
 # -- writing ---------------------------------------------------------------------------------------
 
 
@@ -488,7 +414,7 @@ def node_below(tensor: Tensor) -> Node | None:
             below = _found_in(base, path_of(tensor))._node
             if below is None:
                 return None
-            inner: Behind = alias(below, Behind)
+            inner: Behind = nodes.alias(below, Behind)
             inner.place = lambda: node
             return inner
         way = way.parent
@@ -564,7 +490,7 @@ def overwrite(
                 _move(value, tensor._raw)
                 assert node is not None
                 if tensor._path and any("y" in (reads or ()) for reads in node.op.reads):
-                    node = behind(node)
+                    node = nodes.behind(node)
             settle(base, path_of(tensor), node, own, label)
             if type(node) is Behind and own:
                 node.place = weakref.ref(tensor._node)
@@ -703,7 +629,7 @@ def settle(
         base._node = node
     else:
         label = "CopySlices" if path else label
-        base._node = _node_of_write(before, node, base._raw, path, key, label)
+        base._node = nodes.node_of_write(before, node, base._raw, path, key, label)
     if base._retains:
         from wengert.dialects.torch.gradients import move_retained
 
@@ -720,7 +646,7 @@ def _move(value: Native, raw: np.ndarray) -> None:
     """
     node, old, whole = value._node, value._raw, _counted(raw)
     assert node is not None
-    spoilt = any(a is not old and _counted(a) is whole for a in arrays_of(node))
+    spoilt = any(a is not old and _counted(a) is whole for a in nodes.arrays_of(node))
     node.values = tuple([raw if v is old else v for v in node.values])
     if node.others:
         node.others = tuple(
@@ -729,7 +655,8 @@ def _move(value: Native, raw: np.ndarray) -> None:
         )
     if not spoilt:
         node.order = next_order()
-    trace_here(node)
+    frame = users_frame()
+    node.code, node.last = frame.f_code, frame.f_lasti
 
 
 def _replace(base: Tensor, path: Any, value: Native, own: bool, label: str) -> None:
@@ -783,9 +710,3 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
     if found._node is not None:
         mark(found._node, label)
     return tensor
-
-
-def trace_here(node: Node) -> None:
-    """Have a node know the program's current line."""
-    frame = users_frame()
-    node.code, node.last = frame.f_code, frame.f_lasti

@@ -17,35 +17,23 @@ from wengert.dialects.torch.tensors import Tensor
 from wengert.explain.expressions import parsed
 
 #: Methods and functions of tensors whose results no gradient goes through.
-_CUTS = frozenset(
-    {
-        "detach", "detach_", "item", "tolist", "numpy", "argmax", "argmin", "argsort", "argwhere",
-        "nonzero", "long", "int", "bool", "byte", "short", "char", "eq", "ne", "lt", "le", "gt",
-        "ge", "equal", "greater", "greater_equal", "less", "less_equal", "not_equal", "isclose",
-        "allclose", "isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not",
-        "logical_xor", "bincount", "searchsorted", "bucketize", "histc", "one_hot", "multinomial",
-        "bernoulli", "count_nonzero", "any", "all",
-    }
-)  # fmt: skip
+_CUTS = {
+    "detach", "detach_", "item", "tolist", "numpy", "argmax", "argmin", "argsort", "argwhere",
+    "nonzero", "long", "int", "bool", "byte", "short", "char", "eq", "ne", "lt", "le", "gt", "ge",
+    "equal", "greater", "greater_equal", "less", "less_equal", "not_equal", "isclose", "allclose",
+    "isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not", "logical_xor",
+    "bincount", "searchsorted", "bucketize", "histc", "one_hot", "multinomial", "bernoulli",
+    "count_nonzero", "any", "all",
+}  # fmt: skip
 #: Those that make tensors of numbers, or of others' shapes.
-_MAKERS = frozenset(
-    {
-        "zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "tensor",
-        "from_numpy",
-    }
-)  # fmt: skip
+_MAKERS = {
+    "zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "tensor",
+    "from_numpy",
+}  # fmt: skip
 #: Functions of Python whose results are numbers.
 _NUMBERS = ("float", "int", "bool", "complex")
 #: Contexts, and decorators, under which nothing is recorded.
 _MODES = ("no_grad", "inference_mode", "set_grad_enabled")
-
-
-class Cut(NamedTuple):
-    """What cuts a path, and where."""
-
-    what: str
-    path: str
-    line: int
 
 
 class _Step(NamedTuple):
@@ -53,19 +41,18 @@ class _Step(NamedTuple):
 
     names: set[str]
     value: ast.AST
-    paused: Cut | None
+    paused: str | None
 
 
 def found_at(frame: types.FrameType, tensor: Tensor) -> str:
     """Return what cut the path to a tensor, and the line; "" where that is not found."""
     try:
-        cut = _cut_before(frame, tensor)
+        return _cut_before(frame, tensor) or ""
     except RecursionError:  # an expression of many thousand terms
         return ""
-    return "" if cut is None else f"{cut.what} at {cut.path}:{cut.line}"
 
 
-def _cut_before(frame: types.FrameType, tensor: Tensor) -> Cut | None:
+def _cut_before(frame: types.FrameType, tensor: Tensor) -> str | None:
     scope = _scope(frame.f_code)
     if scope is None:
         return None
@@ -73,12 +60,12 @@ def _cut_before(frame: types.FrameType, tensor: Tensor) -> Cut | None:
     failing = _statement_at(scope, frame.f_lineno)
     start = {name for name, value in frame.f_locals.items() if value is tensor}
     steps = list(_steps(scope.body, path, None))
-    way = [_Step(set(), failing, None), *_leading_to(start or _names(failing), steps)]
-    cut = _first(way, path, lambda node: _is_live(node, names))
-    for step in way if cut is None else ():
+    chain = [_Step(set(), failing, None), *_leading_to(start or _names(failing), steps)]
+    cut = _first(chain, path, lambda node: _is_live(node, names))
+    for step in chain if cut is None else ():
         for function in _called(step.value, names):
             cut = cut or _inside(function)
-    return cut or _first(way, path, _is_no_maker)  # names may have been bound anew since
+    return cut or _first(chain, path, _is_no_maker)  # names may have been bound anew since
 
 
 def _scope(code: types.CodeType) -> Any:
@@ -99,16 +86,13 @@ def _scope(code: types.CodeType) -> Any:
 
 def _statement_at(scope: Any, line: int) -> ast.AST:
     """Return the innermost statement at a line."""
-    found: ast.AST = ast.Pass()
-    for node in ast.walk(scope):
-        if not isinstance(node, ast.stmt) or node is scope:
-            continue
-        if node.lineno <= line <= (node.end_lineno or node.lineno):
-            found = node
-    return found
+    statements = [node for node in ast.walk(scope) if isinstance(node, ast.stmt)]
+    around = [s for s in statements if s.lineno <= line <= (s.end_lineno or s.lineno)]
+    inside = [s for s in around if s is not scope]
+    return inside[-1] if inside else ast.Pass()
 
 
-def _steps(body: list[ast.stmt], path: str, paused: Cut | None) -> Iterator[_Step]:
+def _steps(body: list[ast.stmt], path: str, paused: str | None) -> Iterator[_Step]:
     """Yield the assignments of a scope in their order, not those of functions in it."""
     for statement in body:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -141,13 +125,13 @@ def _leading_to(names: set[str], steps: list[_Step]) -> Iterator[_Step]:
                 pending += sorted(more)
 
 
-def _first(way: list[_Step], path: str, counts: Callable[[ast.AST], bool]) -> Cut | None:
+def _first(chain: list[_Step], path: str, counts: Callable[[ast.AST], bool]) -> str | None:
     """Return the cut that is nearest on the way, among those of expressions that count."""
-    for step in way:
+    for step in chain:
         if step.paused is not None and counts(step.value):
             return step.paused
-        found = [_cutting(node, path) for node in _flowing(step.value) if counts(node)]
-        cuts = [cut for cut in found if cut is not None]
+        nodes = [node for node in _flowing(step.value) if counts(node)]
+        cuts = [cut for cut in (_cutting(node, path) for node in nodes) if cut]
         if cuts:
             return cuts[-1]  # the innermost one is computed first
     return None
@@ -164,23 +148,23 @@ def _flowing(node: ast.AST) -> Iterator[ast.AST]:
                 yield from _flowing(child)
 
 
-def _cutting(node: ast.AST, path: str) -> Cut | None:
+def _cutting(node: ast.AST, path: str) -> str | None:
     """Return what no gradient goes through, if an expression is such."""
     if isinstance(node, ast.Compare):
-        return Cut("a comparison", path, node.lineno)
+        return f"a comparison at {path}:{node.lineno}"
     if isinstance(node, ast.Attribute) and node.attr == "data":
-        return Cut(".data", path, node.end_lineno or node.lineno)
+        return f".data at {path}:{node.end_lineno}"
     if isinstance(node, ast.Call):
         name = _called_name(node.func)
         if name in (_NUMBERS if isinstance(node.func, ast.Name) else _CUTS | _MAKERS):
-            return Cut(f"{name}()", path, node.func.end_lineno or node.lineno)
+            return f"{name}() at {path}:{node.func.end_lineno}"
     return None
 
 
-def _mode(expression: ast.expr, path: str) -> Cut | None:
+def _mode(expression: ast.expr, path: str) -> str | None:
     """Return the context in which nothing is recorded, if an expression is one."""
     name = _called_name(expression.func if isinstance(expression, ast.Call) else expression)
-    return Cut(f"{name}()", path, expression.lineno) if name in _MODES else None
+    return f"{name}() at {path}:{expression.lineno}" if name in _MODES else None
 
 
 def _called_name(expression: ast.AST) -> str:
@@ -207,20 +191,16 @@ def _called(expression: ast.AST, names: dict[str, Any]) -> Iterator[Callable[...
             yield function
 
 
-def _inside(function: Any) -> Cut | None:
+def _inside(function: Any) -> str | None:
     """Return what cuts a path in a function: how it is decorated, or what its value comes from."""
     path, scope = function.__code__.co_filename, _scope(function.__code__)
     if scope is None:
         return None
-    for decorator in scope.decorator_list:
-        cut = _mode(decorator, path)
-        if cut is not None:
-            return cut
-    steps = list(_steps(scope.body, path, None))
+    modes = [_mode(decorator, path) for decorator in scope.decorator_list]
     ends = [node for node in ast.walk(scope) if isinstance(node, ast.Return)]
-    way = [_Step(set(), end, None) for end in ends]
-    way += _leading_to(set().union(*map(_names, ends)), steps)
-    return _first(way, path, _is_no_maker)
+    chain = [_Step(set(), end, None) for end in ends]
+    chain += _leading_to(set().union(*map(_names, ends)), list(_steps(scope.body, path, None)))
+    return next(filter(None, modes), None) or _first(chain, path, _is_no_maker)
 
 
 def _is_no_maker(node: ast.AST) -> bool:

@@ -115,6 +115,60 @@ def test_the_test_of_layers_finds_a_wrong_one(line):
     assert not upward_imports("transforms/some.py", tree)
 
 
+#: Packages whose private names others still use.
+STILL_OPEN = {"wengert.ops.neural"}
+
+
+def package_of(module: str) -> list[str]:
+    """Return the package that a module is a part of: one of wengert's, or a dialect."""
+    parts = module.split(".")
+    return parts[: 3 if parts[1:2] == ["dialects"] else 2]
+
+
+def private_names(path: str, tree: ast.Module) -> set[str]:
+    """Return the private names of other packages that a file imports or reads of a module."""
+    here = package_of("wengert." + path.removesuffix(".py").replace("/", "."))
+    known: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names = {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
+        elif isinstance(node, ast.Import):
+            names = {a.asname or a.name: a.name for a in node.names}
+        else:
+            continue
+        known.update(names)
+    used = set(known.values()) | {
+        f"{known[base]}.{node.attr}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and (base := ast.unparse(node.value)) in known
+    }
+    return {
+        name
+        for name in used
+        for module, _, last in [name.rpartition(".")]
+        if module.startswith("wengert") and re.match("_(?!_)", last)
+        if package_of(module) != here and module.rpartition(".")[2].islower()
+    }
+
+
+def test_no_private_name_of_another_package_is_used():
+    found = set().union(*(private_names(path, tree) for path, tree in sources()))
+    assert {n for n in found if ".".join(n.split(".")[:3]) not in STILL_OPEN} == set()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "from wengert.ops.sorting import _best",
+        "from wengert.ops import sorting\nsorting._best",
+        "import wengert.ops.sorting as s\ns._best",
+    ],
+)
+def test_the_test_of_private_names_finds_one(lines):
+    assert private_names("optim/some.py", ast.parse(lines))
+    assert not private_names("ops/some.py", ast.parse(lines))
+
+
 def namespace_names(tree: ast.Module) -> set[str]:
     """Return the attributes that a file reads of a namespace: of xp, or of what one returns."""
     return {

@@ -326,13 +326,13 @@ logit_within = variant(
 xlogy_by_formula = variant(
     special.xlogy,
     "second=formula",
-    special.xlogy.op.rules[0],  # type: ignore[attr-defined]
+    special.xlogy.op.rules[0],
     lambda xp, g, x1, x2: g * x1 / x2,
 )
 xlog1py_by_formula = variant(
     special.xlog1py,
     "second=formula",
-    special.xlog1py.op.rules[0],  # type: ignore[attr-defined]
+    special.xlog1py.op.rules[0],
     lambda xp, g, x1, x2: g * x1 / (1 + x2),
 )
 xlogy_flat_at_0 = variant(
@@ -410,11 +410,11 @@ def _prod_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
     raw = x._raw if xp is Tensor._namespace else None
     if type(raw) is np.ndarray and raw.all():
         return g * (y / x)
-    return reductions._prod_rule(xp, g, x, y, axis)
+    return reductions.prod_rule(xp, g, x, y, axis)
 
 
 prod_by_quotient = variant(
-    reductions._prod,
+    reductions.prod_over,
     "second=quotient",
     _prod_rule,
     doc="""Return products.
@@ -437,5 +437,5 @@ def _extreme_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any
     return _zero_where(xp, xp.logical_not(winners), xp.astype(g / count, g.dtype))
 
 
-max_others_0 = variant(reductions._max, "others=0", _extreme_rule)
-min_others_0 = variant(reductions._min, "others=0", _extreme_rule)
+max_others_0 = variant(reductions.max_over, "others=0", _extreme_rule)
+min_others_0 = variant(reductions.min_over, "others=0", _extreme_rule)

@@ -23,7 +23,7 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
 from wengert.ops.families import declared, sample
 from wengert.ops.indexing import index
-from wengert.ops.updates import _set, zeros_for
+from wengert.ops.updates import at_set, zeros_for
 
 View = Callable[[Tensor], Tensor]
 #: Index arrays, and slices, that select elements of a view.
@@ -143,7 +143,7 @@ def _examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> An
     x, values = (batching.full(a, m, level) for a, m in zip(arrays, mapped, strict=True))
     places = _positions(path, key, x.shape[1:]).reshape(-1)
     flat, parts = (ns.reshape(a, (level.size, math.prod(a.shape[1:]))) for a in (x, values))
-    return ns.reshape(_set(flat, parts, key=(slice(None), places), winners=None), x.shape)
+    return ns.reshape(at_set(flat, parts, key=(slice(None), places), winners=None), x.shape)
 
 
 def _later(x: Any) -> Any:
@@ -152,14 +152,6 @@ def _later(x: Any) -> Any:
 
 def _turned(x: Any) -> Any:
     return ns.matrix_transpose(x)
-
-
-def _reference(x: Any, values: Any, path: Any, key: Any) -> Any:
-    out = x.copy()
-    place = out[1:] if _later in path else out
-    place = np.swapaxes(place, 0, 1) if _turned in path else place
-    place[... if key is None else key] = values
-    return out
 
 
 COPY = Copy("copy_slices", ("x", "values"), _values, (_rest, _part), ("path", "key"))
@@ -174,7 +166,6 @@ declared(
             sample((3, 2), (2, 2), path=(), key=_ROWS),
             sample((4, 2), (2, 2), path=(_later,), key=_ROWS),
         ],
-        "reference": _reference,
         "doc": "Return x with other values in a view of it.",
     },
 )

@@ -276,7 +276,7 @@ def _sliced(xp: Any, x: Any, parts: Any) -> Any:
     return xp.flip(x[tuple(ahead)], axis=tuple(flipped))
 
 
-_slice = position_map(
+slice_parts = position_map(
     "slice",
     slice_transpose,
     batch=_slice_examples,
@@ -295,7 +295,7 @@ _slice = position_map(
     reference=lambda x, parts: x[parts],
     doc="Return the hyper-rectangle that integers, slices and newaxes select.",
 )
-_slice.op.numpy_function = lambda x, *, parts: x[parts]  # type: ignore[attr-defined]
+slice_parts.op.numpy_function = lambda x, *, parts: x[parts]
 
 # -- index arrays -------------------------------------------------------------------------
 
@@ -368,7 +368,8 @@ def _lifted(key: tuple[Any, ...], level: Level, ndim: int) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _index_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+def index_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    """Return the selection of all examples, each with its own index arrays if they differ."""
     (x,), key = arrays, params["key"]
     if mapped[0]:
         layout = over_examples(key, level)
@@ -414,7 +415,7 @@ index = position_map(
     "index",
     index_transpose,
     params=("key",),
-    batch=_index_examples,
+    batch=index_examples,
     compute=lambda xp, x, key: xp.index(x, key),
     samples=_KEYS,
     reference=lambda x, key: x[key],
@@ -464,15 +465,18 @@ def getitem(x: Any, key: Any) -> Any:
     x = x if type(x) is Tensor else shapes.tensor(x, "x[...]")
     usual = _integers_and_slices(key, x._raw.shape)
     if usual is not None:
-        return _slice(x, parts=usual)
+        return slice_parts(x, parts=usual)
     if is_scalar_mask(key):
         x, key = shapes.expand_dims(x, axis=0), slice(0, int(bool(key)))
     parts, basic = parse_key(key, x.shape)
-    return _slice(x, parts=parts) if basic else index(x, key=parts)
+    return slice_parts(x, parts=parts) if basic else index(x, key=parts)
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """Return the elements at `indices` along one axis; of the flat array if `axis` is None."""
+    """Return the elements at `indices` along `axis`, or of the flattened array.
+
+    `wg.take([[1, 2], [3, 4]], [1, 0, 1], axis=1)` is `[[2, 1, 2], [4, 3, 4]]`.
+    """
     x = shapes.tensor(x, "take")
     if axis is None:
         if x.ndim != 1:
@@ -484,7 +488,10 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """Return the elements at `indices`, an array that matches x along the other axes."""
+    """Return the elements at `indices`, which match x along the other axes.
+
+    `wg.take_along_axis([[1, 2], [3, 4]], [[1], [0]], axis=1)` is `[[2], [3]]`.
+    """
     x = shapes.tensor(x, "take_along_axis")
     axis = one_axis(axis, x.ndim, "take_along_axis")
     where = _integers(indices, "take_along_axis")
@@ -507,8 +514,14 @@ def _integers(indices: Any, name: str) -> Any:
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """Return the parts of x along one axis, which they lack."""
+    """Return the slices of x along one axis, as a tuple.
+
+    `wg.unstack([[1, 2], [3, 4]])` is `([1, 2], [3, 4])`.
+    """
     x = shapes.tensor(x, "unstack")
     axis = one_axis(axis, x.ndim, "unstack")
     before = (slice(None),) * axis
     return tuple(getitem(x, (*before, i)) for i in range(x.shape[axis]))
+
+
+__all__ = ["take", "take_along_axis", "unstack"]

@@ -14,7 +14,7 @@ from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops.families import declared, sample
-from wengert.ops.indexing import _index_examples, index, index_transpose
+from wengert.ops.indexing import index, index_examples, index_transpose
 
 #: ``(node, indices, rows) -> bool`` is offered cotangents of rows, and says whether it takes them.
 collector: ContextVar[Callable[[Node, np.ndarray, Any], bool] | None] = ContextVar(
@@ -43,8 +43,8 @@ class Rows(Op):
 
 
 def _rows_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    plain: Op = index.op  # type: ignore[attr-defined]
-    return _index_examples(plain, level, arrays, mapped, {"key": (params["indices"],)})
+    plain: Op = index.op
+    return index_examples(plain, level, arrays, mapped, {"key": (params["indices"],)})
 
 
 ROWS = Rows(

@@ -21,12 +21,7 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
 from wengert.ops.families import pull_with_mask, sample, special
-from wengert.ops.indexing import (
-    has_arrays,
-    index,
-    is_selected,
-    over_examples,
-)
+from wengert.ops.indexing import has_arrays, index, is_selected, over_examples
 from wengert.ops.reductions import attains
 from wengert.ops.segments import apart, on_host
 
@@ -76,7 +71,7 @@ def _update_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any
     return apply(op, (x, layout.numpys(values)), changed)
 
 
-_set = special(
+at_set = special(
     "at_set",
     _rest_rule,
     _value_rule,
@@ -114,8 +109,8 @@ def zeros_for(xp: Any, node: Node, tangent: Any) -> Any:
     return wrap(zeros) if type(tangent) is Tensor else zeros
 
 
-_set.op.push = _push_set  # type: ignore[attr-defined]
-_add = special(
+at_set.op.push = _push_set
+at_add = special(
     "at_add",
     lambda xp, g: g,
     lambda xp, g, key: _read(xp, g, key),
@@ -168,19 +163,19 @@ maximum_at = _extreme("at_max", np.maximum)
 minimum_at = _extreme("at_min", np.minimum)
 
 
-for _update in (_set, _add):
-    _op = _update.op  # type: ignore[attr-defined]
+for _update in (at_set, at_add):
+    _op = _update.op
     _op.pull_block = partial(pull_with_mask, _op.pull_block)
 
 
 def put(x: Any, values: Any, *, key: tuple[Any, ...]) -> Any:
     """Return x with `values` at a parsed key; of duplicates, the last one stays."""
-    return _set(x, values, key=key, winners=_winners(key, x.shape))
+    return at_set(x, values, key=key, winners=_winners(key, x.shape))
 
 
 def put_add(x: Any, values: Any, *, key: tuple[Any, ...]) -> Any:
     """Return x with `values` added at a parsed key; duplicates add up."""
-    return _add(x, values, key=key)
+    return at_add(x, values, key=key)
 
 
 def places_twice(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:

@@ -78,7 +78,7 @@ def matmul(
             f"{list(first.shape)} and {list(second.shape)} have no product: rows are not as long "
             "as columns"
         )
-    return contractions._matmul(first, second)
+    return contractions.matrix_product(first, second)
 
 
 @offered("linalg.matvec")
@@ -104,7 +104,7 @@ def matvec(
             f"{list(first.shape)} and {list(second.shape)} have no product: rows are not as long "
             "as columns"
         )
-    product = contractions._matmul(first, ns.expand_dims(second, axis=-1))
+    product = contractions.matrix_product(first, ns.expand_dims(second, axis=-1))
     return ns.squeeze(product, axis=-1)
 
 

@@ -579,7 +579,7 @@ def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = No
 
     If a level is given, it is the function's own rule for it that gives the value.
     """
-    from wengert.transforms.custom import recorded_as_one
+    from wengert.transforms.single_node import recorded_as_one
 
     needed = [isinstance(a, Tensor) and _floats(a) for a in args]
     ctx, several, results = _forward(function, args, needed, level)

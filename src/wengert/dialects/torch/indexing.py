@@ -211,14 +211,14 @@ def _read_array(part: Any, lengths: tuple[int, ...], axis: int) -> list[Any]:
 # -- brackets --------------------------------------------------------------------------------------
 
 
-_SLICE: Any = indexing._slice.op  # type: ignore[attr-defined]
+_SLICE: Any = indexing.slice_parts.op
 
 
 def _sliced(input: Native, basic: tuple[Any, ...]) -> Native:
     """Return the view that integers, slices and new axes make."""
     raw, node = input._raw, input._node
     if type(raw) is not np.ndarray:
-        return indexing._slice(input, parts=basic)
+        return indexing.slice_parts(input, parts=basic)
     part = raw[(*basic, ...)]  # with the ellipsis NumPy makes no number of one element
     if node is None or part.dtype.kind not in "fc":
         return wrap_native(part)
@@ -400,8 +400,8 @@ def _changed(x: Native, key: tuple[Any, ...], value: Native, accumulate: bool) -
     """Return a tensor with other values at a key, or with values added there."""
     key = _parsed(key, x.shape)
     if accumulate:
-        return updates._add(x, value, key=key)
-    return updates._set(x, value, key=key, winners=None)
+        return updates.at_add(x, value, key=key)
+    return updates.at_set(x, value, key=key, winners=None)
 
 
 def _sum_entry(raw: Any, before: Any, key: tuple[Any, ...], value: Native) -> Any:
@@ -410,7 +410,7 @@ def _sum_entry(raw: Any, before: Any, key: tuple[Any, ...], value: Native) -> An
     tokens = interested(nodes)
     if not tokens:
         return None
-    op = updates._add.op  # type: ignore[attr-defined]
+    op = updates.at_add.op
     node = record(op, raw, [raw, value._raw], nodes, {"key": key}, tokens)._node
     if node is not None:
         mark(node, "IndexPutBackward0")
@@ -593,7 +593,7 @@ def _set(x: Native, key: tuple[Any, ...], values: Native) -> Any:
     """Return a tensor with other values at a key. Each value has the derivative of its place."""
     parts = indexing.parse_key(key, x.shape).parts
     shape = indexing.selected_shape(parts, x.shape)
-    return updates._set(x, ns.broadcast_to(values, shape), key=parts, winners=None)
+    return updates.at_set(x, ns.broadcast_to(values, shape), key=parts, winners=None)
 
 
 @offered("index_fill", in_place=True)
@@ -750,7 +750,7 @@ def _scattered(input: Any, dim: Any, index: Any, src: Any, value: Any, reduce: A
     elif reduce == "multiply":
         found = x.at[key].multiply(values)
     else:
-        found = updates._set(x, values, key=key, winners=None)
+        found = updates.at_set(x, values, key=key, winners=None)
     return ns.reshape(found, whole.shape)
 
 
@@ -822,7 +822,7 @@ def _reduced(x: Native, key: Any, values: Native, reduce: str, include_self: boo
         before = x
         neutral = {"prod": 1, "amax": _lowest(x.dtype, 1), "amin": _lowest(x.dtype, -1)}
         nothing = wrap_native(np.full(values.shape, neutral.get(reduce, 0), x.dtype))
-        x = updates._set(x, nothing, key=key, winners=None)
+        x = updates.at_set(x, nothing, key=key, winners=None)
         if reduce in ("amax", "amin"):
             values = _with_ties(before._raw, x._raw, key, values, reduce)
     if reduce == "prod":
@@ -896,9 +896,9 @@ def put_function(input: Any, index: Any, source: Any, accumulate: bool = False) 
     flat, values = ns.reshape(x, (-1,)), ns.reshape(values, (-1,))
     key = indexing.parse_key((_flat(places),), flat.shape).parts
     if accumulate:
-        found = updates._add(flat, values, key=key)
+        found = updates.at_add(flat, values, key=key)
     else:
-        found = updates._set(flat, values, key=key, winners=None)
+        found = updates.at_set(flat, values, key=key, winners=None)
     return ns.reshape(found, x.shape)
 
 
@@ -969,7 +969,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
         )
     flat = ns.reshape(x, (-1,))
     taken = ns.reshape(values, (-1,))[: places.size]
-    return ns.reshape(updates._set(flat, taken, key=(places,), winners=None), shape)
+    return ns.reshape(updates.at_set(flat, taken, key=(places,), winners=None), shape)
 
 
 @offered("where")

@@ -61,7 +61,7 @@ def convolve(
     image, kernel = (b, a) if swapped else (a, b)
     margins = [_margins(m, mode) for m in kernel.shape[2:]]
     image = np.pad(image, [(0, 0), (0, 0), *margins])
-    y = _BY_RANK[a.ndim - 2](image, np.flip(kernel, tuple(range(2, kernel.ndim))))
+    y: Any = _BY_RANK[a.ndim - 2](image, np.flip(kernel, tuple(range(2, kernel.ndim))))
     y = np.swapaxes(y, 0, 1) if swapped else y
     y = np.reshape(y, (*rest_a, *rest_b, *y.shape[2:]))
     return y if has_tensor((A, B)) else settled(y)

@@ -180,13 +180,9 @@ def _check_strict(func: Callable[..., Any], parts: tuple[Any, ...], create: bool
 
 @plain("autograd.functional.jacobian")
 def jacobian(
-    func: Callable[..., Any],
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
-    strategy: str = "reverse-mode",
-) -> Any:
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False,
+    vectorize: bool = False, strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
     """Return the Jacobian of a function: for each output, that with respect to each input."""
     forward = _is_forward(strategy, "strategy")
     if forward and (create_graph or not vectorize) and not (strict and not create_graph):
@@ -245,13 +241,9 @@ def _slopes(value: Tensor, inputs: Any, strict: bool) -> tuple[Any, ...]:
 
 @plain("autograd.functional.hessian")
 def hessian(
-    func: Callable[..., Any],
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
-    outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False,
+    vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
     """Return the Hessian of a function of one number: for each pair of inputs."""
     forward = _is_forward(outer_jacobian_strategy, "outer_jacobian_strategy")
     several, parts = _tuple(inputs, "inputs")

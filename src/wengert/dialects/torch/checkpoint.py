@@ -55,13 +55,9 @@ class Again:
     """One call of a function, which can be made again as it was made first."""
 
     def __init__(
-        self,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        options: dict[str, Any],
-        keep_state: bool,
-        context: Any = None,
-    ) -> None:
+        self, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any],
+        keep_state: bool, context: Any = None,
+    ) -> None:  # fmt: skip
         self.function, self.args, self.options = function, args, options
         self.required = [_requires_grad(a) for a in (*args, *options.values())]
         self.state = NAMES["get_rng_state"]() if keep_state and "get_rng_state" in NAMES else None
@@ -295,15 +291,10 @@ def _refuse(kwargs: dict[str, Any]) -> None:
 
 @plain("utils.checkpoint.checkpoint")
 def checkpoint(
-    function: Callable[..., Any],
-    *args: Any,
-    use_reentrant: bool | None = None,
-    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
-    determinism_check: str = "default",
-    debug: bool = False,
-    early_stop: bool = True,
-    **kwargs: Any,
-) -> Any:
+    function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn, determinism_check: str = "default",
+    debug: bool = False, early_stop: bool = True, **kwargs: Any,
+) -> Any:  # fmt: skip
     """Return what a function gives; for the gradient it is called again."""
     use_reentrant, keep_state = _read(use_reentrant, kwargs)
     if use_reentrant:

@@ -82,14 +82,9 @@ class _Check:
     """A function at some arguments, with its Jacobians by differences and by rules."""
 
     def __init__(
-        self,
-        function: Callable[..., Any],
-        inputs: Any,
-        eps: float,
-        tolerances: tuple[float, float],
-        dtypes: bool,
-        fast: bool,
-    ) -> None:
+        self, function: Callable[..., Any], inputs: Any, eps: float,
+        tolerances: tuple[float, float], dtypes: bool, fast: bool,
+    ) -> None:  # fmt: skip
         self.function, self.inputs = function, _listed(inputs)
         self.eps, self.tolerances, self.dtypes = eps, tolerances, dtypes
         self.draw = np.random.default_rng(0) if fast else None
@@ -236,23 +231,13 @@ class _Check:
 
 
 def gradcheck(
-    func: Callable[..., Any],
-    inputs: Any,
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False,
-    check_batched_grad: bool = False,
-    check_batched_forward_grad: bool = False,
-    check_forward_ad: bool = False,
-    check_backward_ad: bool = True,
-    fast_mode: bool = False,
+    func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5,
+    rtol: float = 1e-3, raise_exception: bool = True, nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True, check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False, check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False, check_backward_ad: bool = True, fast_mode: bool = False,
     masked: bool | None = None,
-) -> bool:
+) -> bool:  # fmt: skip
     """Return whether gradients are what differences of values say; if not, raise by default."""
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError(
@@ -279,15 +264,10 @@ def gradcheck(
 
 
 def gradgradcheck(
-    func: Callable[..., Any],
-    inputs: Any,
-    grad_outputs: Any = None,
-    *,
-    gen_non_contig_grad_outputs: bool = False,
-    check_fwd_over_rev: bool = False,
-    check_rev_over_rev: bool = True,
-    **options: Any,
-) -> bool:
+    func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *,
+    gen_non_contig_grad_outputs: bool = False, check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True, **options: Any,
+) -> bool:  # fmt: skip
     """Return whether gradients of gradients are what differences of gradients say.
 
     The other options are those of `gradcheck`.

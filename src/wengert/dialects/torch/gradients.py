@@ -352,13 +352,9 @@ def _why_cut(tensor: Tensor) -> str:
 
 
 def sweep(
-    targets: list[Node],
-    seeds: Sequence[Tensor],
-    sources: set[Node] | None,
-    keep: bool,
-    create: bool,
-    accumulates: bool = False,
-) -> tuple[dict[Node, Any], Running]:
+    targets: list[Node], seeds: Sequence[Tensor], sources: set[Node] | None, keep: bool,
+    create: bool, accumulates: bool = False,
+) -> tuple[dict[Node, Any], Running]:  # fmt: skip
     """Return the cotangents of nodes, as tensors of Wengert; of all leaves if none are given.
 
     With them comes what is known of the sweep.
@@ -474,13 +470,9 @@ def _seeded(targets: list[Any], given: list[Any]) -> tuple[list[Node], list[Tens
 
 
 def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Any = None,
-) -> None:
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, grad_variables: Any = None, inputs: Any = None,
+) -> None:  # fmt: skip
     """Add the gradients of tensors to the leaves that they were computed from."""
     if grad_variables is not None:
         if grad_tensors is not None:
@@ -577,16 +569,10 @@ def captured(nodes: list[Node]) -> list[Node]:
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    only_inputs: bool = True,
-    allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
-    materialize_grads: bool = False,
-) -> Any:
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,
+    is_grads_batched: bool = False, materialize_grads: bool = False,
+) -> Any:  # fmt: skip
     """Return the gradients of outputs with respect to inputs, which keep theirs."""
     if materialize_grads and allow_unused is False:
         raise ValueError(

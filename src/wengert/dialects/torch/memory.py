@@ -607,13 +607,9 @@ def is_interested(node: Node | None) -> bool:
 
 
 def settle(
-    base: Tensor,
-    path: tuple[View, ...],
-    node: Node | None,
-    own: bool = False,
-    label: str = "CopyBackwards",
-    key: Key = None,
-) -> None:
+    base: Tensor, path: tuple[View, ...], node: Node | None, own: bool = False,
+    label: str = "CopyBackwards", key: Key = None,
+) -> None:  # fmt: skip
     """Give a base the node for what was written to it, or to a view of it, or to elements of that.
 
     `node` is the node of what was written; it is the tensor's `own` if no other tensor has it.

@@ -30,12 +30,9 @@ def _method(function: Any) -> Any:
 
 @_method
 def backward(
-    self: Tensor,
-    gradient: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Any = None,
-) -> None:
+    self: Tensor, gradient: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, inputs: Any = None,
+) -> None:  # fmt: skip
     """Add the gradients of this tensor to the leaves that it was computed from."""
     gradients.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 

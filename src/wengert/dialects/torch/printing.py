@@ -38,13 +38,9 @@ _PROFILES = {
 
 
 def set_printoptions(
-    precision: int | None = None,
-    threshold: float | None = None,
-    edgeitems: int | None = None,
-    linewidth: int | None = None,
-    profile: str | None = None,
-    sci_mode: bool | None = None,
-) -> None:
+    precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,
+    linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None,
+) -> None:  # fmt: skip
     """Set how tensors are printed from now on."""
     changes = {} if profile is None else dataclasses.asdict(_PROFILES.get(profile, OPTIONS))
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems}

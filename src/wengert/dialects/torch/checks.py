@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch.gradients import grad
+from wengert.dialects.torch.memory import is_expanded
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made, outward
 from wengert.transforms.forward import jvp
@@ -64,7 +65,7 @@ def _positions_to_check(inputs: list[Any]) -> list[int]:
                 "are mostly rounding errors; write x.double()",
                 stacklevel=4,
             )
-        if any(n > 1 and not s for n, s in zip(value._raw.shape, value._raw.strides, strict=True)):
+        if is_expanded(value._raw):
             raise RuntimeError(
                 f"gradcheck: input {position} was expanded, so that several elements share "
                 "memory and cannot be changed one by one; write x.contiguous() before gradcheck"

@@ -252,25 +252,22 @@ def _add_in_place(held: Tensor, gradient: Tensor) -> None:
         memory.overwrite(held, ns.add(convert(held), convert(gradient)))
 
 
-class Own:
-    """Gives out gradients that share memory with nothing else.
+def owning(taken: Sequence[Any], seen: bool = False) -> Callable[[Any], Any]:
+    """Return a function from gradients to gradients that share memory with nothing else.
 
     `seen` says that a program's functions may have kept any of them.
     """
+    keys = {id(memory.owner(raw)) for raw in taken if type(raw) is np.ndarray}
 
-    def __init__(self, taken: Sequence[Any], seen: bool = False) -> None:
-        self._taken = {id(memory.owner(raw)) for raw in taken if type(raw) is np.ndarray}
-        self._seen = seen
-
-    def __call__(self, g: Any) -> Any:
+    def own(g: Any) -> Any:
         if type(g) is not np.ndarray:
             return np.asarray(g) if isinstance(g, np.generic) else g
-        key = id(g)
-        if self._seen or key in self._taken or g.base is not None or not g.flags.writeable:
+        if seen or id(g) in keys or g.base is not None or not g.flags.writeable:
             g = g.copy()
-            key = id(g)
-        self._taken.add(key)
+        keys.add(id(g))
         return g
+
+    return own
 
 
 # -- the sweep -------------------------------------------------------------------------------------
@@ -452,6 +449,13 @@ def _sequence(value: Any) -> list[Any]:
     return list(value.values() if isinstance(value, Mapping) else value)
 
 
+def _named(inputs: Any, name: str) -> list[Any]:
+    found = _sequence(inputs)
+    if not found:
+        raise RuntimeError(f"{name}: inputs is empty; name one tensor at least")
+    return found
+
+
 def _paired(targets: list[Any], given: Any, what: str) -> list[Any]:
     seeds = [None] * len(targets) if given is None else _sequence(given)
     if len(seeds) < len(targets):
@@ -484,9 +488,7 @@ def backward(
     targets = _sequence(tensors)
     sources = None
     if inputs is not None:
-        chosen = _sequence(inputs)
-        if not chosen:
-            raise RuntimeError("backward: inputs is empty; name one tensor at least")
+        chosen = _named(inputs, "backward")
         for tensor in chosen:
             if isinstance(tensor, Tensor) and not tensor.is_leaf:
                 retain_grad(tensor)
@@ -494,7 +496,7 @@ def backward(
     nodes, seeds = _seeded(targets, _paired(targets, grad_tensors, "tensors"))
     keep = create_graph if retain_graph is None else retain_graph
     found, done = sweep(nodes, seeds, sources, keep, create_graph, True)
-    own = Own([s._raw for s in seeds], done.seen)
+    own = owning([s._raw for s in seeds], done.seen)
     after = active.set(switched(current(), create_graph))
     try:
         with Quiet():
@@ -579,9 +581,7 @@ def grad(
             "materialize_grads=True gives zeros for unused inputs, and allow_unused=False "
             "forbids them; leave allow_unused out"
         )
-    targets, wanted = _sequence(outputs), _sequence(inputs)
-    if not wanted:
-        raise RuntimeError("grad: inputs is empty; name one tensor at least")
+    targets, wanted = _sequence(outputs), _named(inputs, "grad")
     given = _paired(targets, grad_outputs, "outputs")
     keep = create_graph if retain_graph is None else retain_graph
     sources = captured([source_of(t, i) for i, t in enumerate(wanted)])
@@ -593,7 +593,7 @@ def grad(
         found, done = sweep(nodes, seeds, set(sources), keep, create_graph)
         seen = done.seen
     answers: list[Any] = []
-    own = Own([s._raw for s in given if s is not None], seen)
+    own = owning([s._raw for s in given if s is not None], seen)
     for position, node in enumerate(sources):
         g = found.get(node)
         if g is not None:

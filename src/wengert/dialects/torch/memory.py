@@ -1,9 +1,9 @@
 """Tensors that change: writing in place, views that share memory, and what was overwritten.
 
 Memory is NumPy's: a view of an array is a view of its memory, so a write to one shows in all. The
-list of operations has to say the same. After a write through a view, the node of its base becomes
-"the base before, with this part replaced" (`COPY`), and each view gives up its node: when it is
-next asked for, `derive` makes it from the base's. So a write costs what it writes.
+tape has to say the same. After a write through a view, the node of its base becomes "the base
+before, with this part replaced" (`COPY`), and each view gives up its node: when it is next asked
+for, `derive` makes it from the base's. So a write costs what it writes.
 
 A node keeps the arrays that its rule reads. A write to such an array is found out when a sweep
 needs it: `WRITTEN` knows for each piece of memory when it was last written to, and nodes know
@@ -474,34 +474,27 @@ def overwrite(
     The value's node, if made since the order that is given, was made for it alone.
     """
     with Tracking():
+        is_array = type(tensor._raw) is np.ndarray
         number = not value._raw.shape and value._node is None and not label.startswith("Copy")
-        if number and type(tensor._raw) is np.ndarray:
-            value = astype(value, tensor._raw.dtype)  # one number for all, also where they are one
-        else:
-            value = _fitted(value, tensor._raw)
-        base = base_of(tensor)
-        if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
-            check_view(tensor)
-        if type(tensor._raw) is np.ndarray and type(value._raw) is np.ndarray:
-            write(tensor._raw, value._raw)
-            node = value._node
-            own = _is_own(node, since)
-            if own:
-                _move(value, tensor._raw)
-                assert node is not None
-                if tensor._path and any("y" in (reads or ()) for reads in node.op.reads):
-                    node = nodes.behind(node)
-            settle(base, path_of(tensor), node, own, label)
-            if type(node) is Behind and own:
-                node.place = weakref.ref(tensor._node)
-            elif tensor._retains and tensor is not base:
-                derive(tensor, "_node")
-        else:
-            _replace(base, path_of(tensor), value, _is_own(value._node, since), label)
-
-
-def _is_own(node: Node | None, since: int | None) -> bool:
-    return node is not None and since is not None and node.order >= since
+        # one number is written to all elements, also where they share a place
+        single = number and is_array
+        value = astype(value, tensor._raw.dtype) if single else _fitted(value, tensor)
+        base, path, node = base_of(tensor), path_of(tensor), value._node
+        own = node is not None and since is not None and node.order >= since
+        if not is_array or type(value._raw) is not np.ndarray:
+            return _replace(base, path, value, own, label)
+        write(tensor._raw, value._raw)
+        if own:
+            assert node is not None
+            _move(value, tensor._raw)
+            if tensor._path and any("y" in (reads or ()) for reads in node.op.reads):
+                node = nodes.behind(node)
+        settle(base, path, node, own, label)
+        if type(node) is Behind and own:
+            node.place = weakref.ref(tensor._node)
+        elif tensor._retains and tensor is not base:
+            derive(tensor, "_node")
+    return None
 
 
 def overwrite_part(tensor: Tensor, step: View, value: Native) -> None:
@@ -511,18 +504,16 @@ def overwrite_part(tensor: Tensor, step: View, value: Native) -> None:
             part = viewed(tensor, step(convert(tensor)), step, "SliceBackward0")
             return overwrite(part, value)
         place = step(wrap_native(tensor._raw))._raw
-        value = _fitted(value, place)
-        if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
-            check_view(tensor)
+        value = _fitted(value, tensor, place)
         write(place, value._raw)
-        base = base_of(tensor)
-        settle(base, (*path_of(tensor), step), value._node)
+        settle(base_of(tensor), (*path_of(tensor), step), value._node)
     return None
 
 
-def _fitted(value: Native, raw: Any) -> Native:
-    """Return a value in the shape and dtype of what it is written to."""
-    shape, new = tuple(raw.shape), value._raw
+def _fitted(value: Native, tensor: Tensor, place: Any = None) -> Native:
+    """Return a value in the shape and dtype of what it is written to: a tensor, or part of it."""
+    raw, new = tensor._raw if place is None else place, value._raw
+    shape = tuple(raw.shape)
     if new.dtype != raw.dtype:
         if new.dtype.kind == "c" and raw.dtype.kind != "c":
             value = ns.real(value)
@@ -538,6 +529,8 @@ def _fitted(value: Native, raw: Any) -> Native:
                 f"{list(shape)}; an in-place operation cannot change a shape"
             )
         value = ns.broadcast_to(value, shape)
+    if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
+        check_view(tensor)
     return value
 
 
@@ -577,14 +570,15 @@ def _is_dense(raw: np.ndarray) -> bool:
     return True
 
 
+def is_expanded(raw: np.ndarray) -> bool:
+    """Return whether several elements of an array are one place in memory, along an axis."""
+    lengths = zip(raw.shape, raw.strides, strict=True)
+    return 0 in raw.strides and raw.size > 0 and any(n > 1 and not s for n, s in lengths)
+
+
 def check_memory(raw: np.ndarray, several: bool = False) -> None:
     """Raise if memory cannot be written to, or would be by several elements and may not."""
-    if (
-        not several
-        and raw.size
-        and 0 in raw.strides
-        and any(n > 1 and not s for n, s in zip(raw.shape, raw.strides, strict=True))
-    ):
+    if not several and is_expanded(raw):
         raise RuntimeError(
             "several elements of the tensor that is written to share one place in memory; write "
             "x.clone() before the operation"

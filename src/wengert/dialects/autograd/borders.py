@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import importlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -108,3 +109,10 @@ def missing(module: str, name: str, names: Iterable[str], why: str = "") -> Attr
     return AttributeError(
         f"module {module!r} has no attribute {name!r}{f'; {why}' if why else nearest}"
     )
+
+
+def late(package: str, name: str, names: Iterable[str], why: str = "") -> Any:
+    """Return a module of a package, which is imported when it is first used."""
+    if name in names:
+        return importlib.import_module(f"{package}.{name}")
+    raise missing(package, name, names, why)

@@ -480,10 +480,7 @@ def backward(
     """Add the gradients of tensors to the leaves that they were computed from."""
     if grad_variables is not None:
         if grad_tensors is not None:
-            raise RuntimeError(
-                "backward: grad_tensors and its old name grad_variables were both given; give "
-                "`grad_tensors` only"
-            )
+            raise RuntimeError("backward: leave out grad_variables, the old name of grad_tensors")
         grad_tensors = grad_variables
     targets = _sequence(tensors)
     sources = None
@@ -578,8 +575,7 @@ def grad(
     """Return the gradients of outputs with respect to inputs, which keep theirs."""
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "materialize_grads=True gives zeros for unused inputs, and allow_unused=False "
-            "forbids them; leave allow_unused out"
+            "grad: materialize_grads=True allows unused inputs; leave allow_unused out"
         )
     targets, wanted = _sequence(outputs), _named(inputs, "grad")
     given = _paired(targets, grad_outputs, "outputs")

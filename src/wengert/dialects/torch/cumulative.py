@@ -20,8 +20,8 @@ from wengert.dialects.torch.axes import (
     tensor_of,
     unable,
 )
+from wengert.dialects.torch.copies import in_order
 from wengert.dialects.torch.return_types import results
-from wengert.dialects.torch.shapes import in_order
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import astype, convert, ns, promoted
 from wengert.engine.tensor import Tensor as Native

@@ -126,6 +126,11 @@ def default() -> dtype:
     return _default[0]
 
 
+def or_default(kind: np.dtype | None) -> np.dtype:
+    """Return a dtype that may be left out, or the default one."""
+    return default().numpy if kind is None else kind
+
+
 def set_default(kind: dtype) -> None:
     """Set the dtype that Python's floating numbers get."""
     if type(kind) is not dtype or not kind.is_floating_point:

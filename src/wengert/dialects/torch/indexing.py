@@ -16,8 +16,8 @@ import numpy as np
 from wengert import backends
 from wengert.dialects.torch import conventions, dtypes, memory
 from wengert.dialects.torch.axes import axis_of
+from wengert.dialects.torch.copies import in_order
 from wengert.dialects.torch.modes import GRAD, Tracking, current
-from wengert.dialects.torch.shapes import in_order
 from wengert.dialects.torch.table import (
     as_is,
     guarded,

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.creation import new
-from wengert.dialects.torch.devices import check_device, read_sizes
-from wengert.dialects.torch.random import default_generator
+from wengert.dialects.torch.devices import check_device
+from wengert.dialects.torch.generators import default_generator
+from wengert.dialects.torch.kinds import read_lengths
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor
 
@@ -150,7 +152,7 @@ def make_tensor(
 ) -> Tensor:
     """Return a tensor of random numbers between bounds, by default from -9 to 9."""
     check_device(device)
-    sizes = read_sizes("make_tensor", shape)
+    sizes = read_lengths(shape, Argument("make_tensor", "shape"))
     kind = dtypes.to_numpy(dtype)
     least = {"b": 0.0, "u": 0.0}.get(kind.kind, -9.0) if low is None else low
     most = {"b": 2.0, "u": 10.0, "i": 10.0}.get(kind.kind, 9.0) if high is None else high

@@ -10,10 +10,11 @@ import numpy as np
 
 from wengert.dialects.torch import conventions, dtypes, memory
 from wengert.dialects.torch.axes import axis_of, kind_of, unable
+from wengert.dialects.torch.generators import default_generator
 from wengert.dialects.torch.memory import change
 from wengert.dialects.torch.nn import kinks
 from wengert.dialects.torch.nn.arguments import F, activation, functional, is_batched, number, real
-from wengert.dialects.torch.random import _exponential, default_generator
+from wengert.dialects.torch.random import exponential
 from wengert.dialects.torch.table import NAMES, guarded, offered, offered_as, plain, put
 from wengert.dialects.torch.tensors import Tensor, astype, ns, of_one, only_tensor
 from wengert.engine.record import apply
@@ -303,7 +304,7 @@ _of_functional("softmin", guarded(_softmin, "SoftmaxBackward0"))
 
 
 def _gumbel(size: tuple[int, ...], kind: np.dtype) -> np.ndarray:
-    waits = _exponential(default_generator, math.prod(size), kind).astype(kind)
+    waits = exponential(default_generator, math.prod(size)).astype(kind)
     return -np.log(waits.reshape(size))
 
 

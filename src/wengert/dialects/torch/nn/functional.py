@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch.axes import kind_of, labelled
+from wengert.dialects.torch.generators import default_generator
 from wengert.dialects.torch.memory import overwrite
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.arguments import (
@@ -22,7 +23,7 @@ from wengert.dialects.torch.nn.arguments import (
     whole,
     wrong,
 )
-from wengert.dialects.torch.random import _happens, default_generator
+from wengert.dialects.torch.random import happens
 from wengert.dialects.torch.table import guarded, in_place, offered, plain, put
 from wengert.dialects.torch.tensors import Tensor, ns, only_tensor, values_of
 from wengert.engine.tensor import Tensor as Native
@@ -313,7 +314,7 @@ def _dropped(input: Any, p: float, by_channel: bool, alpha: bool) -> Native:
 
 
 def _kept(size: tuple[int, ...], chance: float, kind: np.dtype) -> np.ndarray:
-    return _happens(default_generator, chance, math.prod(size)).reshape(size).astype(kind)
+    return happens(default_generator, chance, math.prod(size)).reshape(size).astype(kind)
 
 
 def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = False) -> Any:

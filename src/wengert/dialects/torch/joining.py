@@ -217,10 +217,7 @@ _stack_along(
     "row_stack",
 )
 _stack_along(
-    2,
-    functools.partial(_at_least, ndim=3),
-    "Return tensors joined along the third axis.",
-    "dstack",
+    2, functools.partial(_at_least, ndim=3), "Return tensors joined along the third axis.", "dstack"
 )
 _stack_along(
     1,

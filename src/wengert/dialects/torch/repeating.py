@@ -7,16 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch.copies import copied, in_order
-from wengert.dialects.torch.kinds import (
-    Axis,
-    Input,
-    Int,
-    Ints,
-    Number,
-    SeveralAxes,
-    Sizes,
-    axis_of,
-)
+from wengert.dialects.torch.kinds import Axis, Input, Int, Ints, Number, SeveralAxes, Sizes, axis_of
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import ns, static
 from wengert.dialects.torch.views import check_different, exchanged

@@ -489,7 +489,7 @@ def _fill(self: Any, value: Any, label: str) -> Tensor:
     memory.check_writable(self)
     with Tracking():
         memory.overwrite(self, scalar(value, convert(self), "fill_"), label=label)
-    return self  # type: ignore[no-any-return]
+    return self
 
 
 @direct("Tensor.fill_", "fill_")
@@ -523,4 +523,4 @@ def fill_diagonal_(self: Given, fill_value: Number, wrap: Bool = False) -> Tenso
     np.fill_diagonal(chosen, True, wrap=wrap and len(shape) == 2)
     value = wrap_native(as_number(fill_value, self._raw.dtype))
     _put_there(self, chosen.nonzero(), value, False)
-    return self  # type: ignore[no-any-return]
+    return self

@@ -19,13 +19,12 @@ from wengert.dialects.torch.kinds import (
     Given,
     Input,
     Int,
-    Ints,
     Lengths,
     Number,
     Size,
     read_lengths,
 )
-from wengert.dialects.torch.table import DIRECT, NAMES, as_view, direct, offered, plain, put
+from wengert.dialects.torch.table import DIRECT, as_view, direct, offered, plain, put
 from wengert.dialects.torch.tensors import Tensor, made, ns, store
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops import elementwise
@@ -301,14 +300,6 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
     return made(ndarray.view(np.ndarray))
 
 
-@creates("frombuffer")
-def frombuffer(buffer: Any, *, dtype: Any, count: Int = -1, offset: Int = 0) -> np.ndarray:
-    """Return a tensor with the memory of a Python buffer."""
-    if dtype is None:
-        raise TypeError("frombuffer(): bytes have no dtype; give dtype=")
-    return np.frombuffer(buffer, dtype, count, offset)
-
-
 @plain("from_dlpack", "utils.dlpack.from_dlpack")
 def from_dlpack(ext_tensor: Any) -> Tensor:
     """Return a tensor with the memory of another library's array."""
@@ -397,12 +388,6 @@ def new_full(self: Given, size: Size, fill_value: Scalar, *, dtype: Any) -> np.n
     return _full(size, fill_value, self._raw.dtype if dtype is None else dtype)
 
 
-@creates("scalar_tensor")
-def scalar_tensor(s: Scalar, *, dtype: Any) -> np.ndarray:
-    """Return a tensor without axes, of the default dtype if none is given."""
-    return _full((), s, dtypes.or_default(dtype))
-
-
 @creates("full_like")
 def full_like(
     input: Given, fill_value: Scalar, *, dtype: Any, memory_format: Any = None
@@ -411,35 +396,6 @@ def full_like(
     raw = like(input, dtype, memory_format)
     raw[...] = _full((), fill_value, raw.dtype)
     return raw
-
-
-def _strided(shape: tuple[int, ...], steps: tuple[int, ...], kind: np.dtype) -> np.ndarray:
-    if len(steps) != len(shape):
-        raise RuntimeError(f"strides {steps} do not fit shape {shape}; give one for each axis")
-    needed = 1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True) if n)
-    memory = np.empty(0 if 0 in shape else needed, kind)
-    return np.ndarray(shape, kind, memory, 0, tuple(s * kind.itemsize for s in steps))
-
-
-@creates("empty_strided")
-def empty_strided(size: Size, stride: Ints, *, dtype: Any) -> np.ndarray:
-    """Return a tensor without values and with given strides."""
-    return _strided(size, stride, dtypes.or_default(dtype))
-
-
-@creates("Tensor.new_empty_strided")
-def new_empty_strided(self: Given, size: Size, stride: Ints, *, dtype: Any) -> np.ndarray:
-    """Return a tensor of this one's dtype without values and with given strides."""
-    return _strided(size, stride, self._raw.dtype if dtype is None else dtype)
-
-
-@creates("empty_permuted")
-def empty_permuted(size: Size, physical_layout: Ints, *, dtype: Any) -> np.ndarray:
-    """Return a tensor without values whose axes lie in memory in a given order."""
-    if sorted(physical_layout) != list(range(len(size))):
-        raise RuntimeError(f"physical_layout is {physical_layout}; name each axis once")
-    raw = np.empty([size[axis] for axis in physical_layout], dtypes.or_default(dtype))
-    return raw.transpose(np.argsort(physical_layout))
 
 
 @creates("eye")
@@ -452,25 +408,6 @@ def eye(n: Int, m: Int | None = None, *, dtype: Any) -> np.ndarray:
 
 
 # -- ranges ----------------------------------------------------------------------------------------
-
-
-def _steps(start: Any, end: Any, step: Any, closed: bool) -> int:
-    """Return how many numbers there are from start to end, with end itself if `closed`."""
-    if step == 0 or not (math.isfinite(start) and math.isfinite(end)) or (end - start) * step < 0:
-        raise RuntimeError(
-            f"there is no range from {start} to {end} in steps of {step}; give finite numbers, "
-            "and a step that leads from the one to the other"
-        )
-    if isinstance(start, int) and isinstance(end, int) and isinstance(step, int):
-        return (end - start) // step + 1 if closed else -((start - end) // step)
-    found = (end - start) / step
-    return math.floor(found) + 1 if closed else math.ceil(found)
-
-
-def _range(start: Any, step: Any, count: int, kind: np.dtype) -> np.ndarray:
-    if kind.kind in "iu":
-        return cast(start + step * np.arange(count), kind)
-    return cast(float(start) + float(step) * np.arange(count), kind)
 
 
 @creates("arange")
@@ -500,14 +437,16 @@ def arange(
             raise ValueError(f"the step {bounds[2]} is 0 in {dtype}; give another")
         bounds = cut
     first, last, by = bounds
-    return _range(first, by, _steps(first, last, by, closed=False), dtype)
-
-
-@creates("range")
-def range_(start: Real = 0, end: Real | None = None, step: Real = 1, *, dtype: Any) -> np.ndarray:
-    """Return numbers from start to end, with end."""
-    first, last = (0, start) if end is None else (start, end)
-    return _range(first, step, _steps(first, last, step, closed=True), dtypes.or_default(dtype))
+    if by == 0 or not (math.isfinite(first) and math.isfinite(last)) or (last - first) * by < 0:
+        raise RuntimeError(
+            f"there is no range from {first} to {last} in steps of {by}; give finite numbers, and "
+            "a step that leads from the one to the other"
+        )
+    whole = all(isinstance(b, int) for b in bounds)
+    count = -((first - last) // by) if whole else math.ceil((last - first) / by)
+    if dtype.kind == "f":
+        first, by = float(first), float(by)
+    return cast(first + by * np.arange(count), dtype)
 
 
 def _read_end(value: Any, at: Argument, x: Any = None) -> Any:
@@ -654,12 +593,3 @@ def new_(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     """Return a tensor of this one's dtype, of sizes or of data."""
     found = _legacy(self._raw.dtype, args, device, strict=True)
     return found if isinstance(found, Tensor) else made(found)
-
-
-@plain("set_default_tensor_type")
-def set_default_tensor_type(t: Any, /) -> None:
-    """Set the dtype that Python's floating numbers get, by the class of tensors of it."""
-    found = NAMES.get(t.removeprefix("torch.")) if isinstance(t, str) else t
-    if not isinstance(found, _OfDtype):
-        raise TypeError(f"{t!r} is no type of tensors; write torch.set_default_dtype")
-    dtypes.set_default(found.kind)

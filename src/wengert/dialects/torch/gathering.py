@@ -17,10 +17,9 @@ from wengert.dialects.torch.kinds import (
     Input,
     TensorOrNumber,
     read_given,
-    read_size,
 )
-from wengert.dialects.torch.table import as_is, direct, offered
-from wengert.dialects.torch.tensors import Tensor, convert, made, ns, values_of
+from wengert.dialects.torch.table import offered
+from wengert.dialects.torch.tensors import convert, ns, values_of
 from wengert.engine.batching import Batched
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -380,15 +379,3 @@ def put_(input: Input, index: LongPositions, source: Input, accumulate: Bool = F
     flat, values = ns.reshape(input, (-1,)), ns.reshape(source, (-1,))
     key = indexing.parse_key((_flat(positions),), flat.shape).parts
     return ns.reshape(_reduced(flat, key, values, "sum" * accumulate, True), input.shape)
-
-
-@direct("unravel_index")
-def unravel_index(indices: Positions, shape: Any) -> tuple[Tensor, ...]:
-    """Return the indices along each axis of elements that are given by flat positions."""
-    lengths = read_size(
-        (shape,) if isinstance(shape, int) else shape, Argument("unravel_index", "shape")
-    )
-    size = int(np.prod(lengths))
-    if indices.size and (indices.min() < 0 or indices.max() >= size):
-        raise as_is(ValueError(f"unravel_index: an index is beyond {size} elements"))
-    return tuple([made(np.asarray(p, np.int64)) for p in np.unravel_index(indices, lengths)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from wengert.dialects.torch import devices, dtypes, memory
 from wengert.dialects.torch.copies import copied
 from wengert.dialects.torch.creation import TYPES, cast, from_numpy
 from wengert.dialects.torch.devices import check_device, sized
-from wengert.dialects.torch.kinds import Bool, Given, Input, Lengths, Number, ShapeOf, axis_of
+from wengert.dialects.torch.kinds import Bool, Given, Input, Number, ShapeOf, axis_of
 from wengert.dialects.torch.modes import is_grad_enabled
-from wengert.dialects.torch.table import NAMES, both, direct, guarded, offered, put
+from wengert.dialects.torch.table import NAMES, both, direct, guarded, offered, plain, put
 from wengert.dialects.torch.tensors import Tensor, ns, values_of
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -114,13 +114,6 @@ def is_contiguous(self: Tensor, memory_format: Any = devices.contiguous_format) 
 
 
 @_method
-def dim_order(self: Tensor) -> tuple[int, ...]:
-    """Return the axes in the order in which they lie in memory."""
-    steps = _array(self).strides
-    return tuple(sorted(range(len(steps)), key=lambda k: -steps[k]))
-
-
-@_method
 def data_ptr(self: Tensor) -> int:
     """Return the address of the first element."""
     return int(_array(self).ctypes.data) if self._raw.size else 0
@@ -136,11 +129,11 @@ def storage_offset(self: Tensor) -> int:
 
 
 class Storage:
-    """The memory of tensors, all of whose elements are in a row."""
+    """The memory of tensors, all of whose elements, or bytes, are in a row."""
 
-    def __init__(self, raw: np.ndarray) -> None:
+    def __init__(self, raw: np.ndarray, kind: np.dtype | None = None) -> None:
         self._whole = memory.owner(raw)
-        self._kind = raw.dtype
+        self._row = self._whole.ravel(order="K").view(kind or raw.dtype)
 
     def data_ptr(self) -> int:
         """Return the address."""
@@ -150,20 +143,17 @@ class Storage:
         """Return the number of bytes."""
         return int(self._whole.nbytes)
 
-    def size(self) -> int:
-        """Return the number of elements."""
-        return self._whole.nbytes // self._kind.itemsize
-
     def tolist(self) -> list[Any]:
         """Return the elements."""
-        found: list[Any] = self._whole.ravel(order="K").view(self._kind).tolist()
-        return found
+        return self._row.tolist()  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
-        return self.size()
+        return len(self._row)
 
-    def __getitem__(self, place: int) -> Any:
-        return self.tolist()[place]
+    size = __len__
+
+    def __getitem__(self, index: int) -> Any:
+        return self.tolist()[index]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Storage) and other._whole is self._whole
@@ -172,17 +162,8 @@ class Storage:
         return id(self._whole)
 
 
-class UntypedStorage(Storage):
-    """The memory of tensors, as bytes."""
-
-    def __init__(self, raw: np.ndarray) -> None:
-        super().__init__(raw)
-        self._kind = np.dtype(np.uint8)
-
-
 put(("Tensor.storage", "Tensor._typed_storage"), lambda self: Storage(_array(self)))
-put(("Tensor.untyped_storage",), lambda self: UntypedStorage(_array(self)))
-put(("UntypedStorage",), UntypedStorage)
+put(("Tensor.untyped_storage",), lambda self: Storage(_array(self), np.dtype(np.uint8)))
 
 
 # -- kinds and places ------------------------------------------------------------------------------
@@ -299,7 +280,7 @@ def to(
     result = as_dtype(self, kind, copy)
     if memory_format in (None, devices.preserve_format) or is_contiguous(result, memory_format):
         return result
-    return _in_format(result, memory_format)  # type: ignore[no-any-return]
+    return _in_format(result, memory_format)
 
 
 def _reformat(input: Input, memory_format: Any) -> Native:
@@ -367,14 +348,6 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
 
 put(("Tensor.share_memory_",), lambda self: self)
 put(("Tensor.to_dense",), lambda self, dtype=None: self if dtype is None else to(self, dtype))
-
-
-@_method
-def is_set_to(self: Tensor, tensor: Tensor) -> bool:
-    """Return whether two tensors are the same elements of the same memory."""
-    one, two = _array(self), _array(tensor)
-    same_place = one.ctypes.data == two.ctypes.data and one.dtype == two.dtype
-    return bool(same_place and one.shape == two.shape and one.strides == two.strides)
 
 
 @_method
@@ -576,76 +549,6 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
 put(("Tensor.__reduce__",), lambda self: __reduce_ex__(self, 2))
 
 
-# -- memory that a program changes -----------------------------------------------------------------
-
-
-def _check_plain(self: Tensor, name: str) -> None:
-    if self.requires_grad:
-        raise RuntimeError(
-            f"{name}() would lose the gradient of this tensor, which requires one; write "
-            f"x.detach().{name}()"
-        )
-
-
-@_method
-def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Replace each number by what a Python function makes of it."""
-    _check_plain(self, "apply_")
-    found = [callable(v) for v in _array(self).ravel().tolist()]
-    return _replaced(self, found)
-
-
-@_method
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replace each number by what a Python function makes of it and another tensor's."""
-    _check_plain(self, "map_")
-    other = np.broadcast_to(_array(tensor), self._raw.shape)
-    pairs = zip(_array(self).ravel().tolist(), other.ravel().tolist(), strict=True)
-    return _replaced(self, [callable(a, b) for a, b in pairs])
-
-
-def _replaced(self: Tensor, values: list[Any]) -> Tensor:
-    raw = np.array(values).reshape(self._raw.shape)
-    memory.overwrite(self, wrap_native(cast(raw, self._raw.dtype)))
-    return self
-
-
-@_method
-def set_(self: Tensor, source: Any = None, *args: Any) -> Tensor:
-    """Have a tensor use another's memory."""
-    if not isinstance(source, Tensor) or args:
-        raise RuntimeError("set_: expected a tensor whose memory is to be used")
-    if source._raw.dtype != self._raw.dtype:
-        raise RuntimeError(f"set_: source of {source.dtype} for {self.dtype}; convert it")
-    self._raw = source._raw
-    return self
-
-
-@direct("Tensor.resize_")
-def resize_(self: Given, *shape: Lengths, memory_format: Any = None) -> Tensor:
-    """Give a tensor another shape; elements that are added have no value."""
-    _check_plain(self, "resize_")
-    raw, count = _array(self), math.prod(shape)
-    whole = memory.owner(raw)
-    row = raw.reshape(-1)
-    if count > row.size and raw.flags.c_contiguous and whole.flags.c_contiguous:
-        start = storage_offset(self)
-        rest = whole.reshape(-1).view(raw.dtype)[start:]
-        row = rest if rest.size >= count else row
-    if count > row.size:
-        grown = np.empty(count, raw.dtype)
-        grown[: row.size] = row
-        row = grown
-    self._raw = row[:count].reshape(shape)
-    return self  # type: ignore[no-any-return]
-
-
-@direct(*both("resize_as_"))
-def resize_as_(self: Given, the_template: ShapeOf, memory_format: Any = None) -> Tensor:
-    """Give a tensor another's shape; elements that are added have no value."""
-    return resize_(self, the_template)  # type: ignore[no-any-return]
-
-
 # -- the same numbers ------------------------------------------------------------------------------
 
 
@@ -668,10 +571,7 @@ def isclose(
     return in_line(lambda x, y: np.isclose(x, y, rtol, atol, equal_nan), input, other)
 
 
-@_method
+@plain(*both("allclose"))
 def allclose(*args: Any, **options: Any) -> bool:
     """Return whether two tensors are equal up to an absolute and a relative difference."""
     return bool(_array(isclose(*args, **options)).all())
-
-
-put(("allclose",), allclose)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument, Kind
+from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.creation import cast, creates, like
@@ -29,7 +29,6 @@ from wengert.dialects.torch.kinds import (
     Number,
     Size,
     TensorOrNumber,
-    read_given,
     read_lengths,
     read_size,
 )
@@ -469,28 +468,6 @@ def _zero_of(old: Input, raw: Any) -> Native:
     return _constant(raw, old)
 
 
-def _read_floating(value: Any, at: Argument, x: Any = None) -> Tensor:
-    found = read_given(value, at)
-    if found._raw.dtype.kind != "f":
-        raise RuntimeError(
-            f"{at.function} draws numbers with fractions, and the tensor has dtype {found.dtype}; "
-            "write x.float()"
-        )
-    return found
-
-
-def _read_positive(value: Any, at: Argument, x: Any = None) -> Any:
-    found = READERS.number(value, at)
-    if found <= 0:
-        raise RuntimeError(f"{at} is {found}; give a positive number")
-    return found
-
-
-#: A tensor of floating numbers that is written to, and a positive number.
-Place = Annotated[Any, Kind(_read_floating)]
-Positive = Annotated[Any, Kind(_read_positive)]
-
-
 @direct("Tensor.uniform_")
 def uniform_(self: Given, from_: Number = 0.0, to: Number = 1, *, generator: Rng = None) -> Tensor:
     """Fill a tensor with numbers that are uniform between two bounds."""
@@ -532,45 +509,14 @@ def bernoulli_(self: Given, p: Any = 0.5, *, generator: Rng = None) -> Tensor:
 
 
 @direct("Tensor.exponential_")
-def exponential_(self: Place, lambd: Positive = 1, *, generator: Rng = None) -> Tensor:
+def exponential_(self: Given, lambd: Number = 1, *, generator: Rng = None) -> Tensor:
     """Fill a tensor with exponential numbers."""
+    if self._raw.dtype.kind != "f" or lambd <= 0:
+        raise RuntimeError(
+            f"exponential_: lambda is {lambd} and dtype {self.dtype}; give a positive number, and "
+            "a tensor of floating numbers, as x.float()"
+        )
     return _written(self, lambda count: exponential(generator, count) / lambd)
-
-
-@direct("Tensor.cauchy_")
-def cauchy_(
-    self: Place, median: Number = 0, sigma: Positive = 1, *, generator: Rng = None
-) -> Tensor:
-    """Fill a tensor with Cauchy numbers."""
-
-    def values(count: int) -> np.ndarray:
-        return median + sigma * np.tan(np.pi * (generator.uniform(count, _DOUBLE) - 0.5))
-
-    return _written(self, values)
-
-
-@direct("Tensor.log_normal_")
-def log_normal_(
-    self: Place, mean: Number = 1, std: Positive = 2, *, generator: Rng = None
-) -> Tensor:
-    """Fill a tensor with numbers whose logarithms are normal."""
-
-    def values(count: int) -> np.ndarray:
-        return np.exp(generator.normal(count, _DOUBLE, in_blocks=False) * std + mean)
-
-    return _written(self, values)
-
-
-@direct("Tensor.geometric_")
-def geometric_(self: Given, p: Number, *, generator: Rng = None) -> Tensor:
-    """Fill a tensor with the number of trials until something of a given chance happens."""
-    if not 0 < p < 1:
-        raise RuntimeError(f"geometric_: p is {p}; give a chance between 0 and 1")
-
-    def values(count: int) -> np.ndarray:
-        return np.ceil(np.log(generator.uniform(count, _DOUBLE)) / math.log1p(-p))
-
-    return _written(self, values)
 
 
 @direct("Tensor.random_")

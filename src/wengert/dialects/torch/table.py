@@ -132,6 +132,32 @@ ABSENT: dict[str, str] = {
     },
     "library": "torch.library is not offered; declare operations with torch.autograd.Function",
 }
+ABSENT |= {
+    name: f"{name.replace('Tensor.', 'x.') if '.' in name else f'torch.{name}'} is not offered: it "
+    f"has no derivative; write {instead}"
+    for name, instead in {
+        "range": "torch.arange(start, end + step, step)",
+        "frombuffer": "torch.from_numpy(np.frombuffer(buffer, dtype))",
+        "scalar_tensor": "torch.tensor(x)",
+        "empty_strided": "torch.empty(shape).permute(order)",
+        "empty_permuted": "torch.empty(shape).permute(order)",
+        "unravel_index": "np.unravel_index(x.numpy(), shape)",
+        "set_default_tensor_type": "torch.set_default_dtype(dtype)",
+        "UntypedStorage": "x.untyped_storage()",
+        "is_storage": "isinstance",
+        "Tensor.new_empty_strided": "x.new_empty(shape).permute(order)",
+        "Tensor.apply_": "x.copy_(torch.tensor([f(v) for v in x.tolist()]))",
+        "Tensor.map_": "x.copy_(f(x, y))",
+        "Tensor.set_": "x.data = y",
+        "Tensor.resize_": "x.reshape(shape), or torch.empty(shape)",
+        "Tensor.resize_as_": "x.reshape(y.shape), or torch.empty(y.shape)",
+        "Tensor.dim_order": "x.stride()",
+        "Tensor.is_set_to": "x.data_ptr() == y.data_ptr() and x.stride() == y.stride()",
+        "Tensor.cauchy_": "x.uniform_().sub_(0.5).mul_(torch.pi).tan_()",
+        "Tensor.log_normal_": "x.normal_(mean, std).exp_()",
+        "Tensor.geometric_": "x.uniform_().log_().div_(math.log1p(-p)).ceil_()",
+    }.items()
+}
 _HERE = "wengert.dialects.torch"
 #: The modules that offer names, and those that do so once a name of theirs is looked up.
 PARTS = tuple(
@@ -236,6 +262,8 @@ def late_method(tensor: Tensor, name: str) -> Any:
     facade.load_all()
     if hasattr(type(tensor), name):
         return getattr(tensor, name)
+    if f"Tensor.{name}" in ABSENT:
+        raise AttributeError(ABSENT[f"Tensor.{name}"])
     methods = [n for n in dir(type(tensor)) if not n.startswith("_")]
     near = difflib.get_close_matches(name, methods, 3)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""

@@ -58,9 +58,9 @@ def read_key(key: Any, shape: tuple[int, ...]) -> Key:
     given = _as_parts(key)
     used = sum(_axes_of(part) for part in given)
     if used > len(shape):
-        if not shape:
-            raise IndexError("a tensor without axes takes no index; write x.item() for its number")
-        raise IndexError(f"there are more indices than axes: the tensor has {len(shape)}")
+        raise IndexError(
+            f"there are {used} indices for {len(shape)} axes; write x.item() for a single number"
+        )
     basic: list[Any] = []
     arrays: list[Any] = []
     label, axis, seen = "AliasBackward0", 0, False
@@ -237,10 +237,13 @@ def _gathered(input: Input, key: Any) -> Native:
         raise _mismatch(key) from error
 
 
+def _differs(key: tuple[Any, ...]) -> bool:
+    """Return whether a key differs between examples."""
+    return any(type(part) is Native for part in key)
+
+
 def _parsed(key: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
-    if any(type(part) is Native for part in key):
-        return indexing.parse_key(key, shape).parts
-    return key
+    return indexing.parse_key(key, shape).parts if _differs(key) else key
 
 
 def _mismatch(key: tuple[Any, ...]) -> IndexError:
@@ -259,20 +262,19 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         return _part_of(self, basic, label)
     if not _is_trivial(basic):
         self = _part_of(self, basic, label)
-    found: Tensor = _gathered(self, arrays)
-    return found
+    return _gathered(self, arrays)
 
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """Write to x[key]."""
     if key is False:
         return
-    if _is_bytes(key) and not isinstance(value, Tensor):
+    if isinstance(key, Tensor) and key._raw.dtype == np.uint8 and not isinstance(value, Tensor):
         raise RuntimeError(
             "x[mask] = number takes booleans, and this mask has bytes; write mask.bool()"
         )
     basic, arrays, label = read_key(key, self._raw.shape)
-    given = _value(self, value)
+    given = _value(value, self._raw.dtype)
     memory.check_writable(self)
     if all(type(part) is slice for part in arrays):
         if isinstance(value, Tensor) and type(self._raw) is np.ndarray:
@@ -294,29 +296,25 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     _put_there(self, arrays, given, False)
 
 
-def _is_bytes(key: Any) -> bool:
-    return isinstance(key, Tensor) and key._raw.dtype == np.uint8
-
-
 def _shape_of(basic: tuple[Any, ...], shape: Any) -> tuple[int, ...]:
     return tuple(np.broadcast_to(np.empty((), bool), tuple(shape))[basic].shape)
 
 
-def _value(tensor: Tensor, value: Any) -> Native:
-    """Return what is assigned to elements of a tensor."""
-    if isinstance(value, (bool, int, float, complex, np.generic)):
-        number = value.item() if isinstance(value, np.generic) else value
-        return wrap_native(as_number(number, tensor._raw.dtype))
-    if not isinstance(value, Tensor):
+def _value(value: Any, kind: np.dtype) -> Native:
+    """Return what is assigned to elements: a number in their dtype, or a tensor."""
+    if isinstance(value, (Tensor, Native)):
+        return convert(value)
+    if not is_operand(value):
         raise TypeError(
-            f"can't assign a {type(value).__name__} to a tensor of {tensor.dtype}; write "
+            f"can't assign a {type(value).__name__} to elements of {kind}; write "
             "torch.tensor(value)"
         )
-    return convert(value)
+    return wrap_native(as_number(value, kind))
 
 
 def as_number(value: Any, kind: np.dtype) -> np.ndarray:
     """Return a number in a dtype, which must not lose an imaginary part."""
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, complex) and kind.kind != "c":
         if value.imag:
             raise RuntimeError(f"the number does not fit into {kind}; write x.to() first")
@@ -333,10 +331,8 @@ def _stripped(value: Native, shape: Any) -> Native:
     return value
 
 
-def _is_same_place(tensor: Tensor, basic: tuple[Any, ...], value: Any) -> bool:
+def _is_same_place(tensor: Tensor, basic: tuple[Any, ...], value: Tensor) -> bool:
     """Return whether a value is the very part that it is assigned to, as in ``x[0] += 1``."""
-    if not isinstance(value, Tensor) or type(tensor._raw) is not np.ndarray:
-        return False
     if value._base is None or memory.base_of(value) is not memory.base_of(tensor):
         return False
     if type(value._raw) is not np.ndarray:
@@ -362,20 +358,16 @@ def _put_there(tensor: Tensor, key: tuple[Any, ...], value: Native, accumulate: 
         memory.check_memory(raw, True)
         if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
             memory.check_view(tensor)
-        before = tensor._node if accumulate else None
+        before, node = tensor._node if accumulate else None, value._node
         if accumulate:
             np.add.at(raw, key, value._raw)
+            node = _sum_node(raw, before, key, value)
         else:
             raw[key] = value._raw
         memory.note_write(raw)
-        base = memory.base_of(tensor)
-        if accumulate:
-            node = _sum_node(raw, before, key, value)
-            memory.settle(base, memory.path_of(tensor), node, True)
-        else:
-            memory.settle(
-                base, memory.path_of(tensor), value._node, label="IndexPutBackward0", key=key
-            )
+        base, path = memory.base_of(tensor), memory.path_of(tensor)
+        there = None if accumulate else key
+        memory.settle(base, path, node, accumulate, "IndexPutBackward0", there)
 
 
 def _changed(x: Native, key: tuple[Any, ...], value: Native, accumulate: bool) -> Native:
@@ -399,10 +391,6 @@ def _sum_node(raw: Any, before: Any, key: tuple[Any, ...], value: Native) -> Any
     return node
 
 
-def _differs(key: tuple[Any, ...]) -> bool:
-    return any(type(part) is Native for part in key)
-
-
 def _for_index_put(x: Native, key: tuple[Any, ...], value: Native) -> Native:
     """Return values in the shape of what they replace."""
     if value._raw.dtype != x._raw.dtype:
@@ -414,14 +402,7 @@ def _for_index_put(x: Native, key: tuple[Any, ...], value: Native) -> Native:
         shape = indexing.selected_shape(_parsed(key, x.shape), x.shape)
     except IndexError as error:
         raise _mismatch(key) from error
-    value = _stripped(value, shape)
-    try:
-        return ns.broadcast_to(value, shape)
-    except ValueError as error:
-        raise RuntimeError(
-            f"a value of shape {list(value._raw.shape)} does not broadcast to the {list(shape)} "
-            "elements that it is assigned to"
-        ) from error
+    return ns.broadcast_to(_stripped(value, shape), shape)
 
 
 put(("Tensor.__getitem__",), getitem)
@@ -461,21 +442,16 @@ def index_put(input: Input, indices: Any, values: Input, accumulate: Bool = Fals
 
 def scalar(value: Any, x: Native, name: str) -> Native:
     """Return a number, or a tensor without axes, in the dtype of another tensor."""
-    if isinstance(value, (Tensor, Native)):
-        if value._raw.shape:
-            raise RuntimeError(
-                f"{name}: the value has {len(value._raw.shape)} axes; give a single number"
-            )
-        return astype(convert(value), x._raw.dtype)
-    if not is_operand(value):
-        raise TypeError(f"{name}(): value is a {type(value)}; give a number or a tensor")
-    return wrap_native(as_number(value, x._raw.dtype))
+    found = _value(value, x._raw.dtype)
+    if found._raw.shape:
+        raise RuntimeError(f"{name}: the value has {found.ndim} axes; give a single number")
+    return astype(found, x._raw.dtype)
 
 
 @direct("Tensor.copy_")
 def copy_(self: Given, src: Any, non_blocking: Any = False) -> Tensor:
     """Write another tensor's values to this one."""
-    value = _value(self, src)
+    value = _value(src, self._raw.dtype)
     memory.check_writable(self)
     if src is not self:
         memory.check_apart(self._raw, value._raw)
@@ -501,8 +477,7 @@ def fill_(self: Given, value: Any) -> Tensor:
 @plain("fill")
 def fill(input: Any, value: Any) -> Tensor:
     """Return a tensor like another, all of whose elements are one value."""
-    found: Tensor = fill_(input.clone(), value)
-    return found
+    return fill_(input.clone(), value)
 
 
 @direct("Tensor.zero_", "zero_")

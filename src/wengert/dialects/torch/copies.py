@@ -9,10 +9,18 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch import memory
-from wengert.dialects.torch.kinds import Axis, Given, Input, Int
+from wengert.dialects.torch.kinds import Axis, Given, Input, Int, Ints
 from wengert.dialects.torch.table import both, direct, offered
 from wengert.dialects.torch.tensors import Tensor, astype, ns
-from wengert.dialects.torch.views import diagonals, narrowed, reshape, selected, sliced
+from wengert.dialects.torch.views import (
+    diagonals,
+    narrowed,
+    reshape,
+    selected,
+    sliced,
+    strided,
+    strides_of,
+)
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 
@@ -51,8 +59,7 @@ def contiguous(self: Given, memory_format: Any = None) -> Tensor:
 @direct(*both("ravel"))
 def ravel(input: Given) -> Tensor:
     """Return all elements on one axis."""
-    found: Tensor = reshape(contiguous(input), -1)
-    return found
+    return reshape(contiguous(input), -1)
 
 
 @offered("narrow_copy", label="SliceBackward0_copy")
@@ -102,3 +109,12 @@ def diagonal_scatter(
     """Return a tensor with other elements on the diagonals of two axes."""
     part = functools.partial(diagonals, offset=offset, dim1=dim1, dim2=dim2)
     return with_part(input, src, part)
+
+
+@offered("as_strided_scatter")
+def as_strided_scatter(
+    input: Input, src: Input, size: Ints, stride: Ints, storage_offset: Int | None = None
+) -> Native:
+    """Return a tensor with other elements in a view of its memory with any strides."""
+    view = strides_of(input, size, stride, storage_offset)
+    return with_part(input, src, functools.partial(strided, view=view))

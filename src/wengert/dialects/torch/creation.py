@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -94,23 +95,17 @@ def array_of(data: Any, kind: np.dtype | None = None) -> np.ndarray:
     """Return a new array of what a program gives as data."""
     if isinstance(data, Tensor):
         return np.array(data._raw) if kind is None else cast(data._raw, kind)
-    if isinstance(data, np.generic):
-        dtypes.of_numpy(data.dtype)
-        return np.array(data) if kind is None else cast(np.array(data), kind)
-    if isinstance(data, np.ndarray):
+    if isinstance(data, (np.ndarray, np.generic)):
+        data = np.asarray(data)
         check_array(data)
         return np.array(data) if kind is None else cast(data, kind)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): '{type(data).__name__}' is no number; give numbers")
     shape = _shape(data)
-    values: list[Any] = []
-    if not shape:
-        values.append(data)
-    elif shape[-1]:
+    values: list[Any] = [] if shape else [data]
+    if shape and shape[-1]:
         _flatten(data, shape, 0, values)
-    if kind is None:
-        kind = _kind_of(values)
-    return _filled(values, kind).reshape(shape)
+    return _filled(values, _kind_of(values) if kind is None else kind).reshape(shape)
 
 
 def check_array(array: np.ndarray) -> None:
@@ -170,27 +165,20 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, values: list[Any]) -
 
 def _kind_of(values: list[Any]) -> np.dtype:
     """Return the dtype of some numbers together."""
-    found = None
-    for value in {type(v): v for v in values if not isinstance(v, Tensor)}.values():
-        kind = _kind_of_one(value)
-        found = kind if found is None else dtypes.joined(found, kind)
-    for value in values:
-        if isinstance(value, Tensor):
-            kind = value._raw.dtype
-            found = kind if found is None else dtypes.joined(found, kind)
-    return dtypes.default().numpy if found is None else found
+    some = {v._raw.dtype if isinstance(v, Tensor) else type(v): v for v in values}
+    kinds = [_kind_of_one(v) for v in some.values()]
+    return functools.reduce(dtypes.joined, kinds) if kinds else dtypes.default().numpy
 
 
 def _kind_of_one(value: Any) -> np.dtype:
+    if isinstance(value, Tensor):
+        return value._raw.dtype
     if isinstance(value, (np.generic, np.ndarray)):
         return dtypes.of_numpy(value.dtype).numpy
     if isinstance(value, (bool, int, float, complex)):
         return dtypes.of_number(value)
-    if isinstance(value, (str, bytes)):
-        raise TypeError(f"new(): '{type(value).__name__}' is no number; give numbers")
-    if isinstance(value, _SEQUENCES):
-        raise TypeError(f"'{type(value).__name__}' object beside numbers in a sequence")
-    raise RuntimeError(f"a {type(value).__name__} has no dtype; give numbers")
+    error = TypeError if isinstance(value, (str, bytes, *_SEQUENCES)) else RuntimeError
+    raise error(f"a {type(value).__name__} has no dtype; give numbers, or lists of one depth")
 
 
 def _filled(values: list[Any], kind: np.dtype) -> np.ndarray:
@@ -227,18 +215,19 @@ def _whole(value: Any, kind: np.dtype) -> int:
 
 def check_fits(number: Any, kind: np.dtype) -> None:
     """Raise unless a dtype has a number; negative ones wrap around if the dtype has no sign."""
-    if isinstance(number, complex) and kind.kind != "c":
-        if number.imag:
-            raise RuntimeError(f"the number is out of the range of {kind}; choose a wider dtype")
+    if isinstance(number, complex) and not number.imag:
         number = number.real
-    if kind.kind in "iu":
+    if kind.kind in "iu" and not isinstance(number, complex):
         limits = np.iinfo(kind)
         least = -int(limits.max) if kind.kind == "u" else int(limits.min)
         most = int(limits.max) + (kind == np.int64 and isinstance(number, float))  # 2.0**63 wraps
-        if not math.isfinite(number) or not least <= int(number) <= most:
-            raise RuntimeError(f"the number is out of the range of {kind}; choose a wider dtype")
-    if kind == np.float16 and math.isfinite(abs(number)) and abs(number) > 65504:
-        raise RuntimeError("the number is out of the range of float16; choose a wider dtype")
+        fits = math.isfinite(number) and least <= int(number) <= most
+    else:
+        fits = kind.kind == "c" or not isinstance(number, complex)
+        if kind == np.float16 and fits:
+            fits = abs(number) <= 65504 or not math.isfinite(abs(number))
+    if not fits:
+        raise RuntimeError(f"{number} is out of the range of {kind}; choose a wider dtype")
 
 
 @creates("tensor")
@@ -513,13 +502,11 @@ def polar(abs: Floating, angle: Floating) -> Native:
 # -- the old constructors --------------------------------------------------------------------------
 
 
-def _legacy(kind: np.dtype, args: tuple[Any, ...], device: Any, strict: bool) -> Any:
-    """Return what an old constructor makes: an array of sizes or data, or the tensor given."""
+def _legacy(kind: np.dtype, args: tuple[Any, ...], device: Any, strict: bool) -> Tensor:
+    """Return what an old constructor makes: a tensor of sizes or data, or the tensor given."""
     check_device(device)
-    if not args:
-        return np.empty(0, kind)
-    first = args[0]
     if len(args) == 1:
+        first = args[0]
         if isinstance(first, Tensor) and (first._raw.ndim or strict):
             if strict and first._raw.dtype != kind:
                 raise TypeError(
@@ -527,25 +514,19 @@ def _legacy(kind: np.dtype, args: tuple[Any, ...], device: Any, strict: bool) ->
                     "x.to(dtype)"
                 )
             return first
-        if type(first).__name__ == "Size":
-            return np.empty(first, kind)
-        if isinstance(first, (*_SEQUENCES, np.ndarray)):
-            return array_of(first, kind)
-        if isinstance(first, (str, bytes)):
-            raise TypeError(f"new(): got a '{type(first).__name__}'; give a size or numbers")
-        if not isinstance(first, (int, np.integer, Tensor)):
+        if type(first).__name__ != "Size" and isinstance(first, (*_SEQUENCES, np.ndarray)):
+            return made(array_of(first, kind))
+        if not isinstance(first, (int, np.integer, Tensor, tuple)):
             raise TypeError(f"new(): got a {type(first).__name__}; give a size or numbers")
-    return np.empty(read_lengths(args, Argument("new", "size")), kind)
+    shape = read_lengths(args, Argument("new", "size")) if args else (0,)
+    return made(np.empty(shape, kind))
 
 
 def legacy_tensor(cls: Any, *args: Any, device: Any = None) -> Any:
     """Return what `torch.Tensor(...)` makes: of sizes, or of data."""
     found = _legacy(dtypes.default().numpy, args, device, strict=False)
     result = object.__new__(cls)
-    if isinstance(found, Tensor):
-        result.__dict__.update(_alias(found).__dict__)
-    else:
-        result._raw, result._node = found, None
+    result.__dict__.update((found if not args or found is not args[0] else _alias(found)).__dict__)
     return result
 
 
@@ -563,8 +544,7 @@ class _OfDtype(type):
     kind: dtypes.dtype
 
     def __call__(cls, *args: Any, device: Any = None) -> Any:
-        found = _legacy(cls.kind.numpy, args, device, strict=True)
-        return found if isinstance(found, Tensor) else made(found)
+        return _legacy(cls.kind.numpy, args, device, strict=True)
 
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, Tensor) and value._raw.dtype == cls.kind.numpy
@@ -575,21 +555,13 @@ class _OfDtype(type):
         return cls.kind
 
 
-#: What PyTorch calls tensors of a dtype.
-TYPES = {
-    "float16": "Half", "float32": "Float", "float64": "Double", "int8": "Char", "int16": "Short",
-    "int32": "Int", "int64": "Long", "uint8": "Byte", "bool": "Bool", "uint16": "UInt16",
-    "uint32": "UInt32", "uint64": "UInt64", "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
-}  # fmt: skip
 for _kind in dtypes.DTYPES.values():
     if _kind.numpy.kind != "c" and _kind.name not in ("uint16", "uint32", "uint64"):
-        _name = f"{TYPES[_kind.name]}Tensor"
+        _name = f"{dtypes.TYPES[_kind.name]}Tensor"
         put((_name,), _OfDtype(_name, (), {"kind": _kind, "__module__": "torch"}))
 
 
 @plain("Tensor.new")
 def new_(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     """Return a tensor of this one's dtype, of sizes or of data."""
-    found = _legacy(self._raw.dtype, args, device, strict=True)
-    return found if isinstance(found, Tensor) else made(found)
+    return _legacy(self._raw.dtype, args, device, strict=True)

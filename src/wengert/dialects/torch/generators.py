@@ -23,8 +23,15 @@ from wengert.dialects.torch.tensors import Tensor, made
 _FIRST_SEED = 67280421310721
 #: Sizes from which normal numbers are made in blocks.
 _BLOCK = 16
-#: How long a state is in PyTorch, and how much of it is used here.
-_STATE_BYTES, _USED_BYTES = 5056, 626 * 4 + 16
+#: A state, which is longer in PyTorch than what is used here.
+_STATE = np.dtype(
+    {
+        "names": ["key", "pos", "seed", "spare"],
+        "formats": ["624u4", "u4", "u8", "f8"],
+        "offsets": [0, 2496, 2504, 2512],
+        "itemsize": 5056,
+    }
+)
 _DOUBLE = np.dtype(np.float64)
 
 
@@ -58,44 +65,32 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """Return the state as a tensor of bytes."""
-        state = self._source().state["state"]
+        held, state = np.zeros(1, _STATE), self._source().state["state"]
         spare = math.nan if self._spare is None else self._spare
-        parts = (
-            state["key"].astype(np.uint32),
-            np.array([state["pos"], 0], np.uint32),
-            np.array([self._seed], np.uint64),
-            np.array([spare], np.float64),
-        )
-        raw = np.zeros(_STATE_BYTES, np.uint8)
-        raw[:_USED_BYTES] = np.concatenate([p.view(np.uint8) for p in parts])
-        return made(raw)
+        held[0] = state["key"], state["pos"], self._seed, spare
+        return made(held.view(np.uint8))
 
     def set_state(self, new_state: Tensor) -> None:
         """Go on from a state that `get_state` returned."""
         raw = new_state._raw
         if raw.dtype != np.uint8:
             raise TypeError(f"the state is {new_state.dtype}; give that of get_rng_state()")
-        if raw.size != _STATE_BYTES:
+        if raw.size != _STATE.itemsize:
             raise RuntimeError(
-                f"the state has {raw.size} bytes; give {_STATE_BYTES}, as of get_rng_state()"
+                f"the state has {raw.size} bytes; give {_STATE.itemsize}, as of get_rng_state()"
             )
-        words = raw[: 626 * 4].view(np.uint32)
-        self._seed = int(raw[2504:2512].view(np.uint64)[0])
-        spare = float(raw[2512:_USED_BYTES].view(np.float64)[0])
+        (held,) = np.ascontiguousarray(raw).view(_STATE)
+        self._seed, spare = int(held["seed"]), float(held["spare"])
         self._spare = None if math.isnan(spare) else spare
-        self._source().state = {
-            "bit_generator": "MT19937",
-            "state": {"key": words[:624].copy(), "pos": int(words[624])},
-        }
+        state = {"key": held["key"].copy(), "pos": int(held["pos"])}
+        self._source().state = {"bit_generator": "MT19937", "state": state}
 
     def clone_state(self) -> Generator:
         """Return a generator in the same state."""
-        twin = Generator()
-        twin.set_state(self.get_state())
-        return twin
+        return _in_state(self.get_state())
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (self.get_state(),)
+        return _in_state, (self.get_state(),)
 
     # -- bits ----------------------------------------------------------------------------------
 
@@ -128,9 +123,9 @@ class Generator:
         whole = count - count % _BLOCK
         drawn = self.uniform(whole if kind == np.float16 else count, wide(kind))
         found = np.empty(count)
-        found[:whole] = _turned(drawn[:whole])
+        found[:whole] = _in_blocks(drawn[:whole])
         if count > whole:  # the last block is drawn anew and reaches back into the one before
-            found[count - _BLOCK :] = _turned(self.uniform(_BLOCK, wide(kind)))
+            found[count - _BLOCK :] = _in_blocks(self.uniform(_BLOCK, wide(kind)))
         return found
 
     def _singly(self, count: int) -> np.ndarray:
@@ -138,14 +133,12 @@ class Generator:
         found = [] if self._spare is None else [self._spare]
         pairs = max(0, count - len(found) + 1) // 2
         drawn = self.uniform(2 * pairs, _DOUBLE).reshape(pairs, 2)
-        radius, angle = np.sqrt(-2 * np.log1p(-drawn[:, 1])), 2 * np.pi * drawn[:, 0]
-        made = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
-        every = np.concatenate([np.array(found, np.float64), made.ravel()])
+        every = np.concatenate([found, _turned(drawn[:, 1], drawn[:, 0]).ravel()])
         self._spare = float(every[count]) if every.size > count else None
         return every[:count]
 
 
-def _rebuilt(state: Tensor) -> Generator:
+def _in_state(state: Tensor) -> Generator:
     generator = Generator()
     generator.set_state(state)
     return generator
@@ -156,12 +149,16 @@ def wide(kind: np.dtype) -> np.dtype:
     return np.dtype(np.float64 if kind in (np.float64, np.complex128) else np.float32)
 
 
-def _turned(drawn: np.ndarray) -> np.ndarray:
-    """Return normal numbers from uniform ones by Box and Muller, in blocks of two halves."""
+def _turned(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return pairs of normal numbers from uniform ones, by Box and Muller, on a new axis 1."""
+    radius, angle = np.sqrt(-2 * np.log1p(-one)), 2 * np.pi * other
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
+
+
+def _in_blocks(drawn: np.ndarray) -> np.ndarray:
+    """Return normal numbers from uniform ones, in blocks of two halves."""
     blocks = drawn.reshape(-1, 2, _BLOCK // 2)
-    radius = np.sqrt(-2 * np.log1p(-blocks[:, 0]))
-    angle = 2 * np.pi * blocks[:, 1]
-    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).reshape(-1)
+    return _turned(blocks[:, 0], blocks[:, 1]).reshape(-1)
 
 
 default_generator = Generator()
@@ -185,16 +182,14 @@ Rng = Annotated[Any, Kind(_read_generator)]
 # -- seeds and states ------------------------------------------------------------------------------
 
 
-@plain("manual_seed", "random.manual_seed")
-def manual_seed(seed: Any) -> Generator:
-    """Have random numbers begin again at a seed."""
-    return default_generator.manual_seed(seed)
-
-
-put(("seed", "random.seed"), default_generator.seed)
-put(("initial_seed", "random.initial_seed"), default_generator.initial_seed)
-put(("get_rng_state", "random.get_rng_state"), default_generator.get_state)
-put(("set_rng_state", "random.set_rng_state"), default_generator.set_state)
+for _name, _method in {
+    "manual_seed": default_generator.manual_seed,
+    "seed": default_generator.seed,
+    "initial_seed": default_generator.initial_seed,
+    "get_rng_state": default_generator.get_state,
+    "set_rng_state": default_generator.set_state,
+}.items():
+    put((_name, f"random.{_name}"), _method)
 
 
 @plain("random.fork_rng")

@@ -249,8 +249,7 @@ def _check_vectors(tensors: Sequence[Any], name: str, least: int = 1) -> None:
 def cartesian_prod(*tensors: SeveralGiven) -> Tensor:
     """Return all combinations of elements of several vectors, as rows."""
     _check_vectors(tensors, "cartesian_prod")
-    found: Tensor = tensors[0] if len(tensors) == 1 else _product(*tensors)
-    return found
+    return tensors[0] if len(tensors) == 1 else _product(*tensors)
 
 
 @functools.partial(guarded, label="StackBackward0")

@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.dialects.torch import devices, dtypes, memory
 from wengert.dialects.torch.copies import copied
-from wengert.dialects.torch.creation import TYPES, cast, from_numpy
+from wengert.dialects.torch.creation import cast, from_numpy
 from wengert.dialects.torch.devices import check_device, sized
 from wengert.dialects.torch.kinds import Bool, Given, Input, Number, ShapeOf, axis_of
 from wengert.dialects.torch.modes import is_grad_enabled
@@ -145,7 +145,7 @@ class Storage:
 
     def tolist(self) -> list[Any]:
         """Return the elements."""
-        return self._row.tolist()  # type: ignore[no-any-return]
+        return self._row.tolist()
 
     def __len__(self) -> int:
         return len(self._row)
@@ -169,22 +169,22 @@ put(("Tensor.untyped_storage",), lambda self: Storage(_array(self), np.dtype(np.
 # -- kinds and places ------------------------------------------------------------------------------
 
 
-@_both
-def is_floating_point(input: Given) -> bool:
-    """Return whether numbers are real and have fractions."""
-    return input._raw.dtype.kind == "f"
+def _fact(name: str, kinds: str, what: str) -> None:
+    """Offer a function that says whether a tensor's numbers are of some kinds."""
+
+    def fact(input: Given) -> bool:
+        return input._raw.dtype.kind in kinds
+
+    fact.__name__, fact.__doc__ = name, f"Return whether {what}."
+    _both(fact)
 
 
-@_both
-def is_complex(input: Given) -> bool:
-    """Return whether numbers are complex."""
-    return input._raw.dtype.kind == "c"
-
-
-@_both
-def is_signed(input: Given) -> bool:
-    """Return whether numbers may be negative."""
-    return input._raw.dtype.kind in "ifc"
+_fact("is_floating_point", "f", "numbers are real and have fractions")
+_fact("is_complex", "c", "numbers are complex")
+_fact("is_signed", "ifc", "numbers may be negative")
+_fact("is_conj", "", "conjugation was put off: it never is")
+_fact("is_neg", "", "a sign was put off: it never is")
+_fact("is_distributed", "", "a tensor is spread over processes: it never is")
 
 
 @_both
@@ -199,19 +199,7 @@ def is_nonzero(input: Given) -> bool:
     return _truth(input)
 
 
-def _never(name: str, doc: str) -> None:
-    def answer(input: Given) -> bool:
-        return False
-
-    answer.__name__, answer.__doc__ = name, doc
-    _both(answer)
-
-
-_never("is_conj", "Return whether conjugation was put off: it never is.")
-_never("is_neg", "Return whether a sign was put off: it never is.")
-_never("is_distributed", "Return whether it is spread over processes: it never is.")
 put(("Tensor.is_shared", "Tensor.is_pinned", "Tensor.is_coalesced"), lambda self, *args: False)
-put(("is_storage",), lambda obj: isinstance(obj, Storage))
 for _name in (
     "is_cuda", "is_sparse", "is_sparse_csr", "is_quantized", "is_meta", "is_mps", "is_mkldnn",
     "is_xla", "is_xpu", "is_ipu", "is_nested", "is_vulkan", "is_maia", "is_mtia", "volatile",
@@ -248,8 +236,7 @@ def as_dtype(tensor: Tensor, kind: np.dtype, copied: bool = False) -> Tensor:
     """Return a tensor with another dtype, or itself if it has that and no copy is asked for."""
     if tensor._raw.dtype == kind and not copied:
         return tensor
-    found: Tensor = _copied(tensor, kind)
-    return found
+    return _copied(tensor, kind)
 
 
 @_method
@@ -314,7 +301,7 @@ def type_as(self: Given, other: Given) -> Tensor:
 def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False, **options: Any) -> Any:
     """Return what PyTorch calls tensors like this one, or a tensor with another dtype."""
     if dtype is None:
-        return f"torch.{TYPES[self._raw.dtype.name]}Tensor"
+        return f"torch.{dtypes.TYPES[self._raw.dtype.name]}Tensor"
     if isinstance(dtype, str):
         found = NAMES.get(dtype.removeprefix("torch."))
         if found is None or not hasattr(found, "kind"):

@@ -284,8 +284,7 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Tenso
     """Return normal numbers with means and deviations that are tensors, or of a size."""
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         given = options.get("generator"), options.get("out")
-        result: Tensor = _normal_of_tensors(mean, std, given[0], out=given[1])
-        return result
+        return _normal_of_tensors(mean, std, given[0], out=given[1])
     return _normal_of_size(mean, std, size, **options)
 
 

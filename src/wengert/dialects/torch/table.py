@@ -172,7 +172,6 @@ PARTS = tuple(
         "generators",
         "random",
         "views",
-        "strides",
         "copies",
         "joining",
         "repeating",

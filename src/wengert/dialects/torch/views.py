@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+import weakref
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.torch import dtypes, memory
 from wengert.dialects.torch.kinds import (
     Axis,
@@ -64,8 +66,7 @@ def view_or_bits(self: Any, *size: Any, dtype: Any = None) -> Tensor:
     """Return the same memory in another shape, or as numbers of another dtype."""
     if len(size) == 1 and isinstance(size[0], dtypes.dtype):
         dtype = size[0]
-    found: Tensor = view_(self, *size) if dtype is None else _bits(self, dtype)
-    return found
+    return view_(self, *size) if dtype is None else _bits(self, dtype)
 
 
 @direct()
@@ -188,8 +189,7 @@ def _conjugated(input: Input) -> Native:
 @direct(*both("adjoint"))
 def adjoint(input: Given) -> Tensor:
     """Return matrices transposed and conjugated."""
-    found: Tensor = (_conjugated if input._raw.dtype.kind == "c" else _mT)(input)
-    return found
+    return (_conjugated if input._raw.dtype.kind == "c" else _mT)(input)
 
 
 def _H(self: Tensor) -> Tensor:
@@ -198,8 +198,7 @@ def _H(self: Tensor) -> Tensor:
             f".H is for matrices, and this tensor has {len(self._raw.shape)} axes; for batches "
             "of matrices write x.mH"
         )
-    found: Tensor = adjoint(self)
-    return found
+    return adjoint(self)
 
 
 for _name, _function in {"T": _T, "mT": _mT, "H": _H, "mH": adjoint}.items():
@@ -364,6 +363,111 @@ def unfold(self: Input, dimension: Axis, size: Int, step: Int) -> Native:
     found = ns.gather_flat(self, shape=positions.shape, positions=positions)
     raw = self._raw
     return wrap_native(windows(raw), found._node) if type(raw) is np.ndarray else found
+
+
+# -- any strides -----------------------------------------------------------------------------------
+
+
+class Strides(NamedTuple):
+    """A view of memory: its strides, and the positions of its elements in the tensor it is of."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    #: how far from the first element of the tensor it begins
+    start: int
+    #: the strides that the tensor had
+    before: tuple[int, ...]
+    #: flat positions in the tensor; -1 for an element of the memory that is not in it
+    positions: np.ndarray
+    #: whether all of its elements are in the tensor, and a reference to the memory
+    inside: bool
+    home: Any
+
+
+def strided(input: Input, view: Any) -> Native:
+    """Return a view of a tensor's memory."""
+    raw = input._raw
+    found = ns.gather_flat(input, shape=view.shape, positions=view.positions)
+    if type(raw) is not np.ndarray or _in_elements(raw) != view.before:
+        return found
+    if not view.inside and view.home() is not memory.owner(raw):
+        return found  # what is around another array is not the tensor's memory
+    item, distance = raw.dtype.itemsize, abs(view.start)
+    step = item if view.start >= 0 else -item
+    # from the array itself, so that writes are counted with its own
+    ahead = np.lib.stride_tricks.as_strided(raw, (distance + 1,), (step,))[distance:]
+    steps = [s * item for s in view.strides]
+    return wrap_native(np.lib.stride_tricks.as_strided(ahead, view.shape, steps), found._node)
+
+
+_strided = as_view(strided, "AsStridedBackward0")
+
+
+def _in_elements(raw: np.ndarray) -> tuple[int, ...]:
+    return tuple(s // raw.dtype.itemsize for s in raw.strides)
+
+
+@direct(*both("as_strided"))
+def as_strided(input: Given, size: Ints, stride: Ints, storage_offset: Int | None = None) -> Tensor:
+    """Return a view of a tensor's memory with any strides.
+
+    Elements that are not the tensor's have no derivative.
+    """
+    found: Tensor = _strided(input, strides_of(input, size, stride, storage_offset))
+    if found._base is not None and found._base is not input:
+        # after a write to the memory, it is a view of all of that
+        first = _offset(input) if storage_offset is None else storage_offset
+        whole = strides_of(found._base, size, stride, first)
+        found._path = (functools.partial(strided, view=whole),)
+    return found
+
+
+def _offset(tensor: Tensor | Native) -> int:
+    """Return where in its memory a tensor begins."""
+    raw = backends.to_numpy(tensor._raw)
+    distance: int = raw.ctypes.data - memory.owner(raw).ctypes.data
+    return distance // raw.dtype.itemsize
+
+
+def strides_of(
+    tensor: Tensor | Native, shape: tuple[int, ...], strides: tuple[int, ...], offset: int | None
+) -> Strides:
+    """Return a view with some strides, that begins at an offset of a tensor's memory."""
+    if len(shape) != len(strides):
+        raise RuntimeError(
+            f"strides {list(strides)} do not fit shape {list(shape)}; give one for each axis"
+        )
+    raw = backends.to_numpy(tensor._raw)
+    whole, first = memory.owner(raw), _offset(tensor)
+    begin = first if offset is None else offset
+    positions = begin + _offsets(shape, strides)
+    count = whole.nbytes // raw.dtype.itemsize
+    is_view = getattr(tensor, "_base", None) is not None
+    if offset is None and positions.size and not raw.size and is_view:
+        raise RuntimeError(
+            "as_strided: the tensor is a view without elements, and where such a view begins in "
+            "memory is not known; give storage_offset"
+        )
+    if positions.size and (begin < 0 or positions.max() >= count):
+        raise RuntimeError(
+            f"as_strided: size {list(shape)} with strides {list(strides)} from {begin} on goes "
+            f"beyond the {count} elements of the memory"
+        )
+    numbers = np.full(count, -1)
+    numbers[first + _offsets(raw.shape, _in_elements(raw))] = np.arange(raw.size).reshape(raw.shape)
+    found = numbers[positions]
+    inside = not found.size or bool(found.min() >= 0)
+    return Strides(
+        shape, strides, begin - first, _in_elements(raw), found, inside, weakref.ref(whole)
+    )
+
+
+def _offsets(shape: Any, strides: Any) -> Any:
+    """Return how far from the first one the elements of an array are in memory."""
+    found = np.zeros(shape, np.intp)
+    for axis, (n, step) in enumerate(zip(shape, strides, strict=True)):
+        found += (np.arange(n) * step).reshape((-1,) + (1,) * (len(shape) - axis - 1))
+    return found
 
 
 # -- complex numbers -------------------------------------------------------------------------------

@@ -154,13 +154,18 @@ def offered(
     recorded: bool = True,
     quick: Quick | None = None,
     named: bool = True,
+    doc: str = "",
+    **kinds: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function under some names.
 
-    All take the argument `name` unless `named` says otherwise. For the other options see `guarded`.
+    All take the argument `name` unless `named` says otherwise. A body that several functions share
+    gets its docstring and the `kinds` of its parameters here. For the other options see `guarded`.
     """
 
     def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+        body.__doc__ = doc or body.__doc__
+        body.__annotations__.update(kinds)
         call = guarded(names[0], *raises, recorded=recorded, quick=quick, named=named)(body)
         put(names, call, differs)
         return call

@@ -94,8 +94,11 @@ def _read_same(value: Any, at: Argument, x: Any) -> Native:
     return found
 
 
-def matrices(kinds: str = "fc", square: bool = False) -> Kind:
-    """Return the kind of tensors of matrices, of numbers of some kinds, and perhaps square."""
+def matrices(kinds: str = "fc", square: bool = False, error: Any = None) -> Kind:
+    """Return the kind of tensors of matrices, of numbers of some kinds, and perhaps square.
+
+    Others are an `error`, or invalid.
+    """
 
     def read(value: Any, at: Argument, x: Any = None) -> Native:
         found = convert(value)
@@ -103,7 +106,8 @@ def matrices(kinds: str = "fc", square: bool = False) -> Kind:
         shape = found.shape
         if len(shape) < 2 or (square and shape[-1] != shape[-2]):
             expected = "square matrices" if square else "matrices"
-            raise invalid(f"{at} has shape {list(shape)}; give {expected}")
+            text = f"{at} has shape {list(shape)}; give {expected}"
+            raise invalid(text) if error is None else as_is(error(text))
         return found
 
     return Kind(read, tensor=True)

@@ -17,8 +17,8 @@ ns = Native._namespace
 
 def adjoint_of(x: Native) -> Native:
     """Return matrices with rows and columns exchanged, and conjugated."""
-    flipped = ns.matrix_transpose(x)
-    return ns.conj(flipped) if x.dtype.kind == "c" else flipped
+    found: Native = contractions.adjoint(ns, x)
+    return found
 
 
 def _flipped(x: Native, transpose: bool, adjoint: bool, name: str) -> Native:

@@ -154,14 +154,6 @@ def _turned(x: Any) -> Any:
     return ns.matrix_transpose(x)
 
 
-def _reference(x: Any, values: Any, path: Any, key: Any) -> Any:
-    out = x.copy()
-    place = out[1:] if _later in path else out
-    place = np.swapaxes(place, 0, 1) if _turned in path else place
-    place[... if key is None else key] = values
-    return out
-
-
 COPY = Copy("copy_slices", ("x", "values"), _values, (_rest, _part), ("path", "key"))
 _ROWS = (np.array([1, 0]), slice(None))
 declared(
@@ -174,7 +166,6 @@ declared(
             sample((3, 2), (2, 2), path=(), key=_ROWS),
             sample((4, 2), (2, 2), path=(_later,), key=_ROWS),
         ],
-        "reference": _reference,
         "doc": "Return x with other values in a view of it.",
     },
 )

@@ -224,7 +224,10 @@ def _blank(name: str) -> Any:
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
-    """Return running sums along an axis, after a 0 if `include_initial`."""
+    """Return running sums along an axis, after a 0 if `include_initial`.
+
+    `wg.cumulative_sum([1, 3, 2], include_initial=True)` is `[0, 1, 4, 6]`.
+    """
     return _running(sum_along, x, axis, dtype, include_initial, _blank("zeros"))
 
 
@@ -233,32 +236,41 @@ def cumulative_prod(
 ) -> Any:
     """Return running products along an axis, after a 1 if `include_initial`.
 
-    The derivative exists also where elements are 0.
+    The derivative exists also where elements are 0. `wg.cumulative_prod([1, 3, 2])` is `[1, 3, 6]`.
     """
     return _running(prod_along, x, axis, dtype, include_initial, _blank("ones"))
 
 
 def cumulative_logsumexp(x: Any, /, *, axis: int | None = None) -> Any:
-    """Return log(cumulative_sum(exp(x))) along an axis, without overflow."""
+    """Return log(cumulative_sum(exp(x))) along an axis, without overflow.
+
+    `wg.cumulative_logsumexp([0.0, 0.0, 1.0])` is `[0.0, 0.693147, 1.55144]`.
+    """
     x = segments.floating(shapes.tensor(x, "cumulative_logsumexp"))
     x = segments.ordered("cumulative_logsumexp", x)
     return logsumexp_along(x, axis=_one_axis(axis, x, "cumulative_logsumexp"))
 
 
 def cumulative_max(x: Any, /, *, axis: int | None = None) -> Any:
-    """Return the largest element so far along an axis; ties so far share the derivative evenly."""
+    """Return running maxima along an axis; ties so far share the gradient evenly.
+
+    `wg.cumulative_max([1, 3, 2])` is `[1, 3, 3]`.
+    """
     x = segments.ordered("cumulative_max", shapes.tensor(x, "cumulative_max"))
     return max_along(x, axis=_one_axis(axis, x, "cumulative_max"))
 
 
 def cumulative_min(x: Any, /, *, axis: int | None = None) -> Any:
-    """Return the smallest element so far along an axis; ties so far share the derivative evenly."""
+    """Return running minima along an axis; ties so far share the gradient evenly.
+
+    `wg.cumulative_min([2, 3, 1])` is `[2, 2, 1]`.
+    """
     x = segments.ordered("cumulative_min", shapes.tensor(x, "cumulative_min"))
     return min_along(x, axis=_one_axis(axis, x, "cumulative_min"))
 
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
-    """Return the differences of neighbours along an axis, taken n times."""
+    """Return x[i + 1] - x[i] along an axis, n times over. `wg.diff([1, 3, 2])` is `[2, -1]`."""
     x = shapes.tensor(x, "diff")
     axis = one_axis(axis, x.ndim, "diff")
     ends = [e for e in (prepend, x, append) if e is not None]
@@ -267,3 +279,9 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     for _ in range(n):
         x = x[(*before, slice(1, None))] - x[(*before, slice(None, -1))]
     return x if n else shapes.renewed(x)
+
+
+__all__ = [
+    "cumulative_logsumexp", "cumulative_max", "cumulative_min", "cumulative_prod", "cumulative_sum",
+    "diff",
+]  # fmt: skip

@@ -295,7 +295,7 @@ slice_parts = position_map(
     reference=lambda x, parts: x[parts],
     doc="Return the hyper-rectangle that integers, slices and newaxes select.",
 )
-slice_parts.op.numpy_function = lambda x, *, parts: x[parts]  # type: ignore[attr-defined]
+slice_parts.op.numpy_function = lambda x, *, parts: x[parts]
 
 # -- index arrays -------------------------------------------------------------------------
 
@@ -473,7 +473,10 @@ def getitem(x: Any, key: Any) -> Any:
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """Return the elements at `indices` along one axis; of the flat array if `axis` is None."""
+    """Return the elements at `indices` along `axis`, or of the flattened array.
+
+    `wg.take([[1, 2], [3, 4]], [1, 0, 1], axis=1)` is `[[2, 1, 2], [4, 3, 4]]`.
+    """
     x = shapes.tensor(x, "take")
     if axis is None:
         if x.ndim != 1:
@@ -485,7 +488,10 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """Return the elements at `indices`, an array that matches x along the other axes."""
+    """Return the elements at `indices`, which match x along the other axes.
+
+    `wg.take_along_axis([[1, 2], [3, 4]], [[1], [0]], axis=1)` is `[[2], [3]]`.
+    """
     x = shapes.tensor(x, "take_along_axis")
     axis = one_axis(axis, x.ndim, "take_along_axis")
     where = _integers(indices, "take_along_axis")
@@ -508,8 +514,14 @@ def _integers(indices: Any, name: str) -> Any:
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """Return the parts of x along one axis, which they lack."""
+    """Return the slices of x along one axis, as a tuple.
+
+    `wg.unstack([[1, 2], [3, 4]])` is `([1, 2], [3, 4])`.
+    """
     x = shapes.tensor(x, "unstack")
     axis = one_axis(axis, x.ndim, "unstack")
     before = (slice(None),) * axis
     return tuple(getitem(x, (*before, i)) for i in range(x.shape[axis]))
+
+
+__all__ = ["take", "take_along_axis", "unstack"]

@@ -58,7 +58,7 @@ def _total(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     return _added(x, axis=axis, keepdims=keepdims)
 
 
-sum_over.op.numpy_function = _total  # type: ignore[attr-defined]
+sum_over.op.numpy_function = _total
 
 
 def over_count(xp: Any, g: Any, count: float) -> Any:
@@ -79,7 +79,7 @@ def _mean_on_numpy(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> A
     return _total(x, axis=axis, keepdims=keepdims) / count
 
 
-mean_over.op.numpy_function = _mean_on_numpy  # type: ignore[attr-defined]
+mean_over.op.numpy_function = _mean_on_numpy
 
 
 def attains(x: Any, y: Any) -> Any:
@@ -99,8 +99,8 @@ def _extreme_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any
 
 max_over = reduction("max", _extreme_rule, kinds="f")
 min_over = reduction("min", _extreme_rule, kinds="f")
-max_over.op.numpy_function = _by_ufunc(np.maximum)  # type: ignore[attr-defined]
-min_over.op.numpy_function = _by_ufunc(np.minimum)  # type: ignore[attr-defined]
+max_over.op.numpy_function = _by_ufunc(np.maximum)
+min_over.op.numpy_function = _by_ufunc(np.minimum)
 
 
 def prod_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
@@ -131,7 +131,7 @@ prod_over = reduction(
 )
 
 
-prod_over.op.numpy_function = _by_ufunc(np.multiply)  # type: ignore[attr-defined]
+prod_over.op.numpy_function = _by_ufunc(np.multiply)
 
 
 def _product(xp: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -198,38 +198,53 @@ def accumulated(x: Any, dtype: Any, name: str) -> Tensor:
 
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Return the sum over `axis` (an axis, a tuple of them, or all)."""
+    """Return the sum over `axis`. `wg.sum([[1, 5], [7, 2]], axis=0)` is `[8, 7]`."""
     x = accumulated(x, dtype, "sum")
     return sum_over(x, axis=axes(axis, len(x._raw.shape), "sum"), keepdims=keepdims)
 
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Return the product over `axis`; its derivative exists also where elements are 0."""
+    """Return the product over `axis`; its gradient exists also where elements are 0.
+
+    `wg.prod([[1, 5], [7, 2]], axis=0)` is `[7, 10]`.
+    """
     return _reduce(prod_over, accumulated(x, dtype, "prod"), axis, keepdims=keepdims)
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the mean over `axis`."""
+    """Return the mean over `axis`. `wg.mean([[1.0, 5.0], [7.0, 2.0]], axis=0)` is `[4.0, 3.5]`."""
     return _reduce(mean_over, x, axis, keepdims=keepdims)
 
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the largest element over `axis`; ties share the derivative evenly."""
+    """Return the maximum over `axis`; ties share the gradient evenly.
+
+    `wg.max([[1, 5], [7, 2]], axis=0)` is `[7, 5]`.
+    """
     return _reduce(max_over, x, axis, keepdims=keepdims)
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the smallest element over `axis`; ties share the derivative evenly."""
+    """Return the minimum over `axis`; ties share the gradient evenly.
+
+    `wg.min([[1, 5], [7, 2]], axis=0)` is `[1, 2]`.
+    """
     return _reduce(min_over, x, axis, keepdims=keepdims)
 
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """Return the variance over `axis`, dividing by the count less `correction`."""
+    """Return sum((x - mean(x))**2) / (n - correction) over `axis`.
+
+    `wg.var([1.0, 2.0, 6.0])` is `4.66667`.
+    """
     return _reduce(var_over, x, axis, correction=correction, keepdims=keepdims)
 
 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """Return the standard deviation over `axis`; its derivative is 0 where all are equal."""
+    """Return the standard deviation, sqrt(var); its gradient is 0 where all are equal.
+
+    `wg.std([1.0, 1.0, 3.0, 3.0])` is `1.0`.
+    """
     return _reduce(std_over, x, axis, correction=correction, keepdims=keepdims)
 
 
@@ -247,25 +262,46 @@ _argmax, _argmin = (
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return whether all elements over `axis` are true."""
+    """Return whether all elements over `axis` are true.
+
+    `wg.all([[0, 1], [2, 3]], axis=1)` is `[False, True]`.
+    """
     return _reduce(_all, x, axis, keepdims=keepdims)
 
 
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return whether any element over `axis` is true."""
+    """Return whether any element over `axis` is true.
+
+    `wg.any([[0, 0], [2, 0]], axis=1)` is `[False, True]`.
+    """
     return _reduce(_any, x, axis, keepdims=keepdims)
 
 
 def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return how many elements over `axis` are not zero."""
+    """Return how many elements over `axis` are not zero.
+
+    `wg.count_nonzero([[1, 0], [2, 3]], axis=0)` is `[2, 1]`.
+    """
     return _reduce(_count_nonzero, x, axis, keepdims=keepdims)
 
 
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the position of the first largest element along `axis`, or in the flat array."""
+    """Return the index of the first maximum along `axis`, or in the flattened array.
+
+    `wg.argmax([[1, 5, 5], [2, 0, 1]], axis=1)` is `[1, 0]`.
+    """
     return _argmax(x, axis=axis, keepdims=keepdims)
 
 
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the position of the first smallest element along `axis`, or in the flat array."""
+    """Return the index of the first minimum along `axis`, or in the flattened array.
+
+    `wg.argmin([[1, 5, 5], [2, 0, 1]], axis=1)` is `[0, 1]`.
+    """
     return _argmin(x, axis=axis, keepdims=keepdims)
+
+
+__all__ = [
+    "all", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod", "std", "sum",
+    "var",
+]  # fmt: skip

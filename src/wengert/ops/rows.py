@@ -43,7 +43,7 @@ class Rows(Op):
 
 
 def _rows_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    plain: Op = index.op  # type: ignore[attr-defined]
+    plain: Op = index.op
     return index_examples(plain, level, arrays, mapped, {"key": (params["indices"],)})
 
 

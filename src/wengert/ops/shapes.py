@@ -161,11 +161,14 @@ _reshape = position_map(
         sample((0, 3), shape=(3, 0)),
     ],
 )
-_reshape.op.numpy_function = lambda x, *, shape: x.reshape(shape)  # type: ignore[attr-defined]
+_reshape.op.numpy_function = lambda x, *, shape: x.reshape(shape)
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
-    """Return the elements in another shape; one length may be -1, for what is left."""
+    """Return x in another shape; a length of -1 is inferred.
+
+    `wg.reshape([1, 2, 3, 4], (2, -1))` is `[[1, 2], [3, 4]]`.
+    """
     x = tensor(x, "reshape")
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
     if -1 in shape:
@@ -210,11 +213,14 @@ _permute = position_map(
     batch=_permute_examples,
     samples=[sample((2, 3), axes=(1, 0)), sample((2, 3, 4), axes=(2, 0, 1)), sample((), axes=())],
 )
-_permute.op.numpy_function = lambda x, *, axes: x.transpose(axes)  # type: ignore[attr-defined]
+_permute.op.numpy_function = lambda x, *, axes: x.transpose(axes)
 
 
 def permute_dims(x: Any, /, axes: Any) -> Any:
-    """Return x with its axes in another order."""
+    """Return x with its axes in another order.
+
+    `wg.permute_dims([[1, 2]], (1, 0))` is `[[1], [2]]`.
+    """
     x = tensor(x, "permute_dims")
     axes = normalised(tuple(axes), x.ndim, "permute_dims")
     if len(axes) != x.ndim:
@@ -223,7 +229,7 @@ def permute_dims(x: Any, /, axes: Any) -> Any:
 
 
 def matrix_transpose(x: Any, /) -> Any:
-    """Return x with its last two axes exchanged."""
+    """Return x with its last two axes swapped. `wg.matrix_transpose([[1, 2]])` is `[[1], [2]]`."""
     x = tensor(x, "matrix_transpose")
     if x.ndim < 2:
         raise ShapeError(f"matrix_transpose: needs two axes, got shape {x.shape}")
@@ -231,7 +237,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
-    """Return x with two axes exchanged."""
+    """Return x with two axes swapped. `wg.swapaxes([[1, 2]], 0, 1)` is `[[1], [2]]`."""
     x = tensor(x, "swapaxes")
     first, second = one_axis(axis1, x.ndim, "swapaxes"), one_axis(axis2, x.ndim, "swapaxes")
     order = list(range(x.ndim))
@@ -240,7 +246,10 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
 
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
-    """Return x with axes at `source` moved to `destination`."""
+    """Return x with the axes `source` at `destination`.
+
+    `wg.moveaxis([[1, 2]], 0, 1)` is `[[1], [2]]`.
+    """
     x = tensor(x, "moveaxis")
     start = normalised(source, x.ndim, "moveaxis")
     end = normalised(destination, x.ndim, "moveaxis")
@@ -253,7 +262,7 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
 
 
 def expand_dims(x: Any, /, axis: Any = 0) -> Any:
-    """Return x with a new axis of length 1 at each position in `axis`."""
+    """Return x with new axes of length 1. `wg.expand_dims([1, 2], axis=1)` is `[[1], [2]]`."""
     x = tensor(x, "expand_dims")
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
     new = normalised(axis, x.ndim + count, "expand_dims")
@@ -262,7 +271,7 @@ def expand_dims(x: Any, /, axis: Any = 0) -> Any:
 
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:
-    """Return x without axes of length 1: those in `axis`, or all of them."""
+    """Return x without axes of length 1: all, or `axis`. `wg.squeeze([[1, 2]])` is `[1, 2]`."""
     x = tensor(x, "squeeze")
     ones = tuple(a for a, n in enumerate(x.shape) if n == 1)
     dropped = ones if axis is None else normalised(axis, x.ndim, "squeeze")
@@ -304,7 +313,7 @@ _broadcast_to = position_map(
 
 
 def broadcast_to(x: Any, /, shape: Any) -> Any:
-    """Return x repeated along new axes and axes of length 1 until it has `shape`."""
+    """Return x broadcast to `shape`. `wg.broadcast_to([1, 2], (2, 2))` is `[[1, 2], [1, 2]]`."""
     x = tensor(x, "broadcast_to")
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
     lead = len(shape) - x.ndim
@@ -314,7 +323,7 @@ def broadcast_to(x: Any, /, shape: Any) -> Any:
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
-    """Return the shape that arrays of these shapes broadcast to."""
+    """Return the shape that these broadcast to. `wg.broadcast_shapes((3, 1), (4,))` is `(3, 4)`."""
     try:
         return tuple(backends.NUMPY.broadcast_shapes(*shapes))
     except ValueError as error:
@@ -324,7 +333,10 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
 
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
-    """Return the arrays, broadcast against each other."""
+    """Return the arrays broadcast against each other.
+
+    `wg.broadcast_arrays([1, 2], [[3], [4]])` is `([[1, 2], [1, 2]], [[3, 3], [4, 4]])`.
+    """
     tensors = [tensor(x, "broadcast_arrays") for x in arrays]
     shape = broadcast_shapes(*(x.shape for x in tensors))
     return tuple(broadcast_to(x, shape) for x in tensors)
@@ -345,7 +357,7 @@ _tile = position_map(
 
 
 def tile(x: Any, repetitions: Any, /) -> Any:
-    """Return x repeated as a whole, `repetitions` times along each axis."""
+    """Return copies of x side by side. `wg.tile([1, 2], 2)` is `[1, 2, 1, 2]`."""
     counts = (repetitions,) if isinstance(repetitions, int) else tuple(map(int, repetitions))
     return _tile(x, repetitions=counts)
 
@@ -367,7 +379,7 @@ _repeat = position_map(
 
 
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
-    """Return x with each element repeated, a number of times or its own number of times."""
+    """Return x with each element repeated. `wg.repeat([1, 2], [2, 1])` is `[1, 1, 2]`."""
     x = tensor(x, "repeat")
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
@@ -404,7 +416,7 @@ _flip = position_map(
 
 
 def flip(x: Any, /, *, axis: Any = None) -> Any:
-    """Return x with the order of elements along `axis` reversed."""
+    """Return x with the order along `axis` reversed. `wg.flip([1, 2, 3])` is `[3, 2, 1]`."""
     x = tensor(x, "flip")
     return _flip(x, axis=normalised(axis, x.ndim, "flip"))
 
@@ -445,7 +457,7 @@ _roll = position_map(
 
 
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-    """Return x with elements moved by `shift` along `axis`, the last ones coming first again."""
+    """Return x shifted cyclically along `axis`. `wg.roll([1, 2, 3], 1)` is `[3, 1, 2]`."""
     x = tensor(x, "roll")
     if type(shift) is Tensor and type(shift._raw) is Batched:
         return _rolled_apart(x, shift, axis)
@@ -479,13 +491,13 @@ def _rolled_apart(x: Tensor, shift: Tensor, axis: Any) -> Any:
 def _unpad(xp: Any, g: Any, x_shape: Any, widths: Any, mode: str) -> Any:
     if mode == "constant":
         return g[tuple(slice(b, b + n) for (b, _), n in zip(widths, x_shape, strict=True))]
-    op: Any = _pad.op  # type: ignore[attr-defined]
+    op: Any = _pad.op
     return op.transpose(xp, g, x_shape, widths, mode, 0)
 
 
 def _unpad_block(xp: Any, g: Block, x_shape: Any, widths: Any, mode: str) -> Any:
     if mode != "constant":
-        op: Any = _pad.op  # type: ignore[attr-defined]
+        op: Any = _pad.op
         return op.transpose_block(xp, g, x_shape, widths, mode, 0)
     inside = tuple(range(b, b + n) for (b, _), n in zip(widths, x_shape, strict=True))
     if any(r.step < 0 for r in g.region):
@@ -528,7 +540,7 @@ _pad = position_map(
     ],
     reference=lambda x, widths, mode, value: _pad_array(backends.NUMPY, x, widths, mode, value),
 )
-_pad.op.of_tangents = {"value": 0}  # type: ignore[attr-defined]
+_pad.op.of_tangents = {"value": 0}
 PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
@@ -537,6 +549,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
 
     `pad_width` is a number, (before, after), or one such pair for each axis; `mode` is
     "constant", "edge", "reflect", "symmetric" or "wrap".
+    `wg.pad([1, 2], (1, 2))` is `[0, 1, 2, 0, 0]`.
     """
     x = tensor(x, "pad")
     if mode not in PAD_MODES:
@@ -572,7 +585,10 @@ _diagonal = position_map(
 
 
 def diagonal(x: Any, /, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Return the diagonals of the matrices on two axes, as a new last axis."""
+    """Return the diagonals of the matrices on two axes, as a new last axis.
+
+    `wg.diagonal([[1, 2], [3, 4]])` is `[1, 4]`.
+    """
     x = tensor(x, "diagonal")
     first, second = one_axis(axis1, x.ndim, "diagonal"), one_axis(axis2, x.ndim, "diagonal")
     return _diagonal(x, offset=offset, axis1=first, axis2=second)
@@ -613,12 +629,12 @@ _tril, _triu = _triangle("tril"), _triangle("triu")
 
 
 def tril(x: Any, /, *, k: int = 0) -> Any:
-    """Return matrices with zeros above the k-th diagonal."""
+    """Return x with zeros above diagonal k. `wg.tril([[1, 2], [3, 4]])` is `[[1, 0], [3, 4]]`."""
     return _tril(_matrices(x, "tril"), k=k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Any:
-    """Return matrices with zeros below the k-th diagonal."""
+    """Return x with zeros below diagonal k. `wg.triu([[1, 2], [3, 4]])` is `[[1, 2], [0, 4]]`."""
     return _triu(_matrices(x, "triu"), k=k)
 
 
@@ -720,14 +736,17 @@ _concat = special(
     ],
     reference=lambda *arrays, axis: np.concatenate(arrays, axis=axis),
 )
-_concat.op.numpy_function = np.concatenate  # type: ignore[attr-defined]
-_concat.op.reach = _part_reached  # type: ignore[attr-defined]
-_concat.op.depends = _part_depends  # type: ignore[attr-defined]
-_concat.op.push = _push_parts  # type: ignore[attr-defined]
+_concat.op.numpy_function = np.concatenate
+_concat.op.reach = _part_reached
+_concat.op.depends = _part_depends
+_concat.op.push = _push_parts
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Return the arrays joined along an existing axis; flattened first if `axis` is None."""
+    """Return the arrays joined along an existing axis; flattened first if it is None.
+
+    `wg.concat([[1, 2], [3]])` is `[1, 2, 3]`.
+    """
     arrays = list(arrays)
     if type(axis) is int and axis >= 0 and arrays and _is_numpy(arrays[0]):
         try:  # NumPy finds what is wrong, and we have the words for it
@@ -752,7 +771,7 @@ def _is_numpy(x: Any) -> bool:
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """Return the arrays, all of one shape, joined along a new axis."""
+    """Return arrays joined along a new axis. `wg.stack([[1, 2], [3, 4]])` is `[[1, 2], [3, 4]]`."""
     tensors = [tensor(x, "stack") for x in arrays]
     if len({tuple(x._raw.shape) for x in tensors}) != 1:
         shapes = ", ".join(str(x.shape) for x in tensors)
@@ -864,3 +883,10 @@ to_device = linear(
     reference=lambda x, device, back: x,
     doc="Return x on another device of its library; its derivative moves back.",
 )
+
+
+__all__ = [
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "diagonal", "expand_dims",
+    "flip", "matrix_transpose", "moveaxis", "pad", "permute_dims", "repeat", "reshape", "roll",
+    "squeeze", "stack", "swapaxes", "tile", "tril", "triu",
+]  # fmt: skip

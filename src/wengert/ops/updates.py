@@ -21,12 +21,7 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
 from wengert.ops.families import pull_with_mask, sample, special
-from wengert.ops.indexing import (
-    has_arrays,
-    index,
-    is_selected,
-    over_examples,
-)
+from wengert.ops.indexing import has_arrays, index, is_selected, over_examples
 from wengert.ops.reductions import attains
 from wengert.ops.segments import apart, on_host
 
@@ -114,7 +109,7 @@ def zeros_for(xp: Any, node: Node, tangent: Any) -> Any:
     return wrap(zeros) if type(tangent) is Tensor else zeros
 
 
-at_set.op.push = _push_set  # type: ignore[attr-defined]
+at_set.op.push = _push_set
 at_add = special(
     "at_add",
     lambda xp, g: g,
@@ -169,7 +164,7 @@ minimum_at = _extreme("at_min", np.minimum)
 
 
 for _update in (at_set, at_add):
-    _op = _update.op  # type: ignore[attr-defined]
+    _op = _update.op
     _op.pull_block = partial(pull_with_mask, _op.pull_block)
 
 

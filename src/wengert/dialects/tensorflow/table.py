@@ -71,7 +71,7 @@ LATE: dict[str, tuple[str, ...]] = {
         ("keras", "losses", "metrics", "optimizers", "initializers", *_INITIALIZERS),
         tuple(
             f"{_HERE}.keras.{part}"
-            for part in ("optimizers", "losses", "activations", "initializers", "metrics", "utils")
+            for part in ("optimizers", "losses", "activations", "metrics", "regularizers")
         ),
     ),
     **dict.fromkeys(

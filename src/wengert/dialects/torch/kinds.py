@@ -88,6 +88,8 @@ Input = Annotated[Native, tensor()]
 Real = Annotated[Native, tensor("biuf")]
 Inexact = Annotated[Native, tensor("fc")]
 Floating = Annotated[Native, tensor("f")]
+#: Tensors of numbers that have an order, for functions that are not implemented for others.
+Ordered = Annotated[Native, tensor("biuf", NotImplementedError)]
 #: Tensors in the dtype of their sums, and in one with fractions.
 Summed = Annotated[Native, tensor(become=summed)]
 Fractions = Annotated[Native, tensor(become=floating)]

@@ -420,4 +420,4 @@ lu_factors = special(
     L has ones on its diagonal, which are left out.
     """,
 )
-lu_factors.op.sees_unused = True  # type: ignore[attr-defined]
+lu_factors.op.sees_unused = True

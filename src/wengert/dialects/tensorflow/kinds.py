@@ -49,9 +49,10 @@ def tensor(kinds: str = "biufc", error: Any = None) -> Kind:
     return Kind(read, tensor=True)
 
 
-def _read_booleans(value: Any, at: Argument, x: Any = None) -> Native:
-    found = convert(value) if is_like_tensor(value) else convert(value, dtypes.bool_)
-    check_kind(found, "b", at.function)
+def _read_booleans(values: Any, at: Any, x: Any = None) -> list[Native]:
+    found = [convert(v) if is_like_tensor(v) else convert(v, dtypes.bool_) for v in values]
+    for value in found:
+        check_kind(value, "b", at[0].function)
     return found
 
 
@@ -132,7 +133,7 @@ Numbers = Annotated[Native, tensor("iufc")]
 Real = Annotated[Native, tensor("iuf")]
 Inexact = Annotated[Native, tensor("fc")]
 Floating = Annotated[Native, tensor("f")]
-Booleans = Annotated[Native, Kind(_read_booleans, tensor=True)]
+Booleans = Annotated[Native, Kind(_read_booleans, tensor=True, together=True)]
 #: Tensors of one dtype, which the first tensor among them decides.
 Pair = Annotated[Native, together()]
 #: A tensor of the first one's dtype, which numbers take; one that is of that dtype by itself.

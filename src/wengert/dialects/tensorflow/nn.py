@@ -24,6 +24,7 @@ from wengert.dialects.tensorflow.kinds import (
     Real,
     tensor,
 )
+from wengert.dialects.tensorflow.operators import of_one
 from wengert.dialects.tensorflow.random import global_generator, of_seed
 from wengert.dialects.tensorflow.table import NAMES, offered, put, quick_call
 from wengert.dialects.tensorflow.tensors import (
@@ -31,7 +32,6 @@ from wengert.dialects.tensorflow.tensors import (
     check_kind,
     convert,
     is_tensor,
-    of_one,
     static,
     tensor_of,
 )

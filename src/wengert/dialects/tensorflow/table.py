@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -141,10 +142,20 @@ def guarded(
     return lambda body: function(Function(body, name, dialect, raises=raises, quick=quick))
 
 
-def quick_call(operation: Any, given: dict[str, str], kinds: str = "fc") -> Quick:
+def at_once(operation: Any, otherwise: Any, kinds: str, when: str = "") -> Callable[..., Any]:
+    """Return what calls an operation on tensors of some kinds of numbers; see `Front`.
+
+    Results are `noticed` if some of the operation's derivatives are zero.
+    """
+    call = caller(operation.op, Front(Tensor, otherwise, kinds, quiet=QUIETLY, when=when))
+    if None not in operation.op.rules:
+        return call
+    return lambda *args, **options: noticed(call(*args, **options), args)
+
+
+def quick_call(operation: Any, given: Any = MappingProxyType({}), *how: str) -> Quick:
     """Return the short cut to an operation for tensors of some kinds of numbers; see `Quick`."""
-    call = caller(operation.op, Front(Tensor, lambda *_: NotImplemented, kinds, quiet=QUIETLY))
-    return Quick(call, Tensor, given)
+    return Quick(at_once(operation, lambda *_: NotImplemented, *(how or ("fc",))), Tensor, given)
 
 
 def offered(

@@ -287,7 +287,7 @@ def _not_in_place(self: Variable, other: Any) -> Any:
     )
 
 
-operators.install(Variable, index=False)
+operators.install(Variable)
 
 
 def _of_no_none(compared: Any) -> Any:

@@ -20,6 +20,7 @@ from wengert.dialects.tensorflow.tensors import (
     convert,
     converted_like,
     is_like_tensor,
+    is_variable,
     made,
     outward,
     pair,
@@ -62,8 +63,14 @@ def of_two(
             first, second = whole(first, second)
         return operation(first, second)
 
+    def otherwise(op: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if is_variable(args[0]) or is_variable(args[1]):
+            return call(*[outward(convert(v)) if is_variable(v) else v for v in args])
+        return slowly(*args)
+
     quick = kinds if whole is None else kinds.replace("i", "").replace("u", "")
-    return at_once(operation, lambda op, args, params: slowly(*args), quick)
+    call = at_once(operation, otherwise, quick)
+    return call
 
 
 def _lenient(x: Any, y: Any, name: str) -> tuple[Any, Any]:

@@ -21,7 +21,14 @@ from wengert.dialects import quiet
 from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
 from wengert.dialects.quiet import QUIETLY
 from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
-from wengert.dialects.tensorflow.tensors import Tensor, call_start, noticed, outward
+from wengert.dialects.tensorflow.tensors import (
+    Tensor,
+    call_start,
+    convert,
+    is_variable,
+    noticed,
+    outward,
+)
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.fastpath import Front, caller
 
@@ -155,7 +162,12 @@ def at_once(operation: Any, otherwise: Any, kinds: str, when: str = "") -> Calla
 
 def quick_call(operation: Any, given: Any = MappingProxyType({}), *how: str) -> Quick:
     """Return the short cut to an operation for tensors of some kinds of numbers; see `Quick`."""
-    return Quick(at_once(operation, lambda *_: NotImplemented, *(how or ("fc",))), Tensor, given)
+
+    def otherwise(op: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        return call(outward(convert(args[0]))) if is_variable(args[0]) else NotImplemented
+
+    call = at_once(operation, otherwise, *(how or ("fc",)))
+    return Quick(call, Tensor if given else None, given)
 
 
 def offered(

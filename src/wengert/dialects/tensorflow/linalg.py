@@ -27,7 +27,7 @@ from wengert.dialects.tensorflow.kinds import (
     together,
 )
 from wengert.dialects.tensorflow.products import adjoint_of
-from wengert.dialects.tensorflow.table import offered
+from wengert.dialects.tensorflow.table import offered, row
 from wengert.dialects.tensorflow.tensors import (
     check_dtypes,
     convert,
@@ -83,10 +83,7 @@ _AnySystem = Annotated[Native, _system(square=False)]
 # -- transposes and parts -----------------------------------------------------------------------
 
 
-@offered("linalg.adjoint")
-def adjoint(matrix: _Transposed) -> Native:
-    """Return matrices with rows and columns exchanged, and conjugated."""
-    return adjoint_of(matrix)
+row("linalg.adjoint", adjoint_of, "matrices transposed and conjugated", matrix=_Transposed)
 
 
 @offered("linalg.matrix_transpose", raises=(ValueError,))
@@ -229,10 +226,10 @@ def tensor_diag_part(input: Input) -> Native:
     return ns.reshape(ns.linalg.diagonal(ns.reshape(input, (size, size))), shape)
 
 
-@offered("linalg.trace")
-def trace(x: _NumberMatrices) -> Native:
-    """Return the sum of the diagonal."""
-    return native.trace(x, dtype=x.dtype)
+row(
+    "linalg.trace", lambda x: native.trace(x, dtype=x.dtype), "the sum of the diagonal",
+    x=_NumberMatrices,
+)  # fmt: skip
 
 
 @offered("linalg.cross")
@@ -248,12 +245,6 @@ def cross(a: _RealPair, b: _RealPair) -> Native:
 
 
 # -- solving ------------------------------------------------------------------------------------
-
-
-@offered("linalg.cholesky")
-def cholesky(input: Square) -> Native:
-    """Return the lower triangular L with L L^H the matrix; NaN if that is not positive definite."""
-    return _cholesky(input)
 
 
 def _cholesky(x: Native) -> Native:
@@ -276,18 +267,16 @@ def _is_definite(matrix: np.ndarray) -> bool:
     return True
 
 
-@offered("linalg.cholesky_solve")
-def cholesky_solve(chol: _System, rhs: _System) -> Native:
-    """Return the solution of A X = rhs, given the Cholesky factor of A."""
-    return native.cho_solve((chol, True), rhs)
-
-
-@offered("linalg.det")
-def det(input: Square) -> Native:
-    """Return the determinant."""
-    return native.det(input)
-
-
+row(
+    "linalg.cholesky", _cholesky, "the lower triangular L with L L^H the matrix, or NaN",
+    input=Square,
+)  # fmt: skip
+row(
+    "linalg.cholesky_solve", lambda chol, rhs: native.cho_solve((chol, True), rhs),
+    "the solution of A X = rhs, given the Cholesky factor of A", chol=_System, rhs=_System,
+)  # fmt: skip
+row("linalg.det", native.det, "the determinant", input=Square)
+row("linalg.expm", native.expm, "the exponential of a matrix", input=Square)
 LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", ["sign", "log_abs_determinant"])
 
 
@@ -367,16 +356,10 @@ def matrix_rank(a: Matrices, tol: Array | None = None, validate_args: bool = Fal
     return wrap(np.asarray((values > np.asarray(tol)[..., None]).sum(axis=-1)).astype(np.int32))
 
 
-@offered("linalg.expm")
-def expm(input: Square) -> Native:
-    """Return the exponential of a matrix."""
-    return native.expm(input)
-
-
-@offered("linalg.sqrtm", "matrix_square_root")
-def sqrtm(input: Square) -> Native:
-    """Return the square root of a matrix."""
-    return ns.astype(native.sqrtm(input), input.dtype, copy=False)
+row(
+    "linalg.sqrtm matrix_square_root", lambda x: ns.astype(native.sqrtm(x), x.dtype, copy=False),
+    "the square root of a matrix", input=Square,
+)  # fmt: skip
 
 
 @offered("linalg.logm")
@@ -388,11 +371,9 @@ def logm(input: _ComplexSquare) -> Native:
 # -- decompositions -----------------------------------------------------------------------------
 
 
-@offered("linalg.eigh")
-def eigh(tensor: Square) -> tuple[Native, Native]:
-    """Return the eigenvalues, the least first, and the eigenvectors of a Hermitian matrix."""
-    values, vectors = native.eigh(_from_lower(tensor))
-    return ns.astype(values, tensor.dtype, copy=False), vectors
+def _eigh(x: Native) -> tuple[Native, Native]:
+    values, vectors = native.eigh(_from_lower(x))
+    return ns.astype(values, x.dtype, copy=False), vectors
 
 
 def _from_lower(x: Native) -> Native:
@@ -404,26 +385,27 @@ def _from_lower(x: Native) -> Native:
     return lower + diagonal + adjoint_of(lower)
 
 
-@offered("linalg.eigvalsh")
-def eigvalsh(tensor: Square) -> Native:
-    """Return the eigenvalues of a Hermitian matrix, the least first."""
-    return ns.astype(native.eigvalsh(_from_lower(tensor)), tensor.dtype, copy=False)
+def _eigvalsh(x: Native) -> Native:
+    return ns.astype(native.eigvalsh(_from_lower(x)), x.dtype, copy=False)
 
 
-def _complex_like(x: Native) -> Any:
-    return np.complex64 if x.dtype in (np.float32, np.complex64) else np.complex128
+def _complex(function: Any) -> Any:
+    """Return a function of matrices with results that are complex, in their precision."""
+
+    def call(x: Native) -> Any:
+        to = np.complex64 if x.dtype in (np.float32, np.complex64) else np.complex128
+        found = function(x)
+        if type(found) is Native:
+            return ns.astype(found, to, copy=False)
+        return tuple(ns.astype(part, to, copy=False) for part in found)
+
+    return call
 
 
-@offered("linalg.eig", "eig")
-def eig(tensor: Square) -> tuple[Native, ...]:
-    """Return the eigenvalues and the eigenvectors, which are complex."""
-    return tuple(ns.astype(v, _complex_like(tensor), copy=False) for v in native.eig(tensor))
-
-
-@offered("linalg.eigvals", "eigvals")
-def eigvals(tensor: Square) -> Native:
-    """Return the eigenvalues, which are complex."""
-    return ns.astype(native.eigvals(tensor), _complex_like(tensor), copy=False)
+row("linalg.eigh", _eigh, "eigenvalues in ascending order, and eigenvectors", tensor=Square)
+row("linalg.eigvalsh", _eigvalsh, "the eigenvalues of a Hermitian matrix", tensor=Square)
+row("linalg.eig eig", _complex(native.eig), "eigenvalues and eigenvectors", tensor=Square)
+row("linalg.eigvals eigvals", _complex(native.eigvals), "the eigenvalues", tensor=Square)
 
 
 @offered("linalg.svd")

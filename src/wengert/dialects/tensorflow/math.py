@@ -22,7 +22,7 @@ from wengert.dialects.tensorflow.kinds import (
 )
 from wengert.dialects.tensorflow.operators import of_one, of_two
 from wengert.dialects.tensorflow.slices import IndexedSlices
-from wengert.dialects.tensorflow.table import offered, put, quick_call
+from wengert.dialects.tensorflow.table import offered, put, quick_call, row
 from wengert.dialects.tensorflow.tensors import (
     Tensor,
     check_dtypes,
@@ -117,11 +117,10 @@ for _name, (_op, _kinds) in _ONE.items():
 def _special(names: tuple[str, ...], operation: Any) -> None:
     """Offer a function that is not elementary."""
     name = names[0].rpartition(".")[2]
-    compute, differs = _in_single(operation), _AT_ZERO.get(name, "")
-
-    @offered(*names, quick=_quick(operation), differs=differs, doc=f"Return {name} of x.")
-    def call(x: Floating) -> Native:
-        return compute(x)
+    row(
+        " ".join(names), _in_single(operation), f"{name} of x", quick=_quick(operation),
+        differs=_AT_ZERO.get(name, ""), x=Floating,
+    )  # fmt: skip
 
 
 _AT_ZERO = {
@@ -157,10 +156,7 @@ def sigmoid(x: Inexact) -> Native:
     return 1 / (1 + ns.exp(-x)) if x.dtype.kind == "c" else _in_single(special.expit)(x)
 
 
-@offered("math.rsqrt")
-def rsqrt(x: Inexact) -> Native:
-    """Return 1 / sqrt(x)."""
-    return conventions.rsqrt(x)
+row("math.rsqrt", conventions.rsqrt, "1 / sqrt(x)", x=Inexact)
 
 
 @offered("math.reciprocal_no_nan")
@@ -210,10 +206,7 @@ def angle(input: _Fractions) -> Native:
     return ns.where(input < 0, np.asarray(np.pi, input.dtype), ns.zeros_like(input))
 
 
-@offered("math.logical_not", "logical_not")
-def logical_not(x: Booleans) -> Native:
-    """Return not x."""
-    return elementwise.logical_not(x)
+row("math.logical_not logical_not", elementwise.logical_not, "not x", x=Booleans)
 
 
 # -- two tensors --------------------------------------------------------------------------------
@@ -272,54 +265,49 @@ _Integers = Annotated[Native, together("if")]
 _Differing = Annotated[Native, together("ifc")]
 
 
-def _of_pair(name: str, kind: Any, compute: Any, doc: str, differs: str = "") -> None:
-    """Offer a function of x and y, of a kind."""
-
-    @offered(*_names(name), doc=f"Return {doc}.", differs=differs, x=kind, y=kind)
-    def call(x: Any, y: Any) -> Native:
-        return compute(x, y)
-
-
-_of_pair("logical_and", Booleans, elementwise.logical_and, "x and y")
-_of_pair("logical_or", Booleans, elementwise.logical_or, "x or y")
-_of_pair("logical_xor", Booleans, elementwise.logical_xor, "whether just one of two holds")
-_of_pair(
-    "xlogy", _Floats, _in_single(conventions.xlogy), "x * log(y), and 0 where x is 0", _REAL_ONLY
-)
-_of_pair(
-    "xlog1py", _Floats, _in_single(conventions.xlog1py), "x * log(1 + y), and 0 where x is 0",
-    _REAL_ONLY,
+for _name, _op in (
+    ("and", elementwise.logical_and), ("or", elementwise.logical_or),
+    ("xor", elementwise.logical_xor),
+):  # fmt: skip
+    _both = " ".join(_names(f"logical_{_name}"))
+    row(_both, _op, f"x {_name} y, of booleans", x=Booleans, y=Booleans)
+row(
+    "math.xlogy", _in_single(conventions.xlogy), "x * log(y), and 0 where x is 0",
+    differs=_REAL_ONLY, x=_Floats, y=_Floats,
 )  # fmt: skip
-
-
-@offered("math.atan2", "atan2")
-def atan2(y: _Floats, x: _Floats) -> Native:
-    """Return the angle of the point (x, y)."""
-    return conventions.atan2(y, x)
-
-
-@offered("math.igamma")
-def igamma(a: _Singles, x: _Singles) -> Native:
-    """Return the lower regularised incomplete gamma function."""
-    return special.gammainc(a, x)
-
-
-@offered("math.igammac")
-def igammac(a: _Singles, x: _Singles) -> Native:
-    """Return the upper regularised incomplete gamma function."""
-    return special.gammaincc(a, x)
-
-
-@offered("math.zeta")
-def zeta(x: _Singles, q: _Singles) -> Native:
-    """Return the Hurwitz zeta function."""
-    return special.zeta_pair(stop_gradient(x), q)
-
-
-@offered("math.nextafter")
-def nextafter(x1: _Floats, x2: _Floats) -> Native:
-    """Return the number after x1 towards x2."""
-    return conventions.nextafter(x1, x2)
+row(
+    "math.xlog1py", _in_single(conventions.xlog1py), "x * log(1 + y), and 0 where x is 0",
+    differs=_REAL_ONLY, x=_Floats, y=_Floats,
+)  # fmt: skip
+row("math.atan2 atan2", conventions.atan2, "the angle of the point (x, y)", y=_Floats, x=_Floats)
+row("math.igamma", special.gammainc, "the lower regularised gamma function", a=_Singles, x=_Singles)
+row(
+    "math.igammac",
+    special.gammaincc,
+    "the upper regularised gamma function",
+    a=_Singles,
+    x=_Singles,
+)
+row(
+    "math.zeta", lambda x, q: special.zeta_pair(stop_gradient(x), q), "the Hurwitz zeta function",
+    x=_Singles, q=_Singles,
+)  # fmt: skip
+row(
+    "math.nextafter",
+    conventions.nextafter,
+    "the number after x1 towards x2",
+    x1=_Floats,
+    x2=_Floats,
+)
+row(
+    "math.xdivy", lambda x, y: _quotient_or_zero(x, y, x == 0), "x / y, and 0 where x is 0",
+    x=_Complex, y=_Complex,
+)  # fmt: skip
+row(
+    "math.betainc", lambda a, b, x: special.betainc(stop_gradient(a), stop_gradient(b), x),
+    "the regularised incomplete beta function, with a derivative in x only",
+    a=_Singles, b=_Singles, x=_Singles,
+)  # fmt: skip
 
 
 @offered("math.multiply_no_nan")
@@ -342,12 +330,6 @@ def polygamma(a: _Singles, x: _Singles) -> Native:
     return total
 
 
-@offered("math.betainc")
-def betainc(a: _Singles, b: _Singles, x: _Singles) -> Native:
-    """Return the regularised incomplete beta function, with a derivative in x only."""
-    return special.betainc(stop_gradient(a), stop_gradient(b), x)
-
-
 @offered("math.squared_difference")
 def squared_difference(x: _Differing, y: _Differing) -> Native:
     """Return (x - y) squared; of complex numbers, of their distance."""
@@ -362,12 +344,6 @@ def divide_no_nan(x: Any, y: Any) -> Native:
     if first.dtype.kind in "iu":
         first, second = operators.floating(first, second)
     return _quotient_or_zero(first, second, second == 0)
-
-
-@offered("math.xdivy")
-def xdivy(x: _Complex, y: _Complex) -> Native:
-    """Return x / y, and 0 where x is 0."""
-    return _quotient_or_zero(x, y, x == 0)
 
 
 @offered("truncatediv")
@@ -474,14 +450,11 @@ def polyval(coeffs: Any, x: Input) -> Any:
     return functools.reduce(lambda value, part: part + value * x, others, total)
 
 
-@offered("math.lbeta")
-def lbeta(x: Floating) -> Native:
-    """Return log(abs(beta(x))) along the last axis."""
-    return _in_single(_log_beta)(x)
-
-
 def _log_beta(x: Native) -> Native:
     return ns.sum(special.gammaln(x), axis=-1) - special.gammaln(ns.sum(x, axis=-1))
+
+
+row("math.lbeta", _in_single(_log_beta), "log(abs(beta(x))) along the last axis", x=Floating)
 
 
 def _ordered(name: str, ufunc: np.ufunc, doc: str) -> None:

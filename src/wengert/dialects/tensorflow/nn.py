@@ -26,7 +26,7 @@ from wengert.dialects.tensorflow.kinds import (
 )
 from wengert.dialects.tensorflow.operators import of_one
 from wengert.dialects.tensorflow.random import global_generator, of_seed
-from wengert.dialects.tensorflow.table import NAMES, offered, put, quick_call
+from wengert.dialects.tensorflow.table import NAMES, offered, put, quick_call, row
 from wengert.dialects.tensorflow.tensors import (
     check_dtypes,
     check_kind,
@@ -51,16 +51,6 @@ _Fractions = Annotated[Native, tensor("f", ValueError)]
 # -- activations --------------------------------------------------------------------------------
 
 
-def _activation(names: str, kind: Any, compute: Any, doc: str, quick: Any = None) -> Any:
-    """Offer and return a function of features, under names in `tf`."""
-
-    @offered(*names.split(), doc=f"Return {doc}.", quick=quick, features=kind)
-    def call(features: Any) -> Native:
-        return compute(features)
-
-    return call
-
-
 def _relu(x: Native) -> Native:
     return ns.maximum(x, 0) if x.dtype.kind in "iu" else activations.relu(x)
 
@@ -74,14 +64,15 @@ def _selu(x: Native) -> Native:
     return ns.where(x >= 0, x * activations.SELU["scale"], activations.selu(x))
 
 
-relu = _activation(
-    "nn.relu", Real, _relu, "x where it is positive, else 0", quick_call(activations.relu, {}, "f")
-)
-_activation("nn.relu6", Real, _relu6, "x clipped to the interval from 0 to 6")
-_activation("nn.elu", Floating, activations.elu, "x where it is positive, else exp(x) - 1")
-selu = _activation("nn.selu", Floating, _selu, "elu with slopes that keep mean and variance")
-_activation("nn.softplus math.softplus", Floating, activations.softplus, "log(1 + exp(x))")
-_activation("nn.softsign math.softsign", Floating, activations.softsign, "x / (1 + abs(x))")
+relu = row(
+    "nn.relu", _relu, "x where it is positive, else 0", features=Real,
+    quick=quick_call(activations.relu, {}, "f"),
+)  # fmt: skip
+row("nn.relu6", _relu6, "x clipped to the interval from 0 to 6", features=Real)
+row("nn.elu", activations.elu, "x where it is positive, else exp(x) - 1", features=Floating)
+selu = row("nn.selu", _selu, "elu with slopes that keep mean and variance", features=Floating)
+row("nn.softplus math.softplus", activations.softplus, "log(1 + exp(x))", features=Floating)
+row("nn.softsign math.softsign", activations.softsign, "x / (1 + abs(x))", features=Floating)
 
 
 @offered("nn.leaky_relu", raises=_CHECKS)
@@ -237,10 +228,7 @@ def log_poisson_loss(targets: Input, log_input: Input, compute_full_loss: bool =
     return loss + ns.where((z >= 0) & (z <= 1), 0.0, term)
 
 
-@offered("nn.l2_loss")
-def l2_loss(t: Floating) -> Native:
-    """Return half the sum of squares."""
-    return ns.sum(t * t) / 2.0
+row("nn.l2_loss", lambda t: ns.sum(t * t) / 2.0, "half the sum of squares", t=Floating)
 
 
 @offered("nn.compute_average_loss", raises=_CHECKS, named=False)
@@ -255,10 +243,10 @@ def compute_average_loss(
     return ns.sum(x) / (usual if global_batch_size is None else global_batch_size)
 
 
-@offered("nn.scale_regularization_loss", named=False)
-def scale_regularization_loss(regularization_loss: Input) -> Native:
-    """Return the sum of a loss; there is one replica."""
-    return ns.sum(regularization_loss)
+row(
+    "nn.scale_regularization_loss", ns.sum, "the sum of a loss; there is one replica", named=False,
+    regularization_loss=Input,
+)  # fmt: skip
 
 
 # -- normalisation ------------------------------------------------------------------------------

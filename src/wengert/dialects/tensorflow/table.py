@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from inspect import Parameter, Signature
 from types import MappingProxyType
 from typing import Any
 
@@ -194,6 +195,21 @@ def offered(
         return call
 
     return declare
+
+
+def row(names: str, compute: Any, doc: str, /, **options: Any) -> Callable[..., Any]:
+    """Offer and return a function that computes something of its arguments, all of which it needs.
+
+    `options` are those of `offered`, and the kinds of the parameters by name, in their order.
+    """
+
+    def body(*args: Any) -> Any:
+        return compute(*args)
+
+    words = [word for word, kind in options.items() if hasattr(kind, "__metadata__")]
+    parameters = [Parameter(word, Parameter.POSITIONAL_OR_KEYWORD) for word in words]
+    body.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return offered(*names.split(), doc=f"Return {doc}.", **options)(body)
 
 
 def plain(*names: str, differs: str = "") -> Callable[[Any], Any]:

@@ -10,7 +10,7 @@ import inspect
 import keyword
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import Parameter
 from typing import Any
 
@@ -95,23 +95,35 @@ def _is_found(value: type[Any]) -> bool:
 
 def _class(name: str, value: type[Any], tensor: type[Any]) -> list[str]:
     """Return the lines that declare a class with what it has at run time."""
-    base = "_Tensor" if value is tensor else "Tensor" if issubclass(value, tensor) else ""
-    lines = [f"class {name}({base}):" if base else f"class {name}:"]
-    inherited = tensor if value is not tensor and base else object
-    for leaf, member in sorted(_members(value)):
-        if getattr(inherited, leaf, None) is member or keyword.iskeyword(leaf):
+    if value is tensor:
+        return _body(f"class {name}(_Tensor):", _members(value))
+    if issubclass(value, tensor):
+        return _body(f"class {name}(Tensor):", vars(value).items())
+    base = next(b for b in value.__mro__[1:] if b is object or _is_found(b))
+    if base is object:
+        return _body(f"class {name}:", vars(value).items())
+    return [
+        f"from {base.__module__} import {base.__qualname__} as _{base.__qualname__}",
+        *_body(f"class {name}(_{base.__qualname__}):", vars(value).items()),
+    ]
+
+
+def _body(statement: str, members: Iterable[tuple[str, Any]]) -> list[str]:
+    lines = [statement]
+    for leaf, member in sorted(members, key=lambda pair: pair[0]):
+        is_own = not leaf.startswith("_") or leaf == "__init__" or not hasattr(object, leaf)
+        if keyword.iskeyword(leaf) or not is_own:
             continue
         if isinstance(member, types.FunctionType):
             lines.append("    " + _function(leaf, member, method=True))
-        elif not leaf.startswith("__"):
+        elif not leaf.startswith("_"):
             lines.append(f"    {leaf}: Any")
     return [*lines, "    ..."]
 
 
 def _members(value: type[Any]) -> Iterator[tuple[str, Any]]:
     for leaf in dir(value):
-        own = leaf == "__init__" or not hasattr(object, leaf)
-        if not leaf.startswith("_") or (leaf.startswith("__") and own):
+        if not leaf.startswith("_") or (leaf.startswith("__") and not hasattr(object, leaf)):
             yield leaf, inspect.getattr_static(value, leaf)
 
 
@@ -125,7 +137,8 @@ def _function(name: str, function: Callable[..., Any], method: bool = False) -> 
         if p.kind is Parameter.KEYWORD_ONLY and not starred:
             parts.append("*")
         starred = starred or p.kind in (Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL)
-        star = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}.get(p.kind, "")
+        star = "*" if p.kind is Parameter.VAR_POSITIONAL else ""
+        star = "**" if p.kind is Parameter.VAR_KEYWORD else star
         if method and not k and not star:
             parts.append("self")
             continue
@@ -135,7 +148,8 @@ def _function(name: str, function: Callable[..., Any], method: bool = False) -> 
         parts.append("**_options: Any")
     if method and not parts:
         parts.append("self")
-    return f"def {name}({', '.join(parts)}) -> {_shown(body, 'return', 'Tensor')}: ..."
+    result = "None" if name == "__init__" else _shown(body, "return", "Tensor")
+    return f"def {name}({', '.join(parts)}) -> {result}: ..."
 
 
 def _shown(body: Callable[..., Any] | None, name: str, tensor: str = "_Tensor") -> str:

@@ -268,7 +268,7 @@ def _not_in_place(self: Variable, other: Any) -> Any:
     raise RuntimeError("v += x is no variable; write v.assign_add(x), or y = v + x")
 
 
-operators.install(Variable, index=False)
+operators.install(Variable)
 
 
 def _of_no_none(compared: Any) -> Any:

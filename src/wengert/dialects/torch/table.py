@@ -23,6 +23,7 @@ import numpy as np
 from wengert.dialects import quiet
 from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
 from wengert.dialects.torch import memory
+from wengert.dialects.torch.absent import ABSENT
 from wengert.dialects.torch.modes import TRACKING
 from wengert.dialects.torch.tensors import (
     Tensor,

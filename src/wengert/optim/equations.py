@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert.engine.errors import ShapeError
 from wengert.optim.leaves import raw
 from wengert.optim.operators import jacobian_operator
-from wengert.optim.vectors import Space, VectorFunction, as_tuple, check_sparse
+from wengert.optim.vectors import Space, VectorFunction, as_tuple
 from wengert.trees import flatten
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 _WITH_JACOBIAN = ("hybr", "lm")
 _NEWTON = ("newton", "krylov")
@@ -31,7 +34,7 @@ def root(
     tol: float | None = None,
     callback: Callable[..., Any] | None = None,
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> OptimizeResult:
     """Return where all values of `fun` are zero, in the form of scipy.optimize.root's results.
 
     Parameters
@@ -66,7 +69,6 @@ def root(
     """
     from scipy import optimize
 
-    check_sparse(sparse, "root")
     space = Space(x0, "root")
     function = VectorFunction(fun, as_tuple(args), space, "the function", sparse)
     count = len(function.value(space.start))
@@ -101,7 +103,7 @@ def _newton(
     tol: float | None,
     callback: Callable[..., Any] | None,
     options: dict[str, Any],
-) -> Any:
+) -> OptimizeResult:
     """Return what Newton's method finds, with steps shortened until they lead downwards."""
     from scipy.optimize import OptimizeResult
 
@@ -185,7 +187,7 @@ def _direction(
 def _search(
     function: VectorFunction, x: np.ndarray, f: np.ndarray, direction: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return a better place along a direction, its residuals, and how many were tried."""
+    """Return a better point along a direction, its residuals, and how many points were tried."""
     norm = np.linalg.norm(f)
     for tried in range(30):
         share = 0.5**tried
@@ -212,7 +214,7 @@ def solve_ivp(
     events: Any = None,
     sparse: bool | str = "auto",
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> OptimizeResult:
     """Return what scipy.integrate.solve_ivp finds with exact Jacobians, y of any form.
 
     Parameters
@@ -253,7 +255,6 @@ def solve_ivp(
     """
     from scipy import integrate
 
-    check_sparse(sparse, "solve_ivp")
     space = Space(y0, "solve_ivp", "y0")
     args = as_tuple(args)
     function = VectorFunction(lambda y, t: fun(t, y, *args), (), space, "the function", sparse)
@@ -309,7 +310,6 @@ def jac_for_ivp(
     array([[ 4.,  0.],
            [ 0., 12.]])
     """
-    check_sparse(sparse, "jac_for_ivp")
     space = Space(y, "jac_for_ivp", "y")
     if len(space.shapes) != 1 or len(space.shapes[0]) != 1:
         raise ShapeError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from wengert.engine.errors import WengertError
 from wengert.engine.tensor import Tensor
 from wengert.optim.scipy_bridge import as_list, as_new
 from wengert.optim.vectors import Objective, Space, VectorFunction, as_tuple
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 #: SciPy's names of options, and IPOPT's.
 _NAMES = {"maxiter": "max_iter"}
@@ -189,7 +192,7 @@ def minimize_ipopt(
     hess: bool = True,
     tol: float | None = None,
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> OptimizeResult:
     """Return what IPOPT finds with exact sparse derivatives, x in the form of x0.
 
     It needs the package cyipopt, and IPOPT itself. For the callbacks alone there is `IpoptProblem`.

@@ -1,7 +1,7 @@
-"""Learning rates that change: frozen records that are called with the number of the step.
+"""Learning rates that change: frozen records that are called with the number of the step, from 0.
 
-They have the names of functions, because that is how they are used; being records, they
-print as they were written, compare, and can be pickled.
+They have the names of functions, because that is how they are used. As records, they print as they
+were written, compare, and can be pickled.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ def _part(step: int, steps: int) -> float:
 
 @dataclass(frozen=True)
 class constant(_Schedule):
-    """Return a schedule that is `value` at every step."""
+    """Return a schedule that is `value` at every step.
+
+    `wg.optim.constant(0.1)(7)` is `0.1`.
+    """
 
     value: float
 
@@ -71,9 +74,10 @@ class constant(_Schedule):
 
 @dataclass(frozen=True)
 class polynomial(_Schedule):
-    """Return a schedule that goes from `start` to `end` in `steps`: the rest shrinks as a power.
+    """Return a schedule that goes from `start` to `end` in `steps` along a power.
 
-    At step k it is ``end + (start - end) * (1 - k / steps) ** power``, and `end` afterwards.
+    At step k it is ``end + (start - end) * (1 - k / steps) ** power``, and `end` afterwards:
+    `wg.optim.polynomial(1.0, 0.0, 10)(5)` is `0.25`.
     """
 
     start: float
@@ -87,7 +91,10 @@ class polynomial(_Schedule):
 
 @dataclass(frozen=True)
 class linear(_Schedule):
-    """Return a schedule that goes from `start` to `end` in a straight line, in `steps`."""
+    """Return a schedule that goes from `start` to `end` along a straight line, in `steps`.
+
+    `wg.optim.linear(1.0, 0.0, 10)(5)` is `0.5`.
+    """
 
     start: float
     end: float
@@ -121,7 +128,8 @@ class cosine_decay(_Schedule):
 class exponential_decay(_Schedule):
     """Return a schedule that is multiplied by `rate` every `steps`, smoothly, down to `end`.
 
-    At step k it is ``start * rate ** (k / steps)``, and never less than `end`.
+    At step k it is ``start * rate ** (k / steps)``, and never less than `end`:
+    `wg.optim.exponential_decay(0.1, 0.5, 10)(20)` is `0.025`.
     """
 
     start: float
@@ -136,7 +144,11 @@ class exponential_decay(_Schedule):
 
 @dataclass(frozen=True)
 class step_decay(_Schedule):
-    """Return a schedule that is multiplied by `factor` after `every` so many steps, at once."""
+    """Return a schedule that drops to `factor` of its value after each `every` steps.
+
+    At step k it is ``start * factor ** (k // every)``:
+    `wg.optim.step_decay(0.1, 0.5, 10)(25)` is `0.025`.
+    """
 
     start: float
     factor: float
@@ -148,7 +160,11 @@ class step_decay(_Schedule):
 
 @dataclass(frozen=True)
 class inverse_sqrt(_Schedule):
-    """Return a schedule that is `start` for `steps`, and then falls as 1 / sqrt(step)."""
+    """Return a schedule that is `start` for `steps`, and then falls as 1 / sqrt(step).
+
+    At step k it is ``start * sqrt(steps / max(k, steps))``:
+    `wg.optim.inverse_sqrt(0.1, 100)(400)` is `0.05`.
+    """
 
     start: float
     steps: int
@@ -161,7 +177,8 @@ class inverse_sqrt(_Schedule):
 class piecewise_constant(_Schedule):
     """Return a schedule with a value for each piece between boundaries.
 
-    It is values[0] before step boundaries[0], values[1] from there on, and so forth.
+    It is values[0] before step boundaries[0], values[1] from there on, and so forth:
+    `wg.optim.piecewise_constant([10], [0.1, 0.01])(10)` is `0.01`.
     """
 
     boundaries: Sequence[int]
@@ -204,15 +221,16 @@ class join(_Schedule):
             _check_schedule(self._name, schedule)
 
     def _at(self, step: int) -> float:
-        place = bisect.bisect_right(self.boundaries, step)
-        return self.schedules[place](step - (self.boundaries[place - 1] if place else 0))
+        i = bisect.bisect_right(self.boundaries, step)
+        return self.schedules[i](step - (self.boundaries[i - 1] if i else 0))
 
 
 @dataclass(frozen=True)
 class warmup(_Schedule):
-    """Return a schedule that rises in a line to where another begins, and then follows that.
+    """Return a schedule that rises along a line to where another begins, and then follows that.
 
-    It goes from `start` to ``schedule(0)`` in `steps`; from there the other counts from 0.
+    It goes from `start` to ``schedule(0)`` in `steps`; from there the other counts from 0:
+    `wg.optim.warmup(wg.optim.constant(0.1), 10)(5)` is `0.05`.
     """
 
     schedule: Schedule

@@ -12,7 +12,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -28,8 +28,11 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.transforms.surroundings import Surroundings, found_in
 from wengert.trees import flatten
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-def checkpoint(fun: Callable[..., Any], *, check: bool = False) -> Callable[..., Any]:
+
+def checkpoint(fun: Callable[P, R], *, check: bool = False) -> Callable[P, R]:
     """Return a function like `fun` that keeps only its inputs, and runs again for a gradient.
 
     What `fun` computes inside is not kept for the reverse sweep, which calls `fun` once more
@@ -59,12 +62,13 @@ def checkpoint(fun: Callable[..., Any], *, check: bool = False) -> Callable[...,
     """
 
     @functools.wraps(fun)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
         if not active.get():
             return fun(*args, **kwargs)
         again = Recomputed(fun, args, kwargs, check)
         before = now()
-        return again.entered(fun(*args, **kwargs), before)
+        result: R = again.recorded_as_one(fun(*args, **kwargs), before)
+        return result
 
     return call
 
@@ -131,7 +135,7 @@ class Recomputed:
         self.recorded: Recorded | None = None
         self.surroundings = surroundings or Surroundings(*found_in([fun, *leaves]))
 
-    def entered(self, result: Any, before: int) -> Any:
+    def recorded_as_one(self, result: Any, before: int) -> Any:
         """Return the result of the first call with one node for all that it recorded."""
         recording = active.get()
         leaves, rebuild = flatten(result)
@@ -144,9 +148,9 @@ class Recomputed:
         self.leaf_count = len(leaves)
         self.surroundings.note_call(self.ends)
         captures = any(node.op.captures for node in inner)
-        return rebuild(self.with_entry(leaves, captures, interested(nodes)))
+        return rebuild(self.with_node(leaves, captures, interested(nodes)))
 
-    def with_entry(self, leaves: list[Any], captures: bool, tokens: Tokens) -> list[Any]:
+    def with_node(self, leaves: list[Any], captures: bool, tokens: Tokens) -> list[Any]:
         """Return the leaves of the result with a node that leads from the live ones to the ends.
 
         They are other tensors than those that the function returned and may have kept.
@@ -270,14 +274,14 @@ class Run:
                 seeds[node] = add(self.xp, seeds[node], weight) if node in seeds else weight
         if not seeds:
             return [None] * len(stand_ins)
-        entries = sorted(self._inner, key=attrgetter("order"), reverse=True)
-        entries += stand_ins.values()
+        nodes = sorted(self._inner, key=attrgetter("order"), reverse=True)
+        nodes += stand_ins.values()
         self.leaves, self._inner = [], []
         outside = active.get()
         active.set(outside if self.is_recorded else NOBODY)
         try:
             found = reverse(
-                self.xp, entries, seeds, set(stand_ins.values()), self.is_recorded, self.token
+                self.xp, nodes, seeds, set(stand_ins.values()), self.is_recorded, self.token
             )
         finally:
             active.set(outside)
@@ -404,11 +408,11 @@ def _weights(size: int) -> np.ndarray:
     return 0.5 + (np.arange(size) * 0.6180339887498949 % 1) / 2
 
 
-def has_entry(value: Any) -> bool:
+def has_node(value: Any) -> bool:
     """Whether a value is a tensor with a node."""
     return type(value) is Tensor and value._node is not None
 
 
 def is_recorded(value: Any, recording: Tokens) -> bool:
     """Whether a value is a tensor that some of these tapes care about."""
-    return has_entry(value) and bool(value._node.tokens & recording)
+    return has_node(value) and bool(value._node.tokens & recording)

@@ -25,7 +25,7 @@ from wengert.transforms.checkpoint import (
     Run,
     explored,
     fresh,
-    has_entry,
+    has_node,
     is_recorded,
     kept,
     now,
@@ -90,7 +90,7 @@ def checkpoint_loop(
         again = Recomputed(run, args, {}, surroundings=surroundings)
         again.name = f"checkpoint_loop({name_of(step)})"
         before = now()
-        state = again.entered(run(*args), before)
+        state = again.recorded_as_one(run(*args), before)
     return state
 
 
@@ -210,7 +210,7 @@ class RecomputedLoop(Recomputed):
                 self.kept.append(State(i, _cut(leaves), rebuild, self.surroundings.later()))
                 self.known[i] = _known(leaves)
             leaves = _cut(leaves, recording)
-            own = {v._node: c for v, c in zip(leaves, connected, strict=True) if has_entry(v)}
+            own = {v._node: c for v, c in zip(leaves, connected, strict=True) if has_node(v)}
             before = now()
             leaves, rebuild = flatten(self.fun(rebuild(leaves), self.x_of(i)))
             nodes = [v._node for v in leaves if is_recorded(v, recording)]
@@ -232,7 +232,7 @@ class RecomputedLoop(Recomputed):
         self.ends, self.leaf_count = list(ends), len(leaves)
         self.known[self.count] = _known(leaves)
         self.surroundings.note_call(self.ends)
-        return rebuild(self.with_entry(_cut(leaves), captures, interested(list(self.ends))))
+        return rebuild(self.with_node(_cut(leaves), captures, interested(list(self.ends))))
 
     def cotangents(self, xp: Any, g: Any) -> list[Any]:
         """Return the cotangent of each end, from the last step to the first."""
@@ -281,7 +281,7 @@ class RecomputedLoop(Recomputed):
         """Return the cotangents of a state's leaves, given those of the next one's."""
         i = state.position
         leaves = _cut(state.leaves, NOBODY)
-        own = {k: v._node for k, v in enumerate(leaves) if has_entry(v)}
+        own = {k: v._node for k, v in enumerate(leaves) if has_node(v)}
         operations, read = self.steps[i]
         state.around.bring_back()
 
@@ -339,10 +339,12 @@ def _as_state(value: Any) -> Any:
 
 def _cut(leaves: list[Any], recording: Tokens | None = None) -> list[Any]:
     """Return a state without its history: constants, or tensors that some tapes record."""
-    return [wrap(v._raw, _entry(v, recording)) if type(v) is Tensor else kept(v) for v in leaves]
+    return [
+        wrap(v._raw, _state_node(v, recording)) if type(v) is Tensor else kept(v) for v in leaves
+    ]
 
 
-def _entry(value: Tensor, recording: Tokens | None) -> Node | None:
+def _state_node(value: Tensor, recording: Tokens | None) -> Node | None:
     if recording is None or not backends.is_inexact(value.dtype):
         return None
     node = leaf(value.shape, value.dtype)
@@ -351,4 +353,4 @@ def _entry(value: Tensor, recording: Tokens | None) -> Node | None:
 
 
 def _known(leaves: list[Any]) -> list[Expected | None]:
-    return [Expected(v._raw, False) if has_entry(v) else None for v in leaves]
+    return [Expected(v._raw, False) if has_node(v) else None for v in leaves]

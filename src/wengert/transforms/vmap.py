@@ -12,7 +12,7 @@ from wengert.engine.batching import Batched, Level, opened
 from wengert.engine.errors import ShapeError, name_of
 from wengert.engine.record import lift
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.gradients import is_traced, like_given
+from wengert.transforms.gradients import as_tensor, like_given
 from wengert.trees import flatten, paths
 
 Axes = list[int | None]
@@ -96,9 +96,7 @@ def vmap(
         ends = _axes_of(out_axes, answer, f"{what}: out_axes", "result")
         placed = [_placed(y, end, what) for y, end in zip(found, ends, strict=True)]
         given = {id(leaf) for leaf in mapped}  # a function may return what it was given
-        return form(
-            [y if is_traced(y) else like_given(y, first, id(y) not in given) for y in placed]
-        )
+        return form([like_given(y, first, id(y) not in given) for y in placed])
 
     return on_examples
 
@@ -127,8 +125,7 @@ def collected(value: Any, level: Level, what: str) -> Tensor:
     """Return a result for all examples of a level; one that is the same for all is repeated."""
     if value is None or isinstance(value, (str, bytes)):
         raise TypeError(f"{what} {value!r}; expected arrays or numbers, in any nest")
-    tensor = lift(value, what)
-    tensor = tensor if type(tensor) is Tensor else wrap(np.asarray(tensor))
+    tensor = as_tensor(value, what)
     raw = tensor._raw
     if type(raw) is Batched and raw.level is level:
         return raw.values
@@ -150,16 +147,16 @@ def _front(leaf: Any, axis: int, what: str) -> Tensor:
     return tensor if axis % tensor.ndim == 0 else Tensor._namespace.moveaxis(tensor, axis, 0)
 
 
-def _size(mapped: list[Any], axes: Axes, places: list[Any], what: str) -> int:
+def _size(mapped: list[Any], axes: Axes, names: list[Any], what: str) -> int:
     sizes = {
-        str(place): leaf.shape[0]
-        for leaf, axis, place in zip(mapped, axes, places, strict=True)
+        str(name): leaf.shape[0]
+        for leaf, axis, name in zip(mapped, axes, names, strict=True)
         if axis is not None
     }
     if not sizes:
         raise ValueError(f"{what}: no argument has examples; in_axes is None for all of them")
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"argument{place} has {n}" for place, n in sizes.items())
+        told = ", ".join(f"argument{name} has {n}" for name, n in sizes.items())
         raise ShapeError(
             f"{what}: the numbers of examples differ: {told}; give all the same number, or write "
             "in_axes=None for what is the same for all"

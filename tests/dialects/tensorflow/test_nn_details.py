@@ -398,7 +398,6 @@ PROGRAMS |= {
     "image random flip wrong": lambda tf: tf.image.random_flip_up_down(PHOTO[0, 0]),
     "image random brightness": lambda tf: tf.image.random_brightness(PHOTO, -0.1),
     "image random contrast": lambda tf: tf.image.random_contrast(PHOTO, 0.9, 0.5),
-    "image yuv": lambda tf: tf.image.yuv_to_rgb(tf.image.rgb_to_yuv(PHOTO)),
     "image method enum": lambda tf: tf.image.resize(PHOTO, [4, 4], tf.image.ResizeMethod.AREA),
 }
 

@@ -16,7 +16,7 @@ from wengert.dialects.tensorflow.errors import UnimplementedError, invalid
 from wengert.dialects.tensorflow.table import offered
 from wengert.dialects.tensorflow.tensors import check_dtypes, convert, static
 from wengert.engine.tensor import Tensor as Native
-from wengert.ops.neural import convolutions, pooling
+from wengert.ops.neural import convolutions, pooling, windows
 
 ns = Native._namespace
 Ints = tuple[int, ...]
@@ -88,9 +88,7 @@ def _pairs(
     if isinstance(padding, str):
         if padding not in ("SAME", "VALID"):
             raise invalid(f"padding={padding!r}; expected 'SAME' or 'VALID'")
-        return convolutions.padding_pairs(
-            padding.lower(), "padding", length, kernel, strides, dilations
-        )
+        return windows.padding_pairs(padding.lower(), "padding", length, kernel, strides, dilations)
     given = static(padding)
     if not explicit or not isinstance(given, (list, tuple)):
         raise TypeError(f"padding={padding!r}; this function takes 'SAME' or 'VALID'")
@@ -305,8 +303,8 @@ def _transposed(
     pairs = _pairs(padding, size, kernel.shape[2:], steps, gaps, first, explicit)
     _check_transposed(x, kernel, shape, size, first, (steps, pairs, gaps))
     y = convolutions.convolve_input(
-        x, kernel, size=size, stride=steps, offset=tuple(before for before, _ in pairs),
-        dilation=gaps, groups=shape[1 if first else -1] // kernel.shape[1],
+        x, kernel, size=size, geometry=windows.geometry_of(steps, pairs, gaps),
+        groups=shape[1 if first else -1] // kernel.shape[1],
     )  # fmt: skip
     return _and_back(y, batch, first)
 
@@ -315,7 +313,7 @@ def _check_transposed(
     x: Native, kernel: Native, shape: Sequence[int], size: Ints, first: bool, geometry: Any
 ) -> None:
     steps, pairs, gaps = geometry
-    seen = convolutions.fitting("conv_transpose", size, kernel.shape[2:], steps, pairs, gaps)
+    seen = windows.fitting("conv_transpose", size, kernel.shape[2:], steps, pairs, gaps)
     channels = shape[1 if first else -1]
     expected = (shape[0], kernel.shape[0], *seen)
     if tuple(x.shape) != expected or channels % kernel.shape[1]:
@@ -384,7 +382,7 @@ def atrous_conv2d_transpose(
 # -- pooling ------------------------------------------------------------------------------------
 
 
-def _mean(x: Native, geometry: dict[str, Ints]) -> Native:
+def _mean(x: Native, geometry: dict[str, Any]) -> Native:
     """Return the mean of each window, of those of its elements that are not padding."""
     counts = pooling.window_sum(ns.asarray(np.ones(x.shape[2:])), **geometry)
     mean: Native = pooling.divided(pooling.window_sum(x, **geometry), counts.numpy())
@@ -404,9 +402,8 @@ def _over_channels(x: Native, depth: int) -> Native:
     if x.shape[-1] % depth:
         raise UnimplementedError(f"windows of {depth} channels do not part {x.shape[-1]} evenly")
     largest: Native = pooling.max_pool(
-        x, kernel=(depth,), size=(x.shape[-1] // depth,), stride=(depth,), offset=(0,),
-        dilation=(1,), ties="first",
-    )  # fmt: skip
+        x, **pooling.side_by_side((depth,), x.shape[-1:]), ties="first"
+    )
     return largest
 
 
@@ -439,10 +436,8 @@ def _pooled(
     pairs = _pairs(padding, x.shape[2:], kernel, steps, gaps, first, explicit)
     geometry = {
         "kernel": kernel,
-        "size": convolutions.fitting("pool", x.shape[2:], kernel, steps, pairs, gaps),
-        "stride": steps,
-        "offset": tuple(before for before, _ in pairs),
-        "dilation": gaps,
+        "size": windows.fitting("pool", x.shape[2:], kernel, steps, pairs, gaps),
+        "geometry": windows.geometry_of(steps, pairs, gaps),
     }
     if how == "AVG":
         return _and_back(_mean(x, geometry), batch, first)

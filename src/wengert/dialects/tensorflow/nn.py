@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.backends.numpy_windows import Geometry
 from wengert.dialects.tensorflow.conventions import rsqrt
 from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import invalid
@@ -97,7 +98,7 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> A
     return activations.gelu(x, approximate="tanh" if approximate else "none")
 
 
-@offered("nn.silu", "nn.swish")
+@offered("nn.silu", "nn.swish", named=False)
 def silu(features: Any, beta: Any = 1.0) -> Any:
     """Return x * sigmoid(beta * x)."""
     x = _real(features, "Sigmoid")
@@ -436,8 +437,8 @@ def local_response_normalization(
         raise invalid(f"lrn of shape {x.shape}; expected (batch, rows, columns, channels)")
     radius = int(depth_radius)
     around = pooling.window_sum(
-        x * x, kernel=(2 * radius + 1,), size=x.shape[-1:], stride=(1,), offset=(radius,),
-        dilation=(1,),
+        x * x, kernel=(2 * radius + 1,), size=x.shape[-1:],
+        geometry=Geometry((1,), (radius,), (1,)),
     )  # fmt: skip
     return x * (bias + alpha * around) ** -float(beta)
 

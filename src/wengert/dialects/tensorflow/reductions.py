@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.conventions import sqrt
-from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.dtypes import as_dtype
+from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.kinds import (
+    Axes,
+    Axis,
+    Bool,
+    Booleans,
+    Dtype,
+    Floating,
+    Input,
+    Numbers,
+    Real,
+    tensor,
+)
 from wengert.dialects.tensorflow.math import whole_quotient
-from wengert.dialects.tensorflow.table import offered
-from wengert.dialects.tensorflow.tensors import check_kind, convert, is_like_tensor, static
+from wengert.dialects.tensorflow.table import offered, quick_call
+from wengert.dialects.tensorflow.tensors import check_kind, convert, static
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.ops import reductions, segments, special
@@ -26,73 +38,40 @@ ns = Native._namespace
 # -- reductions ---------------------------------------------------------------------------------
 
 
-def axes_of(axis: Any, x: Native) -> tuple[int, ...]:
-    """Return the axes that are meant, from 0; None is all of them."""
-    if axis is None:
-        return tuple(range(x.ndim))
-    if isinstance(axis, str):
-        raise invalid(f"axis is {axis!r}; expected integers")
-    given = static(list(axis) if isinstance(axis, range) else axis)
-    found = []
-    for a in given if isinstance(given, list) else [given]:
-        if type(a) not in (int, bool):
-            raise as_is(TypeError(f"axis is {axis!r}; expected whole numbers"))
-        if not -x.ndim <= a < x.ndim:
-            raise invalid(f"axis {a} is not one of the {x.ndim} of shape {list(x.shape)}")
-        found.append(a % x.ndim)
-    if len(set(found)) < len(found):
-        raise invalid(f"axis {given} names an axis twice")
-    return tuple(found)
-
-
-def _sum(x: Native, axis: Any, keepdims: bool) -> Native:
-    return reductions.sum_over(x, axis=axis, keepdims=keepdims)
-
-
-def _prod(x: Native, axis: Any, keepdims: bool) -> Native:
-    return reductions.prod_over(x, axis=axis, keepdims=keepdims)
-
-
 def _mean(x: Native, axis: Any, keepdims: bool) -> Native:
     count = math.prod(x.shape[a] for a in axis)
     if x.dtype.kind in "iu":
-        total = _sum(x, axis, keepdims)._raw
+        total = reductions.sum_over(x, axis=axis, keepdims=keepdims)._raw
         return wrap(whole_quotient(total, np.asarray(max(count, 1), x.dtype)).astype(x.dtype))
     if not count:
-        return _sum(x, axis, keepdims) * np.asarray(np.nan, x.dtype)
+        return reductions.sum_over(x, axis=axis, keepdims=keepdims) * np.asarray(np.nan, x.dtype)
     return reductions.mean_over(x, axis=axis, keepdims=keepdims)
 
 
-def _extreme(name: str) -> Callable[[Native, Any, bool], Native]:
-    op = getattr(reductions, f"{name}_over")
+def _extreme(name: str) -> Callable[..., Native]:
+    over = getattr(reductions, f"{name}_over")
 
-    def call(x: Native, axis: Any, keepdims: bool) -> Native:
-        if any(x.shape[a] == 0 for a in axis):  # of nothing, the other end
-            shape = ns.sum(x, axis=axis, keepdims=keepdims).shape
-            if x.dtype.kind == "f":
-                end: Any = -np.inf if name == "max" else np.inf
-            else:
-                limits = np.iinfo(x.dtype)
-                end = limits.min if name == "max" else limits.max
-            return ns.full(shape, end, dtype=x.dtype)
-        return op(x, axis=axis, keepdims=keepdims)
+    def extreme(x: Native, axis: Any, keepdims: bool) -> Native:
+        if all(x.shape[a] for a in axis):
+            return over(x, axis=axis, keepdims=keepdims)
+        limits: Any = np.finfo(x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype)
+        least, most = (-np.inf, np.inf) if x.dtype.kind == "f" else (limits.min, limits.max)
+        shape = ns.sum(x, axis=axis, keepdims=keepdims).shape
+        return ns.full(shape, least if name == "max" else most, dtype=x.dtype)
 
-    return call
+    return extreme
 
 
 def _euclidean_norm(x: Native, axis: Any, keepdims: bool) -> Native:
     squares = x * ns.conj(x) if x.dtype.kind == "c" else ns.square(x)
-    total = _sum(squares, axis, keepdims)
+    total = reductions.sum_over(squares, axis=axis, keepdims=keepdims)
     if x.dtype.kind in "iu":
         return wrap(np.sqrt(total._raw.astype(np.float64)).astype(x.dtype))
     return ns.sqrt(total)
 
 
-def _logsumexp(x: Native, axis: Any, keepdims: bool) -> Native:
-    return special.logsumexp_over(x, axis=axis, keepdims=keepdims)
-
-
 def _variance(x: Native, axis: Any, keepdims: bool) -> Native:
+    check_kind(x, "fc", "reduce_variance")
     if any(x.shape[a] == 0 for a in axis):
         return _mean(ns.real(x) if x.dtype.kind == "c" else x, axis, keepdims)
     if x.dtype.kind == "c":
@@ -106,205 +85,115 @@ def _std(x: Native, axis: Any, keepdims: bool) -> Native:
 
 
 def _reduction(
-    names: tuple[str, ...],
-    op: str,
-    kinds: str,
-    function: Callable[[Native, Any, bool], Native],
-    doc: str,
-    **options: Any,
+    name: str, kind: Any, compute: Any, doc: str, operation: Any = None, differs: str = ""
 ) -> None:
-    """Offer a reduction; `options` are for `offered`."""
+    """Offer a reduction; an `operation` is called at once for tensors of the usual kinds."""
 
-    @offered(*names, **options)
-    def reduce(
-        input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None
-    ) -> Any:
-        x = convert(input_tensor)
-        if "i" not in kinds and op in ("Std", "Variance") and x.dtype.kind in "iu":
-            raise as_is(
-                TypeError(f"{op} of {of_numpy(x.dtype).name}; write tf.cast(x, tf.float32)")
-            )
-        check_kind(x, kinds, op)
-        return function(x, axes_of(axis, x), bool(keepdims))
+    def reduce(input_tensor: Any, axis: Axes = None, keepdims: Bool = False) -> Any:
+        return compute(input_tensor, axis=axis, keepdims=keepdims)
 
-    reduce.__doc__ = doc
-    reduce.__name__ = reduce.__qualname__ = names[0].rpartition(".")[2]
+    reduce.__annotations__["input_tensor"] = kind
+    reduce.__doc__, reduce.__name__ = f"Return the {doc} over all axes or some.", name
+    names = (f"math.{name}",) if name in _ONLY_IN_MATH else (f"math.{name}", name)
+    quick = None
+    if operation is not None:
+        quick = quick_call(operation, {"axis": "axis", "keepdims": "keepdims"})
+    offered(*names, quick=quick, differs=differs)(reduce)
 
 
-def _both(name: str) -> tuple[str, ...]:
-    return f"math.{name}", name
-
-
-_reduction(_both("reduce_sum"), "Sum", "iufc", _sum, "Return the sum over some axes.")
+_ONLY_IN_MATH = ("reduce_std", "reduce_variance", "reduce_euclidean_norm")
+_Spread = Annotated[Native, tensor("bfc", TypeError)]
+_reduction("reduce_sum", Numbers, reductions.sum_over, "sum", reductions.sum_over)
 _reduction(
-    _both("reduce_prod"),
-    "Prod",
-    "iufc",
-    _prod,
-    "Return the product over some axes.",
-    differs="the second derivative of complex numbers is that of the product written out",
-)
-_reduction(_both("reduce_mean"), "Mean", "iufc", _mean, "Return the mean; of whole numbers, whole.")
-_reduction(_both("reduce_max"), "Max", "iuf", _extreme("max"), "Return the largest; ties share.")
-_reduction(_both("reduce_min"), "Min", "iuf", _extreme("min"), "Return the smallest; ties share.")
+    "reduce_prod", Numbers, reductions.prod_over, "product", reductions.prod_over,
+    "the second derivative of complex numbers is that of the product written out",
+)  # fmt: skip
+_reduction("reduce_mean", Numbers, _mean, "mean, of whole numbers a whole number,")
+_reduction("reduce_max", Real, _extreme("max"), "largest element, where ties share,")
+_reduction("reduce_min", Real, _extreme("min"), "smallest element, where ties share,")
 _reduction(
-    _both("reduce_logsumexp"),
-    "Exp",
-    "f",
-    _logsumexp,
-    "Return log(sum(exp(x))) over some axes.",
-    differs="the gradient where all elements are -inf is shared evenly, and not NaN",
-)
-_reduction(("math.reduce_std",), "Std", "fc", _std, "Return the standard deviation.")
-_reduction(("math.reduce_variance",), "Variance", "fc", _variance, "Return the variance.")
-_reduction(
-    ("math.reduce_euclidean_norm",), "EuclideanNorm", "iufc", _euclidean_norm, "Return the norm."
-)
-
-
-def _booleans(x: Any, name: str) -> Native:
-    tensor = convert(x) if is_like_tensor(x) else convert(x, dtypes.bool_)
-    check_kind(tensor, "b", name)
-    return tensor
-
-
-@offered("math.reduce_all", "reduce_all")
-def reduce_all(
-    input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None
-) -> Any:
-    """Return whether all hold."""
-    x = _booleans(input_tensor, "All")
-    return ns.all(x, axis=axes_of(axis, x), keepdims=bool(keepdims))
-
-
-@offered("math.reduce_any", "reduce_any")
-def reduce_any(
-    input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None
-) -> Any:
-    """Return whether any holds."""
-    x = _booleans(input_tensor, "Any")
-    return ns.any(x, axis=axes_of(axis, x), keepdims=bool(keepdims))
+    "reduce_logsumexp", Floating, special.logsumexp_over, "log(sum(exp(x)))", None,
+    "the gradient where all elements are -inf is shared evenly, and not NaN",
+)  # fmt: skip
+_reduction("reduce_std", _Spread, _std, "standard deviation")
+_reduction("reduce_variance", _Spread, _variance, "variance")
+_reduction("reduce_euclidean_norm", Numbers, _euclidean_norm, "root of the sum of squares")
+_reduction("reduce_all", Booleans, ns.all, "truth of all elements")
+_reduction("reduce_any", Booleans, ns.any, "truth of any element")
 
 
 @offered("math.count_nonzero")
 def count_nonzero(
-    input: Any,
-    axis: Any = None,
-    keepdims: Any = None,
-    dtype: Any = dtypes.int64,
-    name: str | None = None,
-) -> Any:
-    """Return how many elements are not 0."""
-    x = convert(input)
-    found = ns.count_nonzero(x, axis=axes_of(axis, x), keepdims=bool(keepdims))
-    return ns.astype(found, as_dtype(dtype)._numpy)
-
-
-def _position(ufunc: Any, input: Any, axis: Any, output_type: Any, name: str) -> Native:
-    x = convert(input)
-    check_kind(x, "biuf", name)
-    where = 0 if axis is None else static(axis)
-    if isinstance(where, float):
-        raise as_is(TypeError(f"axis is {axis}; expected a whole number"))
-    if type(where) is not int or not -x.ndim <= where < x.ndim:
-        raise invalid(f"axis {axis} is not one of the {x.ndim} of shape {list(x.shape)}")
-    if as_dtype(output_type).name not in ("int64", "int32", "int16", "uint16"):
-        raise invalid(f"output_type is {output_type!r}; expected tf.int64 or tf.int32")
-    if not x.shape[where]:
-        raise invalid(f"axis {where} of shape {list(x.shape)} has no elements to choose from")
-    raw = x._raw
-    if raw.dtype.kind == "f":  # one that is not a number is never found, unless it is the first
-        nothing = np.asarray(-np.inf if name == "ArgMax" else np.inf, raw.dtype)
-        raw = np.where(np.isnan(raw), nothing, raw)
-    return wrap(np.asarray(ufunc(raw, axis=where)).astype(as_dtype(output_type)._numpy))
-
-
-@offered("math.argmax", "argmax")
-def argmax(
-    input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None
-) -> Any:
-    """Return where the first largest element is along an axis, which is the first if None."""
-    return _position(np.argmax, input, axis, output_type, "ArgMax")
-
-
-@offered("math.argmin", "argmin")
-def argmin(
-    input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None
-) -> Any:
-    """Return where the first smallest element is along an axis, which is the first if None."""
-    return _position(np.argmin, input, axis, output_type, "ArgMin")
-
-
-# -- running sums and products --------------------------------------------------------------------
-
-
-def _running(
-    function: Callable[[Native, int], Native],
-    blank: float,
-    x: Native,
-    axis: Any,
-    exclusive: bool,
-    reverse: bool,
+    input: Input, axis: Axes = None, keepdims: Bool = False, dtype: Dtype = dtypes.int64
 ) -> Native:
-    """Return a running total along an axis: without each element itself, or from the end."""
-    where = static(axis)
-    if type(where) is not int or not -x.ndim <= where < x.ndim:
-        raise invalid(f"axis {axis} is not one of the {x.ndim} of shape {list(x.shape)}")
-    where %= x.ndim
-    if reverse:
-        x = ns.flip(x, axis=where)
-    if exclusive and x.shape[where]:
-        key = (slice(None),) * where
-        first = ns.full_like(x[(*key, slice(0, 1))], blank)
-        x = ns.concat([first, x[(*key, slice(0, -1))]], axis=where)
-    total = function(x, where)
-    return ns.flip(total, axis=where) if reverse else total
+    """Return how many elements are not 0."""
+    return ns.astype(ns.count_nonzero(input, axis=axis, keepdims=keepdims), dtype)
 
 
-@offered("math.cumsum", "cumsum")
-def cumsum(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-) -> Any:
-    """Return running sums."""
-    tensor = convert(x)
-    check_kind(tensor, "iufc", "Cumsum")
-    return _running(_sums, 0, tensor, axis, exclusive, reverse)
+def _position(name: str, ufunc: Any, instead: float) -> None:
+    """Offer `argmax` or `argmin`; NaN counts as `instead`, so that it is the first or none."""
+
+    def position(
+        input: Annotated[Native, tensor("biuf")], axis: Axis = 0, output_type: Any = dtypes.int64
+    ) -> Native:
+        kind = as_dtype(output_type)
+        if kind.name not in ("int64", "int32", "int16", "uint16"):
+            raise invalid(f"output_type is {output_type!r}; expected tf.int64 or tf.int32")
+        if not input.shape[axis]:
+            raise invalid(f"axis {axis} of shape {list(input.shape)} has no elements")
+        raw = input._raw
+        if raw.dtype.kind == "f":
+            raw = np.where(np.isnan(raw), np.asarray(instead, raw.dtype), raw)
+        return wrap(np.asarray(ufunc(raw, axis=axis)).astype(kind._numpy))
+
+    position.__doc__ = f"Return the index of the first {name[3:]}imum along an axis."
+    position.__name__ = name
+    offered(f"math.{name}", name)(position)
 
 
-def _sums(x: Native, axis: int) -> Native:
-    return ns.cumulative_sum(x, axis=axis, dtype=x.dtype)
+_position("argmax", np.argmax, -np.inf)
+_position("argmin", np.argmin, np.inf)
 
 
-@offered(
-    "math.cumprod",
-    differs="where an element is 0 the gradient is that of the products, and not 0; of complex "
-    "numbers it is conjugated, as those of all other functions are",
+# -- cumulative sums and products -----------------------------------------------------------------
+
+
+def _cumulative(
+    names: tuple[str, ...], kind: Any, compute: Any, blank: float, doc: str, differs: str = ""
+) -> None:
+    """Offer a running total: without each element itself if `exclusive`, from the end."""
+
+    def call(x: Any, axis: Axis = 0, exclusive: Bool = False, reverse: Bool = False) -> Native:
+        if reverse:
+            x = ns.flip(x, axis=axis)
+        if exclusive and x.shape[axis]:
+            key = (slice(None),) * axis
+            first = ns.full_like(x[(*key, slice(0, 1))], blank)
+            x = ns.concat([first, x[(*key, slice(0, -1))]], axis=axis)
+        total = compute(x, axis=axis)
+        return ns.flip(total, axis=axis) if reverse else total
+
+    call.__annotations__["x"] = kind
+    call.__doc__, call.__name__ = f"Return {doc} along an axis.", names[0].rpartition(".")[2]
+    offered(*names, differs=differs)(call)
+
+
+def _in_own_dtype(function: Any) -> Callable[..., Native]:
+    return lambda x, axis: function(x, axis=axis, dtype=x.dtype)
+
+
+_cumulative(
+    ("math.cumsum", "cumsum"), Numbers, _in_own_dtype(ns.cumulative_sum), 0, "cumulative sums"
 )
-def cumprod(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-) -> Any:
-    """Return running products."""
-    tensor = convert(x)
-    check_kind(tensor, "iufc", "Cumprod")
-    return _running(_products, 1, tensor, axis, exclusive, reverse)
-
-
-def _products(x: Native, axis: int) -> Native:
-    return ns.cumulative_prod(x, axis=axis, dtype=x.dtype)
-
-
-@offered("math.cumulative_logsumexp")
-def cumulative_logsumexp(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-) -> Any:
-    """Return logarithms of running sums of exponentials."""
-    tensor = convert(x)
-    check_kind(tensor, "f", "CumulativeLogsumexp")
-    return _running(_logsumexps, -np.inf, tensor, axis, exclusive, reverse)
-
-
-def _logsumexps(x: Native, axis: int) -> Native:
-    return ns.cumulative_logsumexp(x, axis=axis)
+_cumulative(
+    ("math.cumprod",), Numbers, _in_own_dtype(ns.cumulative_prod), 1, "cumulative products",
+    "where an element is 0 the gradient is that of the products, and not 0; of complex numbers it "
+    "is conjugated, as those of all other functions are",
+)  # fmt: skip
+_cumulative(
+    ("math.cumulative_logsumexp",), Floating, ns.cumulative_logsumexp, -np.inf,
+    "logarithms of cumulative sums of exponentials",
+)  # fmt: skip
 
 
 # -- segments -----------------------------------------------------------------------------------

@@ -165,7 +165,7 @@ class name_scope:
 # -- modules --------------------------------------------------------------------------------------
 
 
-def _snake(name: str) -> str:
+def snake(name: str) -> str:
     """Return a name like MyHTTPNet as my_http_net."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
@@ -179,7 +179,7 @@ class Module:
             raise ValueError(
                 f"Module: name={name!r}; expected letters, digits and _, as for a class"
             )
-        self._name = name or _snake(type(self).__name__)
+        self._name = name or snake(type(self).__name__)
         self._scope_name = f"{scope.get()}{self._name}/"
 
     @property

@@ -10,16 +10,19 @@ operations.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from wengert.dialects import quiet
+from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
+from wengert.dialects.quiet import QUIETLY
 from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
-from wengert.dialects.tensorflow.tensors import call_start, noticed, outward
+from wengert.dialects.tensorflow.tensors import Tensor, call_start, noticed, outward
 from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.fastpath import Front, caller
 
 #: Every name that is offered, with what it is.
 NAMES: dict[str, Any] = {}
@@ -68,7 +71,7 @@ LATE: dict[str, tuple[str, ...]] = {
         ("keras", "losses", "metrics", "optimizers", "initializers", *_INITIALIZERS),
         tuple(
             f"{_HERE}.keras.{part}"
-            for part in ("optimizers", "losses", "activations", "initializers", "metrics", "utils")
+            for part in ("optimizers", "losses", "activations", "metrics", "regularizers")
         ),
     ),
     **dict.fromkeys(
@@ -90,40 +93,58 @@ def put(names: tuple[str, ...], value: Any, differs: str = "") -> None:
             DIFFERENCES[name] = differs
 
 
+def _enter() -> tuple[float, Any]:
+    return call_start(), quiet.enter()
+
+
+def _finish(result: Any, given: tuple[Any, ...], state: tuple[float, Any], _: str) -> Any:
+    return noticed(outward(result, state[0]), given)
+
+
+def _translate(error: Exception, function: Function) -> Exception:
+    """Return TensorFlow's error for one that an operation raised."""
+    ours = isinstance(error, (ShapeError, DtypeError, np.exceptions.AxisError))
+    if not ours and (isinstance(error, (OpError, *function.raises)) or hasattr(error, "as_is")):
+        return error
+    return invalid(f"{error} [Op:{function.name}]")
+
+
+#: What TensorFlow does around each call of a function.
+DIALECT = Dialect(
+    enter=_enter,
+    leave=lambda state: quiet.leave(state[1]),
+    finish=_finish,
+    errors=INVALID,
+    translate=_translate,
+    extra="name",
+    by_name=False,
+)
+#: The same for what is no operation to TensorFlow, so that tapes do not record it; see `noticed`.
+UNRECORDED = replace(DIALECT, finish=lambda result, _given, state, _: outward(result, state[0]))
+
+
 def guarded(
-    name: str, *raises: type[Exception], recorded: bool = True
+    name: str,
+    *raises: type[Exception],
+    recorded: bool = True,
+    quick: Quick | None = None,
+    named: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that makes a function's tensors and errors TensorFlow's.
+    """Return a decorator that makes a function's arguments, tensors and errors TensorFlow's.
 
     Errors of the classes in `raises` come through as they are; TensorFlow checks some arguments in
     Python, and raises ValueError or TypeError. So does one that is raised `as_is`. `recorded` says
-    that it is an operation to TensorFlow, which tapes record, see `noticed`.
+    that it is an operation to TensorFlow.
     """
-    passed: tuple[type[Exception], ...] = (OpError, *raises)
+    dialect = DIALECT if recorded else UNRECORDED
+    dialect = dialect if named else replace(dialect, extra="")
+    return lambda body: function(Function(body, name, dialect, raises=raises, quick=quick))
 
-    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def call(*args: Any, **options: Any) -> Any:
-            start, loud = call_start(), quiet.enter()
-            try:
-                found = outward(function(*args, **options), start)
-                return noticed(found, (*args, *options.values())) if recorded else found
-            except (ShapeError, DtypeError, np.exceptions.AxisError) as error:  # of ours
-                raise invalid(f"{error} [Op:{name}]") from error
-            except passed:
-                raise
-            except INVALID as error:
-                if hasattr(error, "as_is"):
-                    raise
-                if error.__traceback__ is None or error.__traceback__.tb_next is None:
-                    raise  # the call itself: a missing argument, or one of another name
-                raise invalid(f"{error} [Op:{name}]") from error
-            finally:
-                quiet.leave(loud)
 
-        return call
-
-    return declare
+def quick_call(operation: Any, given: dict[str, str], kinds: str = "fc") -> Quick:
+    """Return the short cut to an operation for tensors of some kinds of numbers; see `Quick`."""
+    call = caller(operation.op, Front(Tensor, lambda *_: NotImplemented, kinds, quiet=QUIETLY))
+    return Quick(call, Tensor, given)
 
 
 def offered(
@@ -131,11 +152,16 @@ def offered(
     differs: str = "",
     raises: tuple[type[Exception], ...] = (),
     recorded: bool = True,
+    quick: Quick | None = None,
+    named: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that offers a function under some names, guarded by `guarded`."""
+    """Return a decorator that offers a function under some names.
 
-    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        call = guarded(names[0], *raises, recorded=recorded)(function)
+    All take the argument `name` unless `named` says otherwise. For the other options see `guarded`.
+    """
+
+    def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+        call = guarded(names[0], *raises, recorded=recorded, quick=quick, named=named)(body)
         put(names, call, differs)
         return call
 

@@ -27,8 +27,8 @@ from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops.variable import Variable as NativeVariable
 from wengert.transforms.checkpoint import checkpoint
-from wengert.transforms.custom import recorded_as_one
 from wengert.transforms.gradients import stop_gradient as native_stop_gradient
+from wengert.transforms.single_node import recorded_as_one
 from wengert.transforms.tape import GradientTape as NativeTape
 
 log = logging.getLogger("wengert.tensorflow")

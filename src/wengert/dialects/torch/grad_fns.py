@@ -43,7 +43,7 @@ class GradFn:
         return f"torch::autograd::{self._label}" if inner else self._label
 
     @property
-    def _entry(self) -> Node:
+    def _inner(self) -> Node:
         """The node itself, behind hooks."""
         node = self._node
         if type(node) is not Leaf and type(node.op) is Hooked and node.parent is not None:
@@ -53,7 +53,7 @@ class GradFn:
     @property
     def next_functions(self) -> tuple[tuple[GradFn | None, int], ...]:
         """The nodes that the result was computed from, and which of their results."""
-        node = self._entry
+        node = self._inner
         if type(node) is Leaf:
             return ()
         if node.op.name == "nn.linear" and self._label == "AddmmBackward0":
@@ -90,32 +90,33 @@ class GradFn:
 
     def register_hook(self, hook: Callable[[Any, Any], Any]) -> Handle:
         """Have a function called with the gradients of arguments and results."""
-        from wengert.dialects.torch.hooks import after_entry
-
-        return after_entry(self._node, self._entry, hook)
+        return self._hooks("after", hook)
 
     def register_prehook(self, hook: Callable[[Any], Any]) -> Handle:
         """Have a function called with the gradients of results before they go on."""
-        from wengert.dialects.torch.hooks import before_entry
+        return self._hooks("before", hook)
 
-        return before_entry(self._node, self._entry, hook)
+    def _hooks(self, when: str, hook: Callable[..., Any]) -> Handle:
+        from wengert.dialects.torch.hooks import hooks_of
+
+        return Handle.of(getattr(hooks_of(self._node, self._inner), when), hook)
 
     def __call__(self, *gradients: Tensor) -> Any:
         """Return the gradients of the arguments, given those of the results."""
-        return called(self._entry, gradients)
+        return called(self._inner, gradients)
 
     def __getattr__(self, name: str) -> Any:
         node = self.__dict__.get("_node")
         if node is not None:
             if name.startswith("_saved_"):
-                return _saved(self._entry, name, self._label)
-            context = getattr(self._entry.op, "context", None)
+                return _saved(self._inner, name, self._label)
+            context = getattr(self._inner.op, "context", None)
             if context is not None:
-                return context.seen_from(self._entry, name)
+                return context.seen_from(self._inner, name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
-        module = "torch.autograd.function." if hasattr(self._entry.op, "context") else ""
+        module = "torch.autograd.function." if hasattr(self._inner.op, "context") else ""
         return f"<{module}{self._label} object at {id(self._node):#x}>"
 
 
@@ -274,7 +275,7 @@ class GradientEdge(NamedTuple):
     ownership_token: Any = None
 
     @property
-    def entry(self) -> Node:
+    def tape_node(self) -> Node:
         """The node of that result."""
         node = self.node._node
         if type(node.shape) is not list:

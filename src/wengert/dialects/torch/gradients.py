@@ -55,12 +55,14 @@ class Packed(tuple[Any, ...]):
 class Running(NamedTuple):
     """A sweep that runs: what hooks and a program's own functions may ask about it."""
 
-    entries: list[Node]
+    nodes: list[Node]
     targets: list[Node]
     sources: set[Node]
     #: whether leaves get what is found, and whether a program has said which
     accumulates: bool
     chosen: bool
+    #: whether functions of the program take part
+    seen: bool
     #: leaves that have got theirs, and edges that a program's function gave None for
     done: set[Node]
     cut: set[tuple[Node, int]]
@@ -83,6 +85,13 @@ class Handle:
     def __init__(self, hooks: dict[int, Any]) -> None:
         self.id = next(_hook_ids)
         self._hooks = hooks
+
+    @classmethod
+    def of(cls, hooks: dict[int, Any], hook: Callable[..., Any]) -> Handle:
+        """Add a hook to others, and return what takes it away."""
+        handle = cls(hooks)
+        hooks[handle.id] = hook
+        return handle
 
     def remove(self) -> None:
         """Take the hook away."""
@@ -117,8 +126,7 @@ class Hooked(Op):
 
     def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
         """Return the cotangent, as the hooks leave it."""
-        recorded = type(g) is Native
-        tensor = made(g._raw, g._node) if recorded else made(np.asarray(g))
+        tensor = shown(g)
         for hook in list(self.hooks.values()):
             tensor = answer_of(callbacks.call(hook, tensor), tensor)
         if self.retains is not None:
@@ -128,7 +136,7 @@ class Hooked(Op):
         sweep = running.get()
         if type(node) is Leaf and sweep is not None and sweep.accumulates:
             tensor = self.gather(node, tensor, sweep)
-        return convert(tensor) if recorded else tensor._raw
+        return carried(xp, tensor)
 
     def gather(self, node: Leaf, tensor: Tensor, sweep: Running) -> Tensor:
         """Give a leaf its gradient now, so that hooks find it there, and return it."""
@@ -149,6 +157,20 @@ class Hooked(Op):
         return tensor
 
 
+def shown(g: Any) -> Any:
+    """Return a cotangent, an array or a recorded tensor, as a program sees it; None stays."""
+    if g is None:
+        return None
+    return made(g._raw, g._node) if type(g) is Native else made(np.asarray(g))
+
+
+def carried(xp: Any, tensor: Any) -> Any:
+    """Return a program's tensor as the cotangent that a sweep carries; None stays."""
+    if tensor is None:
+        return None
+    return convert(tensor) if xp is ns else tensor._raw
+
+
 def copied(tensor: Tensor) -> Tensor:
     """Return a tensor with memory of its own and the same node."""
     raw = tensor._raw
@@ -161,15 +183,11 @@ def answer_of(answer: Any, given: Tensor) -> Tensor:
         return given
     if not isinstance(answer, Tensor):
         raise TypeError(f"a hook returned a '{type(answer).__name__}'; return a tensor or None")
-    if tuple(answer._raw.shape) != tuple(given._raw.shape):
+    mine, theirs = answer._raw, given._raw
+    if tuple(mine.shape) != tuple(theirs.shape) or mine.dtype != theirs.dtype:
         raise RuntimeError(
-            f"a hook was given a gradient of shape {list(given._raw.shape)} and returned one of "
-            f"{list(answer._raw.shape)}; keep the shape"
-        )
-    if answer._raw.dtype != given._raw.dtype:
-        raise RuntimeError(
-            f"a hook was given a gradient of {given.dtype} and returned one of {answer.dtype}; "
-            "keep the dtype"
+            f"a hook was given a gradient of shape {list(theirs.shape)} and {given.dtype}, and "
+            f"returned one of {list(mine.shape)} and {answer.dtype}; keep both"
         )
     return answer
 
@@ -199,10 +217,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
         raise RuntimeError("this tensor gets no gradient for a hook; write x.requires_grad_()")
     node = memory.look_at(tensor, again=True)
     assert node is not None
-    hooks = {} if is_unreached(node) else hooked(node).hooks
-    handle = Handle(hooks)
-    hooks[handle.id] = hook
-    return handle
+    return Handle.of({} if is_unreached(node) else hooked(node).hooks, hook)
 
 
 # -- accumulation ----------------------------------------------------------------------------------
@@ -286,13 +301,6 @@ def freeing(gone: Freed) -> Callable[[Node], None]:
     return free
 
 
-def check_kept(entries: Sequence[Node]) -> None:
-    """Raise if an earlier sweep has given up what this one needs."""
-    for node in entries:
-        if type(node.values) is Freed:
-            raise freed_error(node)
-
-
 def freed_error(node: Node) -> RuntimeError:
     """Return the error about a node whose saved tensors are needed and are not there any more."""
     values: Any = node.values
@@ -303,23 +311,23 @@ def freed_error(node: Node) -> RuntimeError:
     )
 
 
-def check(entries: list[Node], sources: set[Node] | None, accumulates: bool = False) -> None:
-    """Raise if what a sweep needs is not there any more, or was overwritten.
+def check(nodes: list[Node], sources: set[Node] | None, accumulates: bool = False) -> None:
+    """Raise if an earlier sweep has given up what this one needs, or a program overwrote it.
 
     As in PyTorch, a sweep that accumulates needs what its sources were computed from as well.
     """
     try:
-        check_kept(entries)
-        memory.check_unwritten(entries)
+        for node in nodes:
+            if type(node.values) is Freed:
+                raise freed_error(node)
+        memory.check_unwritten(nodes)
     except RuntimeError:
         if sources is None:
             raise
-        on_path = passed(entries, sources)  # other nodes do not matter
+        needed = set(passed(nodes, sources))  # other nodes do not matter
         if accumulates:
-            needed = {*on_path, *_within(sources)}
-            on_path = [n for n in entries if n in needed]
-        check_kept(on_path)
-        memory.check_unwritten(on_path)
+            needed.update(_within(sources))
+        check([node for node in nodes if node in needed], None)
 
 
 def _within(nodes: Iterable[Node]) -> list[Node]:
@@ -337,59 +345,50 @@ def _within(nodes: Iterable[Node]) -> list[Node]:
     return found
 
 
-def passed(entries: list[Node], sources: set[Node]) -> list[Node]:
+def passed(nodes: list[Node], sources: set[Node]) -> list[Node]:
     """Return the nodes that a sweep to some sources goes through."""
-    wanted = leading_to(sources, entries)
-    return [node for node in entries if any(parent in wanted for parent, _, _ in node.edges)]
+    wanted = leading_to(sources, nodes)
+    return [node for node in nodes if any(parent in wanted for parent, _, _ in node.edges)]
 
 
 def target_of(value: Any, seed: Any, position: int) -> Node:
     """Return the node that a sweep begins at, if it can and the seed for it is one."""
     if not isinstance(value, Tensor):
-        if hasattr(value, "entry"):  # a GradientEdge
-            if seed is None:
-                raise RuntimeError("a sweep from a GradientEdge needs a gradient; give one")
-            edge: Node = value.entry
-            return edge
-        raise TypeError(f"got a {type(value).__name__} to differentiate; give a tensor")
+        if seed is None and hasattr(value, "tape_node"):
+            raise RuntimeError("a sweep from a GradientEdge needs a gradient; give one")
+        return _node_of_edge(value, position)
     raw = value._raw
-    if seed is None:
-        if value._node is None or GRAD not in value._node.tokens:
-            explain_no_grad(value, position)
-        if raw.shape and np.prod(raw.shape) != 1:
+    if seed is not None:
+        if not isinstance(seed, Tensor):
+            raise TypeError(f"a gradient is of type {type(seed).__name__}; give a tensor or None")
+        same_kind = (seed._raw.dtype.kind == "c") == (raw.dtype.kind == "c")
+        if tuple(seed._raw.shape) != tuple(raw.shape) or not same_kind:
             raise RuntimeError(
-                f"backward of a result of shape {list(raw.shape)} needs a gradient for each "
-                "element; write .sum().backward(), or give gradient="
+                f"gradient {position} has shape {list(seed._raw.shape)} and {seed.dtype}, and its "
+                f"result has {list(raw.shape)} and {value.dtype}; give one number for each "
+                "element, complex where the result is"
             )
-        if raw.dtype.kind == "c":
-            raise RuntimeError(
-                f"backward of a complex result ({value.dtype}) needs to know a direction; write "
-                "x.abs() or x.real, or give gradient="
-            )
-    elif not isinstance(seed, Tensor):
-        raise TypeError(f"a gradient is of type {type(seed).__name__}; give a tensor or None")
-    elif tuple(seed._raw.shape) != tuple(raw.shape):
+    if not value.requires_grad:
         raise RuntimeError(
-            f"gradient {position} has shape {list(seed._raw.shape)}, and its result has "
-            f"{list(raw.shape)}; give one number for each element"
+            f"result {position} does not require grad: no gradient leads from it to a leaf; it has "
+            f"dtype {value.dtype} and shape {list(raw.shape)}{_why_cut(value)}"
         )
-    elif (seed._raw.dtype.kind == "c") != (raw.dtype.kind == "c"):
+    if seed is None and (raw.dtype.kind == "c" or (raw.shape and np.prod(raw.shape) != 1)):
         raise RuntimeError(
-            f"a gradient of {seed.dtype} was given for a result of {value.dtype}; with complex "
-            "numbers both must have one dtype"
+            f"backward of a result of shape {list(raw.shape)} and {value.dtype} needs a gradient "
+            "for each element; write .sum().backward() (of x.abs() or x.real, if it is complex), "
+            "or give gradient="
         )
-    elif not value.requires_grad:
-        explain_no_grad(value, position)
     node: Node = value._node  # type: ignore[assignment]
     return node
 
 
-def explain_no_grad(tensor: Tensor, position: int = 0) -> None:
-    """Raise an error about a tensor that no gradient can start from."""
-    raise RuntimeError(
-        f"result {position} does not require grad: no gradient leads from it to a leaf; it has "
-        f"dtype {tensor.dtype} and shape {list(tensor._raw.shape)}{_why_cut(tensor)}"
-    )
+def _node_of_edge(value: Any, position: int) -> Node:
+    """Return the node of a GradientEdge."""
+    if not hasattr(value, "tape_node"):
+        raise TypeError(f"argument {position} is a {type(value).__name__}; give a tensor")
+    node: Node = value.tape_node
+    return node
 
 
 def _why_cut(tensor: Tensor) -> str:
@@ -397,9 +396,9 @@ def _why_cut(tensor: Tensor) -> str:
 
     if GRAD not in current():
         return "; grad mode is off here (torch.no_grad)"
-    found = cuts.found_at(users_frame(), tensor)
-    if found:
-        return f"; {found} cut the path to it"
+    cut = cuts.found_at(users_frame(), tensor)
+    if cut:
+        return f"; {cut} cut the path to it"
     if tensor._raw.dtype.kind not in "fc":
         return ", and only floating and complex numbers have gradients"
     return (
@@ -409,40 +408,40 @@ def _why_cut(tensor: Tensor) -> str:
 
 
 def sweep(
-    nodes: list[Node],
+    targets: list[Node],
     seeds: Sequence[Tensor],
     sources: set[Node] | None,
     keep: bool,
     create: bool,
     accumulates: bool = False,
-) -> tuple[dict[Node, Any], Running, bool]:
+) -> tuple[dict[Node, Any], Running]:
     """Return the cotangents of nodes, as tensors of Wengert; of all leaves if none are given.
 
-    With them comes what is known of the sweep, and whether functions of the program took part.
+    With them comes what is known of the sweep.
     """
-    entries = ancestors(nodes, GRAD)
-    check(entries, sources, accumulates)
-    wanted = {n for n in entries if n.op is LEAF} if sources is None else sources
-    seen = any(kind.captures for kind in {type(n.op) for n in entries})
+    nodes = ancestors(targets, GRAD)
+    check(nodes, sources, accumulates)
+    wanted = {n for n in nodes if n.op is LEAF} if sources is None else sources
+    seen = any(kind.captures for kind in {type(n.op) for n in nodes})
     if seen:
-        entries = _leaves_early(entries)
+        nodes = _leaves_early(nodes)
     recording = switched(current(), create)
     # who does not record has no interest in what is computed on tensors
     interested = NOBODY if recording == PAUSED else recording
-    recorded = on_tensors(entries, [convert(s) for s in seeds], interested)
+    recorded = on_tensors(nodes, [convert(s) for s in seeds], interested)
     xp: Any = ns if recorded else backends.NUMPY
     frame = users_frame()
     gone = Freed()
     gone.code, gone.last = frame.f_code, frame.f_lasti
-    this = Running(entries, nodes, wanted, accumulates, sources is not None, set(), set())
+    this = Running(nodes, targets, wanted, accumulates, sources is not None, seen, set(), set())
     token, mine = active.set(recording), running.set(this)
     undo: list[Callable[[], None]] = []
     try:
-        undo.append(unpacked(entries, wanted))
-        undo += [observe(entries) for observe in list(observers)]
+        undo.append(unpacked(nodes, wanted))
+        undo += [observe(nodes) for observe in list(observers)]
         with Quiet():
             found = reverse(
-                xp, entries, _started(xp, nodes, seeds), wanted, recorded, None if keep else GRAD,
+                xp, nodes, _started(xp, targets, seeds), wanted, recorded, None if keep else GRAD,
                 free=freeing(gone), skips_empty=False,  # hooks see zeros, and they are recorded
             )  # fmt: skip
             if this.cut:
@@ -454,14 +453,14 @@ def sweep(
             step()
         active.reset(token)
         running.reset(mine)
-    return answers, this, seen
+    return answers, this
 
 
 def _started(xp: Any, nodes: list[Node], seeds: Sequence[Tensor]) -> dict[Node, Any]:
     """Return what a sweep begins with: for each node the sum of its seeds, in its dtype."""
     start: dict[Node, Any] = {}
     for node, seed in zip(nodes, seeds, strict=True):
-        g: Any = convert(seed) if xp is ns else seed._raw
+        g = carried(xp, seed)
         if g.dtype != node.dtype:
             g = xp.astype(g, node.dtype)
         start[node] = ct.add(xp, start[node], g) if node in start else g
@@ -474,44 +473,42 @@ def _dense(xp: Any, g: Any, recorded: bool) -> Native:
     return g if recorded else wrap_native(g)
 
 
-def _leaves_early(entries: list[Node]) -> list[Node]:
+def _leaves_early(nodes: list[Node]) -> list[Node]:
     """Return nodes, newest first, with leaves as soon as nothing leads to them any more.
 
     It is then that PyTorch accumulates, and that hooks on leaves are called.
     """
-    uses = Counter(parent for node in entries for parent, _, _ in node.edges)
-    placed: set[Node] = set()
-    ordered: list[Node] = []
-    for newest in entries:
+    uses = Counter(parent for node in nodes for parent, _, _ in node.edges)
+    ordered: dict[Node, None] = {}
+    for newest in nodes:
         ready = [newest]
         while ready:
             node = ready.pop()
-            if node in placed:
+            if node in ordered:
                 continue
-            placed.add(node)
-            ordered.append(node)
+            ordered[node] = None
             for parent, _, _ in reversed(node.edges):
                 uses[parent] -= 1
                 if not uses[parent] and type(parent) is Leaf:
                     ready.append(parent)
-    return ordered
+    return list(ordered)
 
 
 def _reached(sweep: Running) -> set[Node]:
     """Return the nodes that gradients come to, where functions gave None for some arguments."""
     found = set(sweep.targets)
-    for node in sweep.entries:
+    for node in sweep.nodes:
         if node in found:
             found.update(p for p, argument, _ in node.edges if (node, argument) not in sweep.cut)
     return found
 
 
-def unpacked(entries: list[Node], sources: set[Node]) -> Callable[[], None]:
+def unpacked(nodes: list[Node], sources: set[Node]) -> Callable[[], None]:
     """Unpack what nodes have packed, and return what brings that back where it was not freed."""
-    packed = [node for node in entries if type(node.values) is Packed]
+    packed = [node for node in nodes if type(node.values) is Packed]
     if not packed:
         return lambda: None
-    on_path = set(passed(entries, sources))
+    on_path = set(passed(nodes, sources))
     kept = [(n, n.values, n.others) for n in packed if n in on_path]
     for node, values, _ in kept:
         assert type(values) is Packed
@@ -579,8 +576,8 @@ def backward(
         sources = {behind_hooks(source_of(t, i)) for i, t in enumerate(chosen)}
     nodes, seeds = _seeded(targets, _paired(targets, grad_tensors, "tensors"))
     keep = create_graph if retain_graph is None else retain_graph
-    found, done, seen = sweep(nodes, seeds, sources, keep, create_graph, True)
-    own = Own([s._raw for s in seeds], seen)
+    found, done = sweep(nodes, seeds, sources, keep, create_graph, True)
+    own = Own([s._raw for s in seeds], done.seen)
     after = active.set(switched(current(), create_graph))
     try:
         with Quiet():
@@ -621,10 +618,7 @@ def move_retained(tensor: Tensor, before: Node | None) -> None:
 def source_of(value: Any, position: int) -> Node:
     """Return the node at which a tensor's gradient is found, or the place of its hooks."""
     if not isinstance(value, Tensor):
-        if hasattr(value, "entry"):  # a GradientEdge
-            edge: Node = value.entry
-            return edge
-        raise TypeError(f"input {position} is a {type(value).__name__}; give a tensor")
+        return _node_of_edge(value, position)
     if value._node is None or GRAD not in value._node.tokens:
         raise RuntimeError(
             f"input {position}, of shape {list(value._raw.shape)}, requires no gradient; write "
@@ -685,7 +679,8 @@ def grad(
         found = _batched(targets, given, sources, keep, create_graph)
     else:
         nodes, seeds = _seeded(targets, given)
-        found, _, seen = sweep(nodes, seeds, set(sources), keep, create_graph)
+        found, done = sweep(nodes, seeds, set(sources), keep, create_graph)
+        seen = done.seen
     answers: list[Any] = []
     own = Own([s._raw for s in given if s is not None], seen)
     for position, node in enumerate(sources):
@@ -719,7 +714,7 @@ def _batched(
 
     def one(*parts: Any) -> list[Any]:
         nodes, seeds = _seeded(targets, [outward(p) for p in parts])
-        found, _, _ = sweep(nodes, seeds, set(sources), keep, create)
+        found, _ = sweep(nodes, seeds, set(sources), keep, create)
         order[:] = [node for node in dict.fromkeys(sources) if node in found]
         return [found[node] for node in order]
 

@@ -126,14 +126,12 @@ def note_write(raw: np.ndarray, frame: Any = None) -> None:
     before = WRITTEN.get(key)
     if frame is None:
         frame = users_frame()
-    order = _last_write[0] = next_order()
     if before is None:
-        reference = weakref.ref(whole, lambda _: WRITTEN.pop(key, None))
-        WRITTEN[key] = Written(1, order, frame.f_code, frame.f_lasti, reference)
+        times, reference = 0, weakref.ref(whole, lambda _: WRITTEN.pop(key, None))
     else:
-        WRITTEN[key] = Written(
-            before.times + 1, order, frame.f_code, frame.f_lasti, before.reference
-        )
+        times, reference = before.times, before.reference
+    order = _last_write[0] = next_order()
+    WRITTEN[key] = Written(times + 1, order, frame.f_code, frame.f_lasti, reference)
 
 
 def check_unwritten(entries: list[Node]) -> None:
@@ -201,7 +199,7 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
     raw, node = result._raw, result._node
     if node is not None:
         if node is tensor._node:
-            node = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+            node = alias(node)
         mark(node, label)
     if type(raw) is np.ndarray:
         if raw is tensor._raw:
@@ -225,6 +223,11 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
         part._seen = _writes(raw)
     _register(base, part)
     return part
+
+
+def alias(node: Node, kind: Any = Node) -> Any:
+    """Return a node for the same value as another."""
+    return new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype, kind)
 
 
 def base_of(tensor: Tensor) -> Tensor:
@@ -256,11 +259,15 @@ def hold(part: Tensor, node: Node | None, seen: int) -> None:
     part.__dict__.pop("_node", None)
 
 
+def _live_views(base: Tensor) -> list[Tensor]:
+    parts = [reference() for reference in base._views or ()]
+    return [part for part in parts if part is not None]
+
+
 def show_base(base: Tensor) -> None:
     """Have views without a node know whether their base requires gradients from now on."""
-    for reference in base._views or ():
-        part = reference()
-        if part is None or part._raw.dtype.kind not in "fc":
+    for part in _live_views(base):
+        if part._raw.dtype.kind not in "fc":
             continue
         node = unreached(part) if base.requires_grad else None
         if part._held is None and part.__dict__.get("_node", base) is None:
@@ -282,9 +289,8 @@ def look_at(tensor: Tensor, again: bool = False) -> Node | None:
     node = tensor._node
     if tensor._base is not None and tensor._held is None and type(tensor._raw) is np.ndarray:
         _hold(tensor, node)
-        for reference in base_of(tensor)._views or ():  # views of it lead to the hooks as well
-            part = reference()
-            if part is None or part._held is not None or "_node" not in part.__dict__:
+        for part in _live_views(base_of(tensor)):  # views of it lead to the hooks as well
+            if part._held is not None or "_node" not in part.__dict__:
                 continue
             if path_of(part)[: len(path_of(tensor))] == tensor._path:
                 hold(part, part._node, part._seen)
@@ -303,13 +309,11 @@ def _register(base: Tensor, part: Tensor) -> None:
 
 def _outdate(base: Tensor) -> None:
     """Have all views of a tensor give up their nodes, and arrays that are not its memory."""
-    views, base._views = base._views, []
-    for reference in views or ():
-        part = reference()
-        if part is not None:
-            part.__dict__.pop("_node", None)
-            if type(base._raw) is not np.ndarray:
-                part.__dict__.pop("_raw", None)
+    views, base._views = _live_views(base), []
+    for part in views:
+        part.__dict__.pop("_node", None)
+        if type(base._raw) is not np.ndarray:
+            part.__dict__.pop("_raw", None)
 
 
 def _outdate_origin(detached: Tensor) -> None:
@@ -333,17 +337,20 @@ def derive(part: Tensor, name: str) -> Any:
         if seen == _writes(part._raw) or not (computed or base.requires_grad):
             return former
         if part._among or part._blind:
-            _check_derived(part)
+            if GRAD in current():
+                raise RuntimeError(
+                    "the memory of this view was written to through another tensor; "
+                    f"{_why_useless(part)}, or take the view after it"
+                )
             return former
     found = _found_in(base, path_of(part))
     node = found._node
     if node is not None:
         if node is base._node:
-            node = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+            node = alias(node)
         mark(node, "AsStridedBackward0")
     elif former is not None and GRAD in former.tokens:  # of a leaf that is a view itself
-        node = unreached(part)
-        node = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+        node = alias(unreached(part))
     if "_raw" not in part.__dict__:
         part._raw = found._raw
     if part._held is None:
@@ -369,34 +376,22 @@ def _found_in(base: Tensor, path: tuple[View, ...]) -> Native:
         active.reset(token)
 
 
-def _check_derived(part: Tensor) -> None:
-    if GRAD in current():
-        raise RuntimeError(
-            f"the memory of this view was written to through another tensor; it {_origin(part)}, "
-            "and such views cannot be used after that. Write the in-place operation without the "
-            "underscore, or take the view after it"
-        )
-
-
 def check_usable(tensor: Tensor) -> None:
     """Raise if a tensor is a view that a write to its base has made useless."""
     if tensor._held is not None:
         derive(tensor, "_node")
 
 
-def _origin(part: Tensor) -> str:
-    if part._among:
-        return "is one of several views that one call returned"
-    return "was taken under no_grad()"
+def _why_useless(view: Tensor) -> str:
+    """Return why nothing can be recorded for writes to a view, and what to write instead."""
+    how = "is one of several views that one call returned"
+    return (
+        f"it {how if view._among else 'was taken under no_grad()'}, so such a write cannot be "
+        "recorded. Write the operation without the underscore"
+    )
 
 
-def _name_of_view(tensor: Tensor) -> str:
-    if tensor._among:
-        return f"a view that {label_of(tensor._node)} returned"
-    return "a view taken under no_grad()"
-
-
-# -- what a write is to the list -------------------------------------------------------------------
+# -- what a write is to the tape -------------------------------------------------------------------
 
 
 def with_part(x: Native, step: View, values: Native) -> Native:
@@ -405,7 +400,7 @@ def with_part(x: Native, step: View, values: Native) -> Native:
     return found
 
 
-def _entry(
+def _node_of_write(
     before: Node | None, written: Node | None, raw: Any, path: Any, key: Key, label: str
 ) -> Node:
     """Return the node of a tensor, a view of which was written to. Nothing is computed."""
@@ -416,12 +411,9 @@ def _entry(
         if node is not None and node.tokens & recording:
             edges.append((node, argument, (path, key)))
             tokens = meet(tokens | node.tokens, recording)
-    parent, argument, values = edges[0]
-    made_of = new_node(
-        COPY, parent, argument, values, tuple(edges[1:]), tokens, tuple(raw.shape), raw.dtype
-    )
-    mark(made_of, label)
-    return made_of
+    copy = new_node(COPY, *edges[0], tuple(edges[1:]), tokens, tuple(raw.shape), raw.dtype)
+    mark(copy, label)
+    return copy
 
 
 class Behind(Node):
@@ -462,8 +454,8 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
         if isinstance(value, Tensor) and value is not tensor:
             check_apart(tensor._raw, value._raw)
     old: Any = tensor
-    if type(tensor._raw) is np.ndarray and _is_recording():
-        old = made(tensor._raw.copy("K"), entry_below(tensor))  # nodes keep what was there
+    if type(tensor._raw) is np.ndarray and (GRAD in current() or len(current()) > 1):
+        old = made(tensor._raw.copy("K"), node_below(tensor))  # nodes keep what was there
     since = next_order()
     result = function(old, *args, **options)
     if _is_plain(tensor, result):
@@ -478,7 +470,7 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
     return tensor
 
 
-def entry_below(tensor: Tensor) -> Node | None:
+def node_below(tensor: Tensor) -> Node | None:
     """Return the node of what is written to, without the hooks on a view.
 
     In PyTorch such an operation is one on the base, and hooks on the view do not see it. They see
@@ -496,11 +488,9 @@ def entry_below(tensor: Tensor) -> Node | None:
             below = _found_in(base, path_of(tensor))._node
             if below is None:
                 return None
-            found = new_node(
-                ALIAS, below, 0, (), (), below.tokens, below.shape, below.dtype, Behind
-            )
-            found.place = lambda: node
-            return found
+            inner: Behind = alias(below, Behind)
+            inner.place = lambda: node
+            return inner
         way = way.parent
     return node
 
@@ -518,10 +508,6 @@ def _is_plain(tensor: Tensor, result: Any) -> bool:
     )
 
 
-def _is_recording() -> bool:
-    return GRAD in current() or len(current()) > 1
-
-
 def check_writable(tensor: Tensor) -> None:
     """Raise if the program may not write to a tensor that requires gradients."""
     base = base_of(tensor)
@@ -536,15 +522,12 @@ def check_writable(tensor: Tensor) -> None:
         return
     if base is not tensor:
         check_view(tensor)
-        if base._node is None or type(base._node) is Leaf:
-            raise RuntimeError(
-                "a view of a leaf that requires grad is written to, and the leaf's value would "
-                "be lost; write `with torch.no_grad():` around an update, or x.clone() before it"
-            )
-    if type(tensor._node) is Leaf:
+    is_view_of_leaf = base is not tensor and (base._node is None or type(base._node) is Leaf)
+    if is_view_of_leaf or type(tensor._node) is Leaf:
         raise RuntimeError(
-            "a leaf that requires grad is written to, and its value would be lost; write `with "
-            "torch.no_grad():` around an update, or compute a new tensor"
+            f"{'a view of ' if is_view_of_leaf else ''}a leaf that requires grad is written to, "
+            "and the leaf's value would be lost; write `with torch.no_grad():` around an update, "
+            "or x.clone() before it"
         )
 
 
@@ -552,9 +535,8 @@ def check_view(tensor: Tensor) -> None:
     """Raise if a tensor is a view that nothing can be recorded for."""
     if tensor._among or tensor._blind:
         raise RuntimeError(
-            f"{_name_of_view(tensor)} cannot be modified where gradients are recorded: it "
-            f"{_origin(tensor)}; write the operation without the underscore, or take one view by "
-            "its index where gradients are recorded"
+            f"a view by {label_of(tensor._node)} cannot be modified where gradients are recorded: "
+            f"{_why_useless(tensor)}, or take one view by its index where gradients are recorded"
         )
 
 
@@ -580,8 +562,9 @@ def overwrite(
             own = _is_own(node, since)
             if own:
                 _move(value, tensor._raw)
-                if tensor._path and _reads_result(node):
-                    node = behind(node)  # type: ignore[arg-type]
+                assert node is not None
+                if tensor._path and any("y" in (reads or ()) for reads in node.op.reads):
+                    node = behind(node)
             settle(base, path_of(tensor), node, own, label)
             if type(node) is Behind and own:
                 node.place = weakref.ref(tensor._node)
@@ -589,10 +572,6 @@ def overwrite(
                 derive(tensor, "_node")
         else:
             _replace(base, path_of(tensor), value, _is_own(value._node, since), label)
-
-
-def _reads_result(node: Any) -> bool:
-    return any("y" in (reads or ()) for reads in node.op.reads)
 
 
 def _is_own(node: Node | None, since: int | None) -> bool:
@@ -643,15 +622,10 @@ def check_apart(place: Any, values: Any, whole: bool = True) -> None:
     """
     if type(place) is not np.ndarray or type(values) is not np.ndarray:
         return
-    if not place.size or not values.size:
+    if not np.may_share_memory(place, values) or not (_is_dense(place) and _is_dense(values)):
         return
-    if owner(place) is not owner(values) or not (_is_dense(place) and _is_dense(values)):
-        return
-    one, other = place.ctypes.data, values.ctypes.data
-    if one == other and place.nbytes == values.nbytes:
-        if whole and place.ndim == values.ndim and steps(place) == steps(values):
-            return
-    elif one >= other + values.nbytes or other >= one + place.nbytes:
+    same = place.ctypes.data == values.ctypes.data and place.nbytes == values.nbytes
+    if whole and same and place.ndim == values.ndim and steps(place) == steps(values):
         return
     raise RuntimeError(
         "the tensor that is written to shares part of its memory with an operand; write "
@@ -729,7 +703,7 @@ def settle(
         base._node = node
     else:
         label = "CopySlices" if path else label
-        base._node = _entry(before, node, base._raw, path, key, label)
+        base._node = _node_of_write(before, node, base._raw, path, key, label)
     if base._retains:
         from wengert.dialects.torch.gradients import move_retained
 

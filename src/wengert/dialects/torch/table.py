@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import difflib
-import functools
 import importlib
 import re
 from collections.abc import Callable, Iterator
@@ -22,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects import quiet
+from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
 from wengert.dialects.torch import memory
-from wengert.dialects.torch.modes import TRACKING, Tracking
+from wengert.dialects.torch.modes import TRACKING
 from wengert.dialects.torch.tensors import (
     Tensor,
     camel,
@@ -43,95 +43,6 @@ from wengert.engine.tensor import wrap as wrap_native
 NAMES: dict[str, Any] = {}
 #: What is not as in PyTorch, by name.
 DIFFERENCES: dict[str, str] = {}
-#: What is said of names that are not offered on purpose.
-ABSENT: dict[str, str] = {
-    "save": (
-        "torch.save is not offered; write pickle.dump(model.state_dict(), file), or np.savez with "
-        "x.numpy(): tensors and modules can be pickled"
-    ),
-    "load": "torch.load is not offered; write pickle.load(file), or np.load",
-    "distributions": (
-        "torch.distributions is not offered; write the log-density with torch's functions, and "
-        "draw with torch.randn, torch.rand, torch.poisson and the like"
-    ),
-    "utils.data": (
-        "torch.utils.data is not offered; write `for k in torch.randperm(n).split(batch): x[k]`"
-    ),
-    "distributed": "torch.distributed is not offered: there is one process, on a CPU",
-    "multiprocessing": "torch.multiprocessing is not offered; write `import multiprocessing`",
-    "autocast": "torch.autocast is not offered: there is one device, and dtypes are what x.to says",
-    "amp": "torch.amp is not offered: there is one device, and dtypes are what x.to says",
-    "bfloat16": "torch.bfloat16 is not offered, since NumPy has no such dtype; write torch.float32",
-    "cuda.amp": "torch.cuda.amp is not offered: there is one device, the CPU",
-    "sparse_coo_tensor": "torch.sparse_coo_tensor is not offered; tensors are dense",
-    "sparse_csr_tensor": "torch.sparse_csr_tensor is not offered; tensors are dense",
-    "sparse": "torch.sparse is not offered; tensors are dense. Wengert has wengert.sparse",
-    "quantization": "torch.quantization is not offered: tensors are of floating or whole numbers",
-    "onnx": "torch.onnx is not offered: there are no models to export",
-    "hub": "torch.hub is not offered: there are no models to fetch",
-    "fx": "torch.fx is not offered: there is no compiler",
-    "export": "torch.export is not offered: there is no compiler",
-    "profiler": "torch.profiler is not offered; write `import cProfile`",
-    "optim.SparseAdam": "torch.optim.SparseAdam is not offered: tensors are dense; write Adam",
-    "optim.Muon": "torch.optim.Muon is not offered: it needs bfloat16; write torch.optim.AdamW",
-    **{
-        f"nn.{name}": (
-            f"torch.nn.{name} is not offered; write the recurrence as a loop over nn.Linear layers"
-        )
-        for name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell", "RNNBase")
-    },
-    **{
-        f"nn.{name}": (
-            f"torch.nn.{name} is not offered; write attention with nn.Linear and "
-            "nn.functional.scaled_dot_product_attention"
-        )
-        for name in (
-            "MultiheadAttention",
-            "Transformer",
-            "TransformerEncoder",
-            "TransformerDecoder",
-            "TransformerEncoderLayer",
-            "TransformerDecoderLayer",
-        )
-    },
-    **{
-        f"nn.{name}": (
-            f"torch.nn.{name} is not offered; write nn.AdaptiveMaxPool2d, which draws nothing"
-        )
-        for name in ("FractionalMaxPool2d", "FractionalMaxPool3d")
-    },
-    "nn.CTCLoss": "torch.nn.CTCLoss is not offered; write the sum over alignments in log-space",
-    "nn.AdaptiveLogSoftmaxWithLoss": (
-        "torch.nn.AdaptiveLogSoftmaxWithLoss is not offered; write nn.Linear and "
-        "nn.CrossEntropyLoss"
-    ),
-    "nn.DataParallel": "torch.nn.DataParallel is not offered: there is one device; call the module",
-    **{
-        f"special.{name}": (
-            f"torch.special.{name} is not offered: it has no derivative; write "
-            f"scipy.special.{values}(n, x.numpy())"
-        )
-        for name, values in {
-            "chebyshev_polynomial_t": "eval_chebyt",
-            "chebyshev_polynomial_u": "eval_chebyu",
-            "hermite_polynomial_h": "eval_hermite",
-            "hermite_polynomial_he": "eval_hermitenorm",
-            "laguerre_polynomial_l": "eval_laguerre",
-            "legendre_polynomial_p": "eval_legendre",
-            "shifted_chebyshev_polynomial_t": "eval_sh_chebyt",
-            "shifted_chebyshev_polynomial_u": "eval_sh_chebyu",
-        }.items()
-    },
-    **{
-        f"special.{prefix}chebyshev_polynomial_{kind}": (
-            f"torch.special.{prefix}chebyshev_polynomial_{kind} is not offered: it has no "
-            "derivative; write its recurrence `p, q = 2 * x * p - q, p`"
-        )
-        for prefix in ("", "shifted_")
-        for kind in "vw"
-    },
-    "library": "torch.library is not offered; declare operations with torch.autograd.Function",
-}
 _HERE = "wengert.dialects.torch"
 #: The modules that offer names, and those that do so once a name of theirs is looked up.
 PARTS = tuple(
@@ -147,6 +58,7 @@ PARTS = tuple(
         "shapes",
         "indexing",
         "reductions",
+        "norms",
         "cumulative",
         "sorting",
         "products",
@@ -156,7 +68,6 @@ PARTS = tuple(
 )
 LATE: dict[str, tuple[str, ...]] = {
     "special": (f"{_HERE}.special",),
-    "signal": (f"{_HERE}.windows",),
     "autograd.functional": (f"{_HERE}.autograd_functional",),
     "autograd.gradcheck": (f"{_HERE}.checks",),
     "autograd.forward_ad": (f"{_HERE}.forward_ad",),
@@ -268,12 +179,15 @@ def _words(name: str, error: Exception) -> str:
 
 
 class _LinAlgError(RuntimeError):
-    """What PyTorch raises where a matrix has no inverse or factor: torch.linalg.LinAlgError."""
+    """What PyTorch raises where a matrix has no inverse or factor."""
+
+
+LinAlgError = _LinAlgError
 
 
 def _class_for(error: Exception) -> type[RuntimeError]:
     """Return PyTorch's class for an error of an operation."""
-    return _LinAlgError if isinstance(error, np.linalg.LinAlgError) else RuntimeError
+    return LinAlgError if isinstance(error, np.linalg.LinAlgError) else RuntimeError
 
 
 def _is_passed(error: Exception, raises: tuple[type[Exception], ...]) -> bool:
@@ -283,59 +197,63 @@ def _is_passed(error: Exception, raises: tuple[type[Exception], ...]) -> bool:
     return isinstance(error, raises) or hasattr(error, "as_is")
 
 
-#: NumPy's names of arguments, which PyTorch takes as well.
-_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
-
-
-def _also_called(function: Callable[..., Any]) -> dict[str, str]:
-    """Return which of NumPy's names of arguments stand for some that a function has."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return {}
-    takes = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return {k: v for k, v in _NUMPY_NAMES.items() if v in takes and k not in takes}
-
-
 def as_is(error: Exception) -> Exception:
     """Return an error that is raised as it is, though its class is one that operations raise."""
     error.as_is = True  # type: ignore[attr-defined]
     return error
 
 
+def _enter() -> tuple[Any, Any]:
+    """Begin to record and to compute without NumPy's warnings."""
+    return None if active.get() else active.set(TRACKING), quiet.enter()
+
+
+def _leave(state: tuple[Any, Any]) -> None:
+    token, loud = state
+    quiet.leave(loud)
+    if token is not None:
+        active.reset(token)
+
+
+def _translate(error: Exception, function: Function) -> Exception:
+    """Return PyTorch's error for one that an operation raised."""
+    if _is_passed(error, function.raises):
+        return error
+    return _class_for(error)(_words(function.name, error))
+
+
+DIALECT = Dialect(
+    enter=_enter,
+    leave=_leave,
+    finish=lambda result, given, _, label: finish(result, given, label),
+    errors=(ShapeError, DtypeError, ValueError),
+    translate=_translate,
+    extra="out",
+    by_name=True,
+    store=store,
+    aliases={"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other", "input": "A"},
+)
+
+
 def guarded(
-    function: Callable[..., Any], label: str, *raises: type[Exception]
+    body: Callable[..., Any],
+    label: str,
+    *raises: type[Exception],
+    other_label: str = "",
+    quick: Quick | None = None,
 ) -> Callable[..., Any]:
-    """Return a function whose tensors and errors are PyTorch's."""
-    name = function.__name__.strip("_")
-    also = _also_called(function)
-
-    @functools.wraps(function)
-    def call(*args: Any, out: Any = None, **options: Any) -> Any:
-        if options and not also.keys().isdisjoint(options):
-            options = {also.get(key, key): value for key, value in options.items()}
-        token, loud = None if active.get() else active.set(TRACKING), quiet.enter()
-        try:
-            result = finish(function(*args, **options), args, options, label)
-        except (ShapeError, DtypeError, ValueError) as error:
-            if _is_passed(error, raises):
-                raise
-            raise _class_for(error)(_words(name, error)) from error
-        finally:
-            quiet.leave(loud)
-            if token is not None:
-                active.reset(token)
-        return result if out is None else store(result, out)
-
-    return call
+    """Return a function whose arguments, tensors and errors are PyTorch's."""
+    name = body.__name__.strip("_")
+    return function(Function(body, name, DIALECT, label, other_label, raises, quick))
 
 
-def finish(result: Any, args: Any, options: Any, label: str) -> Any:
+def finish(result: Any, args: tuple[Any, ...], label: str) -> Any:
     """Return the result of a function as PyTorch's, with memory and nodes of its own."""
     if type(result) is Native:
         raw = result._raw
         given = _is_given(raw, args)
         if given or (type(raw) is np.ndarray and raw.base is not None):
-            raw = _own(raw, args, options)
+            raw = _own(raw, args)
             node = result._node
             if given and node is not None:  # what changes nothing is a tensor of its own as well
                 alias = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
@@ -346,7 +264,7 @@ def finish(result: Any, args: Any, options: Any, label: str) -> Any:
             mark(result._node, label)
         return outward(wrap_native(raw, result._node))
     if isinstance(result, (tuple, list)):
-        parts = [finish(part, args, options, label) for part in result]
+        parts = [finish(part, args, label) for part in result]
         if hasattr(result, "_fields"):
             return type(result)(*parts)
         return type(result)(parts)
@@ -357,12 +275,12 @@ def _is_given(raw: Any, args: Any) -> bool:
     return any(isinstance(a, (Tensor, Native)) and a._raw is raw for a in args)
 
 
-def _own(raw: Any, args: Any, options: Any) -> Any:
+def _own(raw: Any, args: tuple[Any, ...]) -> Any:
     """Return an array, copied if it shares memory with an argument."""
     if type(raw) is not np.ndarray:
         return raw
     whole = memory.owner(raw)
-    for value in (*args, *options.values()):
+    for value in args:
         for part in value if isinstance(value, (list, tuple)) else (value,):
             mine = getattr(part, "_raw", None)
             if type(mine) is np.ndarray and memory.owner(mine) is whole:
@@ -458,29 +376,22 @@ def view(
     return declare
 
 
-def as_view(function: Callable[..., Any], label: str, several: bool = True) -> Callable[..., Any]:
+def as_view(body: Callable[..., Any], label: str, several: bool = True) -> Callable[..., Any]:
     """Return a function whose results, one or a tuple of them, are views of its first argument."""
-    name = function.__name__.strip("_")
 
-    @functools.wraps(function)
-    def call(input: Any, *args: Any, **options: Any) -> Any:
-        def step(k: int) -> Callable[[Native], Native]:
-            return lambda whole: function(whole, *args, **options)[k]
-
+    def views(input: Any, _: Any, step: Callable[[Native], Any], function: Function) -> Any:
         if not isinstance(input, Tensor):
             convert(input)  # which has words for it
-        with Tracking(), translated(name):
-            result = function(convert(input), *args, **options)
-            if type(result) is Native:
-                return memory.viewed(
-                    input, result, lambda whole: function(whole, *args, **options), label
-                )
-            parts = [
-                memory.viewed(input, part, step(k), label, several) for k, part in enumerate(result)
-            ]
-        return tuple(parts)
+        result = step(convert(input))
+        if type(result) is Native:
+            return memory.viewed(input, result, step, label)
 
-    return call
+        def part(k: int) -> Any:
+            return memory.viewed(input, result[k], lambda whole: step(whole)[k], label, several)
+
+        return tuple(part(k) for k in range(len(result)))
+
+    return function(Function(body, body.__name__.strip("_"), DIALECT, label, view=views))
 
 
 def plain(*names: str, differs: str = "") -> Callable[[Any], Any]:

@@ -169,6 +169,7 @@ def eigh(x: Any, /, *, triangle: str = "L") -> EighResult:
 
     They are those of the Hermitian part (x + xᴴ) / 2, so that the gradient is Hermitian. NumPy
     reads the triangle "L" or "U" of it, and the signs of eigenvectors may depend on which.
+    `wg.linalg.eigh([[2.0, 1.0], [1.0, 2.0]]).eigenvalues` is `[1.0, 3.0]`.
     """
     if triangle not in ("L", "U"):
         raise ValueError(f"eigh: triangle is {triangle!r}; expected 'L' or 'U'")
@@ -179,6 +180,7 @@ def eigvalsh(x: Any, /) -> Any:
     """Return the eigenvalues of Hermitian matrices, in ascending order.
 
     They are those of the Hermitian part (x + xᴴ) / 2, so that the gradient is Hermitian.
+    `wg.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])` is `[1.0, 3.0]`.
     """
     x = matrices(x, "eigvalsh", square=True)
     if is_watched(x):
@@ -296,12 +298,16 @@ def eig(x: Any, /) -> EigResult:
     """Return eigenvalues and eigenvectors, of length 1, of square matrices, as complex numbers.
 
     The derivative exists where eigenvalues are distinct.
+    `wg.linalg.eig([[0.0, -1.0], [1.0, 0.0]]).eigenvalues` is `[1j, -1j]`.
     """
     return EigResult(*_eig(matrices(x, "eig", square=True)))
 
 
 def eigvals(x: Any, /) -> Any:
-    """Return the eigenvalues of square matrices, as complex numbers in no particular order."""
+    """Return the eigenvalues of square matrices, as complex numbers in no particular order.
+
+    `wg.linalg.eigvals([[0.0, -1.0], [1.0, 0.0]])` is `[1j, -1j]`.
+    """
     x = matrices(x, "eigvals", square=True)
     if is_watched(x):
         return _eig(x)[0]
@@ -420,12 +426,16 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """Return U, S and Vh of x = U @ diag(S) @ Vh, with S in descending order.
 
     With `full_matrices` U and V are square; their further columns are an arbitrary basis.
+    `wg.linalg.svd([[0.0, 2.0], [1.0, 0.0]]).S` is `[2.0, 1.0]`.
     """
     return SVDResult(*_svd(matrices(x, "svd"), full_matrices=bool(full_matrices)))
 
 
 def svdvals(x: Any, /) -> Any:
-    """Return the singular values of matrices, in descending order."""
+    """Return the singular values of matrices, in descending order.
+
+    `wg.linalg.svdvals([[0.0, 2.0], [1.0, 0.0]])` is `[2.0, 1.0]`.
+    """
     x = matrices(x, "svdvals")
     if is_watched(x):
         return _svd(x, full_matrices=False)[1]
@@ -523,6 +533,7 @@ def qr(x: Any, /, *, mode: str = "reduced") -> Any:
 
     `mode` is "reduced", "complete" (square Q, whose last columns are an arbitrary basis) or
     "r" (only R). The derivative exists where the first columns of x are independent.
+    `np.abs(wg.linalg.qr([[3.0, 0.0], [4.0, 5.0]]).R.numpy())` is `[[5.0, 4.0], [0.0, 3.0]]`.
     """
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"linalg.qr: mode {mode!r}; expected 'reduced', 'complete' or 'r'")

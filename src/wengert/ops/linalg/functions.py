@@ -45,7 +45,10 @@ _expm = special(
 
 
 def expm(x: Any, /) -> Any:
-    """Return the exponentials of square matrices."""
+    """Return the exponentials of square matrices.
+
+    `wg.linalg.expm([[0.0, 1.0], [0.0, 0.0]])` is `[[1.0, 1.0], [0.0, 1.0]]`.
+    """
     return _expm(matrices(x, "expm", square=True))
 
 
@@ -119,5 +122,6 @@ def sqrtm(x: Any, /) -> Any:
 
     Of real matrices they are complex if an eigenvalue of any of them is negative. The derivative
     exists where no eigenvalue is zero or negative.
+    `wg.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]])` is `[[2.0, 0.0], [0.0, 3.0]]`.
     """
     return _sqrtm(matrices(x, "sqrtm", square=True))

@@ -71,6 +71,7 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Any:
     Singular values up to `rtol` times the largest are taken for zero; by default `rtol` is the
     larger side of the matrix times the rounding error. Its derivative is the one among
     matrices of the same rank; a matrix that is not of full rank has no other.
+    `wg.linalg.pinv([[2.0], [0.0]])` is `[[0.5, 0.0]]`.
     """
     x = matrices(x, "pinv")
     return _pinv(x, rtol=tolerance(rtol, "pinv"))
@@ -92,6 +93,7 @@ def lstsq(a: Any, b: Any, /, *, rcond: float | None = None) -> LstsqResult:
     than columns or is not of full rank), the rank of a, and its singular values. Those up to
     `rcond` times the largest are taken for zero, as in `pinv`, whose derivative this has.
     Matrices a and b may be batches.
+    `wg.linalg.lstsq([[1.0], [1.0]], [1.0, 3.0]).solution` is `[2.0]`.
     """
     a, b = matrices(a, "lstsq"), floating(b, "lstsq")
     if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else 0] != a.shape[-2]:

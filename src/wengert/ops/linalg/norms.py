@@ -76,7 +76,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
     `ord` is a number p, for the p-th root of the sum of p-th powers of sizes, or inf or -inf
     for the largest or the smallest size, or 0 for how many are not zero. The derivative at 0
-    is 0.
+    is 0. `wg.linalg.vector_norm([3.0, 4.0])` is `5.0`.
     """
     x = floating(x, "vector_norm")
     along = normalised(axis, x.ndim, "linalg.vector_norm")
@@ -104,7 +104,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     `ord` is "fro" (the root of the sum of squares), "nuc" (the sum of singular values), 2 or
     -2 (the largest or the smallest of them), 1 or -1 (the largest or smallest sum of sizes of
     a column), inf or -inf (of a row). The derivative at 0 is 0; where several are the largest,
-    they share it.
+    they share it. `wg.linalg.matrix_norm([[1.0, 2.0], [3.0, 4.0]], ord=1)` is `6.0`.
     """
     x = matrices(x, "matrix_norm")
     if ord is None or ord == "fro":
@@ -135,6 +135,7 @@ def norm(x: Any, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -
     """Return NumPy's norm: of vectors along one axis, of matrices on two, or of all elements.
 
     Without `ord` it is the root of the sum of squares, of all elements or along `axis`.
+    `wg.linalg.norm([[3.0, 4.0], [0.0, 5.0]], axis=1)` is `[5.0, 5.0]`.
     """
     x = floating(x, "norm")
     if ord is None:
@@ -152,6 +153,7 @@ def cond(x: Any, /, p: Any = None) -> Any:
     """Return the condition numbers of matrices: their norm times the norm of their inverse.
 
     `p` is an `ord` of `matrix_norm`, and 2 if it is None; then matrices need not be square.
+    `wg.linalg.cond([[2.0, 0.0], [0.0, 0.5]])` is `4.0`.
     """
     x = matrices(x, "cond", square=p not in (None, 2, -2))
     if p in (None, 2, -2):
@@ -189,6 +191,7 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
     """Return how many singular values exceed `rtol` times the largest, as integers.
 
     By default `rtol` is the larger side of the matrix times the rounding error.
+    `wg.linalg.matrix_rank([[1.0, 1.0], [1.0, 1.0]])` is `1`.
     """
     x = matrices(x, "matrix_rank")
     return _rank(x, rtol=tolerance(rtol, "matrix_rank"))

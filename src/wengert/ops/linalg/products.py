@@ -38,7 +38,10 @@ __all__ = [
     samples=[sample((3,), (3,)), sample((2, 3), (3,)), sample((3, 2), (3, 1), axis=0)],
 )
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Return the cross products of vectors of three elements, which lie along `axis`."""
+    """Return the cross products of vectors of three elements, which lie along `axis`.
+
+    `wg.linalg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])` is `[0.0, 0.0, 1.0]`.
+    """
     x1, x2 = shapes.tensor(x1, "linalg.cross"), shapes.tensor(x2, "linalg.cross")
     ndim = max(x1.ndim, x2.ndim)
     axis = one_axis(axis, ndim, "linalg.cross") - ndim
@@ -54,7 +57,10 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     "linalg.diagonal", samples=[sample((3, 3)), sample((2, 3, 4), offset=1), sample((0, 2, 2))]
 )
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    """Return the diagonals of matrices, or those `offset` places above."""
+    """Return the diagonals of matrices, or those `offset` columns to the right.
+
+    `wg.linalg.diagonal([[1.0, 2.0], [3.0, 4.0]])` is `[1.0, 4.0]`.
+    """
     x = shapes.tensor(x, "linalg.diagonal")
     if x.ndim < 2:
         raise ShapeError(f"linalg.diagonal: got shape {x.shape}; expected matrices")
@@ -63,7 +69,10 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 
 @composite("linalg.trace", samples=[sample((3, 3)), sample((2, 3, 4), offset=-1)])
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    """Return the sums of the diagonals of matrices."""
+    """Return the sums of the diagonals of matrices.
+
+    `wg.linalg.trace([[1.0, 2.0], [3.0, 4.0]])` is `5.0`.
+    """
     return reductions.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
@@ -73,7 +82,10 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     reference=np.kron,
 )
 def kron(a: Any, b: Any, /) -> Any:
-    """Return the Kronecker product: the blocks a[i, j] * b, along all axes."""
+    """Return the Kronecker product: the blocks a[i, j] * b, along all axes.
+
+    `wg.linalg.kron([1.0, 2.0], [3.0, 4.0])` is `[3.0, 4.0, 6.0, 8.0]`.
+    """
     a, b = shapes.tensor(a, "linalg.kron"), shapes.tensor(b, "linalg.kron")
     ndim = max(a.ndim, b.ndim)
     left, right = ((1,) * (ndim - x.ndim) + x.shape for x in (a, b))
@@ -88,6 +100,7 @@ def block_diag(*arrays: Any) -> Any:
 
     A vector is a matrix of one row, a number one of one element. Axes before the last two are
     a batch, and broadcast.
+    `wg.linalg.block_diag([[1.0]], [[2.0, 3.0]])` is `[[1.0, 0.0, 0.0], [0.0, 2.0, 3.0]]`.
     """
     if not arrays:
         raise ValueError("linalg.block_diag: got no matrices; expected at least one")
@@ -110,6 +123,7 @@ def multi_dot(arrays: Sequence[Any], /) -> Any:
     """Return the product of two or more matrices, in the order that takes the fewest steps.
 
     The first and the last may be vectors.
+    `wg.linalg.multi_dot([[1.0, 2.0], np.eye(2), [3.0, 4.0]])` is `11.0`.
     """
     tensors = [shapes.tensor(x, "linalg.multi_dot") for x in arrays]
     if len(tensors) < 2:
@@ -153,7 +167,10 @@ def _in_order(tensors: list[Tensor], splits: dict[tuple[int, int], int], i: int,
 
 
 def matrix_power(x: Any, n: int, /) -> Any:
-    """Return products of square matrices with themselves, n times; of inverses for negative n."""
+    """Return the n-th power of square matrices; for negative n, of their inverses.
+
+    `wg.linalg.matrix_power([[1.0, 1.0], [0.0, 1.0]], 3)` is `[[1.0, 3.0], [0.0, 1.0]]`.
+    """
     if not isinstance(n, (int, np.integer)):
         raise TypeError(f"linalg.matrix_power: n is {n!r}; expected an integer")
     x = shapes.tensor(x, "linalg.matrix_power")

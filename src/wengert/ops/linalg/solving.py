@@ -135,6 +135,7 @@ def solve(x1: Any, x2: Any, /) -> Any:
     """Return x of x1 @ x = x2, for square matrices x1.
 
     x2 is a vector, if it has one axis, or matrices. Axes before are a batch, and broadcast.
+    `wg.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])` is `[1.0, 0.5]`.
     """
     a, b = matrices(x1, "solve", square=True), floating(x2, "solve")
     if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else 0] != a.shape[-1]:
@@ -170,7 +171,10 @@ inverse = special(
 
 
 def inv(x: Any, /) -> Any:
-    """Return the inverses of square matrices."""
+    """Return the inverses of square matrices.
+
+    `wg.linalg.inv([[2.0, 0.0], [0.0, 4.0]])` is `[[0.5, 0.0], [0.0, 0.25]]`.
+    """
     return inverse(matrices(x, "inv", square=True))
 
 
@@ -240,6 +244,7 @@ def solve_triangular(
     With `trans` 1 or "T" the transpose of a stands in its place, with 2 or "C" the conjugate
     transpose. With `unit_diagonal` the diagonal is taken to be 1 and not read. What is not
     read has the derivative 0. b is a vector, if it has one axis, or matrices.
+    `wg.linalg.solve_triangular([[2.0, 1.0], [0.0, 4.0]], [3.0, 4.0])` is `[1.0, 1.0]`.
     """
     a, b = matrices(a, "solve_triangular", square=True), floating(b, "solve_triangular")
     if trans not in (0, 1, 2, "N", "T", "C"):
@@ -307,15 +312,17 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """Return the lower triangular L of L @ Lᴴ = x, or the upper triangular Lᴴ.
 
     The factor is that of the Hermitian part (x + xᴴ) / 2, so that the gradient is Hermitian.
+    `wg.linalg.cholesky([[4.0, 2.0], [2.0, 2.0]])` is `[[2.0, 0.0], [1.0, 1.0]]`.
     """
     factor = _cholesky(matrices(x, "cholesky", square=True))
     return adjoint(Tensor._namespace, factor) if upper else factor
 
 
 def cho_solve(c_and_lower: tuple[Any, bool], b: Any, /) -> Any:
-    """Return x of a @ x = b from a factor of Cholesky of a: (c, lower), as SciPy has it.
+    """Return x of a @ x = b from a Cholesky factor of a: (c, lower), as SciPy has it.
 
     Only the lower triangle of c, or the upper one, is read and has a derivative.
+    `wg.linalg.cho_solve(([[2.0, 0.0], [1.0, 1.0]], True), [6.0, 4.0])` is `[1.0, 1.0]`.
     """
     try:
         c, lower = c_and_lower
@@ -421,7 +428,10 @@ _det = special(
 
 
 def det(x: Any, /) -> Any:
-    """Return the determinants of square matrices; singular ones have a derivative, too."""
+    """Return the determinants of square matrices; singular ones have a derivative, too.
+
+    `wg.linalg.det([[1.0, 2.0], [3.0, 4.0]])` is `-2.0`.
+    """
     return _det(matrices(x, "det", square=True))
 
 
@@ -458,7 +468,10 @@ _slogdet = special(
 
 
 def slogdet(x: Any, /) -> SlogdetResult:
-    """Return the sign of the determinant, and the logarithm of its absolute value."""
+    """Return the sign of the determinant, and the logarithm of its absolute value.
+
+    `wg.linalg.slogdet([[0.0, 1.0], [1.0, 0.0]])` is `(-1.0, 0.0)`.
+    """
     return SlogdetResult(*_slogdet(matrices(x, "slogdet", square=True)))
 
 
@@ -522,7 +535,10 @@ def sylvester_of(xp: Any, a: Any, b: Any, q: Any, *words: str) -> Any:
 
 
 def solve_sylvester(a: Any, b: Any, q: Any, /) -> Any:
-    """Return x of a @ x + x @ b = q, for square matrices a and b."""
+    """Return x of a @ x + x @ b = q, for square matrices a and b.
+
+    `wg.linalg.solve_sylvester([[1.0]], [[2.0]], [[6.0]])` is `[[2.0]]`.
+    """
     a, b = (matrices(m, "solve_sylvester", square=True) for m in (a, b))
     q = matrices(q, "solve_sylvester")
     if q.shape[-2:] != (a.shape[-1], b.shape[-1]):

@@ -32,7 +32,7 @@ relu = elementwise(
     numpy=lambda x: np.maximum(x, np.zeros(x.shape[-1:], x.dtype)),
     kinds="f",
     reference=lambda x: np.maximum(x, 0),
-    doc="Return x where it is positive, else 0; its derivative at 0 is 0.",
+    doc="Return max(x, 0), whose derivative at 0 is 0. `wg.nn.relu([-1.0, 2.0])` is `[0.0, 2.0]`.",
 )
 
 # -- two straight lines -------------------------------------------------------------------------
@@ -58,29 +58,38 @@ _prelu = elementwise(
 
 
 def prelu(x: Any, weight: Any, /) -> Any:
-    """Return x where it is positive, else weight * x; `weight` broadcasts, and can be learnt."""
+    """Return x where it is positive, else weight * x; `weight` broadcasts and can be trained.
+
+    `wg.nn.prelu([-2.0, 3.0], 0.5)` is `[-1.0, 3.0]`.
+    """
     return _prelu(real(x, "prelu"), real(weight, "prelu", "weight"))
 
 
 def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Any:
-    """Return x where it is positive, else negative_slope * x; that is its slope at 0, too."""
+    """Return x where it is positive, else negative_slope * x, also for the slope at 0.
+
+    `wg.nn.leaky_relu([-2.0, 3.0])` is `[-0.02, 3.0]`.
+    """
     return _prelu(real(x, "leaky_relu"), float(negative_slope))
 
 
 def hardtanh(x: Any, /, min_value: float = -1.0, max_value: float = 1.0) -> Any:
-    """Return x clipped to an interval; its derivative at the ends is 0."""
+    """Return x clipped to [min_value, max_value]; the derivative at the ends is 0.
+
+    `wg.nn.hardtanh([-2.0, 0.5])` is `[-1.0, 0.5]`.
+    """
     if not min_value < max_value:
         raise ValueError(f"hardtanh: from {min_value} to {max_value}; expected the lower end first")
     return ew.clip(real(x, "hardtanh"), float(min_value), float(max_value))
 
 
 def relu6(x: Any, /) -> Any:
-    """Return x clipped to the interval from 0 to 6."""
+    """Return min(max(x, 0), 6). `wg.nn.relu6([-1.0, 2.0, 8.0])` is `[0.0, 2.0, 6.0]`."""
     return ew.clip(real(x, "relu6"), 0.0, 6.0)
 
 
 def hardsigmoid(x: Any, /) -> Any:
-    """Return x / 6 + 1/2, clipped to the interval from 0 to 1."""
+    """Return x / 6 + 1/2, clipped to [0, 1]. `wg.nn.hardsigmoid([0.0, 4.0])` is `[0.5, 1.0]`."""
     return ew.clip(real(x, "hardsigmoid") + 3.0, 0.0, 6.0) / 6.0
 
 
@@ -95,7 +104,10 @@ hardswish = elementwise(
     domain=(-5.0, 5.0),
     kinds="f",
     reference=lambda x: x * np.clip(x + 3, 0, 6) / 6,
-    doc="Return x * hardsigmoid(x); its derivative is 0 at -3, and 1 at 3.",
+    doc="""Return x * hardsigmoid(x); its derivative is 0 at -3, and 1 at 3.
+
+    `wg.nn.hardswish([-4.0, 1.0])` is `[0.0, 0.666667]`.
+    """,
 )
 
 # -- exponentials below 0 ---------------------------------------------------------------------
@@ -130,12 +142,18 @@ elu_between = elementwise(
 
 
 def elu(x: Any, /, alpha: float = 1.0) -> Any:
-    """Return x where it is positive, else alpha * (exp(x) - 1)."""
+    """Return x where it is positive, else alpha * (exp(x) - 1).
+
+    `wg.nn.elu([-1.0, 2.0])` is `[-0.63212, 2.0]`.
+    """
     return elu_between(real(x, "elu"), alpha=float(alpha), scale=1.0, width=1.0)
 
 
 def celu(x: Any, /, alpha: float = 1.0) -> Any:
-    """Return x where it is positive, else alpha * (exp(x / alpha) - 1), whose slope has no jump."""
+    """Return x where it is positive, else alpha * (exp(x / alpha) - 1).
+
+    `wg.nn.celu([-1.0, 2.0], 2.0)` is `[-0.786939, 2.0]`. Its slope has no jump.
+    """
     alpha = positive(alpha, "celu", "alpha")
     return elu_between(real(x, "celu"), alpha=alpha, scale=1.0, width=alpha)
 
@@ -145,7 +163,10 @@ SELU = {"alpha": 1.6732632423543772, "scale": 1.0507009873554805}
 
 
 def selu(x: Any, /) -> Any:
-    """Return elu with a slope and a scale that keep the mean 0 and the variance 1."""
+    """Return elu with a slope and a scale that keep the mean 0 and the variance 1.
+
+    `wg.nn.selu([-1.0, 2.0])` is `[-1.111331, 2.101402]`.
+    """
     return elu_between(real(x, "selu"), width=1.0, **SELU)
 
 
@@ -173,7 +194,10 @@ _softplus_of = elementwise(
 
 
 def softplus(x: Any, /, beta: float = 1.0) -> Any:
-    """Return log(1 + exp(beta * x)) / beta, which does not overflow."""
+    """Return log(1 + exp(beta * x)) / beta, which does not overflow.
+
+    `wg.nn.softplus([0.0, 1000.0])` is `[0.693147, 1000.0]`.
+    """
     return _softplus_of(real(x, "softplus"), beta=positive(beta, "softplus", "beta"))
 
 
@@ -194,7 +218,7 @@ silu = elementwise(
     compute=_silu_values,
     kinds="f",
     reference=lambda x: x / (1 + np.exp(-x)),
-    doc="Return x / (1 + exp(-x)), also called swish.",
+    doc="Return x / (1 + exp(-x)), or swish. `wg.nn.silu([0.0, 1.0])` is `[0.0, 0.731059]`.",
 )
 
 
@@ -215,7 +239,7 @@ mish = elementwise(
     compute=_mish_values,
     kinds="f",
     reference=lambda x: x * np.tanh(np.logaddexp(x, 0)),
-    doc="Return x * tanh(softplus(x)).",
+    doc="Return x * tanh(softplus(x)). `wg.nn.mish([0.0, 1.0])` is `[0.0, 0.865098]`.",
 )
 softsign = elementwise(
     "nn.softsign",
@@ -223,7 +247,7 @@ softsign = elementwise(
     compute=lambda xp, x: xp.clip(x, -1e30, 1e30) / (1 + xp.clip(xp.abs(x), None, 1e30)),
     kinds="f",
     reference=lambda x: x / (1 + np.abs(x)),
-    doc="Return x / (1 + abs(x)).",
+    doc="Return x / (1 + abs(x)). `wg.nn.softsign([-1.0, 3.0])` is `[-0.5, 0.75]`.",
 )
 
 # -- gelu -------------------------------------------------------------------------------------
@@ -286,6 +310,7 @@ def gelu(x: Any, /, *, approximate: str = "none") -> Any:
     """Return x times the share of the normal distribution below x.
 
     With ``approximate="tanh"`` that share is taken as a formula with tanh gives it.
+    `wg.nn.gelu([-1.0, 2.0])` is `[-0.158655, 1.954500]`.
     """
     if approximate not in ("none", "tanh"):
         raise ValueError(f"gelu: approximate is {approximate!r}; expected 'none' or 'tanh'")
@@ -296,27 +321,36 @@ def gelu(x: Any, /, *, approximate: str = "none") -> Any:
 
 
 def sigmoid(x: Any, /) -> Any:
-    """Return 1 / (1 + exp(-x))."""
+    """Return 1 / (1 + exp(-x)). `wg.nn.sigmoid([0.0, 1.0])` is `[0.5, 0.731059]`."""
     return special.expit(real(x, "sigmoid"))
 
 
 def log_sigmoid(x: Any, /) -> Any:
-    """Return log(sigmoid(x)), which neither overflows nor underflows."""
+    """Return log(sigmoid(x)), which neither overflows nor underflows.
+
+    `wg.nn.log_sigmoid([0.0, -1000.0])` is `[-0.693147, -1000.0]`.
+    """
     return special.log_expit(real(x, "log_sigmoid"))
 
 
 def softmax(x: Any, /, *, axis: Any = -1) -> Any:
-    """Return exponentials divided by their sum along `axis`, one or several."""
+    """Return exp(x) / sum(exp(x)), the sum being along `axis`, one or several.
+
+    `wg.nn.softmax([0.0, 1.0])` is `[0.268941, 0.731059]`.
+    """
     return special.softmax(real(x, "softmax"), axis=axis)
 
 
 def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
-    """Return the logarithm of softmax, which does not underflow."""
+    """Return log(softmax(x)), which does not underflow.
+
+    `wg.nn.log_softmax([0.0, 1000.0])` is `[-1000.0, 0.0]`.
+    """
     return special.log_softmax(real(x, "log_softmax"), axis=axis)
 
 
 def softmin(x: Any, /, *, axis: Any = -1) -> Any:
-    """Return softmax(-x)."""
+    """Return softmax(-x). `wg.nn.softmin([0.0, 1.0])` is `[0.731059, 0.268941]`."""
     return special.softmax(-real(x, "softmin"), axis=axis)
 
 
@@ -327,7 +361,10 @@ def softmin(x: Any, /, *, axis: Any = -1) -> Any:
     reference=lambda x, axis=-1: (halves := np.split(x, 2, axis))[0] / (1 + np.exp(-halves[1])),
 )
 def glu(x: Any, /, *, axis: int = -1) -> Any:
-    """Return the first half of x along an axis, times the sigmoid of the second."""
+    """Return the first half of x along an axis, times the sigmoid of the second.
+
+    `wg.nn.glu([2.0, 4.0, 0.0, 0.0])` is `[1.0, 2.0]`.
+    """
     x = real(x, "glu")
     axis = one_axis(axis, x.ndim, "glu")
     if x.shape[axis] % 2:

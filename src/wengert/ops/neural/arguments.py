@@ -29,6 +29,14 @@ def real(x: Any, name: str, what: str = "x") -> Tensor:
     return ew.astype(x, xp.float64)
 
 
+def inexact(x: Any, name: str) -> Tensor:
+    """Return an argument as a tensor of floating or complex numbers; integers become floating."""
+    x = shapes.tensor(x, name)
+    if backends.is_inexact(x.dtype):
+        return x
+    return ew.astype(x, backends.namespace_of(x._raw).float64)
+
+
 def integers(indices: Any, name: str, what: str) -> Any:
     """Return indices as a NumPy array of integers that nobody else can write to.
 

@@ -105,6 +105,7 @@ def scaled_dot_product_attention(
     added to the scores, and have derivatives. With `is_causal` the i-th query sees the first
     i + 1 keys. A query that sees no key gets 0. `scale` is 1 / sqrt(features) if None.
     `dropout_p` is the share of weights to drop, by `generator`.
+    `wg.nn.scaled_dot_product_attention([[0.0]], [[1.0], [2.0]], [[3.0], [5.0]])` is `[[4.0]]`.
     """
     name = "scaled_dot_product_attention"
     query, key, value = (

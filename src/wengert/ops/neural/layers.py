@@ -77,7 +77,7 @@ def _linear_of_examples(
     return shapes.reshape(matmul(x, weight) + bias, shape)
 
 
-_linear = contraction(
+affine = contraction(
     "nn.linear",
     lambda xp, g, weight, shapes: xp.matmul(g, adjoint(xp, weight)),
     _weight_rule,
@@ -96,9 +96,10 @@ _linear = contraction(
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    """Return x @ weight + bias, in one pass over memory less.
+    """Return x @ weight + bias.
 
     The last axis of x meets the first of `weight`, a matrix; `bias` is a vector, or None.
+    `wg.nn.linear([1.0, 2.0], [[3.0], [4.0]], [5.0])` is `[16.0]`.
     """
     x, weight = shapes.tensor(x, "linear"), shapes.tensor(weight, "linear")
     left, right = x.shape, weight.shape
@@ -113,8 +114,8 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     if bias is None:
         return matmul(x, weight)
     if len(left) > 1:
-        return _linear(x, weight, bias)
-    return shapes.squeeze(_linear(shapes.expand_dims(x, axis=0), weight, bias), axis=0)
+        return affine(x, weight, bias)
+    return shapes.squeeze(affine(shapes.expand_dims(x, axis=0), weight, bias), axis=0)
 
 
 # -- rows by their indices --------------------------------------------------------------------
@@ -182,6 +183,7 @@ def embedding(indices: Any, weight: Any, *, padding_idx: int | None = None) -> A
     """Return the rows of `weight`, a matrix, at `indices`, as a new last axis.
 
     The row `padding_idx` gets no derivative.
+    `wg.nn.embedding([1, 0, 1], [[1.0], [2.0]])` is `[[2.0], [1.0], [2.0]]`.
     """
     weight = shapes.tensor(weight, "embedding")
     where = integers(indices, "embedding", "indices")
@@ -209,6 +211,7 @@ def one_hot(indices: Any, num_classes: int, *, dtype: Any = None) -> Any:
     """Return 1 at each index along a new last axis of length `num_classes`, else 0.
 
     The dtype is float64 unless given.
+    `wg.nn.one_hot([0, 2], 3)` is `[[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]`.
     """
     where = integers(indices, "one_hot", "indices")
     _check_range(where, int(num_classes), "one_hot: indices", "classes")
@@ -220,10 +223,11 @@ def one_hot(indices: Any, num_classes: int, *, dtype: Any = None) -> Any:
 
 
 def dropout(x: Any, rate: float, *, generator: Any, training: bool = True) -> Any:
-    """Return x with each element 0 by chance `rate`, and the others divided by 1 - rate.
+    """Return x with each element 0 with probability `rate`, and the others divided by 1 - rate.
 
     `generator` is a np.random.Generator, which draws one number for each element. What it drops
     is a constant: derivatives follow the elements that are left.
+    `wg.nn.dropout([1.0, 2.0], 0.5, generator=np.random.default_rng(0))` is `[2.0, 4.0]`.
     """
     x, rate = real(x, "dropout"), number(rate, "dropout", "rate", 0, 1)
     if not training or not rate:

@@ -174,13 +174,13 @@ def cross_entropy(
     label_smoothing: float = 0.0,
     reduction: str = "mean",
 ) -> Any:
-    """Return minus the logarithm of the probability that softmax gives to each target.
+    """Return -log(softmax(logits)[target]), the cross-entropy of classes.
 
     Classes are on `axis` of `logits`. `target` holds their indices, in the shape of the other
     axes, or a probability for each class, in the shape of `logits`. `weight` has a factor for
     each class. Rows whose index is `ignore_index` have loss 0, and the mean is over the others,
     weighted. `label_smoothing` is the part of each target that goes evenly to all classes.
-    `reduction` is "mean", "sum" or "none".
+    `reduction` is "mean", "sum" or "none". `wg.nn.cross_entropy([[0.0, 1.0]], [1])` is `0.313262`.
     """
     logits = shapes.tensor(logits, "cross_entropy")
     where: Any = target if type(target) is np.ndarray else shapes.tensor(target, "target")
@@ -361,6 +361,7 @@ def nll_loss(
     """Return minus the logarithm of the probability at each target, an index of a class.
 
     As `cross_entropy`, for logarithms of probabilities in place of logits.
+    `wg.nn.nll_loss([[-2.0, -0.5]], [1])` is `0.5`.
     """
     logs = real(log_probabilities, "nll_loss", "log_probabilities")
     check_reduction(reduction, "nll_loss")
@@ -382,13 +383,16 @@ def _difference(x: Any, target: Any, name: str) -> Any:
 
 
 def mse_loss(x: Any, target: Any, *, reduction: str = "mean") -> Any:
-    """Return the squares of the differences."""
+    """Return (x - target)**2, or the mean. `wg.nn.mse_loss([1.0, 2.0], [1.0, 4.0])` is `2.0`."""
     difference = _difference(x, target, "mse_loss")
     return reduced(difference * difference, reduction, "mse_loss")
 
 
 def l1_loss(x: Any, target: Any, *, reduction: str = "mean") -> Any:
-    """Return the sizes of the differences; the derivative at 0 is 0."""
+    """Return |x - target|, or the mean; the derivative at 0 is 0.
+
+    `wg.nn.l1_loss([1.0, 2.0], [1.0, 4.0])` is `1.0`.
+    """
     return reduced(ew.abs_(_difference(x, target, "l1_loss")), reduction, "l1_loss")
 
 
@@ -412,14 +416,20 @@ huber_terms = elementwise(
 
 
 def huber_loss(x: Any, target: Any, *, delta: float = 1.0, reduction: str = "mean") -> Any:
-    """Return half the squares of differences up to `delta`, and lines of slope delta beyond."""
+    """Return d**2 / 2 for differences d up to `delta`, and lines of slope delta beyond.
+
+    `wg.nn.huber_loss([1.0, 5.0], [0.0, 0.0])` is `2.5`.
+    """
     delta = positive(delta, "huber_loss", "delta")
     losses = huber_terms(_difference(x, target, "huber_loss"), delta=delta)
     return reduced(losses, reduction, "huber_loss")
 
 
 def smooth_l1_loss(x: Any, target: Any, *, beta: float = 1.0, reduction: str = "mean") -> Any:
-    """Return huber_loss / beta with delta = beta: lines of slope 1. With beta 0, l1_loss."""
+    """Return huber_loss / beta with delta = beta: lines of slope 1. With beta 0, l1_loss.
+
+    `wg.nn.smooth_l1_loss([1.0, 5.0], [0.0, 0.0], beta=2.0)` is `2.125`.
+    """
     beta = number(beta, "smooth_l1_loss", "beta", 0)
     if not beta:
         return l1_loss(x, target, reduction=reduction)
@@ -434,6 +444,7 @@ def bce_loss(x: Any, target: Any, *, weight: Any = None, reduction: str = "mean"
     """Return the cross-entropy -t log(x) - (1 - t) log(1 - x) of probabilities x and t.
 
     It is infinite where x is 0 or 1 and t is not. `bce_with_logits` is more accurate.
+    `wg.nn.bce_loss([0.5, 0.25], [1.0, 1.0])` is `1.039721`.
     """
     x, target = real(x, "bce_loss"), real(target, "bce_loss", "target")
     same_shapes("bce_loss", x=x, target=target)
@@ -447,7 +458,7 @@ def bce_with_logits(
     """Return the cross-entropy of the probabilities sigmoid(x) and the target.
 
     `weight` is a factor of each loss, `pos_weight` one of the part for the target; both
-    broadcast.
+    broadcast. `wg.nn.bce_with_logits([0.0, 1.0], [1.0, 1.0])` is `0.503204`.
     """
     x, target = real(x, "bce_with_logits"), real(target, "bce_with_logits", "target")
     same_shapes("bce_with_logits", x=x, target=target)
@@ -477,6 +488,7 @@ def kl_div(x: Any, target: Any, *, log_target: bool = False, reduction: str = "m
     """Return target * (log(target) - x) for logarithms x of probabilities.
 
     With `log_target` the target is given by its logarithm, too. The "mean" is over all elements.
+    `wg.nn.kl_div(np.log([0.5, 0.5]), [1.0, 0.0], reduction='sum')` is `0.693147`.
     """
     x, target = real(x, "kl_div"), real(target, "kl_div", "target")
     same_shapes("kl_div", x=x, target=target)
@@ -496,10 +508,10 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Any:
-    """Return minus the logarithm of the normal density of targets, with means x.
+    """Return (log(variance) + (x - target)**2 / variance) / 2.
 
     `variance` broadcasts, and is taken as `eps` where it is less. Without `full` the constant
-    log(2 pi) / 2 is left out.
+    log(2 pi) / 2 is left out. `wg.nn.gaussian_nll_loss([0.0], [2.0], [4.0])` is `1.193147`.
     """
     eps = positive(eps, "gaussian_nll_loss", "eps")
     difference = _difference(x, target, "gaussian_nll_loss")
@@ -517,9 +529,10 @@ def gaussian_nll_loss(
 def poisson_nll_loss(
     x: Any, target: Any, *, log_input: bool = True, reduction: str = "mean"
 ) -> Any:
-    """Return minus the logarithm of the Poisson probability of targets, without its constant.
+    """Return exp(x) - target * x, minus the log of a Poisson probability but for a constant.
 
     x is the logarithm of the rate, or without `log_input` the rate itself.
+    `wg.nn.poisson_nll_loss([0.0], [2.0])` is `1.0`.
     """
     x, target = real(x, "poisson_nll_loss"), real(target, "poisson_nll_loss", "target")
     same_shapes("poisson_nll_loss", x=x, target=target)
@@ -531,7 +544,10 @@ def poisson_nll_loss(
 
 
 def cosine_similarity(x1: Any, x2: Any, /, *, axis: int = -1, eps: float = 1e-8) -> Any:
-    """Return the cosine of the angle between vectors along an axis; lengths are at least `eps`."""
+    """Return x1 · x2 / (|x1| |x2|) of vectors along an axis; lengths are at least `eps`.
+
+    `wg.nn.cosine_similarity([1.0, 1.0], [1.0, 0.0])` is `0.707107`.
+    """
     both = shapes.broadcast_arrays(*(real(x, "cosine_similarity") for x in (x1, x2)))
     one, two = (normalize(x, axis=axis, eps=eps) for x in both)
     return reductions.sum(one * two, axis=axis)
@@ -540,7 +556,10 @@ def cosine_similarity(x1: Any, x2: Any, /, *, axis: int = -1, eps: float = 1e-8)
 def cosine_embedding_loss(
     x1: Any, x2: Any, target: Any, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Any:
-    """Return 1 - cosine for pairs with target 1, and relu(cosine - margin) for those with -1."""
+    """Return 1 - cosine for pairs with target 1, and relu(cosine - margin) for those with -1.
+
+    `wg.nn.cosine_embedding_loss([[1.0, 1.0]], [[1.0, 0.0]], [1])` is `0.292893`.
+    """
     cosine = cosine_similarity(x1, x2)
     same = _signs(target, cosine.shape, "cosine_embedding_loss")
     losses = ew.where(same, 1 - cosine, relu(cosine - float(margin)))
@@ -561,7 +580,10 @@ def _signs(target: Any, shape: tuple[int, ...], name: str) -> Tensor:
 def hinge_embedding_loss(
     x: Any, target: Any, *, margin: float = 1.0, reduction: str = "mean"
 ) -> Any:
-    """Return x where the target is 1, and relu(margin - x) where it is -1."""
+    """Return x where the target is 1, and relu(margin - x) where it is -1.
+
+    `wg.nn.hinge_embedding_loss([0.5, 0.25], [1, -1])` is `0.625`.
+    """
     x = real(x, "hinge_embedding_loss")
     same = _signs(target, x.shape, "hinge_embedding_loss")
     losses = ew.where(same, x, relu(float(margin) - x))
@@ -571,9 +593,10 @@ def hinge_embedding_loss(
 def triplet_margin_loss(
     anchor: Any, positive: Any, negative: Any, *, margin: float = 1.0, reduction: str = "mean"
 ) -> Any:
-    """Return relu(distance(anchor, positive) - distance(anchor, negative) + margin).
+    """Return relu(|anchor - positive| - |anchor - negative| + margin).
 
     Vectors are along the last axis. The derivative of a distance of 0 is 0.
+    `wg.nn.triplet_margin_loss([0.0, 0.0], [3.0, 4.0], [2.0, 0.0])` is `4.0`.
     """
     name = "triplet_margin_loss"
     anchor, positive, negative = (

@@ -49,7 +49,7 @@ def _standard_reference(x: Any, axis: Any, eps: float) -> Any:
     return (x - x.mean(axis, keepdims=True)) / np.sqrt(x.var(axis, keepdims=True) + eps)
 
 
-_standard = linewise(
+standardised = linewise(
     "nn.standard",
     _standard_rule,
     params=("axis", "eps"),
@@ -90,7 +90,7 @@ def _layer_of_examples(
         return apply(op, tuple(arrays), params)
     (x, *each), ndim = arrays, arrays[0].ndim - mapped[0]
     weight, bias = (widened(v, ndim) if m else v for v, m in zip(each, mapped[1:], strict=True))
-    return _standard(x, axis=(x.ndim - 1,), **params) * weight + bias
+    return standardised(x, axis=(x.ndim - 1,), **params) * weight + bias
 
 
 _layer_norm = joint(
@@ -115,10 +115,10 @@ _layer_norm = joint(
 def layer_norm(
     x: Any, weight: Any = None, bias: Any = None, *, axis: Any = -1, eps: float = 1e-5
 ) -> Any:
-    """Return x shifted to mean 0 and scaled to variance 1 over `axis`, times weight, plus bias.
+    """Return (x - mean) / sqrt(variance + eps) over `axis`, times weight, plus bias.
 
     `axis` is one or several; `weight` and `bias` have the lengths of x along them, in the
-    order of x.
+    order of x. `wg.nn.layer_norm([1.0, 3.0])` is `[-0.999995, 0.999995]`.
     """
     x, eps = real(x, "layer_norm"), number(eps, "layer_norm", "eps", 0)
     over = tuple(sorted(axes(axis, x.ndim, "layer_norm")))
@@ -155,14 +155,17 @@ def _of_shape(
 
 
 def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -> Any:
-    """Return x divided by sqrt(mean of its squares over `axis` + eps), times weight."""
+    """Return x / sqrt(mean(x**2) + eps), the mean being over `axis`, times weight.
+
+    `wg.nn.rms_norm([3.0, 4.0])` is `[0.848528, 1.131371]`.
+    """
     x, eps = real(x, "rms_norm"), number(eps, "rms_norm", "eps", 0)
     over = tuple(sorted(axes(axis, x.ndim, "rms_norm")))
     y = x / ew.sqrt(reductions.mean(x * x, axis=over, keepdims=True) + eps)
-    return _affine(y, weight, None, over, "rms_norm")
+    return affine(y, weight, None, over, "rms_norm")
 
 
-def _affine(y: Any, weight: Any, bias: Any, over: tuple[int, ...], name: str) -> Any:
+def affine(y: Any, weight: Any, bias: Any, over: tuple[int, ...], name: str) -> Any:
     """Return y * weight + bias, whose lengths are those of y along the axes `over`."""
     sizes = tuple(y.shape[a] for a in over)
     wide = tuple(n if a in over else 1 for a, n in enumerate(y.shape))
@@ -188,12 +191,13 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """Return x normalised for each channel, which are on `axis`.
+    """Return (x - mean) / sqrt(variance + eps) for each channel, which are on `axis`.
 
     Without `training`, by the given `mean` and `variance`: returns y. In training by the mean
     and variance of x itself: returns ``(y, mean, variance)``, where the last two have moved
     from those given towards x's own (without a bias) by `momentum`, or are x's own if None was
     given. No derivatives follow through them.
+    `wg.nn.batch_norm([[3.0]], [1.0], [4.0])` is `[[0.999999]]`.
     """
     x, eps = real(x, "batch_norm"), number(eps, "batch_norm", "eps", 0)
     channel = one_axis(axis, x.ndim, "batch_norm")
@@ -211,7 +215,7 @@ def batch_norm(
             )
         centred = x - shapes.reshape(old[0], wide)
         y = centred / ew.sqrt(shapes.reshape(old[1], wide) + eps)
-        return _affine(y, weight, bias, (channel,), "batch_norm")
+        return affine(y, weight, bias, (channel,), "batch_norm")
     momentum = number(momentum, "batch_norm", "momentum", 0, 1 + 1e-12)
     count = math.prod(x.shape[a] for a in others)
     if count < 2:
@@ -219,7 +223,7 @@ def batch_norm(
             f"batch_norm: one number for each channel of shape {x.shape} has no variance to "
             "train with"
         )
-    y = _affine(_standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
+    y = affine(standardised(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
     numbers = constant(x)
     own = (
         reductions.mean(numbers, axis=others),
@@ -238,12 +242,16 @@ def group_norm(
     """Return x, with channels on axis 1, normalised over each of `groups` of channels.
 
     `weight` and `bias` have a number for each channel.
+    `wg.nn.group_norm([[1.0, 3.0]], 1)` is `[[-0.999995, 0.999995]]`.
     """
     return _grouped(x, groups, weight, bias, eps, "group_norm")
 
 
 def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
-    """Return x, with channels on axis 1, normalised over each channel of each instance."""
+    """Return x, with channels on axis 1, normalised over each channel of each instance.
+
+    `wg.nn.instance_norm([[[1.0, 3.0]]])` is `[[[-0.999995, 0.999995]]]`.
+    """
     x = real(x, "instance_norm")
     if x.ndim < 3:
         raise ShapeError(
@@ -260,8 +268,8 @@ def _grouped(x: Any, groups: int, weight: Any, bias: Any, eps: float, name: str)
     if groups < 1 or channels % groups:
         raise ValueError(f"{name}: {groups} groups of {channels} channels; expected a divisor")
     size = math.prod(x.shape[1:]) // groups
-    y = _standard(shapes.reshape(x, (x.shape[0], groups, size)), axis=(2,), eps=eps)
-    return _affine(shapes.reshape(y, x.shape), weight, bias, (1,), name)
+    y = standardised(shapes.reshape(x, (x.shape[0], groups, size)), axis=(2,), eps=eps)
+    return affine(shapes.reshape(y, x.shape), weight, bias, (1,), name)
 
 
 # -- lengths ----------------------------------------------------------------------------------
@@ -277,7 +285,10 @@ length = reduction(
 
 
 def normalize(x: Any, /, *, axis: Any = -1, eps: float = 1e-12) -> Any:
-    """Return x divided by its length along `axis`, or by `eps` where that is larger."""
+    """Return x divided by its length along `axis`, or by `eps` where that is larger.
+
+    `wg.nn.normalize([3.0, 4.0])` is `[0.6, 0.8]`.
+    """
     x, eps = real(x, "normalize"), positive(eps, "normalize", "eps")
     over = axes(axis, x.ndim, "normalize")
     return x / ew.clip(length(x, axis=over, keepdims=True), eps, None)

@@ -14,7 +14,7 @@ from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
 from wengert.ops.batching import along_axes
 from wengert.ops.families import linear, sample
-from wengert.ops.neural.convolutions import per_axis
+from wengert.ops.neural.windows import per_axis
 
 __all__ = ["interpolate", "pixel_shuffle", "pixel_unshuffle"]
 
@@ -163,6 +163,7 @@ def interpolate(
     `mode` is "nearest", "nearest-exact", "area", "linear" (one spatial axis), "bilinear" or
     "bicubic" (two), or "trilinear" (three). Elements are areas whose centres are at 0.5, 1.5, ...;
     with `align_corners` they are points, and the first and last ones stay in place.
+    `wg.nn.interpolate([[[1.0, 2.0]]], 4)` is `[[[1.0, 1.0, 2.0, 2.0]]]`.
     """
     x = given = shapes.tensor(x, "interpolate")
     spatial = x.ndim - 2
@@ -242,7 +243,10 @@ def _checked_shuffle(x: Any, factor: Any, name: str, what: str) -> tuple[Tensor,
 
 
 def pixel_shuffle(x: Any, upscale_factor: int) -> Any:
-    """Return images r times as high and wide, from r * r channels for each of theirs."""
+    """Return images r times as high and wide, from r * r channels for each of theirs.
+
+    `wg.nn.pixel_shuffle(np.arange(4.0).reshape(4, 1, 1), 2)` is `[[[0.0, 1.0], [2.0, 3.0]]]`.
+    """
     x, r = _checked_shuffle(x, upscale_factor, "pixel_shuffle", "upscale_factor")
     *batch, channels, height, width = x.shape
     if channels % (r * r):
@@ -260,6 +264,7 @@ def pixel_unshuffle(x: Any, downscale_factor: int) -> Any:
     """Return images with r * r channels for each one, 1 / r as high and wide.
 
     It undoes `pixel_shuffle`.
+    `wg.nn.pixel_unshuffle([[[0.0, 1.0], [2.0, 3.0]]], 2)` is `np.arange(4.0).reshape(4, 1, 1)`.
     """
     x, r = _checked_shuffle(x, downscale_factor, "pixel_unshuffle", "downscale_factor")
     *batch, channels, height, width = x.shape

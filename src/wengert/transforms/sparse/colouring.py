@@ -80,25 +80,16 @@ class Colouring:
         """How many sweeps it takes."""
         return self.column_colours + self.row_colours
 
-    def column_seeds(
-        self, dtype: DTypeLike = np.float64, start: int = 0, stop: int | None = None
-    ) -> NDArray[Any]:
-        """Return the tangents of colours `start` to `stop`, one in each row: ones and zeros.
+    def column_seeds(self, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+        """Return the tangents of all colours, one in each row: ones and zeros.
 
         The product of the matrix and row k is row k of what `recover` takes first.
         """
-        wanted = np.arange(self.column_colours)[start:stop, None]
-        return (self.columns == wanted).astype(dtype)
+        return (self.columns == np.arange(self.column_colours)[:, None]).astype(dtype)
 
-    def row_seeds(
-        self, dtype: DTypeLike = np.float64, start: int = 0, stop: int | None = None
-    ) -> NDArray[Any]:
-        """Return the cotangents of colours `start` to `stop`, one in each row: ones and zeros.
-
-        The product of row k and the matrix is row k of what `recover` takes second.
-        """
-        wanted = np.arange(self.row_colours)[start:stop, None]
-        return (self.rows == wanted).astype(dtype)
+    def row_seeds(self, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+        """Return the cotangents of all colours; row k times the matrix is for `recover`, too."""
+        return (self.rows == np.arange(self.row_colours)[:, None]).astype(dtype)
 
     def recover(
         self, forward: NDArray[Any] | None = None, reverse: NDArray[Any] | None = None
@@ -235,26 +226,6 @@ def symmetric_colouring(pattern: csr_array, mode: SymmetricMode = "star") -> Col
 
 
 _colours = attrgetter("colours")
-
-
-def verify(pattern: csr_array, colouring: Colouring) -> bool:
-    """Return whether a matrix with this pattern comes back from its products with the seeds.
-
-    The elements are distinct whole numbers, so sums are exact and no element can pass for another.
-    """
-    size = len(pattern.indices)
-    values = np.random.default_rng(0).permutation(np.arange(1, size + 1))
-    if colouring.mode in ("star", "acyclic"):
-        _check_symmetric(pattern)
-        i, j = _positions(pattern)
-        places = np.minimum(i, j) * np.intp(pattern.shape[1]) + np.maximum(i, j)
-        values = values[np.unique(places, return_inverse=True)[1]]
-    matrix = csr_array((values, pattern.indices, pattern.indptr), shape=pattern.shape)
-    found = colouring.recover(
-        (matrix @ colouring.column_seeds(values.dtype).T).T,
-        (matrix.T @ colouring.row_seeds(values.dtype).T).T,
-    )
-    return np.array_equal(found, values)
 
 
 # --- what a pattern must be --------------------------------------------------------------

@@ -71,23 +71,23 @@ class _Run:
         self.depends = node is not None and self.token in node.tokens
         newest_first = ancestors([node], self.token) if self.depends else []  # type: ignore[list-item]
         self.newest_first = newest_first
-        self.entries = newest_first[::-1]
+        self.nodes = newest_first[::-1]
         self.xp: Any = backends.namespace_of(self.target._raw)
         self.dtype = np.dtype(str(self.target.dtype).rpartition(".")[2])
 
     @property
     def program(self) -> tuple[Any, ...]:
         """What a plan holds for: operations and shapes, in the order they were recorded."""
-        source = self.call.places[0].node
+        source = self.call.parts[0].node
         return tuple(
             ("argument" if node is source else node.op.name, *_flat_shape(node.shape))
-            for node in self.entries
+            for node in self.nodes
         )
 
     @property
     def structure(self) -> tuple[Any, ...]:
         """What else a plan's pattern relies on, for each operation."""
-        return tuple(map(structure, self.entries))
+        return tuple(map(structure, self.nodes))
 
     def pull(self, weights: Any, nodes: Sequence[Node]) -> list[np.ndarray]:
         """Return the cotangents of some nodes for weights of the result, paths ending there."""
@@ -112,8 +112,8 @@ class _Run:
         """Return the tangent of the result for one of the argument."""
         source: Any = self.source
         t = self.xp.asarray(tangent.reshape(source.shape), dtype=source.dtype)
-        place = self.call.places[0]
-        (moved,) = push(self.call.tape, [place], [wrap(t)], [self.target])
+        source_part = self.call.parts[0]
+        (moved,) = push(self.call.tape, [source_part], [wrap(t)], [self.target])
         if moved is None:
             return np.zeros(math.prod(self.target.shape))
         return backends.to_numpy(moved._raw).ravel()
@@ -150,9 +150,9 @@ def _one_array(value: Any, what: str, verb: str) -> Tensor:
 class _Assembly:
     """Where the cotangents of a cut go in the data of the matrix.
 
-    `moves` are (colour, part of the cut, places in it, places in the data), `sums` the same for
-    what is added to what is there already. Places are slices where they can be, as for stencils,
-    because these cost a third of an index array.
+    `moves` are (colour, part of the cut, positions in it, positions in the data), and `sums` the
+    same for values that are added. Positions are slices where they can be, as for stencils: these
+    cost a third of an index array.
     """
 
     def __init__(
@@ -191,12 +191,12 @@ def _moves(cut: Cut, flat: NDArray[np.intp], order: NDArray[np.intp]) -> list[tu
     return moves
 
 
-def _progression(places: NDArray[np.intp]) -> Any:
-    """Return places as a slice, if they are at equal distances."""
-    step = int(places[1] - places[0]) if len(places) > 1 else 1
-    if step < 1 or (np.diff(places) != step).any():
-        return places
-    return slice(int(places[0]), int(places[-1]) + 1, step)
+def _progression(positions: NDArray[np.intp]) -> Any:
+    """Return positions as a slice, if they are at equal distances."""
+    step = int(positions[1] - positions[0]) if len(positions) > 1 else 1
+    if step < 1 or (np.diff(positions) != step).any():
+        return positions
+    return slice(int(positions[0]), int(positions[-1]) + 1, step)
 
 
 class Plan:
@@ -210,6 +210,13 @@ class Plan:
         A colour for each row or column that a sweep is seeded with; rows in `mode` "reverse".
     sweeps
         How many sweeps a value takes.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> plan = wg.sparse.jacobian(lambda x: x**2, np.ones(2))
+    >>> plan.shape, plan.mode, plan.sweeps, plan(np.array([1.0, 3.0])).toarray().tolist()
+    ((2, 2), 'reverse', 1, [[2.0, 0.0], [0.0, 6.0]])
     """
 
     def __init__(
@@ -253,9 +260,9 @@ class Plan:
             return csr_array((self.shape[0], 0), dtype=bool), Cut(
                 (), (), (0,), np.zeros(0, np.intp)
             )
-        source, target = run.call.places[0].node, run.target._node
-        cut = find_cut(run.xp, run.entries, source, target)  # type: ignore[arg-type]
-        inner = find_pattern(run.xp, run.entries, cut, target, self._local)  # type: ignore[arg-type]
+        source, target = run.call.parts[0].node, run.target._node
+        cut = find_cut(run.xp, run.nodes, source, target)  # type: ignore[arg-type]
+        inner = find_pattern(run.xp, run.nodes, cut, target, self._local)  # type: ignore[arg-type]
         inner.sort_indices()
         return inner, cut
 
@@ -284,7 +291,7 @@ class Plan:
         self.sweeps = best.colours
 
     def _order(self, inner: csr_array, columns: Any) -> NDArray[np.intp]:
-        """Return for each element of the cut's pattern the place of its column in the matrix's."""
+        """Return where each element of the cut's pattern is in the pattern of the matrix."""
         rows = np.repeat(np.arange(self.shape[0]), np.diff(inner.indptr))
         keys = rows * np.intp(self.shape[1]) + columns
         outer = np.repeat(np.arange(self.shape[0]), np.diff(self.pattern.indptr))
@@ -331,7 +338,7 @@ class Plan:
                 "sequence of operations, so write wg.where in place of `if`, or make a plan for "
                 "each case"
             )
-        for node, then, now in zip(run.entries, self._structure, run.structure, strict=True):
+        for node, then, now in zip(run.nodes, self._structure, run.structure, strict=True):
             if not holds(then, now):
                 raise PatternError(
                     f"{self._name}: {node.op.name!r} of {name_of(self._fun)} has other indices, "
@@ -345,10 +352,10 @@ class Plan:
         colouring = self._colouring
         dtype = run.dtype
         if self._on_cut:
-            nodes = [run.entries[i] for i in self._cut.nodes]
+            nodes = [run.nodes[i] for i in self._cut.nodes]
             results = [self._sums(run.pull(seed, nodes)) for seed in self._seeds(dtype)]
             return self._assembly(results, dtype)  # type: ignore[misc]
-        source = run.call.places[0].node
+        source = run.call.parts[0].node
         forward = reverse = None
         if colouring.column_colours:
             rows = colouring.column_seeds(dtype)
@@ -367,7 +374,7 @@ class Plan:
             return self._kept_seeds
         colouring = self._colouring
         if colouring.row_colours * self.shape[0] > KEPT:
-            return (colouring.row_seeds(dtype, k, k + 1) for k in range(colouring.row_colours))
+            return ((colouring.rows == k).astype(dtype) for k in range(colouring.row_colours))
         self._kept_seeds = colouring.row_seeds(dtype)
         return self._kept_seeds
 
@@ -382,7 +389,7 @@ class Plan:
         """Raise if a product with the matrix is not what a sweep says."""
         random = np.random.default_rng()
         weights = random.uniform(0.5, 1.5, self.shape[0]).astype(matrix.dtype)
-        source: Any = run.call.places[0].node
+        source: Any = run.call.parts[0].node
         expected = run.pull(weights, [source])[0]
         difference = np.abs(expected - matrix.T @ weights)
         size = abs(matrix).T @ weights + np.abs(expected)

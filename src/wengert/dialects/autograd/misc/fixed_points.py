@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.dialects.autograd.borders import missing
 from wengert.dialects.autograd.differential_operators import make_vjp
 from wengert.dialects.autograd.extend import defvjp, primitive
 from wengert.dialects.autograd.vspaces import vspace
@@ -55,7 +54,3 @@ def _rule(x: Any, f: Function, a: Any, x0: Any, distance: Function, tol: float) 
 defvjp(fixed_point, None, _rule, None, None, None)
 
 __all__ = ["fixed_point"]
-
-
-def __getattr__(name: str) -> Any:
-    raise missing(__name__, name, __all__)

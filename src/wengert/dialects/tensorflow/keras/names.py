@@ -49,14 +49,3 @@ def looked_up(identifier: Any, known: dict[str, Any], what: str) -> Any:
     if hasattr(identifier, "apply_gradients"):
         return identifier
     raise ValueError(f"{identifier!r:.80} is no {what}; give a name, a function or an object")
-
-
-def snake(name: str) -> str:
-    """Return a class's name as Keras writes that of an object."""
-    words = "".join(
-        f"_{c}"
-        if c.isupper() and i and (name[i - 1].islower() or name[i + 1 : i + 2].islower())
-        else c
-        for i, c in enumerate(name)
-    )
-    return words.lower()

@@ -5,16 +5,19 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from inspect import Parameter, Signature, signature
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch.axes import kind_of, type_name, unable
+from wengert.dialects.torch.kinds import read_tensor, tensor
 from wengert.dialects.torch.memory import change
 from wengert.dialects.torch.modes import GRAD, current
 from wengert.dialects.torch.table import as_is, guarded, put
-from wengert.dialects.torch.tensors import Tensor, only_tensor, static
+from wengert.dialects.torch.tensors import Tensor, camel, only_tensor, static
 from wengert.engine.tensor import Tensor as Native
+from wengert.ops.batching import constant
 
 Ints = tuple[int, ...]
 
@@ -40,13 +43,13 @@ def optional(value: Any, name: str, what: str) -> Native | None:
     return None if value is None else only_tensor(value, name, what)
 
 
-def refuse_gradient(value: Any, name: str, what: str) -> None:
-    """Raise if gradients are wanted of an argument that PyTorch has none for."""
-    if isinstance(value, Tensor) and value.requires_grad and GRAD in current():
+def refuse_gradient(x: Native, at: Argument | str) -> Native:
+    """Return a tensor as a constant; raise if gradients are wanted, which PyTorch has not got."""
+    if x._node is not None and GRAD in x._node.tokens and GRAD in current():
         raise RuntimeError(
-            f"{name}: the argument '{what}' has no derivative, and the one given requires a "
-            f"gradient; write {what}.detach()"
+            f"{at} has no derivative, and the one given requires a gradient; write x.detach()"
         )
+    return constant(x)
 
 
 def check_one_dtype(name: str, **tensors: Native | None) -> None:
@@ -87,29 +90,48 @@ def lengths(value: Any, count: int, name: str, what: str) -> Ints:
     return found * (count // len(found))
 
 
+# -- kinds -----------------------------------------------------------------------------------------
+
+
+def _read_alike(values: Any, at: tuple[Argument, ...], x: Any) -> list[Native | None]:
+    given = [None if v is None else read_tensor(v, a) for v, a in zip(values, at, strict=True)]
+    check_one_dtype(at[0].function, **{a.name: v for a, v in zip(at, given, strict=True)})
+    return given
+
+
+def _read_constant(value: Any, at: Argument, x: Any) -> Native:
+    return refuse_gradient(read_tensor(value, at), at)
+
+
+#: Tensors of floating numbers; of floating and complex ones. PyTorch has no other kernels.
+Floats = Annotated[Native, tensor("f", NotImplementedError)]
+Fractional = Annotated[Native, tensor("fc", NotImplementedError)]
+#: Tensors that must have one dtype, where None is left out.
+Alike = Annotated[Any, Kind(_read_alike, tensor=True, together=True)]
+#: A tensor for which there is no gradient.
+Constant = Annotated[Native, Kind(_read_constant, tensor=True)]
+
+
 # -- offering --------------------------------------------------------------------------------------
 
 F = "nn.functional."
 
 
 def functional(
-    *names: str, label: str = "", raises: tuple[type[Exception], ...] = ()
+    *also: str, label: str = "", raises: tuple[type[Exception], ...] = ()
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function as torch.nn.functional.name.
 
-    Further names are dotted ones below `torch`.
+    The names in `also` are dotted ones below `torch`.
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        call = guarded(function, label or _label(names[0]), *raises)
-        put((F + names[0], *names[1:]), call)
+        name = function.__name__
+        call = guarded(function, label or f"{camel(name)}Backward0", *raises)
+        put((F + name, *also), call)
         return call
 
     return declare
-
-
-def _label(name: str) -> str:
-    return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
 
 
 _KIND = Parameter.POSITIONAL_OR_KEYWORD
@@ -118,7 +140,7 @@ _INPLACE = Parameter("inplace", _KIND, default=False, annotation="bool")
 
 
 def activation(
-    name: str, *also: str, underscored: tuple[str, ...] = ()
+    name: str, *also: str, underscored: tuple[str, ...] = (), doc: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers an activation, with an argument `inplace` after its own.
 
@@ -146,7 +168,7 @@ def activation(
         functions: Any = ((call, name), (without, name), (changed, f"{name}_"))
         for function, its in functions:
             function.__name__ = function.__qualname__ = its
-            function.__doc__ = choose.__doc__
+            function.__doc__ = doc or choose.__doc__
             function.__signature__ = Signature([*takes, _INPLACE] if function is call else takes)
         put((F + name,), call)
         put(also, without)

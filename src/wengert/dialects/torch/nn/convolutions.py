@@ -18,7 +18,7 @@ from wengert.dialects.torch.nn.arguments import (
 )
 from wengert.dialects.torch.tensors import astype, ns, only_tensor
 from wengert.engine.tensor import Tensor as Native
-from wengert.ops.neural import convolutions, pooling
+from wengert.ops.neural import convolutions, unfolding
 
 _DOUBLE = np.dtype(np.float64)
 _CONV = {1: convolutions.conv1d, 2: convolutions.conv2d, 3: convolutions.conv3d}
@@ -80,7 +80,7 @@ def _convolved(
     return astype(y, kind)
 
 
-@functional("conv1d", "conv1d", label="ConvolutionBackward0")
+@functional("conv1d", label="ConvolutionBackward0")
 def conv1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
@@ -89,7 +89,7 @@ def conv1d(
     return _convolved("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
-@functional("conv2d", "conv2d", label="ConvolutionBackward0")
+@functional("conv2d", label="ConvolutionBackward0")
 def conv2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
@@ -98,7 +98,7 @@ def conv2d(
     return _convolved("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
-@functional("conv3d", "conv3d", label="ConvolutionBackward0")
+@functional("conv3d", label="ConvolutionBackward0")
 def conv3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
@@ -124,7 +124,7 @@ def _transposed(
     )
 
 
-@functional("conv_transpose1d", "conv_transpose1d", label="ConvolutionBackward0")
+@functional("conv_transpose1d", label="ConvolutionBackward0")
 def conv_transpose1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
     output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
@@ -136,7 +136,7 @@ def conv_transpose1d(
     )  # fmt: skip
 
 
-@functional("conv_transpose2d", "conv_transpose2d", label="ConvolutionBackward0")
+@functional("conv_transpose2d", label="ConvolutionBackward0")
 def conv_transpose2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
     output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
@@ -148,7 +148,7 @@ def conv_transpose2d(
     )  # fmt: skip
 
 
-@functional("conv_transpose3d", "conv_transpose3d", label="ConvolutionBackward0")
+@functional("conv_transpose3d", label="ConvolutionBackward0")
 def conv_transpose3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
     output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
@@ -160,7 +160,7 @@ def conv_transpose3d(
     )  # fmt: skip
 
 
-@functional("conv_tbc", "conv_tbc", label="ConvTbcBackward0")
+@functional("conv_tbc", label="ConvTbcBackward0")
 def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     """Return the convolution of (length, batch, in) with (window, in, out)."""
     x, w = only_tensor(input, "conv_tbc"), only_tensor(weight, "conv_tbc", "weight")
@@ -178,7 +178,7 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
 # -- columns ---------------------------------------------------------------------------------------
 
 
-@functional("unfold", label="Im2ColBackward0")
+@functional(label="Im2ColBackward0")
 def unfold(
     input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Any:
@@ -188,7 +188,7 @@ def unfold(
         raise IndexError(f"unfold: the tensor has {x.ndim} axes; give 4, or 3 without a batch")
     if x.ndim > 4:
         raise RuntimeError(f"unfold: got shape {list(x.shape)}; give 4 axes, or 3 without a batch")
-    return pooling.unfold(
+    return unfolding.unfold(
         x,
         lengths(kernel_size, 2, "unfold", "kernel_size"),
         stride=lengths(stride, 2, "unfold", "stride"),
@@ -197,7 +197,7 @@ def unfold(
     )
 
 
-@functional("fold", label="Col2ImBackward0")
+@functional(label="Col2ImBackward0")
 def fold(
     input: Any,
     output_size: Any,
@@ -210,7 +210,7 @@ def fold(
     x = fractional(input, "fold")
     if x.ndim not in (2, 3):
         raise RuntimeError(f"fold: got shape {list(x.shape)}; give 3 axes, or 2 without a batch")
-    return pooling.fold(
+    return unfolding.fold(
         x,
         lengths(output_size, 2, "fold", "output_size"),
         lengths(kernel_size, 2, "fold", "kernel_size"),

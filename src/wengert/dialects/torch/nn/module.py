@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -11,10 +12,21 @@ from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn import module_hooks, module_state
 from wengert.dialects.torch.nn.parameters import Buffer, Parameter
+from wengert.dialects.torch.signatures import registered, registration
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, is_tensor
 
 M = TypeVar("M", bound="Module")
+
+
+def _conversion(name: str) -> Callable[[M], M]:
+    """Return the method that converts floating parameters and buffers as one of a tensor does."""
+
+    def convert(self: M) -> M:
+        return self._apply(lambda t: getattr(t, name)() if t.is_floating_point() else t)
+
+    convert.__doc__ = f"Convert floating parameters and buffers, as Tensor.{name} does."
+    return convert
 
 
 class Module:
@@ -373,20 +385,9 @@ class Module:
 
         return self._apply(change)
 
-    def _floating(self: M, name: str) -> M:
-        return self._apply(lambda t: getattr(t, name)() if t.is_floating_point() else t)
-
-    def float(self: M) -> M:
-        """Convert floating parameters and buffers to float32."""
-        return self._floating("float")
-
-    def double(self: M) -> M:
-        """Convert floating parameters and buffers to float64."""
-        return self._floating("double")
-
-    def half(self: M) -> M:
-        """Convert floating parameters and buffers to float16."""
-        return self._floating("half")
+    float = _conversion("float")
+    double = _conversion("double")
+    half = _conversion("half")
 
     def type(self: M, dst_type: Any) -> M:
         """Convert all parameters and buffers to a dtype."""
@@ -413,56 +414,38 @@ class Module:
 
     # -- hooks -------------------------------------------------------------------------------------
 
-    def register_forward_hook(
-        self,
-        hook: Callable[..., Any],
-        *,
-        prepend: bool = False,
-        with_kwargs: bool = False,
-        always_call: bool = False,
-    ) -> Handle:
-        """Have a function called with the arguments and the result of each call."""
-        handle = module_hooks.registered(self._forward_hooks, hook, prepend)
-        if with_kwargs:
-            self._forward_hooks_with_kwargs[handle.id] = True
-        if always_call:
-            self._forward_hooks_always_called[handle.id] = True
+    register_forward_hook = module_hooks.register_forward_hook
+    register_forward_pre_hook = module_hooks.register_forward_pre_hook
+    register_full_backward_hook = module_hooks.register_full_backward_hook
+    register_full_backward_pre_hook = module_hooks.register_full_backward_pre_hook
+    register_backward_hook = module_hooks.register_backward_hook
+    register_state_dict_pre_hook = registration(
+        "_state_dict_pre_hooks",
+        "Have a function called before the state is saved: hook(module, prefix, keep_vars).",
+    )
+    _register_state_dict_hook = registration(
+        "_state_dict_hooks", "Have a function called with the state, which it may replace."
+    )
+    register_load_state_dict_post_hook = registration(
+        "_load_state_dict_post_hooks",
+        "Have a function called after a state was loaded: hook(module, incompatible_keys).",
+    )
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Have a function called with the state: hook(module, state_dict, prefix, metadata)."""
+        handle = self._register_state_dict_hook(hook)
+        self._state_dict_public_hooks[handle.id] = True
         return handle
 
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Have a function called before a state is loaded: hook(module, state_dict, ...)."""
+        return self._register_load_state_dict_pre_hook(hook, True)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
     ) -> Handle:
-        """Have a function called with the arguments before each call."""
-        handle = module_hooks.registered(self._forward_pre_hooks, hook, prepend)
-        if with_kwargs:
-            self._forward_pre_hooks_with_kwargs[handle.id] = True
-        return handle
-
-    def register_full_backward_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Handle:
-        """Have a function called with the gradients of the arguments and of the result."""
-        self._use_backward_hooks(True)
-        return module_hooks.registered(self._backward_hooks, hook, prepend)
-
-    def register_full_backward_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Handle:
-        """Have a function called with the gradients of the result."""
-        return module_hooks.registered(self._backward_pre_hooks, hook, prepend)
-
-    def register_backward_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called with the gradients of the operation that made the result."""
-        self._use_backward_hooks(False)
-        return module_hooks.registered(self._backward_hooks, hook)
-
-    def _use_backward_hooks(self, full: bool) -> None:
-        if self._is_full_backward_hook is (not full):
-            raise RuntimeError(
-                "this module has backward hooks of the other kind, old or full; use "
-                "register_full_backward_hook for all of them"
-            )
-        self._is_full_backward_hook = full
+        call = functools.partial(hook, self) if with_module else hook
+        return registered(self._load_state_dict_pre_hooks, call)
 
     # -- state -------------------------------------------------------------------------------------
 
@@ -525,33 +508,6 @@ class Module:
         """Take what `get_extra_state` returned."""
         raise RuntimeError("set_extra_state() is not there; write it where get_extra_state is")
 
-    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called before the state is saved: hook(module, prefix, keep_vars)."""
-        return module_hooks.registered(self._state_dict_pre_hooks, hook)
-
-    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called with the state: hook(module, state_dict, prefix, metadata)."""
-        handle = module_hooks.registered(self._state_dict_hooks, hook)
-        self._state_dict_public_hooks[handle.id] = True
-        return handle
-
-    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> Handle:
-        return module_hooks.registered(self._state_dict_hooks, hook)
-
-    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called before a state is loaded: hook(module, state_dict, ...)."""
-        return self._register_load_state_dict_pre_hook(hook, True)
-
-    def _register_load_state_dict_pre_hook(
-        self, hook: Callable[..., Any], with_module: bool = False
-    ) -> Handle:
-        call = module_state.with_module(hook, self) if with_module else hook
-        return module_hooks.registered(self._load_state_dict_pre_hooks, call)
-
-    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called after a state was loaded: hook(module, incompatible_keys)."""
-        return module_hooks.registered(self._load_state_dict_post_hooks, hook)
-
     # -- what it looks like ------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
@@ -583,9 +539,7 @@ def framed(name: str, lines: list[str], parts: list[str]) -> str:
 
 #: The dicts that every module has.
 _DICTS = (
-    "_parameters", "_buffers", "_modules", "_backward_pre_hooks", "_backward_hooks",
-    "_forward_hooks", "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
-    "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
+    "_parameters", "_buffers", "_modules", *module_hooks.DICTS, "_state_dict_hooks",
     "_state_dict_public_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",
     "_load_state_dict_post_hooks",
 )  # fmt: skip

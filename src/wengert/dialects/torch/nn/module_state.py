@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from wengert.dialects.torch.modes import no_grad
@@ -183,8 +183,3 @@ def _load_one(module: Any, name: str, place: Any, given: Any, assign: bool) -> s
     except Exception as error:
         return f"{{key}} could not be copied: {error}"
     return ""
-
-
-def with_module(hook: Callable[..., Any], module: Any) -> Callable[..., Any]:
-    """Return a hook that is called with a module before its other arguments."""
-    return lambda *args: hook(module, *args)

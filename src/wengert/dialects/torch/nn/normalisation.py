@@ -20,7 +20,7 @@ from wengert.dialects.torch.nn.arguments import (
     whole,
     wrong,
 )
-from wengert.dialects.torch.reductions import vector_norm
+from wengert.dialects.torch.norms import vector_norm
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import astype, convert, ns, only_tensor, static
 from wengert.engine.record import apply
@@ -83,15 +83,15 @@ def _by_channels(
         mean, variance = (astype(ns.copy(constant(v)), kind) for v in (mean, variance))
         return normalisation.batch_norm(x, mean, variance, w, b, eps=float(eps))
     others = (0, *range(2, x.ndim))
-    y = normalisation._standard(x, axis=others, eps=float(eps))
-    y = normalisation._affine(y, w, b, (1,), name)
+    y = normalisation.standardised(x, axis=others, eps=float(eps))
+    y = normalisation.affine(y, w, b, (1,), name)
     if running_mean is not None or running_var is not None:
         for running, own in zip((running_mean, running_var), _own(x, 1), strict=True):
             _move(running, own, float(momentum), noted=False)
     return y
 
 
-@functional("batch_norm", label="NativeBatchNormBackward0")
+@functional(label="NativeBatchNormBackward0")
 def batch_norm(
     input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
     training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
@@ -119,7 +119,7 @@ def _batch_norm(
     )
 
 
-@functional("instance_norm", label="ViewBackward0")
+@functional(label="ViewBackward0")
 def instance_norm(
     input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None,
     bias: Any = None, use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
@@ -175,7 +175,7 @@ def _grouped(input: Any, num_groups: Any, weight: Any, bias: Any, eps: float) ->
     return normalisation.group_norm(x, groups, w, b, eps=float(eps))
 
 
-@functional("group_norm", label="NativeGroupNormBackward0")
+@functional(label="NativeGroupNormBackward0")
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:
@@ -232,7 +232,7 @@ def _layer(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float
     return normalisation.layer_norm(x, w, b, axis=axes, eps=float(eps))
 
 
-@functional("layer_norm", label="NativeLayerNormBackward0")
+@functional(label="NativeLayerNormBackward0")
 def layer_norm(
     input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:
@@ -249,7 +249,7 @@ def _layer_norm(
     return _layer(input, normalized_shape, weight, bias, eps)
 
 
-@functional("rms_norm", "rms_norm", label="FusedRmsNormBackward0")
+@functional("rms_norm", label="FusedRmsNormBackward0")
 def rms_norm(
     input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None
 ) -> Any:
@@ -263,7 +263,7 @@ def rms_norm(
 # -- by neighbours, and by length ------------------------------------------------------------------
 
 
-@functional("local_response_norm", label="DivBackward0")
+@functional(label="DivBackward0")
 def local_response_norm(
     input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:
@@ -280,7 +280,7 @@ def local_response_norm(
     return apply(conventions.divide.op, (x, power), {})
 
 
-@functional("normalize", label="DivBackward0")
+@functional(label="DivBackward0")
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Any:
     """Return x over its p-norm along an axis, or over eps where that is more."""
     x = only_tensor(input, "normalize")

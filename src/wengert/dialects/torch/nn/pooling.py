@@ -28,8 +28,8 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import updates
 from wengert.ops.neural import pooling
-from wengert.ops.neural.convolutions import batched, unbatched
 from wengert.ops.neural.resampling import area_taps
+from wengert.ops.neural.windows import Rank, batched, unbatched
 
 _LABELS = {
     1: "SqueezeBackward1",
@@ -52,14 +52,16 @@ def _check_axes(x: Native, spatial: int, name: str) -> None:
 def _windows(
     name: str, spatial: int, x: Native, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
     ceil_mode: bool,
-) -> tuple[Native, bool, dict[str, Ints], Any]:  # fmt: skip
+) -> tuple[Native, bool, dict[str, Any], Any]:  # fmt: skip
     """Return x with a batch, whether it had one, the geometry of windows, and the padding."""
     _check_axes(x, spatial, name)
     kernel = lengths(kernel_size, spatial, name, "kernel_size")
     steps = kernel if _is_left_out(stride) else lengths(stride, spatial, name, "stride")
     around = lengths(padding, spatial, name, "padding")
     gaps = lengths(dilation, spatial, name, "dilation")
-    return pooling._pooling(name, spatial, x, kernel, steps, around, gaps, bool(ceil_mode))
+    return pooling.pooling_windows(
+        Rank(name, spatial), x, kernel, steps, around, gaps, bool(ceil_mode)
+    )
 
 
 # -- the largest -----------------------------------------------------------------------------------
@@ -145,21 +147,11 @@ def _mean(
         if not divisor:
             raise RuntimeError("divisor_override is 0; give another number, or None")
         return unbatched(sums / float(divisor), had_batch)
-    counts: Any = 1
-    for a, pair in enumerate(pairs):
-        along = pooling._counts(
-            geometry["size"][a],
-            geometry["kernel"][a],
-            geometry["stride"][a],
-            x.shape[2 + a],
-            pair,
-            bool(count_include_pad),
-        )
-        counts = np.multiply.outer(counts, along)
+    counts = pooling.window_counts(x.shape[2:], geometry, pairs, bool(count_include_pad))
     return unbatched(pooling.divided(sums, counts), had_batch)
 
 
-@functional("avg_pool1d", "avg_pool1d", label="SqueezeBackward1")
+@functional("avg_pool1d", label="SqueezeBackward1")
 def avg_pool1d(
     input: Any,
     kernel_size: Any,
@@ -284,7 +276,7 @@ def _adaptive_largest(spatial: int, input: Any, output_size: Any, return_indices
         return (empty, ns.zeros(shape, dtype=np.int64)) if return_indices else empty
     if 0 in image:
         raise RuntimeError(f"{name}: input of shape {list(x.shape)} has nothing to pool")
-    x, even = read(x), pooling._even(image, size)
+    x, even = read(x), pooling.even_windows(image, size)
     if even is not None:
         x, had_batch = batched(x, spatial, name)
         y = unbatched(memory.apart(pooling.max_pool(x, **even, ties="first")), had_batch)

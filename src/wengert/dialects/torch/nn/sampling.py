@@ -72,7 +72,7 @@ def _sizes(x: Native, size: Any, scale_factor: Any) -> tuple[list[int] | None, A
 _KERNELS = {"bilinear": "linear", "bicubic": "cubic", "lanczos": "lanczos3"}
 
 
-@functional("interpolate", label="UpsampleBackward0")
+@functional(label="UpsampleBackward0")
 def interpolate(
     input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
     align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
@@ -288,7 +288,7 @@ def _combined(
     return total
 
 
-@functional("grid_sample", label="GridSampler2DBackward0")
+@functional(label="GridSampler2DBackward0")
 def grid_sample(
     input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros",
     align_corners: bool | None = None,
@@ -323,7 +323,7 @@ def grid_sample(
     return _sampled(real(x, "grid_sampler"), g, mode, padding_mode, corners)
 
 
-@functional("affine_grid", label="AffineGridGeneratorBackward0")
+@functional(label="AffineGridGeneratorBackward0")
 def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
     """Return the grid of places that affine maps take the centres of pixels to."""
     corners = _corners(align_corners)
@@ -357,14 +357,14 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
 # -- channels and pixels ---------------------------------------------------------------------------
 
 
-@functional("pixel_shuffle", "pixel_shuffle")
+@functional("pixel_shuffle")
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     """Return images r times as high and wide, from r * r channels for each of theirs."""
     r = whole(upscale_factor, "pixel_shuffle", "upscale_factor")
     return resampling.pixel_shuffle(only_tensor(input, "pixel_shuffle"), r)
 
 
-@functional("pixel_unshuffle", "pixel_unshuffle")
+@functional("pixel_unshuffle")
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     """Return images with r * r channels for each one, 1 / r as high and wide."""
     r = whole(downscale_factor, "pixel_unshuffle", "downscale_factor")
@@ -372,7 +372,6 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
 
 
 @functional(
-    "channel_shuffle",
     "channel_shuffle",
     f"{F}native_channel_shuffle",
     "native_channel_shuffle",

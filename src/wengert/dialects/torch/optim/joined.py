@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from wengert.dialects.torch.optim.optimizer import Optimizer
+from wengert.dialects.torch.optim.ranges import check, one_of
 from wengert.dialects.torch.optim.scheduler import (
     EPOCH,
     LRScheduler,
     check_optimizer,
+    for_groups,
     rates_of,
     set_rate,
 )
@@ -117,46 +119,36 @@ class ChainedScheduler(_Several):
         self._last_lr = rates_of(self.optimizer)
 
 
-class ReduceLROnPlateau(LRScheduler):
+_RANGES = {
+    "factor": ("a number below 1", lambda factor: factor < 1),
+    "mode": one_of("min", "max"),
+    "threshold_mode": one_of("rel", "abs"),
+}
+
+
+class ReduceLROnPlateau(
+    LRScheduler,
+    takes="mode='min', factor=0.1, patience=10, threshold=1e-4, threshold_mode='rel', cooldown=0, "
+    "min_lr=0, eps=1e-8",
+):
     """The rate, times `factor` when a metric has not become better for some steps."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        mode: str = "min",
-        factor: float = 0.1,
-        patience: int = 10,
-        threshold: float = 1e-4,
-        threshold_mode: str = "rel",
-        cooldown: int = 0,
-        min_lr: Any = 0,
-        eps: float = 1e-8,
-    ) -> None:
-        if factor >= 1.0:
-            raise ValueError(f"factor is {factor}; give a number below 1")
-        self.factor = factor
+    _order = (
+        "factor, default_min_lr, min_lrs, patience, cooldown, eps, last_epoch, _last_lr, "
+        "mode_worse, mode, threshold, threshold_mode"
+    )
+
+    def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
+        check(options, _RANGES)
         check_optimizer(optimizer)
         self.optimizer = optimizer
-        several, groups = isinstance(min_lr, (list, tuple)), len(optimizer.param_groups)
-        if several and len(min_lr) != groups:
-            raise ValueError(
-                f"min_lr has {len(min_lr)} numbers for {groups} groups; give one for each group"
-            )
-        self.default_min_lr = None if several else min_lr
-        self.min_lrs = list(min_lr) if several else [min_lr] * groups
-        self.patience = patience
-        self.cooldown = cooldown
-        self.eps = eps
+        least = options.pop("min_lr")
+        self.default_min_lr = None if isinstance(least, (list, tuple)) else least
+        self.min_lrs = for_groups("min_lr", optimizer, least)
         self.last_epoch = 0
         self._last_lr = rates_of(optimizer)
-        if mode not in ("min", "max"):
-            raise ValueError(f"mode is {mode}; write 'min' or 'max'")
-        if threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"threshold_mode is {threshold_mode}; write 'rel' or 'abs'")
-        self.mode_worse = math.inf if mode == "min" else -math.inf
-        self.mode = mode
-        self.threshold = threshold
-        self.threshold_mode = threshold_mode
+        self.mode_worse = math.inf if options["mode"] == "min" else -math.inf
+        self.__dict__.update(options)
         self._reset()
 
     def _reset(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import warnings
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +16,8 @@ from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import conventions, dtypes, memory
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import PAUSED, current, enable_grad, no_grad
+from wengert.dialects.torch.optim.ranges import check, item
+from wengert.dialects.torch.signatures import define_init, registered, registration, split
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, convert, made, ns, users_frame
 from wengert.engine.node import next_order
@@ -24,7 +26,7 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.optim.formulas import PIECE, Formula, step_in_place
 
-Hooks = OrderedDict[int, Callable[..., Any]]
+Hooks = dict[int, Callable[..., Any]]
 
 
 class _Required:
@@ -36,8 +38,8 @@ class _Required:
 
 required = _Required()
 #: Hooks around the steps of all optimisers.
-_before_all: Hooks = OrderedDict()
-_after_all: Hooks = OrderedDict()
+_before_all: Hooks = {}
+_after_all: Hooks = {}
 #: Options that are filled in where an older state lacks them.
 _LATER_OPTIONS = {
     "nesterov": False,
@@ -51,22 +53,14 @@ _LATER_OPTIONS = {
 }
 
 
-def _added(hooks: Hooks, hook: Callable[..., Any], prepend: bool = False) -> Handle:
-    handle = Handle(hooks)
-    hooks[handle.id] = hook
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
-
-
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> Handle:
     """Have a function called before each step of any optimiser."""
-    return _added(_before_all, hook)
+    return registered(_before_all, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> Handle:
     """Have a function called after each step of any optimiser."""
-    return _added(_after_all, hook)
+    return registered(_after_all, hook)
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -102,6 +96,13 @@ class Optimizer:
     A subclass defines `step`, and gives `__init__` the options that groups need not name.
     """
 
+    _before: Hooks
+    _after: Hooks
+    _before_saving: Hooks
+    _after_saving: Hooks
+    _before_loading: Hooks
+    _after_loading: Hooks
+
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self._without_hooks()
@@ -117,12 +118,9 @@ class Optimizer:
 
     def _without_hooks(self) -> None:
         """Begin without hooks, and have the class's own `step` call those that come."""
-        self._before: Hooks = OrderedDict()
-        self._after: Hooks = OrderedDict()
-        self._before_saving: Hooks = OrderedDict()
-        self._after_saving: Hooks = OrderedDict()
-        self._before_loading: Hooks = OrderedDict()
-        self._after_loading: Hooks = OrderedDict()
+        for when in ("", "_saving", "_loading"):
+            setattr(self, f"_before{when}", {})
+            setattr(self, f"_after{when}", {})
         kind: Any = type(self)
         if not hasattr(kind.step, "hooked"):
             kind.step = _with_hooks(kind.step)
@@ -289,37 +287,22 @@ class Optimizer:
 
     # -- hooks -------------------------------------------------------------------------------------
 
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called before each step; it may return other arguments."""
-        return _added(self._before, hook)
-
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called after each step."""
-        return _added(self._after, hook)
-
-    def register_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Handle:
-        """Have a function called before the state is asked for."""
-        return _added(self._before_saving, hook, prepend)
-
-    def register_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Handle:
-        """Have a function called with the state that is given out; it may return another."""
-        return _added(self._after_saving, hook, prepend)
-
-    def register_load_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Handle:
-        """Have a function called with a state before it is loaded; it may return another."""
-        return _added(self._before_loading, hook, prepend)
-
-    def register_load_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Handle:
-        """Have a function called after a state was loaded."""
-        return _added(self._after_loading, hook, prepend)
+    register_step_pre_hook = registration(
+        "_before", "Have a function called before each step; it may return other arguments."
+    )
+    register_step_post_hook = registration("_after", "Have a function called after each step.")
+    register_state_dict_pre_hook = registration(
+        "_before_saving", "Have a function called before the state is asked for."
+    )
+    register_state_dict_post_hook = registration(
+        "_after_saving", "Have a function called with the state; it may return another."
+    )
+    register_load_state_dict_pre_hook = registration(
+        "_before_loading", "Have a function called before a state is loaded; it may return another."
+    )
+    register_load_state_dict_post_hook = registration(
+        "_after_loading", "Have a function called after a state was loaded."
+    )
 
 
 def _fitted(p: Tensor, value: Any, name: Any = None) -> Any:
@@ -366,24 +349,73 @@ def filled(p: Tensor, value: float = 0.0) -> Tensor:
     return made(np.full_like(raw, complex(value, value) if raw.dtype.kind == "c" else value))
 
 
-def item(value: Any) -> Any:
-    """Return the number in a tensor; other values as they are."""
-    return value._raw.item() if isinstance(value, Tensor) else value
+class OfOptions(Optimizer):
+    """An optimiser whose constructor takes parameters and options, written as a text: `takes`."""
+
+    #: the options that a state shows last, in PyTorch's order
+    _last: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, *, takes: str = "", last: str = "", **further: Any) -> None:
+        super().__init_subclass__(**further)
+        define_init(cls, "params", takes)
+        cls._last = split(last) or cls._last
+
+    def _init_with(self, params: Any, options: dict[str, Any]) -> None:
+        """Check the options, and begin with them."""
+        check(options)
+        if options.get("fused") and options.get("differentiable"):
+            raise RuntimeError(
+                "fused=True has no derivative, which differentiable=True needs; leave one away"
+            )
+        if options.get("fused") and options.get("foreach"):
+            raise RuntimeError("fused and foreach both say how to compute a step; leave one away")
+        first = {name: value for name, value in options.items() if name not in self._last}
+        super().__init__(params, first | {name: options[name] for name in self._last})
 
 
-class ByRule(Optimizer):
-    """An optimiser that changes each parameter by a rule of its gradient, state and options."""
+class ByRule(OfOptions):
+    """An optimiser that changes each parameter by a formula of its gradient, state and options.
+
+    Parameters
+    ----------
+    takes
+        The arguments of ``__init__`` behind the parameters, which become options.
+    keeps
+        The arrays that are kept for each parameter: "prev" of zeros, "step_size=lr" of an option's
+        value, "grad_avg if centered" if an option is set.
+    numbers
+        The numbers that are kept besides the step, likewise.
+    """
 
     _formula: Formula
     #: whether complex parameters are taken for pairs of real ones
     _pairs = True
+    #: the name of each array and number, its first value and the option that it needs
+    _arrays: tuple[tuple[str, Any, str], ...] = ()
+    _numbers: tuple[tuple[str, Any, str], ...] = ()
 
-    #: the arrays of zeros that are kept for each parameter, if the class says no more
-    _kept: tuple[str, ...] = ()
+    def __init_subclass__(
+        cls,
+        *,
+        formula: Formula | None = None,
+        keeps: str = "",
+        numbers: str = "",
+        **further: Any,
+    ) -> None:
+        super().__init_subclass__(**further)
+        if formula is not None:
+            cls._formula = staticmethod(formula)
+            cls._arrays, cls._numbers = _kept(keeps), _kept(numbers)
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the state that a parameter begins with."""
-        return {"step": number(0), **{name: filled(p) for name in self._kept}}
+        state = {"step": number(0)}
+        for name, value, _ in self._numbers:
+            state[name] = number(item(group.get(value, value)))
+        for name, value, needed in self._arrays:
+            if not needed or group[needed]:
+                state[name] = filled(p, item(group.get(value, value)))
+        return state
 
     def _state_of(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state: dict[str, Any] = self.state[p]
@@ -481,6 +513,16 @@ class ByRule(Optimizer):
             memory.overwrite(tensor, value)
 
 
+def _kept(text: str) -> tuple[tuple[str, Any, str], ...]:
+    """Return the name, the first value and the needed option of what a text says is kept."""
+    found = []
+    for part in split(text):
+        rest, _, needed = part.partition(" if ")
+        name, _, value = rest.partition("=")
+        found.append((name, value if value.isidentifier() else float(value or 0), needed))
+    return tuple(found)
+
+
 def _as_native(value: Any) -> Any:
     """Return a tensor among the options as what rules record; a number if it is not learnt."""
     if not isinstance(value, Tensor):
@@ -523,4 +565,4 @@ put(("optim.Optimizer", "optim.optimizer.Optimizer"), Optimizer)
 put(("optim.optimizer.required",), required)
 for _function in (register_optimizer_step_pre_hook, register_optimizer_step_post_hook):
     put((f"optim.optimizer.{_function.__name__}",), _function)
-__all__ = ["ByRule", "Optimizer", "filled", "item", "number"]
+__all__ = ["ByRule", "OfOptions", "Optimizer", "filled", "item", "number"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn import init
-from wengert.dialects.torch.nn.layers.calls import Call, Weighted, offer, parameter
+from wengert.dialects.torch.nn.layers.calls import Call, Weighted, layer, offer, parameter
 from wengert.dialects.torch.nn.module import Module
 from wengert.dialects.torch.nn.parameters import Parameter
 
@@ -188,33 +188,13 @@ class _DropoutNd(Call, takes="p=0.5, inplace=False", shown="p=, inplace="):
         super()._init_with(**options)
 
 
-class Dropout(_DropoutNd, function="dropout"):
-    """Zeros in the place of random numbers in training."""
-
-
-class Dropout1d(_DropoutNd, function="dropout1d"):
-    """Zeros in the place of random channels in training."""
-
-
-class Dropout2d(_DropoutNd, function="dropout2d"):
-    """Zeros in the place of random channels of images in training."""
-
-
-class Dropout3d(_DropoutNd, function="dropout3d"):
-    """Zeros in the place of random channels of volumes in training."""
-
-
-class AlphaDropout(_DropoutNd, function="alpha_dropout"):
-    """Dropout that keeps mean 0 and variance 1."""
-
-
-class FeatureAlphaDropout(_DropoutNd, function="feature_alpha_dropout"):
-    """Dropout of whole channels that keeps mean 0 and variance 1."""
-
-
 offer("linear", Identity, Linear, Bilinear)
 offer("sparse", Embedding, EmbeddingBag)
+offer("dropout", _DropoutNd)
+for _name in ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d"):
+    offer("dropout", layer(_name, _DropoutNd, function=_name.lower()))
 offer(
-    "dropout", _DropoutNd, Dropout, Dropout1d, Dropout2d, Dropout3d, AlphaDropout,
-    FeatureAlphaDropout,
-)  # fmt: skip
+    "dropout",
+    layer("AlphaDropout", _DropoutNd, function="alpha_dropout"),
+    layer("FeatureAlphaDropout", _DropoutNd, function="feature_alpha_dropout"),
+)

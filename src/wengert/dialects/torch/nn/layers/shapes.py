@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from wengert.dialects.torch.nn.layers.calls import Call, F, offer
+from wengert.dialects.torch.nn.layers.calls import Call, F, layer, offer
 from wengert.dialects.torch.nn.module import Module
 
 
@@ -41,42 +41,6 @@ class Unflatten(Call, takes="dim, unflattened_size", shown="dim=, unflattened_si
     def forward(self, input: Any) -> Any:
         """Return the same numbers with more axes."""
         return input.unflatten(self.dim, self.unflattened_size)
-
-
-class Fold(
-    Call,
-    function="fold",
-    takes="output_size, kernel_size, dilation, padding, stride",
-    shown="output_size=, kernel_size=, dilation=, padding=, stride=",
-):
-    """Windows added up to images."""
-
-
-class Unfold(
-    Call,
-    function="unfold",
-    takes="kernel_size, dilation, padding, stride",
-    shown="kernel_size=, dilation=, padding=, stride=",
-):
-    """The windows of images."""
-
-
-class PixelShuffle(Call, function="pixel_shuffle", takes="upscale_factor", shown="upscale_factor="):
-    """Channels as parts of a finer image."""
-
-
-class PixelUnshuffle(
-    Call, function="pixel_unshuffle", takes="downscale_factor", shown="downscale_factor="
-):
-    """Parts of an image as channels."""
-
-
-class ChannelShuffle(Call, function="channel_shuffle", takes="groups", shown="groups="):
-    """Channels of several groups, one of each group in turn."""
-
-
-class CosineSimilarity(Call, function="cosine_similarity", takes="dim, eps"):
-    """The cosine of the angle between vectors."""
 
 
 class PairwiseDistance(Call, function="pairwise_distance", takes="p=2.0, eps, keepdim"):
@@ -140,9 +104,22 @@ class Container(Module):
 
 
 offer("flatten", Flatten, Unflatten)
-offer("fold", Fold, Unfold)
-offer("pixelshuffle", PixelShuffle, PixelUnshuffle)
-offer("channelshuffle", ChannelShuffle)
-offer("distance", CosineSimilarity, PairwiseDistance)
+_windows = "kernel_size, dilation, padding, stride"
+offer(
+    "fold",
+    layer("Fold", function="fold", takes=f"output_size, {_windows}"),
+    layer("Unfold", function="unfold", takes=_windows),
+)
+offer(
+    "pixelshuffle",
+    layer("PixelShuffle", function="pixel_shuffle", takes="upscale_factor"),
+    layer("PixelUnshuffle", function="pixel_unshuffle", takes="downscale_factor"),
+)
+offer("channelshuffle", layer("ChannelShuffle", function="channel_shuffle", takes="groups"))
+offer(
+    "distance",
+    PairwiseDistance,
+    layer("CosineSimilarity", function="cosine_similarity", takes="dim, eps", shown=""),
+)
 offer("upsampling", Upsample, UpsamplingNearest2d, UpsamplingBilinear2d)
 offer("container", Container)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.dialects.program_outputs import assert_same_output
-from wengert import cli, running
+from wengert import cli, runner
 
 PROGRAMS = sorted((Path(__file__).parent / "tensorflow" / "programs").glob("[!_]*.py"))
 #: What is the same before and after a run.
@@ -89,7 +89,7 @@ def test_errors_point_into_the_program(run: Any) -> None:
 def test_errors_of_syntax_point_into_the_program(run: Any) -> None:
     status, _, err = run("x = (1,\n")
     assert status == 1
-    assert 'script.py", line 1' in err and "SyntaxError" in err and "running.py" not in err
+    assert 'script.py", line 1' in err and "SyntaxError" in err and "runner.py" not in err
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_names_that_are_not_offered(run: Any, line: str, told: str) -> None:
     status, _, err = run(line)
     assert status == 1
     assert told in err and "docs/tensorflow-names.md" in err
-    assert "running.py" not in err
+    assert "runner.py" not in err
 
 
 def test_exit_status(run: Any) -> None:
@@ -238,7 +238,7 @@ def test_python_processes_that_a_program_starts(tmp_path: Path) -> None:
     child = "import tensorflow, sys; print(tensorflow.__name__, sys.path.count({!r}))"
     code = (
         "import subprocess, sys\n"
-        f"subprocess.run([sys.executable, '-c', {child.format(running._CHILDREN)!r}], check=True)"
+        f"subprocess.run([sys.executable, '-c', {child.format(runner._CHILDREN)!r}], check=True)"
     )
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     out = _in_new_process("-c", code, env={**os.environ, "PYTHONPATH": path})
@@ -261,7 +261,7 @@ def test_the_environment_is_as_before(run: Any) -> None:
 
 def test_a_child_of_another_environment_is_left_alone() -> None:
     code = "import importlib.util; print(importlib.util.find_spec('keras') is None)"
-    environment = {**os.environ, "PYTHONPATH": running._CHILDREN, "WENGERT_RUN": "elsewhere:keras"}
+    environment = {**os.environ, "PYTHONPATH": runner._CHILDREN, "WENGERT_RUN": "elsewhere:keras"}
     found = subprocess.run(
         [sys.executable, "-S", "-c", f"import sitecustomize\n{code}"],
         capture_output=True, text=True, check=True, env=environment,
@@ -294,6 +294,6 @@ def test_imports_of_submodules_without_run() -> None:
 
 
 def test_every_name_answers_for_a_module() -> None:
-    for name, module in running.ANSWERS.items():
-        with running.answering():
+    for name, module in runner.ANSWERS.items():
+        with runner.answering():
             assert __import__(name).__name__ == module or name == "keras"

@@ -1,13 +1,14 @@
-"""The rest of tf.keras: utilities, settings and penalties on parameters."""
+"""Penalties on parameters, and the settings and utilities of tf.keras."""
 
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from wengert.dialects.tensorflow.keras.names import EPSILON, keras
+from wengert.dialects.tensorflow.keras.options import Configured, configured
 from wengert.dialects.tensorflow.random import set_seed
 from wengert.dialects.tensorflow.table import guarded, put
 from wengert.dialects.tensorflow.tensors import convert, is_tensor, made
@@ -64,45 +65,25 @@ for _part in ("backend", "config"):
     put((f"keras.{_part}.floatx",), floatx)
 
 
-class L1L2:
+class L1L2(Configured):
     """A penalty on parameters: l1 times their absolute values plus l2 times their squares."""
 
-    def __init__(self, l1: float | None = 0.0, l2: float | None = 0.0) -> None:
-        self.l1, self.l2 = float(l1 or 0.0), float(l2 or 0.0)
-
-    def __call__(self, x: Any) -> Any:
-        """Return the penalty."""
-        return self._penalty(x)
+    _defaults: ClassVar[dict[str, Any]] = {"l1": 0.0, "l2": 0.0}
 
     @guarded("regularizer", ValueError, TypeError)
-    def _penalty(self, x: Any) -> Native:
+    def __call__(self, x: Any) -> Any:
+        """Return the penalty."""
         tensor = convert(x)
         total = ns.zeros((), dtype=tensor.dtype)
-        if self.l1:
-            total = total + self.l1 * ns.sum(ns.abs(tensor))
-        if self.l2:
-            total = total + self.l2 * ns.sum(tensor * tensor)
+        if self._config.get("l1"):
+            total = total + self._config["l1"] * ns.sum(ns.abs(tensor))
+        if self._config.get("l2"):
+            total = total + self._config["l2"] * ns.sum(tensor * tensor)
         return total
-
-    def get_config(self) -> dict[str, float]:
-        """Return the arguments that make this penalty."""
-        return {"l1": self.l1, "l2": self.l2}
-
-
-class L1(L1L2):
-    """A penalty on absolute values."""
-
-    def __init__(self, l1: float = 0.01) -> None:
-        super().__init__(l1, 0.0)
-
-
-class L2(L1L2):
-    """A penalty on squares."""
-
-    def __init__(self, l2: float = 0.01) -> None:
-        super().__init__(0.0, l2)
 
 
 keras("regularizers", "L1L2", "l1_l2")(L1L2)
-keras("regularizers", "L1", "l1")(L1)
-keras("regularizers", "L2", "l2")(L2)
+for _name in ("l1", "l2"):
+    _doc = f"A penalty on {'absolute values' if _name == 'l1' else 'squares'}."
+    _kind = configured("regularizers", _name.upper(), L1L2, {_name: 0.01}, __doc__=_doc)
+    keras("regularizers", _name)(_kind)

@@ -1,0 +1,115 @@
+"""Reading numbers, axes and truth values, which may be given as tensors or arrays.
+
+Frameworks differ in the errors they raise, and in little else: `Readers` has one function for each
+kind of argument, in the form that `Kind` takes.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wengert.dialects.kernel.functions import Argument
+
+#: All axes of a tensor by how many it has, and single axes.
+_ALL = [tuple(range(ndim)) for ndim in range(65)]
+_ONE = [(axis,) for axis in range(64)]
+
+
+def shown(value: Any) -> str:
+    """Return what an error says of a value."""
+    text = repr(value)
+    return text if len(text) < 40 else f"a {type(value).__name__}"
+
+
+@dataclass(frozen=True)
+class Readers:
+    """How a framework reads arguments that are no tensors."""
+
+    #: return the errors for a value of another type, an axis that is not there, and another value
+    wrong_type: Callable[[str], Exception]
+    out_of_range: Callable[[str], Exception]
+    wrong_value: Callable[[str], Exception]
+    #: return a value without tensors and arrays: numbers, and nested lists of them
+    static: Callable[[Any], Any]
+    #: how many axes a tensor has at least, for those who count them
+    least: int = 0
+    #: whether True is a whole number
+    counts_truth: bool = False
+
+    def integer(self, value: Any, at: Argument, x: Any = None) -> int:
+        """Return a whole number."""
+        given = value if type(value) is int else self.static(value)
+        refused = type(given) is bool and not self.counts_truth
+        if refused or not hasattr(type(given), "__index__"):
+            raise self.wrong_type(f"{at} is {shown(value)}; give a whole number")
+        return operator.index(given)
+
+    def integers(self, value: Any, at: Argument, x: Any = None) -> tuple[int, ...]:
+        """Return whole numbers: a sequence of them, or one."""
+        given = self.static(value)
+        return tuple([self.integer(n, at) for n in (given if _is_sequence(given) else (given,))])
+
+    def sizes(self, values: tuple[Any, ...], at: Argument, x: Any = None) -> tuple[int, ...]:
+        """Return lengths that are given one by one, or as one sequence."""
+        if len(values) == 1 and _is_sequence(values[0]):
+            values = tuple(values[0])
+        return tuple([self.integer(n, at) for n in values])
+
+    def number(self, value: Any, at: Argument, x: Any = None) -> Any:
+        """Return a number of Python's."""
+        given = value if type(value) in (int, float) else self.static(value)
+        if isinstance(given, (list, tuple, str)) or given is None:
+            raise self.wrong_type(f"{at} is {shown(value)}; give a number")
+        return given
+
+    def truth(self, value: Any, at: Argument, x: Any = None) -> bool:
+        """Return a truth value."""
+        if type(value) is not bool:
+            raise self.wrong_type(f"{at} is {shown(value)}; give True or False")
+        return value
+
+    def axis(self, value: Any, at: Argument, x: Any) -> int:
+        """Return one axis of x, counted from 0."""
+        axis = value if type(value) is int else self.integer(value, at)
+        limit = max(len(x._raw.shape), self.least)
+        if not -limit <= axis < limit:
+            raise self.out_of_range(
+                f"{at.function}(): there is no axis {axis} in shape {list(x._raw.shape)}; "
+                f"{at.name} counts from {-limit} to {limit - 1}"
+            )
+        return axis % limit
+
+    def named_axes(self, value: Any, at: Argument, x: Any) -> tuple[int, ...]:
+        """Return the axes of x that are named: one, or a sequence of them, which may be empty."""
+        if type(value) is int and 0 <= value < len(x._raw.shape):
+            return _ONE[value]
+        given = self.static(value)
+        axes = tuple([self.axis(a, at, x) for a in (given if _is_sequence(given) else (given,))])
+        if len(set(axes)) < len(axes):
+            raise self.wrong_value(f"{at} is {shown(value)}; name each axis once")
+        return axes if x._raw.shape else ()
+
+    def axes(self, value: Any, at: Argument, x: Any) -> tuple[int, ...]:
+        """Return the axes of x that are named; all of them for None."""
+        return _ALL[len(x._raw.shape)] if value is None else self.named_axes(value, at, x)
+
+    def one_of(self, *values: Any) -> Callable[..., Any]:
+        """Return the reader of an argument that takes one of some values."""
+
+        def read(value: Any, at: Argument, x: Any = None) -> Any:
+            if value not in values:
+                raise self.wrong_value(f"{at} is {shown(value)}; write {_listed(values)}")
+            return value
+
+        return read
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+def _listed(values: Sequence[Any]) -> str:
+    return " or ".join(map(repr, values)) if len(values) < 4 else f"one of {tuple(values)}"

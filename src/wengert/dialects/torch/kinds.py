@@ -1,0 +1,143 @@
+"""The kinds of arguments that PyTorch's functions take, for the annotations of their bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numpy as np
+
+from wengert.dialects.kernel.functions import Argument, Kind
+from wengert.dialects.kernel.readers import Readers
+from wengert.dialects.torch import dtypes
+from wengert.dialects.torch.axes import type_name
+from wengert.dialects.torch.tensors import Tensor, astype, promoted, static
+from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap as wrap_native
+
+READERS = Readers(TypeError, IndexError, RuntimeError, static, least=1)
+_NUMBERS = (bool, int, float, complex, np.generic)
+
+
+# -- tensors ---------------------------------------------------------------------------------------
+
+
+def read_tensor(value: Any, at: Argument, x: Any = None) -> Native:
+    """Return a tensor as Wengert's; numbers and arrays are refused."""
+    if isinstance(value, Tensor):
+        return wrap_native(value._raw, value._node)
+    if type(value) is Native:
+        return value
+    raise TypeError(f"{at} is a {type(value).__name__}; give a tensor, as torch.tensor(x)")
+
+
+def tensor(
+    kinds: str = "biufc",
+    error: type[Exception] = RuntimeError,
+    become: Callable[[Native], Native] | None = None,
+) -> Kind:
+    """Return the kind of tensors whose numbers are of some kinds; `become` converts them."""
+    if kinds == "biufc" and become is None:
+        return Kind(read_tensor, tensor=True)
+
+    def read(value: Any, at: Argument, x: Any = None) -> Native:
+        found = read_tensor(value, at)
+        kind = found._raw.dtype.kind
+        if kind not in kinds:
+            raise error(f"{at} is a {type_name(found)}, which it does not take; {_instead(kind)}")
+        return found if become is None else become(found)
+
+    return Kind(read, tensor=True)
+
+
+def _instead(kind: str) -> str:
+    return "write x.abs() or x.real" if kind == "c" else "convert it first, as x.float()"
+
+
+def summed(x: Native) -> Native:
+    """Return x in the dtype that its sums have: int64 for whole numbers and booleans."""
+    return astype(x, np.dtype(np.int64)) if x._raw.dtype.kind in "biu" else x
+
+
+def floating(x: Native) -> Native:
+    """Return x with fractions: whole numbers in the default dtype."""
+    return astype(x, dtypes.floating(x._raw.dtype))
+
+
+def _operand(value: Any, at: Argument, x: Any) -> Any:
+    return value if isinstance(value, _NUMBERS) else read_tensor(value, at)
+
+
+def _read_promoted(values: Any, at: Any, x: Any) -> list[Native]:
+    return promoted(*[read_tensor(v, a) for v, a in zip(values, at, strict=True)])
+
+
+def _read_operands(values: Any, at: Any, x: Any) -> list[Native]:
+    return promoted(*[_operand(v, a, x) for v, a in zip(values, at, strict=True)])
+
+
+def _read_tensors(values: Any, at: Argument, x: Any) -> list[Native]:
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"{at} is a {type(values).__name__}; give a list or tuple of tensors")
+    return [read_tensor(v, at) for v in values]
+
+
+#: Any tensor.
+Input = Annotated[Native, tensor()]
+#: Tensors of real numbers and booleans; of numbers with fractions; of both.
+Real = Annotated[Native, tensor("biuf")]
+Inexact = Annotated[Native, tensor("fc")]
+Floating = Annotated[Native, tensor("f")]
+#: Tensors of numbers that have an order, for functions that are not implemented for others.
+Ordered = Annotated[Native, tensor("biuf", NotImplementedError)]
+#: Tensors in the dtype of their sums, and in one with fractions.
+Summed = Annotated[Native, tensor(become=summed)]
+Fractions = Annotated[Native, tensor(become=floating)]
+#: Tensors of one dtype, the one that all of them are promoted to; with numbers among them.
+Promoted = Annotated[Native, Kind(_read_promoted, tensor=True, together=True)]
+Operand = Annotated[Native, Kind(_read_operands, tensor=True, together=True)]
+#: A list or tuple of tensors.
+Tensors = Annotated[list[Native], Kind(_read_tensors, tensor=True)]
+
+
+# -- other arguments -------------------------------------------------------------------------------
+
+
+def _read_axes(value: Any, at: Argument, x: Any) -> tuple[int, ...]:
+    if isinstance(value, (tuple, list)) and not value:
+        value = None
+    return READERS.axes(value, at, x)
+
+
+def _read_one_or_all(value: Any, at: Argument, x: Any) -> tuple[int, ...]:
+    return all_axes(x) if value is None else (READERS.axis(value, at, x),)[: len(x._raw.shape)]
+
+
+def all_axes(x: Any) -> tuple[int, ...]:
+    """Return all axes of a tensor."""
+    return tuple(range(len(x._raw.shape)))
+
+
+def axes_of(dim: Any, x: Any, function: str = "") -> tuple[int, ...]:
+    """Return the axes of x that an argument `dim` means."""
+    return _read_axes(dim, Argument(function, "dim"), x)
+
+
+def _read_dtype(value: Any, at: Argument, x: Any) -> np.dtype:
+    return dtypes.to_numpy(value, str(at))
+
+
+Bool = Annotated[bool, Kind(READERS.truth, "type({0}) is bool")]
+Int = Annotated[int, Kind(READERS.integer, "type({0}) is int")]
+Number = Annotated[Any, Kind(READERS.number, "type({0}) is float")]
+#: Whole numbers: a sequence or one of them; given one by one as ``*sizes``.
+Ints = Annotated[tuple[int, ...], Kind(READERS.integers)]
+Sizes = Annotated[int, Kind(READERS.sizes)]
+#: One axis of the first tensor; some of its axes, all for None and for (); those that are named.
+Axis = Annotated[int, Kind(READERS.axis)]
+Axes = Annotated[Any, Kind(_read_axes)]
+NamedAxes = Annotated[Any, Kind(READERS.named_axes)]
+#: One axis, or all for None, as a tuple.
+OneOrAll = Annotated[Any, Kind(_read_one_or_all)]
+#: A dtype, as NumPy's.
+Dtype = Annotated[np.dtype, Kind(_read_dtype)]

@@ -1,0 +1,171 @@
+"""Windows as arrays, and as the columns of matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.backends.numpy_windows import Geometry
+from wengert.engine.cotangents import Block
+from wengert.engine.errors import ShapeError
+from wengert.engine.tensor import Tensor
+from wengert.ops import shapes
+from wengert.ops.batching import in_first_axis
+from wengert.ops.families import linear, position_map, sample
+from wengert.ops.neural.windows import (
+    Ints,
+    ascending,
+    batched,
+    fitting_windows,
+    per_axis,
+    seeing_part,
+    seen_part,
+    unbatched,
+)
+
+__all__ = ["fold", "unfold"]
+
+
+def by_definition(x: Any, kernel: Ints, size: Ints, geometry: Geometry, blank: Any = 0) -> Any:
+    """Return windows as (..., *kernel, *size), element by element: what tests compare with."""
+    lead = x.ndim - len(size)
+    out = np.full((*x.shape[:lead], *kernel, *size), blank, x.dtype)
+    for index in np.ndindex(*kernel, *size):
+        k, p = index[: len(size)], index[len(size) :]
+        i = [q * s + t * d - lo for q, t, s, lo, d in zip(p, k, *geometry, strict=True)]
+        if all(0 <= n < length for n, length in zip(i, x.shape[lead:], strict=True)):
+            out[(..., *index)] = x[(..., *i)]
+    return out
+
+
+def _unfold_transpose(xp: Any, g: Any, x_shape: Ints, geometry: Geometry) -> Any:
+    return xp.nn.fold_windows(g, size=tuple(x_shape[2:]), geometry=geometry)
+
+
+def _unfold_block(xp: Any, g: Block, x_shape: Ints, geometry: Geometry) -> Block | None:
+    values, region = ascending(xp, g)
+    middle = len(x_shape)
+    part = seen_part(region[middle:], region[2:middle], x_shape[2:], geometry)
+    if part is None:
+        return None
+    around = (*region[:2], *part[0])
+    return Block(x_shape, around, _unfold_transpose(xp, values, tuple(map(len, around)), part[1]))
+
+
+unfold_windows = position_map(
+    "nn.unfold_windows",
+    _unfold_transpose,
+    params=("kernel", "size", "geometry"),
+    block=_unfold_block,
+    batch=in_first_axis,
+    samples=[
+        sample((2, 1, 4, 5), kernel=(2, 2), size=(2, 2), geometry=Geometry((2, 2), (0, 0), (1, 1))),
+        sample((1, 2, 5), kernel=(3,), size=(4,), geometry=Geometry((1,), (1,), (1,))),
+        sample((0, 2, 4), kernel=(2,), size=(2,), geometry=Geometry((2,), (0,), (1,))),
+    ],
+    reference=by_definition,
+    doc="Return windows of x as (batch, channels, *kernel, *size), with 0 outside of x.",
+)
+
+
+def _fold_transpose(xp: Any, g: Any, x_shape: Ints, geometry: Geometry) -> Any:
+    middle = len(x_shape) // 2 + 1
+    kernel, size = tuple(x_shape[2:middle]), tuple(x_shape[middle:])
+    return xp.nn.unfold_windows(g, kernel=kernel, size=size, geometry=geometry)
+
+
+def _fold_block(xp: Any, g: Block, x_shape: Ints, geometry: Geometry) -> Block | None:
+    middle = len(x_shape) // 2 + 1
+    taps = tuple(map(range, x_shape[2:middle]))
+    part = seeing_part(xp, g, taps, x_shape[middle:], geometry)
+    if part is None:
+        return None
+    values, region, cut = part
+    around = (*region[:2], *taps, *region[2:])
+    return Block(x_shape, around, _fold_transpose(xp, values, tuple(map(len, around)), cut))
+
+
+def _fold_by_definition(x: Any, size: Ints, geometry: Geometry) -> Any:
+    middle = 2 + len(size)
+    out = np.zeros((*x.shape[:2], math.prod(size)), x.dtype)
+    which = np.arange(math.prod(size)).reshape(size) + 1
+    read = by_definition(which, x.shape[2:middle], x.shape[middle:], geometry)
+    for at in np.ndindex(*read.shape):
+        if read[at]:
+            out[:, :, read[at] - 1] += x[(slice(None), slice(None), *at)]
+    return out.reshape(*x.shape[:2], *size)
+
+
+fold_windows = linear(
+    "nn.fold_windows",
+    _fold_transpose,
+    params=("size", "geometry"),
+    block=_fold_block,
+    batch=in_first_axis,
+    samples=[
+        sample((2, 1, 2, 2, 2, 2), size=(4, 5), geometry=Geometry((2, 2), (0, 0), (1, 1))),
+        sample((1, 2, 3, 4), size=(5,), geometry=Geometry((1,), (1,), (1,))),
+        sample((1, 1, 2, 2, 3, 2), size=(5, 3), geometry=Geometry((2, 1), (1, 0), (2, 1))),
+    ],
+    reference=_fold_by_definition,
+    doc="Return (batch, channels, *size) with windows added up where they overlap.",
+)
+
+
+def unfold(
+    x: Any, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1
+) -> Tensor:
+    """Return windows as columns: (batch, channels times taps, places).
+
+    x is (batch, channels, *spatial), with any number of spatial axes. It may lack the batch axis
+    if `kernel_size` has a number for each spatial axis.
+    `wg.nn.unfold([[[1.0, 2.0, 3.0]]], 2)` is `[[[1.0, 2.0], [2.0, 3.0]]]`.
+    """
+    x = shapes.tensor(x, "unfold")
+    many = isinstance(kernel_size, (tuple, list))
+    spatial = len(kernel_size) if many and len(kernel_size) > 1 else x.ndim - 2
+    if spatial < 1:
+        raise ShapeError(f"unfold: x has shape {x.shape}; expected (batch, channels, *spatial)")
+    x, had_batch = batched(x, spatial, "unfold")
+    kernel = per_axis(kernel_size, spatial, "unfold", "kernel_size", 1)
+    size, geometry, _ = fitting_windows("unfold", x.shape[2:], kernel, stride, padding, dilation)
+    windows = unfold_windows(x, kernel=kernel, size=size, geometry=geometry)
+    shape = (x.shape[0], x.shape[1] * math.prod(kernel), math.prod(size))
+    return unbatched(shapes.reshape(windows, shape), had_batch)
+
+
+def fold(
+    x: Any,
+    output_size: Any,
+    kernel_size: Any,
+    *,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+) -> Tensor:
+    """Return images (batch, channels, *output_size) from columns, added where they overlap.
+
+    It is the transpose of `unfold`, and takes (batch, channels times taps, places).
+    `output_size` has a number for each spatial axis.
+    `wg.nn.fold([[[1.0, 2.0], [2.0, 3.0]]], (3,), 2)` is `[[[1.0, 4.0, 3.0]]]`.
+    """
+    x = shapes.tensor(x, "fold")
+    if not isinstance(output_size, (tuple, list)):
+        raise TypeError(
+            f"fold: output_size is {output_size!r}; expected a tuple, one for each axis"
+        )
+    spatial = len(output_size)
+    size = per_axis(output_size, spatial, "fold", "output_size", 1)
+    x, had_batch = batched(x, 1, "fold")
+    kernel = per_axis(kernel_size, spatial, "fold", "kernel_size", 1)
+    places, geometry, _ = fitting_windows("fold", size, kernel, stride, padding, dilation)
+    taps = math.prod(kernel)
+    if x.shape[1] % taps or x.shape[2] != math.prod(places):
+        raise ShapeError(
+            f"fold: x has shape {x.shape}; expected a multiple of {taps} (taps of a kernel of "
+            f"{kernel}) and {math.prod(places)} places, which {size} has"
+        )
+    windows = shapes.reshape(x, (x.shape[0], x.shape[1] // taps, *kernel, *places))
+    return unbatched(fold_windows(windows, size=size, geometry=geometry), had_batch)

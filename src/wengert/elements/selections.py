@@ -62,7 +62,7 @@ class Selected:
         return index_transpose(xp, g, self._whole, self._parts)
 
     def pick(self, xp: Any, g: Any) -> Any:
-        """Return g[key], at the cost of what is asked for and what there is."""
+        """Return g[key], reading only the part of a Block that overlaps it."""
         region = self.region
         box = selected(xp, g, region)
         offsets = iter(region)

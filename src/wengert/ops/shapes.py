@@ -167,8 +167,14 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     """Return x in another shape; -1 is inferred. `wg.reshape([1, 2], (2, -1))` is `[[1], [2]]`."""
     x = tensor(x, "reshape")
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
-    if -1 in shape:
-        rest = math.prod(n for n in shape if n != -1)
+    if shape and min(shape) < 0:
+        known = [n for n in shape if n != -1]
+        rest = math.prod(known)
+        if min(known, default=0) < 0 or len(known) < len(shape) - 1 or not (rest or x.size):
+            raise ShapeError(
+                f"reshape: shape {x.shape} does not say what {shape} means; give lengths of 0 or "
+                "more, and -1 once at most"
+            )
         fill = x.size // rest if rest else 0
         shape = tuple(fill if n == -1 else n for n in shape)
     if math.prod(shape) != x.size:

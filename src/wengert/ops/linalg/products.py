@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.engine.tensor import Tensor
-from wengert.ops import elementwise, reductions, shapes
+from wengert.ops import elementwise, joining, reductions, shapes
 from wengert.ops.checks import misfit
 from wengert.ops.contractions import matmul, outer, tensordot, vecdot
 from wengert.ops.families import composite, one_axis, sample
@@ -114,7 +114,7 @@ def block_diag(*arrays: Any) -> Tensor:
         around = [(0, 0)] * (x.ndim - 1) + [(left, width - left - x.shape[-1])]
         rows.append(shapes.pad(x, around))
         left += x.shape[-1]
-    return shapes.concat(rows, axis=-2)
+    return joining.concat(rows, axis=-2)
 
 
 def multi_dot(arrays: Sequence[Any], /) -> Tensor:

@@ -22,7 +22,7 @@ from wengert.engine.node import Node
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import elementwise, shapes
+from wengert.ops import elementwise, joining, shapes
 from wengert.ops.batching import as_it_is, full, full_parameter
 from wengert.ops.checks import misfit
 from wengert.ops.families import Sample, linear, sample, special, zero
@@ -458,7 +458,7 @@ def _by_length(x: Tensor, size: Ints, kernel: Ints) -> Tensor:
         parts.append(_by_length(taken, size, (*kernel, length)))
         order.append(places)
     back = np.argsort(np.concatenate(order))
-    return parts[0] if len(parts) == 1 else _picked(shapes.concat(parts, axis=axis), axis, back)
+    return parts[0] if len(parts) == 1 else _picked(joining.concat(parts, axis=axis), axis, back)
 
 
 def _picked(x: Tensor, axis: int, index: np.ndarray) -> Tensor:

@@ -11,7 +11,8 @@ import numpy as np
 
 from wengert.ops.families import one_axis
 from wengert.ops.numpy.ufuncs import Function, by_name, is_tensor, values, wg
-from wengert.ops.shapes import renewed, scatter_flat, tensor
+from wengert.ops.positions import scatter_flat
+from wengert.ops.shapes import renewed, tensor
 
 _ALL = slice(None)
 

@@ -193,7 +193,7 @@ class _Pieces(_Schedule):
         count = len(boundaries)
         if len(pieces) != count + 1:
             raise ValueError(
-                f"{self._name}: got {len(pieces)} {what} for {count} boundaries; expected {count + 1}"
+                f"{self._name}: got {len(pieces)} {what} for {count} boundaries; expected one more"
             )
         for piece in pieces:
             if what == "values":

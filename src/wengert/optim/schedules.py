@@ -193,7 +193,8 @@ class _Pieces(_Schedule):
         count = len(boundaries)
         if len(pieces) != count + 1:
             raise ValueError(
-                f"{self._name}: got {len(pieces)} {what} for {count} boundaries; expected one more"
+                f"{self._name}: got {len(pieces)} {what} for {count} boundaries; "
+                f"expected {count + 1}"
             )
         for piece in pieces:
             if what == "values":

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch import devices, dtypes
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import no_grad
@@ -442,11 +442,7 @@ class Module:
     ) -> Any:
         """Return all parameters and lasting buffers by their paths."""
         if args:
-            warnings.warn(
-                "write state_dict(destination=..., prefix=...), with names",
-                FutureWarning,
-                2,
-            )
+            warn("write state_dict(destination=..., prefix=...), with names", FutureWarning)
             destination = args[0] if destination is None else destination
             prefix = args[1] if len(args) > 1 and not prefix else prefix
             keep_vars = args[2] if len(args) > 2 and not keep_vars else keep_vars

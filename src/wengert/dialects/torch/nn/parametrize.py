@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.containers import ModuleDict, ModuleList
 from wengert.dialects.torch.nn.layers.calls import F
@@ -383,12 +383,7 @@ def _from_length(g: Any, v: Any, training: bool, dim: int) -> Any:
 
 def _old_weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Have a parameter computed from its length and its direction before each call."""
-    warnings.warn(
-        "torch.nn.utils.weight_norm is the old form; write "
-        "torch.nn.utils.parametrizations.weight_norm",
-        FutureWarning,
-        stacklevel=2,
-    )
+    warn("nn.utils.weight_norm is old; write nn.utils.parametrizations.weight_norm", FutureWarning)
     axis = -1 if dim is None else dim
     hook = _BeforeCall("weight_norm", name, ("_g", "_v"), partial(_from_length, dim=axis))
     hook.register(module)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.nn.layers.calls import Call, F, Weighted, layer, offer
 
 
@@ -20,11 +20,7 @@ class Hardtanh(
         for new in ("min_val", "max_val"):
             old = options.pop(f"{new}ue")
             if old is not None:
-                warnings.warn(
-                    f"`{new}ue` is the old name of an argument; write `{new}`",
-                    FutureWarning,
-                    stacklevel=3,
-                )
+                warn(f"`{new}ue` is an old name; write `{new}`", FutureWarning)
                 options[new] = old
         super()._init_with(**options)
         if self.max_val <= self.min_val:
@@ -57,9 +53,8 @@ class PReLU(
 # -- along an axis ---------------------------------------------------------------------------------
 
 
-class _AlongAxis(Call, takes="dim=None", passes="_stacklevel", shown="dim="):
-    #: a warning is for the line that calls the module
-    _stacklevel = 5
+class _AlongAxis(Call, takes="dim=None", shown="dim="):
+    pass
 
 
 class Softmax2d(Call):
@@ -69,7 +64,7 @@ class Softmax2d(Call):
         """Return the function along the channels."""
         if input.ndim not in (3, 4):
             raise ValueError(f"Softmax2d: the input has {input.ndim} axes; give 3 or 4")
-        return F.softmax(input, -3, _stacklevel=5)
+        return F.softmax(input, -3)
 
 
 offer(

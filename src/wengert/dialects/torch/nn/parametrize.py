@@ -312,12 +312,9 @@ class _SpectralNorm(Module):
 
 
 def spectral_norm(
-    module: Any,
-    name: str = "weight",
-    n_power_iterations: int = 1,
-    eps: float = 1e-12,
+    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
     dim: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Have a parameter divided by its largest singular value."""
     weight = getattr(module, name, None)
     if not is_tensor(weight):
@@ -407,12 +404,9 @@ def _scaled(weight: Any, u: Any, v: Any, training: bool, dim: int, eps: float, t
 
 
 def _old_spectral_norm(
-    module: Any,
-    name: str = "weight",
-    n_power_iterations: int = 1,
-    eps: float = 1e-12,
+    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
     dim: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Have a parameter divided by its largest singular value before each call."""
     _check_iterations(n_power_iterations)
     axis = _first_axis(module, dim)

@@ -67,30 +67,25 @@ class Softmax2d(Call):
         return F.softmax(input, -3)
 
 
+#: What the layers take whose function has their name.
+_TAKES = {
+    "ReLU": "inplace", "SiLU": "inplace", "Mish": "inplace", "SELU": "inplace",
+    "Threshold": "threshold, value, inplace", "RReLU": "lower, upper, inplace",
+    "ELU": "alpha, inplace", "CELU": "alpha, inplace", "GELU": "approximate",
+    "Softplus": "beta=1.0, threshold=20.0", "LogSigmoid": "", "Softsign": "", "Tanhshrink": "",
+    "GLU": "dim",
+}  # fmt: skip
 offer(
     "activation",
     *(Hardtanh, ReLU6, PReLU, Softmax2d),
-    layer("ReLU", function="relu", takes="inplace"),
-    layer("SiLU", function="silu", takes="inplace"),
-    layer("Mish", function="mish", takes="inplace"),
-    layer("SELU", function="selu", takes="inplace"),
+    *[layer(name, function=name.lower(), takes=takes) for name, takes in _TAKES.items()],
+    layer("LeakyReLU", function="leaky_relu", takes="negative_slope, inplace"),
     layer("Hardsigmoid", function="hardsigmoid", takes="inplace", shown=""),
     layer("Hardswish", function="hardswish", takes="inplace", shown=""),
-    layer("Threshold", function="threshold", takes="threshold, value, inplace"),
-    layer("RReLU", function="rrelu", takes="lower, upper, inplace"),
-    layer("LeakyReLU", function="leaky_relu", takes="negative_slope, inplace"),
-    layer("ELU", function="elu", takes="alpha, inplace"),
-    layer("CELU", function="celu", takes="alpha, inplace"),
-    layer("GELU", function="gelu", takes="approximate"),
-    layer("Softplus", function="softplus", takes="beta=1.0, threshold=20.0"),
     layer("Hardshrink", function="hardshrink", takes="lambd", shown="lambd"),
     layer("Softshrink", function="softshrink", takes="lambd", shown="lambd"),
     layer("Sigmoid", function="sigmoid", doc="1 / (1 + exp(-x))."),
     layer("Tanh", function="tanh", doc="tanh(x)."),
-    layer("LogSigmoid", function="logsigmoid"),
-    layer("Softsign", function="softsign"),
-    layer("Tanhshrink", function="tanhshrink"),
-    layer("GLU", function="glu", takes="dim"),
     layer("Softmax", _AlongAxis, function="softmax"),
     layer("LogSoftmax", _AlongAxis, function="log_softmax"),
     layer("Softmin", _AlongAxis, function="softmin"),

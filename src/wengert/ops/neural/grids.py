@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import contractions, conventions, indexing, reductions, shapes
+from wengert.ops import contractions, conventions, indexing, joining, reductions, shapes
 from wengert.ops import elementwise as ew
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -106,7 +106,7 @@ def grid_sample(
         ]
     if mode == "nearest":
         y = _picked(flat, [np.rint(p._raw) for p in axes], image)
-        nothing = reductions.sum(shapes.stack([p * 0 for p in axes]), axis=0)
+        nothing = reductions.sum(joining.stack([p * 0 for p in axes]), axis=0)
         y = y + shapes.expand_dims(nothing, axis=1)  # a derivative that is zero
     else:
         y = _combined(flat, axes, image, mode, padding_mode, align_corners)

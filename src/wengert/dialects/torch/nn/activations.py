@@ -10,6 +10,7 @@ import numpy as np
 from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch import conventions, memory
 from wengert.dialects.torch.axes import kind_of, unable
+from wengert.dialects.torch.generators import default_generator
 from wengert.dialects.torch.kinds import Axis, Dtype, Input, floating
 from wengert.dialects.torch.nn import kinks
 from wengert.dialects.torch.nn.arguments import (
@@ -22,7 +23,7 @@ from wengert.dialects.torch.nn.arguments import (
     misfit,
     number,
 )
-from wengert.dialects.torch.random import _exponential, default_generator
+from wengert.dialects.torch.random import exponential
 from wengert.dialects.torch.table import NAMES, guarded, offered, offered_as, plain, put
 from wengert.dialects.torch.tensors import Tensor, astype, ns, of_one, only_tensor
 from wengert.engine.record import apply
@@ -271,7 +272,7 @@ _of_functional("softmin", guarded(_softmin, "SoftmaxBackward0"))
 
 
 def _gumbel(size: tuple[int, ...], kind: np.dtype) -> np.ndarray:
-    waits = _exponential(default_generator, math.prod(size), kind).astype(kind)
+    waits = exponential(default_generator, math.prod(size)).astype(kind)
     return -np.log(waits.reshape(size))
 
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind, warn
 from wengert.dialects.torch.axes import kind_of, labelled, unable
+from wengert.dialects.torch.generators import default_generator
 from wengert.dialects.torch.kinds import Input, Int, read_tensor
 from wengert.dialects.torch.memory import overwrite
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.arguments import Alike, F, functional, is_batched, misfit, wrong
-from wengert.dialects.torch.random import _happens, default_generator
+from wengert.dialects.torch.random import happens
 from wengert.dialects.torch.table import guarded, in_place, offered, put
 from wengert.dialects.torch.tensors import Tensor, ns, only_tensor, values_of
 from wengert.engine.tensor import Tensor as Native
@@ -272,7 +273,7 @@ def _dropped(x: Input, p: float, by_channel: bool, alpha: bool) -> Native:
 
 
 def _kept(size: tuple[int, ...], chance: float, kind: np.dtype) -> np.ndarray:
-    return _happens(default_generator, chance, math.prod(size)).reshape(size).astype(kind)
+    return happens(default_generator, chance, math.prod(size)).reshape(size).astype(kind)
 
 
 def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = False) -> Any:

@@ -76,8 +76,8 @@ def _by_channels(
         mean, variance = (astype(ns.copy(constant(v)), kind) for v in (mean, variance))
         return normalisation.batch_norm(x, mean, variance, w, b, eps=float(eps))
     others = (0, *range(2, x.ndim))
-    y = normalisation._standard(x, axis=others, eps=float(eps))
-    y = normalisation._affine(y, w, b, (1,), name)
+    y = normalisation.standard(x, axis=others, eps=float(eps))
+    y = normalisation.affine(y, w, b, (1,), name)
     _move_towards((running_mean, running_var), x, others, float(momentum))
     return y
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch import conventions, memory
 from wengert.dialects.torch.axes import kind_of, unable
 from wengert.dialects.torch.generators import default_generator
@@ -244,19 +244,16 @@ def log_softmax(input: Input, dim: Axis, dtype: Dtype | None = None) -> Native:
     return _lines(special.log_softmax, input, dim, dtype, "log_softmax")
 
 
-def _usual_axis(input: Any, name: str, stacklevel: int) -> int:
+def _usual_axis(input: Any, name: str) -> int:
     """Return the axis that is meant where none is given, which PyTorch warns about."""
-    warnings.warn(
-        f"{name}: no axis was given, and one was guessed from the shape; write dim=",
-        stacklevel=stacklevel,
-    )
+    warn(f"{name}: no axis was given, and one was guessed from the shape; write dim=")
     return 0 if only_tensor(input, name).ndim in (0, 1, 3) else 1
 
 
 def _of_functional(name: str, function: Any) -> None:
     def call(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
         if dim is None:
-            dim = _usual_axis(input, name, _stacklevel)
+            dim = _usual_axis(input, name)
         return function(input, dim, dtype)
 
     call.__name__ = call.__qualname__ = name

@@ -74,7 +74,11 @@ def lengths(value: Any, count: int, name: str, what: str) -> Ints:
 
 def _read_alike(values: Any, at: tuple[Argument, ...], x: Any) -> list[Native | None]:
     given = [None if v is None else read_tensor(v, a) for v, a in zip(values, at, strict=True)]
-    check_one_dtype(at[0].function, **{a.name: v for a, v in zip(at, given, strict=True)})
+    kind = given[0]._raw.dtype  # type: ignore[union-attr]
+    for v in given:
+        if v is not None and v._raw.dtype is not kind:
+            check_one_dtype(at[0].function, **{a.name: v for a, v in zip(at, given, strict=True)})
+            break
     return given
 
 

@@ -36,13 +36,9 @@ def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = N
 
 @_offered
 def trunc_normal_(
-    tensor: Any,
-    mean: float = 0.0,
-    std: float = 1.0,
-    a: float = -2.0,
-    b: float = 2.0,
+    tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
     generator: Any = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Fill a tensor with normal numbers, of which only those from `a` to `b` are taken."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warn(

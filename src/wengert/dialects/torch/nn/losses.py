@@ -51,10 +51,14 @@ def reduction_of(size_average: Any, reduce: Any, reduction: Any) -> str:
 
 
 def _read_reduction(values: Any, at: Any, x: Any) -> tuple[Any, ...]:
-    size_average, reduce = values[:-1] or (None, None)
-    return (*values[:-1], reduction_of(size_average, reduce, values[-1]))
+    if values in _USUAL:
+        return tuple(values)
+    old, reduction = values[:-1], values[-1]
+    size_average, reduce = old or (None, None)
+    return (*old, reduction_of(size_average, reduce, reduction))
 
 
+_USUAL = tuple((*old, name) for old in ((None, None), ()) for name in ("mean", "sum", "none"))
 #: How losses are reduced: `reduction`, with or without `size_average` and `reduce` before it.
 Reduction = Annotated[Any, Kind(_read_reduction, together=True)]
 
@@ -66,10 +70,13 @@ def _reduced(each: Native, reduction: str, label: str = "") -> Native:
     example, and the result has its name for the reduction.
     """
     if reduction == "mean":
-        each, label = _mean(each), label and "MeanBackward0"
+        each = _mean(each)
     elif reduction == "sum":
-        each, label = ns.sum(each), label and "SumBackward0"
-    return labelled(each, label) if label else each
+        each = ns.sum(each)
+    return labelled(each, _REDUCED.get(reduction, label)) if label else each
+
+
+_REDUCED = {"mean": "MeanBackward0", "sum": "SumBackward0"}
 
 
 def _mean(each: Native, axis: int | None = None) -> Native:
@@ -89,22 +96,15 @@ def loss(after: str = "", each: str = "") -> Callable[[Callable[..., Native]], C
 
     The function that it offers also takes `size_average`, `reduce` and `reduction`, behind the
     parameter `after` or behind all. `each` is what PyTorch calls the losses of each example, if it
-    has no operation of its own. A function whose last parameter is `reduction` reduces by itself.
+    has no operation of its own.
     """
 
     def declare(function: Callable[..., Native]) -> Callable[..., Any]:
         takes = list(signature(function).parameters.values())
-        by_itself = takes[-1].name == "reduction"
-        takes = takes[:-1] if by_itself else takes
         place = [p.name for p in takes].index(after) + 1 if after else len(takes)
 
         def body(*args: Any) -> Native:
-            own, reduction = args[:place] + args[place + 3 :], args[place + 2]
-            return (
-                function(*own, reduction)
-                if by_itself
-                else _reduced(function(*own), reduction, each)
-            )
+            return _reduced(function(*args[:place], *args[place + 3 :]), args[place + 2], each)
 
         body.__name__, body.__doc__ = function.__name__, function.__doc__
         takes[place:place] = _FLAGS
@@ -136,7 +136,7 @@ def _pair(kinds: str) -> Kind:
     """Return the kind of two tensors that get one dtype and shape."""
 
     def read(values: Any, at: tuple[Argument, Argument], _: Any) -> list[Native]:
-        x, t = (read_tensor(value, where) for value, where in zip(values, at, strict=True))
+        x, t = read_tensor(values[0], at[0]), read_tensor(values[1], at[1])
         if x.shape != t.shape:
             warn(
                 f"the target has shape {list(t.shape)} and the input {list(x.shape)}, so both are "
@@ -167,16 +167,21 @@ def _weighted(each: Native, weight: Native | None, reduction: str) -> Native:
     return _reduced(each * weight, reduction)
 
 
-@loss(after="target")
-def mse_loss(input: Pair, target: Pair, weight: Input | None = None, reduction: Any = "") -> Native:
+@functional()
+def mse_loss(
+    input: Pair, target: Pair, size_average: Reduction = None, reduce: Reduction = None,
+    reduction: Reduction = "mean", weight: Input | None = None,
+) -> Native:  # fmt: skip
     """Return the squares of the differences."""
-    return _weighted(elementwise.square(input - target), weight, reduction)
+    each = elementwise.square(input - target)
+    return _reduced(each, reduction) if weight is None else _weighted(each, weight, reduction)
 
 
-@loss(after="target", each="AbsBackward0")
+@functional(label="MeanBackward0")
 def l1_loss(
-    input: NumberPair, target: NumberPair, weight: Input | None = None, reduction: Any = ""
-) -> Native:
+    input: NumberPair, target: NumberPair, size_average: Reduction = None,
+    reduce: Reduction = None, reduction: Reduction = "mean", weight: Input | None = None,
+) -> Native:  # fmt: skip
     """Return the sizes of the differences."""
     if reduction == "mean" and kind_of(input) not in "fc":
         raise RuntimeError(f"losses of {input.dtype} have no mean; write x.float()")
@@ -187,13 +192,13 @@ def l1_loss(
 
 
 @loss(after="target")
-def smooth_l1_loss(input: Pair, target: Pair, beta: float = 1.0, reduction: Any = "") -> Native:
+def smooth_l1_loss(input: Pair, target: Pair, beta: float = 1.0) -> Native:
     """Return half the squares of differences over beta, and lines of slope 1 beyond beta."""
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss: beta is {beta}; give 0 or more")
     if beta == 0:
-        return labelled(_reduced(_size(input - target), reduction), "MeanBackward0")
-    return _reduced(losses.huber_terms(input - target, delta=float(beta)) / float(beta), reduction)
+        return _size(input - target)
+    return losses.huber_terms(input - target, delta=float(beta)) / float(beta)
 
 
 @functional()

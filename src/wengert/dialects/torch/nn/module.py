@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch import devices, dtypes
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import no_grad
@@ -442,21 +442,16 @@ class Module:
     ) -> Any:
         """Return all parameters and lasting buffers by their paths."""
         if args:
-            warnings.warn(
-                "write state_dict(destination=..., prefix=...), with names",
-                FutureWarning,
-                2,
-            )
+            warn("write state_dict(destination=..., prefix=...), with names", FutureWarning)
             destination = args[0] if destination is None else destination
             prefix = args[1] if len(args) > 1 and not prefix else prefix
             keep_vars = args[2] if len(args) > 2 and not keep_vars else keep_vars
         return module_state.saved(self, destination, prefix, keep_vars)
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        for name, value in module_state.own_tensors(self).items():
-            destination[prefix + name] = value if keep_vars else value.detach()
-        if type(self).get_extra_state is not Module.get_extra_state:
-            destination[prefix + module_state.EXTRA] = self.get_extra_state()
+    _save_to_state_dict = module_state.save_own
+    _load_from_state_dict = module_state.load_own
+    get_extra_state = module_state.get_extra_state
+    set_extra_state = module_state.set_extra_state
 
     def load_state_dict(
         self, state_dict: Any, strict: bool = True, assign: bool = False
@@ -465,36 +460,6 @@ class Module:
         loading = module_state.Loading(state_dict, assign)
         loading.load(self, loading.state)
         return loading.finish(self, strict)
-
-    def _load_from_state_dict(
-        self,
-        state_dict: Any,
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
-        for hook in self._load_state_dict_pre_hooks.values():
-            hook(
-                state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
-                error_msgs,
-            )  # fmt: skip
-        assign = local_metadata.get("assign_to_params_buffers", False)
-        takes_extra = type(self).set_extra_state is not Module.set_extra_state
-        module_state.load_own(
-            self, state_dict, prefix, assign, strict, missing_keys, unexpected_keys, error_msgs,
-            takes_extra,
-        )  # fmt: skip
-
-    def get_extra_state(self) -> Any:
-        """Return what is saved besides tensors; a subclass says what."""
-        raise RuntimeError("get_extra_state() is not there; write it where set_extra_state is")
-
-    def set_extra_state(self, state: Any) -> None:
-        """Take what `get_extra_state` returned."""
-        raise RuntimeError("set_extra_state() is not there; write it where get_extra_state is")
 
     # -- what it looks like ------------------------------------------------------------------------
 

@@ -33,10 +33,7 @@ def _gradients(parameters: Any) -> list[Any]:
 @_offered("clip_grad")
 @no_grad
 def get_total_norm(
-    tensors: Any,
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
-    foreach: bool | None = None,
+    tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None
 ) -> Any:
     """Return the norm of all numbers of some tensors."""
     several = [tensors] if is_tensor(tensors) else list(tensors)
@@ -67,12 +64,9 @@ def clip_grads_with_norm_(
 @_offered("clip_grad")
 @no_grad
 def clip_grad_norm_(
-    parameters: Any,
-    max_norm: float,
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Scale the gradients of parameters so that their norm is no larger, and return what it was."""
     several = [parameters] if is_tensor(parameters) else list(parameters)
     if not several:
@@ -132,18 +126,14 @@ put(("nn.utils.stateless.functional_call",), func.functional_call)
 
 
 def pad_sequence(
-    sequences: Any,
-    batch_first: bool = False,
-    padding_value: float = 0.0,
+    sequences: Any, batch_first: bool = False, padding_value: float = 0.0,
     padding_side: str = "right",
-) -> Any:
+) -> Any:  # fmt: skip
     """Return sequences of different lengths in one tensor, with a number where they are over."""
     if padding_side not in ("right", "left"):
         raise RuntimeError(f"padding_side is {padding_side!r}; give 'right' or 'left'")
     if not isinstance(sequences, Iterable):
-        raise RuntimeError(
-            f"pad_sequence: got a {type(sequences).__name__}; give a list of tensors"
-        )
+        raise RuntimeError(f"got a {type(sequences).__name__}; give a list of tensors")
     several = list(sequences)
     if not several:
         raise RuntimeError("pad_sequence: got no sequences; give one at least")

@@ -104,10 +104,11 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: A
 
 @plain("while_loop")
 def while_loop(
-    cond: Any, body: Any, loop_vars: Any, *, maximum_iterations: Any = None, **ignored: Any
-) -> Any:
+    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any = None, *,
+    maximum_iterations: Any = None, **ignored: Any,
+) -> Any:  # fmt: skip
     """Return what `body`, called again and again while `cond` holds, makes of some values."""
-    ignore("while_loop", ignored, "shape_invariants", *_LOOP)
+    ignore("while_loop", ignored, *_LOOP)
     _check_callable(cond, "cond")
     _check_callable(body, "body")
     if not isinstance(loop_vars, (list, tuple)) or not loop_vars:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -42,8 +42,6 @@ class _OfFunction(Initializer):
     Whenever it is called, the random numbers are the same.
     """
 
-    _function: ClassVar[Callable[..., Any]]
-
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         if "seed" in self._config:
@@ -72,10 +70,8 @@ def _initializer(name: str, base: type = _OfFunction, **fixed: Any) -> Callable[
 
     def declare(function: Callable[..., Any]) -> Any:
         options = {k: v for k, v in options_of(function, 1).items() if k not in fixed}
-        call = functools.partial(function, **fixed) if fixed else staticmethod(function)
-        kind = configured(
-            "initializers", name, base, options, _function=call, __doc__=function.__doc__
-        )
+        call = functools.partial(function, **fixed) if fixed else function
+        kind = configured("initializers", name, base, options, call, __doc__=function.__doc__)
         keras("initializers", snake(name))(kind)
         _BY_NAME[name] = _BY_NAME[snake(name)] = kind
         return function

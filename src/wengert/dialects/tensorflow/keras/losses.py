@@ -170,8 +170,6 @@ class Loss(Configured):
 class _OfFunction(Loss):
     """A loss that is a function with some options."""
 
-    _function: ClassVar[Callable[..., Any]]
-
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """Return the loss; lists of targets and predictions must have one form."""
         if is_nested(y_true) or is_nested(y_pred):
@@ -215,8 +213,7 @@ def _loss(
         own = options_of(function, 2)
         defaults = {**own, "reduction": _MEAN, "name": label or function.__name__, "dtype": None}
         defaults = {option: defaults[option] for option in order.split() or defaults}
-        attributes = {"_function": staticmethod(function), "__doc__": function.__doc__}
-        _CLASSES[name] = configured("losses", name, base, defaults, **attributes)
+        _CLASSES[name] = configured("losses", name, base, defaults, function)
         return function
 
     return declare

@@ -362,7 +362,6 @@ _FORMULAS = {
 class _OfFormula(Optimizer):
     """An optimiser with a formula."""
 
-    _formula: ClassVar[Formula]
     #: Where the formula differs from PyTorch's.
     _convention: ClassVar[dict[str, Any]]
     #: The hyperparameters that are rounded to single precision.
@@ -390,7 +389,7 @@ class _OfFormula(Optimizer):
             slots = self._slots[self._index[id(v)]]
             state: dict[str, Any] = {key: raw(slot) for key, slot in slots.items()}
             state["step"] = step
-            v.assign(made(formulas.stepped(type(self)._formula, raw(v), g, state, options)))
+            v.assign(made(formulas.stepped(type(self)._function, raw(v), g, state, options)))
             for key, slot in slots.items():
                 slot.assign(made(state[key]))
 
@@ -427,9 +426,8 @@ def _optimizer(
 ) -> None:
     """Offer an optimiser: its formula, its own options, its slots, and what the formula does."""
     own = {"learning_rate": 0.001, **hyperparameters}
-    attributes = {"_formula": staticmethod(formula), "_kept": kept, "_rounded": rounded,
-                  "_convention": convention, "__doc__": doc}  # fmt: skip
-    kind = configured("optimizers", name, base, own | (_COMMON | own), **attributes)
+    attributes = {"_kept": kept, "_rounded": rounded, "_convention": convention, "__doc__": doc}
+    kind = configured("optimizers", name, base, own | (_COMMON | own), formula, **attributes)
     _BY_NAME[name] = _BY_NAME[name.lower()] = kind
 
 

@@ -74,6 +74,8 @@ class Configured:
 
     #: The options in their order, with their defaults.
     _defaults: ClassVar[Mapping[str, Any]] = {}
+    #: What an object computes with, if it is made by `configured`.
+    _function: ClassVar[Callable[..., Any]]
     #: The error about options that there are not.
     _unknown: ClassVar[type[Exception]] = TypeError
 
@@ -106,8 +108,12 @@ class Configured:
 
 
 def configured(
-    part: str, name: str, base: type, defaults: Mapping[str, Any], **attributes: Any
+    part: str, name: str, base: type, defaults: Mapping[str, Any], function: Any, **attributes: Any
 ) -> Any:
-    """Return a new class of objects with these options, offered as `tf.keras.<part>.<name>`."""
-    shared = {"_defaults": defaults, "__module__": base.__module__}
+    """Return a new class of objects, offered as `tf.keras.<part>.<name>`.
+
+    They have these options, and compute with a function, from which the class has its docstring.
+    """
+    shared = {"_defaults": defaults, "__module__": base.__module__, "__doc__": function.__doc__}
+    shared["_function"] = staticmethod(function)
     return keras(part, name)(type(name, (base,), shared | attributes))

@@ -37,8 +37,6 @@ class LearningRateSchedule(Configured):
 class _OfFormula(LearningRateSchedule):
     """A schedule that is a formula of the step and of its options."""
 
-    _formula: ClassVar[Callable[..., Any]]
-
     def __init__(self, *args: Any, **options: Any) -> None:
         Configured.__init__(self, *args, **options)
         for name, given in self._config.items():
@@ -52,7 +50,7 @@ class _OfFormula(LearningRateSchedule):
         first = next(iter(options.values()))
         kind = convert(first).dtype
         steps = np.asarray(convert(step).numpy()).astype(kind)
-        return made(np.asarray(type(self)._formula(steps, **options), kind))
+        return made(np.asarray(type(self)._function(steps, **options), kind))
 
 
 def _schedule(name: str, label: str = "", after: int = 9) -> Callable[[Any], Any]:
@@ -64,8 +62,7 @@ def _schedule(name: str, label: str = "", after: int = 9) -> Callable[[Any], Any
     def declare(formula: Callable[..., Any]) -> Any:
         options = list(options_of(formula, 1).items())
         options.insert(after, ("name", label or name))
-        attributes = {"_formula": staticmethod(formula), "__doc__": formula.__doc__}
-        return configured("optimizers.schedules", name, _OfFormula, dict(options), **attributes)
+        return configured("optimizers.schedules", name, _OfFormula, dict(options), formula)
 
     return declare
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from wengert.dialects.tensorflow import tensors
 from wengert.dialects.tensorflow.conventions import maximum, select, sqrt
-from wengert.dialects.tensorflow.creation import integers
 from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import as_is
+from wengert.dialects.tensorflow.kinds import integers
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import offered
 from wengert.dialects.tensorflow.tensors import check_dtypes, convert, is_tensor, outward, pair

@@ -260,7 +260,7 @@ def _plain(tensor: Native) -> Native:
     return wrap(tensor._raw)
 
 
-operators.install(Variable, index=False)
+operators.install(Variable)
 
 
 def _of_no_none(compared: Any) -> Any:

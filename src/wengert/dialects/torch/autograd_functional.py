@@ -12,10 +12,9 @@ from wengert.dialects.torch import func as transforms
 from wengert.dialects.torch import gradients
 from wengert.dialects.torch.callbacks import no_transform
 from wengert.dialects.torch.modes import enable_grad
+from wengert.dialects.torch.nodes import alias
 from wengert.dialects.torch.table import plain, put
 from wengert.dialects.torch.tensors import Tensor, made
-from wengert.engine.node import new_node
-from wengert.engine.op import ALIAS
 
 
 def _tuple(value: Any, what: str) -> tuple[bool, tuple[Any, ...]]:
@@ -33,9 +32,7 @@ def _inputs(parts: tuple[Any, ...], create_graph: bool) -> list[Any]:
     found = []
     for part in parts:
         if create_graph and part.requires_grad:
-            node = part._node
-            alias = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
-            found.append(made(part._raw, alias))
+            found.append(made(part._raw, alias(part._node)))
         else:
             found.append(made(part._raw).requires_grad_())
     return found
@@ -183,13 +180,9 @@ def _check_strict(func: Callable[..., Any], parts: tuple[Any, ...], create: bool
 
 @plain("autograd.functional.jacobian")
 def jacobian(
-    func: Callable[..., Any],
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
-    strategy: str = "reverse-mode",
-) -> Any:
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False,
+    vectorize: bool = False, strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
     """Return the Jacobian of a function: for each output, that with respect to each input."""
     forward = _is_forward(strategy, "strategy")
     if forward and (create_graph or not vectorize) and not (strict and not create_graph):
@@ -248,13 +241,9 @@ def _slopes(value: Tensor, inputs: Any, strict: bool) -> tuple[Any, ...]:
 
 @plain("autograd.functional.hessian")
 def hessian(
-    func: Callable[..., Any],
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
-    outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False,
+    vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
     """Return the Hessian of a function of one number: for each pair of inputs."""
     forward = _is_forward(outer_jacobian_strategy, "outer_jacobian_strategy")
     several, parts = _tuple(inputs, "inputs")

@@ -58,6 +58,12 @@ def transforming(name: str) -> Iterator[None]:
         yield
 
 
+def _through(name: str, native: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return what one of Wengert's functions gives for PyTorch's tensors, as PyTorch's."""
+    with transforming(name):
+        return outward(native(*inward(args), **kwargs))
+
+
 def _check_argnums(argnums: Any, args: Sequence[Any], name: str) -> None:
     numbers = argnums if isinstance(argnums, tuple) else (argnums,)
     if not numbers or not all(isinstance(n, int) and -len(args) <= n < len(args) for n in numbers):
@@ -75,9 +81,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
     def call(*args: Any, **kwargs: Any) -> Any:
         _check_argnums(argnums, args, "grad_and_value")
         inner = gradients.value_and_grad(_scalar(func, has_aux), argnums, has_aux)
-        with transforming("grad"):
-            value, gradient = inner(*inward(args), **kwargs)
-        return outward(gradient), outward(value)
+        value, gradient = _through("grad", inner, *args, **kwargs)
+        return gradient, value
 
     return call
 
@@ -118,25 +123,21 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Return a function's value, and a function from cotangents to gradients of its arguments."""
     if not primals:
         raise RuntimeError("vjp: got no primals; give the function's arguments")
-    with transforming("vjp"):
-        value, pull, *aux = gradients.vjp(lowered(func, has_aux), *inward(primals), has_aux=has_aux)
+    value, pull, *aux = _through(
+        "vjp", gradients.vjp, lowered(func, has_aux), *primals, has_aux=has_aux
+    )
 
     def pulled(cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:
-        with transforming("vjp"):
-            return outward(pull(inward(cotangents)))
+        return _through("vjp", pull, cotangents)
 
-    return (outward(value), pulled, *outward(aux))
+    return (value, pulled, *aux)
 
 
 @plain("func.jvp")
 def jvp(
-    func: Callable[..., Any],
-    primals: Any,
-    tangents: Any,
-    *,
-    strict: bool = False,
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False,
     has_aux: bool = False,
-) -> Any:
+) -> Any:  # fmt: skip
     """Return a function's value and its derivative in a direction."""
     for given, name in ((primals, "primals"), (tangents, "tangents")):
         if not isinstance(given, tuple):
@@ -145,24 +146,15 @@ def jvp(
         raise RuntimeError(
             f"jvp: got {len(primals)} primals and {len(tangents)} tangents; give one for each"
         )
-    with transforming("jvp"):
-        answer = forward.jvp(
-            lowered(func, has_aux), inward(primals), inward(tangents), has_aux=has_aux
-        )
-    return outward(tuple(answer))
+    inner = lowered(func, has_aux)
+    return tuple(_through("jvp", forward.jvp, inner, primals, tangents, has_aux=has_aux))
 
 
 @plain("func.linearize")
 def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     """Return a function's value, and the linear function from tangents to its tangent."""
-    with transforming("linearize"):
-        value, push = forward.linearize(lowered(func), *inward(primals))
-
-    def pushed(*tangents: Any) -> Any:
-        with transforming("linearize"):
-            return outward(push(*inward(tangents)))
-
-    return outward(value), pushed
+    value, push = _through("linearize", forward.linearize, lowered(func), *primals)
+    return value, lambda *tangents: _through("linearize", push, *tangents)
 
 
 def _jacobian(
@@ -182,21 +174,16 @@ def _jacobian(
             has_aux=has_aux,
             holomorphic=holomorphic,
         )
-        with transforming(name):
-            return outward(inner(*inward(args), **kwargs))
+        return _through(name, inner, *args, **kwargs)
 
     return call
 
 
 @plain("func.jacrev")
 def jacrev(
-    func: Callable[..., Any],
-    argnums: Any = 0,
-    *,
-    has_aux: bool = False,
-    chunk_size: int | None = None,
-    _preallocate_and_copy: bool = False,
-) -> Callable[..., Any]:
+    func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False,
+    chunk_size: int | None = None, _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
     """Return a function that gives the Jacobian of another one, by reverse sweeps."""
     return _jacobian(func, argnums, has_aux, chunk_size, "reverse", "jacrev")
 
@@ -217,13 +204,9 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
 
 @plain("func.vmap", "vmap")
 def vmap(
-    func: Callable[..., Any],
-    in_dims: Any = 0,
-    out_dims: Any = 0,
-    randomness: str = "error",
-    *,
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
     chunk_size: int | None = None,
-) -> Callable[..., Any]:
+) -> Callable[..., Any]:  # fmt: skip
     """Return a function that calls another one with each example of its arguments, all at once."""
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"randomness is {randomness!r}; give 'error', 'different' or 'same'")
@@ -232,8 +215,7 @@ def vmap(
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         _check_dims(in_dims, args)
-        with transforming("vmap"):
-            return outward(inner(*inward(args), **kwargs))
+        return _through("vmap", inner, *args, **kwargs)
 
     return call
 
@@ -282,14 +264,9 @@ def _returning(func: Callable[..., Any]) -> Callable[..., Any]:
 
 @plain("func.functional_call")
 def functional_call(
-    module: Any,
-    parameter_and_buffer_dicts: Any,
-    args: Any = None,
-    kwargs: Any = None,
-    *,
-    tie_weights: bool = True,
-    strict: bool = False,
-) -> Any:
+    module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: Any = None, *,
+    tie_weights: bool = True, strict: bool = False,
+) -> Any:  # fmt: skip
     """Call a module with other tensors in the place of its parameters and buffers."""
     given = _merged(parameter_and_buffer_dicts)
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.torch import gradients
-from wengert.dialects.torch.gradients import Freed, Handle, Hooked
+from wengert.dialects.torch.gradients import Handle, Hooked
 from wengert.dialects.torch.modes import PAUSED, TRACKING, is_grad_enabled
+from wengert.dialects.torch.nodes import Freed, freed_error, unpacked
 from wengert.dialects.torch.tensors import Leaf, Tensor, convert, label_of, made, ns, outward
 from wengert.engine.cotangents import Block
 from wengert.engine.fastpath import CONSTANTS
@@ -208,8 +208,8 @@ def as_saved(array: np.ndarray, node: Node | None) -> Tensor:
 def _saved(node: Node, name: str, label: str) -> Any:
     """Return a value that a node keeps, by PyTorch's name of it."""
     if type(node.values) is Freed:
-        raise gradients.freed_error(node)
-    back = gradients.unpacked([node], {p for p, _, _ in node.edges})
+        raise freed_error(node)
+    back = unpacked([node], {p for p, _, _ in node.edges})
     try:
         found = dict(_kept(node, label))
     finally:
@@ -248,10 +248,10 @@ def _kept(node: Node, label: str) -> Iterator[tuple[str, Any]]:
 def called(node: Node, given: tuple[Tensor, ...]) -> Any:
     """Return the gradients of a node's arguments, given those of its results."""
     if type(node.values) is Freed:
-        raise gradients.freed_error(node)
+        raise freed_error(node)
     parts = [convert(g) for g in given]
     g: Any = parts if type(node.shape) is list else parts[0]
-    back = gradients.unpacked([node], {p for p, _, _ in node.edges})
+    back = unpacked([node], {p for p, _, _ in node.edges})
     token = active.set(TRACKING if is_grad_enabled() else PAUSED)
     found: list[Any] = [None] * max([len(node.op.args), *[a + 1 for _, a, _ in node.edges]])
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.dtypes import as_dtype
+from wengert.dialects.tensorflow.dtypes import as_dtype, float64
 from wengert.dialects.tensorflow.keras.options import (
     Configured,
     configured,
@@ -17,7 +17,7 @@ from wengert.dialects.tensorflow.keras.options import (
     looked_up,
     options_of,
 )
-from wengert.dialects.tensorflow.random import _truncated, global_generator
+from wengert.dialects.tensorflow.random import global_generator, truncated_normal
 from wengert.dialects.tensorflow.structures import snake
 from wengert.dialects.tensorflow.table import put
 from wengert.dialects.tensorflow.tensors import convert, made, static
@@ -120,7 +120,7 @@ def uniform(shape: Shape, minval: Any = -0.05, maxval: Any = 0.05, seed: Any = N
 @_initializer("TruncatedNormal")
 def truncated(shape: Shape, mean: Any = 0.0, stddev: Any = 0.05, seed: Any = None) -> np.ndarray:
     """Return normal numbers within two standard deviations."""
-    return mean + stddev * np.asarray(_truncated(seed, shape, 0.0, 1.0, "float64")._raw)
+    return mean + stddev * np.asarray(truncated_normal(seed, shape, dtype=float64)._raw)
 
 
 #: The standard deviation of a standard normal number that is within two of them.

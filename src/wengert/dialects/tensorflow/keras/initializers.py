@@ -13,8 +13,8 @@ from wengert.dialects.tensorflow.dtypes import as_dtype, float64
 from wengert.dialects.tensorflow.keras.options import (
     Configured,
     configured,
+    getter,
     keras,
-    looked_up,
     options_of,
 )
 from wengert.dialects.tensorflow.random import global_generator, truncated_normal
@@ -179,11 +179,7 @@ def orthogonal(shape: Shape, gain: float = 1.0, seed: Any = None) -> np.ndarray:
 for _name in ("Orthogonal", "Identity"):
     keras("initializers", f"{_name}Initializer")(_BY_NAME[_name])
 
-
-@keras("initializers", "get")
-def get(identifier: Any) -> Any:
-    """Return an initializer by its name, or as it is."""
-    return looked_up(identifier, _BY_NAME, "initializer")
+get = getter("initializers", _BY_NAME, "initializer")
 
 
 # -- TensorFlow's own ----------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from wengert.dialects.tensorflow.keras.options import (
     EPSILON,
     Configured,
     configured,
+    getter,
     keras,
-    looked_up,
     options_of,
 )
 from wengert.dialects.tensorflow.structures import assert_same_structure, is_nested, snake
@@ -435,7 +435,4 @@ def categorical_generalized_cross_entropy(y_true: Any, y_pred: Any, q: float = 0
     return (1.0 - ns.sum(predicted * hot, axis=-1) ** q) / q
 
 
-@keras("losses", "get")
-def get(identifier: Any) -> Any:
-    """Return a loss by its name, or as it is."""
-    return looked_up(identifier, FUNCTIONS | _CLASSES, "loss")
+get = getter("losses", FUNCTIONS | _CLASSES, "loss")

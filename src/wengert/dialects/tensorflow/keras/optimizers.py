@@ -15,8 +15,8 @@ from wengert.dialects.tensorflow.keras.options import (
     REQUIRED,
     Configured,
     configured,
+    getter,
     keras,
-    looked_up,
 )
 from wengert.dialects.tensorflow.keras.schedules import LearningRateSchedule
 from wengert.dialects.tensorflow.keras.state import Owner, raw
@@ -41,12 +41,6 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "SGD.momentum": ("a float from 0 to 1", lambda x: isinstance(x, float) and 0 <= x <= 1),
     "Lion.beta_1": ("a number above 0, up to 1", lambda x: 0 < x <= 1),
     "AdamW.weight_decay": ("a float; else write Adam", lambda x: x is not None),
-    "Ftrl.learning_rate_power": ("0 or less", lambda x: x <= 0),
-    **dict.fromkeys(
-        ("Ftrl.initial_accumulator_value", "Ftrl.l1_regularization_strength",
-         "Ftrl.l2_regularization_strength", "Ftrl.l2_shrinkage_regularization_strength"),
-        ("0 or more", lambda x: x >= 0),
-    ),
 }  # fmt: skip
 
 
@@ -490,8 +484,4 @@ _optimizer(
     ({"accumulator": "sum", "linear": "linear"}, ""),
 )  # fmt: skip
 
-
-@keras("optimizers", "get")
-def get(identifier: Any) -> Any:
-    """Return an optimiser by its name, or as it is."""
-    return looked_up(identifier, _BY_NAME, "optimizer")
+get = getter("optimizers", _BY_NAME, "optimizer")

@@ -22,9 +22,6 @@ from wengert.optim import rates
 class LearningRateSchedule(Configured):
     """A function from the number of the step to a learning rate; subclasses define __call__."""
 
-    def __init__(self) -> None:
-        """Do nothing: schedules of your own have the options that they like."""
-
     def __call__(self, step: Any) -> Any:
         """Return the learning rate of a step."""
         raise NotImplementedError(f"{type(self).__name__} does not define __call__(self, step)")

@@ -78,8 +78,8 @@ def owner(raw: np.ndarray) -> np.ndarray:
     return raw
 
 
-class _Apart:
-    """The memory of an array, for another array whose writes are counted apart from the first's."""
+class _Unlinked:
+    """The memory of an array, for another array with a count of writes of its own."""
 
     __slots__ = ("__array_struct__", "base")
 
@@ -87,15 +87,15 @@ class _Apart:
         self.base, self.__array_struct__ = raw, raw.__array_struct__
 
 
-def counted_apart(raw: Any) -> Any:
+def unlinked(raw: Any) -> Any:
     """Return an array with the same memory that has a count of writes of its own, as `x.data`."""
-    return np.asarray(_Apart(raw)) if type(raw) is np.ndarray else raw
+    return np.asarray(_Unlinked(raw)) if type(raw) is np.ndarray else raw
 
 
 def _counted(raw: np.ndarray) -> np.ndarray:
     """Return the array that the writes to another are counted for."""
     base: Any = raw.base
-    while base is not None and type(base) is not tuple and type(base) is not _Apart:
+    while base is not None and type(base) is not tuple and type(base) is not _Unlinked:
         if isinstance(base, np.ndarray):
             raw = base
         base = getattr(base, "base", None)
@@ -406,18 +406,18 @@ def node_below(tensor: Tensor) -> Node | None:
     if tensor._base is None or node is None:
         return node
     base = base_of(tensor)
-    way: Node | None = node
+    ancestor: Node | None = node
     for _ in path_of(tensor):
-        if way is None or way is base._node:
+        if ancestor is None or ancestor is base._node:
             return node
-        if way.op.family == "hook":
+        if ancestor.op.family == "hook":
             below = _found_in(base, path_of(tensor))._node
             if below is None:
                 return None
             inner: Behind = nodes.alias(below, Behind)
-            inner.place = lambda: node
+            inner.front = lambda: node
             return inner
-        way = way.parent
+        ancestor = ancestor.parent
     return node
 
 
@@ -491,7 +491,7 @@ def overwrite(
                 node = nodes.behind(node)
         settle(base, path, node, own, label)
         if type(node) is Behind and own:
-            node.place = weakref.ref(tensor._node)
+            node.front = weakref.ref(tensor._node)
         elif tensor._retains and tensor is not base:
             derive(tensor, "_node")
     return None
@@ -501,18 +501,18 @@ def overwrite_part(tensor: Tensor, step: View, value: Native) -> None:
     """Write to a view of a tensor that no program holds."""
     with Tracking():
         if type(tensor._raw) is not np.ndarray or type(value._raw) is not np.ndarray:
-            part = viewed(tensor, step(convert(tensor)), step, "SliceBackward0")
-            return overwrite(part, value)
-        place = step(wrap_native(tensor._raw))._raw
-        value = _fitted(value, tensor, place)
-        write(place, value._raw)
+            view = viewed(tensor, step(convert(tensor)), step, "SliceBackward0")
+            return overwrite(view, value)
+        part = step(wrap_native(tensor._raw))._raw
+        value = _fitted(value, tensor, part)
+        write(part, value._raw)
         settle(base_of(tensor), (*path_of(tensor), step), value._node)
     return None
 
 
-def _fitted(value: Native, tensor: Tensor, place: Any = None) -> Native:
+def _fitted(value: Native, tensor: Tensor, part: Any = None) -> Native:
     """Return a value in the shape and dtype of what it is written to: a tensor, or part of it."""
-    raw, new = tensor._raw if place is None else place, value._raw
+    raw, new = tensor._raw if part is None else part, value._raw
     shape = tuple(raw.shape)
     if new.dtype != raw.dtype:
         if new.dtype.kind == "c" and raw.dtype.kind != "c":

@@ -153,21 +153,21 @@ def node_of_write(
 
 
 class Behind(Node):
-    """A node whose result is read from another place: one with hooks, or a view written to.
+    """A node whose result is read from another node: one with hooks, or that of a written view.
 
     A rule that reads the result reads it from there: so hooks see derivatives of gradients too.
     """
 
-    __slots__ = ("place",)
-    place: Any
+    __slots__ = ("front",)
+    front: Any
 
     def seen(self) -> Node:
-        """Return the place, if there is anything left that uses it."""
-        return self.place() or self
+        """Return the node in front, if there is anything left that uses it."""
+        return self.front() or self
 
 
 def behind(node: Node) -> Behind:
-    """Return a copy of a node that is still to be told its place."""
+    """Return a copy of a node that is still to be told the node in front of it."""
     inner = new_node(
         node.op, node.parent, node.argument, node.values, node.others, node.tokens,
         node.shape, node.dtype, Behind,

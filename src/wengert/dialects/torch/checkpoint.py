@@ -7,6 +7,7 @@ and its rule calls the function again and sweeps what that records. With re-entr
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -182,8 +183,7 @@ def _without_reentry(again: Again, first: Any) -> Any:
     again.ends = [end for end in ends if end.order < before]  # others are leaves of its own
     if not again.ends:
         return output
-    op = Recomputed.__new__(Recomputed)
-    op.__dict__.update(_template.__dict__)
+    op = copy.copy(_template)
     op.again, op.live, op.count = again, live, len(inner)
     op.shapes = shapes = _shapes(nodes)
     # arguments are read again, so a write to one is found out as for what other nodes keep

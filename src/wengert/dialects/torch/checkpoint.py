@@ -36,12 +36,12 @@ from wengert.dialects.torch.nodes import (
     joint_node,
     keeps_arrays,
     node_of_result,
+    summed,
     unpacked,
     weights_of,
 )
 from wengert.dialects.torch.table import NAMES, plain
 from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made, ns
-from wengert.engine import cotangents as ct
 from wengert.engine.node import Edge, Node, active
 from wengert.engine.op import Op
 from wengert.engine.sweep import reverse
@@ -144,10 +144,7 @@ class Recomputed(Op):
                 f"results of shapes {found[1]}, and at first {self.count} on {len(ends)} of shapes "
                 f"{self.shapes}"
             )
-        seeds: dict[Node, Any] = {}
-        for node, weight in zip(nodes, weights, strict=True):
-            if weight is not None:
-                seeds[node] = ct.add(xp, seeds[node], weight) if node in seeds else weight
+        seeds = summed(xp, nodes, weights)
         swept = sorted({*inner, *ends}, key=attrgetter("order"), reverse=True)
         pack_again = unpacked(swept, set(ends))
         try:

@@ -22,6 +22,7 @@ from wengert.dialects.torch.nodes import (
     freed_error,
     freeing,
     passed,
+    summed,
     unpacked,
     within,
 )
@@ -377,8 +378,9 @@ def sweep(
         undo.append(unpacked(nodes, wanted))
         undo += [observe(nodes) for observe in list(observers)]
         with Quiet():
+            start = summed(xp, targets, [carried(xp, seed) for seed in seeds])
             found = reverse(
-                xp, nodes, _started(xp, targets, seeds), wanted, recorded, None if keep else GRAD,
+                xp, nodes, start, wanted, recorded, None if keep else GRAD,
                 free=freeing(gone), skips_empty=False,  # hooks see zeros, and they are recorded
             )  # fmt: skip
             if this.cut:
@@ -391,17 +393,6 @@ def sweep(
         active.reset(token)
         running.reset(mine)
     return answers, this
-
-
-def _started(xp: Any, nodes: list[Node], seeds: Sequence[Tensor]) -> dict[Node, Any]:
-    """Return what a sweep begins with: for each node the sum of its seeds, in its dtype."""
-    start: dict[Node, Any] = {}
-    for node, seed in zip(nodes, seeds, strict=True):
-        g = carried(xp, seed)
-        if g.dtype != node.dtype:
-            g = xp.astype(g, node.dtype)
-        start[node] = ct.add(xp, start[node], g) if node in start else g
-    return start
 
 
 def _dense(xp: Any, g: Any, recorded: bool) -> Native:

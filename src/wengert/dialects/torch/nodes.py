@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.dialects.torch.modes import current
 from wengert.dialects.torch.tensors import Leaf, is_unreached, label_of, line_at, line_of, mark
-from wengert.engine.cotangents import Block
+from wengert.engine.cotangents import Block, add
 from wengert.engine.node import Edge, Node, Tokens, meet, new_node
 from wengert.engine.op import ALIAS, OUTPUT
 from wengert.engine.record import output_node
@@ -170,6 +170,16 @@ def node_of_result(joint: Node, position: int, raw: Any, label: str) -> Node:
     assert node is not None
     mark(node, label)
     return node
+
+
+def summed(xp: Any, nodes: list[Node], weights: list[Any]) -> dict[Node, Any]:
+    """Return what a sweep begins with: for each node the sum of its weights, in its dtype."""
+    start: dict[Node, Any] = {}
+    for node, g in zip(nodes, weights, strict=True):
+        if g is not None:
+            g = g if g.dtype == node.dtype else xp.astype(g, node.dtype)
+            start[node] = add(xp, start[node], g) if node in start else g
+    return start
 
 
 def weights_of(xp: Any, g: Any) -> list[Any]:

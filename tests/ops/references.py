@@ -193,5 +193,5 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "segment_softmax": _segment_softmax,
     "segment_sum": _by_groups(lambda rows: rows.sum(axis=0)),
     "tile": lambda x, repetitions: np.tile(x, repetitions),
-    "topk_places": _topk,
+    "topk_positions": _topk,
 }

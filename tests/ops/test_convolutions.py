@@ -425,12 +425,12 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "channels": (
         lambda: wg.nn.conv2d(X, normal(6, 3, 3, 3)),
         wg.ShapeError,
-        "has 4 channels, and weight.*takes 3",
+        "expected 3 channels of x",
     ),
     "channels of groups": (
         lambda: wg.nn.conv2d(X, W, groups=3),
         wg.ShapeError,
-        "groups=3 takes 6",
+        "expected 6 channels of x, for groups=3",
     ),
     "groups of results": (
         lambda: wg.nn.conv2d(X, normal(5, 2, 3, 3), groups=2),
@@ -445,17 +445,17 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "axes of x": (
         lambda: wg.nn.conv2d(X[0, 0], W),
         wg.ShapeError,
-        r"x has shape \(7, 6\); expected 4 axes.*or 3",
+        r"x of shape \(7, 6\); expected 4 axes.*or 3",
     ),
     "axes of weight": (
         lambda: wg.nn.conv2d(X, W[0]),
         wg.ShapeError,
-        r"weight has shape \(2, 3, 3\); expected 4 axes",
+        r"weight of shape \(2, 3, 3\); expected two axes for channels and 2",
     ),
     "an empty kernel": (
         lambda: wg.nn.conv1d(normal(1, 1, 4), normal(1, 1, 0)),
         wg.ShapeError,
-        "without elements",
+        "a kernel with elements",
     ),
     "stride": (
         lambda: wg.nn.conv2d(X, W, groups=2, stride=0),
@@ -500,7 +500,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "bias": (
         lambda: wg.nn.conv2d(X, W, B[:4], groups=2),
         wg.ShapeError,
-        r"bias has shape \(4,\); expected \(6,\)",
+        r"bias of shape \(4,\); expected \(6,\)",
     ),
     "integers": (
         lambda: wg.nn.conv1d(np.ones((1, 1, 3), int), np.ones((1, 1, 2), int)),
@@ -510,7 +510,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "channels, transposed": (
         lambda: wg.nn.conv_transpose2d(X, normal(2, 4, 3, 3)),
         wg.ShapeError,
-        r"has 4 channels.*takes 2; its axes are \(in, out / groups",
+        r"expected 2 channels of x, for a weight \(in, out / groups",
     ),
     "groups, transposed": (
         lambda: wg.nn.conv_transpose2d(X, normal(4, 1, 3, 3), groups=3),
@@ -520,7 +520,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "bias, transposed": (
         lambda: wg.nn.conv_transpose2d(X, normal(4, 1, 3, 3), B[:3], groups=2),
         wg.ShapeError,
-        r"bias has shape \(3,\); expected \(2,\)",
+        r"bias of shape \(3,\); expected \(2,\)",
     ),
     "output_padding": (
         lambda: wg.nn.conv_transpose1d(

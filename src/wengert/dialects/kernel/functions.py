@@ -58,17 +58,18 @@ class Kind(NamedTuple):
 class Dialect:
     """What a framework does around every call of a function."""
 
-    #: ``() -> state`` and ``(state) -> None``, around reading, computing and finishing
-    enter: Callable[[], Any]
-    leave: Callable[[Any], None]
+    #: ``() -> state`` and ``(state) -> None``, around reading, computing and finishing; without
+    #: them, functions read their arguments and return what the body does
+    enter: Callable[[], Any] | None = None
+    leave: Callable[[Any], None] | None = None
     #: ``(result, given tensors, state, label) -> result`` of the framework's class
-    finish: Callable[..., Any]
+    finish: Callable[..., Any] | None = None
     #: the classes of errors that may need other words, and ``(error, function) -> error``
-    errors: tuple[type[Exception], ...]
-    translate: Callable[[Exception, Function], Exception]
+    errors: tuple[type[Exception], ...] = ()
+    translate: Callable[[Exception, Function], Exception] | None = None
     #: a parameter that every function takes, with None as its default, and whether by name only
-    extra: str
-    by_name: bool
+    extra: str = ""
+    by_name: bool = True
     #: ``(result, extra) -> result`` where that argument was given; None if it is ignored
     store: Callable[[Any, Any], Any] | None = None
     #: other names of parameters
@@ -81,8 +82,8 @@ class Quick:
 
     #: what calls the operation on the framework's tensor; NotImplemented for all that is unusual
     call: Callable[..., Any]
-    #: the framework's class of tensors
-    tensor: type[Any]
+    #: the framework's class of tensors, if the call does not look at its argument itself
+    tensor: type[Any] | None
     #: the operation's parameters, and the body's parameters that they are read from
     given: Mapping[str, str]
 
@@ -94,13 +95,14 @@ class Function:
     body: Callable[..., Any]
     name: str
     dialect: Dialect
-    #: what nodes are called; and if the second argument is given, where that is another name
-    label: str = ""
+    #: what nodes are called, or ``(*arguments) -> name``; and if the second argument is given,
+    #: where that is another name
+    label: str | Callable[..., str] = ""
     other_label: str = ""
     #: classes of errors that are raised as they are
     raises: tuple[type[Exception], ...] = ()
     quick: Quick | None = None
-    #: ``(first argument, x, step, function) -> result`` for a body whose results are views
+    #: ``(first argument, x, step, label) -> result`` for a body whose results are views
     view: Callable[..., Any] | None = None
 
 
@@ -167,7 +169,7 @@ class _Source:
             "_leave": dialect.leave, "_finish": dialect.finish, "_ERRORS": dialect.errors,
             "_translate": dialect.translate, "_store": dialect.store, "_renamed": _renamed,
             "_aliases": self._aliases(), "_view": made_of.view, "_MISSING": _MISSING,
-            "_missing": _missing,
+            "_missing": _missing, "_label": made_of.label,
         }  # fmt: skip
         taken = [p.name for p in self.parameters]
         self.extra = dialect.extra if dialect.extra not in taken else ""
@@ -177,8 +179,10 @@ class _Source:
     def _aliases(self) -> dict[str, str]:
         if self._takes_any():
             return {}
-        taken = {p.name for p in self.parameters if p.kind is not Parameter.VAR_POSITIONAL}
-        return {k: v for k, v in self.dialect.aliases.items() if v in taken and k not in taken}
+        several = [p.name for p in self.parameters if p.kind is Parameter.VAR_POSITIONAL]
+        taken = {p.name for p in self.parameters if p.name not in several}
+        found = {k: v for k, v in self.dialect.aliases.items() if v in taken and k not in taken}
+        return found | {name: f"*{name}" for name in several if name in self.kinds}
 
     def whole(self) -> str:
         """Return the source of the function."""
@@ -191,6 +195,9 @@ class _Source:
             lines += [f"    raise _missing(_self, {values})"]
         if self.made_of.quick is not None:
             lines += self._quickly(self.made_of.quick)
+        if self.dialect.enter is None:
+            lines += [*self._reading(), f"return _body({self._all_passed()})"]
+            return f"def call({signature}):\n" + textwrap.indent("\n".join(lines), "    ")
         lines += ["_state = _enter()", "try:"]
         lines += textwrap.indent("\n".join(self._reading()), "    ").splitlines()
         lines += textwrap.indent("\n".join(self._calling()), "    ").splitlines()
@@ -313,24 +320,34 @@ class _Source:
             return f"**{value}"
         return f"{p.name}={value}" if p.kind is Parameter.KEYWORD_ONLY else value
 
+    def _all_passed(self) -> str:
+        return ", ".join(self._passed(p) for p in self.parameters)
+
+    def _label(self) -> str:
+        label = self.made_of.label
+        if callable(label):
+            given = (f"*{p.name}" if p.kind is Parameter.VAR_POSITIONAL else p.name
+                     for p in self.parameters)  # fmt: skip
+            return f"_label({', '.join(given)})"
+        if self.made_of.other_label:
+            second = self.parameters[1].name
+            return f"{label!r} if {second} is None else {self.made_of.other_label!r}"
+        return repr(label)
+
     def _calling(self) -> list[str]:
-        passed = ", ".join(self._passed(p) for p in self.parameters)
         if self.made_of.view is not None:
             first, *rest = self.parameters
             others = ", ".join(["_whole", *(self._passed(p) for p in rest)])
-            step = f"lambda _whole: _body({others})"
-            return [f"_result = _view({first.name}, {self._value(first)}, {step}, _function)"]
+            step, x = f"lambda _whole: _body({others})", self._value(first)
+            return [f"_result = _view({first.name}, {x}, {step}, {self._label()})"]
         tensors = "".join(
             f"*{p.name}, " if p.kind is Parameter.VAR_POSITIONAL else
             f"*{p.name}.values(), " if p.kind is Parameter.VAR_KEYWORD else f"{p.name}, "
             for p in self.parameters
             if p.name not in self.kinds or self.kinds[p.name][0].tensor
         )  # fmt: skip
-        label = repr(self.made_of.label)
-        if self.made_of.other_label:
-            second = self.parameters[1].name
-            label = f"{label} if {second} is None else {self.made_of.other_label!r}"
-        return [f"_result = _finish(_body({passed}), ({tensors}), _state, {label})"]
+        passed = self._all_passed()
+        return [f"_result = _finish(_body({passed}), ({tensors}), _state, {self._label()})"]
 
     def _quickly(self, quick: Quick) -> list[str]:
         """Return the lines that call an operation at once."""
@@ -340,11 +357,11 @@ class _Source:
         for parameter, name in quick.given.items():
             kind, optional = self.kinds[name]
             given.append(f"{parameter}={self._read(name, kind, optional, first.name)}")
-        usual = [f"type({first.name}) is _Tensor"]
+        usual = [] if quick.tensor is None else [f"type({first.name}) is _Tensor"]
         usual += [f"{p.name} is None" for p in rest if p.name not in quick.given.values()]
         if self.dialect.store is not None:
             usual += [f"{self.extra} is None"]
-        lines = [f"if {' and '.join(usual)}:"]
+        lines = [f"if {' and '.join(usual) or True}:"]
         lines += [f"    _result = _quick({', '.join([first.name, *given])})"]
         lines += ["    if _result is not NotImplemented:"]
         if self.made_of.other_label:
@@ -378,6 +395,8 @@ def _renamed(
         known = aliases[name]
         if known in options:
             options[known] = value
+        elif known.startswith("*"):  # numbers that may be given one by one
+            args = (*args, value)
         else:
             position = names.index(known)
             args = (*args[:position], value, *args[position + 1 :])

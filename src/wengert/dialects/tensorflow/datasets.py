@@ -18,7 +18,7 @@ import numpy as np
 from wengert.dialects.tensorflow import dataset_elements as stages
 from wengert.dialects.tensorflow.dataset_elements import ElementIterator, like, mapped
 from wengert.dialects.tensorflow.dataset_elements import tensors as as_tensors
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.structures import TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.table import plain, put
@@ -85,9 +85,7 @@ class Dataset:
         leaves = flatten(nest)
         lengths = list(dict.fromkeys(len(leaf) if leaf.ndim else None for leaf in leaves))
         if len(lengths) != 1 or lengths[0] is None:
-            raise ValueError(
-                f"from_tensor_slices: first axes of the lengths {lengths}; expected one length"
-            )
+            raise mistake(ValueError, "from_tensor_slices: lengths", lengths, "one length for all")
         count = lengths[0]
 
         def elements() -> Iterator[Any]:

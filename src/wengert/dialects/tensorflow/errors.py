@@ -56,3 +56,9 @@ def as_is(error: Exception) -> Exception:
     """Return an error about a value that cannot be a tensor; it goes to the user as it is."""
     error.as_is = True  # type: ignore[attr-defined]
     return error
+
+
+def mistake(wrong: type[Exception], what: str, given: Any, expected: str) -> Exception:
+    """Return an error about something that was given, which says what was expected."""
+    text = f"{what} is {given!r:.100}; expected {expected}"
+    return invalid(text) if wrong is InvalidArgumentError else wrong(text)

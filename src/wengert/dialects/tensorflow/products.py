@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
-
-from wengert.dialects.tensorflow.creation import alike
-from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.kinds import Dtype, Like, Numbers, Same, alike
 from wengert.dialects.tensorflow.table import offered
-from wengert.dialects.tensorflow.tensors import check_dtypes, check_kind, convert, static
+from wengert.dialects.tensorflow.tensors import check_kind, convert, static
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops import contractions
 
@@ -20,17 +17,8 @@ ns = Native._namespace
 
 def adjoint_of(x: Native) -> Native:
     """Return matrices with rows and columns exchanged, and conjugated."""
-    flipped = ns.matrix_transpose(x)
-    return ns.conj(flipped) if x.dtype.kind == "c" else flipped
-
-
-def _operands(a: Any, b: Any, name: str, apart: bool = False) -> tuple[Native, Native]:
-    """Return two tensors; the first one decides the dtype of numbers, unless they are `apart`."""
-    first = convert(a)
-    second = convert(b, None, None if apart else first.dtype)
-    check_dtypes(name, first, second)
-    check_kind(first, "iufc", name)
-    return first, second
+    found: Native = contractions.adjoint(ns, x)
+    return found
 
 
 def _flipped(x: Native, transpose: bool, adjoint: bool, name: str) -> Native:
@@ -45,66 +33,49 @@ def _flipped(x: Native, transpose: bool, adjoint: bool, name: str) -> Native:
     return ns.matrix_transpose(x) if transpose else x
 
 
+def _product(a: Native, b: Native) -> Native:
+    """Return the matrix product; rows that are not as long as columns are invalid."""
+    if a.shape[-1] != b.shape[-2]:
+        raise invalid(
+            f"{list(a.shape)} and {list(b.shape)} have no product: rows are not as long as columns"
+        )
+    return contractions.matrix_product(a, b)
+
+
 @offered("matmul", "linalg.matmul")
 def matmul(
-    a: Any,
-    b: Any,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    adjoint_a: bool = False,
-    adjoint_b: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
-    output_type: Any = None,
-    grad_a: bool = False,
+    a: Numbers, b: Like, transpose_a: bool = False, transpose_b: bool = False,
+    adjoint_a: bool = False, adjoint_b: bool = False, a_is_sparse: bool = False,
+    b_is_sparse: bool = False, output_type: Dtype | None = None, grad_a: bool = False,
     grad_b: bool = False,
-    name: str | None = None,
-) -> Any:
+) -> Native:  # fmt: skip
     """Return the matrix product over the last two axes."""
-    first, second = _operands(a, b, "MatMul")
-    for place, x in enumerate((first, second)):
+    for position, x in enumerate((a, b)):
         if x.ndim < 2:
             raise invalid(
-                f"operand {place} has shape {list(x.shape)}; expected matrices: write "
+                f"operand {position} has shape {list(x.shape)}; expected matrices: write "
                 "tf.linalg.matvec(a, b) or tf.tensordot(a, b, 1) for a vector"
             )
     if output_type is not None:
-        kind = as_dtype(output_type)._numpy
-        first, second = ns.astype(first, kind), ns.astype(second, kind)
-    first = _flipped(first, transpose_a, adjoint_a, "a")
-    second = _flipped(second, transpose_b, adjoint_b, "b")
-    if first.shape[-1] != second.shape[-2]:
-        raise invalid(
-            f"{list(first.shape)} and {list(second.shape)} have no product: rows are not as long "
-            "as columns"
-        )
-    return contractions.matrix_product(first, second)
+        a, b = ns.astype(a, output_type), ns.astype(b, output_type)
+    if transpose_a or adjoint_a:
+        a = _flipped(a, transpose_a, adjoint_a, "a")
+    if transpose_b or adjoint_b:
+        b = _flipped(b, transpose_b, adjoint_b, "b")
+    return _product(a, b)
 
 
 @offered("linalg.matvec")
 def matvec(
-    a: Any,
-    b: Any,
-    transpose_a: bool = False,
-    adjoint_a: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
-    name: str | None = None,
-) -> Any:
+    a: Numbers, b: Same, transpose_a: bool = False, adjoint_a: bool = False,
+    a_is_sparse: bool = False, b_is_sparse: bool = False,
+) -> Native:  # fmt: skip
     """Return the product of a matrix and a vector, over the last axes."""
-    first, second = _operands(a, b, "MatMul", apart=True)
-    if first.ndim < 2 or second.ndim < 1:
+    if a.ndim < 2 or b.ndim < 1:
         raise invalid(
-            f"expected matrices and vectors, got shapes {list(first.shape)} and "
-            f"{list(second.shape)}"
+            f"expected matrices and vectors, got shapes {list(a.shape)} and {list(b.shape)}"
         )
-    first = _flipped(first, transpose_a, adjoint_a, "a")
-    if first.shape[-1] != second.shape[-1]:
-        raise invalid(
-            f"{list(first.shape)} and {list(second.shape)} have no product: rows are not as long "
-            "as columns"
-        )
-    product = contractions.matrix_product(first, ns.expand_dims(second, axis=-1))
+    product = _product(_flipped(a, transpose_a, adjoint_a, "a"), ns.expand_dims(b, axis=-1))
     return ns.squeeze(product, axis=-1)
 
 
@@ -137,12 +108,9 @@ def _check_labels(equation: str, left: str, output: str, count: int) -> None:
         raise as_is(ValueError(f"einsum {equation!r}: the result has a letter twice"))
     for label in labels:
         if label not in left:
-            raise as_is(
-                ValueError(f"einsum {equation!r}: {label!r} of the result is in no operand")
-            )
+            raise as_is(ValueError(f"einsum {equation!r}: {label!r} is in no operand"))
     if left.count(",") + 1 != count:
-        expected = left.count(",") + 1
-        raise as_is(ValueError(f"einsum {equation!r}: {count} operands; expected {expected}"))
+        raise as_is(ValueError(f"einsum {equation!r}: {count} operands for its commas"))
 
 
 def _check_lengths(equation: str, parts: list[str], tensors: list[Native]) -> None:
@@ -159,15 +127,12 @@ def _check_lengths(equation: str, parts: list[str], tensors: list[Native]) -> No
 
 
 @offered("tensordot", "linalg.tensordot")
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+def tensordot(a: Numbers, b: Same, axes: Any) -> Native:
     """Return sums of products over `axes`: a number of them, or those of a and those of b."""
-    first, second = _operands(a, b, "MatMul", apart=True)
-    mine, theirs = _contracted(static(axes), first, second)
-    if [first.shape[i] for i in mine] != [second.shape[i] for i in theirs]:
-        raise invalid(
-            f"axes {axes} differ in length: shapes {list(first.shape)} and {list(second.shape)}"
-        )
-    return contractions.tensordot(first, second, axes=(tuple(mine), tuple(theirs)))
+    mine, theirs = _contracted(static(axes), a, b)
+    if [a.shape[i] for i in mine] != [b.shape[i] for i in theirs]:
+        raise invalid(f"axes {axes} differ in length: shapes {list(a.shape)} and {list(b.shape)}")
+    return contractions.tensordot(a, b, axes=(tuple(mine), tuple(theirs)))
 
 
 def _contracted(axes: Any, first: Native, second: Native) -> tuple[list[int], list[int]]:
@@ -175,14 +140,10 @@ def _contracted(axes: Any, first: Native, second: Native) -> tuple[list[int], li
         convert(axes)  # raises
     if isinstance(axes, (str, float)):
         raise as_is(TypeError(f"axes is {axes!r}; expected a number of axes, or two lists"))
-    if isinstance(axes, (int, np.integer)):
-        if axes < 0:
-            raise as_is(ValueError(f"axes is {axes}; expected 0 or more"))
-        if axes > min(first.ndim, second.ndim):
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(first.ndim, second.ndim):
             raise as_is(
-                ValueError(
-                    f"axes is {axes}, more than shapes {first.shape} and {second.shape} have"
-                )
+                ValueError(f"axes is {axes}; expected as many as both have at most, and 0 at least")
             )
         return list(range(first.ndim - axes, first.ndim)), list(range(axes))
     if len(axes) != 2:

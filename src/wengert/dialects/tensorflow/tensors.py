@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.dialects.quiet import QUIETLY, Quiet
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import INVALID, OpError, as_is, invalid
+from wengert.dialects.tensorflow.errors import as_is, invalid
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
-from wengert.engine.fastpath import Front, caller
 from wengert.engine.node import Node, Tokens, active, meet, next_order
-from wengert.engine.op import ALIAS, Op, leaf
+from wengert.engine.op import ALIAS, leaf
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -502,83 +500,6 @@ def check_dtypes(name: str, *tensors: Native) -> None:
                 f"{name}: argument {position} is of {other.dtype.name}, and argument 0 of "
                 f"{first.name}; dtypes are not converted, so write tf.cast(x, tf.{first.name})"
             )
-
-
-# -- operations of one and two tensors -------------------------------------------------------------
-
-
-def of_one(op_function: Any, name: str, kinds: str = "fc") -> Callable[..., Any]:
-    """Return the function of one tensor that does an operation, for numbers of some kinds."""
-    op: Op = op_function.op
-
-    def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        x = convert(args[0])
-        if is_variable(args[0]):
-            return fast(outward(x))
-        check_kind(x, kinds, name)
-        with Quiet():
-            return outward(apply(op, (x,), params))
-
-    fast = caller(op, Front(Tensor, otherwise, kinds, quiet=QUIETLY))
-
-    def call(x: Any, name: str | None = None) -> Any:
-        try:
-            return fast(x)
-        except TypeError:  # NumPy's, for a kind that it does not take
-            return otherwise(op, (x,), {})
-
-    if None in op.rules:
-        return _noticing(call, name)
-    call.__name__ = call.__qualname__ = name
-    return call
-
-
-def _noticing(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return a function whose results are `noticed`, as some derivatives of it are zero."""
-
-    def call(*args: Any, **options: Any) -> Any:
-        return noticed(function(*args, **options), (*args, *options.values()))
-
-    call.__name__ = call.__qualname__ = name
-    return call
-
-
-def of_two(
-    op_function: Any,
-    name: str,
-    kinds: str = "iufc",
-    whole: Callable[[Native, Native], Any] | None = None,
-    paired: Callable[[Any, Any, str], tuple[Native, Native]] = pair,
-) -> Callable[[Any, Any], Any]:
-    """Return the function of two tensors of one dtype that does an operation.
-
-    It takes numbers of some kinds. Whole numbers are first shown to `whole`, which returns what the
-    operation is done on, or raises. `paired` converts the operands.
-    """
-
-    def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        x, y = args
-        if is_variable(x) or is_variable(y):
-            plain: Any = call(*(outward(convert(v)) if is_variable(v) else v for v in args))
-            return plain
-        first, second = paired(x, y, name)
-        check_kind(first, kinds, name)
-        if whole is not None and first.dtype.kind in "iu":
-            first, second = whole(first, second)
-        try:
-            with Quiet():
-                return outward(apply(op, (first, second), params))
-        except OpError:
-            raise
-        except INVALID as error:
-            shapes = [list(t.shape) for t in (first, second)]
-            raise invalid(
-                f"{name}: shapes {shapes[0]} and {shapes[1]} do not fit: {error}"
-            ) from error
-
-    quick = kinds if whole is None else "".join(k for k in kinds if k not in "iu")
-    call = caller(op_function.op, Front(Tensor, otherwise, quick, quiet=QUIETLY))
-    return _noticing(call, name) if None in op_function.op.rules else call
 
 
 def check_kind(x: Native, kinds: str, name: str) -> None:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from wengert.dialects.tensorflow import dtypes, errors
+from wengert.dialects.tensorflow.errors import mistake
 from wengert.dialects.tensorflow.table import offered, plain, put
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import (
@@ -64,9 +65,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
         return ns.broadcast_to(ns.reshape(tensor, ()), wanted)
     if tensor.shape != wanted:
         if tensor.size != math.prod(wanted):
-            raise TypeError(
-                f"tf.constant: {value!r:.80} has {tensor.size:d} elements, and shape={shape}"
-            )
+            raise mistake(TypeError, "tf.constant: shape", shape, f"{tensor.size} elements")
         return ns.reshape(tensor, wanted)
     return tensor
 

@@ -57,9 +57,8 @@ def _check_phases(xp: Any, name: str, vectors: str, turns: Any) -> None:
     phases = np.diagonal(found, axis1=-2, axis2=-1).imag
     if not (np.abs(phases) <= 1e-2).all():
         raise RuntimeError(
-            f"{name}: The {vectors} in the complex case are specified up to multiplication by "
-            "e^{i phi}. The specified loss function depends on this quantity, so it is "
-            f"ill-defined; write one that does not, such as one of {vectors}.abs()"
+            f"{name}: the loss depends on the phases of the {vectors}, which are arbitrary; write "
+            f"one that does not, such as one of {vectors}.abs()"
         )
 
 
@@ -199,10 +198,7 @@ def _turned(xp: Any, vectors: Any, g: Any) -> tuple[Any, Any]:
 
 def _check_finite(x: np.ndarray) -> None:
     if not np.isfinite(x).all():
-        raise np.linalg.LinAlgError(
-            "linalg.svd: The algorithm failed to converge because the input matrix contained "
-            "non-finite values."
-        )
+        raise np.linalg.LinAlgError("linalg.svd: the matrix has elements that are not finite")
 
 
 def _svd(xp: Any, x: Any, full_matrices: bool) -> Any:
@@ -244,12 +240,12 @@ def singular_values(x: Native) -> Native:
 def _qr_rule(xp: Any, g: Any, y: Any, x: Any, mode: str) -> Any:
     if mode == "r":
         raise RuntimeError(
-            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'; write "
-            "linalg.qr(A, mode='reduced')"
+            "linalg.qr: its derivative needs Q, which mode='r' does not compute; write "
+            "mode='reduced'"
         )
     if mode == "complete" and x.shape[-2] > x.shape[-1]:
         raise RuntimeError(
-            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols; "
+            "linalg.qr: the complete Q of a matrix with more rows than columns has no derivative; "
             "write mode='reduced'"
         )
     g = [xp.zeros_like(part) if of is None else of for of, part in zip(g, y, strict=True)]

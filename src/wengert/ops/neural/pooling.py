@@ -17,13 +17,14 @@ from wengert import backends
 from wengert.backends.numpy_windows import Geometry
 from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block, Region, slices
-from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.errors import DtypeError
 from wengert.engine.node import Node
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import elementwise, shapes
+from wengert.ops import elementwise, joining, shapes
 from wengert.ops.batching import as_it_is, full, full_parameter
+from wengert.ops.checks import misfit
 from wengert.ops.families import Sample, linear, sample, special, zero
 from wengert.ops.neural.arguments import inexact
 from wengert.ops.neural.resampling import area_taps, combine
@@ -97,7 +98,7 @@ def _window_region(
 ) -> Region | None:
     """Return the region of an array of `shape` that windows have in common with a region.
 
-    `between` is `seen`, from windows to the elements in them, or `seeing`, the other way.
+    `between` is `seen`, from windows to the elements in them, or `seeing`, the reverse.
     `values` are those that the rules of the maximum read.
     """
     _, _, kernel, geometry, _ = values
@@ -450,7 +451,7 @@ def _adaptive(rank: Rank, x: Any, output_size: Any) -> tuple[Tensor, bool, Ints]
     kept = [n if m is None else m for m, n in zip(given, x.shape[2:], strict=True)]
     size = per_axis(kept, spatial, name, "output_size", 1)
     if 0 in x.shape[2:]:
-        raise ShapeError(f"{name}: x of shape {x.shape} has nothing to pool")
+        raise misfit(name, "something to pool", x=x)
     return x, had_batch, size
 
 
@@ -510,7 +511,7 @@ def _by_length(x: Tensor, size: Ints, kernel: Ints) -> Tensor:
         parts.append(_by_length(taken, size, (*kernel, length)))
         order.append(places)
     back = np.argsort(np.concatenate(order))
-    return parts[0] if len(parts) == 1 else _picked(shapes.concat(parts, axis=axis), axis, back)
+    return parts[0] if len(parts) == 1 else _picked(joining.concat(parts, axis=axis), axis, back)
 
 
 def _picked(x: Tensor, axis: int, index: np.ndarray) -> Tensor:

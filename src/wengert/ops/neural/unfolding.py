@@ -9,10 +9,10 @@ import numpy as np
 
 from wengert.backends.numpy_windows import Geometry
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
 from wengert.ops.batching import in_first_axis
+from wengert.ops.checks import misfit
 from wengert.ops.families import linear, position_map, sample
 from wengert.ops.neural.windows import (
     Ints,
@@ -117,7 +117,7 @@ fold_windows = linear(
 def unfold(
     x: Any, kernel_size: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1
 ) -> Tensor:
-    """Return windows as columns: (batch, channels times taps, places).
+    """Return windows as columns: (batch, channels times taps, windows).
 
     x is (batch, channels, *spatial), with any number of spatial axes. It may lack the batch axis
     if `kernel_size` has a number for each spatial axis.
@@ -127,7 +127,7 @@ def unfold(
     many = isinstance(kernel_size, (tuple, list))
     spatial = len(kernel_size) if many and len(kernel_size) > 1 else x.ndim - 2
     if spatial < 1:
-        raise ShapeError(f"unfold: x has shape {x.shape}; expected (batch, channels, *spatial)")
+        raise misfit("unfold", "(batch, channels, *spatial)", x=x)
     x, had_batch = batched(x, spatial, "unfold")
     kernel = per_axis(kernel_size, spatial, "unfold", "kernel_size", 1)
     size, geometry, _ = fitting_windows("unfold", x.shape[2:], kernel, stride, padding, dilation)
@@ -147,7 +147,7 @@ def fold(
 ) -> Tensor:
     """Return images (batch, channels, *output_size) from columns, added where they overlap.
 
-    It is the transpose of `unfold`, and takes (batch, channels times taps, places).
+    It is the transpose of `unfold`, and takes (batch, channels times taps, windows).
     `output_size` has a number for each spatial axis.
     `wg.nn.fold([[[1.0, 2.0], [2.0, 3.0]]], (3,), 2)` is `[[[1.0, 4.0, 3.0]]]`.
     """
@@ -163,9 +163,7 @@ def fold(
     places, geometry, _ = fitting_windows("fold", size, kernel, stride, padding, dilation)
     taps = math.prod(kernel)
     if x.shape[1] % taps or x.shape[2] != math.prod(places):
-        raise ShapeError(
-            f"fold: x has shape {x.shape}; expected a multiple of {taps} (taps of a kernel of "
-            f"{kernel}) and {math.prod(places)} places, which {size} has"
-        )
+        expected = f"a multiple of {taps} taps, and the {math.prod(places)} windows of {size}"
+        raise misfit("fold", expected, x=x)
     windows = shapes.reshape(x, (x.shape[0], x.shape[1] // taps, *kernel, *places))
     return unbatched(fold_windows(windows, size=size, geometry=geometry), had_batch)

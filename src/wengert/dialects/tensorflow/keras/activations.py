@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
-from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import nn
 from wengert.dialects.tensorflow.keras.losses import inside
-from wengert.dialects.tensorflow.keras.names import keras, looked_up
+from wengert.dialects.tensorflow.keras.options import keras, looked_up
+from wengert.dialects.tensorflow.kinds import Floating
 from wengert.dialects.tensorflow.table import guarded, put
 from wengert.dialects.tensorflow.tensors import convert
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops.neural import activations
 
 ns = Native._namespace
-Real = Annotated[Native, Kind(lambda x, *_: nn._real(x, "activation"), tensor=True)]
 
 
 def _relu(x: Any, negative_slope: Any = 0.0, max_value: Any = None, threshold: Any = 0.0) -> Any:
@@ -82,7 +81,7 @@ _BY_NAME: dict[str, Callable[..., Any]] = {"linear": _linear}
 _DIFFERS = {"celu": "the derivative at 0 is 1; in Keras it is 2"}
 for _name, (_meaning, _function) in _ACTIVATIONS.items():
     if _name != "relu":
-        _function.__annotations__ = {"x": Real}
+        _function.__annotations__ = {"x": Floating}
     _function.__doc__ = f"Return {_meaning}."
     _BY_NAME[_name] = guarded(_name, ValueError, TypeError)(_function)
 for _name, _function in _BY_NAME.items():

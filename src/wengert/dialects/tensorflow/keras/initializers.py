@@ -9,10 +9,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.dialects.tensorflow.dtypes import as_dtype
-from wengert.dialects.tensorflow.keras.names import keras, looked_up
-from wengert.dialects.tensorflow.keras.options import Configured, configured, options_of
-from wengert.dialects.tensorflow.random import _truncated, global_generator
+from wengert.dialects.tensorflow.dtypes import as_dtype, float64
+from wengert.dialects.tensorflow.keras.options import (
+    Configured,
+    configured,
+    keras,
+    looked_up,
+    options_of,
+)
+from wengert.dialects.tensorflow.random import global_generator, truncated_normal
 from wengert.dialects.tensorflow.structures import snake
 from wengert.dialects.tensorflow.table import put
 from wengert.dialects.tensorflow.tensors import convert, made, static
@@ -22,20 +27,13 @@ _BY_NAME: dict[str, Any] = {}
 Shape = tuple[int, ...]
 
 
-def _lengths(shape: Any) -> Shape:
-    given = static(shape)
-    return tuple(given) if isinstance(given, (list, tuple)) else (int(given),)
-
-
 @keras("initializers", "Initializer")
 class Initializer(Configured):
     """What initializers share. A subclass defines `__call__(shape, dtype=None)`."""
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of a shape."""
-        raise NotImplementedError(
-            f"the initializer {type(self).__name__} does not define __call__(self, shape, dtype)"
-        )
+        raise NotImplementedError(f"{type(self).__name__} does not define __call__(self, shape)")
 
 
 class _OfFunction(Initializer):
@@ -53,15 +51,20 @@ class _OfFunction(Initializer):
             chosen = global_generator().integers(2**63) if seed is None else static(seed)
             self._seed = int(chosen) % 2**64
 
-    def __call__(self, shape: Any, dtype: Any = None) -> Any:
-        kind = as_dtype("float32" if dtype is None else dtype)._numpy
-        return made(np.asarray(self._values(_lengths(shape)), kind))
-
-    def _values(self, shape: Shape) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, **ignored: Any) -> Any:
+        given = static(shape)
+        lengths = tuple(given) if isinstance(given, (list, tuple)) else (int(given),)
         options = dict(self._config)
         if "seed" in options:
-            options["seed"] = np.random.default_rng(self._seed)
-        return type(self)._function(shape, **options)
+            options["seed"] = self._generator()
+        kind = self._usual() if dtype is None else as_dtype(dtype)._numpy
+        return made(np.asarray(type(self)._function(lengths, **options), kind))
+
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng(self._seed)
+
+    def _usual(self) -> Any:
+        return np.float32
 
 
 def _initializer(name: str, base: type = _OfFunction, **fixed: Any) -> Callable[[Any], Any]:
@@ -121,7 +124,7 @@ def uniform(shape: Shape, minval: Any = -0.05, maxval: Any = 0.05, seed: Any = N
 @_initializer("TruncatedNormal")
 def truncated(shape: Shape, mean: Any = 0.0, stddev: Any = 0.05, seed: Any = None) -> np.ndarray:
     """Return normal numbers within two standard deviations."""
-    return mean + stddev * np.asarray(_truncated(seed, shape, 0.0, 1.0, "float64")._raw)
+    return mean + stddev * np.asarray(truncated_normal(seed, shape, dtype=float64)._raw)
 
 
 #: The standard deviation of a standard normal number that is within two of them.
@@ -190,17 +193,14 @@ def get(identifier: Any) -> Any:
 # -- TensorFlow's own ----------------------------------------------------------------------------
 
 
-class _Native(Initializer):
+class _Native(_OfFunction):
     """Values by a function, which draws other random numbers in each call."""
 
-    _function: ClassVar[Callable[..., Any]]
+    def _generator(self) -> np.random.Generator:
+        return global_generator(self._config["seed"])
 
-    def __call__(self, shape: Any, dtype: Any = None, **options: Any) -> Any:
-        given = dict(self._config)
-        if "seed" in given:
-            given["seed"] = global_generator(given["seed"])
-        kind = convert(given.get("value", 0.0)).dtype if dtype is None else as_dtype(dtype)._numpy
-        return made(np.asarray(type(self)._function(_lengths(shape), **given), kind))
+    def _usual(self) -> Any:
+        return convert(self._config.get("value", 0.0)).dtype
 
 
 def _constant(shape: Shape, value: Any = 0, support_partition: bool = False) -> np.ndarray:

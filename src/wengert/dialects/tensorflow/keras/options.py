@@ -1,4 +1,7 @@
-"""Objects that are made of options: a class says once what they are, in order, with defaults."""
+"""How names of tf.keras are offered: functions, and classes of objects that are made of options.
+
+A class says its options once, in order and with their defaults.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,55 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from wengert.dialects.tensorflow.keras.names import keras
+from wengert.dialects.tensorflow.errors import mistake
+from wengert.dialects.tensorflow.table import ABSENT, put
+
+#: Parts of tf.keras that are parts of tf as well.
+_TOP = ("losses", "metrics", "optimizers", "initializers")
+EPSILON = 1e-7
+_MODULE = (
+    "tf.keras.{} is not offered: layers and models are not part of this dialect. Keep parameters "
+    "as tf.Variable in a tf.Module, and write what a layer does as a method: "
+    "tf.nn.relu(x @ self.w + self.b)"
+)
+for _name in ("layers", "Layer", "models", "Model", "Sequential", "Input", "applications"):
+    ABSENT[f"keras.{_name}"] = _MODULE.format(_name)
+ABSENT["keras.metrics.MeanMetricWrapper"] = (
+    "tf.keras.metrics.MeanMetricWrapper is not offered; write tf.keras.metrics.Mean()(fn(y, p))"
+)
+ABSENT["keras.ops"] = "tf.keras.ops is not offered; write tf.math, tf.nn, tf.linalg and tf itself"
+
+
+def keras(part: str, *names: str) -> Callable[[Any], Any]:
+    """Return a decorator that offers something as `tf.keras.<part>.<name>`."""
+
+    def declare(value: Any) -> Any:
+        for name in names:
+            put((f"keras.{part}.{name}",), value)
+            if part.partition(".")[0] in _TOP:
+                put((f"{part}.{name}",), value)
+        return value
+
+    return declare
+
+
+def looked_up(identifier: Any, known: dict[str, Any], what: str) -> Any:
+    """Return what a name stands for; a class is called, and a function or an object is itself."""
+    if isinstance(identifier, str):
+        if identifier not in known:
+            raise mistake(ValueError, what, identifier, f"one of {', '.join(sorted(known))}")
+        found = known[identifier]
+        return found() if isinstance(found, type) else found
+    if isinstance(identifier, type):
+        return identifier()
+    if callable(identifier) or identifier is None:
+        return identifier
+    if hasattr(identifier, "apply_gradients"):
+        return identifier
+    raise mistake(ValueError, what, identifier, "a name, a function or an object")
+
+
+# -- objects made of options ----------------------------------------------------------------------
 
 #: The default of an option that has to be given.
 REQUIRED = inspect.Parameter.empty

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.dialects.tensorflow.keras.names import EPSILON, keras
-from wengert.dialects.tensorflow.keras.options import Configured, configured
+from wengert.dialects.tensorflow.keras.options import EPSILON, Configured, configured, keras
 from wengert.dialects.tensorflow.random import set_seed
 from wengert.dialects.tensorflow.table import guarded, put
 from wengert.dialects.tensorflow.tensors import convert, is_tensor, made

@@ -7,8 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.dialects.tensorflow.keras.names import keras
-from wengert.dialects.tensorflow.keras.options import REQUIRED, Configured, configured, options_of
+from wengert.dialects.tensorflow.keras.options import (
+    REQUIRED,
+    Configured,
+    configured,
+    keras,
+    options_of,
+)
 from wengert.dialects.tensorflow.tensors import convert, made
 from wengert.optim import rates
 
@@ -22,15 +27,11 @@ class LearningRateSchedule(Configured):
 
     def __call__(self, step: Any) -> Any:
         """Return the learning rate of a step."""
-        raise NotImplementedError(
-            f"the schedule {type(self).__name__} does not define __call__(self, step)"
-        )
+        raise NotImplementedError(f"{type(self).__name__} does not define __call__(self, step)")
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that make this schedule."""
-        raise NotImplementedError(
-            f"the schedule {type(self).__name__} does not define get_config(self)"
-        )
+        raise NotImplementedError(f"{type(self).__name__} does not define get_config(self)")
 
 
 class _OfFormula(LearningRateSchedule):

@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.dialects.torch import conventions, memory
 from wengert.dialects.torch.axes import kind_of, unable
+from wengert.dialects.torch.generators import default_generator
 from wengert.dialects.torch.kinds import Axis, Dtype, Input, floating
 from wengert.dialects.torch.nn import kinks
 from wengert.dialects.torch.nn.arguments import (
@@ -19,9 +20,10 @@ from wengert.dialects.torch.nn.arguments import (
     activation,
     functional,
     is_batched,
+    misfit,
     number,
 )
-from wengert.dialects.torch.random import _exponential, default_generator
+from wengert.dialects.torch.random import exponential
 from wengert.dialects.torch.table import NAMES, guarded, offered, offered_as, plain, put
 from wengert.dialects.torch.tensors import Tensor, astype, ns, of_one, only_tensor
 from wengert.engine.record import apply
@@ -99,10 +101,7 @@ def prelu(input: Alike, weight: Alike) -> Native:
     channels = 1 if x.ndim == 1 else x.shape[1] if x.ndim else 0
     several = w.ndim > 0 and w.shape[0] != 1
     if w.ndim > 1 or (several and channels != w.shape[0]):
-        raise RuntimeError(
-            f"prelu: a weight of shape {list(w.shape)} for {channels} channels; give one weight, "
-            "or one for each channel"
-        )
+        raise misfit("prelu", "one weight, or one for each channel", input=x, weight=w)
     if several:
         w = ns.reshape(w, (w.shape[0], *(1,) * (x.ndim - 2)))
     elif not x.ndim:
@@ -216,10 +215,7 @@ def logsigmoid(input: Floats) -> Native:
 def glu(input: Floats, dim: Axis = -1) -> Native:
     """Return the first half of x along an axis, times the sigmoid of the second."""
     if not input.ndim or input.shape[dim] % 2:
-        raise RuntimeError(
-            f"glu: there are no halves along axis {dim} of shape {list(input.shape)}; give an even "
-            "number of elements"
-        )
+        raise misfit("glu", "an even number of elements", input=input, dim=dim)
     return activations.glu(input, axis=dim)
 
 
@@ -279,7 +275,7 @@ _of_functional("softmin", guarded(_softmin, "SoftmaxBackward0"))
 
 
 def _gumbel(size: tuple[int, ...], kind: np.dtype) -> np.ndarray:
-    waits = _exponential(default_generator, math.prod(size), kind).astype(kind)
+    waits = exponential(default_generator, math.prod(size)).astype(kind)
     return -np.log(waits.reshape(size))
 
 

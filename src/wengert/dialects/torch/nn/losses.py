@@ -20,6 +20,7 @@ from wengert.dialects.torch.nn.arguments import (
     Floats,
     check_one_dtype,
     functional,
+    misfit,
     refuse_gradient,
     wrong,
 )
@@ -88,15 +89,22 @@ def loss(after: str = "", each: str = "") -> Callable[[Callable[..., Native]], C
 
     The function that it offers also takes `size_average`, `reduce` and `reduction`, behind the
     parameter `after` or behind all. `each` is what PyTorch calls the losses of each example, if it
-    has no operation of its own.
+    has no operation of its own. A function whose last parameter is `reduction` reduces by itself.
     """
 
     def declare(function: Callable[..., Native]) -> Callable[..., Any]:
         takes = list(signature(function).parameters.values())
+        by_itself = takes[-1].name == "reduction"
+        takes = takes[:-1] if by_itself else takes
         place = [p.name for p in takes].index(after) + 1 if after else len(takes)
 
         def body(*args: Any) -> Native:
-            return _reduced(function(*args[:place], *args[place + 3 :]), args[place + 2], each)
+            own, reduction = args[:place] + args[place + 3 :], args[place + 2]
+            return (
+                function(*own, reduction)
+                if by_itself
+                else _reduced(function(*own), reduction, each)
+            )
 
         body.__name__, body.__doc__ = function.__name__, function.__doc__
         takes[place:place] = _FLAGS
@@ -119,12 +127,6 @@ def _ramp(x: Native) -> Native:
 
 def _size(x: Native) -> Native:
     return apply(conventions.absolute.op, (x,), {})
-
-
-def _check_shapes(fits: bool, *tensors: Native) -> None:
-    if not fits:
-        given = " and ".join(str(list(x.shape)) for x in tensors)
-        raise RuntimeError(f"tensors of shapes {given} do not fit together")
 
 
 # -- differences -----------------------------------------------------------------------------------
@@ -165,36 +167,27 @@ def _weighted(each: Native, weight: Native | None, reduction: str) -> Native:
     return _reduced(each * weight, reduction)
 
 
-@functional()
-def mse_loss(
-    input: Pair, target: Pair, size_average: Reduction = None, reduce: Reduction = None,
-    reduction: Reduction = "mean", weight: Input | None = None,
-) -> Native:  # fmt: skip
+@loss(after="target")
+def mse_loss(input: Pair, target: Pair, weight: Input | None = None, reduction: Any = "") -> Native:
     """Return the squares of the differences."""
     return _weighted(elementwise.square(input - target), weight, reduction)
 
 
-@functional(label="MeanBackward0")
+@loss(after="target", each="AbsBackward0")
 def l1_loss(
-    input: NumberPair, target: NumberPair, size_average: Reduction = None,
-    reduce: Reduction = None, reduction: Reduction = "mean", weight: Input | None = None,
-) -> Native:  # fmt: skip
+    input: NumberPair, target: NumberPair, weight: Input | None = None, reduction: Any = ""
+) -> Native:
     """Return the sizes of the differences."""
     if reduction == "mean" and kind_of(input) not in "fc":
         raise RuntimeError(f"losses of {input.dtype} have no mean; write x.float()")
     each = _size(input - target)
-    return (
-        _reduced(each, reduction, "AbsBackward0")
-        if weight is None
-        else _weighted(each, weight, reduction)
-    )
+    if weight is None:
+        return _reduced(each, reduction, "AbsBackward0")
+    return _weighted(each, weight, reduction)
 
 
-@functional()
-def smooth_l1_loss(
-    input: Pair, target: Pair, size_average: Reduction = None, reduce: Reduction = None,
-    reduction: Reduction = "mean", beta: float = 1.0,
-) -> Native:  # fmt: skip
+@loss(after="target")
+def smooth_l1_loss(input: Pair, target: Pair, beta: float = 1.0, reduction: Any = "") -> Native:
     """Return half the squares of differences over beta, and lines of slope 1 beyond beta."""
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss: beta is {beta}; give 0 or more")
@@ -232,14 +225,8 @@ def _labels(target: Native, x: Native, name: str) -> Any:
     wanted = (*x.shape[:axis], *x.shape[axis + 1 :])
     if target.shape != wanted:
         if x.ndim > 1 and target.ndim and target.shape[0] != x.shape[0]:
-            raise wrong(
-                f"{x.shape[0]} examples in the input and {target.shape[0]} in the target; give as "
-                "many"
-            )
-        raise RuntimeError(
-            f"{name}: target of shape {list(target.shape)} for input of shape {list(x.shape)}; "
-            f"expected {list(wanted)}"
-        )
+            raise misfit(name, "as many examples", wrong, input=x, target=target)
+        raise misfit(name, f"a target of {list(wanted)}", input=x, target=target)
     return values_of(target._raw)
 
 
@@ -259,10 +246,7 @@ def cross_entropy(
         if by_index:
             weight = refuse_gradient(weight, "nll_loss_forward(): weight")
         if weight.shape != (input.shape[axis],):
-            raise RuntimeError(
-                f"cross_entropy: the weight has shape {list(weight.shape)}; give one number for "
-                f"each of the {input.shape[axis]} classes"
-            )
+            raise misfit("cross_entropy", "a number for each class", input=input, weight=weight)
     options: Any = {"weight": weight, "label_smoothing": float(label_smoothing)}
     options |= {"axis": axis, "reduction": reduction}
     if by_index:
@@ -324,8 +308,8 @@ def multi_margin_loss(
         raise wrong("multi_margin_loss: unknown p; give 1 or 2")
     rows = input if input.ndim == 2 else ns.reshape(input, (1, -1) if input.ndim else (1, 1))
     labels = values_of(target._raw)
-    fits = input.ndim <= 2 and labels.size == rows.shape[0] and labels.ndim <= 1
-    _check_shapes(fits, input, target)
+    if input.ndim > 2 or labels.size != rows.shape[0] or labels.ndim > 1:
+        raise misfit("multi_margin_loss", "a class for each row", input=input, target=target)
     labels = labels.reshape(-1)
     _check_classes(labels, 0, rows.shape[1])
     others = labels[:, None] != np.arange(rows.shape[1])
@@ -344,7 +328,8 @@ def multi_margin_loss(
 def multilabel_margin_loss(input: Floats, target: Input) -> Native:
     """Return how far other classes come within 1 of each target; targets end at the first -1."""
     labels = values_of(target._raw)
-    _check_shapes(input.ndim <= 2 and labels.shape == input.shape, input, target)
+    if input.ndim > 2 or labels.shape != input.shape:
+        raise misfit("multilabel_margin_loss", "one shape", input=input, target=target)
     count = input.shape[-1] if input.ndim else 1
     rows, labels = ns.reshape(input, (-1, count)), labels.reshape(-1, count)
     _check_classes(labels, -1, count)
@@ -372,17 +357,15 @@ def multilabel_soft_margin_loss(
 # -- probabilities ---------------------------------------------------------------------------------
 
 
-def _check_sizes(x: Native, t: Native) -> None:
+def _check_sizes(x: Native, t: Native, name: str) -> None:
     if x.shape != t.shape:
-        raise wrong(
-            f"target of shape {list(t.shape)} for input of {list(x.shape)}; give them one shape"
-        )
+        raise misfit(name, "one shape", wrong, input=x, target=t)
 
 
 @loss()
 def binary_cross_entropy(input: Alike, target: Alike, weight: Constant | None = None) -> Native:
     """Return the cross-entropy of two probabilities."""
-    _check_sizes(input, target)
+    _check_sizes(input, target, "binary_cross_entropy")
     if kind_of(input) != "f":
         raise unable("binary_cross_entropy", input)
     raw = input._raw
@@ -394,7 +377,8 @@ def binary_cross_entropy(input: Alike, target: Alike, weight: Constant | None = 
     each = losses.binary_terms(input, target)
     if weight is None:
         return each
-    _check_shapes(np.broadcast_shapes(weight.shape, each.shape) == each.shape, weight, each)
+    if np.broadcast_shapes(weight.shape, each.shape) != each.shape:
+        raise misfit("binary_cross_entropy", "weights that fit", input=input, weight=weight)
     return each * weight
 
 
@@ -404,7 +388,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Constant | None = None,
 ) -> Native:  # fmt: skip
     """Return the cross-entropy of the probabilities sigmoid(input) and the target."""
-    _check_sizes(input, target)
+    _check_sizes(input, target, "binary_cross_entropy_with_logits")
     if kind_of(target) != "f":
         raise RuntimeError(f"the target has dtype {target.dtype}; write target.float()")
     log = special.log_expit(input)
@@ -492,10 +476,9 @@ def soft_margin_loss(input: Floats, target: Input) -> Native:
 # -- margins ---------------------------------------------------------------------------------------
 
 
-def _check_axes(*tensors: Native) -> None:
-    if len({x.ndim for x in tensors}) > 1:
-        shapes = " and ".join(str(list(x.shape)) for x in tensors)
-        raise RuntimeError(f"tensors of shapes {shapes}; give as many axes to each")
+def _check_axes(**tensors: Any) -> None:
+    if len({x.ndim for x in tensors.values()}) > 1:
+        raise misfit("margin", "as many axes to each", **tensors)
 
 
 @loss(each="AddBackward0")
@@ -511,7 +494,7 @@ def margin_ranking_loss(
     input1: Promoted, input2: Promoted, target: Promoted, margin: float = 0
 ) -> Native:
     """Return how far input1 is from exceeding (or, for -1, falling below) input2 by a margin."""
-    _check_axes(input1, input2, target)
+    _check_axes(input1=input1, input2=input2, target=target)
     return _positive_part(-target * (input1 - input2) + margin)
 
 
@@ -544,7 +527,7 @@ def triplet_margin_loss(
 ) -> Native:  # fmt: skip
     """Return how far the positive is from being nearer than the negative, by a margin."""
     _check_margin(margin)
-    _check_axes(anchor, positive, negative)
+    _check_axes(anchor=anchor, positive=positive, negative=negative)
     near, far = _distance(anchor, positive, p, eps), _distance(anchor, negative, p, eps)
     if swap:
         far = apply(conventions.minimum.op, (far, _distance(positive, negative, p, eps)), {})
@@ -560,7 +543,7 @@ def triplet_margin_with_distance_loss(
     """Return triplet_margin_loss with a distance of one's own."""
     reduction = reduction_of(None, None, reduction)
     _check_margin(margin)
-    _check_axes(anchor, positive, negative)
+    _check_axes(anchor=anchor, positive=positive, negative=negative)
     away = pairwise_distance if distance_function is None else distance_function
     near, far = away(anchor, positive), away(anchor, negative)
     if swap:
@@ -588,7 +571,9 @@ def cosine_similarity(x1: Promoted, x2: Promoted, dim: int = 1, eps: float = 1e-
 def cosine_embedding_loss(input1: Input, input2: Input, target: Input, margin: float = 0) -> Native:
     """Return 1 - cosine for pairs with target 1, and its excess over a margin for those with -1."""
     t = constant(target)
-    _check_shapes(t.ndim < 2 and input1.ndim == input2.ndim == t.ndim + 1, input1, input2, t)
+    if t.ndim > 1 or not input1.ndim == input2.ndim == t.ndim + 1:
+        given = {"input1": input1, "input2": input2, "target": t}
+        raise misfit("cosine_embedding_loss", "a number for each pair of rows", **given)
     x1, x2 = promoted(input1, input2, floating=True)
     squares = [ns.sum(x * x, axis=-1) + 1e-12 for x in (x1, x2)]
     cosine = ns.sum(x1 * x2, axis=-1) / ns.sqrt(squares[0] * squares[1])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.creation import creates
+from wengert.dialects.torch.creation import NewDtype, creates
 from wengert.dialects.torch.kinds import Bool, Int
 from wengert.dialects.torch.tensors import static
 
@@ -22,7 +22,9 @@ def _window(values: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
     known = {p.name for p in further}
     needed = {p.name for p in further if p.default is p.empty}
 
-    def symmetric(M: Int, *, sym: Bool = True, dtype: Any, **options: Any) -> np.ndarray:
+    def symmetric(
+        M: Int, *, sym: Bool = True, dtype: NewDtype = None, **options: Any
+    ) -> np.ndarray:
         if not options.keys() <= known or not needed <= options.keys():
             wrong = sorted(options.keys() - known or needed - options.keys())
             raise TypeError(f"{name}(): these keyword arguments are unknown or not given: {wrong}")
@@ -52,7 +54,7 @@ def _periodic(name: str, values: Callable[..., np.ndarray]) -> None:
     further = [*inspect.signature(values).parameters][2:]
 
     def window(
-        window_length: Int, periodic: Any = True, *args: Any, dtype: Any, **options: Any
+        window_length: Int, periodic: Any = True, *args: Any, dtype: NewDtype = None, **options: Any
     ) -> np.ndarray:
         kind = dtypes.or_default(dtype)
         if kind.kind != "f" or window_length < 0:

@@ -162,6 +162,8 @@ def axes_of(dim: Any, x: Any, function: str = "") -> tuple[int, ...]:
 
 def axis_of(dim: Any, x: Any, function: str = "", new: int = 0) -> int:
     """Return the axis of x that an argument `dim` means, where x gets some new axes."""
+    if type(dim) is int and 0 <= dim < len(x._raw.shape) + new:  # quickly
+        return dim
     return READERS.axis(dim, Argument(function, "dim"), x, new)
 
 

@@ -46,8 +46,10 @@ from wengert.engine.tensor import wrap as wrap_native
 def _without_copy(x: Native, shape: tuple[int, ...]) -> Native:
     """Return the same memory in another shape."""
     found = ns.reshape(x, shape)
-    raw = found._raw
-    if type(raw) is np.ndarray and raw.size and memory.owner(raw) is not memory.owner(x._raw):
+    raw, given = found._raw, x._raw
+    if type(raw) is not np.ndarray or raw.base is given or not raw.size:
+        return found
+    if memory.owner(raw) is not memory.owner(given):
         raise RuntimeError(
             f"the elements of shape {list(x.shape)} are not in one piece of memory, so there "
             "is no such view; write .reshape(...) instead"

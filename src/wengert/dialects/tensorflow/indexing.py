@@ -379,32 +379,6 @@ def searchsorted(
     return wrap(np.asarray(found, out_type).reshape(x.shape))
 
 
-def _bins(x: np.ndarray, ends: np.ndarray, count: int) -> np.ndarray:
-    """Return which of some bins of one width values are in; the outer ones have all beyond."""
-    if count < 1 or ends.shape != (2,):
-        raise invalid(f"nbins is {count} and value_range {ends}; give 1 or more, and two numbers")
-    low, high = ends
-    scaled = (x - low) / (high - low)  # in the precision of the values
-    return np.clip(np.floor(scaled * scaled.dtype.type(count)), 0, count - 1)
-
-
-@offered("histogram_fixed_width_bins", raises=(TypeError,))
-def histogram_fixed_width_bins(
-    values: Pair, value_range: Pair, nbins: Whole = 100, dtype: Dtype = _Index
-) -> Native:
-    """Return which of some bins of one width each value is in; the outer ones have all beyond."""
-    return wrap(_bins(values.numpy(), value_range.numpy(), nbins).astype(dtype))
-
-
-@offered("histogram_fixed_width", raises=(TypeError,))
-def histogram_fixed_width(
-    values: Pair, value_range: Pair, nbins: Whole = 100, dtype: Dtype = _Index
-) -> Native:
-    """Return how many values are in each of some bins of one width."""
-    bins = _bins(values.numpy().astype(float), value_range.numpy().astype(float), nbins)
-    return wrap(np.bincount(np.ravel(bins).astype(int), minlength=nbins).astype(dtype))
-
-
 @offered("sequence_mask", raises=(TypeError, ValueError))
 def sequence_mask(
     lengths: Array, maxlen: Count | None = None, dtype: Dtype = dtypes.bool_
@@ -412,12 +386,6 @@ def sequence_mask(
     """Return for each length as many True as it says, then False."""
     most = max(0, int(lengths.max(initial=0))) if maxlen is None else maxlen
     return wrap((np.arange(most) < lengths[..., None]).astype(dtype))
-
-
-@plain("is_symbolic_tensor")
-def is_symbolic_tensor(tensor: Any) -> bool:
-    """Return False: there are no graphs."""
-    return False
 
 
 @plain("get_static_value")

@@ -22,7 +22,6 @@ from wengert.dialects.tensorflow.dtypes import (
     int32,
     int64,
     of_numpy,
-    uint64,
 )
 from wengert.dialects.tensorflow.errors import NotFoundError, invalid
 from wengert.dialects.tensorflow.kinds import Array, Input, Whole
@@ -181,7 +180,7 @@ def _whole_numbers(rng: Any, shape: Any, minval: Any, maxval: Any, dtype: DType)
     return ns.asarray(rng.integers(least, end, shape, dtype._numpy))
 
 
-def _whole_range(rng: Any, shape: _Shape, dtype: _DType = uint64) -> Native:
+def _whole_range(rng: Any, shape: tuple[int, ...], dtype: DType) -> Native:
     """Return whole numbers of the dtype's whole range."""
     limits = np.iinfo(dtype._numpy)
     drawn = rng.integers(limits.min, limits.max, shape, limits.dtype, endpoint=True)
@@ -208,7 +207,6 @@ def _check_end(full: tuple[int, ...], *parts: np.ndarray) -> None:
 _offer(_normal, "normal")
 _offer(truncated_normal, "truncated_normal")
 _offer(_uniform, "uniform", stateless=False)
-_offer(_whole_range, "uniform_full_int", free=False, stateless=False)
 _offer(_binomial, "binomial", free=False, stateless=False)
 
 
@@ -329,18 +327,7 @@ def fold_in(seed: Input, data: Whole, alg: Any = "auto_select") -> Native:
 # -- generators as objects ------------------------------------------------------------------------
 
 
-@plain("random.Algorithm", "random.experimental.Algorithm")
-class Algorithm:
-    """TensorFlow's algorithms by name; there is one here, whatever is asked for."""
-
-    PHILOX = 1
-    THREEFRY = 2
-    AUTO_SELECT = 3
-
-
-def _check_algorithm(alg: Any) -> None:
-    if alg not in (None, "philox", "threefry", "auto_select", 1, 2, 3):
-        raise ValueError(f"alg={alg!r}; expected 'philox', 'threefry' or 'auto_select'")
+_ALGORITHMS = (None, "philox", "threefry", "auto_select", 1, 2, 3)
 
 
 @plain("random.Generator", "random.experimental.Generator", differs=_OTHERS)
@@ -350,7 +337,8 @@ class Generator:
     def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None) -> None:
         if copy_from is None and state is None:
             raise AssertionError("a generator of nothing; write tf.random.Generator.from_seed(1)")
-        _check_algorithm(alg)
+        if alg not in _ALGORITHMS:
+            raise ValueError(f"alg={alg!r}; expected 'philox', 'threefry' or 'auto_select'")
         seed = copy_from._seeds if copy_from is not None else _words(*np.ravel(np.asarray(state)))
         self._begin(seed)
         if copy_from is not None:
@@ -372,11 +360,6 @@ class Generator:
         return cls(state=static(state), alg=alg)
 
     @classmethod
-    def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
-        """Return the generator of a key and a counter."""
-        return cls(state=[static(key), *np.ravel(static(counter))], alg=alg)
-
-    @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
         """Return a generator that nobody can foresee."""
         return cls(state=np.random.SeedSequence().generate_state(2, np.uint64))
@@ -385,18 +368,9 @@ class Generator:
         """Begin again at a seed."""
         self._begin(_words(*np.ravel(static(seed))))
 
-    def reset_from_key_counter(self, key: Any, counter: Any) -> None:
-        """Begin again at a key and a counter."""
-        self._begin(_words(static(key), *np.ravel(static(counter))))
-
     def reset(self, state: Any) -> None:
         """Begin again at some whole numbers."""
         self._begin(_words(*np.ravel(static(state))))
-
-    @property
-    def algorithm(self) -> int:
-        """What TensorFlow calls the usual algorithm."""
-        return Algorithm.PHILOX
 
     @property
     def state(self) -> Any:
@@ -404,11 +378,6 @@ class Generator:
         state = self._rng.bit_generator.state["state"]
         words = [state["state"] >> 64, state["state"] % 2**64, state["inc"] % 2**64]
         return outward(ns.asarray(np.asarray(words, np.uint64).view(np.int64)))
-
-    @property
-    def key(self) -> Any:
-        """The last number of the state."""
-        return outward(ns.asarray(np.asarray(self.state)[2]))
 
     def make_seeds(self, count: int = 1) -> Any:
         """Return seeds for stateless functions, as columns."""
@@ -419,11 +388,6 @@ class Generator:
         return [
             Generator(state=s.generate_state(2, np.uint64)) for s in self._sequence.spawn(count)
         ]
-
-    def skip(self, delta: Any) -> Any:
-        """Go on without using so many numbers."""
-        self._rng.bit_generator.advance(int(static(delta)))  # type: ignore[attr-defined]
-        return self.state
 
 
 for _name, _method in _METHODS.items():

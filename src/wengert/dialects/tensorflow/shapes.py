@@ -24,7 +24,7 @@ from wengert.dialects.tensorflow.kinds import (
     integers,
 )
 from wengert.dialects.tensorflow.operators import index
-from wengert.dialects.tensorflow.table import offered, plain
+from wengert.dialects.tensorflow.table import offered
 from wengert.dialects.tensorflow.tensors import (
     alias,
     convert,
@@ -99,14 +99,6 @@ def concat(values: Any, axis: Whole) -> Native:
     if not tensors[0].ndim:
         raise invalid("numbers without axes cannot be joined; write tf.stack(values)")
     return ns.concat(tensors, axis=in_range(axis, tensors[0].ndim, "concat()"))
-
-
-@plain("parallel_stack")
-def parallel_stack(values: Any, name: str | None = "parallel_stack") -> Any:
-    """Raise: what runs at once is for graphs."""
-    raise RuntimeError(
-        "tf.parallel_stack is for graphs, which are not here; write tf.stack(values)"
-    )
 
 
 def _signed_axis(axis: Any, rank: int) -> int:

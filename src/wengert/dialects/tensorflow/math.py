@@ -11,7 +11,7 @@ import numpy as np
 from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.tensorflow import conventions, operators
 from wengert.dialects.tensorflow.dtypes import of_numpy
-from wengert.dialects.tensorflow.errors import InternalError, NotFoundError, as_is, invalid
+from wengert.dialects.tensorflow.errors import InternalError, NotFoundError, as_is, invalid, unfit
 from wengert.dialects.tensorflow.kinds import (
     Booleans,
     Floating,
@@ -374,13 +374,8 @@ def truncatemod(x: _Integers, y: _Integers) -> Native:
 def complex_(real: Input, imag: Input) -> Native:
     """Return real + 1j * imag."""
     if real.dtype != imag.dtype or real.dtype not in (np.float32, np.float64):
-        shown = [of_numpy(t.dtype).name for t in (real, imag)]
-        raise as_is(
-            TypeError(
-                f"real and imag have types {shown[0]} and {shown[1]}; expected float32 or float64 "
-                "for both; write tf.cast"
-            )
-        )
+        shown = {"real": real.dtype.name, "imag": imag.dtype.name}
+        raise as_is(unfit("float32 or float64 for both: write tf.cast", TypeError, **shown))
     return elementwise.complex_(real, imag)
 
 

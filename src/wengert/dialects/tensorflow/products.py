@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.errors import as_is, invalid, unfit
 from wengert.dialects.tensorflow.kinds import Dtype, Like, Numbers, Same, alike
 from wengert.dialects.tensorflow.table import offered
 from wengert.dialects.tensorflow.tensors import check_kind, convert, static
@@ -23,11 +23,7 @@ def adjoint_of(x: Native) -> Native:
 
 def _flipped(x: Native, transpose: bool, adjoint: bool, name: str) -> Native:
     if transpose and adjoint:
-        raise as_is(
-            ValueError(
-                f"transpose_{name} and adjoint_{name} are both True; expected one of them at most"
-            )
-        )
+        raise as_is(ValueError(f"transpose_{name} and adjoint_{name} are both True; give one"))
     if adjoint:
         return adjoint_of(x)
     return ns.matrix_transpose(x) if transpose else x
@@ -36,9 +32,7 @@ def _flipped(x: Native, transpose: bool, adjoint: bool, name: str) -> Native:
 def _product(a: Native, b: Native) -> Native:
     """Return the matrix product; rows that are not as long as columns are invalid."""
     if a.shape[-1] != b.shape[-2]:
-        raise invalid(
-            f"{list(a.shape)} and {list(b.shape)} have no product: rows are not as long as columns"
-        )
+        raise unfit("rows as long as columns", a=a, b=b)
     return contractions.matrix_product(a, b)
 
 
@@ -50,12 +44,9 @@ def matmul(
     grad_b: bool = False,
 ) -> Native:  # fmt: skip
     """Return the matrix product over the last two axes."""
-    for position, x in enumerate((a, b)):
-        if x.ndim < 2:
-            raise invalid(
-                f"operand {position} has shape {list(x.shape)}; expected matrices: write "
-                "tf.linalg.matvec(a, b) or tf.tensordot(a, b, 1) for a vector"
-            )
+    if a.ndim < 2 or b.ndim < 2:
+        instead = "tf.linalg.matvec(a, b) or tf.tensordot(a, b, 1) for a vector"
+        raise unfit(f"matrices: write {instead}", a=a, b=b)
     if output_type is not None:
         a, b = ns.astype(a, output_type), ns.astype(b, output_type)
     if transpose_a or adjoint_a:
@@ -72,9 +63,7 @@ def matvec(
 ) -> Native:  # fmt: skip
     """Return the product of a matrix and a vector, over the last axes."""
     if a.ndim < 2 or b.ndim < 1:
-        raise invalid(
-            f"expected matrices and vectors, got shapes {list(a.shape)} and {list(b.shape)}"
-        )
+        raise unfit("matrices and vectors", a=a, b=b)
     product = _product(_flipped(a, transpose_a, adjoint_a, "a"), ns.expand_dims(b, axis=-1))
     return ns.squeeze(product, axis=-1)
 
@@ -131,7 +120,7 @@ def tensordot(a: Numbers, b: Same, axes: Any) -> Native:
     """Return sums of products over `axes`: a number of them, or those of a and those of b."""
     mine, theirs = _contracted(static(axes), a, b)
     if [a.shape[i] for i in mine] != [b.shape[i] for i in theirs]:
-        raise invalid(f"axes {axes} differ in length: shapes {list(a.shape)} and {list(b.shape)}")
+        raise unfit("axes of one length", axes=axes, a=a, b=b)
     return contractions.tensordot(a, b, axes=(tuple(mine), tuple(theirs)))
 
 
@@ -142,9 +131,7 @@ def _contracted(axes: Any, first: Native, second: Native) -> tuple[list[int], li
         raise as_is(TypeError(f"axes is {axes!r}; expected a number of axes, or two lists"))
     if isinstance(axes, int):
         if not 0 <= axes <= min(first.ndim, second.ndim):
-            raise as_is(
-                ValueError(f"axes is {axes}; expected as many as both have at most, and 0 at least")
-            )
+            raise as_is(unfit("axes that both have", ValueError, axes=axes, a=first, b=second))
         return list(range(first.ndim - axes, first.ndim)), list(range(axes))
     if len(axes) != 2:
         raise as_is(ValueError(f"axes is {axes}; expected a number of axes, or two lists"))

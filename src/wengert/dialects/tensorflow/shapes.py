@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.errors import as_is, invalid, unfit
 from wengert.dialects.tensorflow.kinds import (
     Array,
     Input,
@@ -145,9 +145,7 @@ def split(
     sizes = integers(count, "num_or_size_splits")
     if not isinstance(sizes, list):
         if sizes < 1 or total % sizes:
-            raise invalid(
-                f"axis {axis}, of length {total}, does not split into {sizes} equal parts"
-            )
+            raise unfit(f"equal parts of {total}", num_or_size_splits=sizes, value=value)
         sizes = [total // sizes] * sizes
     if num is not None and num != len(sizes):
         raise invalid(f"split: num={num}, but there are {len(sizes)} sizes")
@@ -313,10 +311,7 @@ def _moved_blocks(name: str, to_space: bool, doc: str) -> None:
     @offered(f"nn.{name}", raises=(TypeError,), doc=doc)
     def move(input: Input, block_size: int, data_format: str = "NHWC") -> Native:
         if input.ndim != 4 or data_format != "NHWC":
-            raise invalid(
-                f"shape {input.shape} with data_format={data_format!r}; expected images 'NHWC': "
-                "batch, height, width, channels"
-            )
+            raise unfit("images 'NHWC'", input=input, data_format=data_format)
         (n, h, w, c), b = input.shape, block_size
         if b < 2 or (c % (b * b) if to_space else h % b or w % b):
             raise invalid(f"images of shape {input.shape} are not whole blocks of {b} by {b}")

@@ -66,3 +66,13 @@ def as_is(error: Exception) -> Exception:
     """Return an error about a value that cannot be a tensor; it goes to the user as it is."""
     error.as_is = True  # type: ignore[attr-defined]
     return error
+
+
+def value_error(message: str) -> Exception:
+    """Return a ValueError that goes to the user as it is."""
+    return as_is(ValueError(message))
+
+
+def type_error(message: str) -> Exception:
+    """Return a TypeError that goes to the user as it is."""
+    return as_is(TypeError(message))

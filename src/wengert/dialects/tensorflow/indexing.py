@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.dialects.tensorflow import conventions, dtypes
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import as_is, invalid, unfit
+from wengert.dialects.tensorflow.errors import as_is, invalid, unfit, value_error
 from wengert.dialects.tensorflow.kinds import (
     Array,
     Count,
@@ -23,13 +23,19 @@ from wengert.dialects.tensorflow.kinds import (
     Shape,
     Whole,
     WholeAxis,
-    alike,
     in_range,
     one_of,
     read_indices,
 )
 from wengert.dialects.tensorflow.table import offered, plain
-from wengert.dialects.tensorflow.tensors import convert, is_tensor, is_variable, outward, pair
+from wengert.dialects.tensorflow.tensors import (
+    alike,
+    convert,
+    is_tensor,
+    is_variable,
+    outward,
+    pair,
+)
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.ops.indexing import getitem
@@ -138,7 +144,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Native:
             raise invalid("tf.where of one number; expected an axis")
         return wrap(np.argwhere(chosen.numpy()).astype(np.int64))
     if x is None or y is None:
-        raise as_is(ValueError("one of x and y is None; give both or none"))
+        raise value_error("one of x and y is None; give both or none")
     chosen = convert(condition, None if is_tensor(condition) else dtypes.bool_)
     first, second = pair(x, y, "SelectV2")
     if chosen.dtype.kind != "b":

@@ -10,7 +10,7 @@ import numpy as np
 from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.conventions import absolute, sqrt, without_rule
-from wengert.dialects.tensorflow.errors import FailedPreconditionError, as_is, invalid, unfit
+from wengert.dialects.tensorflow.errors import FailedPreconditionError, invalid, unfit, value_error
 from wengert.dialects.tensorflow.kinds import (
     Array,
     Dtype,
@@ -462,7 +462,7 @@ def _axes_of_norm(axis: Any, x: Native) -> tuple[Any, bool]:
     if not isinstance(given, list):
         return given, False
     if len(given) != 2 or not all(isinstance(a, int) for a in given) or given[0] == given[1]:
-        raise as_is(ValueError(f"axis is {axis!r}; expected None, one axis, or two that differ"))
+        raise value_error(f"axis is {axis!r}; expected None, one axis, or two that differ")
     return tuple(given), True
 
 
@@ -474,7 +474,7 @@ def _check_order(ord: Any, of_matrix: bool) -> None:
         known = ord == "euclidean" if isinstance(ord, str) else ord > 0
     if not known:
         instead = "'fro', 1, 2 or np.inf" if of_matrix else "a number above 0"
-        raise as_is(ValueError(f"ord is {ord!r}; expected 'euclidean' or {instead}"))
+        raise value_error(f"ord is {ord!r}; expected 'euclidean' or {instead}")
 
 
 def _norm(tensor: Native, ord: Any, where: Any, of_matrix: bool) -> Native:
@@ -543,7 +543,7 @@ def _three(diagonals: Any, layout: str) -> tuple[Native, Native, Native]:
         above, main, below = (ns.linalg.diagonal(x, offset=k) for k in (1, 0, -1))
         return _ends(above, 0, 1), main, _ends(below, 1, 0)
     if x.ndim < 2 or x.shape[-2] != 3:
-        raise as_is(ValueError(f"diagonals of shape {x.shape}; expected 3 lines"))
+        raise value_error(f"diagonals of shape {x.shape}; expected 3 lines")
     return x[..., 0, :], x[..., 1, :], x[..., 2, :]
 
 
@@ -602,7 +602,7 @@ def eigh_tridiagonal(
     `select` is "a" for all, "i" for those from index to index, or "v" for those in a range.
     """
     if alpha.dtype.kind not in "fc":
-        raise as_is(ValueError(f"alpha is of {alpha.dtype.name}; write tf.cast(alpha, tf.float32)"))
+        raise value_error(f"alpha is of {alpha.dtype.name}; write tf.cast(alpha, tf.float32)")
     if alpha.ndim != 1 or beta.shape != (max(alpha.shape[0] - 1, 0),):
         raise unfit("vectors, and beta one shorter", alpha=alpha, beta=beta)
     above = ns.conj(beta) if beta.dtype.kind == "c" else beta
@@ -616,10 +616,10 @@ def _selected(values: np.ndarray, select: str, select_range: Any) -> slice:
     if select == "a":
         return slice(None)
     if select_range is None:
-        raise as_is(ValueError(f"select={select!r} without select_range; give its two ends"))
+        raise value_error(f"select={select!r} without select_range; give its two ends")
     low, high = static(select_range)
     if low > high:
-        raise as_is(ValueError(f"select_range {select_range!r} has its end before its start"))
+        raise value_error(f"select_range {select_range!r} has its end before its start")
     if select == "i":
         return slice(low, high + 1)
     return slice(int((values <= low).sum()), int((values <= high).sum()))

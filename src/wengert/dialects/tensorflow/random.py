@@ -23,7 +23,7 @@ from wengert.dialects.tensorflow.dtypes import (
     int64,
     of_numpy,
 )
-from wengert.dialects.tensorflow.errors import NotFoundError, invalid
+from wengert.dialects.tensorflow.errors import NotFoundError, invalid, unfit
 from wengert.dialects.tensorflow.kinds import Array, Input, Whole
 from wengert.dialects.tensorflow.table import guarded, offered, plain, put
 from wengert.dialects.tensorflow.tensors import convert, outward, static
@@ -125,15 +125,19 @@ _AFTER = tuple(
 )
 
 
-def _offer(draw: Any, name: str, *, free: bool = True, stateless: bool = True) -> None:
-    """Offer numbers from the program's generator, from a seed and from a `tf.random.Generator`."""
-    if free:
+def _offer(draw: Any, name: str, *where: str, after: int = 1) -> None:
+    """Offer numbers from the program's generator, from a seed or from a `tf.random.Generator`.
+
+    A seed is the argument `after` so many others.
+    """
+    if "program" in where:
         last = len(inspect.signature(draw).parameters) - 1
         _stated(f"random.{name}")(_drawn_from(draw, "seed", _Global, last))
-    if stateless:
-        _stated(f"random.stateless_{name}")(_drawn_from(draw, "seed", _Seed, 1, *_AFTER))
-    method = guarded(f"Generator.{name}", *_CHECKS)(_drawn_from(draw, "self", _Own, 0))
-    _METHODS[name] = method
+    if "seed" in where:
+        _stated(f"random.stateless_{name}")(_drawn_from(draw, "seed", _Seed, after, *_AFTER))
+    if "object" in where:
+        body = _drawn_from(draw, "self", _Own, 0)
+        _METHODS[name] = guarded(f"Generator.{name}", *_CHECKS)(body)
 
 
 # -- what is drawn ------------------------------------------------------------------------------
@@ -204,10 +208,24 @@ def _check_end(full: tuple[int, ...], *parts: np.ndarray) -> None:
         )
 
 
-_offer(_normal, "normal")
-_offer(truncated_normal, "truncated_normal")
-_offer(_uniform, "uniform", stateless=False)
-_offer(_binomial, "binomial", free=False, stateless=False)
+def _categorical(
+    rng: Any, logits: Input, num_samples: Whole, dtype: _DType | None = None
+) -> Native:
+    """Return categories with probabilities softmax(logits), `num_samples` for each row."""
+    if logits.dtype.kind != "f":
+        raise NotFoundError(f"logits of {logits.dtype}; expected floating-point numbers")
+    if logits.ndim != 2:
+        raise unfit("(rows, categories)", logits=logits)
+    each = ns.expand_dims(stop_gradient(logits), axis=1)
+    drawn = random.categorical(rng, each, shape=(logits.shape[0], num_samples))
+    return ns.astype(drawn, (dtype or int64)._numpy)
+
+
+_offer(_normal, "normal", "program", "seed", "object")
+_offer(truncated_normal, "truncated_normal", "program", "seed", "object")
+_offer(_uniform, "uniform", "program", "object")
+_offer(_binomial, "binomial", "object")
+_offer(_categorical, "categorical", "program", "seed", after=2)
 
 
 @_stated("random.stateless_uniform")
@@ -265,32 +283,6 @@ def stateless_poisson(shape: _Shape, seed: _Seed, lam: Array, dtype: _DType = in
     """Return Poisson numbers, the same ones for the same seed; `shape` is that of the result."""
     _check_end(shape, lam)
     return ns.asarray(np.asarray(seed.poisson(lam, shape), dtype._numpy))
-
-
-def _categorical(rng: Any, logits: Native, num_samples: int, dtype: DType) -> Native:
-    x = stop_gradient(logits)
-    if x.dtype.kind != "f":
-        raise NotFoundError(f"logits of {x.dtype}; expected floating-point numbers")
-    if x.ndim != 2:
-        raise invalid(f"logits of shape {x.shape}; expected (rows, categories)")
-    shape = (x.shape[0], num_samples)
-    return ns.astype(random.categorical(rng, ns.expand_dims(x, axis=1), shape=shape), dtype._numpy)
-
-
-@_stated("random.categorical")
-def categorical(
-    logits: Input, num_samples: Whole, dtype: _DType | None = None, seed: _Global = None
-) -> Native:
-    """Return categories with probabilities softmax(logits), `num_samples` for each row."""
-    return _categorical(seed, logits, num_samples, dtype or int64)
-
-
-@_stated("random.stateless_categorical")
-def stateless_categorical(
-    logits: Input, num_samples: Whole, seed: _Seed, dtype: _DType = int64
-) -> Native:
-    """Return categories, the same ones for the same seed."""
-    return _categorical(seed, logits, num_samples, dtype)
 
 
 def _permuted(rng: Any, value: Native) -> Native:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.errors import as_is, invalid, unfit
+from wengert.dialects.tensorflow.errors import invalid, type_error, unfit, value_error
 from wengert.dialects.tensorflow.kinds import (
     Array,
     Input,
@@ -19,7 +19,6 @@ from wengert.dialects.tensorflow.kinds import (
     Vector,
     Whole,
     WholeAxis,
-    alike,
     in_range,
     integers,
 )
@@ -27,6 +26,7 @@ from wengert.dialects.tensorflow.operators import index
 from wengert.dialects.tensorflow.table import offered
 from wengert.dialects.tensorflow.tensors import (
     alias,
+    alike,
     convert,
     is_like_tensor,
     is_tensor,
@@ -70,7 +70,7 @@ def squeeze(input: Input, axis: Any = None) -> Native:
     if axis is None:
         return ns.squeeze(input)
     if is_tensor(axis):
-        raise as_is(TypeError(f"axis is {axis!r}; expected an integer or a list of them"))
+        raise type_error(f"axis is {axis!r}; expected an integer or a list of them")
     found = integers(axis, "axis")
     found = found if isinstance(found, list) else [found]
     return ns.squeeze(
@@ -104,7 +104,7 @@ def concat(values: Any, axis: Whole) -> Native:
 def _signed_axis(axis: Any, rank: int) -> int:
     """Return an axis counted from 0; one that is not there is a ValueError."""
     if not -rank <= axis < rank:
-        raise as_is(ValueError(f"axis is {axis}; expected one from {-rank} to {rank - 1}"))
+        raise value_error(f"axis is {axis}; expected one from {-rank} to {rank - 1}")
     return int(axis % rank)
 
 
@@ -141,7 +141,7 @@ def split(
     """Return a list of parts: as many as a number says, or of the lengths in a list."""
     count, total = num_or_size_splits, value.shape[axis]
     if isinstance(count, float) or (is_tensor(count) and not np.ndim(count)):
-        raise as_is(ValueError("num_or_size_splits is a tensor of one number; write an integer"))
+        raise value_error("num_or_size_splits is a tensor of one number; write an integer")
     sizes = integers(count, "num_or_size_splits")
     if not isinstance(sizes, list):
         if sizes < 1 or total % sizes:
@@ -174,12 +174,12 @@ def tile(input: Input, multiples: Shape) -> Native:
 def repeat(input: Input, repeats: Any, axis: Any = None) -> Native:
     """Return the tensor with each element repeated, a number of times or its own number."""
     if isinstance(repeats, float):
-        raise as_is(TypeError(f"repeats is {repeats}; expected whole numbers"))
+        raise type_error(f"repeats is {repeats}; expected whole numbers")
     counts = np.asarray(integers(repeats, "repeats"))
     x, where = (ns.reshape(input, (-1,)), 0) if axis is None else (input, axis)
     where = _signed_axis(where, x.ndim)
     if counts.ndim > 1 or counts.size not in (1, x.shape[where]):
-        raise as_is(ValueError(f"repeats is {repeats!r} for axis {where} of shape {x.shape}"))
+        raise value_error(f"repeats is {repeats!r} for axis {where} of shape {x.shape}")
     if (counts < 0).any():
         raise invalid(f"repeats {repeats!r} has negative numbers")
     return ns.repeat(x, counts.item() if counts.size == 1 else counts, axis=where)
@@ -192,7 +192,7 @@ def pad(
     """Return the tensor with more elements around it: a number, or its own mirrored."""
     kind, x = mode.upper(), convert(tensor)
     if kind not in _FARTHEST:
-        raise as_is(ValueError(f"mode is {mode!r}; expected one of {', '.join(_FARTHEST)}"))
+        raise value_error(f"mode is {mode!r}; expected one of {', '.join(_FARTHEST)}")
     if np.shape(paddings) != (x.ndim, 2) and (x.ndim or np.size(paddings)):
         raise invalid(f"paddings is {paddings}; expected two widths for each of {x.ndim} axes")
     for n, ends in zip(x.shape, paddings, strict=True):

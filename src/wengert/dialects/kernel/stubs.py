@@ -6,8 +6,10 @@ stubs have every name: functions with the types of their arguments, classes wher
 
 from __future__ import annotations
 
+import functools
 import inspect
 import keyword
+import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -86,11 +88,17 @@ def _declared(name: str, value: Any, tensor: type[Any]) -> list[str]:
 
 
 def _is_found(value: type[Any]) -> bool:
-    """Return whether a class is what its module has under its name, and written there."""
+    """Return whether a type checker finds a class, and its constructor, where it says it is."""
     module = inspect.getmodule(value)
     code = getattr(value.__init__, "__code__", None)
-    written = code is None or not code.co_filename.startswith("<")
-    return written and module is not None and getattr(module, value.__qualname__, None) is value
+    if module is None or (code is not None and code.co_filename.startswith("<")):
+        return False
+    return bool(re.search(rf"^class {value.__qualname__}\b", _text_of(module), re.M))
+
+
+@functools.cache
+def _text_of(module: types.ModuleType) -> str:
+    return inspect.getsource(module)
 
 
 def _class(name: str, value: type[Any], tensor: type[Any]) -> list[str]:

@@ -40,10 +40,19 @@ def stubs(names: Mapping[str, Any], package: str, tensor: type[Any]) -> dict[str
         The class of tensors, to which methods were given after it was defined.
     """
     modules = _modules(names)
-    for name in sorted(names):
+    first: dict[int, str] = {}
+    for name in sorted(names, key=lambda name: (name.count("."), name)):
         parent, _, leaf = name.rpartition(".")
-        if parent in modules and leaf.isidentifier() and not keyword.iskeyword(leaf):
-            modules[parent] += _declared(leaf, names[name], tensor)
+        if parent not in modules or not leaf.isidentifier() or keyword.iskeyword(leaf):
+            continue
+        value = names[name]
+        where = first.setdefault(id(value), name) if callable(value) else name
+        if where == name:
+            modules[parent] += _declared(leaf, value, tensor)
+        else:
+            module, _, other = where.rpartition(".")
+            source = f"{package}.{module}".rstrip(".")
+            modules[parent].append(f"from {source} import {other} as {leaf}")
     modules[""] += _class("Tensor", tensor, tensor)
     found = {}
     for module, lines in modules.items():

@@ -132,7 +132,7 @@ TIMED = [case for case in CASES.values() if case.small]
 @pytest.mark.parametrize("case", TIMED, ids=lambda case: case.name)
 def test_wengert_agrees_with_numpy_or_jax(case):
     own = [n for n in case.competitors if peers.library_of(n) in ("wengert", "numpy", "jax")]
-    assert "wengert" in own  # those of elements have no other: tests/engine/test_selections.py
+    assert "wengert" in own  # those of elements have no other: tests/elements/test_selections.py
     results = {n: case.competitors[n](**case.small)() for n in own}
     if case.agree:  # else competitors do other amounts of work, or answer in other forms
         harness.check_agreement(case, results)

@@ -34,9 +34,24 @@ from wengert.engine.tensor import Tensor
 from wengert.explain import cut_paths as _cut_paths  # noqa: F401
 from wengert.explain import html as _html  # noqa: F401
 from wengert.ops import operators as _operators
-from wengert.ops.namespace import *  # noqa: F403
-from wengert.ops.namespace import __all__ as _names
+from wengert.ops.contractions import *  # noqa: F403
+from wengert.ops.creation import *  # noqa: F403
+from wengert.ops.cumulative import *  # noqa: F403
+from wengert.ops.dtypes import *  # noqa: F403
+from wengert.ops.dtypes import bool_ as bool
+from wengert.ops.elementwise import *  # noqa: F403
+from wengert.ops.elementwise import abs_ as abs
+from wengert.ops.elementwise import complex_ as complex
+from wengert.ops.elementwise import power as pow
+from wengert.ops.elementwise import round_ as round
+from wengert.ops.indexing import *  # noqa: F403
+from wengert.ops.joining import *  # noqa: F403
+from wengert.ops.namespace import PUBLIC as _public
 from wengert.ops.numpy import protocol as _numpy_protocol
+from wengert.ops.reductions import *  # noqa: F403
+from wengert.ops.segments import *  # noqa: F403
+from wengert.ops.shapes import *  # noqa: F403
+from wengert.ops.sorting import *  # noqa: F403
 from wengert.ops.variable import Variable
 from wengert.transforms.check import GradientCheckError, check_grads
 from wengert.transforms.checkpoint import checkpoint
@@ -65,55 +80,16 @@ _selections.install()
 _numpy_protocol.install()
 
 __all__ = [
-    "BackendError",
-    "Block",
-    "CutPathError",
-    "CutPathWarning",
-    "DegenerateWarning",
-    "DtypeError",
-    "ForwardAccumulator",
-    "GradientCheckError",
-    "GradientTape",
-    "NoRuleError",
-    "RuleError",
-    "ShapeError",
-    "TapeError",
-    "Tensor",
-    "UnconnectedWarning",
-    "Variable",
-    "WengertError",
-    "check_grads",
-    "checkpoint",
-    "checkpoint_loop",
-    "custom_gradient",
-    "custom_jvp",
-    "custom_vjp",
-    "extend",
-    "fft",
-    "gnvp",
-    "grad",
-    "hessian",
-    "hessian_diagonal",
-    "hvp",
-    "implicit_function",
-    "influence",
-    "jac_diagonal",
-    "jacobian",
-    "jvp",
-    "laplacian",
-    "linalg",
-    "linearize",
-    "nn",
-    "optim",
-    "random",
-    "sparse",
-    "special",
-    "stop_gradient",
-    "value_and_grad",
-    "vjp",
-    "vmap",
-]
-__all__ += _names
+    "BackendError", "Block", "CutPathError", "CutPathWarning", "DegenerateWarning", "DtypeError",
+    "ForwardAccumulator", "GradientCheckError", "GradientTape", "NoRuleError", "RuleError",
+    "ShapeError", "TapeError", "Tensor", "UnconnectedWarning", "Variable", "WengertError", "abs",
+    "bool", "check_grads", "checkpoint", "checkpoint_loop", "complex", "custom_gradient",
+    "custom_jvp", "custom_vjp", "extend", "fft", "gnvp", "grad", "hessian", "hessian_diagonal",
+    "hvp", "implicit_function", "influence", "jac_diagonal", "jacobian", "jvp", "laplacian",
+    "linalg", "linearize", "nn", "optim", "pow", "random", "round", "sparse", "special",
+    "stop_gradient", "value_and_grad", "vjp", "vmap",
+]  # fmt: skip
+__all__ += sorted(_public.keys() - {*__all__})
 
 #: Modules that are imported when they are first used.
 _LATE = (

@@ -21,18 +21,6 @@ from wengert.ops.families import (
 )
 
 __all__ = [
-    "REGISTRY",
-    "Block",
-    "Sample",
-    "composite",
-    "contraction",
-    "elementwise",
-    "joint",
-    "linear",
-    "linewise",
-    "position_map",
-    "reduction",
-    "sample",
-    "special",
-    "zero",
-]
+    "REGISTRY", "Block", "Sample", "composite", "contraction", "elementwise", "joint", "linear",
+    "linewise", "position_map", "reduction", "sample", "special", "zero",
+]  # fmt: skip

@@ -21,6 +21,7 @@ import scipy.special
 
 import wengert as wg
 import wengert.ops
+from tests.ops.references import REFERENCES
 from wengert.extend import REGISTRY, Sample
 
 jax.config.update("jax_enable_x64", True)
@@ -150,11 +151,6 @@ def with_kinds(cases: Sequence[Case]) -> dict[str, tuple[Case, str]]:
 
 # -- what an operation is called elsewhere ----------------------------------------------------
 
-NUMPY_CALLS: dict[str, Callable[..., Any]] = {
-    "reshape": lambda x, shape: np.reshape(x, shape),
-    "tile": lambda x, repetitions: np.tile(x, repetitions),
-}
-
 
 def plain(name: str) -> str:
     """Return the name of an operation, also for a variant such as "maximum(ties=first)"."""
@@ -171,11 +167,12 @@ def _find(name: str) -> Callable[..., Any] | None:
 
 def numpy_reference(name: str) -> Callable[..., Any]:
     """Return NumPy's version of an operation, which each must have."""
-    found = REGISTRY[name].reference or NUMPY_CALLS.get(plain(name)) or _find(plain(name))
+    found = REGISTRY[name].reference or REFERENCES.get(plain(name)) or _find(plain(name))
     if found is None:
         raise AssertionError(
             f"{name}: NumPy has no function of this name to compare with; declare "
-            "reference=lambda ..., a function of NumPy arrays and the operation's parameters"
+            "reference=lambda ..., a function of NumPy arrays and the operation's parameters, or "
+            "write a longer one in tests/ops/references.py"
         )
     return found
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 import wengert as wg
 from tests.ops.op_cases import assert_near, check_on_strict, weights_like
-from wengert.backends import NUMPY, numpy_windows, threads
+from tests.ops.references_neural import convolution
+from wengert.backends import NUMPY, numpy_convolutions, threads
+from wengert.backends.numpy_windows import Geometry
 from wengert.ops.neural import convolutions
 
 RANDOM = np.random.default_rng(11)
@@ -131,12 +133,14 @@ def test_kernels_are_their_definition_for_any_geometry(axes: Any, channels: Any)
         "w": normal(groups * outputs, inputs, *kernel),
         "z": normal(2, groups * outputs, *size),
     }
-    geometry = {"stride": stride, "offset": offset, "dilation": dilation, "groups": groups}
+    geometry = {"geometry": Geometry(stride, offset, dilation), "groups": groups}
     for name, role in (("convolve", "z"), ("convolve_input", "x"), ("convolve_weight", "w")):
         given = [arrays[r] for r in {"z": "xw", "x": "zw", "w": "xz"}[role]]
         shape = arrays[role].shape[2:]
-        expected = convolutions._by_definition(role, *given, size=shape, **geometry)
-        assert_near(getattr(numpy_windows, name)(*given, size=shape, **geometry), expected, name)
+        expected = convolution(role, *given, size=shape, **geometry)
+        assert_near(
+            getattr(numpy_convolutions, name)(*given, size=shape, **geometry), expected, name
+        )
 
 
 @pytest.mark.parametrize("laid_out", [1, 1000, 20_000])
@@ -155,12 +159,12 @@ def test_pieces_of_any_size_say_the_same(
         return [y, *tape.gradient(y, xs, output_gradients=weights_like(y)[0])]
 
     expected = all_of_it()
-    monkeypatch.setattr(numpy_windows, "LAID_OUT", laid_out)
+    monkeypatch.setattr(numpy_convolutions, "LAID_OUT", laid_out)
     for got, whole in zip(all_of_it(), expected, strict=True):
         assert_near(got, whole)
 
 
-@pytest.mark.parametrize("one_thread", [1, 2000, numpy_windows.ONE_THREAD])
+@pytest.mark.parametrize("one_thread", [1, 2000, numpy_convolutions.ONE_THREAD])
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("kernel", [1, 3])
@@ -171,41 +175,41 @@ def test_any_order_in_memory_says_the_same(
     x, w = normal(3, 16, 9, 8), normal(4, 16 // groups, kernel, kernel)
     size = tuple((n - kernel) // stride + 1 for n in x.shape[2:])
     z = normal(3, 4, *size)
-    geometry = {"stride": (stride,) * 2, "offset": (0, 0), "dilation": (1, 1), "groups": groups}
+    geometry = {"geometry": Geometry((stride,) * 2, (0, 0), (1, 1)), "groups": groups}
     expected = {
-        role: convolutions._by_definition(role, *given, size=shape, **geometry)
+        role: convolution(role, *given, size=shape, **geometry)
         for role, given, shape in (
             ("z", (x, w), size),
             ("x", (z, w), x.shape[2:]),
             ("w", (x, z), w.shape[2:]),
         )
     }
-    monkeypatch.setattr(numpy_windows, "SMALL", 0)
-    monkeypatch.setattr(numpy_windows, "ONE_THREAD", one_thread)
-    monkeypatch.setattr(numpy_windows, "FEWEST", 2)
+    monkeypatch.setattr(numpy_convolutions, "SMALL", 0)
+    monkeypatch.setattr(numpy_convolutions, "ONE_THREAD", one_thread)
+    monkeypatch.setattr(numpy_convolutions, "FEWEST", 2)
     for last in (False, True):
         if last:
             x, z = (np.moveaxis(np.moveaxis(a, 1, -1).copy(), -1, 1) for a in (x, z))
-        got = numpy_windows.convolve(x, w, size=size, **geometry)
+        got = numpy_convolutions.convolve(x, w, size=size, **geometry)
         assert (got.strides[1] == got.itemsize) == last
         assert_near(got, expected["z"])
-        got = numpy_windows.convolve_input(z, w, size=x.shape[2:], **geometry)
+        got = numpy_convolutions.convolve_input(z, w, size=x.shape[2:], **geometry)
         assert_near(got, expected["x"])
-        got = numpy_windows.convolve_weight(x, z, size=w.shape[2:], **geometry)
+        got = numpy_convolutions.convolve_weight(x, z, size=w.shape[2:], **geometry)
         assert_near(got, expected["w"])
 
 
 def test_memory_is_that_of_the_arrays_and_a_buffer() -> None:
     x, w = np.ones((16, 32, 48, 48), np.float32), np.ones((32, 32, 3, 3), np.float32)
-    params = {"stride": (1, 1), "offset": (1, 1), "dilation": (1, 1), "groups": 1}
+    params = {"geometry": Geometry((1, 1), (1, 1), (1, 1)), "groups": 1}
     NUMPY.nn.convolve(x[:1], w, size=(48, 48), **params)
     tracemalloc.start()
     z = NUMPY.nn.convolve(x, w, size=(48, 48), **params)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     windows = 9 * x.nbytes
-    assert peak < z.nbytes + 2 * threads.count() * numpy_windows.LAID_OUT
-    assert windows / 4 > 2 * numpy_windows.LAID_OUT
+    assert peak < z.nbytes + 2 * threads.count() * numpy_convolutions.LAID_OUT
+    assert windows / 4 > 2 * numpy_convolutions.LAID_OUT
 
 
 # -- dtypes and libraries ---------------------------------------------------------------------
@@ -359,9 +363,7 @@ def test_any_part_of_any_of_the_three(name: str, data: Any) -> None:
     groups, inputs, outputs = data.draw(st.sampled_from([(1, 3, 2), (2, 2, 2), (3, 1, 2)]))
     pick = lambda low, high: data.draw(st.integers(low, high))  # noqa: E731
     geometry = {
-        "stride": (pick(1, 3),),
-        "offset": (pick(-1, 3),),
-        "dilation": (pick(1, 2),),
+        "geometry": Geometry((pick(1, 3),), (pick(-1, 3),), (pick(1, 2),)),
         "groups": groups,
     }
     shapes = {
@@ -387,7 +389,7 @@ def test_any_part_of_any_of_the_three(name: str, data: Any) -> None:
 
 def test_one_pixel_of_many_is_computed_alone(monkeypatch: Any) -> None:
     calls: list[Any] = []
-    kernel = numpy_windows.convolve_input
+    kernel = numpy_convolutions.convolve_input
 
     def spied(z: Any, w: Any, **params: Any) -> Any:
         calls.append((z.shape, w.shape, params["size"]))
@@ -424,12 +426,12 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "channels": (
         lambda: wg.nn.conv2d(X, normal(6, 3, 3, 3)),
         wg.ShapeError,
-        "has 4 channels, and weight.*takes 3",
+        "expected 3 channels of x",
     ),
     "channels of groups": (
         lambda: wg.nn.conv2d(X, W, groups=3),
         wg.ShapeError,
-        "groups=3 takes 6",
+        "expected 6 channels of x, for groups=3",
     ),
     "groups of results": (
         lambda: wg.nn.conv2d(X, normal(5, 2, 3, 3), groups=2),
@@ -444,17 +446,17 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "axes of x": (
         lambda: wg.nn.conv2d(X[0, 0], W),
         wg.ShapeError,
-        r"x has shape \(7, 6\); expected 4 axes.*or 3",
+        r"x of shape \(7, 6\); expected 4 axes.*or 3",
     ),
     "axes of weight": (
         lambda: wg.nn.conv2d(X, W[0]),
         wg.ShapeError,
-        r"weight has shape \(2, 3, 3\); expected 4 axes",
+        r"weight of shape \(2, 3, 3\); expected two axes for channels and 2",
     ),
     "an empty kernel": (
         lambda: wg.nn.conv1d(normal(1, 1, 4), normal(1, 1, 0)),
         wg.ShapeError,
-        "without elements",
+        "a kernel with elements",
     ),
     "stride": (
         lambda: wg.nn.conv2d(X, W, groups=2, stride=0),
@@ -499,7 +501,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "bias": (
         lambda: wg.nn.conv2d(X, W, B[:4], groups=2),
         wg.ShapeError,
-        r"bias has shape \(4,\); expected \(6,\)",
+        r"bias of shape \(4,\); expected \(6,\)",
     ),
     "integers": (
         lambda: wg.nn.conv1d(np.ones((1, 1, 3), int), np.ones((1, 1, 2), int)),
@@ -509,7 +511,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "channels, transposed": (
         lambda: wg.nn.conv_transpose2d(X, normal(2, 4, 3, 3)),
         wg.ShapeError,
-        r"has 4 channels.*takes 2; its axes are \(in, out / groups",
+        r"expected 2 channels of x, for a weight \(in, out / groups",
     ),
     "groups, transposed": (
         lambda: wg.nn.conv_transpose2d(X, normal(4, 1, 3, 3), groups=3),
@@ -519,7 +521,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "bias, transposed": (
         lambda: wg.nn.conv_transpose2d(X, normal(4, 1, 3, 3), B[:3], groups=2),
         wg.ShapeError,
-        r"bias has shape \(3,\); expected \(2,\)",
+        r"bias of shape \(3,\); expected \(2,\)",
     ),
     "output_padding": (
         lambda: wg.nn.conv_transpose1d(

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import wengert as wg
 from tests.ops.op_cases import apart, assert_near, check_on_strict, weights_like
-from wengert.backends import NUMPY, numpy_windows
-from wengert.ops.neural import pooling, resampling
+from wengert.backends import NUMPY, numpy_pooling
+from wengert.backends.numpy_windows import Geometry
+from wengert.ops.neural import pooling, resampling, unfolding
 
 X = apart((2, 3, 7, 6))
 
@@ -223,7 +224,7 @@ def test_fold_keeps_parts() -> None:
 OPS = {
     "max_pool": pooling.max_pool,
     "window_sum": pooling.window_sum,
-    "unfold_windows": pooling.unfold_windows,
+    "unfold_windows": unfolding.unfold_windows,
 }
 
 
@@ -236,7 +237,7 @@ def test_any_part_of_any_window(name: str, data: Any) -> None:
         return data.draw(st.tuples(st.integers(low, high), st.integers(low, high)))
 
     lengths, kernel, size = pick(1, 6), pick(1, 3), pick(1, 4)
-    geometry = {"stride": pick(1, 3), "offset": pick(-1, 2), "dilation": pick(1, 2)}
+    geometry = {"geometry": Geometry(pick(1, 3), pick(-1, 2), pick(1, 2))}
     shape: tuple[int, ...] = (1, 2, *lengths)
     if name == "window_spread":
         shape, params = (1, 2, *size), {"kernel": kernel, "size": lengths}
@@ -246,7 +247,7 @@ def test_any_part_of_any_window(name: str, data: Any) -> None:
         params = {"kernel": kernel, "size": size}
     if name == "max_pool":
         params["ties"] = data.draw(st.sampled_from(["even", "first"]))
-    op = getattr(pooling, name)
+    op = getattr(unfolding if name.endswith("fold_windows") else pooling, name)
 
     def function(x: Any) -> Any:
         return op(x * x, **params, **geometry)
@@ -260,7 +261,7 @@ def test_any_part_of_any_window(name: str, data: Any) -> None:
 
 def test_one_window_of_many_is_computed_alone(monkeypatch: Any) -> None:
     shapes: list[Any] = []
-    kernel = numpy_windows.max_pool_spread
+    kernel = numpy_pooling.max_pool_spread
 
     def spied(g: Any, **params: Any) -> Any:
         shapes.append((g.shape, params["inputs"].shape))
@@ -408,7 +409,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "nothing to pool": (
         lambda: wg.nn.adaptive_max_pool1d(np.zeros((1, 0)), 2),
         wg.ShapeError,
-        "has nothing to pool",
+        "expected something to pool",
     ),
     "unfold, axes": (lambda: wg.nn.unfold(X[0, 0], 2), wg.ShapeError, "expected .batch, channels"),
     "unfold, kernel": (lambda: wg.nn.unfold(X, 9), wg.ShapeError, r"kernel of \(9, 9\)"),
@@ -417,7 +418,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "fold, columns": (
         lambda: wg.nn.fold(np.zeros((1, 4, 5)), (3, 3), 2),
         wg.ShapeError,
-        r"\(1, 4, 5\); expected a multiple of 4 .* and 4 places",
+        r"\(1, 4, 5\); expected a multiple of 4 taps, and the 4 windows",
     ),
     "fold, taps": (
         lambda: wg.nn.fold(np.zeros((1, 5, 4)), (3, 3), 2),
@@ -430,11 +431,15 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
         ValueError,
         "size is 3 and scale_factor 2; expected one",
     ),
-    "mode": (lambda: wg.nn.interpolate(X, 3, mode="cubic"), ValueError, "'cubic'; expected one of"),
+    "mode": (
+        lambda: wg.nn.interpolate(X, 3, mode="cubic"),
+        ValueError,
+        "'cubic'; expected 'nearest'",
+    ),
     "mode of other axes": (
         lambda: wg.nn.interpolate(X, 3, mode="linear"),
         wg.ShapeError,
-        "'linear' expects batch, channels and 1 more",
+        "batch, channels and 1 more axes, for mode 'linear'",
     ),
     "no spatial axes": (lambda: wg.nn.interpolate(X[0, 0], 3), wg.ShapeError, "one or more more"),
     "corners": (
@@ -456,12 +461,12 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "shuffle": (
         lambda: wg.nn.pixel_shuffle(X, 2),
         wg.ShapeError,
-        "has 3 channels; expected a multiple of 4",
+        "expected a multiple of 4 channels",
     ),
     "unshuffle": (
         lambda: wg.nn.pixel_unshuffle(X, 2),
         wg.ShapeError,
-        "7 rows and 6 columns; expected multiples of downscale_factor 2",
+        "expected multiples of 2 rows and columns",
     ),
     "shuffle, axes": (lambda: wg.nn.pixel_shuffle(X[0, 0], 1), wg.ShapeError, "at least 3 axes"),
     "shuffle, factor": (lambda: wg.nn.pixel_shuffle(X, 0), ValueError, "upscale_factor is 0"),
@@ -480,21 +485,21 @@ def test_bad_input(name: str) -> None:
 def test_channels_last_in_memory_say_the_same(ties: str, padding: int) -> None:
     x = np.round(2 * np.random.default_rng(0).normal(size=(2, 12, 7, 6)))  # with ties
     last = np.moveaxis(np.moveaxis(x, 1, -1).copy(), -1, 1)
-    geometry = {"stride": (2, 1), "offset": (padding,) * 2, "dilation": (1, 1)}
+    geometry = {"geometry": Geometry((2, 1), (padding,) * 2, (1, 1))}
     size = (3, 4)
 
     def all_of_it(x: np.ndarray) -> list[np.ndarray]:
         params = {"kernel": (3, 3), "size": size, **geometry}
-        y = numpy_windows.max_pool(x, **params)
+        y = numpy_pooling.max_pool(x, **params)
         found = {"inputs": x, "largest": y, "kernel": (3, 3), **geometry, "ties": ties}
-        summed = numpy_windows.window_sum(x, **params)
+        summed = numpy_pooling.window_sum(x, **params)
         return [
             y,
-            numpy_windows.max_pool_spread(summed, **found),
-            numpy_windows.max_pool_gather(x * x, **found),
-            numpy_windows.max_pool_indices(x, **params),
+            numpy_pooling.max_pool_spread(summed, **found),
+            numpy_pooling.max_pool_gather(x * x, **found),
+            numpy_pooling.max_pool_indices(x, **params),
             summed,
-            numpy_windows.window_spread(summed, **(params | {"size": x.shape[2:]})),
+            numpy_pooling.window_spread(summed, **(params | {"size": x.shape[2:]})),
         ]
 
     for got, expected in zip(all_of_it(last), all_of_it(x), strict=True):

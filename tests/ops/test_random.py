@@ -12,7 +12,7 @@ import scipy.special as sp
 import wengert as wg
 from tests.ops.op_cases import on_strict
 from wengert import random
-from wengert.ops.random import _log_gamma_slope
+from wengert.ops.random.continuous import _log_gamma_slope
 
 generator = random.generator
 INF = np.inf

@@ -24,7 +24,7 @@ STRUCTURAL = {
     "wengert.ops.gates.Refusal",
     "wengert.ops.gates.Structural",
     "wengert.transforms.checkpoint.Checkpoint",
-    "wengert.transforms.custom._Custom",
+    "wengert.transforms.single_node.Custom",
 }
 #: Imports everything, calls some operations, and prints each operation that is not registered.
 PROBE = """

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.sparse import block_array, coo_array, csr_array, diags_array, eye_array, kron
 
-from wengert.transforms.sparse.colouring import jacobian_colouring, symmetric_colouring, verify
+from tests.transforms.colourings import verify
+from wengert.transforms.sparse.colouring import jacobian_colouring, symmetric_colouring
 
 pytestmark = pytest.mark.peers
 

@@ -1,4 +1,4 @@
-"""What a sweep will cost, found from shapes and regions alone."""
+"""The cost of a sweep, from shapes and regions alone."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from wengert.engine.sweep import leading_to, reached
 
 
 class Work(NamedTuple):
-    """Multiply-adds, and bytes of the cotangents that are made."""
+    """Multiply-adds, and bytes of all cotangents together."""
 
     multiply_adds: int
     bytes: int
 
 
 class Cost(NamedTuple):
-    """What a gradient takes with the structure of its cotangents, and with dense ones.
+    """The work of a gradient with structured cotangents, and with dense ones.
 
     Multiply-adds are counted as a textbook does: one for each element of an elementwise rule,
     and those of the product for a matrix product. Bytes are of all cotangents together, not
-    of those that live at the same time.
+    of those that live at the same time. `GradientTape.cost` returns it, with an example.
     """
 
     structured: Work
@@ -38,18 +38,18 @@ class Cost(NamedTuple):
 
 
 def estimate(
-    entries: list[Node],
+    nodes: list[Node],
     seeds: dict[Node, Region],
     sources: set[Node],
     parts: dict[Node, Region],
     dense: bool = False,
 ) -> Work:
     """Return the work of a reverse sweep whose seeds are on the given regions."""
-    wanted = leading_to(sources, entries)
-    limits = reached(parts, entries, wanted, sources) if parts else {}
+    wanted = leading_to(sources, nodes)
+    limits = reached(parts, nodes, wanted, sources) if parts else {}
     carried = {node: region for node, region in seeds.items() if node in wanted}
     adds = held = 0
-    for node in entries:
+    for node in nodes:
         region = carried.pop(node, None)
         if region is None:
             continue

@@ -13,11 +13,10 @@ from wengert.ops.creation import asarray
 
 
 def influence(fun: Callable[..., Any], x: Any, *args: Any, of: Any, **params: Any) -> Block:
-    """Return how the elements ``fun(x, ...)[of]`` depend on x, on the part of x that matters.
+    """Return the gradient of the sum of ``fun(x, ...)[of]`` with respect to x, as a `Block`.
 
-    The result is the gradient of their sum as a `Block`: its `index` is the receptive field,
-    and `values` the gradient there. It costs one call of the function, and a sweep over what lies
-    between.
+    The block's `index` is the receptive field of the elements, and `values` is the gradient there.
+    This costs one call of the function, and a sweep over what lies between.
 
     Examples
     --------

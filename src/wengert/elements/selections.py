@@ -30,7 +30,14 @@ from wengert.ops.indexing import (
     slice_transpose,
 )
 from wengert.ops.segments import like, segment_prod
-from wengert.ops.updates import maximum_at, minimum_at, places_twice, put, put_add, times_before
+from wengert.ops.updates import (
+    maximum_at,
+    minimum_at,
+    put,
+    put_add,
+    repeated_positions,
+    times_before,
+)
 from wengert.ops.variable import VARIABLE, Variable
 
 
@@ -55,7 +62,7 @@ class Selected:
         return index_transpose(xp, g, self._whole, self._parts)
 
     def pick(self, xp: Any, g: Any) -> Any:
-        """Return g[key], at the cost of what is asked for and what there is."""
+        """Return g[key], reading only the part of a Block that overlaps it."""
         region = self.region
         box = selected(xp, g, region)
         offsets = iter(region)
@@ -87,7 +94,7 @@ def _around(part: Any, n: int) -> range:
 
 
 class At:
-    """What `x.at` is: index it to get a `Selection`."""
+    """The attribute `x.at`, which is indexed to get a `Selection`."""
 
     __slots__ = ("_owner",)
 
@@ -109,6 +116,8 @@ class Selection:
     Tensor([0., 5., 0., 0.], dtype=float64)
     >>> x.at[wg.asarray([0, 0, 2])].add(1.0)
     Tensor([2., 0., 1., 0.], dtype=float64)
+    >>> wg.grad(lambda v: wg.sum(x.at[1].set(v) ** 2))(3.0)
+    np.float64(6.0)
     """
 
     __slots__ = ("_key", "_owner", "_parts", "_x")
@@ -130,8 +139,11 @@ class Selection:
         self._owner[self._parts] = values
         return Selection(self._owner, self._key)
 
-    def get(self) -> Any:
-        """Return x[key]."""
+    def get(self) -> Tensor:
+        """Return x[key].
+
+        `wg.asarray([1.0, 2.0]).at[1].get()` is `2.0`.
+        """
         return getitem(self._x, self._key)
 
     def _values(self, values: Any) -> Any:
@@ -162,33 +174,47 @@ class Selection:
             return wrap(backends.namespace_of(x._raw).asarray(values, dtype=x.dtype))
         return values if values.dtype == x.dtype else elementwise.astype(values, x.dtype)
 
-    def set(self, values: Any) -> Any:
-        """Return x with these elements replaced; of duplicates in the key, the last one stays."""
+    def set(self, values: Any) -> Tensor:
+        """Return x with these elements replaced; of duplicates in the key, the last one stays.
+
+        `wg.zeros(2).at[1].set(5.0)` is `[0.0, 5.0]`.
+        """
         return put(self._x, self._values(values), key=self._parts)
 
-    def add(self, values: Any) -> Any:
-        """Return x with values added; duplicates in the key add up."""
+    def add(self, values: Any) -> Tensor:
+        """Return x with values added; duplicates in the key add up.
+
+        `wg.ones(2).at[1].add(5.0)` is `[1.0, 6.0]`.
+        """
         return put_add(self._x, self._values(values), key=self._parts)
 
-    def subtract(self, values: Any) -> Any:
-        """Return x with values subtracted; duplicates in the key add up."""
+    def subtract(self, values: Any) -> Tensor:
+        """Return x with values subtracted; duplicates in the key add up.
+
+        `wg.ones(2).at[1].subtract(5.0)` is `[1.0, -4.0]`.
+        """
         return put_add(self._x, elementwise.negative(self._values(values)), key=self._parts)
 
-    def multiply(self, values: Any) -> Any:
+    def multiply(self, values: Any) -> Tensor:
         """Return x with these elements multiplied, by all their values if there are duplicates.
 
         The derivative exists also where values are 0.
+
+        `wg.ones(2).at[1].multiply(5.0)` is `[1.0, 5.0]`.
         """
         x, values = self._x, self._values(values)
-        places = places_twice(self._parts, x.shape)
-        if places is None:
+        positions = repeated_positions(self._parts, x.shape)
+        if positions is None:
             return put(x, elementwise.multiply(self.get(), values), key=self._parts)
-        ids = shapes.reshape(wrap(places), (-1,))
+        ids = shapes.reshape(wrap(positions), (-1,))
         factors = segment_prod(shapes.reshape(values, (-1,)), ids, num_segments=x.size)
         return elementwise.multiply(x, shapes.reshape(factors, x.shape))
 
-    def divide(self, values: Any) -> Any:
-        """Return x with these elements divided; duplicates in the key divide in turn."""
+    def divide(self, values: Any) -> Tensor:
+        """Return x with these elements divided; duplicates in the key divide in turn.
+
+        `wg.ones(2).at[1].divide(4.0)` is `[1.0, 0.25]`.
+        """
         if not backends.is_inexact(self._x.dtype):
             raise DtypeError(
                 f"at[...].divide: an array of {self._x.dtype} cannot hold quotients; write "
@@ -196,33 +222,42 @@ class Selection:
             )
         return self._combine(elementwise.divide, values)
 
-    def power(self, values: Any) -> Any:
-        """Return x with these elements raised to a power; duplicates in the key take turns."""
+    def power(self, values: Any) -> Tensor:
+        """Return x with these elements raised to a power; duplicates in the key take turns.
+
+        `wg.asarray([2.0, 3.0]).at[1].power(2.0)` is `[2.0, 9.0]`.
+        """
         return self._combine(elementwise.pow_, values)
 
-    def min(self, values: Any) -> Any:
-        """Return x with the smaller of each element and its values; ties share evenly."""
+    def min(self, values: Any) -> Tensor:
+        """Return x with the smaller of each element and its values; ties share evenly.
+
+        `wg.ones(2).at[1].min(-5.0)` is `[1.0, -5.0]`.
+        """
         return minimum_at(self._x, self._values(values), key=self._parts)
 
-    def max(self, values: Any) -> Any:
-        """Return x with the larger of each element and its values; ties share evenly."""
+    def max(self, values: Any) -> Tensor:
+        """Return x with the larger of each element and its values; ties share evenly.
+
+        `wg.ones(2).at[1].max(5.0)` is `[1.0, 5.0]`.
+        """
         return maximum_at(self._x, self._values(values), key=self._parts)
 
     def _combine(self, function: Callable[[Any, Any], Any], values: Any) -> Any:
         """Return x with function(element, value) at the key; duplicates take turns."""
         values = self._values(values)
-        places = places_twice(self._parts, self._x.shape)
-        if places is None:
+        positions = repeated_positions(self._parts, self._x.shape)
+        if positions is None:
             return put(self._x, function(self.get(), values), key=self._parts)
         x = self._x
-        rounds = times_before(places, x.size)
+        rounds = times_before(positions, x.size)
         if type(rounds) is Batched:
             return self._combine_examples(function, values, rounds)
         grids = np.indices(x.shape)
         axes = [grid[self._parts] for grid in grids]
         for turn in range(int(rounds.max()) + 1):
             now = rounds == turn
-            key = tuple(places[now] for places in axes)
+            key = tuple(positions[now] for positions in axes)
             x = put(x, function(getitem(x, key), getitem(values, now)), key=key)
         return x
 

@@ -112,11 +112,14 @@ def _multiplied_on_numpy(x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
     return product
 
 
-matrix_product.op.numpy_function = _multiplied_on_numpy  # type: ignore[attr-defined]
+matrix_product.op.numpy_function = _multiplied_on_numpy
 
 
-def matmul(x1: Any, x2: Any, /) -> Any:
-    """Return the matrix product over the last two axes; an array of one axis is a vector."""
+def matmul(x1: Any, x2: Any, /) -> Tensor:
+    """Return the matrix product over the last two axes; an array of one axis is a vector.
+
+    `wg.matmul([[1, 2], [3, 4]], [5, 6])` is `[17, 39]`.
+    """
     x1, x2 = _array(x1, "matmul"), _array(x2, "matmul")
     left, right = x1.shape, x2.shape
     if not left or not right or left[-1] != right[-2 if len(right) > 1 else 0]:
@@ -199,8 +202,11 @@ _einsum = contraction(
 )
 
 
-def einsum(subscripts: str, /, *operands: Any) -> Any:
-    """Return the sum of products that `subscripts` describes, as np.einsum does."""
+def einsum(subscripts: str, /, *operands: Any) -> Tensor:
+    """Return the sum of products that `subscripts` describes, as np.einsum does.
+
+    `wg.einsum("ij,j->i", [[1, 2], [3, 4]], [5, 6])` is `[17, 39]`.
+    """
     arrays = [_array(x, "einsum") for x in operands]
     inputs, output = _explicit(subscripts, [x.ndim for x in arrays])
     sizes: dict[str, int] = {}
@@ -277,8 +283,11 @@ def _diagonals(labels: str, x: Any) -> tuple[str, Any]:
         sample((2, 3, 4), (4, 2, 3), axes=((0, 2), (1, 0))),
     ]
 )
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """Return sums of products over `axes`: a number of them, or those of x1 and those of x2."""
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
+    """Return sums of products over `axes`: how many, or those of x1 and those of x2.
+
+    `wg.tensordot([[1, 2], [3, 4]], [5, 6], axes=1)` is `[17, 39]`.
+    """
     x1, x2 = _array(x1, "tensordot"), _array(x2, "tensordot")
     if isinstance(axes, int):
         mine, theirs = tuple(range(x1.ndim - axes, x1.ndim)), tuple(range(axes))
@@ -298,8 +307,8 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
 
 
 @composite(samples=[sample((2, 3), (2, 3)), sample((2, 3), (3,)), sample((3, 2), (3, 2), axis=-2)])
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Return the sum of conj(x1) * x2 along one axis."""
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
+    """Return sum(conj(x1) * x2) along `axis`. `wg.vecdot([1, 2], [3, 4])` is `11`."""
     x1, x2 = _array(x1, "vecdot"), _array(x2, "vecdot")
     axis = one_axis(axis, min(x1.ndim, x2.ndim), "vecdot") - min(x1.ndim, x2.ndim)
     if x1.shape[axis] != x2.shape[axis]:
@@ -310,8 +319,8 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 
 @composite(samples=[sample((2,), (3,)), sample((2, 2), (3,))])
-def outer(x1: Any, x2: Any, /) -> Any:
-    """Return the product of each element of x1 with each of x2, as a matrix."""
+def outer(x1: Any, x2: Any, /) -> Tensor:
+    """Return x1[i] * x2[j] of flattened arrays. `wg.outer([1, 2], [3])` is `[[3], [6]]`."""
     x1 = shapes.reshape(_array(x1, "outer"), (-1, 1))
     return elementwise.multiply(x1, shapes.reshape(_array(x2, "outer"), (1, -1)))
 
@@ -324,8 +333,11 @@ def outer(x1: Any, x2: Any, /) -> Any:
         sample((2, 3), (2, 3, 2)),
     ]
 )
-def dot(x1: Any, x2: Any, /) -> Any:
-    """Return NumPy's dot: over the last axis of x1 and the second-last of x2."""
+def dot(x1: Any, x2: Any, /) -> Tensor:
+    """Return NumPy's dot: sums over the last axis of x1 and the second-last of x2.
+
+    `wg.dot([[1, 2], [3, 4]], [5, 6])` is `[17, 39]`.
+    """
     x1, x2 = (
         x if type(x) is Tensor else wrap_number(x) for x in (lift(x1, "dot"), lift(x2, "dot"))
     )
@@ -337,3 +349,6 @@ def dot(x1: Any, x2: Any, /) -> Any:
 def wrap_number(number: Any) -> Tensor:
     """Return a Python number as a tensor."""
     return wrap(np.asarray(number))
+
+
+__all__ = ["dot", "einsum", "matmul", "outer", "tensordot", "vecdot"]

@@ -326,13 +326,13 @@ logit_within = variant(
 xlogy_by_formula = variant(
     special.xlogy,
     "second=formula",
-    special.xlogy.op.rules[0],  # type: ignore[attr-defined]
+    special.xlogy.op.rules[0],
     lambda xp, g, x1, x2: g * x1 / x2,
 )
 xlog1py_by_formula = variant(
     special.xlog1py,
     "second=formula",
-    special.xlog1py.op.rules[0],  # type: ignore[attr-defined]
+    special.xlog1py.op.rules[0],
     lambda xp, g, x1, x2: g * x1 / (1 + x2),
 )
 xlogy_flat_at_0 = variant(

@@ -64,7 +64,7 @@ class IntegerLimits(NamedTuple):
 
 
 def finfo(type: Any, /) -> FloatLimits:
-    """Return the limits of a floating dtype."""
+    """Return the limits of a floating dtype. `wg.finfo(wg.float32).bits` is `32`."""
     info = np.finfo(_dtype(type))
     return FloatLimits(
         info.bits,
@@ -77,13 +77,16 @@ def finfo(type: Any, /) -> FloatLimits:
 
 
 def iinfo(type: Any, /) -> IntegerLimits:
-    """Return the limits of an integer dtype."""
+    """Return the limits of an integer dtype. `wg.iinfo(wg.int8).max` is `127`."""
     info = np.iinfo(_dtype(type))
     return IntegerLimits(info.bits, int(info.max), int(info.min), info.dtype)
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Return whether a dtype is of a kind: "real floating", "integral", ..., or another dtype."""
+    """Return whether a dtype is of a kind: "real floating", "integral", ..., or another dtype.
+
+    `wg.isdtype(wg.float32, "real floating")` is `True`.
+    """
     if isinstance(dtype, np.dtype):
         return bool(np.isdtype(dtype, kind))
     kinds = kind if isinstance(kind, tuple) else (kind,)
@@ -93,12 +96,18 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Return whether values of one dtype or array fit another without loss of kind."""
+    """Return whether NumPy casts one dtype, or an array's, to another safely.
+
+    `wg.can_cast(wg.int32, wg.float32)` is `False`.
+    """
     return bool(np.can_cast(_dtype(from_), to))
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """Return the dtype that operations on these arrays, dtypes and numbers have."""
+    """Return the dtype that operations on these arrays, dtypes and numbers have.
+
+    `wg.result_type(wg.int8, wg.float32) == wg.float32` is `True`.
+    """
     given = [a.dtype if type(a) is Tensor else _dtype(a) for a in arrays_and_dtypes]
     libraries = {
         id(xp): xp
@@ -139,5 +148,15 @@ class Info:
 
 
 def __array_namespace_info__() -> Info:
-    """Return what the namespace says about itself."""
+    """Return the namespace's description of itself, an `Info`.
+
+    `wg.__array_namespace_info__().default_device()` is `"cpu"`.
+    """
     return Info()
+
+
+__all__ = [
+    "__array_namespace_info__", "can_cast", "complex64", "complex128", "e", "finfo", "float16",
+    "float32", "float64", "iinfo", "inf", "int8", "int16", "int32", "int64", "isdtype", "nan",
+    "newaxis", "pi", "result_type", "uint8", "uint16", "uint32", "uint64",
+]  # fmt: skip

@@ -8,6 +8,8 @@ that share evenly.
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
-from wengert.ops.families import elementwise, sample, zero
+from wengert.ops.families import Operation, elementwise, sample, zero
 
 INSIDE = (-0.9, 0.9)
 ABOVE_ONE = (1.1, 3.0)
@@ -236,7 +238,7 @@ complex_ = elementwise(
     transposed=True,
     kinds="f",
     reference=lambda x1, x2: x1 + 1j * x2,
-    doc="Return x1 + 1j * x2 for real arrays.",
+    doc="Return x1 + 1j * x2 of real arrays. `wg.complex([1.0, 0.0], 2.0)` is `[1 + 2j, 2j]`.",
 )
 copysign = elementwise(
     "copysign",
@@ -248,8 +250,8 @@ nextafter = elementwise("nextafter", lambda xp, g: g, None, kinds="f")
 real_sign = zero("sign")
 
 
-def sign(x: Any, /) -> Any:
-    """Return -1, 0 or 1; for complex numbers x / abs(x), and 0 at 0."""
+def sign(x: Any, /) -> Tensor:
+    """Return -1, 0 or 1; for complex numbers x / abs(x), 0 at 0. `wg.sign(-3.0)` is `-1.0`."""
     if backends.kind_of(getattr(x, "dtype", None)) != "c":
         return real_sign(x)
     size = abs_(x)
@@ -257,8 +259,8 @@ def sign(x: Any, /) -> Any:
     return where(zero, 0.0, divide(x, where(zero, 1.0, size)))
 
 
-def angle(x: Any, /) -> Any:
-    """Return the angle of complex numbers in the plane."""
+def angle(x: Any, /) -> Tensor:
+    """Return atan2(imag(x), real(x)) of complex numbers. `wg.angle(1j)` is `1.5708`."""
     return atan2(imag(x), real(x))
 
 
@@ -282,8 +284,11 @@ def _cast(xp: Any, x: Any, dtype: Any) -> Any:
     return xp.astype(x, dtype)
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Return x in another dtype; derivatives follow into floating and complex dtypes."""
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
+    """Return x cast to `dtype`; gradients flow through floating and complex dtypes.
+
+    `wg.astype([1.7, -2.0], wg.int64)` is `[1, -2]`.
+    """
     if type(x) is Tensor and not copy and x.dtype == dtype:
         return x
     return _astype(x, dtype=dtype)
@@ -338,32 +343,25 @@ minimum = elementwise(
 )
 
 
-def _first_is_larger(xp: Any, x1: Any, x2: Any) -> Any:
-    return (x1 >= x2) | xp.isnan(x2)
+def _ignoring_nan(name: str, word: str, wins: Callable[[Any, Any], Any]) -> Operation[Tensor]:
+    """Declare fmax or fmin; `wins` says whether the first is better than the second, or equal."""
+
+    def first(xp: Any, x1: Any, x2: Any) -> Any:
+        return wins(x1, x2) | xp.isnan(x2)
+
+    return elementwise(
+        name,
+        lambda xp, g, x1, x2: xp.keep(g, first(xp, x1, x2)),
+        lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(first(xp, x1, x2))),
+        compute=lambda xp, x1, x2: xp.where(first(xp, x1, x2), x1, x2),
+        numpy=getattr(np, name),
+        kinds="f",
+        doc=f"Return the {word} of two numbers, of which one may be NaN; the first of equal ones.",
+    )
 
 
-def _first_is_smaller(xp: Any, x1: Any, x2: Any) -> Any:
-    return (x1 <= x2) | xp.isnan(x2)
-
-
-fmax = elementwise(
-    "fmax",
-    lambda xp, g, x1, x2: xp.keep(g, _first_is_larger(xp, x1, x2)),
-    lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(_first_is_larger(xp, x1, x2))),
-    compute=lambda xp, x1, x2: xp.where(_first_is_larger(xp, x1, x2), x1, x2),
-    numpy=np.fmax,
-    kinds="f",
-    doc="Return the larger of two numbers, of which one may be NaN; the first of equal ones.",
-)
-fmin = elementwise(
-    "fmin",
-    lambda xp, g, x1, x2: xp.keep(g, _first_is_smaller(xp, x1, x2)),
-    lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(_first_is_smaller(xp, x1, x2))),
-    compute=lambda xp, x1, x2: xp.where(_first_is_smaller(xp, x1, x2), x1, x2),
-    numpy=np.fmin,
-    kinds="f",
-    doc="Return the smaller of two numbers, of which one may be NaN; the first of equal ones.",
-)
+fmax = _ignoring_nan("fmax", "larger", operator.ge)
+fmin = _ignoring_nan("fmin", "smaller", operator.le)
 where = elementwise(
     "where",
     None,
@@ -383,7 +381,7 @@ where = elementwise(
     ],
     compute=lambda xp, condition, x1, x2: xp.where(_truth(condition), x1, x2),
     reference=lambda condition, x1, x2: np.where(condition != 0, x1, x2),
-    doc="Return x1 where the condition holds, else x2.",
+    doc="Return x1 where the condition is true, else x2. `wg.where([1, 0], 3, 4)` is `[3, 4]`.",
 )
 
 
@@ -405,17 +403,18 @@ clip_between = elementwise(
 )
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
-    """Return x with values below `min` or above `max` replaced by those bounds.
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
+    """Return x limited to the interval from `min` to `max`.
 
     At a bound the bound takes the derivative and x gets 0, as for relu at 0.
+    `wg.clip([-3.0, 0.5, 3.0], -1.0, 1.0)` is `[-1.0, 0.5, 1.0]`.
     """
     if min is None and max is None:
         return positive(x)
     if min is None:
-        return apply(clip_below.op, (x, max), {})  # type: ignore[attr-defined]
+        return apply(clip_below.op, (x, max), {})
     if max is None:
-        return apply(clip_above.op, (x, min), {})  # type: ignore[attr-defined]
+        return apply(clip_above.op, (x, min), {})
     return clip_between(x, min, max)
 
 
@@ -509,10 +508,25 @@ gcd, lcm = (
 )
 
 
-def power(x1: Any, x2: Any, /) -> Any:
-    """Return x1 to the power x2, without an array of exponents where x2 is a Python number."""
+def power(x1: Any, x2: Any, /) -> Tensor:
+    """Return x1 to the power x2; as a Python number, x2 takes no array of exponents.
+
+    `wg.pow([2.0, 3.0], 2)` is `[4.0, 9.0]`.
+    """
     if type(x2) in (int, float) and not isinstance(x1, (int, float)):
         dtype = getattr(x1, "dtype", None)
         if dtype is not None and backends.is_inexact(dtype):
             return pow_number(x1, exponent=x2)
     return pow_(x1, x2)
+
+
+__all__ = [
+    "acos", "acosh", "add", "angle", "asin", "asinh", "astype", "atan", "atan2", "atanh",
+    "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift",
+    "bitwise_xor", "ceil", "clip", "conj", "copysign", "cos", "cosh", "divide", "equal", "exp",
+    "expm1", "floor", "floor_divide", "greater", "greater_equal", "hypot", "imag", "isfinite",
+    "isinf", "isnan", "less", "less_equal", "log", "log1p", "log2", "log10", "logaddexp",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
+    "negative", "nextafter", "not_equal", "positive", "real", "reciprocal", "remainder", "sign",
+    "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc", "where",
+]  # fmt: skip

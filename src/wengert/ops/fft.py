@@ -19,8 +19,8 @@ from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, shapes
 from wengert.ops import elementwise as ew
+from wengert.ops.families import Operation, composite, linear, one_axis, sample
 from wengert.ops.families import axes as normalised
-from wengert.ops.families import composite, linear, one_axis, sample
 
 #: The norm of the transform in the other direction that divides by the same.
 OTHER_NORM = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
@@ -52,24 +52,22 @@ _WHOLE = [
     sample((2, 3, 2), axes=(0, 2), norm="forward"),
     sample((0, 3), axes=(1,), norm="backward"),
 ]
-_forward = linear(
-    "fft.forward",
-    lambda xp, g, axes, norm: xp.fft.ifftn(g, axes=axes, norm=OTHER_NORM[norm]),
-    params=("axes", "norm"),
-    batch=batching.along_axes,
-    compute=_transform("fft"),
-    samples=_WHOLE,
-    reference=lambda x, axes, norm: np.fft.fftn(x, axes=axes, norm=norm),
-)
-_inverse = linear(
-    "fft.inverse",
-    lambda xp, g, axes, norm: xp.fft.fftn(g, axes=axes, norm=OTHER_NORM[norm]),
-    params=("axes", "norm"),
-    batch=batching.along_axes,
-    compute=_transform("ifft"),
-    samples=_WHOLE,
-    reference=lambda x, axes, norm: np.fft.ifftn(x, axes=axes, norm=norm),
-)
+
+
+def _whole(name: str, forth: str, back: str) -> Operation[Tensor]:
+    """Declare a transform of whole axes, by NumPy's names of it and of its inverse."""
+    return linear(
+        f"fft.{name}",
+        lambda xp, g, axes, norm: getattr(xp.fft, f"{back}n")(g, axes=axes, norm=OTHER_NORM[norm]),
+        params=("axes", "norm"),
+        batch=batching.along_axes,
+        compute=_transform(forth),
+        samples=_WHOLE,
+        reference=lambda x, axes, norm: getattr(np.fft, f"{forth}n")(x, axes=axes, norm=norm),
+    )
+
+
+_forward, _inverse = _whole("forward", "fft", "ifft"), _whole("inverse", "ifft", "fft")
 
 
 def _middle_times(xp: Any, x: Any, factor: float, n: int, axis: int) -> Any:
@@ -166,17 +164,17 @@ def _known_norm(norm: Any, name: str) -> str:
 
 
 def _length(n: Any, name: str, axis: int | None = None) -> int:
-    place = "" if axis is None else f" for axis {axis}"
+    where = "" if axis is None else f" for axis {axis}"
     try:
         n = operator.index(n)
     except TypeError:
         raise TypeError(
-            f"{name}: length {n!r}{place}; expected an integer, or None for the axis's own"
-            if place
+            f"{name}: length {n!r}{where}; expected an integer, or None for the axis's own"
+            if where
             else f"{name}: length {n!r}; expected an integer"
         ) from None
     if n < 1:
-        raise ValueError(f"{name}: length {n}{place}; expected at least 1")
+        raise ValueError(f"{name}: length {n}{where}; expected at least 1")
     return n
 
 
@@ -240,45 +238,60 @@ _LENGTHS = [
 
 
 @composite("fft.fft", samples=_LENGTHS)
-def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """Return the discrete Fourier transform along an axis, cut or zero-filled to n elements."""
+def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    """Return the sums of x[j] exp(-2 pi i j k / n) along an axis, cut or zero-padded to n elements.
+
+    `wg.fft.fft([1.0, 2.0, 3.0, 4.0])` is `[10 + 0j, -2 + 2j, -2 + 0j, -2 - 2j]`.
+    """
     x, n, axis = _one(x, n, axis, "fft", "fc")
     return _forward(_fitted(x, n, axis), axes=(axis,), norm=_known_norm(norm, "fft"))
 
 
 @composite("fft.ifft", samples=_LENGTHS)
-def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """Return the inverse of fft."""
+def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    """Return the inverse of fft along an axis. `wg.fft.ifft([2.0, 0.0])` is `[1 + 0j, 1 + 0j]`."""
     x, n, axis = _one(x, n, axis, "ifft", "fc")
     return _inverse(_fitted(x, n, axis), axes=(axis,), norm=_known_norm(norm, "ifft"))
 
 
 @composite("fft.rfft", samples=_LENGTHS, kinds="f")
-def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """Return the fft of real numbers, without the half that is the conjugate of the other."""
+def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    """Return the fft of real numbers up to frequency n / 2; the rest is its conjugate.
+
+    `wg.fft.rfft([1.0, 2.0, 3.0, 4.0])` is `[10 + 0j, -2 + 2j, -2 + 0j]`.
+    """
     x, n, axis = _one(x, n, axis, "rfft", "f")
     return _from_real(_fitted(x, n, axis), axis=axis, norm=_known_norm(norm, "rfft"))
 
 
 @composite("fft.irfft", samples=[*_LENGTHS, sample((1, 2), n=1, axis=0), sample((3,), n=5)])
-def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """Return the inverse of rfft: n real numbers, an even number if it is not given."""
+def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    """Return the inverse of rfft, n real numbers; by default n is even.
+
+    `wg.fft.irfft([10.0, -2 + 2j, -2.0])` is `[1.0, 2.0, 3.0, 4.0]`.
+    """
     x, n, axis = _one(x, n, axis, "irfft", "c", real_to=True)
     x = _fitted(x, n // 2 + 1, axis)
     return _to_real(x, n=n, axis=axis, norm=_known_norm(norm, "irfft"))
 
 
 @composite("fft.hfft", samples=[*_LENGTHS, sample((3,), n=5)])
-def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """Return the fft, n real numbers, of numbers of which half is the conjugate of the other."""
+def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    """Return the fft, n real numbers, of a Hermitian signal given by its first half.
+
+    `wg.fft.hfft([1.0, 2.0, 3.0])` is `[8.0, -2.0, 0.0, -2.0]`.
+    """
     x, n, axis = _one(x, n, axis, "hfft", "c", real_to=True)
     x = ew.conj(_fitted(x, n // 2 + 1, axis))
     return _to_real(x, n=n, axis=axis, norm=OTHER_NORM[_known_norm(norm, "hfft")])
 
 
 @composite("fft.ihfft", samples=_LENGTHS, kinds="f")
-def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """Return the inverse of hfft, without the half that is the conjugate of the other."""
+def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    """Return the inverse of hfft: the first half of a Hermitian signal.
+
+    `wg.fft.ihfft([1.0, 2.0, 3.0, 4.0])` is `[2.5 + 0j, -0.5 - 0.5j, -0.5 + 0j]`.
+    """
     x, n, axis = _one(x, n, axis, "ihfft", "f")
     norm = OTHER_NORM[_known_norm(norm, "ihfft")]
     return ew.conj(_from_real(_fitted(x, n, axis), axis=axis, norm=norm))
@@ -295,24 +308,30 @@ _TWO = [sample((2, 3)), sample((3, 2, 2), s=(2, 3), axes=(2, 0), norm="ortho")]
 
 
 @composite("fft.fftn", samples=_MANY)
-def fftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
-    """Return the Fourier transform over several axes, cut or zero-filled to the lengths s."""
+def fftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
+    """Return the Fourier transform over several axes, cut or zero-padded to the lengths s.
+
+    `wg.fft.fftn([[1.0, 2.0], [3.0, 4.0]])` is `[[10 + 0j, -2 + 0j], [-4 + 0j, 0j]]`.
+    """
     x = _numbers(x, "fftn", "fc")
     axes, sizes = _sizes(x, s, axes, "fftn")
     return _over_axes(_forward, x, axes, sizes, _known_norm(norm, "fftn"))
 
 
 @composite("fft.ifftn", samples=_MANY)
-def ifftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
-    """Return the inverse of fftn."""
+def ifftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
+    """Return the inverse of fftn. `wg.fft.ifftn([[2.0, 0.0]])` is `[[1 + 0j, 1 + 0j]]`."""
     x = _numbers(x, "ifftn", "fc")
     axes, sizes = _sizes(x, s, axes, "ifftn")
     return _over_axes(_inverse, x, axes, sizes, _known_norm(norm, "ifftn"))
 
 
 @composite("fft.rfftn", samples=_MANY, kinds="f")
-def rfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
-    """Return the fftn of real numbers, without half of the last of the axes."""
+def rfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
+    """Return the fftn of real numbers, with the last axis as in rfft.
+
+    `wg.fft.rfftn([[1.0, 2.0], [3.0, 4.0]])` is `[[10 + 0j, -2 + 0j], [-4 + 0j, 0j]]`.
+    """
     x = _numbers(x, "rfftn", "f")
     axes, sizes = _sizes(x, s, axes, "rfftn")
     _at_least_one(axes, "rfftn")
@@ -322,8 +341,11 @@ def rfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward")
 
 
 @composite("fft.irfftn", samples=_MANY)
-def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
-    """Return the inverse of rfftn: real numbers, an even number on the last of the axes."""
+def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
+    """Return the inverse of rfftn: real numbers.
+
+    `wg.fft.irfftn([[10.0, -2.0], [-4.0, 0.0]])` is `[[1.0, 2.0], [3.0, 4.0]]`.
+    """
     x = _numbers(x, "irfftn", "c")
     axes, sizes = _sizes(x, s, axes, "irfftn", real_to=True)
     _at_least_one(axes, "irfftn")
@@ -338,28 +360,26 @@ def _at_least_one(axes: tuple[int, ...], name: str) -> None:
         raise ValueError(f"{name}: no axis to transform; expected at least one")
 
 
-@composite("fft.fft2", samples=_TWO)
-def fft2(x: Any, /, *, s: Any = None, axes: Any = (-2, -1), norm: str = "backward") -> Any:
-    """Return fftn over the last two axes."""
-    return fftn(x, s=s, axes=axes, norm=norm)
+def _over_two(name: str, many: Callable[..., Tensor], last: int, kinds: str = "fc") -> Any:
+    """Return a transform over the last two axes, which makes `last` of 4 elements."""
+
+    @composite(
+        f"fft.{name}",
+        samples=_TWO,
+        kinds=kinds,
+        doc=f"Return {many.__name__} over the last two axes, unless `axes` says otherwise. "
+        f"`wg.fft.{name}(np.ones((3, 2, 4))).shape` is `(3, 2, {last})`.",
+    )
+    def transform(
+        x: Any, /, *, s: Any = None, axes: Any = (-2, -1), norm: str = "backward"
+    ) -> Tensor:
+        return many(x, s=s, axes=axes, norm=norm)
+
+    return transform
 
 
-@composite("fft.ifft2", samples=_TWO)
-def ifft2(x: Any, /, *, s: Any = None, axes: Any = (-2, -1), norm: str = "backward") -> Any:
-    """Return ifftn over the last two axes."""
-    return ifftn(x, s=s, axes=axes, norm=norm)
-
-
-@composite("fft.rfft2", samples=_TWO, kinds="f")
-def rfft2(x: Any, /, *, s: Any = None, axes: Any = (-2, -1), norm: str = "backward") -> Any:
-    """Return rfftn over the last two axes."""
-    return rfftn(x, s=s, axes=axes, norm=norm)
-
-
-@composite("fft.irfft2", samples=_TWO)
-def irfft2(x: Any, /, *, s: Any = None, axes: Any = (-2, -1), norm: str = "backward") -> Any:
-    """Return irfftn over the last two axes."""
-    return irfftn(x, s=s, axes=axes, norm=norm)
+fft2, ifft2 = _over_two("fft2", fftn, 4), _over_two("ifft2", ifftn, 4)
+rfft2, irfft2 = _over_two("rfft2", rfftn, 3, kinds="f"), _over_two("irfft2", irfftn, 6)
 
 
 # -- frequencies --------------------------------------------------------------------------------
@@ -374,14 +394,20 @@ def _frequencies(values: np.ndarray, dtype: Any, device: Any, name: str) -> Tens
     return wrap(values.astype(dtype))
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
-    """Return the frequencies of an fft of n samples that are d apart."""
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+    """Return the frequencies of an fft of n samples with spacing d.
+
+    `wg.fft.fftfreq(4, d=0.5)` is `[0.0, 0.5, -1.0, -0.5]`.
+    """
     n = _length(n, "fftfreq")
     return _frequencies(np.fft.fftfreq(n, d), dtype, device, "fftfreq")
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
-    """Return the frequencies of an rfft of n samples that are d apart."""
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+    """Return the frequencies of an rfft of n samples with spacing d.
+
+    `wg.fft.rfftfreq(4, d=0.5)` is `[0.0, 0.5, 1.0]`.
+    """
     n = _length(n, "rfftfreq")
     return _frequencies(np.fft.rfftfreq(n, d), dtype, device, "rfftfreq")
 
@@ -390,21 +416,27 @@ _SHIFTS = [sample((5,)), sample((2, 3), axes=(1,)), sample((4, 3), axes=0)]
 
 
 @composite("fft.fftshift", samples=_SHIFTS)
-def fftshift(x: Any, /, *, axes: Any = None) -> Any:
-    """Return x with frequency 0, its first element, moved to the middle of the axes."""
+def fftshift(x: Any, /, *, axes: Any = None) -> Tensor:
+    """Return x with frequency 0, its first element, moved to the middle of each axis.
+
+    `wg.fft.fftshift([0, 1, 2, -2, -1])` is `[-2, -1, 0, 1, 2]`.
+    """
     return _rolled(x, axes, "fftshift", lambda n: n // 2)
 
 
 @composite("fft.ifftshift", samples=_SHIFTS)
-def ifftshift(x: Any, /, *, axes: Any = None) -> Any:
-    """Return the inverse of fftshift; they differ for axes of odd length."""
+def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
+    """Return the inverse of fftshift; they differ for axes of odd length.
+
+    `wg.fft.ifftshift([-2, -1, 0, 1, 2])` is `[0, 1, 2, -2, -1]`.
+    """
     return _rolled(x, axes, "ifftshift", lambda n: -(n // 2))
 
 
-def _rolled(x: Any, axes: Any, name: str, places: Callable[[int], int]) -> Any:
+def _rolled(x: Any, axes: Any, name: str, shift: Callable[[int], int]) -> Tensor:
     x = shapes.tensor(x, name)
     axes = normalised(axes, x.ndim, name)
-    return shapes.roll(x, tuple(places(x.shape[a]) for a in axes), axis=axes)
+    return shapes.roll(x, tuple(shift(x.shape[a]) for a in axes), axis=axes)
 
 
 __all__ = [

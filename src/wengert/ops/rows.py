@@ -26,7 +26,7 @@ class Rows(Op):
     """x[indices]: rows of a table."""
 
     linear = True
-    #: whether there is an entry of this operation anywhere
+    #: whether there is a node of this operation anywhere
     recorded = False
 
     def pull_array(
@@ -43,7 +43,7 @@ class Rows(Op):
 
 
 def _rows_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    plain: Op = index.op  # type: ignore[attr-defined]
+    plain: Op = index.op
     return index_examples(plain, level, arrays, mapped, {"key": (params["indices"],)})
 
 

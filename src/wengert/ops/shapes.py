@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,12 @@ from wengert.engine.cotangents import (
     whole,
 )
 from wengert.engine.errors import ShapeError
-from wengert.engine.node import Node
 from wengert.engine.op import Op
 from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
 from wengert.ops.families import axes as normalised
-from wengert.ops.families import linear, one_axis, position_map, sample, special
+from wengert.ops.families import documented, linear, one_axis, position_map, sample
 
 
 def tensor(x: Any, name: str) -> Tensor:
@@ -145,7 +144,7 @@ def _in_shape(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> An
     return apply(op, arrays, {"shape": (level.size, *params["shape"])})
 
 
-_reshape = position_map(
+reshape_to = position_map(
     "reshape",
     lambda xp, g, x_shape: xp.reshape(g, x_shape),
     params=("shape",),
@@ -161,11 +160,11 @@ _reshape = position_map(
         sample((0, 3), shape=(3, 0)),
     ],
 )
-_reshape.op.numpy_function = lambda x, *, shape: x.reshape(shape)  # type: ignore[attr-defined]
+reshape_to.op.numpy_function = lambda x, *, shape: x.reshape(shape)
 
 
-def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
-    """Return the elements in another shape; one length may be -1, for what is left."""
+def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
+    """Return x in another shape; -1 is inferred. `wg.reshape([1, 2], (2, -1))` is `[[1], [2]]`."""
     x = tensor(x, "reshape")
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
     if shape and min(shape) < 0:
@@ -180,7 +179,7 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
         shape = tuple(fill if n == -1 else n for n in shape)
     if math.prod(shape) != x.size:
         raise ShapeError(f"reshape: {x.size} elements of shape {x.shape} do not fill {shape}")
-    return _reshape(x, shape=shape)
+    return reshape_to(x, shape=shape)
 
 
 def renewed(x: Tensor) -> Tensor:
@@ -188,7 +187,7 @@ def renewed(x: Tensor) -> Tensor:
 
     Were the result x itself, a gradient with respect to it would be the gradient of the argument.
     """
-    return _reshape(x, shape=x.shape)
+    return reshape_to(x, shape=x.shape)
 
 
 def _inverse(order: Sequence[int]) -> tuple[int, ...]:
@@ -216,11 +215,11 @@ _permute = position_map(
     batch=_permute_examples,
     samples=[sample((2, 3), axes=(1, 0)), sample((2, 3, 4), axes=(2, 0, 1)), sample((), axes=())],
 )
-_permute.op.numpy_function = lambda x, *, axes: x.transpose(axes)  # type: ignore[attr-defined]
+_permute.op.numpy_function = lambda x, *, axes: x.transpose(axes)
 
 
-def permute_dims(x: Any, /, axes: Any) -> Any:
-    """Return x with its axes in another order."""
+def permute_dims(x: Any, /, axes: Any) -> Tensor:
+    """Return x with its axes permuted. `wg.permute_dims([[1, 2]], (1, 0))` is `[[1], [2]]`."""
     x = tensor(x, "permute_dims")
     axes = normalised(tuple(axes), x.ndim, "permute_dims")
     if len(axes) != x.ndim:
@@ -228,16 +227,16 @@ def permute_dims(x: Any, /, axes: Any) -> Any:
     return _permute(x, axes=axes)
 
 
-def matrix_transpose(x: Any, /) -> Any:
-    """Return x with its last two axes exchanged."""
+def matrix_transpose(x: Any, /) -> Tensor:
+    """Return x with its last two axes swapped. `wg.matrix_transpose([[1, 2]])` is `[[1], [2]]`."""
     x = tensor(x, "matrix_transpose")
     if x.ndim < 2:
         raise ShapeError(f"matrix_transpose: needs two axes, got shape {x.shape}")
     return _permute(x, axes=(1, 0)) if x.ndim == 2 else swapaxes(x, -1, -2)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
-    """Return x with two axes exchanged."""
+def swapaxes(x: Any, axis1: int, axis2: int, /) -> Tensor:
+    """Return x with two axes swapped. `wg.swapaxes([[1, 2]], 0, 1)` is `[[1], [2]]`."""
     x = tensor(x, "swapaxes")
     first, second = one_axis(axis1, x.ndim, "swapaxes"), one_axis(axis2, x.ndim, "swapaxes")
     order = list(range(x.ndim))
@@ -245,8 +244,8 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
     return permute_dims(x, order)
 
 
-def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
-    """Return x with axes at `source` moved to `destination`."""
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
+    """Return x with axes moved to `destination`. `wg.moveaxis([[1, 2]], 0, 1)` is `[[1], [2]]`."""
     x = tensor(x, "moveaxis")
     start = normalised(source, x.ndim, "moveaxis")
     end = normalised(destination, x.ndim, "moveaxis")
@@ -258,8 +257,8 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
     return permute_dims(x, order)
 
 
-def expand_dims(x: Any, /, axis: Any = 0) -> Any:
-    """Return x with a new axis of length 1 at each position in `axis`."""
+def expand_dims(x: Any, /, axis: Any = 0) -> Tensor:
+    """Return x with new axes of length 1. `wg.expand_dims([1, 2], axis=1)` is `[[1], [2]]`."""
     x = tensor(x, "expand_dims")
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
     new = normalised(axis, x.ndim + count, "expand_dims")
@@ -267,8 +266,8 @@ def expand_dims(x: Any, /, axis: Any = 0) -> Any:
     return reshape(x, tuple(1 if a in new else next(lengths) for a in range(x.ndim + count)))
 
 
-def squeeze(x: Any, /, axis: Any = None) -> Any:
-    """Return x without axes of length 1: those in `axis`, or all of them."""
+def squeeze(x: Any, /, axis: Any = None) -> Tensor:
+    """Return x without axes of length 1: all, or `axis`. `wg.squeeze([[1, 2]])` is `[1, 2]`."""
     x = tensor(x, "squeeze")
     ones = tuple(a for a, n in enumerate(x.shape) if n == 1)
     dropped = ones if axis is None else normalised(axis, x.ndim, "squeeze")
@@ -284,7 +283,7 @@ def _broadcast_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: 
     (x,), shape = arrays, params["shape"]
     if x.ndim <= len(shape):
         ones = (1,) * (len(shape) + 1 - x.ndim)
-        x = _reshape(x, shape=(level.size, *ones, *x.shape[1:]))
+        x = reshape_to(x, shape=(level.size, *ones, *x.shape[1:]))
     return apply(op, (x,), {"shape": (level.size, *shape)})
 
 
@@ -309,8 +308,8 @@ _broadcast_to = position_map(
 )
 
 
-def broadcast_to(x: Any, /, shape: Any) -> Any:
-    """Return x repeated along new axes and axes of length 1 until it has `shape`."""
+def broadcast_to(x: Any, /, shape: Any) -> Tensor:
+    """Return x broadcast to `shape`. `wg.broadcast_to([1, 2], (2, 2))` is `[[1, 2], [1, 2]]`."""
     x = tensor(x, "broadcast_to")
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
     lead = len(shape) - x.ndim
@@ -320,7 +319,7 @@ def broadcast_to(x: Any, /, shape: Any) -> Any:
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
-    """Return the shape that arrays of these shapes broadcast to."""
+    """Return the shape that these broadcast to. `wg.broadcast_shapes((3, 1), (4,))` is `(3, 4)`."""
     try:
         return tuple(backends.NUMPY.broadcast_shapes(*shapes))
     except ValueError as error:
@@ -329,8 +328,11 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
         ) from error
 
 
-def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
-    """Return the arrays, broadcast against each other."""
+def broadcast_arrays(*arrays: Any) -> tuple[Tensor, ...]:
+    """Return the arrays broadcast against each other.
+
+    `wg.broadcast_arrays([1, 2], [[3], [4]])` is `([[1, 2], [1, 2]], [[3, 3], [4, 4]])`.
+    """
     tensors = [tensor(x, "broadcast_arrays") for x in arrays]
     shape = broadcast_shapes(*(x.shape for x in tensors))
     return tuple(broadcast_to(x, shape) for x in tensors)
@@ -350,8 +352,8 @@ _tile = position_map(
 )
 
 
-def tile(x: Any, repetitions: Any, /) -> Any:
-    """Return x repeated as a whole, `repetitions` times along each axis."""
+def tile(x: Any, repetitions: Any, /) -> Tensor:
+    """Return copies of x side by side. `wg.tile([1, 2], 2)` is `[1, 2, 1, 2]`."""
     counts = (repetitions,) if isinstance(repetitions, int) else tuple(map(int, repetitions))
     return _tile(x, repetitions=counts)
 
@@ -372,8 +374,8 @@ _repeat = position_map(
 )
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
-    """Return x with each element repeated, a number of times or its own number of times."""
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
+    """Return x with each element repeated. `wg.repeat([1, 2], [2, 1])` is `[1, 1, 2]`."""
     x = tensor(x, "repeat")
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
@@ -409,8 +411,8 @@ _flip = position_map(
 )
 
 
-def flip(x: Any, /, *, axis: Any = None) -> Any:
-    """Return x with the order of elements along `axis` reversed."""
+def flip(x: Any, /, *, axis: Any = None) -> Tensor:
+    """Return x with the order along `axis` reversed. `wg.flip([1, 2, 3])` is `[3, 2, 1]`."""
     x = tensor(x, "flip")
     return _flip(x, axis=normalised(axis, x.ndim, "flip"))
 
@@ -422,14 +424,14 @@ def _roll_block(xp: Any, g: Block, shift: Any, axis: Any) -> Block | None:
         r, n = region[a], g.shape[a]
         if type(r) is range and len(r) == n and r.step == 1 and any(s % n for s in shift):
             return None
-        places = (np.asarray(r) - by) % n
-        runs = len(places) == 1 or (np.diff(places) == getattr(r, "step", 0)).all()
+        positions = (np.asarray(r) - by) % n
+        runs = len(positions) == 1 or (np.diff(positions) == getattr(r, "step", 0)).all()
         if runs and type(r) is range:
-            first = int(places[0])
+            first = int(positions[0])
             stop = first + len(r) * r.step
             region[a] = range(first, stop, r.step)
         else:
-            region[a] = places
+            region[a] = positions
     if sum(type(r) is not range for r in region) > 1:
         return None
     return Block(g.shape, tuple(region), g.values)
@@ -450,8 +452,8 @@ _roll = position_map(
 )
 
 
-def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-    """Return x with elements moved by `shift` along `axis`, the last ones coming first again."""
+def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Tensor:
+    """Return x shifted cyclically along `axis`. `wg.roll([1, 2, 3], 1)` is `[3, 1, 2]`."""
     x = tensor(x, "roll")
     if type(shift) is Tensor and type(shift._raw) is Batched:
         return _rolled_apart(x, shift, axis)
@@ -478,20 +480,20 @@ def _rolled_apart(x: Tensor, shift: Tensor, axis: Any) -> Any:
             "number for one axis. Write wg.roll once for each axis"
         )
     axis = one_axis(axis, x.ndim, "roll")
-    places = (wrap(np.arange(x.shape[axis])) - shift) % max(x.shape[axis], 1)
-    return Tensor._namespace.take(x, places, axis=axis)
+    positions = (wrap(np.arange(x.shape[axis])) - shift) % max(x.shape[axis], 1)
+    return Tensor._namespace.take(x, positions, axis=axis)
 
 
 def _unpad(xp: Any, g: Any, x_shape: Any, widths: Any, mode: str) -> Any:
     if mode == "constant":
         return g[tuple(slice(b, b + n) for (b, _), n in zip(widths, x_shape, strict=True))]
-    op: Any = _pad.op  # type: ignore[attr-defined]
+    op: Any = _pad.op
     return op.transpose(xp, g, x_shape, widths, mode, 0)
 
 
 def _unpad_block(xp: Any, g: Block, x_shape: Any, widths: Any, mode: str) -> Any:
     if mode != "constant":
-        op: Any = _pad.op  # type: ignore[attr-defined]
+        op: Any = _pad.op
         return op.transpose_block(xp, g, x_shape, widths, mode, 0)
     inside = tuple(range(b, b + n) for (b, _), n in zip(widths, x_shape, strict=True))
     if any(r.step < 0 for r in g.region):
@@ -534,15 +536,16 @@ _pad = position_map(
     ],
     reference=lambda x, widths, mode, value: _pad_array(backends.NUMPY, x, widths, mode, value),
 )
-_pad.op.of_tangents = {"value": 0}  # type: ignore[attr-defined]
+_pad.op.of_tangents = {"value": 0}
 PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
-def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
+def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Tensor:
     """Return x with more elements around it, as np.pad does.
 
     `pad_width` is a number, (before, after), or one such pair for each axis; `mode` is
     "constant", "edge", "reflect", "symmetric" or "wrap".
+    `wg.pad([1, 2], (1, 2))` is `[0, 1, 2, 0, 0]`.
     """
     x = tensor(x, "pad")
     if mode not in PAD_MODES:
@@ -577,14 +580,17 @@ _diagonal = position_map(
 )
 
 
-def diagonal(x: Any, /, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Return the diagonals of the matrices on two axes, as a new last axis."""
+def diagonal(x: Any, /, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """Return the diagonals of the matrices on two axes, as a new last axis.
+
+    `wg.diagonal([[1, 2], [3, 4]])` is `[1, 4]`.
+    """
     x = tensor(x, "diagonal")
     first, second = one_axis(axis1, x.ndim, "diagonal"), one_axis(axis2, x.ndim, "diagonal")
     return _diagonal(x, offset=offset, axis1=first, axis2=second)
 
 
-def _triangle(name: str) -> Any:
+def _triangle(name: str) -> Callable[..., Tensor]:
     def within(region: Region, k: int) -> np.ndarray:
         rows, columns = (np.asarray(r) for r in region[-2:])
         above = columns[None, :] - rows[:, None]
@@ -602,7 +608,7 @@ def _triangle(name: str) -> Any:
             return Block(g.shape, g.region, values, kept.mask)
         return Block(g.shape, g.region, values, lambda: kept.mask & g.mask)
 
-    return linear(
+    op = linear(
         name,
         transpose,
         params=("k",),
@@ -614,18 +620,10 @@ def _triangle(name: str) -> Any:
         samples=[sample((3, 3), k=0), sample((2, 3, 4), k=1), sample((3, 2), k=-1)],
     )
 
+    def triangle(x: Any, /, *, k: int = 0) -> Tensor:
+        return op(_matrices(x, name), k=k)
 
-_tril, _triu = _triangle("tril"), _triangle("triu")
-
-
-def tril(x: Any, /, *, k: int = 0) -> Any:
-    """Return matrices with zeros above the k-th diagonal."""
-    return _tril(_matrices(x, "tril"), k=k)
-
-
-def triu(x: Any, /, *, k: int = 0) -> Any:
-    """Return matrices with zeros below the k-th diagonal."""
-    return _triu(_matrices(x, "triu"), k=k)
+    return documented(triangle, name)
 
 
 def _matrices(x: Any, name: str) -> Tensor:
@@ -635,238 +633,11 @@ def _matrices(x: Any, name: str) -> Tensor:
     return broadcast_to(x, (x.shape[0], x.shape[0])) if x.ndim == 1 else x  # as NumPy has it
 
 
-# -- joining and parting ----------------------------------------------------------------------
+tril, triu = map(_triangle, ("tril", "triu"))
 
 
-def _part(xp: Any, g: Any, position: int, shapes: Any, axis: int) -> Any:
-    start, stop = shapes.span(position, axis)
-    return g[(slice(None),) * axis + (slice(start, stop), ...)]
-
-
-def _part_block(
-    xp: Any, g: Block, node: Any, parent: Any, argument: int, values: tuple[Any, ...]
-) -> Block | None:
-    position, shapes, axis = values
-    start, stop = shapes.span(position, axis)
-    inside = _run_within(g.region[axis], start, stop)
-    if not inside:
-        return None
-    r = g.region[axis][inside.start : inside.stop]
-    moved = range(r.start - start, r.stop - start, r.step)
-    region = (*g.region[:axis], moved, *g.region[axis + 1 :])
-    key = (slice(None),) * axis + (slice(inside.start, inside.stop), ...)
-    mask = (lambda: g.mask[key]) if g.is_masked else None
-    return Block(shapes[position], region, g.values[key], mask)
-
-
-def _run_within(r: range, start: int, stop: int) -> range:
-    """Return which of the elements of a range, which are a run, lie from start to stop."""
-    if r.step < 0:
-        back = _run_within(r[::-1], start, stop)
-        return range(len(r) - back.stop, len(r) - back.start)
-    first = max(0, -((r.start - start) // r.step))
-    last = min(len(r), -((r.start - stop) // r.step))
-    return range(first, max(first, last))
-
-
-def _part_depends(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
-    position, shapes, axis = values
-    start, stop = shapes.span(position, axis)
-    r = region[axis]
-    if type(r) is not range or r.step != 1:
-        return None
-    low, high = max(r.start, start), min(r.stop, stop)
-    return (*region[:axis], range(low - start, max(low, high) - start), *region[axis + 1 :])
-
-
-def _part_reached(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Region:
-    position, shapes, axis = values
-    start, _ = shapes.span(position, axis)
-    moved = range(region[axis].start + start, region[axis].stop + start)
-    return (*region[:axis], moved, *region[axis + 1 :])
-
-
-def _push_parts(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
-    """Return the tangents joined, with zeros for parts that have none."""
-    if any(type(t) is Block for *_, t in edges):
-        return NotImplemented  # which costs no more than what the blocks reach
-    _, shapes, axis = edges[0][2]
-    tangents = {position: t for _, position, _, t in edges}
-    like = edges[0][3]
-    plain = backends.namespace_of(getattr(like, "_raw", like))
-    parts = []
-    for position, shape in enumerate(shapes):
-        t = tangents.get(position)
-        if t is None:
-            zeros = plain.zeros(shape, dtype=node.dtype)
-            t = wrap(zeros) if type(like) is Tensor else zeros
-        parts.append(t if t.dtype == node.dtype else xp.astype(t, node.dtype))
-    return xp.concat(parts, axis=axis)
-
-
-def _concat_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    full = [batching.full(x, m, level) for x, m in zip(arrays, mapped, strict=True)]
-    return apply(op, tuple(full), {"axis": params["axis"] + 1})
-
-
-_concat = special(
-    "concat",
-    _part,
-    args=("arrays",),
-    params=("axis",),
-    variadic=True,
-    block=_part_block,
-    batch=_concat_examples,
-    compute=lambda xp, *arrays, axis: xp.concat(arrays, axis=axis),
-    linear=True,
-    samples=[
-        sample((2, 3), (1, 3), axis=0),
-        sample((2, 1), (2, 2), (2, 0), axis=1),
-        sample((2,), axis=0),
-    ],
-    reference=lambda *arrays, axis: np.concatenate(arrays, axis=axis),
-)
-_concat.op.numpy_function = np.concatenate  # type: ignore[attr-defined]
-_concat.op.reach = _part_reached  # type: ignore[attr-defined]
-_concat.op.depends = _part_depends  # type: ignore[attr-defined]
-_concat.op.push = _push_parts  # type: ignore[attr-defined]
-
-
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Return the arrays joined along an existing axis; flattened first if `axis` is None."""
-    arrays = list(arrays)
-    if type(axis) is int and axis >= 0 and arrays and _is_numpy(arrays[0]):
-        try:  # NumPy finds what is wrong, and we have the words for it
-            return _concat(*arrays, axis=axis)
-        except ValueError:
-            pass
-    tensors = [tensor(x, "concat") for x in arrays]
-    if not tensors:
-        raise ValueError("concat: got no arrays; expected at least one")
-    if axis is None:
-        tensors, axis = [reshape(x, (-1,)) for x in tensors], 0
-    axis = one_axis(axis, tensors[0].ndim, "concat")
-    rest = {(*x.shape[:axis], *x.shape[axis + 1 :]) for x in tensors}
-    if len(rest) > 1 or len({x.ndim for x in tensors}) > 1:
-        shapes = ", ".join(str(x.shape) for x in tensors)
-        raise ShapeError(f"concat: shapes {shapes} differ in more than axis {axis}")
-    return _concat(*tensors, axis=axis)
-
-
-def _is_numpy(x: Any) -> bool:
-    return type(x) is Tensor and type(x._raw) is np.ndarray
-
-
-def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """Return the arrays, all of one shape, joined along a new axis."""
-    tensors = [tensor(x, "stack") for x in arrays]
-    if len({tuple(x._raw.shape) for x in tensors}) != 1:
-        shapes = ", ".join(str(x.shape) for x in tensors)
-        raise ShapeError(f"stack: expected arrays of one shape, got {shapes or 'none'}")
-    shape = tensors[0].shape
-    axis = one_axis(axis, len(shape) + 1, "stack")
-    if axis < len(shape):  # joined along an axis that is then cut in two
-        new = (*shape[:axis], len(tensors), *shape[axis:])
-        return _reshape(_concat(*tensors, axis=axis), shape=new)
-    return _concat(*(_reshape(x, shape=(*shape, 1)) for x in tensors), axis=axis)
-
-
-# -- what the sweep itself needs --------------------------------------------------------------
-
-
-def _embed_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    key = (slice(None), *params["key"])
-    return apply(op, arrays, {"shape": (level.size, *params["shape"]), "key": key})
-
-
-embed = linear(
-    "embed",
-    lambda xp, g, key: g[key],
-    args=("values",),
-    params=("shape", "key"),
-    compute=lambda xp, values, shape, key: xp.embed(values, shape, key),
-    batch=_embed_examples,
-    samples=[sample((1, 2), shape=(3, 4), key=(slice(1, 2), slice(0, 4, 2)))],
-    reference=lambda values, shape, key: backends.NUMPY.embed(values, shape, key),
-    doc="Return zeros of `shape` with `values` at the slices `key`.",
-)
-
-
-def _flat_positions(level: Level, size: int, positions: Any) -> Any:
-    """Return flat positions in the arrays of all examples, each of which has `size` elements."""
-    xp = Tensor._namespace
-    places = wrap(batching.full_parameter(positions, level))
-    firsts = wrap(size * np.arange(level.size).reshape(-1, *(1,) * (places.ndim - 1)))
-    return xp.where(places < 0, -1, places + firsts)._raw
-
-
-def _scatter_flat_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    shape = params["shape"]
-    positions = _flat_positions(level, math.prod(shape), params["positions"])
-    values = batching.full(arrays[0], mapped[0], level)
-    return apply(op, (values,), {"shape": (level.size, *shape), "positions": positions})
-
-
-def _gather_flat_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    (x,), positions = arrays, params["positions"]
-    if not mapped[0]:
-        positions = positions.values._raw
-    else:
-        positions = _flat_positions(level, math.prod(x.shape[1:]), positions)
-    shape = (level.size, *params["shape"])
-    return apply(op, (x,), {"shape": shape, "positions": positions})
-
-
-scatter_flat = linear(
-    "scatter_flat",
-    lambda xp, g, values_shape, positions: batching.call(
-        xp, "gather_flat", g, shape=values_shape, positions=positions
-    ),
-    batch=_scatter_flat_examples,
-    args=("values",),
-    params=("shape", "positions"),
-    compute=lambda xp, values, shape, positions: xp.scatter_flat(values, shape, positions),
-    samples=[
-        sample((3,), shape=(2, 2), positions=backends.NUMPY.asarray([0, 3, 0])),
-        sample((3,), shape=(4,), positions=backends.NUMPY.asarray([-1, 2, 1])),
-    ],
-    reference=lambda values, shape, positions: backends.NUMPY.scatter_flat(
-        values, shape, positions
-    ),
-    doc="Return zeros of `shape` with `values` added at flat positions; negative ones are dropped.",
-)
-gather_flat = linear(
-    "gather_flat",
-    lambda xp, g, x_shape, positions: batching.call(
-        xp, "scatter_flat", g, shape=x_shape, positions=positions
-    ),
-    batch=_gather_flat_examples,
-    params=("shape", "positions"),
-    compute=lambda xp, x, shape, positions: xp.gather_flat(x, shape, positions),
-    samples=[
-        sample((2, 2), shape=(3,), positions=backends.NUMPY.asarray([0, 3, 0])),
-        sample((4,), shape=(3,), positions=backends.NUMPY.asarray([-1, 2, 1])),
-    ],
-    reference=lambda x, shape, positions: backends.NUMPY.gather_flat(x, shape, positions),
-    doc="Return the elements at flat positions in a shape; 0 at negative ones.",
-)
-
-
-def _moved(x: Any, device: Any) -> Any:
-    if device is None or isinstance(x, np.ndarray):
-        return x
-    import array_api_compat
-
-    return array_api_compat.to_device(x, device)
-
-
-to_device = linear(
-    "to_device",
-    lambda xp, g, back: _moved(g, back),
-    batch=batching.as_it_is,
-    params=("device", "back"),
-    compute=lambda xp, x, device, back: _moved(x, device),
-    samples=[sample((2,), device=None, back=None)],
-    reference=lambda x, device, back: x,
-    doc="Return x on another device of its library; its derivative moves back.",
-)
+__all__ = [
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "diagonal", "expand_dims",
+    "flip", "matrix_transpose", "moveaxis", "pad", "permute_dims", "repeat", "reshape", "roll",
+    "squeeze", "swapaxes", "tile", "tril", "triu",
+]  # fmt: skip

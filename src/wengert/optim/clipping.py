@@ -1,4 +1,4 @@
-"""Gradients made smaller: by value, by the norm of each, or by the norm of all together."""
+"""Clipping of gradients: by value, by the norm of each, or by the norm of all together."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from wengert import backends
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor
-from wengert.optim.leaves import check_inexact, each_once, labels, like, raw, tensor, traced
+from wengert.optim.leaves import check_inexact, each_once, for_each, like, raw, tensor, traced
 from wengert.trees import flatten
 
 
 def clip_by_value(gradients: Any, limit: float | tuple[float, float]) -> Any:
-    """Return gradients with each number brought into [-limit, limit], or into [low, high].
+    """Return gradients with each number clipped to [-limit, limit], or to [low, high].
 
     NaN stays NaN, and None stays None.
 
@@ -95,7 +95,8 @@ def clip_by_global_norm(gradients: Any, max_norm: float) -> tuple[Any, Any]:
 def global_norm(tree: Any) -> Any:
     """Return the Euclidean norm of all numbers in a tree together; None counts as 0.
 
-    A float; while a tape records one of the leaves, a tensor.
+    It is a float or, while a tape records one of the leaves, a tensor:
+    `wg.optim.global_norm([3.0, [None, 4.0]])` is `5.0`.
     """
     leaves = [leaf for leaf in flatten(tree)[0] if leaf is not None]
     values = [each_once(leaf).values if type(leaf) is Block else leaf for leaf in leaves]
@@ -118,14 +119,11 @@ def _checked_limit(name: str, max_norm: Any) -> float:
 def _for_each(name: str, function: Callable[[Any], Any], tree: Any) -> Any:
     """Return the tree with a function applied to each leaf but None; an error says to which."""
     leaves, rebuild = flatten(tree)
-    results = []
-    for place, leaf in enumerate(leaves):
-        try:
-            results.append(None if leaf is None else function(leaf))
-        except (TypeError, ValueError) as error:
-            error.args = (f"{name}: {labels(tree, 'gradients')[place]}: {error}",)
-            raise
-    return rebuild(results)
+    return rebuild(
+        for_each(
+            name, tree, "gradients", lambda leaf: None if leaf is None else function(leaf), leaves
+        )
+    )
 
 
 def _on_values(function: Callable[[Any, Any], Any], leaf: Any) -> Any:

@@ -1,14 +1,14 @@
 """Optimisers: frozen records of hyperparameters, whose state is a plain tree.
 
-A class is a row: it names one of `formulas`, its hyperparameters, and the arrays that it keeps for
-each parameter. The base class runs the formula over a tree: on raw arrays, in pieces where they are
-large, or on tensors where a tape records.
+A class is a row: it names one of `formulas`, its hyperparameters, and the arrays in its state.
+The base class runs the formula over a tree: on raw arrays, in pieces where they are large, or on
+tensors where a tape records.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from types import SimpleNamespace
@@ -27,6 +27,7 @@ from wengert.optim.formulas import Formula
 from wengert.optim.leaves import (
     check_inexact,
     each_once,
+    for_each,
     labels,
     like,
     matcher,
@@ -51,26 +52,25 @@ class _Optimiser:
 
     # -- what a class says of itself ---------------------------------------------------
 
-    #: The step, and what it calls the arrays that are kept for each parameter, by our names.
     _formula: Formula
-    _called: ClassVar[dict[str, str]] = {}
-
-    def _slots(self) -> dict[str, float]:
-        """Return the arrays kept for each parameter, by name, and what they are filled with."""
-        return {}
+    #: The arrays in the state of each parameter: our name, the formula's, and the field that
+    #: asks for the array ("" for one that is always there).
+    _arrays: ClassVar[Sequence[tuple[str, str, str]]] = ()
+    #: What these arrays are filled with at first.
+    initial_accumulator: float = 0.0
 
     def _conventions(self) -> dict[str, Any]:
-        """Return the formula's options that are no fields."""
+        """Return the options of the formula that are not fields."""
         return {}
 
     @cached_property
-    def _keys(self) -> list[str]:
-        """What the formula calls the slots."""
-        return [self._called[name] for name in self._slots()]
+    def _slots(self) -> dict[str, str]:
+        """What the formula calls each array in the state, by our name for it."""
+        return {ours: its for ours, its, on in self._arrays if not on or getattr(self, on)}
 
     @cached_property
     def _options(self) -> dict[str, Any]:
-        """The formula's options, but for the rate."""
+        """The formula's options, except the rate."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return given | self._conventions()
 
@@ -136,7 +136,7 @@ class _Optimiser:
             Tensors, arrays or variables, in any nest.
         """
         leaves, rebuild = flatten(params)
-        rows = self._for_each(params, self._init_leaf, leaves)
+        rows = for_each(self._name, params, "params", self._init_leaf, leaves)
         columns = zip(*rows, strict=True) if rows else ([] for _ in self._kept)
         return {"step": 0} | {n: rebuild(c) for n, c in zip(self._kept, columns, strict=True)}
 
@@ -169,7 +169,7 @@ class _Optimiser:
         columns = [match(gradients, ("params", "gradients"))]
         columns += [match(state[name], ("params", f"state[{name!r}]")) for name in self._kept]
         step_leaf = partial(self._step_leaf, self._rate(step), in_place)
-        rows = self._for_each(params, step_leaf, leaves, *columns)
+        rows = for_each(self._name, params, "params", step_leaf, leaves, *columns)
         # nothing is written or assigned before all is computed, so that an error changes nothing
         rows = [
             [_written(new, leaf) for new in row] for row, leaf in zip(rows, leaves, strict=True)
@@ -182,19 +182,7 @@ class _Optimiser:
     @cached_property
     def _kept(self) -> list[str]:
         """The names of the trees in the state: how many gradients came, and the slots."""
-        slots = self._slots()
-        return ["count", *slots] if slots else []
-
-    def _for_each(self, params: Any, function: Callable[..., Any], *columns: Any) -> list[Any]:
-        """Return function(*row) for each leaf of `params`; an error says for which."""
-        results = []
-        for place, row in enumerate(zip(*columns, strict=True)):
-            try:
-                results.append(function(*row))
-            except (TypeError, ValueError) as error:
-                error.args = (f"{self._name}: {labels(params, 'params')[place]}: {error}",)
-                raise
-        return results
+        return ["count", *self._slots] if self._slots else []
 
     def _check_state(self, state: Any) -> None:
         expected = ["step", *self._kept]
@@ -207,12 +195,12 @@ class _Optimiser:
 
     def _check_twins(self, params: Any, leaves: list[Any]) -> None:
         first: dict[int, int] = {}
-        for place, leaf in enumerate(leaves):
+        for i, leaf in enumerate(leaves):
             owner = leaf._owner if isinstance(leaf, Selection) else leaf
-            if isinstance(owner, Variable) and first.setdefault(id(owner), place) != place:
+            if isinstance(owner, Variable) and first.setdefault(id(owner), i) != i:
                 names = labels(params, "params")
                 raise ValueError(
-                    f"{self._name}: {names[first[id(owner)]]} and {names[place]} are one variable, "
+                    f"{self._name}: {names[first[id(owner)]]} and {names[i]} are one variable, "
                     "which would be stepped twice; list it once"
                 )
 
@@ -225,13 +213,13 @@ class _Optimiser:
         check_inexact(p)
         xp = backends.namespace_of(p)
         both = 1 + 1j if backends.kind_of(p.dtype) == "c" else 1  # parts of a complex number
-        slots = [like(xp.full_like(p, both * value), leaf) for value in self._slots().values()]
-        return [0, *slots] if slots else []
+        filled = [xp.full_like(p, both * self.initial_accumulator) for _ in self._slots]
+        return [0, *(like(array, leaf) for array in filled)] if filled else []
 
     def _step_leaf(
         self, rate: Any, in_place: bool, leaf: Any, gradient: Any, *kept: Any
     ) -> tuple[Any, ...]:
-        """Return the new value of a parameter, and what is kept for it."""
+        """Return the new value of a parameter, and its new state."""
         if gradient is None:
             return (leaf, *kept)
         count, *slots = kept or [0]
@@ -248,43 +236,22 @@ class _Optimiser:
         count = int(count) + 1
         g = _fitted(xp, gradient, p, "the gradient")
         slots = [_fitted(xp, slot, p, "the state") for slot in slots]
-        if type(g) is Block:
-            return self._step_part(xp, rate, count, (owner, in_place), leaf, p, g, slots)
-        moved, *slots = (like(new, leaf) for new in self._run(xp, rate, count, p, g, *slots))
-        return (moved, count, *slots) if kept else (moved,)
-
-    def _step_part(
-        self,
-        xp: Any,
-        rate: Any,
-        count: int,
-        writes: tuple[bool, bool],
-        leaf: Any,
-        p: Any,
-        g: Block,
-        slots: list[Any],
-    ) -> tuple[Any, ...]:
-        """Step the part of a parameter that its gradient is not zero on, and nothing else."""
-        g = each_once(g)
         arrays = [p, *slots]
-        parts = self._run(
-            xp,
-            rate,
-            count,
-            part_of(p, g.region),
-            g.values,
-            *(part_of(slot, g.region) for slot in slots),
-        )
-        owner, in_place = writes
-        results = []
-        for array, part in zip(arrays, parts, strict=True):
-            may_write = owner if array is p and isinstance(leaf, Variable) else in_place
-            if may_write and type(array) is np.ndarray and array.flags.writeable:
-                results.append(_Write(array, g.index, part))
-            else:
-                results.append(xp.put(array, part, key=g.index))
-        moved, *kept = (r if type(r) is _Write else like(r, leaf) for r in results)
-        return (moved, count, *kept) if slots else (moved,)
+        if type(g) is not Block:
+            new = self._run(xp, rate, count, p, g, *slots)
+        else:  # only the part of the parameter that its gradient is not zero on
+            g = each_once(g)
+            first, *others = (part_of(array, g.region) for array in arrays)
+            parts = self._run(xp, rate, count, first, g.values, *others)
+            writable = [owner if isinstance(leaf, Variable) else in_place] + [in_place] * len(slots)
+            new = [
+                _Write(array, g.index, part)
+                if may_write and type(array) is np.ndarray and array.flags.writeable
+                else xp.put(array, part, key=g.index)
+                for array, part, may_write in zip(arrays, parts, writable, strict=True)
+            ]
+        moved, *slots = (n if type(n) is _Write else like(n, leaf) for n in new)
+        return (moved, count, *slots) if kept else (moved,)
 
     def _run(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
         """Return the formula's answers, however the arrays need it to be computed."""
@@ -300,23 +267,24 @@ class _Optimiser:
         options = {**self._options, "lr": rate}
         if count == 1:
             options["dampening"] = 0.0  # the first gradient is taken in full
-        state = dict(zip(self._keys, slots, strict=True))
+        keys = self._slots.values()
+        state = dict(zip(keys, slots, strict=True))
         state["step"] = count
         if type(p) is np.ndarray:
             p = formulas.stepped(self._formula, p, g, state, options)
         elif type(p) is Tensor:
             p = self._formula(_RECORDED, p, g, state, options)
         else:  # the formula may write to what it is given
-            state.update((key, xp.copy(state[key])) for key in self._keys)
+            state.update((key, xp.copy(state[key])) for key in keys)
             p = self._formula(xp, xp.copy(p), g, state, options)
-        return [p, *(state[key] for key in self._keys)]
+        return [p, *(state[key] for key in keys)]
 
 
 class _Write(NamedTuple):
     """A part of an array that is to be written over."""
 
     array: np.ndarray
-    place: tuple[Any, ...]
+    key: tuple[Any, ...]
     part: np.ndarray
 
 
@@ -324,7 +292,7 @@ def _written(new: Any, leaf: Any) -> Any:
     """Return what a leaf or its state has become, having written what was put off."""
     if type(new) is not _Write:
         return new
-    new.array[new.place] = new.part
+    new.array[new.key] = new.part
     return leaf if raw(leaf) is new.array else like(new.array, leaf)
 
 
@@ -376,18 +344,18 @@ _RECORDED = SimpleNamespace(
 
 @dataclass(frozen=True)
 class SGD(_Optimiser):
-    """Steps against the gradient; with `momentum`, against a sum of past gradients.
+    """Gradient descent: steps of ``-learning_rate * gradient``, or along a velocity.
 
     Parameters
     ----------
     learning_rate
         The size of a step: a number, or a function from the number of the step to one.
     momentum
-        What is kept of the sum at each step; 0 for no sum.
+        The share of the velocity, a sum of past gradients, that each step keeps; 0 for no velocity.
     dampening
-        The sum takes in ``(1 - dampening) * gradient``, but the first gradient in full.
+        The velocity takes in ``(1 - dampening) * gradient``, but the first gradient in full.
     nesterov
-        Whether to look a step ahead along the sum.
+        Whether to look a step ahead along the velocity.
     weight_decay
         Adds ``weight_decay * parameter`` to each gradient.
     maximize
@@ -419,47 +387,32 @@ class SGD(_Optimiser):
             )
 
     _formula = staticmethod(formulas.sgd)
-    _called: ClassVar = {"velocity": "momentum_buffer"}
-
-    def _slots(self) -> dict[str, float]:
-        return {"velocity": 0.0} if self.momentum else {}
-
-
-class _AdamFormula(_Optimiser):
-    """What Adam and AdamW share: all but where the weights decay."""
-
-    beta1: float
-    beta2: float
-    amsgrad: bool
-    _formula = staticmethod(formulas.adam)
-    _called: ClassVar = {"mean": "exp_avg", "square": "exp_avg_sq", "largest": "max_exp_avg_sq"}
-
-    def _slots(self) -> dict[str, float]:
-        return {"mean": 0.0, "square": 0.0} | ({"largest": 0.0} if self.amsgrad else {})
-
-    def _conventions(self) -> dict[str, Any]:
-        decoupled = isinstance(self, AdamW)
-        return {"betas": (self.beta1, self.beta2), "decoupled_weight_decay": decoupled}
+    _arrays: ClassVar = [("velocity", "momentum_buffer", "momentum")]
 
 
 @dataclass(frozen=True)
-class Adam(_AdamFormula):
-    """Steps of about the learning rate's size: the gradient's mean over its root mean square.
+class Adam(_Optimiser):
+    """Steps of ``learning_rate * mean / (root mean square + eps)``, of the gradients so far.
 
     Parameters
     ----------
-    learning_rate
-        The size of a step: a number, or a function from the number of the step to one.
+    learning_rate, weight_decay, maximize
+        As for `SGD`. `AdamW` decouples the decay from the gradient.
     beta1, beta2
-        What the running averages of the gradient and of its square keep at each step.
+        The weights of the old value in the running means of the gradient and of its square. Both
+        means are corrected for their start at 0.
     eps
-        Added to the root mean square, so that nothing is divided by 0.
-    weight_decay
-        Adds ``weight_decay * parameter`` to each gradient; see `AdamW` for the other way.
+        Avoids a division by 0.
     amsgrad
         Whether to divide by the largest mean square so far.
-    maximize
-        Whether to go up instead of down.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> optimiser = wg.optim.Adam(0.1)
+    >>> params, state = optimiser.step([2.0], [30.0], optimiser.init([2.0]))
+    >>> params[0].round(6)
+    np.float64(1.9)
     """
 
     learning_rate: Rate = 1e-3
@@ -470,48 +423,60 @@ class Adam(_AdamFormula):
     amsgrad: bool = False
     maximize: bool = False
 
+    _formula = staticmethod(formulas.adam)
+    _arrays: ClassVar = [
+        ("mean", "exp_avg", ""),
+        ("square", "exp_avg_sq", ""),
+        ("largest", "max_exp_avg_sq", "amsgrad"),
+    ]
+
+    def _conventions(self) -> dict[str, Any]:
+        decoupled = isinstance(self, AdamW)
+        return {"betas": (self.beta1, self.beta2), "decoupled_weight_decay": decoupled}
+
 
 @dataclass(frozen=True)
-class AdamW(_AdamFormula):
-    """Adam, with weights that shrink by themselves and not by way of the gradient.
+class AdamW(Adam):
+    """Adam with decoupled weight decay.
 
-    Parameters
-    ----------
-    weight_decay
-        At each step a parameter is first multiplied by ``1 - learning_rate * weight_decay``.
+    Each step first multiplies a parameter by ``1 - learning_rate * weight_decay``. The other
+    parameters are those of `Adam`.
 
-    The others are those of `Adam`.
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> optimiser = wg.optim.AdamW(0.1, weight_decay=0.5)
+    >>> optimiser.step([2.0], [0.0], optimiser.init([2.0]))[0]
+    [np.float64(1.9)]
     """
 
-    learning_rate: Rate = 1e-3
-    beta1: float = 0.9
-    beta2: float = 0.999
-    eps: float = 1e-8
     weight_decay: float = 1e-2
-    amsgrad: bool = False
-    maximize: bool = False
 
 
 @dataclass(frozen=True)
 class RMSprop(_Optimiser):
-    """Steps of the gradient over its root mean square.
+    """Steps of ``learning_rate * gradient / (root mean square + eps)``.
 
     Parameters
     ----------
-    learning_rate
-        The size of a step: a number, or a function from the number of the step to one.
+    learning_rate, weight_decay, maximize
+        As for `SGD`.
     decay
-        What the running average of the squared gradient keeps at each step.
+        The weight of the old value in the running mean of the squared gradient.
     eps
-        Added to the root mean square, so that nothing is divided by 0.
+        Avoids a division by 0.
     momentum
-        What is kept of a sum of steps; 0 for no sum.
+        The share of the velocity, a sum of steps, that each step keeps; 0 for no velocity.
     centered
         Whether to divide by the standard deviation instead.
-    weight_decay
-        Adds ``weight_decay * parameter`` to each gradient.
-    maximize
-        Whether to go up instead of down.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> optimiser = wg.optim.RMSprop(0.1, decay=0.75)
+    >>> params, state = optimiser.step([2.0], [30.0], optimiser.init([2.0]))
+    >>> params[0].round(6)
+    np.float64(1.8)
     """
 
     learning_rate: Rate = 1e-2
@@ -523,11 +488,11 @@ class RMSprop(_Optimiser):
     maximize: bool = False
 
     _formula = staticmethod(formulas.rmsprop)
-    _called: ClassVar = {"square": "square_avg", "mean": "grad_avg", "velocity": "momentum_buffer"}
-
-    def _slots(self) -> dict[str, float]:
-        names = ["square"] + ["mean"] * self.centered + ["velocity"] * bool(self.momentum)
-        return dict.fromkeys(names, 0.0)
+    _arrays: ClassVar = [
+        ("square", "square_avg", ""),
+        ("mean", "grad_avg", "centered"),
+        ("velocity", "momentum_buffer", "momentum"),
+    ]
 
     def _conventions(self) -> dict[str, Any]:
         return {"alpha": self.decay, "at_least_0": True}
@@ -535,22 +500,26 @@ class RMSprop(_Optimiser):
 
 @dataclass(frozen=True)
 class Adagrad(_Optimiser):
-    """Steps of the gradient over the root of the sum of all its squares so far.
+    """Steps of ``learning_rate * gradient / (root of the sum of all squares so far + eps)``.
 
     Parameters
     ----------
-    learning_rate
-        The size of a step: a number, or a function from the number of the step to one.
+    learning_rate, weight_decay, maximize
+        As for `SGD`.
     lr_decay
         Divides the learning rate by ``1 + k * lr_decay``, k gradients after the first.
     initial_accumulator
-        What the sum of squares begins with.
+        The initial value of the sum of squares.
     eps
-        Added to the root, so that nothing is divided by 0.
-    weight_decay
-        Adds ``weight_decay * parameter`` to each gradient.
-    maximize
-        Whether to go up instead of down.
+        Avoids a division by 0.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> optimiser = wg.optim.Adagrad(0.1)
+    >>> params, state = optimiser.step([2.0], [30.0], optimiser.init([2.0]))
+    >>> params[0].round(6), state["sum"]
+    (np.float64(1.9), [np.float64(900.0)])
     """
 
     learning_rate: Rate = 1e-2
@@ -561,7 +530,4 @@ class Adagrad(_Optimiser):
     maximize: bool = False
 
     _formula = staticmethod(formulas.adagrad)
-    _called: ClassVar = {"sum": "sum"}
-
-    def _slots(self) -> dict[str, float]:
-        return {"sum": self.initial_accumulator}
+    _arrays: ClassVar = [("sum", "sum", "")]

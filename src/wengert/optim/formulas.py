@@ -1,10 +1,10 @@
 """The steps of optimisers: one set of formulas for this library and its dialects.
 
-A formula is a function of a namespace, a parameter, its gradient, the state that is kept for it and
+A formula is a function of a namespace, a parameter, its gradient, the parameter's state, and
 options. It returns the new parameter, and leaves the new state in the dict that it was given.
 `state["step"]` is the number of this step: an integer, an array or a tensor; the first is 1. State
-and options have PyTorch's names, and what is an extra there may be left out. Where libraries
-differ, an option says how; without it, the formula is PyTorch's:
+and options have PyTorch's names, and options that are off by default there may be left out. Where
+libraries differ, an option says how; without it, the formula is PyTorch's:
 
 =============  =====================================================================================
 `eps_inside`   `eps` is added under the root, and not to it (RMSprop, Adagrad)
@@ -17,10 +17,9 @@ differ, an option says how; without it, the formula is PyTorch's:
 `mu_base`      how these weights grow, if not as powers of 0.96 (NAdam)
 =============  =====================================================================================
 
-Formulas are written with `x *= y` and the like: an array is changed in its own memory, and a tensor
-of Wengert, which never changes, gives way to a new one. So one text is both a quick step and a step
-that gradients go through. Who wants to keep the old arrays calls `stepped`. The gradient is the
-program's, and is never written to.
+Formulas use `x *= y` and the like. That changes an array in its own memory. A tensor of Wengert is
+immutable, and is replaced by a new one. So one text is both a fast step and a step that gradients
+flow through. `stepped` keeps the old arrays. No formula writes to the gradient.
 """
 
 from __future__ import annotations
@@ -36,65 +35,47 @@ from wengert.engine.tensor import Tensor, wrap
 State = dict[str, Any]
 Options = dict[str, Any]
 Formula = Callable[[Any, Any, Any, State, Options], Any]
-#: How many elements of a large array are stepped at a time, in place.
-PIECE = 1 << 16
+#: Arrays of up to this many elements are stepped in one piece.
+PIECE = threads.PIECE // 4
 
 
-def step_in_place(formula: Formula, p: Any, g: Any, state: State, options: Options) -> Any:
-    """Return a NumPy parameter after a step, made in its memory and in that of its state.
+def stepped(
+    formula: Formula, p: Any, g: Any, state: State, options: Options, in_place: bool = False
+) -> Any:
+    """Return a NumPy parameter after a step; the dict of the state gets the new arrays.
 
-    Large arrays are stepped a piece at a time, so that intermediate results stay in the cache.
+    The arrays that were given stay as they are, unless `in_place`. Large arrays are stepped in
+    pieces that fit a cache: in one piece, each of a formula's dozen operations would pass over
+    memory.
     """
-    if p.size <= PIECE or formula not in ELEMENTWISE:
+    is_large = p.nbytes > 2 * threads.PIECE and formula in ELEMENTWISE
+    names = [k for k, v in state.items() if is_large and getattr(v, "shape", None) == p.shape]
+    old = [p, *(state[name] for name in names)]
+    if not is_large or not all(type(a) is np.ndarray and a.flags.c_contiguous for a in (g, *old)):
+        if not in_place:
+            p = p.copy()
+            state.update({k: v.copy() for k, v in state.items() if type(v) is np.ndarray})
         return formula(np, p, g, state, options)
-    kept = {name: v for name, v in state.items() if getattr(v, "shape", None) == p.shape}
-    if not all(array.flags.c_contiguous for array in (p, g, *kept.values())):
-        return formula(np, p, g, state, options)
-    flat, g = p.reshape(-1), g.reshape(-1)
-    kept = {name: array.reshape(-1) for name, array in kept.items()}
-    for begin in range(0, p.size, PIECE):
-        piece = slice(begin, begin + PIECE)
-        part = state | {name: array[piece] for name, array in kept.items()}
-        formula(np, flat[piece], g[piece], part, options)
-    return p
-
-
-def stepped(formula: Formula, p: Any, g: Any, state: State, options: Options) -> Any:
-    """Return a NumPy parameter after a step, which leaves the arrays that it was given as they are.
-
-    The dict of the state has new arrays afterwards. Large arrays are stepped a piece that fits a
-    cache at a time; in one piece, each of a formula's dozen operations would pass over memory.
-    """
-    if p.nbytes > 2 * threads.PIECE and formula in ELEMENTWISE:
-        kept = [name for name, value in state.items() if type(value) is np.ndarray]
-        arrays = [p, *(state[name] for name in kept)]
-        if all(type(a) is np.ndarray and a.flags.c_contiguous for a in (g, *arrays)):
-            p, *new = _in_pieces(formula, g, arrays, kept, state, options)
-            state.update(zip(kept, new, strict=True))
-            return p
-    for name, value in state.items():
-        if type(value) is np.ndarray:
-            state[name] = value.copy()
-    return formula(np, p.copy(), g, state, options)
-
-
-def _in_pieces(
-    formula: Formula, g: Any, arrays: list[Any], kept: list[str], state: State, options: Options
-) -> list[Any]:
-    """Return what a step makes of a parameter and of the arrays that are kept for it."""
-    results = [np.empty_like(array) for array in arrays]
-    flat = [(new.reshape(-1), old.reshape(-1)) for new, old in zip(results, arrays, strict=True)]
+    new = old if in_place else [np.empty_like(array) for array in old]
+    flat, sources = ([array.reshape(-1) for array in arrays] for arrays in (new, old))
     g = g.reshape(-1)
 
     def work(start: int, stop: int) -> None:
-        pieces = [new[start:stop] for new, _ in flat]
-        for piece, (_, old) in zip(pieces, flat, strict=True):
-            piece[...] = old[start:stop]
-        part = state | dict(zip(kept, pieces[1:], strict=True))
+        pieces = [array[start:stop] for array in flat]
+        if not in_place:
+            for piece, array in zip(pieces, sources, strict=True):
+                piece[...] = array[start:stop]
+        part = state | dict(zip(names, pieces[1:], strict=True))
         formula(np, pieces[0], g[start:stop], part, options)
 
     threads.in_pieces(work, g.size, threads.PIECE // g.itemsize)
-    return results
+    state.update(zip(names, new[1:], strict=True))
+    return new[0]
+
+
+def step_in_place(formula: Formula, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a NumPy parameter after a step in its own memory and in that of its state."""
+    return stepped(formula, p, g, state, options, in_place=True)
 
 
 class Rows:
@@ -315,7 +296,7 @@ def radam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
 
 
 def adamax(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
-    """Return a step of Adam with the largest gradient in the place of the mean square."""
+    """Return a step of Adam with the largest gradient instead of the root mean square."""
     g = _decayed(p, g, options)
     first, second = options["betas"]
     state["exp_avg"] = mean = _towards(state["exp_avg"], total(g), 1 - first)
@@ -502,5 +483,5 @@ def _root_mean_square(x: np.ndarray) -> Any:
     return np.sqrt((x * x).sum() / x.size)
 
 
-#: The formulas by which each element goes its own way, so that an array may be cut in pieces.
+#: The formulas that treat each element by itself, so that an array may be cut in pieces.
 ELEMENTWISE = frozenset({sgd, adam, radam, adamax, lion, rmsprop, adagrad, ftrl, adadelta, rprop})

@@ -20,7 +20,7 @@ _DESCENT, _SLOPE = 1e-4, 0.9
 
 
 class Point(NamedTuple):
-    """A place on the line: how far along it, and the loss, gradient and slope there."""
+    """A point on the line: how far along it, and the loss, gradient and slope there."""
 
     at: Any
     loss: float
@@ -181,7 +181,7 @@ def strong_wolfe(
 
 
 def _inside(at: Any, left: Any, right: Any, slow: bool) -> tuple[Any, bool]:
-    """Return a place that is not always close to an end, and whether this one is."""
+    """Return a point that is not always close to an end, and whether this one is."""
     margin = 0.1 * (right - left)
     if min(right - at, at - left) >= margin:
         return at, False

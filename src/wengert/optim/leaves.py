@@ -20,16 +20,11 @@ from wengert.transforms.gradients import is_traced
 from wengert.trees import is_record, is_setting
 
 
-def matching(tree: Any, other: Any, names: tuple[str, str]) -> list[Any]:
-    """Return the parts of `other` at the places where `tree` has its leaves, in their order.
-
-    `names` is what to call the two in an error. A part may be None, also in a dataclass.
-    """
-    return matcher(tree)(other, names)
-
-
 def matcher(tree: Any) -> Callable[[Any, tuple[str, str]], list[Any]]:
-    """Return `matching` for one tree and any number of others."""
+    """Return a function from another tree to its parts at the leaves of `tree`, in their order.
+
+    Its second argument names the two in an error. A part may be None, also in a dataclass.
+    """
     leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)
     has_records = any(map(is_record, leaves))
 
@@ -47,7 +42,7 @@ def matcher(tree: Any) -> Callable[[Any, tuple[str, str]], list[Any]]:
             elif type(part) is type(leaf):
                 fields = _fields(leaf)
                 twin = {name: getattr(part, name) for name in fields}
-                found += matching(fields, twin, names)
+                found += matcher(fields)(twin, names)
             else:
                 raise _mismatch(tree, other, names)
         return found
@@ -99,8 +94,22 @@ def _within(label: str, other: str) -> bool:
     return label.startswith(other) and label[len(other) : len(other) + 1] in ("", ".", "[")
 
 
+def for_each(
+    caller: str, tree: Any, name: str, function: Callable[..., Any], *columns: Any
+) -> list[Any]:
+    """Return function(*row) for each leaf of a tree; an error names the caller and the leaf."""
+    results = []
+    for i, row in enumerate(zip(*columns, strict=True)):
+        try:
+            results.append(function(*row))
+        except (TypeError, ValueError) as error:
+            error.args = (f"{caller}: {labels(tree, name)[i]}: {error}",)
+            raise
+    return results
+
+
 def traced(value: Any) -> bool:
-    """Whether a tape that records now cares about a tensor."""
+    """Whether a tape records a tensor now."""
     if type(value) is np.ndarray:
         return False
     if type(value) is Block:
@@ -128,24 +137,24 @@ def raw(value: Any) -> Any:
 
 
 def tensor(value: Any) -> Tensor:
-    """Return a leaf as a tensor, for what is to be recorded."""
+    """Return a leaf as a tensor, to be recorded."""
     if isinstance(value, Selection):
         return value.get()
     return value if type(value) is Tensor else wrap(backends.protected(raw(value)))
 
 
 def each_once(g: Block) -> Block:
-    """Return the block with each position of a list once, its values added up."""
+    """Return the block with each position once, its values added up."""
     axis = g.rows
     if axis is None:
         return g
-    rows, place = np.unique(g.region[axis], return_inverse=True)
-    if len(rows) == len(place):
+    rows, index = np.unique(g.region[axis], return_inverse=True)
+    if len(rows) == len(index):
         return g
     values = g.values
     xp: Any = values._namespace if type(values) is Tensor else backends.namespace_of(values)
     region = (*g.region[:axis], rows, *g.region[axis + 1 :])
-    key = (slice(None),) * axis + (place,)
+    key = (slice(None),) * axis + (index,)
     return Block(g.shape, region, xp.scatter(values, shape=sizes(region), key=key))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,13 +14,18 @@ from wengert.transforms.forward import linearize
 from wengert.transforms.gradients import grad, vjp
 from wengert.transforms.vmap import vmap
 
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
+
 #: So many products of one matrix are computed at once.
 _AT_ONCE = 64
 
 Product = Callable[[Any], Any]
 
 
-def linear_operator(fun: Callable[..., Any], x: Any, *, args: tuple[Any, ...] = ()) -> Any:
+def linear_operator(
+    fun: Callable[..., Any], x: Any, *, args: tuple[Any, ...] = ()
+) -> LinearOperator:
     """Return the Jacobian of `fun` at x as a scipy.sparse.linalg.LinearOperator.
 
     The function is recorded once, when the operator is made. A product ``J @ v`` is then a forward
@@ -47,7 +52,7 @@ def linear_operator(fun: Callable[..., Any], x: Any, *, args: tuple[Any, ...] = 
     return jacobian_operator(function, space.start)
 
 
-def jacobian_operator(function: VectorFunction, x: np.ndarray) -> Any:
+def jacobian_operator(function: VectorFunction, x: np.ndarray) -> LinearOperator:
     """Return the Jacobian of a function of vectors as a linear operator."""
     start = function.space.as_one(x)
     values, push = linearize(function.of_one, start)
@@ -62,7 +67,9 @@ def jacobian_operator(function: VectorFunction, x: np.ndarray) -> Any:
     return _operator((rows, function.space.size), push, pull, values, start)
 
 
-def hessian_operator(fun: Callable[..., Any], x: Any, *, args: tuple[Any, ...] = ()) -> Any:
+def hessian_operator(
+    fun: Callable[..., Any], x: Any, *, args: tuple[Any, ...] = ()
+) -> LinearOperator:
     """Return the Hessian of `fun` at x as a scipy.sparse.linalg.LinearOperator.
 
     Parameters are those of `linear_operator`; `fun` returns one number. The gradient is recorded
@@ -88,7 +95,7 @@ def gauss_newton_operator(
     x: Any,
     *,
     args: tuple[Any, ...] = (),
-) -> Any:
+) -> LinearOperator:
     """Return the Gauss-Newton matrix of loss(model(x)) as a scipy.sparse.linalg.LinearOperator.
 
     It is Jᵀ H J, with J the Jacobian of `model` at x and H the Hessian of `loss` at the model's
@@ -138,7 +145,9 @@ def _space(x: Any, caller: str) -> Space:
     return space
 
 
-def _operator(shape: tuple[int, int], push: Product, pull: Product, values: Any, start: Any) -> Any:
+def _operator(
+    shape: tuple[int, int], push: Product, pull: Product, values: Any, start: Any
+) -> LinearOperator:
     """Return an operator of two linear functions, on arrays like `start` and like `values`."""
     from scipy.sparse.linalg import LinearOperator
 

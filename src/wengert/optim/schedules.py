@@ -1,7 +1,7 @@
-"""Learning rates that change: frozen records that are called with the number of the step.
+"""Learning rates that change: frozen records that are called with the number of the step, from 0.
 
-They have the names of functions, because that is how they are used; being records, they
-print as they were written, compare, and can be pickled.
+They have the names of functions, because that is how they are used. As records, they print as they
+were written, compare, and can be pickled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Schedule = Callable[[int], float]
 
 
 class _Schedule:
-    """What all schedules check when they are made, by the names of their parameters."""
+    """The base of all schedules, which checks parameters by their names."""
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
@@ -29,6 +29,8 @@ class _Schedule:
                 _check_count(f"{self._name}: {field.name}", value)
             elif field.name in ("value", "start", "end", "rate", "factor", "power"):
                 _check_number(f"{self._name}: {field.name}", value)
+            elif field.name == "schedule":
+                _check_schedule(self._name, value)
 
     def __call__(self, step: int) -> float:
         """Return the value for a step; the first one is step 0."""
@@ -55,13 +57,16 @@ def _check_number(what: str, value: Any) -> None:
 
 
 def _part(step: int, steps: int) -> float:
-    """Return how much of the way is done: 0 at the start, 1 from the last step on."""
+    """Return the completed share: 0 at the start, 1 from the last step on."""
     return rates.share(NUMBERS, max(step, 0), steps)
 
 
 @dataclass(frozen=True)
 class constant(_Schedule):
-    """Return a schedule that is `value` at every step."""
+    """Return a schedule that is `value` at every step.
+
+    `wg.optim.constant(0.1)(7)` is `0.1`.
+    """
 
     value: float
 
@@ -71,9 +76,10 @@ class constant(_Schedule):
 
 @dataclass(frozen=True)
 class polynomial(_Schedule):
-    """Return a schedule that goes from `start` to `end` in `steps`: the rest shrinks as a power.
+    """Return a schedule that goes from `start` to `end` in `steps` along a power.
 
-    At step k it is ``end + (start - end) * (1 - k / steps) ** power``, and `end` afterwards.
+    At step k it is ``end + (start - end) * (1 - k / steps) ** power``, and `end` afterwards:
+    `wg.optim.polynomial(1.0, 0.0, 10)(5)` is `0.25`.
     """
 
     start: float
@@ -87,7 +93,10 @@ class polynomial(_Schedule):
 
 @dataclass(frozen=True)
 class linear(_Schedule):
-    """Return a schedule that goes from `start` to `end` in a straight line, in `steps`."""
+    """Return a schedule that goes from `start` to `end` along a straight line, in `steps`.
+
+    `wg.optim.linear(1.0, 0.0, 10)(5)` is `0.5`.
+    """
 
     start: float
     end: float
@@ -121,7 +130,8 @@ class cosine_decay(_Schedule):
 class exponential_decay(_Schedule):
     """Return a schedule that is multiplied by `rate` every `steps`, smoothly, down to `end`.
 
-    At step k it is ``start * rate ** (k / steps)``, and never less than `end`.
+    At step k it is ``start * rate ** (k / steps)``, and never less than `end`:
+    `wg.optim.exponential_decay(0.1, 0.5, 10)(20)` is `0.025`.
     """
 
     start: float
@@ -136,7 +146,11 @@ class exponential_decay(_Schedule):
 
 @dataclass(frozen=True)
 class step_decay(_Schedule):
-    """Return a schedule that is multiplied by `factor` after `every` so many steps, at once."""
+    """Return a schedule that drops to `factor` of its value after each `every` steps.
+
+    At step k it is ``start * factor ** (k // every)``:
+    `wg.optim.step_decay(0.1, 0.5, 10)(25)` is `0.025`.
+    """
 
     start: float
     factor: float
@@ -148,7 +162,11 @@ class step_decay(_Schedule):
 
 @dataclass(frozen=True)
 class inverse_sqrt(_Schedule):
-    """Return a schedule that is `start` for `steps`, and then falls as 1 / sqrt(step)."""
+    """Return a schedule that is `start` for `steps`, and then falls as 1 / sqrt(step).
+
+    At step k it is ``start * sqrt(steps / max(k, steps))``:
+    `wg.optim.inverse_sqrt(0.1, 100)(400)` is `0.05`.
+    """
 
     start: float
     steps: int
@@ -157,29 +175,51 @@ class inverse_sqrt(_Schedule):
         return self.start * math.sqrt(self.steps / max(step, self.steps))
 
 
+class _Pieces(_Schedule):
+    """A schedule of several pieces, with boundaries between them."""
+
+    def __post_init__(self) -> None:
+        given = {field.name: tuple(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        for field, value in given.items():
+            object.__setattr__(self, field, value)
+        boundaries = given.pop("boundaries")
+        ((what, pieces),) = given.items()
+        for boundary in boundaries:
+            _check_count(f"{self._name}: a boundary", boundary)
+        if any(a >= b for a, b in itertools.pairwise(boundaries)):
+            raise ValueError(
+                f"{self._name}: the boundaries are {boundaries}; each must exceed the last"
+            )
+        count = len(boundaries)
+        if len(pieces) != count + 1:
+            raise ValueError(
+                f"{self._name}: got {len(pieces)} {what} for {count} boundaries; "
+                f"expected {count + 1}"
+            )
+        for piece in pieces:
+            if what == "values":
+                _check_number(f"{self._name}: a value", piece)
+            else:
+                _check_schedule(self._name, piece)
+
+
 @dataclass(frozen=True)
-class piecewise_constant(_Schedule):
+class piecewise_constant(_Pieces):
     """Return a schedule with a value for each piece between boundaries.
 
-    It is values[0] before step boundaries[0], values[1] from there on, and so forth.
+    It is values[0] before step boundaries[0], values[1] from there on, and so forth:
+    `wg.optim.piecewise_constant([10], [0.1, 0.01])(10)` is `0.01`.
     """
 
     boundaries: Sequence[int]
     values: Sequence[float]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "boundaries", tuple(self.boundaries))
-        object.__setattr__(self, "values", tuple(self.values))
-        _check_boundaries(self._name, self.boundaries, self.values, "values")
-        for value in self.values:
-            _check_number(f"{self._name}: a value", value)
 
     def _at(self, step: int) -> float:
         return self.values[bisect.bisect_right(self.boundaries, step)]
 
 
 @dataclass(frozen=True)
-class join(_Schedule):
+class join(_Pieces):
     """Return a schedule that follows one schedule after another.
 
     The next one begins at each boundary, and counts its steps from there.
@@ -196,32 +236,22 @@ class join(_Schedule):
     schedules: Sequence[Schedule]
     boundaries: Sequence[int]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "schedules", tuple(self.schedules))
-        object.__setattr__(self, "boundaries", tuple(self.boundaries))
-        _check_boundaries(self._name, self.boundaries, self.schedules, "schedules")
-        for schedule in self.schedules:
-            _check_schedule(self._name, schedule)
-
     def _at(self, step: int) -> float:
-        place = bisect.bisect_right(self.boundaries, step)
-        return self.schedules[place](step - (self.boundaries[place - 1] if place else 0))
+        i = bisect.bisect_right(self.boundaries, step)
+        return self.schedules[i](step - (self.boundaries[i - 1] if i else 0))
 
 
 @dataclass(frozen=True)
 class warmup(_Schedule):
-    """Return a schedule that rises in a line to where another begins, and then follows that.
+    """Return a schedule that rises along a line to where another begins, and then follows that.
 
-    It goes from `start` to ``schedule(0)`` in `steps`; from there the other counts from 0.
+    It goes from `start` to ``schedule(0)`` in `steps`; from there the other counts from 0:
+    `wg.optim.warmup(wg.optim.constant(0.1), 10)(5)` is `0.05`.
     """
 
     schedule: Schedule
     steps: int
     start: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_schedule(self._name, self.schedule)
 
     def _at(self, step: int) -> float:
         if step >= self.steps:
@@ -234,18 +264,4 @@ def _check_schedule(name: str, schedule: Any) -> None:
         raise TypeError(
             f"{name}: got {schedule!r}; expected a schedule, so for a number write "
             "wg.optim.constant(number)"
-        )
-
-
-def _check_boundaries(
-    name: str, boundaries: Sequence[int], pieces: Sequence[Any], what: str
-) -> None:
-    for boundary in boundaries:
-        _check_count(f"{name}: a boundary", boundary)
-    if any(a >= b for a, b in itertools.pairwise(boundaries)):
-        raise ValueError(f"{name}: the boundaries are {boundaries}; each must exceed the last")
-    if len(pieces) != len(boundaries) + 1:
-        raise ValueError(
-            f"{name}: got {len(pieces)} {what} for {len(boundaries)} boundaries; expected "
-            f"{len(boundaries) + 1}"
         )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.optim.vectors import Objective, Space, VectorFunction, as_tuple, check_sparse
+from wengert.optim.vectors import Objective, Space, VectorFunction, as_tuple
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 #: What methods make of derivatives; those named nowhere here take gradients.
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
@@ -30,7 +33,7 @@ def minimize(
     tol: float | None = None,
     callback: Callable[..., Any] | None = None,
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> OptimizeResult:
     """Return what scipy.optimize.minimize finds with exact derivatives, x in the form of x0.
 
     Parameters
@@ -71,10 +74,17 @@ def minimize(
 
     if hess not in ("hvp", None):
         raise ValueError(f"minimize: hess is {hess!r}; write 'hvp' or None")
-    check_sparse(sparse, "minimize")
     name = method.lower() if isinstance(method, str) else ""
     if name == "ipopt":
-        return _by_ipopt(fun, x0, args, bounds, constraints, hess, tol, callback, options)
+        from wengert.optim.ipopt import minimize_ipopt
+
+        if callback is not None:
+            raise ValueError(
+                "minimize: IPOPT tells a callback no x, so leave out callback; options={'disp': "
+                "True} prints a line for each step"
+            )
+        problem = {"args": args, "bounds": bounds, "constraints": constraints}
+        return minimize_ipopt(fun, x0, **problem, hess=hess is not None, tol=tol, options=options)
     space = Space(x0, "minimize")
     objective = Objective(fun, as_tuple(args), space, sparse)
     given: dict[str, Any] = {"fun": objective.value}
@@ -106,23 +116,6 @@ def _options(options: dict[str, Any] | None, method: str, sparse: bool) -> dict[
     return options
 
 
-def _by_ipopt(
-    fun: Any, x0: Any, args: Any, bounds: Any, constraints: Any, hess: Any, tol: Any, callback: Any,
-    options: Any,
-) -> Any:  # fmt: skip
-    from wengert.optim.ipopt import minimize_ipopt
-
-    if callback is not None:
-        raise ValueError(
-            "minimize: IPOPT tells a callback no x, so leave out callback; options={'disp': True} "
-            "prints a line for each step"
-        )
-    return minimize_ipopt(
-        fun, x0, args=args, bounds=bounds, constraints=constraints, hess=hess is not None, tol=tol,
-        options=options,
-    )  # fmt: skip
-
-
 def least_squares(
     fun: Callable[..., Any],
     x0: Any,
@@ -133,7 +126,7 @@ def least_squares(
     loss: Any = "linear",
     sparse: bool | str = "auto",
     options: dict[str, Any] | None = None,
-) -> Any:
+) -> OptimizeResult:
     """Return what scipy.optimize.least_squares finds with exact Jacobians, x in the form of x0.
 
     Parameters
@@ -187,38 +180,48 @@ def _constraints(
     given: Any, space: Space, method: str, hess: str | None, sparse: bool | str
 ) -> list[tuple[Any, bool]]:
     """Return constraints on vectors with derivatives, and whether their Jacobians are sparse."""
-    from scipy.optimize import LinearConstraint
+    from scipy.optimize import LinearConstraint, NonlinearConstraint
 
     found: list[tuple[Any, bool]] = []
     for one in as_list(given):
         if isinstance(one, LinearConstraint):
             found.append((one, False))
-        elif isinstance(one, dict) and method != "trust-constr":
-            found.append((_old_constraint(one, space, method, sparse), False))
-        else:
-            found.append(_new_constraint(one, space, method, hess, sparse))
+            continue
+        new, args = as_new(one)
+        constraint = VectorFunction(new.fun, args, space, _CONSTRAINT, sparse)
+        options = {"jac": new.jac, "hess": new.hess, "keep_feasible": new.keep_feasible}
+        is_sparse = False
+        if callable(new.jac):
+            options["jac"] = _on_vectors(new.jac, space, args)
+        elif method == "trust-constr":
+            is_sparse = constraint.is_sparse_at(space.start)
+            options["jac"] = constraint.any_jacobian
+        elif method not in _WITHOUT_GRADIENT:
+            options["jac"] = constraint.jacobian
+        if isinstance(one, dict) and method != "trust-constr":
+            jac = {"jac": options["jac"]} if callable(options["jac"]) else {}
+            found.append(({"type": one["type"], "fun": constraint.value, **jac}, False))
+            continue
+        if callable(new.hess):
+            options["hess"] = _on_vectors(new.hess, space, ())
+        elif hess and method == "trust-constr":
+            options["hess"] = constraint.hessian
+        found.append((NonlinearConstraint(constraint.value, new.lb, new.ub, **options), is_sparse))
     return found
 
 
+def _on_vectors(
+    function: Callable[..., Any], space: Space, args: tuple[Any, ...]
+) -> Callable[..., Any]:
+    return lambda x, *more: function(space.tree(x), *more, *args)
+
+
 def as_list(given: Any) -> list[Any]:
-    """Return constraints in a list, of which SciPy also takes one alone."""
+    """Return a list of constraints, given one or several."""
     from scipy.optimize import LinearConstraint, NonlinearConstraint
 
     single = isinstance(given, (dict, LinearConstraint, NonlinearConstraint))
     return [given] if single else list(given or ())
-
-
-def _old_constraint(
-    one: dict[str, Any], space: Space, method: str, sparse: bool | str
-) -> dict[str, Any]:
-    args = tuple(one.get("args", ()))
-    constraint = VectorFunction(one["fun"], args, space, _CONSTRAINT, sparse)
-    made = {"type": one["type"], "fun": constraint.value}
-    if callable(one.get("jac")):
-        made["jac"] = lambda x: one["jac"](space.tree(x), *args)
-    elif method not in _WITHOUT_GRADIENT:
-        made["jac"] = constraint.jacobian
-    return made
 
 
 def as_new(one: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -227,32 +230,12 @@ def as_new(one: Any) -> tuple[Any, tuple[Any, ...]]:
 
     if not isinstance(one, dict):
         return one, ()
-    high = {"eq": 0.0, "ineq": np.inf}[one["type"]]
-    made = NonlinearConstraint(one["fun"], 0.0, high, jac=one.get("jac", "2-point"))
-    return made, tuple(one.get("args", ()))
-
-
-def _new_constraint(
-    one: Any, space: Space, method: str, hess: str | None, sparse: bool | str
-) -> tuple[Any, bool]:
-    from scipy.optimize import NonlinearConstraint
-
-    one, args = as_new(one)
-    constraint = VectorFunction(one.fun, args, space, _CONSTRAINT, sparse)
-    options = {"jac": one.jac, "hess": one.hess, "keep_feasible": one.keep_feasible}
-    is_sparse = False
-    if callable(one.jac):
-        options["jac"] = lambda x: one.jac(space.tree(x), *args)
-    elif method == "trust-constr":
-        is_sparse = constraint.is_sparse_at(space.start)
-        options["jac"] = constraint.any_jacobian
-    elif method not in _WITHOUT_GRADIENT:
-        options["jac"] = constraint.jacobian
-    if callable(one.hess):
-        options["hess"] = lambda x, weights: one.hess(space.tree(x), weights)
-    elif hess and method == "trust-constr":
-        options["hess"] = constraint.hessian
-    return NonlinearConstraint(constraint.value, one.lb, one.ub, **options), is_sparse
+    kinds = {"eq": 0.0, "ineq": np.inf}
+    kind = str(one.get("type")).lower()
+    if kind not in kinds:
+        raise ValueError(f"a constraint has type {one.get('type')!r}; expected 'eq' or 'ineq'")
+    new = NonlinearConstraint(one["fun"], 0.0, kinds[kind], jac=one.get("jac", "2-point"))
+    return new, tuple(one.get("args", ()))
 
 
 def _callback(callback: Callable[..., Any], space: Space) -> Callable[..., Any]:
@@ -265,8 +248,4 @@ def _callback(callback: Callable[..., Any], space: Space) -> Callable[..., Any]:
             return callback(intermediate_result=shown)
 
         return with_result
-
-    def with_x(xk: np.ndarray, *more: Any) -> Any:
-        return callback(space.tree(xk), *more)
-
-    return with_x
+    return _on_vectors(callback, space, ())

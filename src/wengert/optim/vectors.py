@@ -20,7 +20,7 @@ from wengert.engine.errors import (
     name_of,
 )
 from wengert.engine.tensor import Tensor, wrap
-from wengert.optim.leaves import labels, like, matching, raw, tensor
+from wengert.optim.leaves import labels, like, matcher, raw, tensor
 from wengert.transforms.forward import linearize
 from wengert.transforms.gradients import grad, value_and_grad, vjp
 from wengert.transforms.jacobians import jacobian
@@ -29,7 +29,7 @@ from wengert.trees import flatten
 if TYPE_CHECKING:
     from wengert.transforms.sparse.plans import Plan
 
-#: From so many numbers of x on, "auto" looks whether a derivative is sparse, ...
+#: From this many numbers of x on, "auto" checks whether a derivative is sparse, ...
 LARGE = 100
 #: ... which it is if no more than this share of its elements may differ from zero.
 SPARSE = 0.1
@@ -66,7 +66,7 @@ def ravel(tree: Any) -> tuple[np.ndarray, Callable[[Any], Any]]:
 
 
 class Space:
-    """Trees of one form, and vectors of float64 in their place."""
+    """Trees of one form, and vectors of float64 with their numbers."""
 
     def __init__(self, x0: Any, caller: str, name: str = "x0") -> None:
         self.caller = caller
@@ -168,7 +168,7 @@ class Space:
         if given is None or isinstance(given, Bounds) or self.x0 is self.given[0]:
             return given
         low, high = np.empty((2, self.size))
-        pairs = matching(self.x0, given, (self.name, "bounds"))
+        pairs = matcher(self.x0)(given, (self.name, "bounds"))
         for pair, name, part, shape in zip(
             pairs, self.names, self.slices, self.shapes, strict=True
         ):
@@ -206,7 +206,7 @@ def _maker(array: Any) -> Callable[[np.ndarray], Any]:
 class Planned:
     """A sparse derivative: from a plan, and from another one where the first does not hold.
 
-    Each matrix is compared with one more sweep. A solver goes to places that nobody has seen, and
+    Each matrix is compared with one more sweep. A solver goes to points that nobody has seen, and
     a pattern that leaves out an element there would be a wrong derivative.
     """
 
@@ -230,44 +230,59 @@ class Planned:
             self.plan._check = True
 
 
-def choose_sparse(
-    sparse: bool | str,
-    space: Space,
-    rows: int,
-    row: Callable[[int], np.ndarray],
-    make: Callable[[], Planned],
-) -> Planned | None:
-    """Return a sparse derivative if it is asked for or, for "auto", if it is one and pays.
+class MaybeSparse:
+    """A derivative as a sparse matrix, if that is asked for or, for "auto", if it pays.
 
-    `row` gives one row of the matrix. Three of them show most dense matrices for what they are
-    before time goes into a pattern.
+    The first call decides. `probe` takes what a call takes, and returns how many rows the matrix
+    has and a function that gives one of them; `make` returns a plan for some arguments.
     """
-    check_sparse(sparse, space.caller)
-    if sparse is False:
-        return None
-    if sparse is True:
-        if not space.one_library:
-            raise ValueError(
-                f"{space.caller}: sparse=True needs arrays of one library, and {space.name} has "
-                "those of several; convert them, or write sparse=False"
-            )
-        return make()
-    if space.size < LARGE or rows < LARGE or not space.one_library:
-        return None
-    places = np.linspace(0, rows - 1, _PROBES + 2).astype(int)[1:-1]
-    if np.mean([np.count_nonzero(row(i)) for i in places]) > SPARSE * space.size:
-        return None
-    try:
-        made = make()
-    except WengertError:  # a pattern that is not sparse, or cannot be found
-        return None
-    return made if made.plan.pattern.nnz <= SPARSE * rows * space.size else None
 
+    def __init__(
+        self,
+        sparse: bool | str,
+        space: Space,
+        probe: Callable[..., tuple[int, Callable[[int], np.ndarray]]],
+        make: Callable[..., Plan],
+    ) -> None:
+        if not (isinstance(sparse, bool) or sparse == "auto"):
+            raise ValueError(f"{space.caller}: sparse is {sparse!r}; write 'auto', True or False")
+        self.sparse, self.space, self.probe, self.make = sparse, space, probe, make
+        self.planned: Planned | None = None
+        self.decided = False
 
-def check_sparse(sparse: Any, caller: str) -> None:
-    """Raise if an argument `sparse` is none of the three that there are."""
-    if not (sparse is True or sparse is False or sparse == "auto"):
-        raise ValueError(f"{caller}: sparse is {sparse!r}; write 'auto', True or False")
+    def __call__(self, x: np.ndarray, *more: Any) -> Any:
+        """Return the matrix at a vector, or None if it is to be computed otherwise."""
+        if not self.decided:
+            self.decided = True
+            self.planned = self._choose(x, *more)
+        return None if self.planned is None else self.planned(self.space.as_one(x), *more)
+
+    def _choose(self, x: np.ndarray, *more: Any) -> Planned | None:
+        space = self.space
+        if self.sparse is False:
+            return None
+        example = (space.as_one(x), *more)
+        if self.sparse is True:
+            if not space.one_library:
+                raise ValueError(
+                    f"{space.caller}: sparse=True needs arrays of one library, and {space.name} "
+                    "has those of several; convert them, or write sparse=False"
+                )
+            return Planned(self.make, *example)
+        if space.size < LARGE or not space.one_library:
+            return None
+        rows, row = self.probe(x, *more)
+        if rows < LARGE:
+            return None
+        # three rows show most dense matrices for what they are before time goes into a pattern
+        probes = np.linspace(0, rows - 1, _PROBES + 2).astype(int)[1:-1]
+        if np.mean([np.count_nonzero(row(i)) for i in probes]) > SPARSE * space.size:
+            return None
+        try:
+            planned = Planned(self.make, *example)
+        except WengertError:  # the pattern is not sparse, or unknown
+            return None
+        return planned if planned.plan.pattern.nnz <= SPARSE * rows * space.size else None
 
 
 # -- functions ------------------------------------------------------------------------------------
@@ -283,16 +298,12 @@ class Objective:
         space: Space,
         sparse: bool | str = False,
     ) -> None:
-        self.fun = fun
-        self.args = args
-        self.space = space
-        self.sparse = sparse
+        self.fun, self.args, self.space = fun, args, space
         self.__name__ = name_of(fun)  # for errors
         self.both = value_and_grad(self)
         self.begun = False
-        self.place: np.ndarray | None = None
-        self.planned: Planned | None = None
-        self.decided = False
+        self.point: np.ndarray | None = None
+        self.sparse_hessian = MaybeSparse(sparse, space, self._rows, self._plan)
 
     def __call__(self, leaves: list[Tensor]) -> Any:
         """Return the function's own answer."""
@@ -337,18 +348,18 @@ class Objective:
         if not math.isfinite(value):
             raise ValueError(f"{caller}: the function of x0 is {value}; begin where it is finite")
         if slope is not None and not np.all(np.isfinite(slope)):
-            place = int(np.argmin(np.isfinite(slope)))
-            which = next(i for i, part in enumerate(self.space.slices) if place < part.stop)
+            i = int(np.argmin(np.isfinite(slope)))
+            which = next(k for k, part in enumerate(self.space.slices) if i < part.stop)
             raise ValueError(
                 f"{caller}: the function of x0 is {value}, but its derivative with respect to "
-                f"{self.space.names[which]} is {slope[place]}; begin elsewhere, or look for a "
+                f"{self.space.names[which]} is {slope[i]}; begin elsewhere, or look for a "
                 "square root or a division of 0"
             )
 
     def hessian_times(self, x: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Return the Hessian at x times a vector; what does not depend on the vector is kept."""
-        if self.place is None or not np.array_equal(self.place, x):
-            self.place = x.copy()
+        if self.point is None or not np.array_equal(self.point, x):
+            self.point = x.copy()
             matrix = self.sparse_hessian(x)
             self.product = hessian_product(self, x, self.space) if matrix is None else matrix.dot
         found: np.ndarray = self.product(direction)
@@ -368,24 +379,15 @@ class Objective:
             ]
         )
 
-    def sparse_hessian(self, x: np.ndarray) -> Any:
-        """Return the Hessian as a sparse matrix, or None if it is to be had otherwise."""
-        if not self.decided:
-            self.decided = True
-            product = hessian_product(self, x, self.space) if self.sparse == "auto" else None
-            self.planned = choose_sparse(
-                self.sparse,
-                self.space,
-                self.space.size,
-                lambda i: product(_unit(self.space.size, i)),  # type: ignore[misc]
-                lambda: self._plan(x),
-            )
-        return None if self.planned is None else self.planned(self.space.as_one(x))
+    def _rows(self, x: np.ndarray) -> tuple[int, Callable[[int], np.ndarray]]:
+        size = self.space.size
+        product = hessian_product(self, x, self.space)
+        return size, lambda i: product(np.eye(1, size, i)[0])
 
-    def _plan(self, x: np.ndarray) -> Planned:
+    def _plan(self, vector: Any) -> Plan:
         from wengert.transforms.sparse.plans import hessian
 
-        return Planned(lambda v: hessian(self.of_one, v, check=True), self.space.as_one(x))
+        return hessian(self.of_one, vector, check=True)
 
 
 def hessian_product(
@@ -394,12 +396,6 @@ def hessian_product(
     """Return the map from a vector to the Hessian times it: a gradient recorded once."""
     push = linearize(grad(function), space.tensors(x))[1]
     return lambda direction: space.vector(push(space.tensors(direction)))
-
-
-def _unit(size: int, place: int) -> np.ndarray:
-    unit = np.zeros(size)
-    unit[place] = 1.0
-    return unit
 
 
 def _table(blocks: Sequence[Any], rows: int) -> np.ndarray:
@@ -423,14 +419,9 @@ class VectorFunction:
         what: str,
         sparse: bool | str = False,
     ) -> None:
-        self.fun = fun
-        self.args = args
-        self.space = space
-        self.what = what
-        self.sparse = sparse
+        self.fun, self.args, self.space, self.what = fun, args, space, what
         self.__name__ = name_of(fun)
-        self.planned: Planned | None = None
-        self.decided = False
+        self.sparse_jacobian = MaybeSparse(sparse, space, self._rows, self._plan)
         self.curvature: Planned | None = None
 
     def __call__(self, leaves: list[Tensor], *more: Any) -> Tensor:
@@ -484,42 +475,25 @@ class VectorFunction:
         matrix = self.sparse_jacobian(x, *more)
         return self.jacobian(x, *more) if matrix is None else matrix
 
-    def sparse_jacobian(self, x: np.ndarray, *more: Any) -> Any:
-        """Return the derivatives as a sparse matrix, or None if they are to be had otherwise."""
-        if not self.decided:
-            self.decided = True
-            self.planned = self._choose(x, more)
-        return None if self.planned is None else self.planned(self.space.as_one(x), *more)
-
-    def is_sparse_at(self, x: np.ndarray, *more: Any) -> bool:
+    def is_sparse_at(self, x: np.ndarray) -> bool:
         """Whether Jacobians are sparse matrices; decided where this is asked first."""
-        return self.sparse_jacobian(x, *more) is not None
+        return self.sparse_jacobian(x) is not None
 
-    def _choose(self, x: np.ndarray, more: tuple[Any, ...]) -> Planned | None:
-        check_sparse(self.sparse, self.space.caller)
-        if self.sparse is False or (self.sparse == "auto" and self.space.size < LARGE):
-            return None
+    def _rows(self, x: np.ndarray, *more: Any) -> tuple[int, Callable[[int], np.ndarray]]:
         values, pull = vjp(lambda leaves: self(leaves, *more), self.space.tensors(x))
 
         def row(i: int) -> np.ndarray:
-            weights = np.zeros(values.shape)
-            weights[i] = 1.0
+            weights = np.eye(1, len(values), i)[0]
             xp: Any = backends.namespace_of(raw(values))
             return self.space.vector(pull(xp.asarray(weights, dtype=values.dtype))[0])
 
-        return choose_sparse(
-            self.sparse, self.space, math.prod(values.shape), row, lambda: self._plan(x, more)
-        )
+        return len(values), row
 
-    def _plan(self, x: np.ndarray, more: tuple[Any, ...]) -> Planned:
+    def _plan(self, vector: Any, *more: Any) -> Plan:
         from wengert.transforms.sparse import plans
 
-        planned = Planned(
-            lambda v, *more: plans.jacobian(self.of_one, v, *more, check=True),
-            self.space.as_one(x),
-            *more,
-        )
-        if not planned.plan.pattern.nnz:
+        plan = plans.jacobian(self.of_one, vector, *more, check=True)
+        if not plan.pattern.nnz:
             warnings.warn(
                 f"{self.space.caller}: what {self.what} returned does not depend on the argument, "
                 "so all derivatives are zero; if that is not meant, look for float(x), .numpy() or "
@@ -527,7 +501,7 @@ class VectorFunction:
                 UnconnectedWarning,
                 stacklevel=caller_depth(),
             )
-        return planned
+        return plan
 
     def hessian(self, x: np.ndarray, weights: np.ndarray) -> Any:
         """Return the Hessian of the weighted sum of values: sparse, or a linear operator."""

@@ -13,12 +13,14 @@ from wengert.engine.errors import DtypeError, WengertError, cuts_shown, name_of
 from wengert.engine.record import lift
 from wengert.engine.tape import Tape
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.gradients import as_native
+from wengert.transforms.gradients import as_native, as_tensor
 from wengert.trees import flatten
 
 #: Relative errors that exact derivatives stay well within, in float64.
 TOLERANCE = {"complex step": 1e-10, "central differences": 1e-6}
 _STEP = 1e-3
+#: From arrays to the number whose derivative is checked.
+Total = Callable[[list[np.ndarray]], complex]
 
 
 class GradientCheckError(WengertError, AssertionError):
@@ -36,10 +38,10 @@ def check_grads(
 ) -> None:
     """Compare the derivatives of `fun` at `args`, up to `order`, with numerical ones.
 
-    The results of `fun` are weighted at random to one number, whose derivative along random
-    directions is compared with the complex step, where the function takes complex numbers
-    as it takes real ones, and with central differences otherwise; all in float64. Each
-    further order checks the gradient in its turn, as a function of arguments and weights.
+    The check takes a random weighted sum of the results, and compares its derivative along random
+    directions with a numerical one, in float64: the complex step where the function takes complex
+    numbers as it takes real ones, and central differences otherwise. Each further order checks
+    the gradient in its turn, as a function of arguments and weights. Returns None.
 
     Raises
     ------
@@ -56,18 +58,33 @@ def check_grads(
             f"check_grads: args is {type(args).__name__}; write a list of arguments, [x] for one"
         )
     leaves, rebuild = flatten([_leaf_arrays(a) for a in args])
-    points = [_in_double(leaf) for leaf in leaves]
+    points = [in_double(leaf) for leaf in leaves]
 
-    def flat_fun(*arrays: Any) -> Any:
+    def current(*arrays: Any) -> Any:
         return fun(*rebuild(arrays))
 
     random = np.random.default_rng(seed)
-    name = getattr(fun, "__name__", "function")
     for level in range(1, order + 1):
-        _check_first(flat_fun, points, len(leaves), level, name, tolerance, projections, random)
+        weights = random_weights(_results(current, points), random)
+        gradients = _gradients(current, [wrap(p.copy()) for p in points], weights)
+        exact = [g.numpy() for g in gradients]
+        total = _weighted(current, weights)
+        for _ in range(projections):
+            directions = [random_direction(p, random) for p in points]
+            products = [g * np.conj(u) for g, u in zip(exact, directions, strict=True)]
+            ours = sum(float(np.real(np.sum(p))) for p in products)
+            numeric, method = derivative(total, points, directions)
+            scale = 1.0 + sum(float(np.sum(np.abs(p))) for p in products)
+            allowed = (TOLERANCE[method] if tolerance is None else tolerance) * scale
+            both_nan = np.isnan(ours) and np.isnan(numeric)
+            if not abs(ours - numeric) <= allowed and not both_nan:
+                raise GradientCheckError(
+                    f"{getattr(fun, '__name__', 'function')}: derivative of order {level} is "
+                    f"wrong: along a random direction it is {ours:.10g}, by {method} "
+                    f"{numeric:.10g}. {_worst_element(total, points, exact, len(leaves))}"
+                )
         # a gradient is a function of the point and of the weights, and wrong if it forgets either
-        weights = _weights(flat_fun, points, random)
-        flat_fun = _gradient_of(flat_fun, len(points))
+        current = _gradient_of(current, len(points))
         points = [*points, *weights]
 
 
@@ -80,9 +97,9 @@ def _leaf_arrays(arg: Any) -> Any:
     return arg
 
 
-def _in_double(leaf: Any) -> np.ndarray:
-    value = lift(leaf, "check_grads")
-    array = backends.to_numpy(value._raw) if type(value) is Tensor else np.asarray(value)
+def in_double(leaf: Any) -> np.ndarray:
+    """Return a point to check at as an array of double precision."""
+    array = as_tensor(leaf, "check_grads").numpy()
     if array.dtype.kind not in "fc":
         raise DtypeError(
             f"check_grads: got {array.dtype} of shape {array.shape}; derivatives exist for "
@@ -91,18 +108,39 @@ def _in_double(leaf: Any) -> np.ndarray:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def _weights(fun: Callable[..., Any], points: list[np.ndarray], random: Any) -> list[np.ndarray]:
-    """Return random weights for the elements of each result of fun."""
+def _results(fun: Callable[..., Any], points: list[np.ndarray]) -> list[np.ndarray]:
     results = flatten(fun(*map(wrap, points)))[0]
+    return [as_tensor(result, "check_grads: result").numpy() for result in results]
+
+
+def random_direction(point: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Return random numbers of the shape of an array, complex where that is."""
+    u = np.asarray(random.standard_normal(point.shape))
+    return u + 1j * random.standard_normal(point.shape) if point.dtype.kind == "c" else u
+
+
+def random_weights(results: list[np.ndarray], random: np.random.Generator) -> list[np.ndarray]:
+    """Return random weights for the elements of each result; zeros for integers."""
     weights = []
-    for result in results:
-        value = lift(result, "check_grads: result")
-        array = value.numpy() if type(value) is Tensor else np.asarray(value)
+    for array in results:
         w = random.uniform(0.5, 1.5, array.shape) * random.choice([-1.0, 1.0], array.shape)
         if array.dtype.kind == "c":
             w = w + 1j * random.uniform(0.5, 1.5, array.shape)
-        weights.append(w if array.dtype.kind in "fc" else np.zeros_like(w))
+        weights.append(np.asarray(w if array.dtype.kind in "fc" else np.zeros_like(w)))
     return weights
+
+
+def weighted_sum(results: list[np.ndarray], weights: list[np.ndarray]) -> complex:
+    """Return the sum of all results, weighted.
+
+    Real results are not conjugated: for the complex step, their imaginary part is the derivative.
+    """
+    pairs = zip(results, weights, strict=True)
+    return sum((np.conj(w).ravel() @ r.ravel() for r, w in pairs if r.dtype.kind in "fc"), 0.0)
+
+
+def _weighted(fun: Callable[..., Any], weights: list[np.ndarray]) -> Total:
+    return lambda points: weighted_sum(_results(fun, points), weights)
 
 
 def _gradients(fun: Callable[..., Any], tensors: list[Tensor], weights: list[Any]) -> list[Any]:
@@ -116,14 +154,8 @@ def _gradients(fun: Callable[..., Any], tensors: list[Tensor], weights: list[Any
         for t, w in zip(results, weights, strict=True)
         if type(t) is Tensor and backends.is_inexact(t.dtype)
     ]
-    return list(
-        tape.gradient(
-            [t for t, _ in pairs],
-            tensors,
-            output_gradients=[w for _, w in pairs],
-            unconnected_gradients="zero",
-        )
-    )
+    targets, seeds = [t for t, _ in pairs], [w for _, w in pairs]
+    return list(tape.gradient(targets, tensors, seeds, unconnected_gradients="zero"))
 
 
 def _gradient_of(fun: Callable[..., Any], count: int) -> Callable[..., list[Any]]:
@@ -137,57 +169,10 @@ def _gradient_of(fun: Callable[..., Any], count: int) -> Callable[..., list[Any]
     return gradient
 
 
-def _check_first(
-    fun: Callable[..., Any],
-    points: list[np.ndarray],
-    count: int,
-    level: int,
-    name: str,
-    tolerance: float | None,
-    projections: int,
-    random: Any,
-) -> None:
-    weights = _weights(fun, points, random)
-    exact = [g.numpy() for g in _gradients(fun, [wrap(p.copy()) for p in points], weights)]
-
-    def total(arrays: list[np.ndarray]) -> complex:
-        results = flatten(fun(*map(wrap, arrays)))[0]
-        value: complex = 0.0
-        for result, w in zip(results, weights, strict=True):
-            array = _raw(result)
-            if array.dtype.kind in "fc":
-                # for the complex step, real results carry their derivative as imaginary part
-                value += (np.conj(w) if w.dtype.kind == "c" else w).ravel() @ array.ravel()
-        return value
-
-    for _ in range(projections):
-        directions = [_direction(p, random) for p in points]
-        mine = sum(float(np.real(np.vdot(g, u))) for g, u in zip(exact, directions, strict=True))
-        scale = 1.0 + sum(
-            float(np.sum(np.abs(g * u))) for g, u in zip(exact, directions, strict=True)
-        )
-        theirs, method = _numerical(total, points, directions)
-        allowed = (TOLERANCE[method] if tolerance is None else tolerance) * scale
-        if not abs(mine - theirs) <= allowed and not (np.isnan(mine) and np.isnan(theirs)):
-            _report(total, points, exact, count, level, name, method, mine, theirs)
-
-
-def _raw(result: Any) -> np.ndarray:
-    value = lift(result, "check_grads: result")
-    return value.numpy() if type(value) is Tensor else np.asarray(value)
-
-
-def _direction(point: np.ndarray, random: Any) -> np.ndarray:
-    u = random.standard_normal(point.shape)
-    return u + 1j * random.standard_normal(point.shape) if point.dtype.kind == "c" else u
-
-
-def _numerical(
-    total: Callable[[list[np.ndarray]], complex],
-    points: list[np.ndarray],
-    directions: list[np.ndarray],
+def derivative(
+    total: Total, points: list[np.ndarray], directions: list[np.ndarray]
 ) -> tuple[float, str]:
-    """Return the derivative of `total` along a direction, and how it was found."""
+    """Return the numerical derivative of `total` along a direction, and the method's name."""
 
     def moved(t: Any) -> list[np.ndarray]:
         return [np.asarray(p + t * u) for p, u in zip(points, directions, strict=True)]
@@ -211,38 +196,26 @@ def _numerical(
     return central, "central differences"
 
 
-def _report(
-    total: Callable[[list[np.ndarray]], complex],
-    points: list[np.ndarray],
-    exact: list[np.ndarray],
-    count: int,
-    level: int,
-    name: str,
-    method: str,
-    mine: float,
-    theirs: float,
-) -> None:
-    """Raise an error that names the element whose derivative is furthest off."""
-    worst: tuple[float, int, tuple[int, ...], Any, Any] = (-1.0, 0, (), 0.0, 0.0)
+def _worst_element(
+    total: Total, points: list[np.ndarray], exact: list[np.ndarray], count: int
+) -> str:
+    """Return a sentence about the element whose derivative is furthest off."""
+    worst: tuple[float, str] = (-1.0, "")
     for k, point in enumerate(points):
-        for place in np.ndindex(point.shape):
+        for index in np.ndindex(point.shape):
             numeric: complex = 0.0
             for unit in (1.0, 1j) if point.dtype.kind == "c" else (1.0,):
                 directions = [np.zeros_like(p) for p in points]
-                directions[k][place] = unit
-                numeric += unit * _numerical(total, points, directions)[0]
-            got = exact[k][place]
+                directions[k][index] = unit
+                numeric += unit * derivative(total, points, directions)[0]
+            got = exact[k][index]
             error = float(abs(got - numeric))
             if not error <= worst[0]:  # a NaN is worse than anything
-                worst = (np.inf if np.isnan(error) else error, k, place, got, numeric)
-    _, k, place, got, numeric = worst
-    where = f"argument {k}" if k < count else f"weight {k - count}"
-    where += f"[{', '.join(map(str, place))}]" if place else ""
-    raise GradientCheckError(
-        f"{name}: derivative of order {level} is wrong: along a random direction it is "
-        f"{mine:.10g}, by {method} {theirs:.10g}. Worst element: {where} = "
-        f"{points[k][place]:.6g}, where the rule gives {got:.10g} and differences {numeric:.10g}"
-    )
-
-
-__all__ = ["GradientCheckError", "check_grads"]
+                where = f"argument {k}" if k < count else f"weight {k - count}"
+                where += f"[{', '.join(map(str, index))}]" if index else ""
+                worst = (
+                    np.inf if np.isnan(error) else error,
+                    f"Worst element: {where} = {point[index]:.6g}, where the rule gives "
+                    f"{got:.10g} and differences {numeric:.10g}",
+                )
+    return worst[1]

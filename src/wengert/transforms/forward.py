@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import levels
@@ -15,22 +12,21 @@ from wengert.engine.errors import DtypeError, ShapeError, TapeError
 from wengert.engine.forward import push
 from wengert.engine.record import lift
 from wengert.engine.tape import Part, Tape, part_of_tape
-from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.gradients import Call, is_traced, like_given
+from wengert.engine.tensor import Tensor
+from wengert.transforms.gradients import Call, as_tensor, like_given, zeros_like
 from wengert.trees import flatten, paths
 
 
-def as_tangent(value: Any, place: Part, what: str) -> Any:
+def as_tangent(value: Any, part: Part, what: str) -> Tensor | Block | None:
     """Return a given tangent as a tensor of its primal's shape and dtype; None for none."""
     if value is None:
         return None
-    primal = place.tensor
-    shape = primal.shape if place.selection is None else place.selection.shape
+    primal = part.tensor
+    shape = primal.shape if part.selection is None else part.selection.shape
     if type(value) is Block:
         values, given = lift(value.values, what), tuple(value.shape)
     else:
-        values = lift(value, what)
-        values = values if type(values) is Tensor else wrap(np.asarray(values))
+        values = as_tensor(value, what)
         given = values.shape
     if given != shape:
         raise ShapeError(
@@ -58,7 +54,7 @@ def _matching(primals: Any, tangents: Any, what: str) -> list[Any]:
 
 
 class ForwardAccumulator:
-    """Tangents of all that is computed from some tensors or variables, in a context.
+    """A context in which everything computed from some tensors or variables has a tangent.
 
     Parameters
     ----------
@@ -81,9 +77,9 @@ class ForwardAccumulator:
     def __init__(self, primals: Any, tangents: Any) -> None:
         what = "ForwardAccumulator"
         given = _matching(primals, tangents, what)
-        self._places = [part_of_tape(p, f"{what}: primal") for p in flatten(primals)[0]]
+        self._parts = [part_of_tape(p, f"{what}: primal") for p in flatten(primals)[0]]
         self._tangents = [
-            as_tangent(t, place, what) for t, place in zip(given, self._places, strict=True)
+            as_tangent(t, part, what) for t, part in zip(given, self._parts, strict=True)
         ]
         self._tape = Tape(persistent=True, watch_accessed_variables=False)
         self._entered = False
@@ -96,9 +92,9 @@ class ForwardAccumulator:
         self._tape.__enter__()
         self._entered = True
         self._tape.watch(self._owners)
-        self._places = [
-            Part(place.tensor, part_of_tape(owner, "primal").node, place.selection)
-            for place, owner in zip(self._places, self._owners, strict=True)
+        self._parts = [
+            Part(part.tensor, part_of_tape(owner, "primal").node, part.selection)
+            for part, owner in zip(self._parts, self._owners, strict=True)
         ]
         return self
 
@@ -117,6 +113,15 @@ class ForwardAccumulator:
             zeros.
         dense
             False to get a `Block` where the tangent is zero outside of one.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.asarray([1.0, 2.0])
+        >>> with wg.ForwardAccumulator(x.at[1], 1.0) as forward:
+        ...     y = wg.sum(x**2)
+        >>> forward.jvp(y)
+        Tensor(4., dtype=float64)
         """
         if unconnected_gradients not in ("none", "zero"):
             raise ValueError(
@@ -131,53 +136,49 @@ class ForwardAccumulator:
         targets = [Tensor.__copy__(p.tensor) for p in tensors]
         for tensor, part in zip(targets, tensors, strict=True):
             tensor._node = part.node
-        found = push(self._tape, self._places, self._tangents, targets, dense)
+        found = push(self._tape, self._parts, self._tangents, targets, dense)
         if unconnected_gradients == "zero":
-            found = [_zeros(t) if f is None else f for f, t in zip(found, targets, strict=True)]
+            found = [zeros_like(t) if f is None else f for f, t in zip(found, targets, strict=True)]
         return rebuild(found)
-
-
-def _zeros(like: Tensor) -> Tensor:
-    return wrap(backends.namespace_of(like._raw).zeros(like.shape, dtype=like.dtype))
 
 
 class _Linear:
     """The tangents of one call of a function, as often as asked."""
 
-    def __init__(self, fun: Callable[..., Any], primals: Any, has_aux: bool, what: str) -> None:
-        if not isinstance(primals, (tuple, list)):
-            raise TypeError(
-                f"{what}: primals is {type(primals).__name__}; write a tuple of the arguments, "
-                "(x,) for one"
-            )
-        positions = tuple(range(len(primals)))
-        self.call = Call(fun, positions, has_aux, tuple(primals), {}, what, persistent=True)
-        self.primals = tuple(primals)
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        primals: tuple[Any, ...],
+        what: str,
+        positions: Sequence[int] | None = None,
+        has_aux: bool = False,
+    ) -> None:
+        positions = range(len(primals)) if positions is None else positions
+        self.call = Call(fun, tuple(positions), has_aux, primals, {}, what, persistent=True)
+        self.primals = tuple(primals[i] for i in positions)
         self.what = self.call.what
         leaves, self.rebuild = flatten(self.call.result)
-        self.targets = [t if type(t) is Tensor else wrap(np.asarray(t)) for t in leaves]
-        self.places = [part_of_tape(s, self.what) for s in flatten(self.call.sources)[0]]
+        self.targets = [as_tensor(t, self.what) for t in leaves]
+        self.parts = self.call.parts
 
     def value(self) -> Any:
         return self.call.outward(self.call.result)
 
     def __call__(self, tangents: Any) -> Any:
         given = _matching(self.primals, tuple(tangents), self.what)
-        moving = [as_tangent(t, p, self.what) for t, p in zip(given, self.places, strict=True)]
-        found = push(self.call.tape, self.places, moving, self.targets)
+        moving = [as_tangent(t, p, self.what) for t, p in zip(given, self.parts, strict=True)]
+        found = push(self.call.tape, self.parts, moving, self.targets)
         first = next(iter(flatten(self.call.given)[0]), None)
-        answers = [_zeros(t) if f is None else f for f, t in zip(found, self.targets, strict=True)]
-        return self.rebuild(
-            [
-                a if is_traced(a) or levels.get() else like_given(a, first, fresh=True)
-                for a in answers
-            ]
-        )
+        pairs = zip(found, self.targets, strict=True)
+        answers = [zeros_like(t) if f is None else f for f, t in pairs]
+        if levels.get():
+            return self.rebuild(answers)
+        return self.rebuild([like_given(a, first, fresh=True) for a in answers])
 
 
 def jvp(
     fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
-) -> Any:
+) -> tuple[Any, ...]:
     """Return fun(*primals) and its derivative in the direction of `tangents`.
 
     Parameters
@@ -195,31 +196,18 @@ def jvp(
     >>> wg.jvp(np.sin, (np.zeros(2),), (np.array([1.0, 2.0]),))
     (array([0., 0.]), array([1., 2.]))
     """
-    if isinstance(primals, (tuple, list)) and len(primals) == len(tangents):
-        fun, primals, tangents = _without_still(fun, primals, tangents)
-    line = _Linear(fun, primals, has_aux, "jvp")
+    if not isinstance(primals, (tuple, list)):
+        kind = type(primals).__name__
+        raise TypeError(f"jvp: primals is {kind}; write a tuple of the arguments, (x,) for one")
+    positions = list(range(len(primals)))
+    if len(tangents) == len(primals):  # an argument that does not move may be anything
+        positions = [i for i in positions if tangents[i] is not None] or positions
+        tangents = [tangents[i] for i in positions]
+    line = _Linear(fun, tuple(primals), "jvp", positions, has_aux)
     tangent = line(tangents)
     if has_aux:
         return line.value(), tangent, line.call.outward(line.call.aux)
     return line.value(), tangent
-
-
-def _without_still(
-    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
-) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
-    """Return a function of the arguments that move; others may be anything."""
-    moving = [i for i, t in enumerate(tangents) if t is not None]
-    if len(moving) == len(primals) or not moving:
-        return fun, tuple(primals), tuple(tangents)
-
-    @functools.wraps(fun)
-    def of_moving(*given: Any) -> Any:
-        full = list(primals)
-        for i, x in zip(moving, given, strict=True):
-            full[i] = x
-        return fun(*full)
-
-    return of_moving, tuple(primals[i] for i in moving), tuple(tangents[i] for i in moving)
 
 
 def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -232,5 +220,5 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     >>> push(np.array([1.0, 2.0]))
     array([1., 2.])
     """
-    line = _Linear(fun, primals, False, "linearize")
+    line = _Linear(fun, primals, "linearize")
     return line.value(), lambda *tangents: line(tangents)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import Batched
+from wengert.engine.batching import Batched, plain_namespace
 from wengert.engine.errors import (
     DtypeError,
     ShapeError,
@@ -30,17 +30,25 @@ from wengert.transforms.ownership import is_alone
 from wengert.trees import flatten, map_leaves
 
 
+def as_tensor(value: Any, what: str) -> Tensor:
+    """Return an array or a number as a tensor; `what` names it in an error."""
+    value = lift(value, what)
+    return value if type(value) is Tensor else wrap(np.asarray(value))
+
+
+def zeros_like(tensor: Tensor, shape: tuple[int, ...] | None = None) -> Tensor:
+    """Return zeros in the dtype of a tensor and its shape, or another shape."""
+    xp: Any = plain_namespace(tensor._raw)
+    return wrap(xp.zeros(tensor.shape if shape is None else shape, dtype=tensor.dtype))
+
+
 def _argument(value: Any, what: str, token: Token) -> Tensor:
     """Return a tensor of its own for one array of a transform's argument, whose tape has a token.
 
     It is not the tensor that was given, even if one was: a function that also reads the
     given tensor, from an outer scope, must not be differentiated with respect to that.
     """
-    if value is None:
-        raise TypeError(f"{what}: got None; expected an array or a number")
-    given = lift(value, what)
-    if type(given) is not Tensor:
-        given = wrap(np.asarray(given))
+    given = as_tensor(value, what)
     if not backends.is_inexact(given.dtype):
         hint = f"{value!r}." if type(value) is int else "wg.astype(x, wg.float64)"
         raise DtypeError(
@@ -56,12 +64,14 @@ def _argument(value: Any, what: str, token: Token) -> Tensor:
 
 
 def like_given(result: Any, given: Any, fresh: bool = False) -> Any:
-    """Return a tensor as the kind of array that was given.
+    """Return a tensor as the kind of array that was given; one that a tape records stays a tensor.
 
     `fresh` says that no user's function has seen the tensor: if nothing else refers to its array
     either, that is handed out itself.
     """
     if type(given) is Tensor or isinstance(given, Variable) or not isinstance(result, Tensor):
+        return result
+    if is_traced(result):
         return result
     if hasattr(type(given), "__wengert_like__"):
         return given.__wengert_like__(result)
@@ -78,7 +88,7 @@ def like_given(result: Any, given: Any, fresh: bool = False) -> Any:
 
 
 def is_traced(tensor: Tensor) -> bool:
-    """Whether a tape that records now, outside of the transform, cares about a tensor."""
+    """Whether a tape outside of the transform records a tensor now."""
     return tensor._node is not None and bool(tensor._node.tokens & active.get())
 
 
@@ -155,12 +165,12 @@ class Call:
         self.result = result if type(result) is Tensor else map_leaves(as_native, result)
 
     @property
-    def places(self) -> list[Part]:
-        """The arrays of the arguments, as places of the tape."""
+    def parts(self) -> list[Part]:
+        """The arrays of the arguments, as parts of the tape."""
         return [part_of_tape(leaf, self.what) for leaf in flatten(self.sources)[0]]
 
     def gradients(self, weights: Any) -> Any:
-        """Return the derivatives in the places and kinds of the arguments."""
+        """Return the derivatives in the nests and kinds of the arguments."""
         found = self.tape.gradient(
             self.result, self.sources, output_gradients=weights, unconnected_gradients="zero"
         )
@@ -170,20 +180,13 @@ class Call:
     @staticmethod
     def _like(part: Any, given: Any) -> Any:
         leaves, rebuild = flatten(part)
-        originals = flatten(given)[0]
-        return rebuild(
-            [
-                leaf if is_traced(leaf) else like_given(leaf, original, fresh=True)
-                for leaf, original in zip(leaves, originals, strict=True)
-            ]
-        )
+        pairs = zip(leaves, flatten(given)[0], strict=True)
+        return rebuild([like_given(leaf, original, fresh=True) for leaf, original in pairs])
 
     def outward(self, tree: Any) -> Any:
         """Return a result as the kind of array that the arguments were."""
         first = next(iter(flatten(self.given)[0]), None)
-        return map_leaves(
-            lambda v: like_given(v, first) if type(v) is Tensor and not is_traced(v) else v, tree
-        )
+        return map_leaves(lambda v: like_given(v, first) if type(v) is Tensor else v, tree)
 
     def check_connected(self, targets: list[Tensor]) -> None:
         """Warn if no target was computed from the arguments."""
@@ -245,7 +248,7 @@ def value_and_grad(
     """
 
     @functools.wraps(fun)
-    def with_gradient(*args: Any, **kwargs: Any) -> Any:
+    def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         call = Call(fun, argnums, has_aux, args, kwargs, "value_and_grad")
         value = _scalar(call)
         gradient = call.gradients(None)
@@ -283,7 +286,7 @@ def grad(
     return gradient
 
 
-def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
+def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """Return fun(*args) and a function from weights of its result to gradients of its arguments.
 
     With `has_aux`, `fun` returns (result, aux), and aux comes as a third value.
@@ -297,10 +300,9 @@ def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
     """
     call = Call(fun, tuple(range(len(args))), has_aux, args, {}, "vjp", persistent=True)
     leaves, rebuild = flatten(call.result)
-    call.result = rebuild(
-        [leaf if type(leaf) is Tensor else wrap(np.asarray(leaf)) for leaf in leaves]
-    )
-    call.check_connected(flatten(call.result)[0])
+    results = [as_tensor(leaf, call.what) for leaf in leaves]
+    call.result = rebuild(results)
+    call.check_connected(results)
 
     def pull(weights: Any) -> Any:
         if any(w is None for w in flatten(weights)[0]):
@@ -312,7 +314,10 @@ def vjp(fun: Callable[..., Any], *args: Any, has_aux: bool = False) -> Any:
 
 
 def stop_gradient(x: Any) -> Any:
-    """Return the same values as constants: no derivative flows through them."""
+    """Return the same values as constants: no derivative flows through them.
+
+    `wg.grad(lambda x: x * wg.stop_gradient(x))(3.0)` is `3.0`.
+    """
     return map_leaves(
         lambda v: constant(t) if type(t := lift(v, "stop_gradient")) is Tensor else t, x
     )

@@ -17,11 +17,13 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, highest, levels, outside, plain_namespace
 from wengert.engine.errors import DtypeError, RuleError, ShapeError, name_of
-from wengert.engine.node import NOBODY, active
-from wengert.engine.op import leaf as leaf_node
+from wengert.engine.node import NOBODY
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.custom import (
-    as_tensor,
+from wengert.transforms.checkpoint import now
+from wengert.transforms.forward import jvp, linearize
+from wengert.transforms.gradients import as_tensor, vjp
+from wengert.transforms.jacobians import jacobian
+from wengert.transforms.single_node import (
     as_tensors,
     detached,
     is_inexact,
@@ -29,9 +31,7 @@ from wengert.transforms.custom import (
     recorded_as_one,
     refuse_captured,
 )
-from wengert.transforms.forward import jvp, linearize
-from wengert.transforms.gradients import vjp
-from wengert.transforms.jacobians import jacobian
+from wengert.transforms.surroundings import recording
 from wengert.trees import Rebuild, flatten
 
 #: Up to this many unknowns "auto" makes the matrix dF/dx.
@@ -121,7 +121,7 @@ class _Solution:
         leaves, self.rebuild = flatten(theta)
         self.theta = as_tensors(leaves, self.name)
         #: those arrays of theta that have derivatives, and where they are
-        self.places = [i for i, t in enumerate(self.theta) if is_inexact(t)]
+        self.indices = [i for i, t in enumerate(self.theta) if is_inexact(t)]
         like = next((t._raw for t in self.theta if type(t) is Tensor), None)
         self.library: Any = backends.NUMPY if like is None else plain_namespace(like)
 
@@ -168,8 +168,8 @@ class _Solution:
     def equation(self, x: Tensor, moving: Sequence[Tensor]) -> Tensor:
         """Return F(x, theta) as a vector, given x as one and the arrays that have derivatives."""
         theta = list(self.theta)
-        for place, tensor in zip(self.places, moving, strict=True):
-            theta[place] = tensor
+        for i, tensor in zip(self.indices, moving, strict=True):
+            theta[i] = tensor
         nest = self.form(self.unpacked(x))
         fun: Any = self.residual or self.fixed_point
         found = packed(flatten(fun(nest, *self.rebuild(theta)))[0], self.name)
@@ -202,11 +202,11 @@ class _Solution:
         return arrays
 
     def thetas(self) -> list[Tensor]:
-        return [self.theta[place] for place in self.places]
+        return [self.theta[i] for i in self.indices]
 
     def check(self, results: list[Tensor], tolerance: float | None) -> None:
         """Raise if the equation reads recorded tensors, or does not hold."""
-        theta, before = self.theta, leaf_node((), None).order
+        theta, before = self.theta, now()
         self.theta = [*map(detached, theta)]
         try:
             x = packed(results, self.name)
@@ -252,14 +252,14 @@ class _Solution:
         u = self.solve(x, theta, packed(weights, self.name), transpose=True)
         _, pull = vjp(self.at(x), *theta)
         found: list[Any] = [None] * len(self.theta)
-        for place, cotangent in zip(self.places, pull(-u), strict=True):
-            found[place] = cotangent
+        for i, cotangent in zip(self.indices, pull(-u), strict=True):
+            found[i] = cotangent
         return found
 
     def forward(self, results: list[Any], tangents: list[Any]) -> list[Any]:
         """Return the tangents of x: -A⁻¹ dF/dtheta dtheta."""
         x, theta = packed(results, self.name), self.thetas()
-        directions = [tangents[place] for place in self.places]
+        directions = [tangents[i] for i in self.indices]
         _, b = jvp(self.at(x), theta, directions)
         return self.unpacked(self.solve(x, theta, -b, transpose=False))
 
@@ -412,14 +412,13 @@ def _one_by_one(
     raws = [v._raw for v in values if type(v) is Tensor]
     level = highest(raws, {}) if levels.get() else None
     if level is None:
-        before, recording = levels.get(), active.get()
+        before = levels.get()
         levels.set(())
-        active.set(NOBODY)
         try:
-            return solve([*map(_on_numpy, values)])
+            with recording(NOBODY):
+                return solve([*map(_on_numpy, values)])
         finally:
             levels.set(before)
-            active.set(recording)
     xp = Tensor._namespace
     found = []
     with outside(level):

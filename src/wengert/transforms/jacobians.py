@@ -12,20 +12,11 @@ import numpy as np
 from wengert import backends
 from wengert.elements.selections import Selected
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.record import lift
-from wengert.engine.tape import Part, part_of_tape
-from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.tape import Part
+from wengert.engine.tensor import Tensor
 from wengert.transforms.forward import jvp
-from wengert.transforms.gradients import Call, grad, is_traced, like_given, vjp
-from wengert.transforms.sweeps import (
-    check_room,
-    chunks,
-    joined,
-    pulled,
-    pushed,
-    shape_of,
-    zeros_like,
-)
+from wengert.transforms.gradients import Call, as_tensor, grad, like_given, vjp, zeros_like
+from wengert.transforms.sweeps import check_room, chunks, joined, pulled, pushed, shape_of
 from wengert.trees import flatten
 
 Chunk = int | str | None
@@ -79,18 +70,17 @@ def jacobian(
     def of_function(*args: Any, **kwargs: Any) -> Any:
         call = Call(fun, argnums, has_aux, args, kwargs, "jacobian", persistent=True)
         targets, rebuild_result = _targets(call, of)
-        places, rebuild_sources = _places(call, wrt)
-        _check_complex(call.what, [*targets, *places], holomorphic)
+        sources = call.parts
+        if wrt is not None:
+            sources = [Part(p.tensor, p.node, Selected(wrt, p.tensor.shape)) for p in sources]
+        _check_complex(call.what, [*targets, *sources], holomorphic)
         call.check_connected([t.tensor for t in targets])
-        table = _table(call, targets, places, mode, chunk_size, holomorphic)
+        table = _table(call, targets, sources, mode, chunk_size, holomorphic)
         given = flatten(call.given)[0]
         rows = []
         for row in table:
-            made = [
-                y if is_traced(y) else like_given(y, g, fresh=True)
-                for y, g in zip(row, given, strict=True)
-            ]
-            nests = rebuild_sources(made)
+            pairs = zip(row, given, strict=True)
+            nests = flatten(call.sources)[1]([like_given(y, g, fresh=True) for y, g in pairs])
             rows.append(nests[0] if call.single else tuple(nests))
         answer = rebuild_result(rows)
         return (answer, call.outward(call.aux)) if has_aux else answer
@@ -107,8 +97,7 @@ def _targets(call: Call, of: Any) -> tuple[list[Part], Callable[[list[Any]], Any
                 f"{call.what}: the function returned {leaf!r}; expected arrays, in any nest. For "
                 "(value, more) write has_aux=True"
             )
-        tensor = lift(leaf, f"{call.what}: the function's result")
-        tensor = tensor if type(tensor) is Tensor else wrap(np.asarray(tensor))
+        tensor = as_tensor(leaf, f"{call.what}: the function's result")
         if not backends.is_inexact(tensor.dtype):
             raise DtypeError(
                 f"{call.what}: the function returned {tensor.dtype}, which has no derivative; "
@@ -119,21 +108,13 @@ def _targets(call: Call, of: Any) -> tuple[list[Part], Callable[[list[Any]], Any
     return targets, rebuild
 
 
-def _places(call: Call, wrt: Any) -> tuple[list[Part], Callable[[list[Any]], Any]]:
-    leaves, rebuild = flatten(call.sources)
-    places = [part_of_tape(leaf, call.what) for leaf in leaves]
-    if wrt is not None:
-        places = [Part(p.tensor, p.node, Selected(wrt, p.tensor.shape)) for p in places]
-    return places, rebuild
-
-
 def _check_complex(what: str, parts: list[Part], holomorphic: bool) -> None:
     kinds = {backends.kind_of(p.tensor.dtype) for p in parts}
     if holomorphic and kinds != {"c"}:
         raise DtypeError(f"{what}: holomorphic=True needs a complex argument and a complex result")
     if not holomorphic and "c" in kinds:
         raise DtypeError(
-            f"{what}: numbers are complex, and a real Jacobian has no place for that; write "
+            f"{what}: numbers are complex, and a real Jacobian cannot hold them; write "
             "holomorphic=True if there is a complex derivative, else differentiate real and "
             "imaginary parts: stack wg.real(y) and wg.imag(y), and take x from its two parts"
         )
@@ -142,14 +123,14 @@ def _check_complex(what: str, parts: list[Part], holomorphic: bool) -> None:
 def _table(
     call: Call,
     targets: list[Part],
-    places: list[Part],
+    sources: list[Part],
     mode: str,
     chunk_size: Chunk,
     holomorphic: bool,
 ) -> list[list[Tensor]]:
-    """Return the Jacobian of each target with respect to each place."""
+    """Return the Jacobian of each target with respect to each source."""
     heights = [math.prod(shape_of(t)) for t in targets]
-    widths = [math.prod(shape_of(p)) for p in places]
+    widths = [math.prod(shape_of(p)) for p in sources]
     if mode == "auto":
         mode = "forward" if sum(widths) < sum(heights) else "reverse"
     token = call.tape._token
@@ -159,31 +140,33 @@ def _table(
         rows = []
         for target, height in zip(targets, heights, strict=True):
             pieces = chunks(height, chunk_size, [target.node], token)
-            shapes = [(shape_of(target), shape_of(place), place) for place in places]
+            shapes = [(shape_of(target), shape_of(source), source) for source in sources]
             check_room(call.what, shapes, pieces)
-            row = pulled(call.tape, target, places, pieces, last=False)
+            row = pulled(call.tape, target, sources, pieces, last=False)
             rows.append([None if r is None else joined(r) for r in row])
         if holomorphic:  # a gradient is the conjugate of the derivative
             rows = [[None if y is None else xp.conj(y) for y in row] for row in rows]
     else:
         columns = []
-        for place, width in zip(places, widths, strict=True):
+        for source, width in zip(sources, widths, strict=True):
             pieces = chunks(width, chunk_size, nodes, token)
-            check_room(call.what, [(shape_of(t), shape_of(place), place) for t in targets], pieces)
-            found = pushed(call.tape, targets, place, pieces)
+            check_room(
+                call.what, [(shape_of(t), shape_of(source), source) for t in targets], pieces
+            )
+            found = pushed(call.tape, targets, source, pieces)
             columns.append(
-                [None if c is None else _last_axis(joined(c), place.tensor.dtype) for c in found]
+                [None if c is None else _last_axis(joined(c), source.tensor.dtype) for c in found]
             )
         rows = [list(row) for row in zip(*columns, strict=True)]
     return [
-        [
-            zeros_like(t, (*shape_of(t), *shape_of(p)))
-            if y is None
-            else xp.reshape(y, (*shape_of(t), *shape_of(p)))
-            for y, p in zip(row, places, strict=True)
-        ]
+        [_of_shape(y, t, (*shape_of(t), *shape_of(p))) for y, p in zip(row, sources, strict=True)]
         for row, t in zip(rows, targets, strict=True)
     ]
+
+
+def _of_shape(y: Tensor | None, target: Part, shape: tuple[int, ...]) -> Tensor:
+    """Return a Jacobian in its shape; None stands for zeros."""
+    return zeros_like(target.tensor, shape) if y is None else Tensor._namespace.reshape(y, shape)
 
 
 def _last_axis(y: Tensor, dtype: Any) -> Tensor:
@@ -216,7 +199,9 @@ def hessian(
     )
 
 
-def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+def hvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[Any, ...]:
     """Return the product of the Hessian of `fun` with `tangents`, at `primals`.
 
     `primals` is a tuple of arguments and `tangents` one of the same form, as for `jvp`; so is the
@@ -228,7 +213,8 @@ def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     >>> wg.hvp(lambda x: np.prod(x), (np.array([2.0, 3.0]),), (np.array([1.0, 0.0]),))
     (array([0., 1.]),)
     """
-    return jvp(grad(fun, tuple(range(len(primals)))), primals, tangents)[1]
+    found: tuple[Any, ...] = jvp(grad(fun, tuple(range(len(primals)))), primals, tangents)[1]
+    return found
 
 
 def gnvp(
@@ -236,7 +222,7 @@ def gnvp(
     loss: Callable[..., Any],
     primals: Sequence[Any],
     tangents: Sequence[Any],
-) -> Any:
+) -> tuple[Any, ...]:
     """Return the product of the Gauss-Newton matrix of loss(model(*primals)) with `tangents`.
 
     That matrix is Jᵀ H J, with J the Jacobian of `model` and H the Hessian of `loss` at the model's
@@ -252,7 +238,8 @@ def gnvp(
     """
     result, moved = jvp(model, primals, tangents)
     curved = jvp(grad(loss), (result,), (moved,))[1]
-    return vjp(model, *primals)[1](curved)
+    found: tuple[Any, ...] = vjp(model, *primals)[1](curved)
+    return found
 
 
 # -- diagonals ------------------------------------------------------------------------------------
@@ -267,43 +254,34 @@ def jac_diagonal(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callabl
     >>> wg.jac_diagonal(lambda x: x**2 + np.sum(x))(np.array([1.0, 2.0]))
     array([3., 5.])
     """
+    return _diagonal(fun, chunk_size, "jac_diagonal")
 
+
+def _diagonal(fun: Callable[..., Any], chunk_size: Chunk, what: str) -> Callable[..., Any]:
     @functools.wraps(fun)
     def diagonal(x: Any, *args: Any, **kwargs: Any) -> Any:
-        return _diagonal(fun, (x, *args), kwargs, chunk_size, "jac_diagonal")
+        call = Call(fun, 0, False, (x, *args), kwargs, what, persistent=True)
+        targets, sources = _targets(call, None)[0], call.parts
+        if len(targets) != 1 or len(sources) != 1 or shape_of(targets[0]) != shape_of(sources[0]):
+            took, gave = (" and ".join(str(shape_of(p)) for p in ps) for ps in (sources, targets))
+            raise ShapeError(
+                f"{call.what}: the function takes {took} and returns {gave}; a diagonal needs one "
+                "array of the same shape in and out"
+            )
+        _check_complex(call.what, [*targets, *sources], False)
+        call.check_connected([targets[0].tensor])
+        shape = shape_of(sources[0])
+        xp = Tensor._namespace
+        parts = []
+        for piece in chunks(math.prod(shape), chunk_size, [targets[0].node], call.tape._token):
+            (found,) = pulled(call.tape, targets[0], sources, [piece], last=False)
+            if found is not None:
+                rows = xp.reshape(found[0], (len(piece), -1))
+                parts.append(rows[np.arange(len(piece)), np.asarray(piece)])
+        answer = xp.reshape(joined(parts), shape) if parts else zeros_like(sources[0].tensor, shape)
+        return like_given(answer, x, fresh=True)
 
     return diagonal
-
-
-def _diagonal(
-    fun: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    chunk_size: Chunk,
-    what: str,
-) -> Any:
-    call = Call(fun, 0, False, args, kwargs, what, persistent=True)
-    targets, _ = _targets(call, None)
-    places, _ = _places(call, None)
-    if len(targets) != 1 or len(places) != 1 or shape_of(targets[0]) != shape_of(places[0]):
-        told = " and ".join(str(shape_of(t)) for t in targets)
-        raise ShapeError(
-            f"{call.what}: the function takes {' and '.join(str(shape_of(p)) for p in places)} and "
-            f"returns {told}; a diagonal needs one array of the same shape in and out"
-        )
-    _check_complex(call.what, [*targets, *places], False)
-    call.check_connected([targets[0].tensor])
-    shape = shape_of(places[0])
-    pieces = chunks(math.prod(shape), chunk_size, [targets[0].node], call.tape._token)
-    xp = Tensor._namespace
-    parts = []
-    for piece in pieces:
-        (found,) = pulled(call.tape, targets[0], places, [piece], last=False)
-        if found is not None:
-            rows = xp.reshape(found[0], (len(piece), -1))
-            parts.append(rows[np.arange(len(piece)), np.asarray(piece)])
-    answer = xp.reshape(joined(parts), shape) if parts else zeros_like(places[0], shape)
-    return answer if is_traced(answer) else like_given(answer, args[0], fresh=True)
 
 
 def hessian_diagonal(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[..., Any]:
@@ -315,13 +293,7 @@ def hessian_diagonal(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Cal
     >>> wg.hessian_diagonal(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
     array([ 6., 12.])
     """
-    gradient = grad(fun)
-
-    @functools.wraps(fun)
-    def diagonal(x: Any, *args: Any, **kwargs: Any) -> Any:
-        return _diagonal(gradient, (x, *args), kwargs, chunk_size, "hessian_diagonal")
-
-    return diagonal
+    return _diagonal(grad(fun), chunk_size, "hessian_diagonal")
 
 
 def laplacian(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[..., Any]:
@@ -333,12 +305,11 @@ def laplacian(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[.
     >>> wg.laplacian(lambda x: np.sum(x**2))(np.zeros(3))
     np.float64(6.0)
     """
-    gradient = grad(fun)
+    diagonal = _diagonal(grad(fun), chunk_size, "laplacian")
 
     @functools.wraps(fun)
     def total(x: Any, *args: Any, **kwargs: Any) -> Any:
-        parts = _diagonal(gradient, (x, *args), kwargs, chunk_size, "laplacian")
-        answer = Tensor._namespace.sum(parts)
-        return answer if is_traced(answer) else like_given(answer, x, fresh=True)
+        answer = Tensor._namespace.sum(diagonal(x, *args, **kwargs))
+        return like_given(answer, x, fresh=True)
 
     return total

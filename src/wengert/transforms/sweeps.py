@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,15 @@ from wengert import backends
 from wengert.backends import memory
 from wengert.engine.batching import Batched, Level, opened
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.forward import push
 from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
-from wengert.engine.tape import Part, Tape, part_of_tape
+from wengert.engine.tape import Part, Tape
 from wengert.engine.tensor import Tensor, wrap
-from wengert.trees import flatten
 
 #: About how many bytes the cotangents of one sweep may take, if `chunk_size` is "auto".
 BUDGET = 2**29
-#: Up to so many bytes, nobody asks how much memory there is.
+#: Up to this many bytes, available memory is not checked.
 SMALL = 2**28
 log = logging.getLogger("wengert")
 
@@ -37,8 +36,8 @@ def chunks(count: int, chunk_size: int | str | None, nodes: list[Any], token: An
     if chunk_size is None:
         size = count
     elif chunk_size == "auto":
-        entries = ancestors([n for n in nodes if n is not None], token)
-        largest = max(map(_bytes, entries), default=8)
+        recorded = ancestors([n for n in nodes if n is not None], token)
+        largest = max(map(_bytes, recorded), default=8)
         size = max(1, BUDGET // (4 * max(largest, 8)))  # a few of the largest at a time
         if size < count:
             log.info(
@@ -63,9 +62,9 @@ def check_room(
     `pieces`, the rows of one sweep each. Several are joined in the end, which takes room for both.
     """
     need = 0
-    for height, width, place in results:
-        if type(place.tensor._raw) is np.ndarray:
-            need += math.prod(height) * math.prod(width) * place.tensor.dtype.itemsize
+    for height, width, source in results:
+        if type(source.tensor._raw) is np.ndarray:
+            need += math.prod(height) * math.prod(width) * source.tensor.dtype.itemsize
     need *= min(2, len(pieces))
     if need < SMALL:  # not worth a look
         return
@@ -93,7 +92,10 @@ def shape_of(part: Part) -> tuple[int, ...]:
     return shape if part.selection is None else part.selection.shape
 
 
-def _one_hot(level: Level, rows: range, part: Part) -> Tensor:
+Seed = Callable[[Level, range, Part], Tensor]
+
+
+def one_hot(level: Level, rows: range, part: Part) -> Tensor:
     """Return for each row a tensor that is 1 at that element, and 0 elsewhere."""
     shape = shape_of(part)
     xp: Any = backends.namespace_of(part.tensor._raw)
@@ -103,6 +105,17 @@ def _one_hot(level: Level, rows: range, part: Part) -> Tensor:
     ones = xp.asarray(eye.reshape((len(rows), *shape)), dtype=dtype)
     if len(rows) and type(ones) is np.ndarray:
         level.units = (ones, rows)
+    return wrap(Batched(level, wrap(ones)))
+
+
+def one_hot_in_each(level: Level, rows: range, part: Part) -> Tensor:
+    """Return for each row a tensor that is 1 at that element of each example, and 0 elsewhere."""
+    count, *inner = part.tensor.shape
+    eye = np.zeros((len(rows), 1, math.prod(inner)))
+    eye[np.arange(len(rows)), 0, np.asarray(rows)] = 1
+    seed = np.broadcast_to(eye, (len(rows), count, eye.shape[-1]))
+    xp: Any = backends.namespace_of(part.tensor._raw)
+    ones = xp.asarray(seed.reshape((len(rows), count, *inner)), dtype=part.tensor.dtype)
     return wrap(Batched(level, wrap(ones)))
 
 
@@ -117,36 +130,39 @@ def all_examples(value: Any, level: Level) -> Tensor:
 
 
 def pulled(
-    tape: Tape, target: Part, places: list[Part], pieces: list[range], last: bool
+    tape: Tape,
+    target: Part,
+    sources: list[Part],
+    pieces: list[range],
+    last: bool,
+    seed: Seed = one_hot,
 ) -> list[list[Tensor] | None]:
-    """Return for each place the rows of the Jacobian, in pieces; None where there is no path."""
-    found: list[list[Tensor] | None] = [None] * len(places)
+    """Return the rows of the Jacobian for each source, in pieces; None where there is no path."""
+    found: list[list[Tensor] | None] = [None] * len(sources)
     if target.node is None or tape._token not in target.node.tokens:
         return found
     for number, rows in enumerate(pieces):
         with opened(len(rows)) as level:
-            seed = _one_hot(level, rows, target)
             final = last and number == len(pieces) - 1
-            cotangents = tape._sweep([(target, seed)], places, final)
-            for i, place in enumerate(places):
-                g = None if place.node is None else cotangents.get(place.node)
+            cotangents = tape._sweep([(target, seed(level, rows, target))], sources, final)
+            for i, source in enumerate(sources):
+                g = None if source.node is None else cotangents.get(source.node)
                 if g is not None:
-                    if place.selection is not None:
-                        g = place.selection.pick(Tensor._namespace, g)
+                    if source.selection is not None:
+                        g = source.selection.pick(Tensor._namespace, g)
                     found[i] = [*(found[i] or []), all_examples(g, level)]
     return found
 
 
 def pushed(
-    tape: Tape, targets: list[Part], place: Part, pieces: list[range]
+    tape: Tape, targets: list[Part], source: Part, pieces: list[range]
 ) -> list[list[Tensor] | None]:
     """Return for each target the columns of the Jacobian, in pieces, each as a row."""
     found: list[list[Tensor] | None] = [None] * len(targets)
     tensors = [wrap(t.tensor._raw, t.node) for t in targets]
     for columns in pieces:
         with opened(len(columns)) as level:
-            seed = _one_hot(level, columns, place)
-            tangents = push(tape, [place], [seed], tensors)
+            tangents = push(tape, [source], [one_hot(level, columns, source)], tensors)
             for i, (t, target) in enumerate(zip(tangents, targets, strict=True)):
                 if t is not None:
                     if target.selection is not None:
@@ -158,85 +174,3 @@ def pushed(
 def joined(parts: list[Tensor]) -> Tensor:
     """Return pieces as one tensor."""
     return parts[0] if len(parts) == 1 else Tensor._namespace.concat(parts)
-
-
-def zeros_like(part: Part, shape: tuple[int, ...]) -> Tensor:
-    """Return zeros for a derivative that no path leads to."""
-    xp: Any = backends.namespace_of(part.tensor._raw)
-    return wrap(xp.zeros(shape, dtype=part.tensor.dtype))
-
-
-def _checked_target(target: Any, method: str) -> Part:
-    if isinstance(target, (list, tuple, dict)):
-        raise TypeError(
-            f"{method}: the target is a {type(target).__name__}; give one tensor, and ask for each "
-            "of several on a tape with persistent=True"
-        )
-    part = part_of_tape(target, f"{method}: target")
-    if not backends.is_inexact(part.tensor.dtype):
-        raise DtypeError(
-            f"{method}: the target has dtype {part.tensor.dtype}, which has no derivative; compute "
-            "it in floating point, for example with wg.astype(x, wg.float64)"
-        )
-    return part
-
-
-def tape_jacobian(
-    tape: Tape, target: Any, sources: Any, zero: bool, chunk_size: int | str | None
-) -> Any:
-    """Return what `GradientTape.jacobian` does."""
-    part = _checked_target(target, "jacobian")
-    given, rebuild = flatten(sources)
-    places = [part_of_tape(s, "jacobian: source") for s in given]
-    shape = shape_of(part)
-    pieces = chunks(math.prod(shape), chunk_size, [part.node], tape._token)
-    check_room("jacobian", [(shape, shape_of(place), place) for place in places], pieces)
-    tape._spend("jacobian")
-    answers: list[Any] = []
-    for place, found in zip(places, pulled(tape, part, places, pieces, True), strict=True):
-        full = (*shape, *shape_of(place))
-        if found is not None:
-            answers.append(Tensor._namespace.reshape(joined(found), full))
-        else:
-            answers.append(zeros_like(place, full) if zero or not math.prod(shape) else None)
-    return rebuild(answers)
-
-
-def tape_batch_jacobian(
-    tape: Tape, target: Any, source: Any, zero: bool, chunk_size: int | str | None
-) -> Any:
-    """Return what `GradientTape.batch_jacobian` does."""
-    part = _checked_target(target, "batch_jacobian")
-    place = part_of_tape(source, "batch_jacobian: source")
-    shape, inner = shape_of(part), shape_of(place)
-    if not shape or not inner or shape[0] != inner[0]:
-        raise ShapeError(
-            f"batch_jacobian: the target has shape {shape} and the source {inner}; both need a "
-            "first axis of the same length, that of the examples"
-        )
-    if part.selection is not None or place.selection is not None:
-        raise TypeError("batch_jacobian: takes whole tensors; write tape.jacobian for selections")
-    rest = math.prod(shape[1:])
-    pieces = chunks(rest, chunk_size, [part.node], tape._token)
-    check_room("batch_jacobian", [(shape, inner[1:], place)], pieces)
-    tape._spend("batch_jacobian")
-    if part.node is None or tape._token not in part.node.tokens:
-        return zeros_like(place, (*shape, *inner[1:])) if zero else None
-    rows: list[Tensor] = []
-    xp = Tensor._namespace
-    raw_xp: Any = backends.namespace_of(part.tensor._raw)
-    for number, piece in enumerate(pieces):
-        with opened(len(piece)) as level:
-            eye = np.zeros((len(piece), 1, rest))
-            eye[np.arange(len(piece)), 0, np.asarray(piece)] = 1
-            seed = np.broadcast_to(eye, (len(piece), shape[0], rest))
-            ones = raw_xp.asarray(seed.reshape((len(piece), *shape)), dtype=part.tensor.dtype)
-            found = tape._sweep(
-                [(part, wrap(Batched(level, wrap(ones))))], [place], number == len(pieces) - 1
-            ).get(place.node)  # type: ignore[arg-type]
-            if found is None:
-                return zeros_like(place, (*shape, *inner[1:])) if zero else None
-            rows.append(all_examples(found, level))
-    if not rows:
-        return zeros_like(place, (*shape, *inner[1:]))
-    return xp.reshape(xp.moveaxis(joined(rows), 0, 1), (*shape, *inner[1:]))

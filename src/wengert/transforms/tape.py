@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from wengert import backends
 from wengert.elements.cost import Cost, estimate, whole_seeds
 from wengert.engine import cotangents as ct
+from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
-from wengert.engine.tape import Tape, part_of_tape, regions_of
-from wengert.transforms.sweeps import tape_batch_jacobian, tape_jacobian
+from wengert.engine.tape import Part, Tape, part_of_tape, regions_of
+from wengert.engine.tensor import Tensor
+from wengert.transforms.gradients import zeros_like
+from wengert.transforms.sweeps import (
+    check_room,
+    chunks,
+    joined,
+    one_hot_in_each,
+    pulled,
+    shape_of,
+)
 from wengert.trees import flatten
 
 
@@ -54,9 +66,35 @@ class GradientTape(Tape):
         chunk_size
             How many elements of the target to differentiate at once; "auto" for as many as a
             memory budget allows, None for all.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.asarray([1.0, 2.0])
+        >>> with wg.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x**2
+        >>> tape.jacobian(y, x)
+        Tensor([[2., 0.],
+                [0., 4.]], dtype=float64)
         """
         self._check_asked("jacobian", unconnected_gradients)
-        return tape_jacobian(self, target, sources, unconnected_gradients == "zero", chunk_size)
+        z = _checked_target(target, "jacobian")
+        given, rebuild = flatten(sources)
+        parts = [part_of_tape(s, "jacobian: source") for s in given]
+        shape = shape_of(z)
+        pieces = chunks(math.prod(shape), chunk_size, [z.node], self._token)
+        check_room("jacobian", [(shape, shape_of(part), part) for part in parts], pieces)
+        self._spend("jacobian")
+        answers: list[Any] = []
+        for part, found in zip(parts, pulled(self, z, parts, pieces, True), strict=True):
+            full = (*shape, *shape_of(part))
+            if found is not None:
+                answers.append(Tensor._namespace.reshape(joined(found), full))
+            else:
+                blank = unconnected_gradients == "zero" or not math.prod(shape)
+                answers.append(zeros_like(part.tensor, full) if blank else None)
+        return rebuild(answers)
 
     def batch_jacobian(
         self,
@@ -64,24 +102,73 @@ class GradientTape(Tape):
         source: Any,
         unconnected_gradients: str = "none",
         chunk_size: int | str | None = "auto",
-    ) -> Any:
+    ) -> Tensor | None:
         """Return the Jacobian of each example: of target[i] with respect to source[i].
 
         The result has the shape (examples, rest of the target's, rest of the source's). It is
-        right if no example of the target depends on another of the source.
+        right if target[i] depends on source[i] only.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.asarray([[1.0, 2.0], [3.0, 4.0]])
+        >>> with wg.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = wg.sum(x**2, axis=1, keepdims=True)
+        >>> tape.batch_jacobian(y, x)
+        Tensor([[[2., 4.]],
+        <BLANKLINE>
+                [[6., 8.]]], dtype=float64)
         """
         self._check_asked("batch_jacobian", unconnected_gradients)
-        zero = unconnected_gradients == "zero"
-        return tape_batch_jacobian(self, target, source, zero, chunk_size)
+        z = _checked_target(target, "batch_jacobian")
+        part = part_of_tape(source, "batch_jacobian: source")
+        shape, inner = shape_of(z), shape_of(part)
+        if not shape or not inner or shape[0] != inner[0]:
+            raise ShapeError(
+                f"batch_jacobian: the target has shape {shape} and the source {inner}; both need a "
+                "first axis of the same length, that of the examples"
+            )
+        if z.selection is not None or part.selection is not None:
+            raise TypeError(
+                "batch_jacobian: takes whole tensors; write tape.jacobian for selections"
+            )
+        rest = math.prod(shape[1:])
+        pieces = chunks(rest, chunk_size, [z.node], self._token)
+        check_room("batch_jacobian", [(shape, inner[1:], part)], pieces)
+        self._spend("batch_jacobian")
+        (found,) = pulled(self, z, [part], pieces, True, one_hot_in_each)
+        full = (*shape, *inner[1:])
+        if found is None:
+            return (
+                zeros_like(part.tensor, full)
+                if unconnected_gradients == "zero" or not rest
+                else None
+            )
+        xp = Tensor._namespace
+        result: Tensor = xp.reshape(xp.moveaxis(joined(found), 0, 1), full)
+        return result
 
     def cost(self, target: Any, sources: Any) -> Cost:
-        """Return what `gradient` of the same arguments takes, structured and dense.
+        """Return the work of `gradient` with the same arguments, structured and dense.
 
         Nothing is computed, and the tape can still be asked for the gradient.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.ones(1000)
+        >>> with wg.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = wg.sin(x)[0]
+        >>> tape.cost(y, x)
+                       multiply-adds           bytes
+        structured                 2              16
+        dense                  2,000          16,000
         """
         self._check_unspent("cost")
         targets = [part_of_tape(t, "cost: target") for t in flatten(target)[0]]
-        places = [part_of_tape(s, "cost: source") for s in flatten(sources)[0] if s is not None]
+        parts = [part_of_tape(s, "cost: source") for s in flatten(sources)[0] if s is not None]
         seeds: dict[Node, ct.Region] = {}
         for part in targets:
             node = part.node
@@ -90,7 +177,22 @@ class GradientTape(Tape):
                 if part.selection is not None:
                     region = part.selection.region
                 seeds[node] = ct.around(seeds[node], region) if node in seeds else region
-        entries = ancestors(seeds, self._token)
-        nodes: set[Any] = {p.node for p in places if p.node is not None}
-        structured = estimate(entries, seeds, nodes, regions_of([p for p in places if p.node]))
-        return Cost(structured, estimate(entries, whole_seeds(seeds), nodes, {}, dense=True))
+        nodes = ancestors(seeds, self._token)
+        wanted: set[Any] = {p.node for p in parts if p.node is not None}
+        structured = estimate(nodes, seeds, wanted, regions_of([p for p in parts if p.node]))
+        return Cost(structured, estimate(nodes, whole_seeds(seeds), wanted, {}, dense=True))
+
+
+def _checked_target(target: Any, method: str) -> Part:
+    if isinstance(target, (list, tuple, dict)):
+        raise TypeError(
+            f"{method}: the target is a {type(target).__name__}; give one tensor, and ask for each "
+            "of several on a tape with persistent=True"
+        )
+    part = part_of_tape(target, f"{method}: target")
+    if not backends.is_inexact(part.tensor.dtype):
+        raise DtypeError(
+            f"{method}: the target has dtype {part.tensor.dtype}, which has no derivative; compute "
+            "it in floating point, for example with wg.astype(x, wg.float64)"
+        )
+    return part

@@ -12,8 +12,8 @@ from wengert.engine.batching import Batched, Level, opened
 from wengert.engine.errors import ShapeError, name_of
 from wengert.engine.record import lift
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.gradients import is_traced, like_given
-from wengert.trees import flatten, paths
+from wengert.transforms.gradients import as_tensor, like_given
+from wengert.trees import Rebuild, flatten, paths
 
 Axes = list[int | None]
 
@@ -80,55 +80,38 @@ def vmap(
             mapped.append(leaf)
         size = _size(mapped, axes, paths(args), what)
         first = next(leaf for leaf, axis in zip(leaves, axes, strict=True) if axis is not None)
-        if not chunk_size or size <= chunk_size:
-            found, form = _run(fun, mapped, axes, rebuild, kwargs, size, what, randomness)
-        else:
-            chunks = []
-            for start in range(0, size, chunk_size):
-                here = slice(start, min(start + chunk_size, size))
-                part = [m if a is None else m[here] for m, a in zip(mapped, axes, strict=True)]
-                results, form = _run(
-                    fun, part, axes, rebuild, kwargs, here.stop - start, what, randomness
-                )
-                chunks.append(results)
-            found = [Tensor._namespace.concat(parts) for parts in zip(*chunks, strict=True)]
+        chunks: list[list[Tensor]] = []
+        form: Rebuild = list
+        for start in range(0, size, chunk_size) if chunk_size and size else (0,):
+            here = slice(start, min(start + (chunk_size or size), size))
+            with opened(here.stop - start, randomness) as level:
+                inner = [
+                    leaf if axis is None else wrap(Batched(level, _part(leaf, here)))
+                    for leaf, axis in zip(mapped, axes, strict=True)
+                ]
+                results, form = flatten(fun(*rebuild(inner), **kwargs))
+                returned = f"{what}: the function returned"
+                chunks.append([collected(r, level, returned) for r in results])
+        concat = Tensor._namespace.concat
+        found = chunks[0] if len(chunks) == 1 else [*map(concat, zip(*chunks, strict=True))]
         answer = form(found)
         ends = _axes_of(out_axes, answer, f"{what}: out_axes", "result")
         placed = [_placed(y, end, what) for y, end in zip(found, ends, strict=True)]
         given = {id(leaf) for leaf in mapped}  # a function may return what it was given
-        return form(
-            [y if is_traced(y) else like_given(y, first, id(y) not in given) for y in placed]
-        )
+        return form([like_given(y, first, id(y) not in given) for y in placed])
 
     return on_examples
 
 
-def _run(
-    fun: Callable[..., Any],
-    leaves: list[Any],
-    axes: Axes,
-    rebuild: Callable[[list[Any]], Any],
-    kwargs: dict[str, Any],
-    size: int,
-    what: str,
-    randomness: str,
-) -> tuple[list[Tensor], Callable[[list[Any]], Any]]:
-    """Return the results of one call for `size` examples, the first axis counting them."""
-    with opened(size, randomness) as level:
-        inner = [
-            leaf if axis is None else wrap(Batched(level, leaf))
-            for leaf, axis in zip(leaves, axes, strict=True)
-        ]
-        results, form = flatten(fun(*rebuild(inner), **kwargs))
-        return [collected(r, level, f"{what}: the function returned") for r in results], form
+def _part(leaf: Tensor, here: slice) -> Tensor:
+    return leaf if here == slice(0, leaf.shape[0]) else leaf[here]
 
 
 def collected(value: Any, level: Level, what: str) -> Tensor:
     """Return a result for all examples of a level; one that is the same for all is repeated."""
     if value is None or isinstance(value, (str, bytes)):
         raise TypeError(f"{what} {value!r}; expected arrays or numbers, in any nest")
-    tensor = lift(value, what)
-    tensor = tensor if type(tensor) is Tensor else wrap(np.asarray(tensor))
+    tensor = as_tensor(value, what)
     raw = tensor._raw
     if type(raw) is Batched and raw.level is level:
         return raw.values
@@ -143,23 +126,19 @@ def _front(leaf: Any, axis: int, what: str) -> Tensor:
             f"{what} is {leaf!r:.60}, which has no axis of examples; write in_axes=None in its "
             "place if it is the same for all"
         )
-    if not -tensor.ndim <= axis < tensor.ndim:
-        raise np.exceptions.AxisError(
-            f"{what} has shape {tensor.shape}; in_axes says that its examples are along axis {axis}"
-        )
-    return tensor if axis % tensor.ndim == 0 else Tensor._namespace.moveaxis(tensor, axis, 0)
+    return _with_axis(tensor, axis, 0, axis, f"{what}: in_axes")
 
 
-def _size(mapped: list[Any], axes: Axes, places: list[Any], what: str) -> int:
+def _size(mapped: list[Any], axes: Axes, names: list[Any], what: str) -> int:
     sizes = {
-        str(place): leaf.shape[0]
-        for leaf, axis, place in zip(mapped, axes, places, strict=True)
+        str(name): leaf.shape[0]
+        for leaf, axis, name in zip(mapped, axes, names, strict=True)
         if axis is not None
     }
     if not sizes:
         raise ValueError(f"{what}: no argument has examples; in_axes is None for all of them")
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"argument{place} has {n}" for place, n in sizes.items())
+        told = ", ".join(f"argument{name} has {n}" for name, n in sizes.items())
         raise ShapeError(
             f"{what}: the numbers of examples differ: {told}; give all the same number, or write "
             "in_axes=None for what is the same for all"
@@ -173,11 +152,16 @@ def _placed(y: Tensor, end: int | None, what: str) -> Tensor:
             f"{what}: out_axes has None; a result has one value for each example, so write the "
             "axis to have them along"
         )
-    if not -y.ndim <= end < y.ndim:
+    return _with_axis(y, end, end, 0, f"{what}: out_axes")
+
+
+def _with_axis(tensor: Tensor, axis: int, to: int, start: int, what: str) -> Tensor:
+    """Return a tensor with the axis of examples moved, where one of the two positions is 0."""
+    if not -tensor.ndim <= axis < tensor.ndim:
         raise np.exceptions.AxisError(
-            f"{what}: out_axes is {end} for a result of shape {y.shape}, examples included"
+            f"{what} is {axis} for an array of shape {tensor.shape}, examples included"
         )
-    return y if end % y.ndim == 0 else Tensor._namespace.moveaxis(y, 0, end)
+    return tensor if axis % tensor.ndim == 0 else Tensor._namespace.moveaxis(tensor, start, to)
 
 
 def _axes_of_arguments(in_axes: Any, args: tuple[Any, ...], what: str) -> Axes:

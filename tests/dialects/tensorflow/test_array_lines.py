@@ -105,9 +105,6 @@ tf.zeros([2], int)
 tf.zeros([2], float)
 tf.cast([1.5], int)
 tf.cast([1], float)
-tf.TensorShape([2,3]).most_specific_compatible_shape([2,5])
-tf.TensorShape([2,3]).is_subtype_of(tf.TensorShape([2,None]))
-tf.TensorShape([2,3]).most_specific_compatible_shape([2])
 tf.TensorShape([2,3]) == 5
 tf.TensorShape([2,3]) == None
 tf.TensorShape([2]) == 2
@@ -381,10 +378,6 @@ tf.reshape(tf.constant([1.0, 2.0]), (2, 1)) @ tf.reshape(tf.constant([3.0, 4.0])
 tf.get_static_value(tf.constant([1, 2])).tolist()
 tf.get_static_value([1, 2])
 tf.get_static_value(tf.Variable(1.0))
-tf.parallel_stack([tf.constant([1.0]), tf.constant([2.0])])
-tf.parallel_stack([1.0, 2.0])
-tf.shape_n([tf.ones([1, 2])])
-tf.bitcast(tf.constant(1.0), tf.int32).numpy()
 tf.saturate_cast(300, tf.uint8)
 tf.reverse_sequence([[1,2,3],[4,5,6]], [2,3], seq_axis=1)
 tf.one_hot([[0, 2], [1, -1]], 3, axis=-1).shape
@@ -423,13 +416,6 @@ tf.split([1.,2.,3.], tf.constant(3))
 tf.as_dtype(int)
 len(tf.Variable([1.0]))
 tf.IndexedSlices(tf.constant([1.]), tf.constant([0]), tf.constant([2])) * 2.0
-tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15], [0.0, 5.0], nbins=5)
-tf.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0, 15], [0.0, 5.0], nbins=5)
-tf.histogram_fixed_width([[1, 2], [3, 4]], [0, 5], 5)
-tf.histogram_fixed_width([1.0], [0.0, 5.0], 3, tf.int64)
-tf.histogram_fixed_width_bins([0.5], [5.0, 0.0])
-tf.histogram_fixed_width([1.0], [0.0, 5.0], 0)
-tf.is_symbolic_tensor(tf.constant(1.0))
 tf.Variable(1.0, aggregation=tf.VariableAggregation.MEAN).aggregation.name
 tf.Variable(1.0, synchronization=tf.VariableSynchronization.ON_READ).trainable
 tf.Variable(1.0).synchronization.name
@@ -456,9 +442,6 @@ tf.unique([3.,np.nan,3.,np.nan])
 tf.unique(tf.constant([],tf.int32))
 tf.unique([True,False,True])
 tf.unique([3,1,3],out_idx=tf.int64)
-tf.histogram_fixed_width([.1,.3,.6,.7,.9],[0.,1.],10)
-tf.histogram_fixed_width_bins([.1,.3,.6,.7,.9],[0.,1.],10)
-tf.histogram_fixed_width([1,2,3],[0,10])
 tf.searchsorted([[1,3,5],[2,4,6]],[[3,4],[1,7]])
 tf.searchsorted([1,2,3],[[1,2],[3,4]])
 tf.searchsorted([1.,2.],[1,2])
@@ -614,12 +597,8 @@ tf.get_static_value(3)
 tf.no_op()
 tf.group(x)
 tf.grad_pass_through(tf.round)(x)
-tf.parallel_stack([x,x])
 tf.saturate_cast(x*1e20,tf.int32)
 tf.saturate_cast(-1,tf.uint8)
-tf.bitcast(tf.constant([1,2],tf.int32),tf.float32)
-tf.bitcast(u8,tf.int8)
-tf.bitcast(x,tf.float64)
 """
 
 

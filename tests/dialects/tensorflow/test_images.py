@@ -57,8 +57,6 @@ PROGRAMS |= {
     "resize number": plain_image("resize", PHOTO, 3),
     "resize zero": plain_image("resize", PHOTO, [0, 3]),
     "resize method": plain_image("resize", PHOTO, [3, 3], "foo"),
-    "with pad": image("resize_with_pad", 9, 9),
-    "with pad 2": image("resize_with_pad", 5, 9),
     "crop or pad": image("resize_with_crop_or_pad", 5, 9),
     "crop or pad 2": image("resize_with_crop_or_pad", 11, 3),
     "central crop": image("central_crop", 0.5),
@@ -84,10 +82,6 @@ PROGRAMS |= {
     "gray bytes": plain_image("rgb_to_grayscale", BYTES),
     "gray f64": plain_image("rgb_to_grayscale", PHOTO.astype("d")),
     "to rgb": plain_image("grayscale_to_rgb", PHOTO[..., :1]),
-    "yuv": image("rgb_to_yuv"),
-    "yuv back": image("yuv_to_rgb"),
-    "yiq": image("rgb_to_yiq"),
-    "yiq back": image("yiq_to_rgb"),
     "brightness": image("adjust_brightness", 0.3),
     "brightness bytes": plain_image("adjust_brightness", BYTES, 0.3),
     "contrast": plain_image("adjust_contrast", PHOTO, 1.7),
@@ -125,7 +119,6 @@ PROGRAMS |= {
     "random_crop": lambda tf: tf.image.random_crop(PHOTO, [1, 3, 3, 3]).shape,
     "random_crop large": lambda tf: tf.image.random_crop(PHOTO, [1, 30, 3, 3]),
     "random_flip": lambda tf: tf.reduce_sum(tf.image.random_flip_left_right(PHOTO)),
-    "random_brightness": lambda tf: tf.image.random_brightness(PHOTO, -1.0),
 }
 
 

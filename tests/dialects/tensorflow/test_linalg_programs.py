@@ -304,8 +304,7 @@ def overlapping_frames(tf):
         tape.watch(frames)
         y = tf.signal.overlap_and_add(frames * window, 4)
         loss = tf.reduce_sum(y**2)
-    back = tf.signal.inverse_mdct(tf.signal.mdct(x, 8))
-    return frames.shape, y, tape.gradient(loss, frames), tf.signal.mdct(x, 8, norm="ortho"), back
+    return frames.shape, y, tape.gradient(loss, frames)
 
 
 @program

@@ -54,7 +54,7 @@ def test_rounding_in_single_precision_is_no_difference() -> None:
     assert random_programs.difference(near, right)
     assert not random_programs.difference(near, right, single=True)
     assert random_programs.difference(far, right, single=True)
-    found = [random_programs.written(seed, (ours,), FUNCTIONS)[0] for seed in range(80)]
+    found = [random_programs.written(seed, (ours,), FUNCTIONS)[0] for seed in range(200)]
     casts = [p for p in found if any("tf.cast(" in line for line in p.statements)]
     assert casts and all(p.single for p in casts)
     assert not all(p.single for p in found)

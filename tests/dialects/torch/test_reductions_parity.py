@@ -285,11 +285,6 @@ VALUES = [
     "torch.histc(x,4,3,1)",
     "torch.histc(i,4)",
     "torch.histc(torch.ones(3),4)",
-    "torch.histogram(x,4)",
-    "torch.histogram(x,bins=4,range=(0.,10.))",
-    "torch.histogram(x,torch.tensor([0.,1.,5.]))",
-    "torch.histogram(x,4,weight=x,density=True)",
-    "torch.histogram(i,4)",
     "torch.isin(x,torch.tensor([1.,2.]))",
     "torch.isin(x,2)",
     "torch.isin(2,i)",
@@ -469,7 +464,6 @@ MORE = [
     "torch.cov(x, aweights=torch.tensor([1.0]))",
     "torch.isin(1, 2)",
     "torch.histc(x, 0)",
-    "torch.histogram(x, 0)",
     "torch.bincount(torch.tensor([1, 2]), torch.tensor([1.0]))",
     # values that are not finite
     "torch.tensor([1.0, nan, 3.0]).max()",
@@ -523,7 +517,6 @@ MORE = [
     "x.sum((1,))",
     "x.var(dim=(0,), keepdim=True)",
     "x.std([0, 1])",
-    "torch.histogramdd(x.T, bins=[2, 2])",
 ]
 
 #: Expressions of leaves, differentiated twice.

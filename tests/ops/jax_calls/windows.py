@@ -19,10 +19,8 @@ def _hi(length: Any, kernel: Any, size: Any, stride: Any, offset: Any, dilation:
     ]
 
 
-def _convolve(
-    x: Any, w: Any, bias: Any = None, *, size: Any, stride: Any, offset: Any, dilation: Any,
-    groups: int,
-) -> Any:  # fmt: skip
+def _convolve(x: Any, w: Any, bias: Any = None, *, size: Any, geometry: Any, groups: int) -> Any:
+    stride, _, dilation = geometry
     dtype = jnp.result_type(x, w)
     if 0 in (*x.shape, *w.shape):
         z = jnp.zeros((x.shape[0], w.shape[0], *size), dtype)
@@ -31,7 +29,7 @@ def _convolve(
             x.astype(dtype),
             w.astype(dtype),
             stride,
-            _hi(x.shape[2:], w.shape[2:], size, stride, offset, dilation),
+            _hi(x.shape[2:], w.shape[2:], size, *geometry),
             rhs_dilation=dilation,
             feature_group_count=groups,
         )
@@ -61,10 +59,8 @@ def _convolve_weight(x: Any, z: Any, *, size: Any, groups: int, **geometry: Any)
     )  # fmt: skip
 
 
-def _pooled(
-    x: Any, start: Any, reduce: Any, kernel: Any, size: Any, stride: Any, offset: Any,
-    dilation: Any,
-) -> Any:  # fmt: skip
+def _pooled(x: Any, start: Any, reduce: Any, kernel: Any, size: Any, geometry: Any) -> Any:
+    stride, _, dilation = geometry
     lead = x.ndim - len(size)
     lengths = x.shape[lead:]
     return lax.reduce_window(
@@ -73,7 +69,7 @@ def _pooled(
         reduce,
         (*(1,) * lead, *kernel),
         (*(1,) * lead, *stride),
-        ((0, 0),) * lead + tuple(_hi(lengths, kernel, size, stride, offset, dilation)),
+        ((0, 0),) * lead + tuple(_hi(lengths, kernel, size, *geometry)),
         window_dilation=(*(1,) * lead, *dilation),
     )
 
@@ -84,22 +80,21 @@ def _window_sum(x: Any, **params: Any) -> Any:
 
 def _max_pool(x: Any, ties: str, **params: Any) -> Any:
     """Return the largest of each window; JAX cannot differentiate a window with gaps."""
-    if set(params["dilation"]) == {1} and min(_hi_ends(x, **params)) >= 0:
+    if set(params["geometry"].dilation) == {1} and min(_hi_ends(x, **params)) >= 0:
         return _pooled(x, -np.inf, lax.max, **params)
     count = len(params["size"])
     windows = _windows(x, blank=-np.inf, **params)
     return jnp.max(windows, axis=tuple(range(windows.ndim - 2 * count, windows.ndim - count)))
 
 
-def _hi_ends(x: Any, kernel: Any, size: Any, **geometry: Any) -> list[int]:
+def _hi_ends(x: Any, kernel: Any, size: Any, geometry: Any) -> list[int]:
     lengths = x.shape[x.ndim - len(size) :]
-    return [hi for _, hi in _hi(lengths, kernel, size, **geometry)]
+    return [hi for _, hi in _hi(lengths, kernel, size, *geometry)]
 
 
-def _windows(
-    x: Any, kernel: Any, size: Any, stride: Any, offset: Any, dilation: Any, blank: Any = 0
-) -> Any:
+def _windows(x: Any, kernel: Any, size: Any, geometry: Any, blank: Any = 0) -> Any:
     """Return windows as (..., *kernel, *size), by reading each position of x."""
+    stride, offset, dilation = geometry
     count = len(size)
     lead = x.ndim - count
     shape = x.shape[lead:]

@@ -6,7 +6,7 @@ import builtins
 from builtins import dict, list, tuple  # noqa: UP029
 from typing import Any
 
-from wengert.dialects.autograd.borders import missing, values
+from wengert.dialects.autograd.borders import values
 from wengert.ops.numpy.ufuncs import is_tensor
 
 
@@ -23,7 +23,3 @@ def type(value: Any) -> Any:
 
 
 __all__ = ["dict", "isinstance", "list", "tuple", "type"]
-
-
-def __getattr__(name: str) -> Any:
-    raise missing(__name__, name, __all__)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
-from wengert.dialects.autograd.borders import conjugated, is_complex, settled
+from wengert.dialects.autograd.borders import conjugated, is_complex, settled, tensor_of
 from wengert.dialects.autograd.vspaces import vspace
 from wengert.engine.errors import name_of
-from wengert.engine.record import lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.transforms import forward, jacobians
+from wengert.transforms.checkpoint import checkpoint
 from wengert.transforms.gradients import Call
 from wengert.trees import flatten, map_leaves
 
@@ -31,36 +31,32 @@ def of_arguments(operator: Function) -> Function:
     """
 
     def on_functions(fun: Function, argnum: Any = 0, *more: Any, **named: Any) -> Function:
-        if type(argnum) not in (int, tuple, list):
+        name, single = name_of(fun), type(argnum) is int
+        positions = (argnum,) if single else argnum
+        if type(positions) not in (tuple, list):
             raise TypeError(
-                f"{operator.__name__}({name_of(fun)}): argnum={argnum!r}; expected the position of "
-                "an argument, or a tuple of positions"
+                f"{operator.__name__}({name}): argnum={argnum!r}; expected the position of an "
+                "argument, or a tuple of positions"
             )
 
         def on_arguments(*args: Any, **kwargs: Any) -> Any:
-            positions = (argnum,) if isinstance(argnum, int) else tuple(argnum)
-            for position in positions:
-                if not -len(args) <= position < len(args):
-                    raise TypeError(
-                        f"{on_arguments.__name__}: called with {len(args)} positional arguments"
-                    )
+            if not all(-len(args) <= position < len(args) for position in positions):
+                raise TypeError(
+                    f"{on_arguments.__name__}: called with {len(args)} positional arguments"
+                )
 
             def of_one(x: Any) -> Any:
                 given = list(args)
-                for position, part in zip(
-                    positions, (x,) if isinstance(argnum, int) else x, strict=True
-                ):
+                for position, part in zip(positions, (x,) if single else x, strict=True):
                     given[position] = part
                 return fun(*given, **kwargs)
 
-            of_one.__name__ = name_of(fun)
-            x = args[argnum] if isinstance(argnum, int) else tuple(args[p] for p in positions)
-            return operator(of_one, x, *more, **named)
+            of_one.__name__ = name
+            x = tuple(args[position] for position in positions)
+            return operator(of_one, x[0] if single else x, *more, **named)
 
-        on_arguments.__name__ = f"{operator.__name__}_of_{name_of(fun)}_wrt_argnum_{argnum}"
-        on_arguments.__doc__ = (
-            f"Return {operator.__name__} of {name_of(fun)} with respect to argument {argnum}."
-        )
+        on_arguments.__name__ = f"{operator.__name__}_of_{name}_wrt_argnum_{argnum}"
+        on_arguments.__doc__ = f"Return {operator.__name__} of {name} by argument {argnum}."
         return on_arguments
 
     on_functions.__name__ = on_functions.__qualname__ = operator.__name__
@@ -71,8 +67,8 @@ def of_arguments(operator: Function) -> Function:
 # -- reverse mode -----------------------------------------------------------------------------
 
 
-def _called(fun: Function, x: Any, what: str, has_aux: bool = False, again: bool = False) -> Call:
-    """Return one call of `fun` under a tape, its result made tensors."""
+def _call(fun: Function, x: Any, what: str, has_aux: bool = False, again: bool = False) -> Call:
+    """Return one call of `fun` under a tape, with tensors for its result."""
     call = Call(fun, 0, has_aux, (x,), {}, what, persistent=again)
     call.result = map_leaves(lambda leaf: _floating(leaf, call.what), call.result)
     call.check_connected(flatten(call.result)[0])
@@ -80,10 +76,7 @@ def _called(fun: Function, x: Any, what: str, has_aux: bool = False, again: bool
 
 
 def _floating(leaf: Any, what: str) -> Tensor:
-    if leaf is None or isinstance(leaf, (str, bytes)):
-        raise TypeError(f"{what}: the function returned {leaf!r}; expected arrays or numbers")
-    lifted = lift(leaf, what)
-    tensor = lifted if type(lifted) is Tensor else wrap(np.asarray(lifted))
+    tensor = tensor_of(leaf, what)
     if backends.is_inexact(tensor.dtype):
         return tensor
     return wrap(np.asarray(tensor.numpy(), dtype=np.float64))
@@ -120,12 +113,8 @@ def make_vjp(fun: Function, x: Any) -> tuple[Function, Any]:
     >>> vjp(np.array([1.0, 2.0]))
     array([1., 2.])
     """
-    call = _called(fun, x, "make_vjp", again=True)
-
-    def vjp(g: Any) -> Any:
-        return _pulled(call, g)
-
-    return vjp, _answer(call)
+    call = _call(fun, x, "make_vjp", again=True)
+    return lambda g: _pulled(call, g), _answer(call)
 
 
 @of_arguments
@@ -146,7 +135,7 @@ def grad(fun: Function, x: Any) -> Any:
     >>> grad(lambda x: np.sum(np.tanh(x)))(np.zeros(3))
     array([1., 1., 1.])
     """
-    call = _called(fun, x, "grad")
+    call = _call(fun, x, "grad")
     _one_real_number(call)
     return _pulled(call)
 
@@ -154,7 +143,7 @@ def grad(fun: Function, x: Any) -> Any:
 @of_arguments
 def value_and_grad(fun: Function, x: Any) -> tuple[Any, Any]:
     """Return a function that gives (fun's value, its gradient)."""
-    call = _called(fun, x, "value_and_grad")
+    call = _call(fun, x, "value_and_grad")
     _one_real_number(call)
     value = _answer(call)
     return value, _pulled(call)
@@ -163,7 +152,7 @@ def value_and_grad(fun: Function, x: Any) -> tuple[Any, Any]:
 @of_arguments
 def grad_and_aux(fun: Function, x: Any) -> tuple[Any, Any]:
     """Return a function that gives (gradient, aux), of a `fun` that returns (value, aux)."""
-    call = _called(fun, x, "grad_and_aux", has_aux=True)
+    call = _call(fun, x, "grad_and_aux", has_aux=True)
     return _pulled(call), settled(call.outward(call.aux))
 
 
@@ -173,7 +162,7 @@ def elementwise_grad(fun: Function, x: Any) -> Any:
 
     If each element of the result depends on the same element of x only, that is its derivative.
     """
-    call = _called(fun, x, "elementwise_grad")
+    call = _call(fun, x, "elementwise_grad")
     if any(is_complex(leaf) for leaf in flatten(call.result)[0]):
         raise TypeError(f"{call.what} only applies to functions that return real numbers")
     return _pulled(call)
@@ -210,8 +199,8 @@ def multigrad_dict(fun: Function) -> Function:
             renewed = inspect.BoundArguments(signature, OrderedDict(given))
             return fun(*renewed.args, **renewed.kwargs)
 
-        found = grad(of_dict)(dict(bound.arguments))
-        return OrderedDict((name, found[name]) for name in bound.arguments)
+        by_name = grad(of_dict)(dict(bound.arguments))
+        return OrderedDict((name, by_name[name]) for name in bound.arguments)
 
     return gradients
 
@@ -264,32 +253,28 @@ def make_hvp(fun: Function, x: Any) -> Any:
     return make_vjp(grad(fun))(x)
 
 
+def _weighted(fun: Function) -> Function:
+    """Return fun's product with a tensor, which is the last argument."""
+
+    def product(*args: Any, **kwargs: Any) -> Any:
+        *args, tensor = args  # type: ignore[assignment]
+        return np.tensordot(tensor, fun(*args, **kwargs), np.ndim(tensor))
+
+    product.__name__ = name_of(fun)
+    return product
+
+
 def hessian_tensor_product(fun: Function, argnum: int = 0) -> Function:
     """Return a function of (*args, tensor) that gives the product of the Hessian with it."""
-    gradient = grad(fun, argnum)
-
-    def along(*args: Any, **kwargs: Any) -> Any:
-        *args, vector = args  # type: ignore[assignment]
-        return np.tensordot(gradient(*args, **kwargs), vector, np.ndim(vector))
-
-    along.__name__ = name_of(fun)
-    return grad(along, argnum)
-
-
-hessian_vector_product = hessian_tensor_product
+    return grad(_weighted(grad(fun, argnum)), argnum)
 
 
 def tensor_jacobian_product(fun: Function, argnum: int = 0) -> Function:
     """Return a function of (*args, tensor) that gives the product of it with the Jacobian."""
-
-    def weighted(*args: Any, **kwargs: Any) -> Any:
-        *args, vector = args  # type: ignore[assignment]
-        return np.tensordot(vector, fun(*args, **kwargs), axes=np.ndim(vector))
-
-    weighted.__name__ = name_of(fun)
-    return jacobian(weighted, argnum)
+    return jacobian(_weighted(fun), argnum)
 
 
+hessian_vector_product = hessian_tensor_product
 vector_jacobian_product = tensor_jacobian_product
 
 
@@ -328,12 +313,8 @@ def make_jvp_reversemode(fun: Function, x: Any) -> Function:
     return make_vjp(vjp)(vspace(y).zeros())[0]
 
 
-def _half_of_squares(x: Any) -> Any:
-    return 0.5 * np.sum(x**2, axis=-1)
-
-
 def make_ggnvp(
-    f: Function, g: Function = _half_of_squares, f_argnum: int | Sequence[int] = 0
+    f: Function, g: Function = lambda x: 0.5 * np.sum(x**2, axis=-1), f_argnum: Any = 0
 ) -> Function:
     """Return a function that gives ggnvp: products with the Gauss-Newton matrix of g(f(x))."""
 
@@ -347,33 +328,9 @@ def make_ggnvp(
     return ggnvp_at(f, f_argnum)
 
 
-def checkpoint(fun: Function) -> Function:
-    """Return a function like `fun` that keeps only its inputs, and runs again for a gradient."""
-    from wengert.transforms.checkpoint import checkpoint
-
-    return checkpoint(fun)
-
-
 __all__ = [
-    "checkpoint",
-    "deriv",
-    "egrad",
-    "elementwise_grad",
-    "grad",
-    "grad_and_aux",
-    "grad_named",
-    "hessian",
-    "hessian_tensor_product",
-    "hessian_vector_product",
-    "holomorphic_grad",
-    "jacobian",
-    "make_ggnvp",
-    "make_hvp",
-    "make_jvp",
-    "make_jvp_reversemode",
-    "make_vjp",
-    "multigrad_dict",
-    "tensor_jacobian_product",
-    "value_and_grad",
-    "vector_jacobian_product",
-]
+    "checkpoint", "deriv", "egrad", "elementwise_grad", "grad", "grad_and_aux", "grad_named",
+    "hessian", "hessian_tensor_product", "hessian_vector_product", "holomorphic_grad", "jacobian",
+    "make_ggnvp", "make_hvp", "make_jvp", "make_jvp_reversemode", "make_vjp", "multigrad_dict",
+    "tensor_jacobian_product", "value_and_grad", "vector_jacobian_product",
+]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.autograd.borders import conjugated, missing, values
+from wengert.dialects.autograd.borders import conjugated, tensor_of, values
 from wengert.dialects.autograd.vspaces import VSpace, vspace
 from wengert.engine.batching import Batched, Level, highest, outside
 from wengert.engine.cotangents import Block
@@ -26,77 +26,80 @@ Function = Callable[..., Any]
 
 
 class Arguments:
-    """What one call of a primitive was given, with tensors taken out of it."""
+    """The arguments of one call of a primitive, with the tensors taken out of them."""
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.kwargs = kwargs
         self.tensors: list[Tensor] = []
         #: for each tensor, which argument it is in
         self.argnums: list[int] = []
-        #: how to put each argument together
-        self.parts: list[tuple[Any, Any]] = []
-        #: how to put the results together; the call finds out
+        #: each argument, or its leaves, how to rebuild it, and the positions of tensors in it
+        self.args: list[Any] = list(args)
+        self.parts: dict[int, tuple[list[Any], Any, list[int]]] = {}
+        #: how to rebuild the results; the call sets it
         self.rebuild: Any = None
         for argnum, arg in enumerate(args):
             leaves, rebuild = flatten(arg)
-            places = [i for i, leaf in enumerate(leaves) if type(_tensor(leaf)) is Tensor]
-            self.tensors += [_tensor(leaves[i]) for i in places]
-            self.argnums += [argnum] * len(places)
-            for i in places:  # a node must not hold tensors, which lead to nodes
-                leaves[i] = None
-            self.parts.append((None, (leaves, rebuild, places)) if places else (arg, None))
+            positions = [i for i, leaf in enumerate(leaves) if type(_tensor(leaf)) is Tensor]
+            if positions:
+                self.tensors += [_tensor(leaves[i]) for i in positions]
+                self.argnums += [argnum] * len(positions)
+                for i in positions:  # a node must not hold tensors, which lead to nodes
+                    leaves[i] = None
+                self.parts[argnum] = leaves, rebuild, positions
+                self.args[argnum] = None
 
     def filled(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the arguments with arrays in the tensors' places."""
-        supply = iter(arrays)
-        filled = []
-        for arg, parts in self.parts:
-            if parts is None:
-                filled.append(arg)
-                continue
-            leaves, rebuild, places = parts
+        """Return the arguments with arrays in place of the tensors."""
+        supply, args = iter(arrays), list(self.args)
+        for argnum, (leaves, rebuild, positions) in self.parts.items():
             renewed = list(leaves)
-            for i in places:
+            for i in positions:
                 renewed[i] = next(supply)
-            filled.append(rebuild(renewed))
-        return tuple(filled)
+            args[argnum] = rebuild(renewed)
+        return tuple(args)
 
     def picked(self, argnum: int, tree: Any) -> list[Any]:
-        """Return those parts of something like an argument that are in its tensors' places."""
-        _, parts = self.parts[argnum]
+        """Return the leaves of a nest like an argument at the positions of its tensors."""
+        expected, _, positions = self.parts[argnum]
         if tree is None:
-            return [None] * len(parts[2])
+            return [None] * len(positions)
         leaves = flatten(tree)[0]
-        if len(leaves) != len(parts[0]):
+        if len(leaves) != len(expected):
             raise RuleError(
                 f"a rule returned {len(leaves)} arrays for argument {argnum}, which has "
-                f"{len(parts[0])}; return a nest like it"
+                f"{len(expected)}; return a nest like it"
             )
-        return [leaves[i] for i in parts[2]]
+        return [leaves[i] for i in positions]
+
+    def seen(self, y: Any, arrays: Any) -> tuple[Any, tuple[Any, ...]]:
+        """Return the result and the arguments as a rule sees them."""
+        answer = self.rebuild([_seen(part) for part in (y if type(y) is tuple else [y])])
+        return answer, self.filled([_seen(a) for a in arrays])
 
 
 def _tensor(leaf: Any) -> Any:
     return lift(leaf, "primitive") if hasattr(type(leaf), "__wengert_tensor__") else leaf
 
 
-def _scalar_or_array(raw: Any) -> Any:
-    """Return a raw array as a rule sees it: read-only, and a scalar where no axes are."""
-    if type(raw) is not np.ndarray:
-        return raw
-    if not raw.shape:
-        return raw[()]
-    view = raw.view()
+def _seen(value: Any) -> Any:
+    """Return a value as a rule sees it: a tensor only where a tape records what the rule does.
+
+    Other arrays are read-only, and scalars if they have no axes.
+    """
+    if type(value) is Tensor:
+        if is_traced(value) or type(value._raw) is Batched:
+            return value
+        value = value._raw
+    if type(value) is not np.ndarray or not value.shape:
+        return value[()] if type(value) is np.ndarray else value
+    view = value.view()
     view.flags.writeable = False
     return view
 
 
-def _seen(value: Any) -> Any:
-    """Return what a rule sees of a value: a tensor only where a tape records what it does."""
-    if type(value) is not Tensor:
-        return _scalar_or_array(value)
-    if is_traced(value) or type(value._raw) is Batched:
-        return value
-    return _scalar_or_array(value._raw)
+def _reads(xp: Any, g: Any, y: Any, arrays: Any, position: Any, given: Any) -> Any:
+    """Name in its parameters what a primitive keeps; `Primitive.pull` is what is called."""
 
 
 class Primitive(Op):
@@ -112,11 +115,8 @@ class Primitive(Op):
         self.vjps: Function | None = None
         self.jvps: Function | None = None
 
-        def rule(xp: Any, g: Any, y: Any, arrays: Any, position: Any, given: Any) -> Any:
-            raise AssertionError("pull is called instead")
-
         super().__init__(
-            name_of(function), ["arrays"], self._compute, [rule], ["given"], variadic=True
+            name_of(function), ["arrays"], self._compute, [_reads], ["given"], variadic=True
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -150,13 +150,7 @@ class Primitive(Op):
                 f"{self.name}: its result depends on a recorded tensor that is no argument, so no "
                 "derivative would reach it; pass it as an argument"
             )
-        if leaf is None or isinstance(leaf, (str, bytes)):
-            raise TypeError(
-                f"{self.name}: a primitive returned {leaf!r}; expected arrays or numbers, in any "
-                "nest of lists, tuples and dicts"
-            )
-        lifted = lift(leaf, self.name)
-        return lifted._raw if type(lifted) is Tensor else np.asarray(lifted)
+        return tensor_of(leaf, self.name)._raw
 
     # -- reverse ------------------------------------------------------------------------------
 
@@ -167,21 +161,16 @@ class Primitive(Op):
         y, arrays, _, given = edges[0][2]
         g = g.todense(xp) if type(g) is Block else g
         positions = [position for _, position, _ in node.edges]
-        found = self._answers(xp, g, y, arrays, given, positions)
-        return [found[position] for _, position, _ in edges]
-
-    def _answers(
-        self, xp: Any, g: Any, y: Any, arrays: Any, given: Arguments, positions: list[int]
-    ) -> dict[int, Any]:
-        """Return the cotangents of the tensors at some positions."""
         on_tensors = xp is Tensor._namespace
         parts = [g, y] if type(g) is not list else [*g, *y]
         raws = [t._raw for t in (*parts, *arrays) if type(t) is Tensor]
         level = highest(raws, {}) if on_tensors else None
         if level is None:
-            found = self._asked(g, y, arrays, given, positions)
-            return {p: _as_array(c, on_tensors) for p, c in found.items()}
-        return self._for_examples(level, g, y, arrays, given, positions)
+            asked = self._asked(g, y, arrays, given, positions)
+            cotangents = {p: _as_array(c, on_tensors) for p, c in asked.items()}
+        else:
+            cotangents = self._for_examples(level, g, y, arrays, given, positions)
+        return [cotangents[position] for _, position, _ in edges]
 
     def _for_examples(
         self, level: Level, g: Any, y: Any, arrays: Any, given: Arguments, positions: list[int]
@@ -207,14 +196,12 @@ class Primitive(Op):
                 self._asked(example(g, i), example(y, i), example(arrays, i), given, positions)
                 for i in range(level.size)
             ]
-            xp = Tensor._namespace
-            stacked = {
+            return {
                 p: None
                 if rows[0][p] is None
-                else xp.stack([_as_array(row[p], on_tensors=True) for row in rows])
+                else wrap(Batched(level, Tensor._namespace.stack([_as_array(r[p]) for r in rows])))
                 for p in positions
             }
-        return {p: c if c is None else wrap(Batched(level, c)) for p, c in stacked.items()}
 
     def _asked(
         self, g: Any, y: Any, arrays: Any, given: Arguments, positions: list[int]
@@ -224,8 +211,7 @@ class Primitive(Op):
             raise NoRuleError(
                 f"{self.name}: this primitive has no rule for cotangents; write defvjp"
             )
-        args = given.filled([_seen(a) for a in arrays])
-        answer = given.rebuild([_seen(part) for part in (y if type(y) is tuple else [y])])
+        answer, args = given.seen(y, arrays)
         parts = [
             np.zeros(np.shape(a)) if w is None else _seen(w)  # None: an integer result
             for w, a in (zip(g, y, strict=True) if type(g) is list else [(g, y)])
@@ -255,8 +241,7 @@ class Primitive(Op):
                 "take the derivative in reverse"
             )
         y, arrays, _, given = edges[0][2]
-        args = given.filled([_seen(a) for a in arrays])
-        answer = given.rebuild([_seen(part) for part in (y if type(y) is tuple else [y])])
+        answer, args = given.seen(y, arrays)
         moving = {
             position: _seen(t.todense(xp) if type(t) is Block else t) for _, position, _, t in edges
         }
@@ -264,18 +249,16 @@ class Primitive(Op):
         tangents = given.filled(
             [moving[p] if p in moving else np.zeros(a.shape, a.dtype) for p, a in enumerate(arrays)]
         )
-        found = self.jvps(argnums, [tangents[n] for n in argnums], answer, args, given.kwargs)
-        on_tensors = xp is Tensor._namespace
-        parts = [_as_array(part, on_tensors) for part in flatten(found)[0]]
+        tangent = self.jvps(argnums, [tangents[n] for n in argnums], answer, args, given.kwargs)
+        parts = [_as_array(part, xp is Tensor._namespace) for part in flatten(tangent)[0]]
         return parts if type(node.shape) is list else parts[0]
 
 
-def _as_array(value: Any, on_tensors: bool) -> Any:
+def _as_array(value: Any, on_tensors: bool = True) -> Any:
     """Return a rule's answer as the sweep carries it."""
     if value is None:
         return None
-    lifted = lift(value, "primitive")
-    tensor = lifted if type(lifted) is Tensor else wrap(np.asarray(lifted))
+    tensor = tensor_of(value, "primitive")
     return tensor if on_tensors else tensor._raw
 
 
@@ -342,33 +325,34 @@ def defvjp(fun: Any, *vjpmakers: Function | None, argnums: Iterable[int] | None 
     None stands for a derivative of zero. `argnums` says which arguments the rules are for; without
     it, the first ones.
     """
-    rules = _by_argnum(vjpmakers, argnums, "defvjp")
-    op = _op_of(fun, "defvjp")
+    rule_of = _by_argnum(fun, vjpmakers, argnums, "defvjp")
 
-    def vjps(asked: Sequence[int], ans: Any, args: Any, kwargs: Any) -> Function:
-        pulls = []
-        for argnum in asked:
-            _check_rule(op, rules, argnum, "defvjp")
-            make = rules[argnum]
-            pulls.append(None if make is None else make(ans, *args, **kwargs))
-        return lambda g: [None if pull is None else pull(g) for pull in pulls]
+    def vjpmaker(argnum: int, ans: Any, args: Any, kwargs: Any) -> Function:
+        make = rule_of(argnum)
+        return (lambda g: None) if make is None else make(ans, *args, **kwargs)
 
-    op.vjps = vjps
+    defvjp_argnum(fun, vjpmaker)
 
 
-def _by_argnum(rules: Sequence[Any], argnums: Iterable[int] | None, what: str) -> dict[int, Any]:
+def _by_argnum(
+    fun: Any, rules: Sequence[Any], argnums: Iterable[int] | None, what: str
+) -> Callable[[int], Any]:
+    """Return the function from an argument's position to its rule."""
+    name = _op_of(fun, what).name
     for rule in rules:
         if rule is not None and rule != "same" and not callable(rule):
             raise TypeError(f"{what}: got the rule {rule!r}; expected a function, or None for zero")
-    return dict(zip(itertools.count() if argnums is None else argnums, rules, strict=False))
+    by_argnum = dict(zip(itertools.count() if argnums is None else argnums, rules, strict=False))
 
+    def rule_of(argnum: int) -> Any:
+        if argnum not in by_argnum:
+            raise NoRuleError(
+                f"{name}: there is no derivative by argument {argnum}; give {what} a rule for it, "
+                "or None if the derivative is zero"
+            )
+        return by_argnum[argnum]
 
-def _check_rule(op: Primitive, rules: dict[int, Any], argnum: int, what: str) -> None:
-    if argnum not in rules:
-        raise NoRuleError(
-            f"{op.name}: there is no derivative by argument {argnum}; give {what} a rule for it, "
-            "or None if the derivative is zero"
-        )
+    return rule_of
 
 
 # -- rules for tangents -----------------------------------------------------------------------
@@ -383,9 +367,10 @@ def defjvp_argnum(fun: Any, jvpmaker: Function) -> None:
     """Give a primitive one rule: (argnum, tangent, ans, args, kwargs) -> tangent; they add up."""
 
     def jvps(argnums: Any, tangents: Any, ans: Any, args: Any, kwargs: Any) -> Any:
-        return _total(
-            [jvpmaker(n, t, ans, args, kwargs) for n, t in zip(argnums, tangents, strict=True)]
+        first, *more = (
+            jvpmaker(n, t, ans, args, kwargs) for n, t in zip(argnums, tangents, strict=True)
         )
+        return functools.reduce(vspace(first).add, more, first)
 
     _op_of(fun, "defjvp_argnum").jvps = jvps
 
@@ -395,35 +380,26 @@ def defjvp(fun: Any, *jvpfuns: Function | str | None, argnums: Iterable[int] | N
 
     None stands for zero, and "same" for the function itself, with the tangent for the argument.
     """
-    rules = _by_argnum(jvpfuns, argnums, "defjvp")
-    op = _op_of(fun, "defjvp")
+    rule_of = _by_argnum(fun, jvpfuns, argnums, "defjvp")
 
-    def one(argnum: int, t: Any, ans: Any, args: Any, kwargs: Any) -> Any:
-        _check_rule(op, rules, argnum, "defjvp")
-        rule = rules[argnum]
+    def jvpmaker(argnum: int, t: Any, ans: Any, args: Any, kwargs: Any) -> Any:
+        rule = rule_of(argnum)
         if rule is None:
             return vspace(ans).zeros()
         if rule == "same":
-            return fun(*args[:argnum], t, *args[argnum + 1 :], **kwargs)
+            return fun(*_with(args, argnum, t), **kwargs)
         return rule(t, ans, *args, **kwargs)
 
-    defjvp_argnum(fun, one)
+    defjvp_argnum(fun, jvpmaker)
 
 
 def def_linear(fun: Any) -> None:
     """Say that a primitive is linear in each argument."""
-
-    def one(argnum: int, t: Any, ans: Any, args: Any, kwargs: Any) -> Any:
-        return fun(*args[:argnum], t, *args[argnum + 1 :], **kwargs)
-
-    defjvp_argnum(fun, one)
+    defjvp_argnum(fun, lambda argnum, t, _, args, kwargs: fun(*_with(args, argnum, t), **kwargs))
 
 
-def _total(tangents: list[Any]) -> Any:
-    total = tangents[0]
-    for tangent in tangents[1:]:
-        total = vspace(total).add(total, tangent)
-    return total
+def _with(args: tuple[Any, ...], argnum: int, value: Any) -> tuple[Any, ...]:
+    return (*args[:argnum], value, *args[argnum + 1 :])
 
 
 # -- without derivatives ----------------------------------------------------------------------
@@ -484,8 +460,5 @@ __all__ = [
     "vspace",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    inside = ("Box", "JVPNode", "SparseObject", "VJPNode", "register_notrace")
-    why = "there are no boxes here; recorded arrays are wengert.Tensor" if name in inside else ""
-    raise missing(__name__, name, __all__, why)
+_BOXES = "there are no boxes here; recorded arrays are wengert.Tensor"
+ABSENT = dict.fromkeys(("Box", "JVPNode", "SparseObject", "VJPNode", "register_notrace"), _BOXES)

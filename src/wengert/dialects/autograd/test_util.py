@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.dialects.autograd.borders import missing
 from wengert.dialects.autograd.differential_operators import make_jvp, make_vjp, of_arguments
 from wengert.dialects.autograd.vspaces import vspace
 from wengert.engine.errors import name_of
@@ -112,7 +111,3 @@ __all__ = [
     "make_numerical_jvp",
     "scalar_close",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    raise missing(__name__, name, __all__)

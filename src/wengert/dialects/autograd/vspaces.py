@@ -62,10 +62,10 @@ class VSpace:
     def standard_basis(self) -> Iterator[Any]:
         """Yield the vectors of a basis; for a complex number there are two, 1 and 1j."""
         for k, array in enumerate(self._leaves):
-            for place in np.ndindex(*array.shape):
+            for index in np.ndindex(*array.shape):
                 for unit in (1, 1j) if array.dtype.kind == "c" else (1,):
                     vector = [np.zeros_like(a) for a in self._leaves]
-                    vector[k][place] = unit
+                    vector[k][index] = unit
                     yield self._rebuild(vector)
 
     def add(self, x: Any, y: Any) -> Any:

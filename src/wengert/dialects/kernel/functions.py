@@ -87,8 +87,8 @@ class Quick:
 
     #: what calls the operation on the framework's tensor; NotImplemented for all that is unusual
     call: Callable[..., Any]
-    #: the framework's class of tensors
-    tensor: type[Any]
+    #: the framework's class of tensors, if the call does not look at its argument itself
+    tensor: type[Any] | None
     #: the operation's parameters, and the body's parameters that they are read from
     given: Mapping[str, str]
 
@@ -370,11 +370,11 @@ class _Source:
         for parameter, name in quick.given.items():
             kind, optional = self.kinds[name]
             given.append(f"{parameter}={self._read(name, kind, optional, first.name)}")
-        usual = [f"type({first.name}) is _Tensor"]
+        usual = [] if quick.tensor is None else [f"type({first.name}) is _Tensor"]
         usual += [f"{p.name} is None" for p in rest if p.name not in quick.given.values()]
         if self.dialect.store is not None:
             usual += [f"{self.extra} is None"]
-        lines = [f"if {' and '.join(usual)}:"]
+        lines = [f"if {' and '.join(usual) or True}:"]
         lines += [f"    _result = _quick({', '.join([first.name, *given])})"]
         lines += ["    if _result is not NotImplemented:"]
         if self.made_of.other_label:

@@ -6,52 +6,42 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from wengert.dialects.tensorflow import tensors as eager
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import OpError, OutOfRangeError, invalid
-from wengert.dialects.tensorflow.structures import (
-    TensorSpec,
-    assert_same_structure,
-    flatten,
-    map_structure,
-    pack_sequence_as,
-)
+from wengert.dialects.tensorflow.errors import OpError, OutOfRangeError, invalid, mistake
+from wengert.dialects.tensorflow.settings import ignore
+from wengert.dialects.tensorflow.structures import TensorSpec, flatten, pack_sequence_as
+from wengert.dialects.tensorflow.structures import assert_same_structure as check_form
+from wengert.dialects.tensorflow.structures import map_structure as mapped
 from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tensor_arrays import TensorArray
-from wengert.dialects.tensorflow.tensors import (
-    Tensor,
-    alias,
-    call_start,
-    convert,
-    is_tensor,
-    is_variable,
-    outward,
-    tensor_of,
-)
+from wengert.dialects.tensorflow.tensors import Tensor, convert, is_tensor, outward, tensor_of
 from wengert.engine.tensor import Tensor as Native
 from wengert.transforms.vmap import vmap
 
 ns = Native._namespace
+#: Options of loops that have no effect on Python's.
+_LOOP = ("parallel_iterations", "back_prop", "swap_memory", "infer_shape", "name")
+
+
+def _check_callable(value: Any, name: str, wrong: type[Exception] = TypeError) -> None:
+    if not callable(value):
+        raise wrong(f"{name} is {value!r:.80}; expected a function")
+
 
 # -- branches -------------------------------------------------------------------------------------
 
 
-def _check_callable(value: Any, name: str) -> None:
-    if not callable(value):
-        raise TypeError(f"{name} is {value!r:.80}; expected a function")
-
-
 @plain("cond")
-def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
+def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: Any = None) -> Any:
     """Return true_fn() if a condition holds, else false_fn()."""
-    if true_fn is None or false_fn is None:
-        missing = "true_fn" if true_fn is None else "false_fn"
-        raise TypeError(f"cond: give {missing}, a function without arguments")
-    _check_callable(true_fn, "true_fn")
-    _check_callable(false_fn, "false_fn")
+    _check_callable(true_fn, "cond: true_fn")
+    _check_callable(false_fn, "cond: false_fn")
     return true_fn() if pred else false_fn()
 
 
@@ -59,69 +49,46 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 def case(
     pred_fn_pairs: Any,
     default: Any = None,
-    exclusive: bool = False,
-    strict: bool = False,
-    name: str = "case",
+    exclusive: Any = False,
+    strict: Any = False,
+    **ignored: Any,
 ) -> Any:
     """Return what the function of the first condition that holds returns."""
-    if isinstance(pred_fn_pairs, dict):
-        if not exclusive:
-            raise ValueError(
-                "case: a dict has no order in which conditions are tried; give a list of pairs, or "
-                "write exclusive=True"
-            )
-        pred_fn_pairs = [(key.deref(), fn) for key, fn in pred_fn_pairs.items()]
-    if not isinstance(pred_fn_pairs, (list, tuple)):
-        raise TypeError("case: give a list of pairs (condition, function)")
-    if not pred_fn_pairs:
-        raise ValueError("'pred_fn_pairs' is empty; give at least one pair (condition, function)")
-    for pair in pred_fn_pairs:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"case: got {pair!r:.80}; expected a pair (condition, function)")
-        if not is_tensor(pair[0]):
-            raise TypeError(f"case: the condition {pair[0]!r} is no tensor; write tf.constant")
-        _check_callable(pair[1], "fn")
-    for pred, fn in pred_fn_pairs:
-        if pred:
-            return fn()
-    if default is None:
+    ignore("case", ignored, "name")
+    pairs = pred_fn_pairs
+    if isinstance(pairs, dict) and exclusive:
+        pairs = [(key.deref(), fn) for key, fn in pairs.items()]
+    if isinstance(pairs, dict) or not pairs:
+        raise ValueError(
+            "case: give at least one pair (condition, function), in a list; a dict has no order in "
+            "which conditions are tried, so write exclusive=True with it"
+        )
+    for pair in pairs if isinstance(pairs, (list, tuple)) else [pairs]:
+        if not isinstance(pair, tuple) or len(pair) != 2 or not is_tensor(pair[0]):
+            raise mistake(TypeError, "case: a pair", pair, "(tf.constant(condition), function)")
+        _check_callable(pair[1], "case: fn")
+    chosen = next((fn for pred, fn in pairs if pred), default)
+    if chosen is None:
         raise invalid("case: no condition holds, and there is no default")
-    _check_callable(default, "default")
-    return default()
+    _check_callable(chosen, "case: default")
+    return chosen()
 
 
 @plain("switch_case")
-def switch_case(
-    branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
-) -> Any:
+def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: Any = None) -> Any:
     """Return what the function of a number returns; outside of them, the default or the last."""
-    if not is_tensor(branch_index):
-        raise TypeError(f"switch_case: branch_index is {type(branch_index)}; write tf.constant(i)")
-    if not branch_index.dtype.is_integer:
-        raise TypeError(f"switch_case: branch_index is of {branch_index.dtype}; write tf.cast")
-    functions = _numbered(branch_fns)
-    at = int(branch_index)
-    if 0 <= at < len(functions):
-        return functions[at]()
-    return functions[-1]() if default is None else default()
-
-
-def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
-    """Return functions given as a list, a dict or pairs, in the order of their numbers."""
-    if isinstance(branch_fns, dict):
-        pairs = list(branch_fns.items())
-    elif branch_fns and all(isinstance(fn, tuple) for fn in branch_fns):
-        pairs = list(branch_fns)
-    else:
-        pairs = list(enumerate(branch_fns))
-    if sorted(key for key, _ in pairs) != list(range(len(pairs))):
-        found = ",".join(str(key) for key, _ in pairs)
-        raise ValueError(
-            f"switch_case: the functions are numbered {found}; expected 0 to {len(pairs) - 1}"
-        )
-    for _, fn in pairs:
-        _check_callable(fn, "branch function")
-    return [fn for _, fn in sorted(pairs, key=lambda pair: pair[0])]
+    if not is_tensor(branch_index) or not branch_index.dtype.is_integer:
+        raise mistake(TypeError, "switch_case: branch_index", branch_index, "tf.constant(i)")
+    pairs = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
+    if not pairs or not all(isinstance(fn, tuple) for fn in pairs):
+        pairs = list(enumerate(pairs))
+    functions = dict(pairs)
+    for fn in functions.values():
+        _check_callable(fn, "switch_case: branch function")
+    if sorted(number for number, _ in pairs) != list(range(len(pairs))):
+        raise ValueError(f"switch_case: the numbers {list(functions)}; expected all from 0 on")
+    chosen = functions.get(int(branch_index), default)
+    return (functions[len(functions) - 1] if chosen is None else chosen)()
 
 
 # -- loops ----------------------------------------------------------------------------------------
@@ -129,17 +96,11 @@ def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
 
 @plain("while_loop")
 def while_loop(
-    cond: Any,
-    body: Any,
-    loop_vars: Any,
-    shape_invariants: Any = None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    maximum_iterations: Any = None,
-    name: str | None = None,
-) -> Any:
+    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any = None, *,
+    maximum_iterations: Any = None, **ignored: Any,
+) -> Any:  # fmt: skip
     """Return what `body`, called again and again while `cond` holds, makes of some values."""
+    ignore("while_loop", ignored, *_LOOP)
     _check_callable(cond, "cond")
     _check_callable(body, "body")
     if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
@@ -149,102 +110,80 @@ def while_loop(
     done = 0
     while done < rounds and cond(*values):
         answer = body(*values)
-        if not isinstance(answer, (list, tuple)):
+        if not isinstance(answer, (list, tuple)) or len(answer) != len(loop_vars):
             one_number = np.shape(answer) == () and maximum_iterations is None
-            raise (TypeError if one_number else ValueError)(
-                f"while_loop: body returned {type(answer).__name__}; expected a list or tuple "
-                f"like loop_vars, of length {len(loop_vars)}: write return [x]"
+            wrong = TypeError if one_number else ValueError
+            raise mistake(
+                wrong, "while_loop: result of body", answer, f"a list of {len(loop_vars)}: [x]"
             )
-        if len(answer) != len(loop_vars):
-            raise ValueError(
-                f"while_loop: there are {len(loop_vars)} loop_vars, and body returned "
-                f"{len(answer)} values"
-            )
-        assert_same_structure(list(loop_vars), list(answer))
+        check_form(list(loop_vars), list(answer))
         values, done = answer, done + 1
-    return map_structure(lambda v: v if isinstance(v, TensorArray) else tensor_of(v), values)
+    return mapped(lambda v: v if isinstance(v, TensorArray) else tensor_of(v), values)
 
 
 def _elements(elems: Any, what: str) -> tuple[list[Native], int]:
     """Return the tensors of a nest, and the number of elements that all have."""
     tensors = [convert(e) for e in flatten(elems)]
-    if not tensors:
-        raise ValueError(f"{what}: elems holds no tensor")
     if any(not t.ndim for t in tensors):
         kind = ValueError if what == "map_fn" else IndexError
-        raise kind(
-            f"{what}: elems holds single numbers, which have no first axis to go along; for a list "
-            "of numbers write tf.constant(elems)"
-        )
-    count: int = tensors[0].shape[0]
-    for tensor in tensors[1:]:
-        if tensor.shape[0] != count:
-            raise ValueError(f"{what}: elems have {count} and {tensor.shape[0]} elements")
-    return tensors, count
+        raise mistake(kind, f"{what}: elems", elems, "first axes: write tf.constant(elems)")
+    counts = {t.shape[0] for t in tensors}
+    if len(counts) != 1:
+        raise mistake(ValueError, f"{what}: lengths of elems", sorted(counts), "one for all")
+    return tensors, counts.pop()
 
 
-def _element(tensors: list[Native], elems: Any, i: int) -> Any:
+def _element(tensors: Sequence[Native], elems: Any, i: int) -> Any:
     return pack_sequence_as(elems, [outward(t[i]) for t in tensors])
 
 
-def _stacked(rows: list[Native], dtype: Any) -> Any:
-    """Return the results of a loop as one tensor."""
-    if not rows:
-        return outward(ns.zeros((0,), dtype=dtype))
-    for row in rows:
-        if row.dtype != dtype:
-            raise invalid(
-                f"the function returned {of_numpy(row.dtype).name}, and "
-                f"{of_numpy(np.dtype(dtype)).name} is expected; say what it returns with "
-                "fn_output_signature"
-            )
-        if row.shape != rows[0].shape:
-            raise ValueError(
-                f"the function returned shape {row.shape}, and {rows[0].shape} for the first"
-            )
-    return outward(ns.stack(rows))
-
-
-def _check_function(fn: Any, what: str) -> None:
-    if not callable(fn):  # TensorFlow's class of error
-        raise AttributeError(f"{what}: {fn!r} is no function")
+def _stacked(rows: list[list[Native]], kinds: Sequence[Any], form: Any) -> Any:
+    """Return the results of a loop: each part of them as one tensor."""
+    stacks = []
+    for k, dtype in enumerate(kinds):
+        parts = [row[k] for row in rows]
+        for part in parts:
+            if part.dtype != dtype:
+                raise invalid(
+                    f"the function returned {of_numpy(part.dtype).name}, and "
+                    f"{of_numpy(np.dtype(dtype)).name} is expected; say what it returns with "
+                    "fn_output_signature"
+                )
+            if part.shape != parts[0].shape:
+                raise mistake(
+                    ValueError, "shape of a result", part.shape, f"{parts[0].shape}, as the first"
+                )
+        stacks.append(outward(ns.stack(parts) if parts else ns.zeros((0,), dtype=dtype)))
+    return pack_sequence_as(form, stacks)
 
 
 @plain("map_fn")
 def map_fn(
-    fn: Any,
-    elems: Any,
-    dtype: Any = None,
-    parallel_iterations: int | None = None,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    infer_shape: bool = True,
-    name: str | None = None,
-    fn_output_signature: Any = None,
+    fn: Any, elems: Any, dtype: Any = None, *, fn_output_signature: Any = None, **ignored: Any
 ) -> Any:
     """Return what a function returns for each element along the first axis, stacked."""
-    _check_function(fn, "map_fn")
+    ignore("map_fn", ignored, *_LOOP)
+    _check_callable(fn, "map_fn: fn", AttributeError)
     tensors, count = _elements(elems, "map_fn")
     signature = dtype if fn_output_signature is None else fn_output_signature
     form = elems if signature is None else signature
-    wanted = [t.dtype for t in tensors] if signature is None else map(_dtype_of, flatten(signature))
-    wanted = list(wanted)
-    rows: list[list[Native]] = []
-    for i in range(count):
-        answer = fn(_element(tensors, elems, i))
-        assert_same_structure(form, answer)
-        rows.append([_converted(a, d) for a, d in zip(flatten(answer), wanted, strict=True)])
-    stacks = [_stacked([row[k] for row in rows], wanted[k]) for k in range(len(wanted))]
-    return pack_sequence_as(form, stacks)
+    given = tensors if signature is None else flatten(signature)
+    kinds = [_dtype_of(part) for part in given]
+    rows = [_leaves(fn(_element(tensors, elems, i)), form, kinds) for i in range(count)]
+    return _stacked(rows, kinds, form)
 
 
-def _dtype_of(signature: Any) -> Any:
-    dtype = signature.dtype if isinstance(signature, TensorSpec) else as_dtype(signature)
-    return dtype._numpy
+def _dtype_of(part: Any) -> Any:
+    if isinstance(part, Native):
+        return part.dtype
+    return (part.dtype if isinstance(part, TensorSpec) else as_dtype(part))._numpy
 
 
-def _converted(value: Any, dtype: Any) -> Native:
-    return convert(value) if is_tensor(value) else convert(value, of_numpy(np.dtype(dtype)))
+def _leaves(answer: Any, form: Any, kinds: Sequence[Any]) -> list[Native]:
+    """Return what a function returned as tensors; it must have a form, and numbers get dtypes."""
+    check_form(form, answer)
+    pairs = zip(flatten(answer), kinds, strict=True)
+    return [convert(a) if is_tensor(a) else convert(a, of_numpy(np.dtype(d))) for a, d in pairs]
 
 
 @plain(
@@ -255,7 +194,7 @@ def vectorized_map(
     fn: Any, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
     """Return what a function returns for each element along the first axis, computed at once."""
-    start = call_start()
+    start = eager.call_start()
     tensors = [convert(e) for e in flatten(elems)]
     if not tensors or any(not t.ndim for t in tensors):
         raise IndexError("vectorized_map: each of elems must have a first axis, of its elements")
@@ -277,27 +216,21 @@ def vectorized_map(
     except (TypeError, OpError) as error:
         if not fallback_to_while_loop or "inside of vmap" not in str(error):
             raise
-        rows = [fn(_element_at(given, axes, elems, i)) for i in range(count)]
-        form[:] = rows[:1]
-        parts = zip(*(map(convert, flatten(row)) for row in rows), strict=True)
-        found = [ns.stack(list(part)) for part in parts]
+        pairs = list(zip(given, axes, strict=True))
+        rows = [on_natives(*(t if a is None else t[i] for t, a in pairs)) for i in range(count)]
+        found = [ns.stack(list(part)) for part in zip(*rows, strict=True)]
     return pack_sequence_as(form[0], [outward(convert(f), start) for f in found])
 
 
-def _element_at(given: list[Native], axes: Sequence[int | None], elems: Any, i: int) -> Any:
-    parts = [t if axis is None else t[i] for t, axis in zip(given, axes, strict=True)]
-    return pack_sequence_as(elems, [outward(p) for p in parts])
-
-
 def _fold(
-    fn: Any, elems: Any, initializer: Any, backwards: bool, what: str
-) -> tuple[Any, list[list[Native]]]:
-    """Return the last value of a fold, and the leaves of its value at each element."""
-    _check_function(fn, what)
+    what: str, fn: Any, elems: Any, initializer: Any, backwards: bool = False
+) -> tuple[Any, list[list[Native]], list[Any]]:
+    """Return the last value of a fold, its leaves at each element, and their dtypes."""
+    _check_callable(fn, f"{what}: fn", AttributeError)
     tensors, count = _elements(elems, what)
-    order = range(count)[::-1] if backwards else range(count)
-    steps = iter(order)
+    steps = iter(range(count)[::-1] if backwards else range(count))
     rows: list[list[Native]] = []
+    form = elems if initializer is None else initializer
     if initializer is None:
         first = next(steps, None)
         if first is None:
@@ -305,63 +238,36 @@ def _fold(
         value = _element(tensors, elems, first)
         rows.append([convert(v) for v in flatten(value)])
     else:
-        value = map_structure(tensor_of, initializer)
-    form = elems if initializer is None else initializer
+        value = mapped(tensor_of, initializer)
     kinds = [convert(v).dtype for v in flatten(value)]
     for i in steps:
-        answer = fn(value, _element(tensors, elems, i))
-        assert_same_structure(form, answer)
-        leaves = [_converted(a, d) for a, d in zip(flatten(answer), kinds, strict=True)]
-        rows.append(leaves)
-        value = pack_sequence_as(form, [outward(leaf) for leaf in leaves])
-    return value, rows[::-1] if backwards else rows
+        rows.append(_leaves(fn(value, _element(tensors, elems, i)), form, kinds))
+        value = pack_sequence_as(form, [outward(leaf) for leaf in rows[-1]])
+    return value, rows[::-1] if backwards else rows, kinds
 
 
 @plain("foldl")
-def foldl(
-    fn: Any,
-    elems: Any,
-    initializer: Any = None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    name: str | None = None,
-) -> Any:
+def foldl(fn: Any, elems: Any, initializer: Any = None, **ignored: Any) -> Any:
     """Return fn(... fn(fn(initializer, elems[0]), elems[1]) ..., elems[-1])."""
-    return _fold(fn, elems, initializer, False, "foldl")[0]
+    ignore("foldl", ignored, *_LOOP)
+    return _fold("foldl", fn, elems, initializer)[0]
 
 
 @plain("foldr")
-def foldr(
-    fn: Any,
-    elems: Any,
-    initializer: Any = None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    name: str | None = None,
-) -> Any:
+def foldr(fn: Any, elems: Any, initializer: Any = None, **ignored: Any) -> Any:
     """Return fn(... fn(fn(initializer, elems[-1]), elems[-2]) ..., elems[0])."""
-    return _fold(fn, elems, initializer, True, "foldr")[0]
+    ignore("foldr", ignored, *_LOOP)
+    return _fold("foldr", fn, elems, initializer, backwards=True)[0]
 
 
 @plain("scan")
 def scan(
-    fn: Any,
-    elems: Any,
-    initializer: Any = None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    infer_shape: bool = True,
-    reverse: bool = False,
-    name: str | None = None,
+    fn: Any, elems: Any, initializer: Any = None, *, reverse: bool = False, **ignored: Any
 ) -> Any:
     """Return the values of `foldl` at each element, stacked."""
-    value, rows = _fold(fn, elems, initializer, reverse, "scan")
-    kinds = [convert(v).dtype for v in flatten(value)]
-    stacks = [_stacked([row[k] for row in rows], kind) for k, kind in enumerate(kinds)]
-    return pack_sequence_as(elems if initializer is None else initializer, stacks)
+    ignore("scan", ignored, *_LOOP)
+    _, rows, kinds = _fold("scan", fn, elems, initializer, reverse)
+    return _stacked(rows, kinds, elems if initializer is None else initializer)
 
 
 # -- tf.function ----------------------------------------------------------------------------------
@@ -375,15 +281,8 @@ class Function:
         self._signature = None if input_signature is None else tuple(input_signature)
         functools.update_wrapper(self, function)
 
-    @property
-    def python_function(self) -> Callable[..., Any]:
-        """The function as it was written."""
-        return self._function
-
-    @property
-    def input_signature(self) -> tuple[Any, ...] | None:
-        """What the arguments are, if that was said."""
-        return self._signature
+    python_function = property(attrgetter("_function"), doc="The function as it was written.")
+    input_signature = property(attrgetter("_signature"), doc="What the arguments are, if said.")
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
@@ -392,7 +291,7 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the function returns, as tensors."""
-        start = call_start()
+        start = eager.call_start()
         try:
             bound = inspect.signature(self._function).bind(*args, **kwargs)
         except TypeError as error:
@@ -401,18 +300,13 @@ class Function:
                 f"{args!r:.100} and {kwargs!r:.100}"
             ) from None
         if self._signature is not None:
-            args, kwargs = self._fitted(bound), {}
-        result = self._function(*map_structure(_argument, args), **map_structure(_argument, kwargs))
+            bound.apply_defaults()
+            given = (*bound.args, *bound.kwargs.values())
+            fitted = tuple(map(_of_spec, given, self._signature))
+            args, kwargs = (*fitted, *given[len(fitted) :]), {}
+        result = self._function(*mapped(_argument, args), **mapped(_argument, kwargs))
         seen: set[int] = set()
-        return map_structure(lambda value: _returned(value, start, seen), result)
-
-    def _fitted(self, bound: inspect.BoundArguments) -> tuple[Any, ...]:
-        """Return the arguments as tensors that fit the signature."""
-        specs: tuple[Any, ...] = self._signature or ()
-        bound.apply_defaults()
-        given = (*bound.args, *bound.kwargs.values())
-        pairs = zip(given, specs, strict=False)
-        return tuple(_of_spec(value, spec) for value, spec in pairs) + given[len(specs) :]
+        return mapped(lambda value: _returned(value, start, seen), result)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Function:
         """Return the same function, for arguments like these tensors or TensorSpecs."""
@@ -435,7 +329,7 @@ def _of_spec(value: Any, spec: Any) -> Any:
     if not isinstance(spec, TensorSpec):
         if not isinstance(spec, (list, tuple, dict)):
             return value
-        assert_same_structure(spec, value, check_types=False)
+        check_form(spec, value, check_types=False)
         leaves = zip(flatten(value), flatten(spec), strict=True)
         return pack_sequence_as(value, [_of_spec(v, s) for v, s in leaves])
     try:
@@ -443,9 +337,7 @@ def _of_spec(value: Any, spec: Any) -> Any:
     except (ValueError, TypeError) as error:
         raise TypeError(f"an argument does not fit input_signature: {error}") from error
     if not spec.shape.is_compatible_with(tensor.shape):
-        raise TypeError(
-            f"an argument is {TensorSpec.from_tensor(tensor)!r}, and input_signature says {spec!r}"
-        )
+        raise mistake(TypeError, "an argument", TensorSpec.from_tensor(tensor), repr(spec))
     return tensor
 
 
@@ -453,13 +345,13 @@ def _argument(value: Any) -> Any:
     """Return an argument as the function sees it: a tensor is one of its own there."""
     if isinstance(value, np.ndarray):
         return outward(convert(value))
-    return outward(alias(convert(value))) if type(value) is Tensor else value
+    return outward(eager.alias(convert(value))) if type(value) is Tensor else value
 
 
 def _returned(value: Any, start: float, seen: set[int]) -> Any:
     """Return a result as a tensor, if it is numbers; one of its own, if it was there before."""
     numbers = (bool, int, float, complex, np.ndarray, np.generic)
-    if isinstance(value, numbers) or is_variable(value):
+    if isinstance(value, numbers) or eager.is_variable(value):
         return tensor_of(value)
     if type(value) is not Tensor:
         return value
@@ -473,31 +365,22 @@ def _returned(value: Any, start: float, seen: set[int]) -> Any:
     differs="runs as Python each time: what it prints is printed at each call, and errors about "
     "shapes and dtypes are those of eager operations; there is no graph",
 )
-def function(
-    func: Any = None,
-    input_signature: Any = None,
-    autograph: bool = True,
-    jit_compile: Any = None,
-    reduce_retracing: bool = False,
-    experimental_implements: Any = None,
-    experimental_autograph_options: Any = None,
-    experimental_attributes: Any = None,
-    experimental_relax_shapes: Any = None,
-    experimental_compile: Any = None,
-    experimental_follow_type_hints: Any = None,
-) -> Any:
+def function(func: Any = None, input_signature: Any = None, **ignored: Any) -> Any:
     """Return a function that takes and returns tensors, or a decorator that makes one."""
+    ignore(
+        "function", ignored, "autograph", "jit_compile", "reduce_retracing",
+        *(name for name in ignored if name.startswith("experimental_")),
+    )  # fmt: skip
     if func is None:
         return lambda given: Function(given, input_signature)
-    if not callable(func):
-        raise TypeError(f"tf.function: got {func!r:.80}; expected a function")
+    _check_callable(func, "tf.function: func")
     return Function(func, input_signature)
 
 
 @plain("py_function", "numpy_function")
 def py_function(func: Any = None, inp: Any = (), Tout: Any = None, name: str | None = None) -> Any:
     """Return func(*inp), as tensors of given dtypes."""
-    start = call_start()
+    start = eager.call_start()
     answer = func(*[outward(convert(x), start) for x in inp])
     if isinstance(Tout, (list, tuple)):
         answers = answer if isinstance(answer, (list, tuple)) else [answer]

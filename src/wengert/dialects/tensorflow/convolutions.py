@@ -6,17 +6,19 @@ Wengert has channels first, and kernels (out, in, *window); here axes are moved 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.tensorflow.dtypes import as_dtype, int64, of_numpy
-from wengert.dialects.tensorflow.errors import UnimplementedError, invalid
+from wengert.dialects.kernel.functions import Argument, Kind
+from wengert.dialects.tensorflow.dtypes import int64
+from wengert.dialects.tensorflow.errors import UnimplementedError, invalid, unfit
+from wengert.dialects.tensorflow.kinds import Dtype, Floating, Input, Like, Real, Vector, one_of
 from wengert.dialects.tensorflow.table import offered
-from wengert.dialects.tensorflow.tensors import check_dtypes, convert, static
+from wengert.dialects.tensorflow.tensors import check_kind, convert, static
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops.neural import convolutions, pooling
+from wengert.ops.neural.windows import fitting, geometry_of, padding_pairs
 
 ns = Native._namespace
 Ints = tuple[int, ...]
@@ -34,9 +36,7 @@ def _is_first(data_format: Any, spatial: int, error: Any = invalid) -> bool:
     if data_format is None:
         return False
     if data_format not in LAYOUTS[spatial]:
-        raise error(
-            f"data_format={data_format!r}; expected {' or '.join(map(repr, LAYOUTS[spatial]))}"
-        )
+        raise unfit(f"one of {LAYOUTS[spatial]}", error, data_format=data_format)
     return bool(data_format == LAYOUTS[spatial][1])
 
 
@@ -51,55 +51,79 @@ def _per_axis(value: Any, spatial: int, first: bool, what: str) -> Ints:
     if len(given) == spatial:
         return tuple(map(int, given))
     if len(given) != spatial + 2:
-        raise ValueError(
-            f"{what}={value} has {len(given)} numbers; expected one for all axes, {spatial} or "
-            f"{spatial + 2}"
-        )
+        raise unfit(f"1, {spatial} or {spatial + 2} numbers", ValueError, **{what: value})
     inside = slice(2, None) if first else slice(1, -1)
     others = [given[0], given[1] if first else given[-1]]
     if any(n != 1 for n in others):
-        raise UnimplementedError(
-            f"{what}={value}: windows go over the {spatial} spatial axes only; write 1 for the "
-            "batch and the channels"
-        )
+        raise unfit("1 for the batch and the channels", UnimplementedError, **{what: value})
     return tuple(map(int, given[inside]))
+
+
+class _Windows(NamedTuple):
+    """How windows go over the spatial axes."""
+
+    spatial: int
+    #: whether channels come before the spatial axes
+    first: bool
+    strides: Ints
+    dilations: Ints
+
+
+def _windows(
+    spatial: int, strides: Any, dilations: Any = None, data_format: Any = None, error: Any = None
+) -> _Windows:
+    """Return what arguments say of windows; an `error` is raised for another layout."""
+    first = _is_first(data_format, spatial, error or (ValueError if spatial == 1 else invalid))
+    steps = _per_axis(strides, spatial, first, "strides")
+    gaps = _per_axis(dilations, spatial, first, "dilations")
+    return _Windows(spatial, first, steps, gaps)
+
+
+def _strides_or_dilations(strides: Any, dilations: Any, spatial: int, data_format: Any) -> _Windows:
+    """Return what arguments say of windows, of which strides or dilations must be 1."""
+    windows = _windows(spatial, strides, dilations, data_format, ValueError)
+    if max(windows.strides) > 1 and max(windows.dilations) > 1:
+        raise unfit("1 for all of the ones or the others", ValueError, **windows._asdict())
+    return windows
+
+
+def _check_rank(x: Native, spatial: int, exactly: bool = False) -> None:
+    if x.ndim < spatial + 2 or (exactly and x.ndim > spatial + 2):
+        raise unfit(f"a batch, {spatial} spatial axes and channels", input=x)
+
+
+def _check_spatial(spatial: int, what: str) -> int:
+    if spatial not in LAYOUTS:
+        raise ValueError(f"{what} for {spatial} spatial axes; expected 1, 2 or 3")
+    return spatial
 
 
 def _whole_list(value: Any, spatial: int, what: str) -> None:
     """Raise unless strides are a list for all axes, which is what some functions insist on."""
     if not isinstance(static(value), (list, tuple)):
-        raise TypeError(f"{what}={value!r}; this function takes a list, one number for each axis")
+        raise unfit("a list, one number for each axis", TypeError, **{what: value})
     if len(static(value)) != spatial + 2:
-        raise invalid(f"{what}={value!r}; expected {spatial + 2} numbers, one for each axis")
+        raise unfit(f"{spatial + 2} numbers, one for each axis", **{what: value})
 
 
-def _pairs(
-    padding: Any, length: Ints, kernel: Ints, strides: Ints, dilations: Ints, first: bool,
-    explicit: bool = True,
-) -> Pairs:  # fmt: skip
+def _pairs(padding: Any, length: Ints, kernel: Ints, windows: _Windows, explicit: bool) -> Pairs:
     """Return padding as pairs (before, after) for the spatial axes."""
+    strides, dilations = windows.strides, windows.dilations
     if min((*strides, *dilations)) < 1:
         raise invalid(f"strides {strides} and dilations {dilations}; expected at least 1 for each")
     if padding == "EXPLICIT":
-        raise ValueError(
-            "padding='EXPLICIT' says no numbers; write a list with a pair (before, after) for "
-            "each axis"
-        )
+        raise unfit("a list of pairs (before, after) in its place", ValueError, padding=padding)
     if isinstance(padding, str):
         if padding not in ("SAME", "VALID"):
             raise invalid(f"padding={padding!r}; expected 'SAME' or 'VALID'")
-        return convolutions.padding_pairs(
-            padding.lower(), "padding", length, kernel, strides, dilations
-        )
+        return padding_pairs(padding.lower(), "padding", length, kernel, strides, dilations)
     given = static(padding)
     if not explicit or not isinstance(given, (list, tuple)):
         raise TypeError(f"padding={padding!r}; this function takes 'SAME' or 'VALID'")
     if len(given) != len(length) + 2 or any(len(pair) != 2 for pair in given):
-        raise ValueError(
-            f"padding={padding}; expected a pair (before, after) for each of {len(length) + 2} axes"
-        )
+        raise unfit("a pair (before, after) for each axis", ValueError, padding=padding)
     pairs = tuple((int(before), int(after)) for before, after in given)
-    inside = pairs[2:] if first else pairs[1:-1]
+    inside = pairs[2:] if windows.first else pairs[1:-1]
     if set(pairs) - set(inside) - {(0, 0)}:
         raise ValueError(f"padding={padding}; write [0, 0] for the batch and the channels")
     return inside
@@ -108,20 +132,17 @@ def _pairs(
 # -- axes moved there and back ------------------------------------------------------------------
 
 
-def _channels_first(x: Native, spatial: int, first: bool) -> tuple[Native, Ints]:
+def _channels_first(x: Native, windows: _Windows) -> tuple[Native, Ints]:
     """Return x as (batch, channels, *spatial), and the axes that the batch was made of."""
-    batch = x.shape[: x.ndim - spatial - 1]
-    if x.ndim < spatial + 2:
-        raise invalid(
-            f"input of shape {x.shape}; expected a batch, {spatial} spatial axes and channels"
-        )
+    _check_rank(x, windows.spatial)
+    batch = x.shape[: x.ndim - windows.spatial - 1]
     if len(batch) > 1:
         x = ns.reshape(x, (math.prod(batch), *x.shape[len(batch) :]))
-    return (x if first else ns.moveaxis(x, -1, 1)), batch
+    return (x if windows.first else ns.moveaxis(x, -1, 1)), batch
 
 
-def _and_back(y: Native, batch: Ints, first: bool) -> Native:
-    y = y if first else ns.moveaxis(y, 1, -1)
+def _and_back(y: Native, batch: Ints, windows: _Windows) -> Native:
+    y = y if windows.first else ns.moveaxis(y, 1, -1)
     return y if len(batch) == 1 else ns.reshape(y, (*batch, *y.shape[1:]))
 
 
@@ -132,259 +153,191 @@ def _kernel(filters: Native, spatial: int) -> Native:
     return ns.permute_dims(filters, (spatial + 1, spatial, *range(spatial)))
 
 
-def _two(input: Any, filters: Any, name: str) -> tuple[Native, Native]:
-    x = convert(input)
-    w = convert(filters, None, x.dtype)
-    check_dtypes(name, x, w)
-    if x.dtype.kind != "f" and not (name == "Conv2D" and x.dtype == np.int32):
-        raise invalid(f"{name} of {of_numpy(x.dtype).name}; expected tf.float32 or tf.float64")
-    return x, w
-
-
 _CONV = {1: convolutions.conv1d, 2: convolutions.conv2d, 3: convolutions.conv3d}
 
 
 def _convolved(
-    spatial: int, x: Native, kernel: Native, strides: Any, padding: Any, first: bool,
-    dilations: Any, explicit: bool = True, groups: int | None = None,
+    x: Native, kernel: Native, windows: _Windows, padding: Any, explicit: bool = False,
+    groups: int | None = None,
 ) -> Native:  # fmt: skip
     """Return the convolution of x, in its layout, with a kernel (out, in, *window)."""
-    steps = _per_axis(strides, spatial, first, "strides")
-    gaps = _per_axis(dilations, spatial, first, "dilations")
-    x, batch = _channels_first(x, spatial, first)
+    if x.dtype.kind == "i":  # exact in double precision
+        x, kernel = (ns.astype(t, np.float64) for t in (x, kernel))
+        return ns.astype(_convolved(x, kernel, windows, padding, explicit, groups), np.int32)
+    x, batch = _channels_first(x, windows)
     taken = kernel.shape[1]
     if not taken or x.shape[1] % taken:
-        raise invalid(
-            f"filters for {taken} channels do not divide the {x.shape[1]} channels of the input"
+        raise unfit(
+            "filters of channels that the input's are a multiple of", filters=kernel, input=x
         )
-    pairs = _pairs(padding, x.shape[2:], kernel.shape[2:], steps, gaps, first, explicit)
-    y = _CONV[spatial](
-        x, kernel, stride=steps, padding=pairs, dilation=gaps,
+    y = _CONV[windows.spatial](
+        x, kernel, stride=windows.strides, dilation=windows.dilations,
+        padding=_pairs(padding, x.shape[2:], kernel.shape[2:], windows, explicit),
         groups=x.shape[1] // taken if groups is None else groups,
     )  # fmt: skip
-    return _and_back(y, batch, first)
+    return _and_back(y, batch, windows)
 
 
 # -- convolutions -------------------------------------------------------------------------------
 
 
+def _read_pixels(value: Any, at: Argument, x: Any = None) -> Native:
+    found = convert(value)
+    if found.dtype != np.int32:
+        check_kind(found, "f", at.function)
+    return found
+
+
+#: Numbers with fractions, or of int32.
+_Pixels = Annotated[Native, Kind(_read_pixels, tensor=True)]
+
+
 @offered("nn.conv1d", raises=_CHECKS)
 def conv1d(
-    input: Any, filters: Any, stride: Any, padding: Any, data_format: Any = "NWC",
-    dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+    input: _Pixels, filters: Like, stride: Any, padding: Any, data_format: Any = "NWC",
+    dilations: Any = None,
+) -> Native:  # fmt: skip
     """Return the convolution of (..., length, in) with (window, in, out)."""
-    first = _is_first(data_format, 1, ValueError)
-    x, w = _two(input, filters, "Conv2D")
-    return _convolved(1, x, _kernel(w, 1), stride, padding, first, dilations, explicit=False)
+    windows = _windows(1, stride, dilations, data_format)
+    return _convolved(input, _kernel(filters, 1), windows, padding)
 
 
 @offered("nn.conv2d", raises=_CHECKS)
 def conv2d(
-    input: Any, filters: Any, strides: Any, padding: Any, data_format: Any = "NHWC",
-    dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+    input: _Pixels, filters: Like, strides: Any, padding: Any, data_format: Any = "NHWC",
+    dilations: Any = None,
+) -> Native:  # fmt: skip
     """Return the convolution of (..., rows, columns, in) with (rows, columns, in, out)."""
-    first = _is_first(data_format, 2)
-    x, w = _two(input, filters, "Conv2D")
-    whole = x.dtype.kind == "i"
-    if whole:  # exact in double precision
-        x, w = (ns.astype(t, np.float64) for t in (x, w))
-    y = _convolved(2, x, _kernel(w, 2), strides, padding, first, dilations)
-    return ns.astype(y, np.int32) if whole else y
+    windows = _windows(2, strides, dilations, data_format)
+    return _convolved(input, _kernel(filters, 2), windows, padding, explicit=True)
 
 
 @offered("nn.conv3d", raises=_CHECKS)
 def conv3d(
-    input: Any, filters: Any, strides: Any, padding: Any, data_format: Any = "NDHWC",
-    dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+    input: Floating, filters: Like, strides: Any, padding: Any, data_format: Any = "NDHWC",
+    dilations: Any = None,
+) -> Native:  # fmt: skip
     """Return the convolution of (..., depth, rows, columns, in) with (*window, in, out)."""
     _whole_list(strides, 3, "strides")
-    first = _is_first(data_format, 3)
-    x, w = _two(input, filters, "Conv3D")
-    return _convolved(3, x, _kernel(w, 3), strides, padding, first, dilations, explicit=False)
-
-
-def _spatial_of(filters: Any, axes: int = 2) -> int:
-    rank = convert(filters).ndim - axes
-    if rank not in (1, 2, 3):
-        raise ValueError(f"filters with {rank} axes for the window; expected 1, 2 or 3")
-    return rank
+    windows = _windows(3, strides, dilations, data_format)
+    return _convolved(input, _kernel(filters, 3), windows, padding)
 
 
 @offered("nn.convolution", raises=_CHECKS)
 def convolution(
-    input: Any, filters: Any, strides: Any = None, padding: Any = "VALID", data_format: Any = None,
-    dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+    input: Floating, filters: Like, strides: Any = None, padding: Any = "VALID",
+    data_format: Any = None, dilations: Any = None,
+) -> Native:  # fmt: skip
     """Return the convolution over as many axes as the kernel has."""
-    spatial = _spatial_of(filters)
-    first = _is_first(data_format, spatial, ValueError)
-    steps = _per_axis(strides, spatial, first, "strides")
-    gaps = _per_axis(dilations, spatial, first, "dilations")
-    if max(steps) > 1 and max(gaps) > 1:
-        raise ValueError(
-            f"strides {steps} with dilations {gaps}: of the two, one must be 1 on all axes"
-        )
-    x, w = _two(input, filters, "Convolution")
-    return _convolved(
-        spatial, x, _kernel(w, spatial), list(steps), padding, first, list(gaps), explicit=False
-    )
+    spatial = _check_spatial(filters.ndim - 2, "filters")
+    windows = _strides_or_dilations(strides, dilations, spatial, data_format)
+    return _convolved(input, _kernel(filters, spatial), windows, padding)
 
 
-def _depthwise_kernel(w: Native) -> Native:
-    """Return (rows, columns, in, multiplier) as (in * multiplier, 1, rows, columns)."""
+def _depthwise(
+    x: Native, w: Native, strides: Any, padding: Any, data_format: Any, dilations: Any
+) -> Native:
+    """Return the convolution with a kernel (rows, columns, in, multiplier)."""
+    _whole_list(strides, 2, "strides")
+    windows = _windows(2, strides, dilations, data_format)
     if w.ndim != 4:
         raise invalid(f"filter of shape {w.shape}; expected (rows, columns, in, multiplier)")
     rows, columns, inputs, multiplier = w.shape
+    channels = x.shape[1 if windows.first else -1] if x.ndim == 4 else -1
+    if channels != inputs:
+        raise invalid(f"a filter for {inputs} channels, and an input with {channels}")
     moved = ns.permute_dims(w, (2, 3, 0, 1))
-    return ns.reshape(moved, (inputs * multiplier, 1, rows, columns))
-
-
-def _depthwise(x: Native, w: Native, strides: Any, padding: Any, first: bool, gaps: Any) -> Native:
-    _whole_list(strides, 2, "strides")
-    inputs = x.shape[1 if first else -1] if x.ndim == 4 else -1
-    if w.ndim == 4 and inputs != w.shape[2]:
-        raise invalid(f"a filter for {w.shape[2]} channels, and an input with {inputs}")
-    return _convolved(2, x, _depthwise_kernel(w), strides, padding, first, gaps, groups=int(inputs))
+    kernel = ns.reshape(moved, (inputs * multiplier, 1, rows, columns))
+    return _convolved(x, kernel, windows, padding, explicit=True, groups=int(inputs))
 
 
 @offered("nn.depthwise_conv2d", raises=_CHECKS)
 def depthwise_conv2d(
-    input: Any, filter: Any, strides: Any, padding: Any, data_format: Any = None,
-    dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+    input: Floating, filter: Like, strides: Any, padding: Any, data_format: Any = None,
+    dilations: Any = None,
+) -> Native:  # fmt: skip
     """Return the convolution of each channel by itself with (rows, columns, in, multiplier)."""
-    x, w = _two(input, filter, "DepthwiseConv2dNative")
-    return _depthwise(x, w, strides, padding, _is_first(data_format, 2), dilations)
+    return _depthwise(input, filter, strides, padding, data_format, dilations)
 
 
 @offered("nn.separable_conv2d", raises=_CHECKS)
 def separable_conv2d(
-    input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any,
-    data_format: Any = None, dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+    input: Floating, depthwise_filter: Like, pointwise_filter: Like, strides: Any, padding: Any,
+    data_format: Any = None, dilations: Any = None,
+) -> Native:  # fmt: skip
     """Return a convolution of each channel by itself, and then sums over channels."""
-    first = _is_first(data_format, 2)
-    x, w = _two(input, depthwise_filter, "DepthwiseConv2dNative")
-    y = _depthwise(x, w, strides, padding, first, dilations)
-    pointwise = convert(pointwise_filter, None, x.dtype)
-    if pointwise.ndim != 4 or pointwise.shape[:2] != (1, 1):
-        raise ValueError(f"pointwise_filter of shape {pointwise.shape}; expected (1, 1, in, out)")
-    return _convolved(2, y, _kernel(pointwise, 2), 1, "VALID", first, None)
+    y = _depthwise(input, depthwise_filter, strides, padding, data_format, dilations)
+    if pointwise_filter.ndim != 4 or pointwise_filter.shape[:2] != (1, 1):
+        raise unfit("(1, 1, in, out)", ValueError, pointwise_filter=pointwise_filter)
+    return _convolved(y, _kernel(pointwise_filter, 2), _windows(2, 1, 1, data_format), "VALID")
 
 
 @offered("nn.atrous_conv2d", raises=_CHECKS)
-def atrous_conv2d(
-    value: Any, filters: Any, rate: int, padding: Any, name: str | None = None
-) -> Any:
+def atrous_conv2d(value: _Pixels, filters: Like, rate: int, padding: Any) -> Native:
     """Return the convolution with a kernel whose elements are `rate` apart."""
-    x, w = _two(value, filters, "Conv2D")
-    return _convolved(2, x, _kernel(w, 2), 1, padding, False, int(rate), explicit=False)
+    return _convolved(value, _kernel(filters, 2), _windows(2, 1, int(rate)), padding)
 
 
 # -- their transposes ---------------------------------------------------------------------------
 
 
 def _transposed(
-    spatial: int, input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any,
-    data_format: Any, dilations: Any, explicit: bool = False,
+    x: Native, filters: Native, shape: list[int], windows: _Windows, padding: Any,
+    explicit: bool = False,
 ) -> Native:  # fmt: skip
-    """Return the transpose of a convolution whose input has `output_shape`."""
-    first = _is_first(data_format, spatial, ValueError if spatial == 1 else invalid)
-    x, w = _two(input, filters, f"Conv{spatial}DBackpropInput")
-    shape = [int(n) for n in static(output_shape)]
+    """Return the transpose of a convolution whose input has a shape."""
+    spatial, first, steps, gaps = windows
     if len(shape) != spatial + 2:
         raise invalid(f"output_shape={shape}; expected {spatial + 2} lengths")
-    steps = _per_axis(strides, spatial, first, "strides")
-    gaps = _per_axis(dilations, spatial, first, "dilations")
-    kernel = _kernel(w, spatial)
-    x, batch = _channels_first(x, spatial, first)
+    kernel = _kernel(filters, spatial)
+    x, batch = _channels_first(x, windows)
     size = tuple(shape[2:] if first else shape[1:-1])
-    pairs = _pairs(padding, size, kernel.shape[2:], steps, gaps, first, explicit)
-    _check_transposed(x, kernel, shape, size, first, (steps, pairs, gaps))
-    y = convolutions.convolve_input(
-        x, kernel, size=size, stride=steps, offset=tuple(before for before, _ in pairs),
-        dilation=gaps, groups=shape[1 if first else -1] // kernel.shape[1],
-    )  # fmt: skip
-    return _and_back(y, batch, first)
-
-
-def _check_transposed(
-    x: Native, kernel: Native, shape: Sequence[int], size: Ints, first: bool, geometry: Any
-) -> None:
-    steps, pairs, gaps = geometry
-    seen = convolutions.fitting("conv_transpose", size, kernel.shape[2:], steps, pairs, gaps)
+    pairs = _pairs(padding, size, kernel.shape[2:], windows, explicit)
+    seen = fitting("conv_transpose", size, kernel.shape[2:], steps, pairs, gaps)
     channels = shape[1 if first else -1]
     expected = (shape[0], kernel.shape[0], *seen)
     if tuple(x.shape) != expected or channels % kernel.shape[1]:
-        raise invalid(
-            f"output_shape={list(shape)} with filters for {kernel.shape[1]} and "
-            f"{kernel.shape[0]} channels goes with an input of (batch, channels, *lengths) = "
-            f"{expected}, which is {x.shape}"
-        )
-
-
-@offered("nn.conv1d_transpose", raises=_CHECKS)
-def conv1d_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
-    data_format: Any = "NWC", dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """Return the transpose of `conv1d`; the kernel is (window, out, in)."""
-    return _transposed(
-        1, input, filters, output_shape, strides, padding, data_format, dilations
+        of = f"an input of (batch, channels, *lengths) = {expected}"
+        raise unfit(of, input=x, filters=filters, output_shape=shape)
+    y = convolutions.convolve_input(
+        x, kernel, size=size, geometry=geometry_of(steps, pairs, gaps),
+        groups=channels // kernel.shape[1],
     )  # fmt: skip
+    return _and_back(y, batch, windows)
 
 
-@offered("nn.conv2d_transpose", raises=_CHECKS)
-def conv2d_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
-    data_format: Any = "NHWC", dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """Return the transpose of `conv2d`; the kernel is (rows, columns, out, in)."""
-    return _transposed(
-        2, input, filters, output_shape, strides, padding, data_format, dilations, explicit=True
-    )
+def _transpose(spatial: int) -> None:
+    """Offer `nn.conv2d_transpose` and the like; `nn.conv_transpose` where it is 0, for any."""
+    name = f"conv{spatial}d" if spatial else "conv"
+    doc = f"Return the transpose of `{name if spatial else 'convolution'}`, (*window, out, in)."
+    last = LAYOUTS[spatial][0] if spatial else None
+
+    @offered(f"nn.{name}_transpose", raises=_CHECKS, doc=doc)
+    def transpose(
+        input: Floating, filters: Like, output_shape: Vector, strides: Any, padding: Any = "SAME",
+        data_format: Any = last, dilations: Any = None,
+    ) -> Native:  # fmt: skip
+        axes = spatial or _check_spatial(len(output_shape) - 2, "output_shape")
+        windows = _windows(axes, strides, dilations, data_format)
+        return _transposed(input, filters, output_shape, windows, padding, spatial == 2)
 
 
-@offered("nn.conv3d_transpose", raises=_CHECKS)
-def conv3d_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
-    data_format: Any = "NDHWC", dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """Return the transpose of `conv3d`; the kernel is (*window, out, in)."""
-    return _transposed(
-        3, input, filters, output_shape, strides, padding, data_format, dilations
-    )  # fmt: skip
-
-
-@offered("nn.conv_transpose", raises=_CHECKS)
-def conv_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
-    data_format: Any = None, dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """Return the transpose of `convolution`."""
-    spatial = len(static(output_shape)) - 2
-    if spatial not in LAYOUTS:
-        raise ValueError(f"output_shape={output_shape}; expected 3, 4 or 5 lengths")
-    return _transposed(
-        spatial, input, filters, output_shape, strides, padding, data_format, dilations
-    )
+for _spatial in (0, 1, 2, 3):
+    _transpose(_spatial)
 
 
 @offered("nn.atrous_conv2d_transpose", raises=_CHECKS)
 def atrous_conv2d_transpose(
-    value: Any, filters: Any, output_shape: Any, rate: int, padding: Any, name: str | None = None
-) -> Any:
+    value: Floating, filters: Like, output_shape: Vector, rate: int, padding: Any
+) -> Native:
     """Return the transpose of `atrous_conv2d`."""
-    return _transposed(2, value, filters, output_shape, 1, padding, None, int(rate))
+    return _transposed(value, filters, output_shape, _windows(2, 1, int(rate)), padding)
 
 
 # -- pooling ------------------------------------------------------------------------------------
 
 
-def _mean(x: Native, geometry: dict[str, Ints]) -> Native:
+def _mean(x: Native, geometry: dict[str, Any]) -> Native:
     """Return the mean of each window, of those of its elements that are not padding."""
     counts = pooling.window_sum(ns.asarray(np.ones(x.shape[2:])), **geometry)
     mean: Native = pooling.divided(pooling.window_sum(x, **geometry), counts.numpy())
@@ -404,71 +357,38 @@ def _over_channels(x: Native, depth: int) -> Native:
     if x.shape[-1] % depth:
         raise UnimplementedError(f"windows of {depth} channels do not part {x.shape[-1]} evenly")
     largest: Native = pooling.max_pool(
-        x, kernel=(depth,), size=(x.shape[-1] // depth,), stride=(depth,), offset=(0,),
-        dilation=(1,), ties="first",
-    )  # fmt: skip
+        x, **pooling.side_by_side((depth,), x.shape[-1:]), ties="first"
+    )
     return largest
 
 
 def _pooled(
-    how: str, spatial: int, input: Any, ksize: Any, strides: Any, padding: Any, first: bool,
-    dilations: Any = None, explicit: bool = False, indices: bool = False,
+    how: str, x: Native, ksize: Any, windows: _Windows, padding: Any, explicit: bool = False,
+    indices: bool = False,
 ) -> Any:  # fmt: skip
     """Return the mean or the largest element of each window, and if asked for where that is.
 
     Of equal elements the first one has the whole derivative, as in TensorFlow.
     """
-    x = convert(input)
-    if x.dtype.kind not in ("f" if how == "AVG" else "fiu"):
-        raise invalid(
-            f"pooling of {of_numpy(x.dtype).name}; expected floating-point numbers: write "
-            "tf.cast(x, tf.float32)"
-        )
-    if x.ndim != spatial + 2:
-        raise invalid(
-            f"input of shape {x.shape}; expected a batch, {spatial} spatial axes and channels"
-        )
-    if how == "MAX" and (depth := _depth(ksize, strides)) and not first and not indices:
-        return _over_channels(x, depth)
+    spatial, first, steps, gaps = windows
+    _check_rank(x, spatial, exactly=True)
+    check_kind(x, "f" if how == "AVG" else "iuf", "pool")
     kernel = _per_axis(ksize, spatial, first, "ksize")
-    steps = _per_axis(strides, spatial, first, "strides")
-    gaps = _per_axis(dilations, spatial, first, "dilations")
     if min(kernel) < 1:
         raise invalid(f"ksize={kernel}; expected at least 1 for each axis")
-    x, batch = _channels_first(x, spatial, first)
-    pairs = _pairs(padding, x.shape[2:], kernel, steps, gaps, first, explicit)
+    x, batch = _channels_first(x, windows)
+    pairs = _pairs(padding, x.shape[2:], kernel, windows, explicit)
     geometry = {
         "kernel": kernel,
-        "size": convolutions.fitting("pool", x.shape[2:], kernel, steps, pairs, gaps),
-        "stride": steps,
-        "offset": tuple(before for before, _ in pairs),
-        "dilation": gaps,
+        "size": fitting("pool", x.shape[2:], kernel, steps, pairs, gaps),
+        "geometry": geometry_of(steps, pairs, gaps),
     }
     if how == "AVG":
-        return _and_back(_mean(x, geometry), batch, first)
-    y = _and_back(pooling.max_pool(x, **geometry, ties="first"), batch, first)
+        return _and_back(_mean(x, geometry), batch, windows)
+    y = _and_back(pooling.max_pool(x, **geometry, ties="first"), batch, windows)
     if not indices:
         return y
-    return y, _and_back(pooling.max_pool_indices(x, **geometry), batch, first)
-
-
-def _pooling(how: str, spatial: int, name: str) -> None:
-    """Offer `nn.max_pool2d` and the like."""
-    last = LAYOUTS[spatial][0]
-
-    def pool(
-        input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = last,
-        name: str | None = None,
-    ) -> Any:  # fmt: skip
-        first = _is_first(data_format, spatial, ValueError if spatial == 1 else invalid)
-        return _pooled(
-            how, spatial, input, ksize, strides, padding, first,
-            explicit=how == "MAX" and spatial == 2,
-        )  # fmt: skip
-
-    pool.__name__ = pool.__qualname__ = name
-    pool.__doc__ = f"Return the {_HOWS[how]} of each window along {spatial} axes."
-    offered(f"nn.{name}", raises=_CHECKS, differs=_TIES if name == "max_pool3d" else "")(pool)
+    return y, _and_back(pooling.max_pool_indices(x, **geometry), batch, windows)
 
 
 _HOWS = {"MAX": "largest element", "AVG": "mean"}
@@ -476,75 +396,56 @@ _TIES = (
     "of equal largest elements the first has the derivative; TensorFlow's CPU kernel gives the "
     "whole derivative to each of them, in three dimensions only"
 )
-for _spatial in (1, 2, 3):
-    _pooling("MAX", _spatial, f"max_pool{_spatial}d")
-    _pooling("AVG", _spatial, f"avg_pool{_spatial}d")
 
 
-def _of_any_rank(how: str, name: str) -> None:
-    """Offer `nn.max_pool` and `nn.avg_pool`, which see how many axes there are."""
+def _pooling(how: str, spatial: int) -> None:
+    """Offer `nn.max_pool2d` and the like; `nn.max_pool` where it is 0, for any number of axes."""
+    name = f"{how.lower()}_pool" + (f"{spatial}d" if spatial else "")
+    doc = f"Return the {_HOWS[how]} of each window along {spatial or 'all spatial'} axes."
+    differs = _TIES if how == "MAX" and spatial in (0, 3) else ""
+    last = LAYOUTS[spatial][0] if spatial else None
 
+    @offered(f"nn.{name}", raises=_CHECKS, differs=differs, doc=doc)
     def pool(
-        input: Any, ksize: Any, strides: Any, padding: Any, data_format: Any = None,
-        name: str | None = None,
-    ) -> Any:  # fmt: skip
-        spatial = convert(input).ndim - 2
-        if spatial not in LAYOUTS:
-            raise ValueError(f"input has {spatial + 2} axes; expected 3, 4 or 5")
-        first = _is_first(data_format, spatial, ValueError if spatial == 1 else invalid)
-        return _pooled(
-            how, spatial, input, ksize, strides, padding, first,
-            explicit=how == "MAX" and spatial == 2,
-        )  # fmt: skip
-
-    pool.__name__ = pool.__qualname__ = name
-    pool.__doc__ = f"Return the {_HOWS[how]} of each window."
-    offered(f"nn.{name}", raises=_CHECKS, differs=_TIES if how == "MAX" else "")(pool)
+        input: Input, ksize: Any, strides: Any, padding: Any, data_format: Any = last
+    ) -> Native:
+        axes = spatial or _check_spatial(input.ndim - 2, "input")
+        depth = _depth(ksize, strides) if how == "MAX" else 0
+        if depth and not _is_first(data_format, axes):
+            return _over_channels(input, depth)
+        windows = _windows(axes, strides, 1, data_format)
+        return _pooled(how, input, ksize, windows, padding, how == "MAX" and axes == 2)
 
 
-_of_any_rank("MAX", "max_pool")
-_of_any_rank("AVG", "avg_pool")
+for _spatial in (0, 1, 2, 3):
+    _pooling("MAX", _spatial)
+    _pooling("AVG", _spatial)
 
 
 @offered("nn.pool", raises=_CHECKS, differs=_TIES)
 def pool(
-    input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
-    data_format: Any = None, dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+    input: Input, window_shape: Any, pooling_type: Annotated[str, one_of(*_HOWS)],
+    strides: Any = None, padding: Any = "VALID", data_format: Any = None, dilations: Any = None,
+) -> Native:  # fmt: skip
     """Return the mean ("AVG") or the largest element ("MAX") of each window."""
-    spatial = len(window_shape)
-    if spatial not in LAYOUTS or pooling_type not in _HOWS:
-        raise ValueError(
-            f"pooling_type={pooling_type!r} over {spatial} axes; expected 'MAX' or 'AVG' over 1 "
-            "to 3 axes"
-        )
-    first = _is_first(data_format, spatial, ValueError)
-    steps = _per_axis(strides, spatial, first, "strides")
-    gaps = _per_axis(dilations, spatial, first, "dilations")
-    if max(gaps) > 1 and max(steps) > 1:
-        raise ValueError(
-            f"strides {steps} with dilations {gaps}: of the two, one must be 1 on all axes"
-        )
-    if max(gaps) > 1 and padding == "SAME":
-        raise ValueError(
-            f"padding='SAME' with dilations {gaps}; write 'VALID', and tf.pad before it"
-        )
-    return _pooled(
-        pooling_type, spatial, input, list(window_shape), list(steps), padding, first, list(gaps)
-    )
+    spatial = _check_spatial(len(window_shape), "window_shape")
+    windows = _strides_or_dilations(strides, dilations, spatial, data_format)
+    if max(windows.dilations) > 1 and padding == "SAME":
+        raise unfit("'VALID', and tf.pad before", ValueError, padding=padding, dilations=dilations)
+    return _pooled(pooling_type, input, list(window_shape), windows, padding)
 
 
 @offered("nn.max_pool_with_argmax", raises=_CHECKS)
 def max_pool_with_argmax(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
-    output_dtype: Any = int64, include_batch_in_index: bool = False, name: str | None = None,
-) -> Any:  # fmt: skip
+    input: Real, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
+    output_dtype: Dtype = int64, include_batch_in_index: bool = False,
+) -> tuple[Native, Native]:  # fmt: skip
     """Return the largest elements, and where they are in (rows, columns, channels) laid flat."""
     if data_format != "NHWC":
         raise ValueError(f"data_format={data_format!r}; this function takes 'NHWC'")
-    y, where = _pooled("MAX", 2, input, ksize, strides, padding, False, indices=True)
-    batch, rows, columns, channels = convert(input).shape
+    y, where = _pooled("MAX", input, ksize, _windows(2, strides), padding, indices=True)
+    batch, rows, columns, channels = input.shape
     flat = np.asarray(where.numpy()) * channels + np.arange(channels)
     if include_batch_in_index:
         flat = flat + (np.arange(batch) * rows * columns * channels)[:, None, None, None]
-    return y, ns.asarray(flat.astype(as_dtype(output_dtype)._numpy))
+    return y, ns.asarray(flat.astype(output_dtype))

@@ -1,9 +1,9 @@
-"""Elements of datasets: nests of tensors, and iterators that batch, mix and pad them."""
+"""Elements of datasets: nests of tensors, and stages that choose, change and batch them."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -78,29 +78,123 @@ def _filled_up(arrays: list[Any], shape: Any, fill: Any) -> Any:
     return made(whole)
 
 
-def groups(elements: Iterator[Any], size: int, whole: bool = False) -> Iterator[list[Any]]:
+# -- stages: functions of an iterator over elements ------------------------------------------------
+
+
+def map_each(elements: Iterator[Any], map_func: Callable[..., Any]) -> Iterator[Any]:
+    """Return what a function returns for each element."""
+    return (tensors(called(map_func, e)) for e in elements)
+
+
+def keep(elements: Iterator[Any], predicate: Callable[..., Any]) -> Iterator[Any]:
+    """Return the elements for which a condition holds."""
+    return (e for e in elements if called(predicate, e))
+
+
+def scan(elements: Iterator[Any], initial_state: Any, scan_func: Any) -> Iterator[Any]:
+    """Return what a function of a state and an element returns besides the next state."""
+    state = tensors(initial_state)
+    for element in elements:
+        state, answer = map(tensors, scan_func(state, element))
+        yield answer
+
+
+def take_while(elements: Iterator[Any], predicate: Callable[..., Any]) -> Iterator[Any]:
+    """Return the elements up to the first for which a condition does not hold."""
+    return itertools.takewhile(lambda e: called(predicate, e), elements)
+
+
+def unique(elements: Iterator[Any]) -> Iterator[Any]:
+    """Return each element once."""
+    seen = set()
+    for element in elements:
+        key = np.asarray(element).item()
+        if key not in seen:
+            seen.add(key)
+            yield element
+
+
+def number(elements: Iterator[Any], start: int = 0) -> Iterator[Any]:
+    """Return (number, element) for each element."""
+    return ((made(np.asarray(i, np.int64)), e) for i, e in enumerate(elements, start))
+
+
+def take(elements: Iterator[Any], count: int) -> Iterator[Any]:
+    """Return the first elements; with a negative number, all."""
+    return itertools.islice(elements, None if count < 0 else count)
+
+
+def skip(elements: Iterator[Any], count: int) -> Iterator[Any]:
+    """Return the elements after the first."""
+    return itertools.islice(elements, count, None)
+
+
+def _groups(elements: Iterator[Any], size: int, whole: bool) -> Iterator[list[Any]]:
     """Return lists of so many elements; the last may be shorter, unless `whole`."""
     while rows := list(itertools.islice(elements, size)):
         if len(rows) == size or not whole:
             yield rows
 
 
-def windows(
-    elements: Iterator[Any], size: int, shift: int, stride: int, whole: bool
-) -> Iterator[list[Any]]:
+def batch(elements: Iterator[Any], batch_size: int, drop_remainder: Any = False) -> Iterator[Any]:
+    """Return each so many elements as one, with a further first axis."""
+    return map(stacked, _groups(elements, batch_size, drop_remainder))
+
+
+def padded_batch(
+    elements: Iterator[Any], batch_size: int, padded_shapes: Any = None, padding_values: Any = None,
+    drop_remainder: Any = False,
+) -> Iterator[Any]:  # fmt: skip
+    """Return each so many elements as one, filled up to the longest."""
+    groups = _groups(elements, batch_size, drop_remainder)
+    return (padded(rows, padded_shapes, padding_values) for rows in groups)
+
+
+def window(
+    elements: Iterator[Any], size: int, shift: int | None = None, stride: int = 1,
+    drop_remainder: Any = False,
+) -> Iterator[list[Any]]:  # fmt: skip
     """Return lists of elements `stride` apart, whose beginnings are `shift` apart."""
+    shift = size if shift is None else shift
     held: list[Any] = []
     span = (size - 1) * stride + 1
-    skip = 0
+    passed = 0
     while True:
-        if skip:
-            skip -= len(list(itertools.islice(elements, skip)))
+        passed -= len(list(itertools.islice(elements, passed)))
         held += itertools.islice(elements, span - len(held))
-        if not held or (whole and len(held) < span):
+        if not held or (drop_remainder and len(held) < span):
             return
         yield held[::stride]
-        skip = max(shift - len(held), 0)
+        passed = max(shift - len(held), 0)
         held = held[shift:]
+
+
+def flat_map(elements: Iterator[Any], map_func: Callable[..., Any]) -> Iterator[Any]:
+    """Return the elements of the datasets that a function returns."""
+    return itertools.chain.from_iterable(called(map_func, e) for e in elements)
+
+
+def interleave(
+    elements: Iterator[Any], map_func: Any, cycle_length: int | None = None,
+    block_length: int | None = None,
+) -> Iterator[Any]:  # fmt: skip
+    """Return the elements of the datasets that a function returns, of several in turn."""
+    datasets = (called(map_func, e) for e in elements)
+    running = [iter(part) for part in itertools.islice(datasets, cycle_length or 1)]
+    block_length, at = block_length or 1, 0
+    while running:
+        at %= len(running)
+        block = list(itertools.islice(running[at], block_length))
+        yield from block
+        if len(block) == block_length:
+            at += 1
+            continue
+        fresh = next(datasets, None)
+        if fresh is None:
+            del running[at]
+        else:
+            running[at] = iter(fresh)
+            at += 1
 
 
 def shuffled(
@@ -114,27 +208,6 @@ def shuffled(
         held[at] = fresh
     for i in draw.permutation(len(held)):
         yield held[i]
-
-
-def interleaved(
-    made_of: Iterator[Iterable[Any]], cycle_length: int, block_length: int
-) -> Iterator[Any]:
-    """Return elements of several iterators in turn, `block_length` of each at a time."""
-    running = [iter(part) for part in itertools.islice(made_of, cycle_length)]
-    at = 0
-    while running:
-        at %= len(running)
-        block = list(itertools.islice(running[at], block_length))
-        yield from block
-        if len(block) == block_length:
-            at += 1
-            continue
-        fresh = next(made_of, None)
-        if fresh is None:
-            del running[at]
-        else:
-            running[at] = iter(fresh)
-            at += 1
 
 
 class ElementIterator(Iterator[Any]):

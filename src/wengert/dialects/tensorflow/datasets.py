@@ -1,7 +1,13 @@
-"""tf.data.Dataset as far as loops over batches need it: elements made one after the other."""
+"""tf.data.Dataset as far as loops over batches need it: elements made one after the other.
+
+A stage is a function of an iterator over elements that returns another one, in `dataset_elements`;
+`_stage` makes a method of it.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -9,26 +15,58 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.dataset_elements import (
-    ElementIterator,
-    called,
-    groups,
-    interleaved,
-    like,
-    mapped,
-    padded,
-    shuffled,
-    stacked,
-    windows,
-)
+from wengert.dialects.tensorflow import dataset_elements as stages
+from wengert.dialects.tensorflow.dataset_elements import ElementIterator, like, mapped
 from wengert.dialects.tensorflow.dataset_elements import tensors as as_tensors
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, mistake
+from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.structures import TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.table import plain, put
 from wengert.dialects.tensorflow.tensors import convert, is_tensor, made, outward
 
 put(("data.AUTOTUNE", "data.experimental.AUTOTUNE"), -1)
 _OTHERWISE = "elements are computed when they are asked for, in Python"
+_IGNORED = ("num_parallel_calls", "deterministic", "name")
+
+
+def _stage(
+    function: Callable[..., Iterator[Any]], length: Callable[..., float] | None = None
+) -> Any:
+    """Return a method that returns a dataset: what a stage makes of the elements.
+
+    Its arguments are those of the stage after the elements; where these are annotated with `int`,
+    tensors become numbers. `length` is a function of how many elements there are, if that is
+    known, and of the arguments; without it, how many there will be is not known.
+    """
+    signature = inspect.signature(function)
+    whole = [p.name for p in signature.parameters.values() if str(p.annotation).startswith("int")]
+
+    @functools.wraps(function)
+    def method(self: Dataset, *args: Any, **options: Any) -> Dataset:
+        own = {key: options.pop(key) for key in list(options) if key in signature.parameters}
+        count = len(signature.parameters) - 1
+        options |= dict(zip(_IGNORED, args[count:], strict=False))
+        ignore(function.__name__, options, *_IGNORED)
+        bound = signature.bind(None, *args[:count], **own)
+        bound.apply_defaults()
+        given = {key: value for key, value in bound.arguments.items() if key != "elements"}
+        given |= {key: int(given[key]) for key in whole if given[key] is not None}
+        unknown = length is None or self._length is None
+        known = None if unknown else length(self._length, **given)  # type: ignore[misc]
+        return Dataset(lambda: function(self._elements(), **given), known)
+
+    return method
+
+
+def _same(length: float, **arguments: Any) -> float:
+    return length
+
+
+def _batches(length: float, batch_size: int, drop_remainder: Any = False, **_: Any) -> float:
+    """Return how many batches there are."""
+    if length == math.inf:
+        return length
+    return length // batch_size if drop_remainder else -(-length // batch_size)
 
 
 @plain("data.Dataset", differs=f"{_OTHERWISE}; `shuffle` draws other orders")
@@ -47,17 +85,16 @@ class Dataset:
         """Return the elements of tensors along their first axes."""
         nest = as_tensors(tensors)
         leaves = flatten(nest)
-        if any(not leaf.ndim for leaf in leaves):
-            raise ValueError("from_tensor_slices: a tensor is one number; expected a first axis")
-        lengths = list(dict.fromkeys(len(leaf) for leaf in leaves))
-        if len(lengths) != 1:
-            raise ValueError(f"from_tensor_slices: first axes of several lengths: {lengths}")
+        lengths = list(dict.fromkeys(len(leaf) if leaf.ndim else None for leaf in leaves))
+        if len(lengths) != 1 or lengths[0] is None:
+            raise mistake(ValueError, "from_tensor_slices: lengths", lengths, "one length for all")
+        count = lengths[0]
 
         def elements() -> Iterator[Any]:
-            for i in range(lengths[0]):
+            for i in range(count):
                 yield pack_sequence_as(nest, [leaf[i] for leaf in leaves])
 
-        return Dataset(elements, lengths[0])
+        return Dataset(elements, count)
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
@@ -67,21 +104,14 @@ class Dataset:
 
     @staticmethod
     def from_generator(
-        generator: Callable[..., Any],
-        output_types: Any = None,
-        output_shapes: Any = None,
-        args: Any = None,
-        output_signature: Any = None,
-        name: str | None = None,
-    ) -> Dataset:
+        generator: Callable[..., Any], output_types: Any = None, output_shapes: Any = None,
+        args: Any = (), output_signature: Any = None, name: str | None = None,
+    ) -> Dataset:  # fmt: skip
         """Return what a generator yields."""
         kinds = output_types if output_signature is None else output_signature
-
-        def elements() -> Iterator[Any]:
-            for element in generator(*(args or ())):
-                yield like(kinds, element, _of_kind)
-
-        return Dataset(elements, None)
+        return Dataset(
+            lambda: (like(kinds, element, _of_kind) for element in generator(*(args or ()))), None
+        )
 
     @staticmethod
     def range(*args: Any, output_type: Any = "int64", name: str | None = None) -> Dataset:
@@ -102,158 +132,48 @@ class Dataset:
 
     # -- from other datasets ----------------------------------------------------------------------
 
-    def map(
-        self,
-        map_func: Callable[..., Any],
-        num_parallel_calls: Any = None,
-        deterministic: Any = None,
-        **options: Any,
-    ) -> Dataset:
-        """Return what a function returns for each element."""
-        return Dataset(
-            lambda: (as_tensors(called(map_func, e)) for e in self._elements()), self._length
-        )
+    map = _stage(stages.map_each, _same)
+    filter = _stage(stages.keep)
+    scan = _stage(stages.scan, _same)
+    take_while = _stage(stages.take_while)
+    unique = _stage(stages.unique)
+    enumerate = _stage(stages.number, _same)
+    batch = _stage(stages.batch, _batches)
+    padded_batch = _stage(stages.padded_batch, _batches)
+    flat_map = _stage(stages.flat_map)
+    interleave = _stage(stages.interleave)
+    take = _stage(stages.take, lambda n, count: n if count < 0 else min(n, count))
+    skip = _stage(stages.skip, lambda n, count: max(n - count, 0))
 
-    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Return the elements for which a condition holds."""
-        return Dataset(lambda: (e for e in self._elements() if called(predicate, e)), None)
+    def window(self, *args: Any, **options: Any) -> Dataset:
+        """Return datasets of so many elements, of which each begins `shift` after another."""
+        return _windows(self, *args, **options)._then(_columns)
 
-    def batch(
-        self,
-        batch_size: Any,
-        drop_remainder: bool = False,
-        num_parallel_calls: Any = None,
-        deterministic: Any = None,
-        name: str | None = None,
-    ) -> Dataset:
-        """Return each so many elements as one, with a further first axis."""
-        size = int(batch_size)
-        return Dataset(
-            lambda: map(stacked, groups(self._elements(), size, drop_remainder)),
-            _rounded(self._length, size, drop_remainder),
-        )
+    def _then(self, function: Callable[[Any], Any]) -> Dataset:
+        return Dataset(lambda: map(function, self._elements()), self._length)
 
-    def padded_batch(
-        self,
-        batch_size: Any,
-        padded_shapes: Any = None,
-        padding_values: Any = None,
-        drop_remainder: bool = False,
-        name: str | None = None,
-    ) -> Dataset:
-        """Return each so many elements as one, filled up to the longest."""
-        size = int(batch_size)
-        return Dataset(
-            lambda: (
-                padded(rows, padded_shapes, padding_values)
-                for rows in groups(self._elements(), size, drop_remainder)
-            ),
-            _rounded(self._length, size, drop_remainder),
-        )
-
-    def rebatch(
-        self, batch_size: Any, drop_remainder: bool = False, name: str | None = None
-    ) -> Dataset:
+    def rebatch(self, batch_size: Any, drop_remainder: Any = False, name: Any = None) -> Dataset:
         """Return the elements of each element along its first axis, in other batches."""
         return self.unbatch().batch(batch_size, drop_remainder)
-
-    def window(
-        self,
-        size: Any,
-        shift: Any = None,
-        stride: Any = 1,
-        drop_remainder: bool = False,
-        name: str | None = None,
-    ) -> Dataset:
-        """Return datasets of so many elements, of which each begins `shift` after another."""
-        n, step = int(size), int(stride)
-        ahead = n if shift is None else int(shift)
-
-        def elements() -> Iterator[Any]:
-            for rows in windows(self._elements(), n, ahead, step, drop_remainder):
-                yield _columns(rows)
-
-        return Dataset(elements, None)
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """Return the elements of each element along its first axis."""
         return self.flat_map(lambda *e: Dataset.from_tensor_slices(e if len(e) > 1 else e[0]))
 
-    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Return the elements of the datasets that a function returns."""
-        return Dataset(
-            lambda: itertools.chain.from_iterable(called(map_func, e) for e in self._elements()),
-            None,
-        )
-
     def shuffle(
-        self,
-        buffer_size: Any,
-        seed: Any = None,
-        reshuffle_each_iteration: Any = None,
+        self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: Any = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Dataset:  # fmt: skip
         """Return the elements in an order drawn anew each time, among `buffer_size` at a time."""
-        again = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
-        start = np.random.default_rng(seed).integers(2**32)
+        size, start = int(buffer_size), np.random.default_rng(seed).integers(2**32)
         generator = np.random.default_rng(start)
 
-        return Dataset(
-            lambda: shuffled(
-                self._elements(),
-                int(buffer_size),
-                generator if again else np.random.default_rng(start),
-            ),
-            self._length,
-        )
-
-    def interleave(
-        self,
-        map_func: Callable[..., Any],
-        cycle_length: Any = None,
-        block_length: Any = None,
-        num_parallel_calls: Any = None,
-        deterministic: Any = None,
-        name: str | None = None,
-    ) -> Dataset:
-        """Return the elements of the datasets that a function returns, of several in turn."""
-        several, block = int(cycle_length or 1), int(block_length or 1)
-        return Dataset(
-            lambda: interleaved((called(map_func, e) for e in self._elements()), several, block),
-            None,
-        )
-
-    def scan(
-        self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
-    ) -> Dataset:
-        """Return what a function of a state and an element returns besides the next state."""
-
         def elements() -> Iterator[Any]:
-            state = as_tensors(initial_state)
-            for element in self._elements():
-                state, answer = map(as_tensors, scan_func(state, element))
-                yield answer
+            again = reshuffle_each_iteration is None or reshuffle_each_iteration
+            draw = generator if again else np.random.default_rng(start)
+            return stages.shuffled(self._elements(), size, draw)
 
         return Dataset(elements, self._length)
-
-    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Return the elements up to the first for which a condition does not hold."""
-        return Dataset(
-            lambda: itertools.takewhile(lambda e: called(predicate, e), self._elements()), None
-        )
-
-    def unique(self, name: str | None = None) -> Dataset:
-        """Return each element once."""
-
-        def elements() -> Iterator[Any]:
-            seen = set()
-            for element in self._elements():
-                key = np.asarray(element).item()
-                if key not in seen:
-                    seen.add(key)
-                    yield element
-
-        return Dataset(elements, None)
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
         """Return every so many-th element, from one on."""
@@ -261,9 +181,9 @@ class Dataset:
         if not 0 <= first < n:
             raise invalid(f"shard: index={first}; expected one of {n} shards, from 0 on")
         known = self._length
-        rest = known if known in (None, math.inf) else max(known - first, 0)
         return Dataset(
-            lambda: itertools.islice(self._elements(), first, None, n), _rounded(rest, n, False)
+            lambda: itertools.islice(self._elements(), first, None, n),
+            None if known is None else _batches(max(known - first, 0), n),
         )
 
     def apply(self, transformation_func: Callable[[Any], Any], name: str | None = None) -> Any:
@@ -272,59 +192,29 @@ class Dataset:
 
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """Return the elements so many times over; without a number, for ever."""
-        endless = count is None or int(count) < 0
-        rounds = itertools.repeat(0) if endless else None
+        rounds = math.inf if count is None or int(count) < 0 else int(count)
 
         def elements() -> Iterator[Any]:
-            for _ in rounds or itertools.repeat(0, int(count)):
+            for _ in itertools.count() if rounds == math.inf else range(int(rounds)):
                 yield from self._elements()
 
-        length = math.inf if endless else self._length and self._length * int(count)
-        return Dataset(elements, length)
-
-    def take(self, count: Any, name: str | None = None) -> Dataset:
-        """Return the first elements."""
-        n = None if int(count) < 0 else int(count)
-        known = self._length if n is None or self._length is None else min(self._length, n)
-        return Dataset(lambda: itertools.islice(self._elements(), n), known)
-
-    def skip(self, count: Any, name: str | None = None) -> Dataset:
-        """Return the elements after the first."""
-        n = int(count)
-        known = None if self._length is None else max(self._length - n, 0)
-        return Dataset(lambda: itertools.islice(self._elements(), n, None), known)
+        return Dataset(
+            elements, rounds if rounds == math.inf else self._length and self._length * rounds
+        )
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """Return the elements, then those of another dataset."""
-        lengths = (self._length, dataset._length)
-        known = None if None in lengths else sum(lengths)  # type: ignore[arg-type]
+        first, second = self._length, dataset._length
+        known = None if first is None or second is None else first + second
         return Dataset(lambda: itertools.chain(self._elements(), dataset._elements()), known)
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
-        """Return (number, element) for each element."""
-        return Dataset(
-            lambda: (
-                (made(np.asarray(i, np.int64)), e)
-                for i, e in enumerate(self._elements(), int(start))
-            ),
-            self._length,
-        )
-
-    def prefetch(self, buffer_size: Any = None, name: str | None = None) -> Dataset:
+    def prefetch(self, *args: Any, **options: Any) -> Dataset:
         """Return the dataset itself."""
         return self
 
-    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
-        """Return the dataset itself."""
-        return self
+    cache = with_options = prefetch
 
-    def with_options(self, options: Any, name: str | None = None) -> Dataset:
-        """Return the dataset itself."""
-        return self
-
-    def reduce(
-        self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
-    ) -> Any:
+    def reduce(self, initial_state: Any, reduce_func: Any, name: str | None = None) -> Any:
         """Return what a function of a state and an element makes of all elements."""
         state = as_tensors(initial_state)
         for element in self._elements():
@@ -369,11 +259,7 @@ class Dataset:
         return mapped(TensorSpec.from_tensor, next(iter(self)))
 
 
-def _rounded(length: float | None, size: int, down: bool) -> float | None:
-    """Return how many batches there are."""
-    if length is None or length == math.inf:
-        return length
-    return length // size if down else -(-length // size)
+_windows = _stage(stages.window)
 
 
 def _of_kind(kind: Any, value: Any) -> Any:
@@ -383,5 +269,5 @@ def _of_kind(kind: Any, value: Any) -> Any:
 def _columns(rows: list[Any]) -> Any:
     """Return the elements of a window: a dataset for each part of them."""
     parts = list(zip(*map(flatten, rows), strict=True))
-    columns = [Dataset(lambda part=part: iter(part), len(part)) for part in parts]  # type: ignore[misc]
+    columns = [Dataset(functools.partial(iter, part), len(part)) for part in parts]
     return pack_sequence_as(rows[0], columns)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import logging
 import operator
 import pprint
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.dtypes import as_dtype, float32
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.dtypes import as_dtype
+from wengert.dialects.tensorflow.errors import InvalidArgumentError, invalid, mistake
+from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.structures import is_nested, map_structure
-from wengert.dialects.tensorflow.table import offered, plain, put
+from wengert.dialects.tensorflow.table import ABSENT, offered, plain
 from wengert.dialects.tensorflow.tapes import GradientTape
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import convert, is_tensor, made, outward, pair, static
@@ -22,75 +25,77 @@ from wengert.engine.tensor import Tensor as Native
 
 log = logging.getLogger("wengert.tensorflow")
 ns = Native._namespace
+for _name, _instead in {
+    "assert_proper_iterable": "isinstance(values, (list, tuple))",
+    "assert_same_float_dtype": "tf.debugging.assert_type for each tensor",
+    "is_numeric_tensor": "tf.is_tensor(x) and not x.dtype.is_bool",
+}.items():
+    ABSENT[f"debugging.{_name}"] = f"tf.debugging.{_name} is not offered; write {_instead}"
 
 # -- assertions about values ----------------------------------------------------------------------
 
 
-def _fail(message: Any, told: str) -> None:
-    raise invalid(f"{message}\n{told}" if message else told)
+def _assertion(*names: str, wrong: type[Exception] = ValueError) -> Callable[[Any], Any]:
+    """Return a decorator that offers an assertion: a function that returns what is wrong, or "".
+
+    After the function's own arguments come `message`, `summarize` and `name`.
+    """
+
+    def declare(complaint: Callable[..., str]) -> Callable[..., None]:
+        own = len(inspect.signature(complaint).parameters)
+
+        @functools.wraps(complaint)
+        def check(*args: Any, message: Any = None, summarize: Any = None, **options: Any) -> None:
+            options.pop("name", None)
+            message = args[own] if len(args) > own else message
+            told = complaint(*args[:own], **options)
+            if told:
+                told = f"{message}\n{told}" if message else told
+                raise invalid(told) if wrong is InvalidArgumentError else wrong(told)
+
+        for name in names:
+            plain(name)(check)
+        return check
+
+    return declare
 
 
-def _compares(sign: str, holds: Callable[[Any, Any], Any]) -> Callable[..., None]:
-    def check(
-        x: Any,
-        y: Any,
-        message: str | None = None,
-        summarize: int | None = None,
-        name: str | None = None,
-    ) -> None:
+def _relation(name: str, sign: str, holds: Callable[[Any, Any], Any], with_zero: bool) -> None:
+    """Offer the assertion that x and y, or x and 0, are in a relation."""
+
+    def complaint(x: Any, y: Any) -> str:
         first, second = pair(x, y, "Equal" if sign in ("==", "!=") else "Less")
         a, b = first.numpy(), second.numpy()
         try:
             right = holds(a, b)
         except ValueError as error:
             raise invalid(f"shapes {list(a.shape)} and {list(b.shape)} do not fit") from error
-        if not np.all(right):
-            _fail(
-                message,
-                f"x {sign} y is wrong, first at the indices "
-                f"{np.argwhere(~right)[: summarize or 3].tolist()}\nx: {a!s:.300}\ny: {b!s:.300}",
-            )
+        if np.all(right):
+            return ""
+        where = np.argwhere(~right)[:3].tolist()
+        return f"x {sign} y is wrong, first at the indices {where}\nx: {a!s:.300}\ny: {b!s:.300}"
 
-    check.__doc__ = f"Raise unless x {sign} y for all elements."
-    return check
+    def complaint_with_zero(x: Any) -> str:
+        return complaint(x, np.zeros((), convert(x).dtype))
 
-
-def _compares_with_zero(sign: str, holds: Callable[[Any, Any], Any]) -> Callable[..., None]:
-    def check(
-        x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-    ) -> None:
-        values = convert(x).numpy()
-        if not np.all(holds(values, 0)):
-            _fail(message, f"x {sign} 0 does not hold for all of x = {values!s:.300}")
-
-    check.__doc__ = f"Raise unless x {sign} 0 for all elements."
-    return check
+    body: Any = complaint_with_zero if with_zero else complaint
+    body.__doc__ = f"Raise unless x {sign} {'0' if with_zero else 'y'} for all elements."
+    short = (f"assert_{name}",) if name in ("equal", "less", "greater") else ()
+    _assertion(f"debugging.assert_{name}", *short, wrong=InvalidArgumentError)(body)
 
 
-for _name, _sign, _holds in (
-    ("equal", "==", operator.eq), ("none_equal", "!=", operator.ne), ("less", "<", operator.lt),
-    ("less_equal", "<=", operator.le), ("greater", ">", operator.gt),
-    ("greater_equal", ">=", operator.ge),
+for _name, _sign, _holds, _with_zero in (
+    ("equal", "==", operator.eq, False), ("none_equal", "!=", operator.ne, False),
+    ("less", "<", operator.lt, False), ("less_equal", "<=", operator.le, False),
+    ("greater", ">", operator.gt, False), ("greater_equal", ">=", operator.ge, False),
+    ("negative", "<", operator.lt, True), ("positive", ">", operator.gt, True),
+    ("non_negative", ">=", operator.ge, True), ("non_positive", "<=", operator.le, True),
 ):  # fmt: skip
-    _short = (f"assert_{_name}",) if _name in ("equal", "less", "greater") else ()
-    put((f"debugging.assert_{_name}", *_short), _compares(_sign, _holds))
-for _name, _sign, _holds in (
-    ("negative", "<", operator.lt), ("positive", ">", operator.gt),
-    ("non_negative", ">=", operator.ge), ("non_positive", "<=", operator.le),
-):  # fmt: skip
-    put((f"debugging.assert_{_name}",), _compares_with_zero(_sign, _holds))
+    _relation(_name, _sign, _holds, _with_zero)
 
 
-@plain("debugging.assert_near")
-def assert_near(
-    x: Any,
-    y: Any,
-    rtol: Any = None,
-    atol: Any = None,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
+@_assertion("debugging.assert_near", wrong=InvalidArgumentError)
+def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None) -> str:
     """Raise unless |x - y| <= atol + rtol * |y| for all elements."""
     first = convert(x)
     second = convert(y, as_dtype(first.dtype))
@@ -99,18 +104,13 @@ def assert_near(
     usual = 10 * np.finfo(first.dtype).eps
     a, b = first.numpy(), second.numpy()
     relative, absolute = (usual if t is None else np.asarray(t) for t in (rtol, atol))
-    if not np.all(np.abs(a - b) <= absolute + relative * np.abs(b)):
-        _fail(
-            message,
-            f"x and y differ by more than {absolute} + {relative} * |y|: x is {a!s:.300}, y is "
-            f"{b!s:.300}",
-        )
+    if np.all(np.abs(a - b) <= absolute + relative * np.abs(b)):
+        return ""
+    return f"|x - y| > {absolute} + {relative} * |y|: x is {a!s:.300}, y is {b!s:.300}"
 
 
 @plain("Assert", "debugging.Assert")
-def assert_(
-    condition: Any, data: Any, summarize: int | None = None, name: str | None = None
-) -> None:
+def assert_(condition: Any, data: Any, summarize: Any = None, name: Any = None) -> None:
     """Raise with some data unless a condition holds."""
     if not condition:
         told = "\n".join(str(d.numpy() if is_tensor(d) else d) for d in data)
@@ -118,11 +118,11 @@ def assert_(
 
 
 @offered("debugging.check_numerics", "debugging.assert_all_finite")
-def check_numerics(x: Any, message: str, name: str | None = None) -> Any:
+def check_numerics(x: Any, message: str) -> Any:
     """Return a tensor; raise if it holds NaN or infinity."""
     tensor = convert(x)
     if tensor.dtype.kind != "f":
-        raise invalid(f"check_numerics: got a tensor of {tensor.dtype}; give floating numbers")
+        raise mistake(InvalidArgumentError, "dtype of x", tensor.dtype, "floating numbers")
     values = tensor.numpy()
     found = [w for w, f in (("NaN", np.isnan), ("Inf", np.isinf)) if f(values).any()]
     if found:
@@ -147,134 +147,77 @@ def disable_check_numerics() -> None:
 # -- assertions about shapes and dtypes -----------------------------------------------------------
 
 
-def _rank(value: Any) -> int:
-    return int(static(value))
+def _rank_complaint(x: Any, expected: str, wanted: Any, holds: Callable[..., bool]) -> str:
+    shape, wanted = convert(x).shape, np.asarray(static(wanted)).tolist()
+    return "" if holds(len(shape), wanted) else f"{shape}; expected {expected} {wanted} axes"
 
 
-def _checks_rank(told: str, holds: Callable[[int, Any], bool]) -> Callable[..., None]:
-    def check(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
-        tensor = convert(x)
-        wanted = tuple(map(_rank, rank)) if isinstance(rank, (list, tuple)) else _rank(rank)
-        if not holds(tensor.ndim, wanted):
-            raise ValueError(
-                f"{message or ''} got shape {tensor.shape}; expected {told}{wanted} axes"
-            )
-
-    check.__doc__ = f"Raise unless the number of axes is {told or 'as given'}."
-    return check
+@_assertion("debugging.assert_rank", "assert_rank")
+def assert_rank(x: Any, rank: Any) -> str:
+    """Raise unless the number of axes is as given."""
+    return _rank_complaint(x, "exactly", rank, operator.eq)
 
 
-put(("debugging.assert_rank", "assert_rank"), _checks_rank("", operator.eq))
-put(("debugging.assert_rank_at_least",), _checks_rank("at least ", operator.ge))
+@_assertion("debugging.assert_rank_at_least")
+def assert_rank_at_least(x: Any, rank: Any) -> str:
+    """Raise unless the number of axes is at least as given."""
+    return _rank_complaint(x, "at least", rank, operator.ge)
 
 
-@plain("debugging.assert_rank_in")
-def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:
+@_assertion("debugging.assert_rank_in")
+def assert_rank_in(x: Any, ranks: Any) -> str:
     """Raise unless the number of axes is one of some numbers."""
-    _checks_rank("in ", lambda rank, wanted: rank in wanted)(x, tuple(ranks), message)
+    return _rank_complaint(x, "one of", ranks, lambda rank, wanted: rank in wanted)
 
 
-@plain("debugging.assert_scalar")
-def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> None:
+@_assertion("debugging.assert_scalar")
+def assert_scalar(tensor: Any) -> str:
     """Raise unless a tensor has no axes."""
-    found = convert(tensor)
-    if found.ndim:
-        raise ValueError(f"{message or ''} got shape {found.shape}; expected one number")
+    return _rank_complaint(tensor, "exactly", 0, operator.eq)
 
 
-@plain("debugging.assert_shapes")
-def assert_shapes(
-    shapes: Any,
-    data: Any = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> None:
+@_assertion("debugging.assert_shapes")
+def assert_shapes(shapes: Any, data: Any = None) -> str:
     """Raise unless shapes are as given, where the same letter means the same length."""
     lengths: dict[Any, int] = {}
-    pairs = shapes.items() if isinstance(shapes, dict) else shapes
-    for x, wanted in pairs:
+    for x, wanted in shapes.items() if isinstance(shapes, dict) else shapes:
         real = convert(x.deref() if hasattr(x, "deref") else x).shape
-        for axis, size, symbol in _axes(real, wanted, message):
+        symbols = _symbols(wanted, len(real))
+        if len(symbols) != len(real):
+            return f"got shape {real}; expected {len(symbols)} axes"
+        for axis, (size, symbol) in enumerate(zip(real, symbols, strict=True)):
+            if symbol in (None, "*", "."):
+                continue
             known = symbol if isinstance(symbol, int) else lengths.setdefault(symbol, size)
             if size != known:
-                raise ValueError(
-                    f"{message or ''} Axis {axis} of shape {real} has {size} elements; expected "
-                    f"{known}, as {symbol!r} in {wanted!r} says"
-                )
+                return f"axis {axis} of {real}; expected {known}, as {symbol!r} in {wanted!r} says"
+    return ""
 
 
-def _axes(real: tuple[int, ...], wanted: Any, message: str | None) -> Iterable[Any]:
-    """Return (axis, length, number or letter) for each axis of which something is said."""
+def _symbols(wanted: Any, rank: int) -> list[Any]:
+    """Return a number or a letter for each axis of which something is said."""
     symbols = list(wanted) if isinstance(wanted, (tuple, list, str, TensorShape)) else [wanted]
     symbols = [int(s) if isinstance(s, str) and s.isdigit() else s for s in symbols]
     symbols = [Ellipsis if s == "*" else s for s in symbols] if "*" in symbols[1:-1] else symbols
-    if Ellipsis in symbols:
+    known = len(symbols) - 1
+    if Ellipsis in symbols and rank >= known:
         at = symbols.index(Ellipsis)
-        known = len(symbols) - 1
-        if len(real) >= known:
-            symbols[at : at + 1] = [None] * (len(real) - known)
-    if len(symbols) != len(real):
-        raise ValueError(f"{message or ''} got shape {real}; expected {len(symbols)} axes")
-    return [
-        (axis, size, symbol)
-        for axis, (size, symbol) in enumerate(zip(real, symbols, strict=True))
-        if symbol not in (None, "*", ".")
-    ]
+        symbols[at : at + 1] = [None] * (rank - known)
+    return symbols
 
 
-@plain("debugging.assert_integer")
-def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
+@_assertion("debugging.assert_integer", wrong=TypeError)
+def assert_integer(x: Any) -> str:
     """Raise unless numbers are whole."""
     dtype = outward(convert(x)).dtype
-    if not dtype.is_integer:
-        raise TypeError(
-            f"{message or ''}x has dtype {dtype}; give whole numbers, for example tf.int32"
-        )
+    return "" if dtype.is_integer else f"x has dtype {dtype}; give whole numbers, as tf.int32"
 
 
-@plain("debugging.assert_type")
-def assert_type(
-    tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
-) -> None:
+@_assertion("debugging.assert_type", wrong=TypeError)
+def assert_type(tensor: Any, tf_type: Any) -> str:
     """Raise unless a tensor has a dtype."""
     found, wanted = outward(convert(tensor)).dtype, as_dtype(tf_type)
-    if found != wanted:
-        raise TypeError(f"{message or ''}the dtype is {found!r}; expected {wanted!r}")
-
-
-@plain("debugging.assert_same_float_dtype")
-def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
-    """Return the dtype of some tensors, which must be one of floating numbers."""
-    wanted = None if dtype is None else as_dtype(dtype)
-    for tensor in tensors or ():
-        found = tensor.dtype
-        wanted = found if wanted is None else wanted
-        if found != wanted:
-            raise ValueError(f"{tensor} is of {found}, and the others of {wanted}; write tf.cast")
-    wanted = float32 if wanted is None else wanted
-    if not wanted.is_floating:
-        raise ValueError(
-            f"got {wanted}; expected a floating dtype, so write tf.cast(x, tf.float32)"
-        )
-    return wanted
-
-
-@plain("debugging.assert_proper_iterable")
-def assert_proper_iterable(values: Any) -> None:
-    """Raise unless something is a collection, and no tensor, array or string."""
-    if is_tensor(values) or isinstance(values, (np.ndarray, str, bytes)):
-        raise TypeError(
-            f"got {type(values)}; expected a collection, and no tensor, array or string"
-        )
-    if not hasattr(values, "__iter__"):
-        raise TypeError(f"got {type(values)}; expected a collection")
-
-
-@plain("debugging.is_numeric_tensor")
-def is_numeric_tensor(tensor: Any) -> bool:
-    """Return whether something is a tensor of numbers."""
-    return is_tensor(tensor) and not tensor.dtype.is_bool
+    return "" if found == wanted else f"the dtype is {found!r}; expected {wanted!r}"
 
 
 # -- printing -------------------------------------------------------------------------------------
@@ -336,20 +279,18 @@ def _number(value: Any) -> str:
 
 
 @plain("print")
-def print_(*inputs: Any, **kwargs: Any) -> None:
+def print_(
+    *inputs: Any, output_stream: Any = None, sep: str = " ", end: str = "\n", summarize: int = 3,
+    **ignored: Any,
+) -> None:  # fmt: skip
     """Write tensors and other values to a stream, sys.stderr unless `output_stream` is given."""
-    stream = kwargs.pop("output_stream", sys.stderr)
-    sep, end = kwargs.pop("sep", " "), kwargs.pop("end", "\n")
-    summarize = kwargs.pop("summarize", 3)
-    kwargs.pop("name", None)
-    if kwargs:
-        raise ValueError(f"tf.print does not take {kwargs}")
+    ignore("print", ignored, "name", wrong=ValueError)
+    stream: Any = sys.stderr if output_stream is None else output_stream
     text = sep.join(_text(value, summarize) for value in inputs)
     if isinstance(stream, str):
         if not stream.startswith("file://"):
-            raise ValueError(
-                f"tf.print: output_stream is {stream!r}; write sys.stdout, sys.stderr, or "
-                "'file://' and a path"
+            raise mistake(
+                ValueError, "output_stream", stream, "sys.stdout, sys.stderr or 'file://path'"
             )
         with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
             file.write(text + end)
@@ -367,15 +308,12 @@ def print_(*inputs: Any, **kwargs: Any) -> None:
 def compute_gradient(f: Callable[..., Any], x: Any, delta: Any = None) -> Any:
     """Return the Jacobians of f(*x) by rules and by differences, as two tuples of matrices."""
     if not isinstance(x, (list, tuple)):
-        raise ValueError(
-            f"compute_gradient: x is a {type(x)}; expected a list of the arguments, so write [x]"
-        )
+        raise mistake(ValueError, "compute_gradient: x", x, "a list of the arguments: write [x]")
     points = [outward(convert(value)) for value in x]
     for position, point in enumerate(points):
         if not (point.dtype.is_floating or point.dtype.is_complex):
-            raise AssertionError(
-                f"argument {position} has dtype {point.dtype.name}; gradients are of floating or "
-                "complex numbers, so cast it first"
+            raise mistake(
+                AssertionError, f"argument {position}", point.dtype, "tf.float32 or the like"
             )
     step = 1.0 / 1024 if delta is None else delta
     by_rules = tuple(_jacobian(f, points, i) for i in range(len(points)))

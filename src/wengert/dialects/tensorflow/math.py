@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import functools
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import conventions, operators
-from wengert.dialects.tensorflow.dtypes import bool_, of_numpy
+from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import (
     InternalError,
-    InvalidArgumentError,
     NotFoundError,
     as_is,
     invalid,
+    unfit,
+    value_error,
 )
+from wengert.dialects.tensorflow.kinds import (
+    Booleans,
+    Floating,
+    Inexact,
+    Input,
+    tensor,
+    together,
+)
+from wengert.dialects.tensorflow.operators import of_one, of_two
 from wengert.dialects.tensorflow.slices import IndexedSlices
-from wengert.dialects.tensorflow.table import offered, plain, put
+from wengert.dialects.tensorflow.table import offered, put, quick_call, row
 from wengert.dialects.tensorflow.tensors import (
     Tensor,
     check_dtypes,
@@ -26,11 +38,7 @@ from wengert.dialects.tensorflow.tensors import (
     converted_like,
     is_like_tensor,
     is_tensor,
-    noticed,
-    of_one,
-    of_two,
     outward,
-    pair,
     tensor_of,
 )
 from wengert.engine.tensor import Tensor as Native
@@ -90,91 +98,79 @@ def _names(name: str) -> tuple[str, ...]:
     return (f"math.{name}", name) if name in _TOP else (f"math.{name}",)
 
 
-def _in_single(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that computes in single precision what is in half precision."""
-
-    def call(x: Any, name: str | None = None) -> Any:
-        tensor = x if type(x) is Tensor else outward(convert(x))
-        if tensor._raw.dtype != np.float16:
-            return function(tensor)
-        found = function(outward(ns.astype(convert(tensor), np.float32)))
-        return outward(ns.astype(convert(found), np.float16))
-
-    call.__name__ = call.__qualname__ = function.__name__
-    return call
-
-
 _REAL_ONLY = "takes real numbers only"
+
+
+def _in_single(operation: Any) -> Callable[..., Native]:
+    """Return an operation that computes in single precision what is in half precision."""
+
+    def compute(*tensors: Native) -> Native:
+        if tensors[0].dtype != np.float16:
+            return operation(*tensors)
+        return ns.astype(operation(*(ns.astype(t, np.float32) for t in tensors)), np.float16)
+
+    return compute
+
+
+def _quick(operation: Any, kinds: str = "f") -> Any:
+    """Return the short cut to an operation, but of half precision."""
+    return quick_call(operation, {}, kinds, "_x0.dtype.char != 'e'")
+
+
 for _name, (_op, _kinds) in _ONE.items():
     put(_names(_name), of_one(_op, _name.title(), _kinds))
+
+
+def _special(names: tuple[str, ...], operation: Any) -> None:
+    """Offer a function that is not elementary."""
+    name = names[0].rpartition(".")[2]
+    row(
+        " ".join(names), _in_single(operation), f"{name} of x", quick=_quick(operation),
+        differs=_AT_ZERO.get(name, ""), x=Floating,
+    )  # fmt: skip
+
+
 _AT_ZERO = {
     "digamma": "is -inf at 0, and not NaN",
     "lgamma": "has the gradient -inf at 0, and not NaN",
     "bessel_i1": "has the gradient 0.5 at 0, as it is, and not 1",
 }
 for _name, _op in _HIGHER.items():
-    put(_names(_name), _in_single(of_one(_op, _name.title(), "f")), _AT_ZERO.get(_name, ""))
+    _special(_names(_name), _op)
 for _name, _op in _SPECIAL.items():
-    _both = (f"math.special.{_name}", *((f"math.{_name}",) if _name.startswith("bessel_i") else ()))
-    put(_both, _in_single(of_one(_op, _name.title(), "f")), _AT_ZERO.get(_name, ""))
+    _also = (f"math.{_name}",) if _name.startswith("bessel_i") else ()
+    _special((f"math.special.{_name}", *_also), _op)
+_Signed = Annotated[Native, tensor("ifc")]
 
 
-_sign = of_one(conventions.sign, "Sign", "if")
-
-
-@plain("math.sign", "sign")
-def sign(x: Any, name: str | None = None) -> Any:
+@offered("math.sign", "sign", quick=quick_call(conventions.sign, {}, "f"))
+def sign(x: _Signed) -> Native:
     """Return -1, 0 or 1; of complex numbers x / abs(x), and 0 at 0."""
-    try:
-        return _sign(x)
-    except InvalidArgumentError:
-        if (tensor := convert(x)).dtype.kind == "c":
-            return outward(elementwise.sign(tensor))
-        raise
+    return elementwise.sign(x) if x.dtype.kind == "c" else conventions.sign(x)
 
 
-_reciprocal = of_one(conventions.reciprocal, "Reciprocal", "fc")
-
-
-@plain("math.reciprocal")
-def reciprocal(x: Any, name: str | None = None) -> Any:
+@offered("math.reciprocal", quick=quick_call(conventions.reciprocal))
+def reciprocal(x: _Signed) -> Native:
     """Return 1 / x."""
-    try:
-        return _reciprocal(x)
-    except InvalidArgumentError as error:
-        if convert(x).dtype.kind == "i":  # the class that TensorFlow raises
-            raise NotFoundError(None, None, str(error)) from None
-        raise
+    if x.dtype.kind == "i":
+        raise NotFoundError(None, None, "reciprocal of whole numbers; write tf.cast(x, tf.float32)")
+    return conventions.reciprocal(x)
 
 
-_sigmoid = _in_single(of_one(special.expit, "Sigmoid", "f"))
-
-
-@plain("math.sigmoid", "sigmoid")
-def sigmoid(x: Any, name: str | None = None) -> Any:
+@offered("math.sigmoid", "sigmoid", quick=_quick(special.expit))
+def sigmoid(x: Inexact) -> Native:
     """Return 1 / (1 + exp(-x))."""
-    try:
-        return _sigmoid(x)
-    except InvalidArgumentError:
-        if (tensor := convert(x)).dtype.kind == "c":
-            return outward(1 / (1 + ns.exp(-tensor)))
-        raise
+    return 1 / (1 + ns.exp(-x)) if x.dtype.kind == "c" else _in_single(special.expit)(x)
 
 
-@offered("math.rsqrt")
-def rsqrt(x: Any, name: str | None = None) -> Any:
-    """Return 1 / sqrt(x)."""
-    tensor = convert(x)
-    check_kind(tensor, "fc", "Rsqrt")
-    return conventions.rsqrt(tensor)
+row("math.rsqrt", conventions.rsqrt, "1 / sqrt(x)", x=Inexact)
 
 
 @offered("math.reciprocal_no_nan")
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
+def reciprocal_no_nan(x: _Numeric) -> Native:
     """Return 1 / x, and 0 where x is 0."""
-    tensor = _numeric(x)
-    check_kind(tensor, "fc", "DivNoNan")
-    return _quotient_or_zero(ns.ones_like(tensor), tensor, tensor == 0)
+    check_kind(x, "fc", "DivNoNan")
+    return _quotient_or_zero(ns.ones_like(x), x, x == 0)
 
 
 def _quotient_or_zero(x: Any, y: Any, zero: Any) -> Any:
@@ -183,71 +179,50 @@ def _quotient_or_zero(x: Any, y: Any, zero: Any) -> Any:
     return ns.where(zero, nothing, ns.where(zero, nothing, x) / ns.where(zero, one, y))
 
 
-def _numeric(x: Any) -> Native:
-    tensor = convert(x)
-    if tensor.dtype.kind == "b":
-        raise as_is(
-            TypeError("booleans are given where numbers are expected; write tf.cast(x, tf.float32)")
-        )
-    return tensor
-
-
-@offered("math.real")
-def real(input: Any, name: str | None = None) -> Any:
-    """Return the real part; of real numbers, themselves."""
-    x = _numeric(input)
-    return ns.real(x) if x.dtype.kind == "c" else tensor_of(input)
+#: Numbers, where booleans are a TypeError; such with fractions.
+_NUMERIC = tensor("iufc", TypeError)
+_Numeric = Annotated[Native, _NUMERIC]
+_Fractions = Annotated[Native, tensor("fc", TypeError)]
 
 
 @offered("math.imag")
-def imag(input: Any, name: str | None = None) -> Any:
+def imag(input: Input) -> Native:
     """Return the imaginary part; of real numbers, zeros."""
-    x = convert(input)
-    return ns.imag(x) if x.dtype.kind == "c" else ns.zeros_like(x)
+    return ns.imag(input) if input.dtype.kind == "c" else ns.zeros_like(input)
 
 
-@offered("math.conj")
-def conj(x: Any, name: str | None = None) -> Any:
-    """Return the complex conjugate; of real numbers, themselves."""
-    tensor = _numeric(x)
-    return ns.conj(tensor) if tensor.dtype.kind == "c" else tensor_of(x)
+def _unless_real(function: Any) -> Any:
+    """Return a function of complex numbers that returns real ones as they are given."""
+    return lambda both: function(both[0]) if both[0].dtype.kind == "c" else tensor_of(both[1])
+
+
+_AndGiven = Annotated[Any, Kind(lambda value, at, x: (_NUMERIC.read(value, at), value))]
+row("math.real", _unless_real(ns.real), "the real part; real numbers as they are", input=_AndGiven)
+row("math.conj", _unless_real(ns.conj), "the conjugate; real numbers as they are", x=_AndGiven)
 
 
 @offered("math.angle")
-def angle(input: Any, name: str | None = None) -> Any:
+def angle(input: _Fractions) -> Native:
     """Return the angle in the plane: of real numbers, 0 or pi."""
-    x = convert(input)
-    if x.dtype.kind == "c":
-        return elementwise.angle(x)
-    if x.dtype.kind != "f":
-        raise as_is(
-            TypeError(f"an angle of {of_numpy(x.dtype).name}; write tf.cast(x, tf.float32)")
-        )
-    return ns.where(x < 0, np.asarray(np.pi, x.dtype), ns.zeros_like(x))
+    if input.dtype.kind == "c":
+        return elementwise.angle(input)
+    return ns.where(input < 0, np.asarray(np.pi, input.dtype), ns.zeros_like(input))
 
 
-@offered("math.logical_not", "logical_not")
-def logical_not(x: Any, name: str | None = None) -> Any:
-    """Return not x."""
-    tensor = _boolean(x)
-    check_kind(tensor, "b", "LogicalNot")
-    return elementwise.logical_not(tensor)
-
-
-def _boolean(x: Any) -> Native:
-    """Return a tensor as it is, and other values as booleans."""
-    return convert(x) if is_like_tensor(x) else convert(x, bool_)
+row("math.logical_not logical_not", elementwise.logical_not, "not x", x=Booleans)
 
 
 # -- two tensors --------------------------------------------------------------------------------
 
 
-def _one_by_one(x: Any, y: Any, name: str) -> tuple[Native, Native]:
-    """Return operands of which the first gets no dtype from the second."""
-    first = convert(x)
-    second = convert(y, None, first.dtype)
-    check_dtypes(name, first, second)
-    return first, second
+def _of_x_and_y(names: tuple[str, ...], function: Callable[[Any, Any], Any]) -> None:
+    """Offer a function that also takes its operands, and the name of its result, by name."""
+
+    def call(x: Any, y: Any, name: str | None = None) -> Any:
+        return function(x, y)
+
+    call.__name__ = call.__qualname__ = names[0].rpartition(".")[2]
+    put(names, call)
 
 
 def _first_alone(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -255,40 +230,8 @@ def _first_alone(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], An
     return lambda x, y: function(x if type(x) is Tensor else outward(convert(x)), y)
 
 
-def _both_in_single(function: Callable[[Any, Any], Any], name: str) -> Callable[[Any, Any], Any]:
-    """Return a function that computes in single precision what is in half precision."""
-
-    def call(x: Any, y: Any) -> Any:
-        first, second = pair(x, y, name)
-        if first.dtype != np.float16:
-            return function(outward(first), outward(second))
-        found = function(*(outward(ns.astype(t, np.float32)) for t in (first, second)))
-        return outward(ns.astype(convert(found), np.float16))
-
-    return call
-
-
-def _not_half(x: Any, y: Any, name: str) -> tuple[Native, Native]:
-    """Return operands that are not in half precision."""
-    first, second = pair(x, y, name)
-    _check_single(first, name)
-    return first, second
-
-
-def _check_single(x: Native, name: str) -> None:
-    if x.dtype == np.float16:
-        raise invalid(f"{name} of float16; write tf.cast(x, tf.float32)")
-
-
-def _booleans(x: Any, y: Any, name: str) -> tuple[Native, Native]:
-    first, second = _boolean(x), _boolean(y)
-    check_dtypes(name, first, second)
-    return first, second
-
-
-#: TensorFlow's name, and the function of two tensors.
-_TWO = {
-    "add": _first_alone(of_two(elementwise.add, "AddV2", paired=_one_by_one)),
+for _name, _function in {
+    "add": _first_alone(of_two(elementwise.add, "AddV2", read=operators.one_by_one)),
     "subtract": operators.subtract,
     "multiply": of_two(elementwise.multiply, "Mul"),
     "divide": operators.divide,
@@ -305,127 +248,100 @@ _TWO = {
     "greater_equal": operators.greater_equal,
     "equal": operators.equal_to,
     "not_equal": operators.not_equal_to,
-    "logical_and": of_two(elementwise.logical_and, "LogicalAnd", "b", paired=_booleans),
-    "logical_or": of_two(elementwise.logical_or, "LogicalOr", "b", paired=_booleans),
-    "xlogy": _both_in_single(of_two(conventions.xlogy, "Xlogy", "f"), "Xlogy"),
-    "xlog1py": _both_in_single(of_two(conventions.xlog1py, "Xlog1py", "f"), "Xlog1py"),
-}
-_BITS = {
+}.items():
+    _of_x_and_y(_names(_name), _function)
+for _name, _op in {
     "bitwise_and": elementwise.bitwise_and, "bitwise_or": elementwise.bitwise_or,
     "bitwise_xor": elementwise.bitwise_xor, "left_shift": elementwise.bitwise_left_shift,
     "right_shift": elementwise.bitwise_right_shift,
-}  # fmt: skip
-
-
-def _of_x_and_y(function: Callable[[Any, Any], Any], title: str) -> Callable[..., Any]:
-    """Return a function that also takes its operands, and the name of its result, by name."""
-
-    def call(x: Any, y: Any, name: str | None = None) -> Any:
-        return function(x, y)
-
-    call.__name__ = call.__qualname__ = title
-    return call
-
-
-for _name, _function in _TWO.items():
-    _differs = _REAL_ONLY if _name in ("xlogy", "xlog1py") else ""
-    put(_names(_name), _of_x_and_y(_function, _name), _differs)
-for _name, _op in _BITS.items():
-    put((f"bitwise.{_name}",), _of_x_and_y(of_two(_op, _name, "iu"), _name))
+}.items():  # fmt: skip
+    _of_x_and_y((f"bitwise.{_name}",), of_two(_op, _name, "iu"))
 put(("bitwise.invert",), of_one(elementwise.bitwise_invert, "Invert", "iu"))
-put(("realdiv",), _of_x_and_y(of_two(elementwise.divide, "RealDiv", "fc"), "realdiv"))
+_of_x_and_y(("realdiv",), of_two(elementwise.divide, "RealDiv", "fc"))
 
-_atan2 = of_two(conventions.atan2, "Atan2", "f")
-_logical_xor = of_two(elementwise.logical_xor, "LogicalXor", "b", paired=_booleans)
-_igamma = of_two(special.gammainc, "Igamma", "f")
-_igammac = of_two(special.gammaincc, "Igammac", "f")
-_zeta = of_two(special.zeta_pair, "Zeta", "f")
-_nextafter = of_two(conventions.nextafter, "NextAfter", "f")
-_multiply_no_nan = of_two(conventions.multiply_no_nan, "MulNoNan", "fc")
-
-
-@plain("math.atan2", "atan2")
-def atan2(y: Any, x: Any, name: str | None = None) -> Any:
-    """Return the angle of the point (x, y)."""
-    return _atan2(y, x)
+#: Two tensors of one dtype: with fractions; the same but for half precision; and others.
+_Floats = Annotated[Native, together("f")]
+_Singles = Annotated[Native, together("f", single=True)]
+_Complex = Annotated[Native, together("fc")]
+_Reals = Annotated[Native, together("iuf")]
+_Integers = Annotated[Native, together("if")]
+_Differing = Annotated[Native, together("ifc")]
 
 
-@plain("math.logical_xor")
-def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Any:
-    """Return whether just one of two holds."""
-    return _logical_xor(x, y)
+for _name, _op in (
+    ("and", elementwise.logical_and), ("or", elementwise.logical_or),
+    ("xor", elementwise.logical_xor),
+):  # fmt: skip
+    _both = " ".join(_names(f"logical_{_name}"))
+    row(_both, _op, f"x {_name} y, of booleans", x=Booleans, y=Booleans)
+row(
+    "math.xlogy", _in_single(conventions.xlogy), "x * log(y), and 0 where x is 0",
+    differs=_REAL_ONLY, x=_Floats, y=_Floats,
+)  # fmt: skip
+row(
+    "math.xlog1py", _in_single(conventions.xlog1py), "x * log(1 + y), and 0 where x is 0",
+    differs=_REAL_ONLY, x=_Floats, y=_Floats,
+)  # fmt: skip
+row("math.atan2 atan2", conventions.atan2, "the angle of the point (x, y)", y=_Floats, x=_Floats)
+row("math.igamma", special.gammainc, "the lower regularised gamma function", a=_Singles, x=_Singles)
+row(
+    "math.igammac",
+    special.gammaincc,
+    "the upper regularised gamma function",
+    a=_Singles,
+    x=_Singles,
+)
+row(
+    "math.zeta", lambda x, q: special.zeta_pair(stop_gradient(x), q), "the Hurwitz zeta function",
+    x=_Singles, q=_Singles,
+)  # fmt: skip
+row(
+    "math.nextafter",
+    conventions.nextafter,
+    "the number after x1 towards x2",
+    x1=_Floats,
+    x2=_Floats,
+)
+row(
+    "math.xdivy", lambda x, y: _quotient_or_zero(x, y, x == 0), "x / y, and 0 where x is 0",
+    x=_Complex, y=_Complex,
+)  # fmt: skip
+row(
+    "math.betainc", lambda a, b, x: special.betainc(stop_gradient(a), stop_gradient(b), x),
+    "the regularised incomplete beta function, with a derivative in x only",
+    a=_Singles, b=_Singles, x=_Singles,
+)  # fmt: skip
 
 
-@plain("math.igamma")
-def igamma(a: Any, x: Any, name: str | None = None) -> Any:
-    """Return the lower regularised incomplete gamma function."""
-    return _igamma(*map(outward, _not_half(a, x, "Igamma")))
-
-
-@plain("math.igammac")
-def igammac(a: Any, x: Any, name: str | None = None) -> Any:
-    """Return the upper regularised incomplete gamma function."""
-    return _igammac(*map(outward, _not_half(a, x, "Igammac")))
-
-
-@plain("math.zeta")
-def zeta(x: Any, q: Any, name: str | None = None) -> Any:
-    """Return the Hurwitz zeta function."""
-    first, second = _not_half(x, q, "Zeta")
-    return noticed(_zeta(outward(stop_gradient(first)), outward(second)), (x, q))
-
-
-@plain("math.nextafter")
-def nextafter(x1: Any, x2: Any, name: str | None = None) -> Any:
-    """Return the number after x1 towards x2."""
-    return _nextafter(x1, x2)
-
-
-@plain("math.multiply_no_nan")
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
+@offered("math.multiply_no_nan")
+def multiply_no_nan(x: Input, y: Any) -> Native:
     """Return x * y, and 0 where y is 0, also if x is not finite."""
-    first = convert(x)
-    second = converted_like(y, first)
-    return _multiply_no_nan(outward(first), outward(convert(second, of_numpy(first.dtype))))
+    factor = convert(converted_like(y, x), of_numpy(x.dtype))
+    check_kind(x, "fc", "multiply_no_nan")
+    return conventions.multiply_no_nan(x, factor)
 
 
 @offered("math.polygamma")
-def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
+def polygamma(a: _Singles, x: _Singles) -> Native:
     """Return the a-th derivative of digamma."""
-    order, tensor = pair(a, x, "Polygamma")
-    check_kind(tensor, "f", "Polygamma")
-    _check_single(tensor, "Polygamma")
-    orders = np.broadcast_arrays(order._raw, tensor._raw)[0]
-    tensor = ns.broadcast_to(tensor, orders.shape)
-    total = ns.full(orders.shape, np.nan, dtype=tensor.dtype)
+    orders = np.broadcast_arrays(a._raw, x._raw)[0]
+    x = ns.broadcast_to(x, orders.shape)
+    total = ns.full(orders.shape, np.nan, dtype=x.dtype)
     for n in np.unique(orders[np.isfinite(orders)]):
         if n >= 0 and n == int(n):
-            total = ns.where(orders == n, special.polygamma(int(n), tensor), total)
+            total = ns.where(orders == n, special.polygamma(int(n), x), total)
     return total
 
 
-@offered("math.betainc")
-def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Any:
-    """Return the regularised incomplete beta function, with a derivative in x only."""
-    known = next((convert(v).dtype for v in (a, b, x) if is_like_tensor(v)), None)
-    tensors = [convert(v, None, known) for v in (a, b, x)]
-    check_dtypes("Betainc", *tensors)
-    check_kind(tensors[0], "f", "Betainc")
-    _check_single(tensors[0], "Betainc")
-    return special.betainc(stop_gradient(tensors[0]), stop_gradient(tensors[1]), tensors[2])
-
-
 @offered("math.squared_difference")
-def squared_difference(x: Any, y: Any, name: str | None = None) -> Any:
+def squared_difference(x: _Differing, y: _Differing) -> Native:
     """Return (x - y) squared; of complex numbers, of their distance."""
-    first, second = pair(x, y, "SquaredDifference")
-    check_kind(first, "ifc", "SquaredDifference")
-    difference = first - second
-    return difference * ns.conj(difference) if first.dtype.kind == "c" else ns.square(difference)
+    difference = x - y
+    return difference * ns.conj(difference) if x.dtype.kind == "c" else ns.square(difference)
 
 
 @offered("math.divide_no_nan")
-def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
+def divide_no_nan(x: Any, y: Any) -> Native:
     """Return x / y, and 0 where y is 0."""
     first, second = operators.same(x, y, "DivNoNan")
     if first.dtype.kind in "iu":
@@ -433,26 +349,15 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
     return _quotient_or_zero(first, second, second == 0)
 
 
-@offered("math.xdivy")
-def xdivy(x: Any, y: Any, name: str | None = None) -> Any:
-    """Return x / y, and 0 where x is 0."""
-    first, second = pair(x, y, "Xdivy")
-    check_kind(first, "fc", "Xdivy")
-    return _quotient_or_zero(first, second, first == 0)
-
-
 @offered("truncatediv")
-def truncatediv(x: Any, y: Any, name: str | None = None) -> Any:
+def truncatediv(x: _Reals, y: _Reals) -> Native:
     """Return x / y, rounded towards zero."""
-    first, second = pair(x, y, "TruncateDiv")
-    check_kind(first, "iuf", "TruncateDiv")
-    if first.dtype.kind == "f":
-        return ns.trunc(first / second)
-    if not second._raw.all():
-        raise InternalError(
-            None, None, "whole numbers are divided by 0; write tf.math.divide_no_nan(x, y)"
-        )
-    return wrap(whole_quotient(first._raw, second._raw))
+    if x.dtype.kind == "f":
+        return ns.trunc(x / y)
+    if not y._raw.all():
+        message = "whole numbers are divided by 0; write tf.math.divide_no_nan(x, y)"
+        raise InternalError(None, None, message)
+    return wrap(whole_quotient(x._raw, y._raw))
 
 
 def whole_quotient(x: Any, y: Any) -> np.ndarray:
@@ -461,84 +366,67 @@ def whole_quotient(x: Any, y: Any) -> np.ndarray:
 
 
 @offered("truncatemod")
-def truncatemod(x: Any, y: Any, name: str | None = None) -> Any:
+def truncatemod(x: _Integers, y: _Integers) -> Native:
     """Return what is left of x divided by y with the quotient rounded towards zero."""
-    first, second = pair(x, y, "TruncateMod")
-    check_kind(first, "if", "TruncateMod")
-    if first.dtype.kind == "i" and not second._raw.all():
+    if x.dtype.kind == "i" and not y._raw.all():
         raise invalid("whole numbers are divided by 0")
-    both = first, second
-    return conventions.without_rule("truncatemod", rounding.fmod(*both), both)
+    return conventions.without_rule("truncatemod", rounding.fmod(x, y), (x, y))
 
 
 @offered("complex", "dtypes.complex")
-def complex_(real: Any, imag: Any, name: str | None = None) -> Any:
+def complex_(real: Input, imag: Input) -> Native:
     """Return real + 1j * imag."""
-    first, second = convert(real), convert(imag)
-    kinds = first.dtype, second.dtype
-    if kinds not in (2 * (np.dtype("float32"),), 2 * (np.dtype("float64"),)):
-        shown = [of_numpy(k).name for k in kinds]
-        raise as_is(
-            TypeError(
-                f"real and imag have types {shown[0]} and {shown[1]}; expected float32 or float64 "
-                "for both; write tf.cast"
-            )
-        )
-    return elementwise.complex_(first, second)
+    if real.dtype != imag.dtype or real.dtype not in (np.float32, np.float64):
+        shown = {"real": real.dtype.name, "imag": imag.dtype.name}
+        raise as_is(unfit("float32 or float64 for both: write tf.cast", TypeError, **shown))
+    return elementwise.complex_(real, imag)
 
 
 # -- several tensors ----------------------------------------------------------------------------
 
 
 @offered("math.add_n", "add_n", raises=(ValueError,))
-def add_n(inputs: Any, name: str | None = None) -> Any:
+def add_n(inputs: Any) -> Any:
     """Return the sum of tensors of one shape."""
     listed = list(inputs) if isinstance(inputs, (list, tuple)) or is_tensor(inputs) else [inputs]
     if not listed:
         raise ValueError("tf.add_n of nothing; expected a list of tensors of one shape and dtype")
-    total = _total([convert(t) for t in listed], "AddN")
-    return tensor_of(listed[0]) if len(listed) == 1 else total
+    return _total(listed, "AddN")
 
 
-def _total(tensors: list[Native], name: str) -> Native:
+def _total(listed: Sequence[Any], name: str) -> Any:
+    """Return a sum; of one tensor, itself."""
+    tensors = [convert(t) for t in listed]
     check_dtypes(name, *tensors)
     check_kind(tensors[0], "iufc", name)
-    total = tensors[0]
-    for other in tensors[1:]:
-        if other.shape != total.shape:
-            raise invalid(f"{name}: a sum of shapes {list(total.shape)} and {list(other.shape)}")
-        total = total + other
-    return total
+    shapes = {t.shape for t in tensors}
+    if len(shapes) > 1:
+        raise invalid(f"{name}: a sum of tensors of shapes {shapes}; expected one shape")
+    return tensor_of(listed[0]) if len(listed) == 1 else functools.reduce(ns.add, tensors)
 
 
 @offered("math.accumulate_n", raises=(ValueError, TypeError))
-def accumulate_n(
-    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
-) -> Any:
+def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None) -> Any:
     """Return the sum of tensors of one shape."""
-    problem = "expected a list, not empty, of tensors of one shape and dtype"
     if not inputs or not isinstance(inputs, (list, tuple)):
-        raise ValueError(problem)
+        raise ValueError("expected a list, not empty, of tensors of one shape and dtype")
     tensors = [convert(t) for t in inputs]
-    if any(t.dtype != tensors[0].dtype for t in tensors):
-        raise ValueError(problem)
-    if any(t.shape != tensors[0].shape for t in tensors):
-        shapes = " and ".join(str(t.shape) for t in tensors)
-        raise ValueError(f"a sum of shapes {shapes}; expected one shape")
+    kinds = {(t.dtype, t.shape) for t in tensors}
+    if len(kinds) > 1:
+        raise ValueError(f"a sum of tensors of {kinds}; expected one shape and dtype")
     if tensor_dtype is not None and tensor_dtype != of_numpy(tensors[0].dtype):
         raise TypeError(f"tensor_dtype={tensor_dtype} for tensors of {tensors[0].dtype.name}")
-    total = _total(tensors, "AccumulateNV2")
-    return tensor_of(inputs[0]) if len(inputs) == 1 else total
+    return _total(inputs, "AccumulateNV2")
 
 
 @offered("math.scalar_mul", "scalar_mul", raises=(ValueError, AttributeError))
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+def scalar_mul(scalar: Any, x: Any) -> Any:
     """Return a number times a tensor or `tf.IndexedSlices`."""
     if not hasattr(x, "dtype"):
         raise AttributeError(f"'{type(x).__name__}' object has no attribute 'dtype'")
     factor = convert(scalar, x.dtype)
     if factor.ndim:
-        raise as_is(ValueError(f"the factor has shape {factor.shape}; expected one number"))
+        raise value_error(f"the factor has shape {factor.shape}; expected one number")
     if isinstance(x, IndexedSlices):
         values = outward(factor * convert(x.values))
         return IndexedSlices(values, x.indices, x.dense_shape)
@@ -546,48 +434,36 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 
 
 @offered("math.polyval", raises=(ValueError,))
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
+def polyval(coeffs: Any, x: Input) -> Any:
     """Return a polynomial's value; the coefficient of the highest power is first."""
     if not isinstance(coeffs, list):
-        raise as_is(ValueError(f"coeffs is of {type(coeffs)}; expected a list"))
-    tensor = convert(x)
+        raise value_error(f"coeffs is of {type(coeffs)}; expected a list")
     if not coeffs:
-        return ns.zeros_like(tensor)
-    parts = [c if is_like_tensor(c) else convert(c, None, tensor.dtype) for c in coeffs]
+        return ns.zeros_like(x)
+    parts = [c if is_like_tensor(c) else convert(c, None, x.dtype) for c in coeffs]
     if len(parts) == 1:
         return tensor_of(parts[0])
-    total = convert(parts[0])
-    for part in parts[1:]:
-        check_dtypes("AddV2", total, tensor, convert(part))
-        total = convert(part) + total * tensor
-    return total
+    total, *others = map(convert, parts)
+    check_dtypes("AddV2", total, x, *others)
+    return functools.reduce(lambda value, part: part + value * x, others, total)
 
 
-@offered("math.lbeta")
-def lbeta(x: Any, name: str | None = None) -> Any:
-    """Return log(abs(beta(x))) along the last axis."""
-    tensor = convert(x)
-    check_kind(tensor, "f", "Lgamma")
-    wide = ns.astype(tensor, np.float32) if tensor.dtype == np.float16 else tensor
-    log_of_sum = special.gammaln(ns.sum(wide, axis=-1))
-    found = ns.sum(special.gammaln(wide), axis=-1) - log_of_sum
-    return ns.astype(found, tensor.dtype, copy=False)
+def _log_beta(x: Native) -> Native:
+    return ns.sum(special.gammaln(x), axis=-1) - special.gammaln(ns.sum(x, axis=-1))
 
 
-@offered("math.is_non_decreasing")
-def is_non_decreasing(x: Any, name: str | None = None) -> Any:
-    """Return whether no element is less than the one before it."""
-    return _in_order(x, np.greater_equal)
+row("math.lbeta", _in_single(_log_beta), "log(abs(beta(x))) along the last axis", x=Floating)
 
 
-@offered("math.is_strictly_increasing")
-def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
-    """Return whether each element is more than the one before it."""
-    return _in_order(x, np.greater)
+def _ordered(name: str, ufunc: np.ufunc, doc: str) -> None:
+    """Offer a function that says whether elements are in order."""
+
+    @offered(f"math.is_{name}", doc=f"Return whether each element is {doc} the one before it.")
+    def call(x: _Numeric) -> Native:
+        check_kind(x, "iuf", "LessEqual")
+        flat = x._raw.reshape(-1)
+        return wrap(np.asarray(ufunc(flat[1:], flat[:-1]).all()))
 
 
-def _in_order(x: Any, ufunc: np.ufunc) -> Native:
-    tensor = _numeric(x)
-    check_kind(tensor, "iuf", "LessEqual")
-    flat = tensor._raw.reshape(-1)
-    return wrap(np.asarray(ufunc(flat[1:], flat[:-1]).all()))
+_ordered("non_decreasing", np.greater_equal, "no less than")
+_ordered("strictly_increasing", np.greater, "more than")

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import numpy as np
 
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow import conventions
-from wengert.dialects.tensorflow.errors import INVALID, InvalidArgumentError, as_is, invalid
+from wengert.dialects.tensorflow.errors import INVALID, InvalidArgumentError, invalid, type_error
+from wengert.dialects.tensorflow.kinds import tensor, together
+from wengert.dialects.tensorflow.table import NAMES, at_once, guarded, quick_call
 from wengert.dialects.tensorflow.tensors import (
     Tensor,
+    alike,
     call_start,
     check_dtypes,
     check_kind,
     convert,
     converted_like,
     is_like_tensor,
+    is_variable,
     made,
-    of_one,
-    of_two,
     outward,
     pair,
 )
-from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops import elementwise
 from wengert.ops.indexing import getitem
@@ -31,16 +33,62 @@ from wengert.ops.indexing import getitem
 ns = Native._namespace
 
 
+def of_one(operation: Any, name: str, kinds: str = "fc", when: str = "") -> Callable[..., Any]:
+    """Return the function of one tensor that does an operation, for numbers of some kinds."""
+
+    def body(x: Any) -> Native:
+        return operation(x)
+
+    body.__annotations__["x"] = Annotated[Native, tensor(kinds)]
+    return guarded(name, quick=quick_call(operation, {}, kinds, when))(body)
+
+
+def of_two(
+    operation: Any,
+    name: str,
+    kinds: str = "iufc",
+    whole: Callable[[Native, Native], Any] | None = None,
+    read: Callable[[Any, Any, str], tuple[Native, Native]] = pair,
+) -> Callable[[Any, Any], Any]:
+    """Return the function of two tensors of one dtype that does an operation.
+
+    It takes numbers of some kinds. Whole numbers are first shown to `whole`, which returns what the
+    operation is done on, or raises. `read` converts the operands.
+    """
+
+    @guarded(name)
+    def slowly(x: Any, y: Any) -> Native:
+        first, second = read(x, y, name)
+        check_kind(first, kinds, name)
+        if whole is not None and first.dtype.kind in "iu":
+            first, second = whole(first, second)
+        return operation(first, second)
+
+    def otherwise(op: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if is_variable(args[0]) or is_variable(args[1]):
+            return call(*[outward(convert(v)) if is_variable(v) else v for v in args])
+        return slowly(*args)
+
+    quick = kinds if whole is None else kinds.replace("i", "").replace("u", "")
+    call = at_once(operation, otherwise, quick)
+    return call
+
+
 def _lenient(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     """Return the operands of a sum: Python's numbers that do not fit are of another dtype."""
-    if is_like_tensor(x):
-        first = convert(x)
-        if isinstance(y, str):
-            raise invalid(f"{name}: {y!r:.60} is a string; tensors here hold numbers and booleans")
-        second = convert(y, None, first.dtype)
-        check_dtypes(name, first, second)
-        return first, second
-    return pair(x, y, name)
+    if not is_like_tensor(x):
+        return pair(x, y, name)
+    if isinstance(y, str):
+        raise invalid(f"{name}: {y!r:.60} is a string; tensors here hold numbers and booleans")
+    return one_by_one(x, y, name)
+
+
+def one_by_one(x: Any, y: Any, name: str) -> tuple[Native, Native]:
+    """Return operands of which the first gets no dtype from the second."""
+    first = convert(x)
+    second = convert(y, None, first.dtype)
+    check_dtypes(name, first, second)
+    return first, second
 
 
 def _factors(x: Any, y: Any, name: str) -> tuple[Any, Any]:
@@ -60,9 +108,12 @@ def _at_least_one(x: Native) -> Any:
 
 def same(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     """Return the operands of a quotient."""
-    first, second = pair(x, y, name, "a quotient of {!r} and {!r}; write tf.cast(x, dtype)")
+    first, second = alike((x, y))
+    if first.dtype != second.dtype:
+        kinds = f"{first.dtype.name} and {second.dtype.name}"
+        raise type_error(f"{name} of {kinds}; write tf.cast(x, dtype)")
     if first.dtype.kind == "b":
-        raise as_is(TypeError("a quotient of booleans; write tf.cast(x, tf.float32)"))
+        raise type_error("a quotient of booleans; write tf.cast(x, tf.float32)")
     return first, second
 
 
@@ -84,21 +135,19 @@ def _no_negative(x: Any, y: Any) -> tuple[Any, Any]:
     return x, y
 
 
-add = of_two(elementwise.add, "AddV2", paired=_lenient)
+add = of_two(elementwise.add, "AddV2", read=_lenient)
 subtract = of_two(elementwise.subtract, "Sub")
-multiply = of_two(elementwise.multiply, "Mul", "biufc", paired=_factors)
-negative = of_one(elementwise.negative, "Neg", "ifc")
+multiply = of_two(elementwise.multiply, "Mul", "biufc", read=_factors)
 less = of_two(elementwise.less, "Less", "iuf")
 less_equal = of_two(elementwise.less_equal, "LessEqual", "iuf")
 greater = of_two(elementwise.greater, "Greater", "iuf")
 greater_equal = of_two(elementwise.greater_equal, "GreaterEqual", "iuf")
 equal_to = of_two(elementwise.equal, "Equal", "biufc")
 not_equal_to = of_two(elementwise.not_equal, "NotEqual", "biufc")
-divide = of_two(elementwise.divide, "RealDiv", whole=floating, paired=same)
+divide = of_two(elementwise.divide, "RealDiv", whole=floating, read=same)
 floor_divide = of_two(conventions.floor_divide, "FloorDiv", "iuf", whole=_no_zero)
 remainder = of_two(elementwise.remainder, "FloorMod", "iuf", whole=_no_zero)
 _power = of_two(conventions.power, "Pow", "ifc", whole=_no_negative)
-_abs = of_one(conventions.absolute, "Abs", "ifc")
 
 
 def power(x: Any, y: Any) -> Any:
@@ -135,38 +184,28 @@ def _compared(function: Any, x: Any, y: Any, without: bool) -> Any:
 
 def matmul(x: Any, y: Any) -> Any:
     """Return x @ y."""
-    from wengert.dialects.tensorflow.table import NAMES
-
     if not is_like_tensor(x):  # unlike in tf.matmul, the tensor decides the dtype
         x = converted_like(x, convert(y))
     return NAMES["matmul"](x, y)
 
 
-def logical(name: str, on_bool: Any, on_int: Any) -> Any:
+def _logical(name: str, on_bool: Any, on_int: Any) -> Any:
     """Return an operator that is logical for booleans and bitwise for whole numbers."""
 
-    def call(x: Any, y: Any) -> Any:
-        first, second = pair(x, y, name)
-        check_kind(first, "biu", name)
-        try:
-            return outward((on_bool if first.dtype.kind == "b" else on_int)(first, second))
-        except ShapeError as error:
-            raise invalid(str(error)) from error
+    @guarded(name)
+    def call(x: _Bits, y: _Bits) -> Native:
+        return (on_bool if x.dtype.kind == "b" else on_int)(x, y)
 
     return call
 
 
-and_ = logical("And", elementwise.logical_and, elementwise.bitwise_and)
-or_ = logical("Or", elementwise.logical_or, elementwise.bitwise_or)
-xor = logical("Xor", elementwise.logical_xor, elementwise.bitwise_xor)
+_Bits = Annotated[Native, together("biu")]
 
 
-def invert(x: Any) -> Any:
+@guarded("Invert")
+def _invert(x: Annotated[Native, tensor("biu")]) -> Native:
     """Return not x, or its bits inverted."""
-    tensor = convert(x)
-    check_kind(tensor, "biu", "Invert")
-    function = elementwise.logical_not if tensor.dtype.kind == "b" else elementwise.bitwise_invert
-    return outward(function(tensor))
+    return (elementwise.logical_not if x.dtype.kind == "b" else elementwise.bitwise_invert)(x)
 
 
 _VALID = (
@@ -175,7 +214,7 @@ _VALID = (
 )
 
 
-def _index(x: Any, key: Any) -> Any:
+def index(x: Any, key: Any) -> Any:
     """Return x[key], for keys of integers, slices, ... and None, or a mask."""
     tensor = convert(x)
     if isinstance(key, (Tensor, np.ndarray, bool)) and np.asarray(key).dtype == bool:
@@ -215,32 +254,32 @@ def _integer(part: Any) -> int:
     return int(array)
 
 
-index = _index
-
-
 def _reflected(function: Any) -> Any:
     return lambda x, y: function(y, x)
 
 
-BINARY = {
+_BINARY = {
     "add": add, "sub": subtract, "mul": multiply, "truediv": divide, "floordiv": floor_divide,
-    "mod": remainder, "pow": power, "matmul": matmul, "and": and_, "or": or_, "xor": xor,
+    "mod": remainder, "pow": power, "matmul": matmul,
+    "and": _logical("And", elementwise.logical_and, elementwise.bitwise_and),
+    "or": _logical("Or", elementwise.logical_or, elementwise.bitwise_or),
+    "xor": _logical("Xor", elementwise.logical_xor, elementwise.bitwise_xor),
 }  # fmt: skip
-COMPARISONS = {
+_OTHERS = {
     "lt": less, "le": less_equal, "gt": greater, "ge": greater_equal, "eq": equal, "ne": not_equal,
+    "neg": of_one(elementwise.negative, "Neg", "ifc"),
+    "abs": of_one(conventions.absolute, "Abs", "ifc"), "invert": _invert,
 }  # fmt: skip
-UNARY = {"neg": negative, "abs": _abs, "invert": invert}
 
 
-def install(kind: type[Any], index: bool = True) -> None:
-    """Give a class the operators of tensors, and with `index` its brackets."""
-    for name, function in BINARY.items():
+def install(kind: type[Any]) -> type[Any]:
+    """Give a class the operators of tensors, but for its brackets, and return it."""
+    for name, function in _BINARY.items():
         setattr(kind, f"__{name}__", function)
         setattr(kind, f"__r{name}__", _reflected(function))
-    for name, function in {**COMPARISONS, **UNARY}.items():
+    for name, function in _OTHERS.items():
         setattr(kind, f"__{name}__", function)
-    if index:
-        kind.__getitem__ = _index
+    return kind
 
 
-install(Tensor)
+install(Tensor).__getitem__ = index

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
-
-from wengert.dialects.tensorflow.creation import alike
-from wengert.dialects.tensorflow.dtypes import as_dtype
-from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.errors import as_is, invalid, type_error, unfit, value_error
+from wengert.dialects.tensorflow.kinds import Dtype, Like, Numbers, Same
 from wengert.dialects.tensorflow.table import offered
-from wengert.dialects.tensorflow.tensors import check_dtypes, check_kind, convert, static
+from wengert.dialects.tensorflow.tensors import alike, check_kind, convert, static
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops import contractions
 
@@ -20,91 +17,54 @@ ns = Native._namespace
 
 def adjoint_of(x: Native) -> Native:
     """Return matrices with rows and columns exchanged, and conjugated."""
-    flipped = ns.matrix_transpose(x)
-    return ns.conj(flipped) if x.dtype.kind == "c" else flipped
-
-
-def _operands(a: Any, b: Any, name: str, apart: bool = False) -> tuple[Native, Native]:
-    """Return two tensors; the first one decides the dtype of numbers, unless they are `apart`."""
-    first = convert(a)
-    second = convert(b, None, None if apart else first.dtype)
-    check_dtypes(name, first, second)
-    check_kind(first, "iufc", name)
-    return first, second
+    found: Native = contractions.adjoint(ns, x)
+    return found
 
 
 def _flipped(x: Native, transpose: bool, adjoint: bool, name: str) -> Native:
     if transpose and adjoint:
-        raise as_is(
-            ValueError(
-                f"transpose_{name} and adjoint_{name} are both True; expected one of them at most"
-            )
-        )
+        raise value_error(f"transpose_{name} and adjoint_{name} are both True; give one")
     if adjoint:
         return adjoint_of(x)
     return ns.matrix_transpose(x) if transpose else x
 
 
+def _product(a: Native, b: Native) -> Native:
+    """Return the matrix product; rows that are not as long as columns are invalid."""
+    if a.shape[-1] != b.shape[-2]:
+        raise unfit("rows as long as columns", a=a, b=b)
+    return contractions.matrix_product(a, b)
+
+
 @offered("matmul", "linalg.matmul")
 def matmul(
-    a: Any,
-    b: Any,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    adjoint_a: bool = False,
-    adjoint_b: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
-    output_type: Any = None,
-    grad_a: bool = False,
+    a: Numbers, b: Like, transpose_a: bool = False, transpose_b: bool = False,
+    adjoint_a: bool = False, adjoint_b: bool = False, a_is_sparse: bool = False,
+    b_is_sparse: bool = False, output_type: Dtype | None = None, grad_a: bool = False,
     grad_b: bool = False,
-    name: str | None = None,
-) -> Any:
+) -> Native:  # fmt: skip
     """Return the matrix product over the last two axes."""
-    first, second = _operands(a, b, "MatMul")
-    for place, x in enumerate((first, second)):
-        if x.ndim < 2:
-            raise invalid(
-                f"operand {place} has shape {list(x.shape)}; expected matrices: write "
-                "tf.linalg.matvec(a, b) or tf.tensordot(a, b, 1) for a vector"
-            )
+    if a.ndim < 2 or b.ndim < 2:
+        instead = "tf.linalg.matvec(a, b) or tf.tensordot(a, b, 1) for a vector"
+        raise unfit(f"matrices: write {instead}", a=a, b=b)
     if output_type is not None:
-        kind = as_dtype(output_type)._numpy
-        first, second = ns.astype(first, kind), ns.astype(second, kind)
-    first = _flipped(first, transpose_a, adjoint_a, "a")
-    second = _flipped(second, transpose_b, adjoint_b, "b")
-    if first.shape[-1] != second.shape[-2]:
-        raise invalid(
-            f"{list(first.shape)} and {list(second.shape)} have no product: rows are not as long "
-            "as columns"
-        )
-    return contractions.matrix_product(first, second)
+        a, b = ns.astype(a, output_type), ns.astype(b, output_type)
+    if transpose_a or adjoint_a:
+        a = _flipped(a, transpose_a, adjoint_a, "a")
+    if transpose_b or adjoint_b:
+        b = _flipped(b, transpose_b, adjoint_b, "b")
+    return _product(a, b)
 
 
 @offered("linalg.matvec")
 def matvec(
-    a: Any,
-    b: Any,
-    transpose_a: bool = False,
-    adjoint_a: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
-    name: str | None = None,
-) -> Any:
+    a: Numbers, b: Same, transpose_a: bool = False, adjoint_a: bool = False,
+    a_is_sparse: bool = False, b_is_sparse: bool = False,
+) -> Native:  # fmt: skip
     """Return the product of a matrix and a vector, over the last axes."""
-    first, second = _operands(a, b, "MatMul", apart=True)
-    if first.ndim < 2 or second.ndim < 1:
-        raise invalid(
-            f"expected matrices and vectors, got shapes {list(first.shape)} and "
-            f"{list(second.shape)}"
-        )
-    first = _flipped(first, transpose_a, adjoint_a, "a")
-    if first.shape[-1] != second.shape[-1]:
-        raise invalid(
-            f"{list(first.shape)} and {list(second.shape)} have no product: rows are not as long "
-            "as columns"
-        )
-    product = contractions.matrix_product(first, ns.expand_dims(second, axis=-1))
+    if a.ndim < 2 or b.ndim < 1:
+        raise unfit("matrices and vectors", a=a, b=b)
+    product = _product(_flipped(a, transpose_a, adjoint_a, "a"), ns.expand_dims(b, axis=-1))
     return ns.squeeze(product, axis=-1)
 
 
@@ -116,10 +76,10 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
     """Return the sum of products that the equation describes."""
     unknown = [k for k in kwargs if k not in ("optimize", "name")]
     if unknown:
-        raise as_is(TypeError(f"einsum has no arguments {', '.join(unknown)}"))
+        raise type_error(f"einsum has no arguments {', '.join(unknown)}")
     text = equation.replace(" ", "")
     if not _EQUATION.match(text):
-        raise as_is(ValueError(f"einsum cannot read {equation!r}; expected such as 'ij,jk->ik'"))
+        raise value_error(f"einsum cannot read {equation!r}; expected such as 'ij,jk->ik'")
     for x in inputs:
         if not hasattr(x, "shape"):
             raise AttributeError(f"{type(x).__name__!r} object has no attribute 'shape'")
@@ -134,15 +94,12 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
 def _check_labels(equation: str, left: str, output: str, count: int) -> None:
     labels = output.replace(".", "")
     if len(set(labels)) < len(labels):
-        raise as_is(ValueError(f"einsum {equation!r}: the result has a letter twice"))
+        raise value_error(f"einsum {equation!r}: the result has a letter twice")
     for label in labels:
         if label not in left:
-            raise as_is(
-                ValueError(f"einsum {equation!r}: {label!r} of the result is in no operand")
-            )
+            raise value_error(f"einsum {equation!r}: {label!r} is in no operand")
     if left.count(",") + 1 != count:
-        expected = left.count(",") + 1
-        raise as_is(ValueError(f"einsum {equation!r}: {count} operands; expected {expected}"))
+        raise value_error(f"einsum {equation!r}: {count} operands for its commas")
 
 
 def _check_lengths(equation: str, parts: list[str], tensors: list[Native]) -> None:
@@ -159,37 +116,28 @@ def _check_lengths(equation: str, parts: list[str], tensors: list[Native]) -> No
 
 
 @offered("tensordot", "linalg.tensordot")
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+def tensordot(a: Numbers, b: Same, axes: Any) -> Native:
     """Return sums of products over `axes`: a number of them, or those of a and those of b."""
-    first, second = _operands(a, b, "MatMul", apart=True)
-    mine, theirs = _contracted(static(axes), first, second)
-    if [first.shape[i] for i in mine] != [second.shape[i] for i in theirs]:
-        raise invalid(
-            f"axes {axes} differ in length: shapes {list(first.shape)} and {list(second.shape)}"
-        )
-    return contractions.tensordot(first, second, axes=(tuple(mine), tuple(theirs)))
+    mine, theirs = _contracted(static(axes), a, b)
+    if [a.shape[i] for i in mine] != [b.shape[i] for i in theirs]:
+        raise unfit("axes of one length", axes=axes, a=a, b=b)
+    return contractions.tensordot(a, b, axes=(tuple(mine), tuple(theirs)))
 
 
 def _contracted(axes: Any, first: Native, second: Native) -> tuple[list[int], list[int]]:
     if axes is None:
         convert(axes)  # raises
     if isinstance(axes, (str, float)):
-        raise as_is(TypeError(f"axes is {axes!r}; expected a number of axes, or two lists"))
-    if isinstance(axes, (int, np.integer)):
-        if axes < 0:
-            raise as_is(ValueError(f"axes is {axes}; expected 0 or more"))
-        if axes > min(first.ndim, second.ndim):
-            raise as_is(
-                ValueError(
-                    f"axes is {axes}, more than shapes {first.shape} and {second.shape} have"
-                )
-            )
+        raise type_error(f"axes is {axes!r}; expected a number of axes, or two lists")
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(first.ndim, second.ndim):
+            raise as_is(unfit("axes that both have", ValueError, axes=axes, a=first, b=second))
         return list(range(first.ndim - axes, first.ndim)), list(range(axes))
     if len(axes) != 2:
-        raise as_is(ValueError(f"axes is {axes}; expected a number of axes, or two lists"))
+        raise value_error(f"axes is {axes}; expected a number of axes, or two lists")
     mine, theirs = ([v] if isinstance(v, int) else list(v) for v in axes)
     if len(mine) != len(theirs):
-        raise as_is(ValueError(f"axes is {axes}: {len(mine)} axes of a for {len(theirs)} of b"))
+        raise value_error(f"axes is {axes}: {len(mine)} axes of a for {len(theirs)} of b")
     for listed, x in ((mine, first), (theirs, second)):
         for i in listed:
             if not -x.ndim <= i < x.ndim:

@@ -6,13 +6,25 @@ one for a seed given to a function, or one made of the seed of a stateless funct
 
 from __future__ import annotations
 
+import inspect
 import threading
-from typing import Any
+from functools import partial
+from inspect import Parameter
+from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.dtypes import as_dtype, float32, int32, int64, of_numpy, uint64
-from wengert.dialects.tensorflow.errors import NotFoundError, invalid
+from wengert.dialects.kernel.functions import Kind
+from wengert.dialects.tensorflow.dtypes import (
+    DType,
+    as_dtype,
+    float32,
+    int32,
+    int64,
+    of_numpy,
+)
+from wengert.dialects.tensorflow.errors import NotFoundError, invalid, unfit
+from wengert.dialects.tensorflow.kinds import Array, Input, Whole
 from wengert.dialects.tensorflow.table import guarded, offered, plain, put
 from wengert.dialects.tensorflow.tensors import convert, outward, static
 from wengert.engine.tensor import Tensor as Native
@@ -61,212 +73,134 @@ def set_seed(seed: Any) -> None:
     _program = _Program(None if given is None else int(given))
 
 
-# -- what is drawn ------------------------------------------------------------------------------
+# -- arguments ------------------------------------------------------------------------------------
 
 
-def _shape(shape: Any) -> tuple[int, ...]:
+def _read_shape(shape: Any, at: Any, x: Any = None) -> tuple[int, ...]:
     given = static(shape)
     if not isinstance(given, (list, tuple)) or any(not isinstance(n, int) for n in given):
-        raise invalid(f"shape={shape!r}; expected a list of whole numbers: write [{shape}]")
+        raise invalid(f"{at} is {shape!r}; give a list of whole numbers: write [{shape}]")
     if any(n < 0 for n in given):
-        raise invalid(f"shape={given}; expected no negative lengths")
+        raise invalid(f"{at} is {given}; give no negative lengths")
     return tuple(given)
-
-
-def _floating(dtype: Any) -> Any:
-    return as_dtype(dtype)._numpy
-
-
-def _noise(draw: Any, shape: Any, dtype: Any) -> Native:
-    """Return numbers of a dtype, drawn in double precision."""
-    return ns.asarray(np.asarray(draw(_shape(shape)), _floating(dtype)))
-
-
-def _normal(rng: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Native:
-    kind = as_dtype(dtype)
-    mean, stddev = convert(mean, kind), convert(stddev, kind)
-    return mean + stddev * _noise(rng.standard_normal, shape, kind)
-
-
-def _truncated(rng: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Native:
-    kind = as_dtype(dtype)
-    mean, stddev = convert(mean, kind), convert(stddev, kind)
-    noise = random.truncated_normal(rng, -2.0, 2.0, shape=_shape(shape))
-    return mean + stddev * ns.astype(noise, kind._numpy)
-
-
-def _uniform(rng: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Native:
-    kind = as_dtype(dtype)
-    if kind._numpy.kind in "iu":
-        least, end = (np.asarray(convert(v, kind).numpy()) for v in (minval, maxval))
-        if (least >= end).any():
-            raise invalid(f"minval={least} and maxval={end}; expected the second to be larger")
-        return ns.asarray(rng.integers(least, end, _shape(shape), kind._numpy))
-    low, high = convert(minval, kind), convert(1 if maxval is None else maxval, kind)
-    draw = lambda size: rng.random(size, np.float32 if kind == float32 else np.float64)  # noqa: E731
-    return low + (high - low) * _noise(draw, shape, kind)
-
-
-_UNIFORM = ("float16", "float32", "float64", "int32", "int64")
-
-
-def _check_uniform(minval: Any, maxval: Any, dtype: Any, both_or_none: bool) -> Any:
-    kind = as_dtype(dtype)
-    if kind.name not in (*_UNIFORM, *(("uint32", "uint64") if both_or_none else ())):
-        raise ValueError(f"dtype={kind.name}; expected one of {', '.join(_UNIFORM)}")
-    if kind.is_integer and maxval is None and (not both_or_none or minval is not None):
-        raise ValueError(f"whole numbers ({kind.name}) need a maxval, which they stay below")
-    return kind
-
-
-def _whole_range(rng: Any, shape: Any, dtype: Any) -> Native:
-    limits = np.iinfo(as_dtype(dtype)._numpy)
-    drawn = rng.integers(limits.min, limits.max, _shape(shape), limits.dtype, endpoint=True)
-    return ns.asarray(np.asarray(drawn))
-
-
-def _gamma(rng: Any, full: Any, alpha: Any, beta: Any, kind: Any) -> Native:
-    scale = 1.0 / convert(1.0 if beta is None else beta, kind)
-    return random.gamma(rng, convert(alpha, kind), scale, shape=full, dtype=kind._numpy)
-
-
-def _categorical(rng: Any, logits: Any, num_samples: Any, dtype: Any) -> Native:
-    x = stop_gradient(convert(logits))
-    if x.dtype.kind != "f":
-        raise NotFoundError(f"logits of {x.dtype}; expected floating-point numbers")
-    if x.ndim != 2:
-        raise invalid(f"logits of shape {x.shape}; expected (rows, categories)")
-    count = int(static(num_samples))
-    drawn = random.categorical(rng, ns.expand_dims(x, axis=1), shape=(x.shape[0], count))
-    return ns.astype(drawn, as_dtype(int64 if dtype is None else dtype)._numpy)
-
-
-def _permuted(rng: Any, value: Any) -> Native:
-    x = stop_gradient(convert(value))  # tf.random.shuffle has no gradient
-    return x if not x.ndim else random.permutation(rng, x)
-
-
-# -- from the program's generator -----------------------------------------------------------------
-
-
-@offered("random.normal", raises=_CHECKS, differs=_OTHERS)
-def normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """Return normal numbers; derivatives go to mean and stddev."""
-    return _normal(global_generator(seed), shape, mean, stddev, dtype)
-
-
-@offered("random.truncated_normal", raises=_CHECKS, differs=_OTHERS)
-def truncated_normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """Return normal numbers that are less than two standard deviations from the mean."""
-    return _truncated(global_generator(seed), shape, mean, stddev, dtype)
-
-
-@offered("random.uniform", raises=_CHECKS, differs=_OTHERS)
-def uniform(
-    shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, seed: Any = None,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """Return numbers evenly spread from minval to maxval, or whole numbers below maxval."""
-    kind = _check_uniform(minval, maxval, dtype, both_or_none=False)
-    return _uniform(global_generator(seed), shape, minval, maxval, kind)
-
-
-@offered("random.gamma", raises=_CHECKS, differs=_OTHERS)
-def gamma(
-    shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: Any = None,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """Return gamma numbers: `shape` of them for each alpha and beta; derivatives go to both."""
-    kind = as_dtype(dtype)
-    parameters = [convert(alpha, kind), convert(1.0 if beta is None else beta, kind)]
-    full = _shape(shape) + ns.broadcast_shapes(*(p.shape for p in parameters))
-    return _gamma(global_generator(seed), full, alpha, beta, kind)
-
-
-@offered("random.poisson", raises=_CHECKS, differs=_OTHERS)
-def poisson(
-    shape: Any, lam: Any, dtype: Any = float32, seed: Any = None, name: str | None = None
-) -> Any:
-    """Return Poisson numbers: `shape` of them for each mean."""
-    mean = np.asarray(convert(lam).numpy())
-    drawn = global_generator(seed).poisson(mean, _shape(shape) + mean.shape)
-    return ns.asarray(np.asarray(drawn, as_dtype(dtype)._numpy))
-
-
-@offered("random.categorical", raises=_CHECKS, differs=_OTHERS)
-def categorical(
-    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
-) -> Any:
-    """Return categories with probabilities softmax(logits), `num_samples` for each row."""
-    return _categorical(global_generator(seed), logits, num_samples, dtype)
-
-
-@offered("random.shuffle", raises=_CHECKS, differs=_OTHERS)
-def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
-    """Return x in random order along its first axis."""
-    return _permuted(global_generator(seed), value)
-
-
-# -- from a seed --------------------------------------------------------------------------------
 
 
 def of_seed(seed: Any) -> np.random.Generator:
     """Return the generator of two whole numbers."""
     given = np.asarray(convert(seed).numpy())
-    if given.dtype.kind not in "iu":
-        raise invalid(f"seed of {given.dtype}; expected two whole numbers")
-    if given.shape != (2,):
-        raise invalid(f"seed of shape {given.shape}; expected two whole numbers")
+    if given.dtype.kind not in "iu" or given.shape != (2,):
+        raise invalid(f"seed of {given.dtype} and shape {given.shape}; give two whole numbers")
     return np.random.default_rng(_words(*given))
 
 
-@offered("random.stateless_normal", raises=_CHECKS, differs=_OTHERS)
-def stateless_normal(
-    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,
-    name: str | None = None, alg: Any = "auto_select",
-) -> Any:  # fmt: skip
-    """Return normal numbers, the same ones for the same seed."""
-    return _normal(of_seed(seed), shape, mean, stddev, dtype)
+_Shape = Annotated[tuple[int, ...], Kind(_read_shape)]
+_DType = Annotated[DType, Kind(lambda value, *_: as_dtype(value))]
+#: Seeds, read as the generators that they stand for; and a generator of the program.
+_Global = Annotated[Any, Kind(lambda seed, *_: global_generator(seed))]
+_Seed = Annotated[Any, Kind(lambda seed, *_: of_seed(seed))]
+_Own = Annotated[Any, Kind(lambda generator, *_: generator._rng)]
+_stated = partial(offered, raises=_CHECKS, differs=_OTHERS)
+#: Methods of `Generator`, by name.
+_METHODS: dict[str, Any] = {}
 
 
-@offered("random.stateless_truncated_normal", raises=_CHECKS, differs=_OTHERS)
-def stateless_truncated_normal(
-    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,
-    name: str | None = None, alg: Any = "auto_select",
-) -> Any:  # fmt: skip
-    """Return normal numbers within two deviations, the same ones for the same seed."""
-    return _truncated(of_seed(seed), shape, mean, stddev, dtype)
+def _drawn_from(draw: Any, word: str, kind: Any, position: int, *more: Parameter) -> Any:
+    """Return a body like `draw`, whose generator is read from an argument at another position."""
+    rng, *rest = inspect.signature(draw).parameters.values()
+    rest.insert(position, rng.replace(name=word, default=None if kind is _Global else rng.empty))
+
+    def body(*args: Any) -> Native:
+        values = list(args[: len(rest)])
+        return draw(values.pop(position), *values)
+
+    body.__signature__ = inspect.Signature([*rest, *more])  # type: ignore[attr-defined]
+    body.__annotations__ = {**draw.__annotations__, word: kind}
+    body.__doc__ = draw.__doc__
+    return body
 
 
-@offered("random.stateless_uniform", raises=_CHECKS, differs=_OTHERS)
-def stateless_uniform(
-    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32,
-    name: str | None = None, alg: Any = "auto_select",
-) -> Any:  # fmt: skip
-    """Return evenly spread numbers, the same ones for the same seed."""
-    kind = _check_uniform(minval, maxval, dtype, both_or_none=True)
-    rng = of_seed(seed)
-    if kind.is_integer and maxval is None:
-        return _whole_range(rng, shape, kind)
-    return _uniform(rng, shape, minval, maxval, kind)
+_AFTER = tuple(
+    Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default)
+    for name, default in (("name", None), ("alg", "auto_select"))
+)
 
 
-@offered("random.stateless_gamma", raises=_CHECKS, differs=_OTHERS)
-def stateless_gamma(
-    shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = float32,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """Return gamma numbers, the same ones for the same seed; `shape` is that of the result."""
-    return _gamma(of_seed(seed), _shape(shape), alpha, beta, as_dtype(dtype))
+def _offer(draw: Any, name: str, *where: str, after: int = 1) -> None:
+    """Offer numbers from the program's generator, from a seed or from a `tf.random.Generator`.
+
+    A seed is the argument `after` so many others.
+    """
+    if "program" in where:
+        last = len(inspect.signature(draw).parameters) - 1
+        _stated(f"random.{name}")(_drawn_from(draw, "seed", _Global, last))
+    if "seed" in where:
+        _stated(f"random.stateless_{name}")(_drawn_from(draw, "seed", _Seed, after, *_AFTER))
+    if "object" in where:
+        body = _drawn_from(draw, "self", _Own, 0)
+        _METHODS[name] = guarded(f"Generator.{name}", *_CHECKS)(body)
 
 
-def _fits(full: tuple[int, ...], *parts: np.ndarray) -> None:
+# -- what is drawn ------------------------------------------------------------------------------
+
+
+def _normal(
+    rng: Any, shape: _Shape, mean: Any = 0.0, stddev: Any = 1.0, dtype: _DType = float32
+) -> Native:
+    """Return normal numbers; derivatives go to mean and stddev."""
+    noise = ns.asarray(np.asarray(rng.standard_normal(shape), dtype._numpy))
+    return convert(mean, dtype) + convert(stddev, dtype) * noise
+
+
+def truncated_normal(
+    rng: Any, shape: _Shape, mean: Any = 0.0, stddev: Any = 1.0, dtype: _DType = float32
+) -> Native:
+    """Return normal numbers that are less than two standard deviations from the mean."""
+    noise = random.truncated_normal(rng, -2.0, 2.0, shape=shape)
+    return convert(mean, dtype) + convert(stddev, dtype) * ns.astype(noise, dtype._numpy)
+
+
+_UNIFORM = ("float16", "float32", "float64", "int32", "int64")
+
+
+def _uniform(
+    rng: Any, shape: _Shape, minval: Any = 0, maxval: Any = None, dtype: _DType = float32
+) -> Native:
+    """Return numbers evenly spread from minval to maxval, or whole numbers below maxval."""
+    if dtype.name not in _UNIFORM:
+        raise ValueError(f"dtype={dtype.name}; expected one of {', '.join(_UNIFORM)}")
+    if dtype.is_integer:
+        if maxval is None:
+            raise ValueError(f"whole numbers ({dtype.name}) need a maxval, which they stay below")
+        return _whole_numbers(rng, shape, minval, maxval, dtype)
+    low, high = convert(minval, dtype), convert(1 if maxval is None else maxval, dtype)
+    drawn = rng.random(shape, np.float32 if dtype == float32 else np.float64)
+    return low + (high - low) * ns.asarray(np.asarray(drawn, dtype._numpy))
+
+
+def _whole_numbers(rng: Any, shape: Any, minval: Any, maxval: Any, dtype: DType) -> Native:
+    least, end = (np.asarray(convert(v, dtype).numpy()) for v in (minval, maxval))
+    if (least >= end).any():
+        raise invalid(f"minval={least} and maxval={end}; expected the second to be larger")
+    return ns.asarray(rng.integers(least, end, shape, dtype._numpy))
+
+
+def _whole_range(rng: Any, shape: tuple[int, ...], dtype: DType) -> Native:
+    """Return whole numbers of the dtype's whole range."""
+    limits = np.iinfo(dtype._numpy)
+    drawn = rng.integers(limits.min, limits.max, shape, limits.dtype, endpoint=True)
+    return ns.asarray(np.asarray(drawn))
+
+
+def _binomial(
+    rng: Any, shape: _Shape, counts: Array, probs: Array, dtype: _DType = int32
+) -> Native:
+    """Return binomial numbers: how many of some trials succeed."""
+    _check_end(shape, counts, probs)
+    drawn = rng.binomial(counts.astype(np.int64), probs, shape)
+    return ns.asarray(np.asarray(drawn, dtype._numpy))
+
+
+def _check_end(full: tuple[int, ...], *parts: np.ndarray) -> None:
     common = np.broadcast_shapes(*(p.shape for p in parts))
     if full[len(full) - len(common) :] != common:
         raise invalid(
@@ -274,80 +208,118 @@ def _fits(full: tuple[int, ...], *parts: np.ndarray) -> None:
         )
 
 
-@offered("random.stateless_poisson", raises=_CHECKS, differs=_OTHERS)
-def stateless_poisson(
-    shape: Any, seed: Any, lam: Any, dtype: Any = int32, name: str | None = None
-) -> Any:
-    """Return Poisson numbers, the same ones for the same seed; `shape` is that of the result."""
-    mean, full = np.asarray(convert(lam).numpy()), _shape(shape)
-    _fits(full, mean)
-    drawn = of_seed(seed).poisson(mean, full)
-    return ns.asarray(np.asarray(drawn, as_dtype(dtype)._numpy))
+def _categorical(
+    rng: Any, logits: Input, num_samples: Whole, dtype: _DType | None = None
+) -> Native:
+    """Return categories with probabilities softmax(logits), `num_samples` for each row."""
+    if logits.dtype.kind != "f":
+        raise NotFoundError(f"logits of {logits.dtype}; expected floating-point numbers")
+    if logits.ndim != 2:
+        raise unfit("(rows, categories)", logits=logits)
+    each = ns.expand_dims(stop_gradient(logits), axis=1)
+    drawn = random.categorical(rng, each, shape=(logits.shape[0], num_samples))
+    return ns.astype(drawn, (dtype or int64)._numpy)
 
 
-@offered("random.stateless_binomial", raises=_CHECKS, differs=_OTHERS)
+_offer(_normal, "normal", "program", "seed", "object")
+_offer(truncated_normal, "truncated_normal", "program", "seed", "object")
+_offer(_uniform, "uniform", "program", "object")
+_offer(_binomial, "binomial", "object")
+_offer(_categorical, "categorical", "program", "seed", after=2)
+
+
+@_stated("random.stateless_uniform")
+def stateless_uniform(
+    shape: _Shape, seed: _Seed, minval: Any = 0, maxval: Any = None, dtype: _DType = float32,
+    name: Any = None, alg: Any = "auto_select",
+) -> Native:  # fmt: skip
+    """Return evenly spread numbers, the same ones for the same seed."""
+    if not dtype.is_integer or (maxval is None and minval is not None):
+        return _uniform(seed, shape, minval, maxval, dtype)
+    if maxval is None:
+        return _whole_range(seed, shape, dtype)
+    return _whole_numbers(seed, shape, minval, maxval, dtype)
+
+
+@_stated("random.stateless_binomial")
 def stateless_binomial(
-    shape: Any, seed: Any, counts: Any, probs: Any, output_dtype: Any = int32,
-    name: str | None = None,
-) -> Any:  # fmt: skip
+    shape: _Shape, seed: _Seed, counts: Array, probs: Array, output_dtype: _DType = int32
+) -> Native:
     """Return binomial numbers, the same ones for the same seed."""
-    return _binomial(of_seed(seed), shape, counts, probs, output_dtype)
+    return _binomial(seed, shape, counts, probs, output_dtype)
 
 
-def _binomial(rng: Any, shape: Any, counts: Any, probs: Any, dtype: Any) -> Native:
-    n, p = (np.asarray(convert(v).numpy()) for v in (counts, probs))
-    full = _shape(shape)
-    _fits(full, n, p)
-    return ns.asarray(np.asarray(rng.binomial(n.astype(np.int64), p, full), as_dtype(dtype)._numpy))
+def _gamma(rng: Any, full: Any, alpha: Any, beta: Any, dtype: DType) -> Native:
+    scale = 1.0 / convert(1.0 if beta is None else beta, dtype)
+    return random.gamma(rng, convert(alpha, dtype), scale, shape=full, dtype=dtype._numpy)
 
 
-@offered("random.stateless_categorical", raises=_CHECKS, differs=_OTHERS)
-def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
-) -> Any:
-    """Return categories, the same ones for the same seed."""
-    return _categorical(of_seed(seed), logits, num_samples, dtype)
+@_stated("random.gamma")
+def gamma(
+    shape: _Shape, alpha: Any, beta: Any = None, dtype: _DType = float32, seed: _Global = None
+) -> Native:
+    """Return gamma numbers: `shape` of them for each alpha and beta; derivatives go to both."""
+    parameters = [convert(alpha, dtype), convert(1.0 if beta is None else beta, dtype)]
+    full = shape + ns.broadcast_shapes(*(p.shape for p in parameters))
+    return _gamma(seed, full, alpha, beta, dtype)
 
 
-@offered("random.experimental.stateless_shuffle", raises=_CHECKS, differs=_OTHERS)
-def stateless_shuffle(
-    value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None
-) -> Any:
+@_stated("random.stateless_gamma")
+def stateless_gamma(
+    shape: _Shape, seed: _Seed, alpha: Any, beta: Any = None, dtype: _DType = float32
+) -> Native:
+    """Return gamma numbers, the same ones for the same seed; `shape` is that of the result."""
+    return _gamma(seed, shape, alpha, beta, dtype)
+
+
+@_stated("random.poisson")
+def poisson(shape: _Shape, lam: Array, dtype: _DType = float32, seed: _Global = None) -> Native:
+    """Return Poisson numbers: `shape` of them for each mean."""
+    return ns.asarray(np.asarray(seed.poisson(lam, shape + lam.shape), dtype._numpy))
+
+
+@_stated("random.stateless_poisson")
+def stateless_poisson(shape: _Shape, seed: _Seed, lam: Array, dtype: _DType = int32) -> Native:
+    """Return Poisson numbers, the same ones for the same seed; `shape` is that of the result."""
+    _check_end(shape, lam)
+    return ns.asarray(np.asarray(seed.poisson(lam, shape), dtype._numpy))
+
+
+def _permuted(rng: Any, value: Native) -> Native:
+    x = stop_gradient(value)  # tf.random.shuffle has no gradient
+    return x if not x.ndim else random.permutation(rng, x)
+
+
+@_stated("random.shuffle")
+def shuffle(value: Input, seed: _Global = None) -> Native:
+    """Return x in random order along its first axis."""
+    return _permuted(seed, value)
+
+
+@_stated("random.experimental.stateless_shuffle")
+def stateless_shuffle(value: Input, seed: _Seed, alg: Any = "auto_select") -> Native:
     """Return x in random order along its first axis, the same one for the same seed."""
-    return _permuted(of_seed(seed), value)
+    return _permuted(seed, value)
 
 
-@offered("random.split", "random.experimental.stateless_split", raises=_CHECKS, differs=_OTHERS)
-def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Any:
+@_stated("random.split", "random.experimental.stateless_split", named=False)
+def split(seed: Input, num: Whole = 2, alg: Any = "auto_select") -> Native:
     """Return `num` new seeds from one."""
-    kind = of_numpy(convert(seed).dtype)
-    return _whole_range(of_seed(seed), [int(static(num)), 2], kind)
+    return _whole_range(of_seed(seed), (num, 2), of_numpy(seed.dtype))
 
 
-@offered("random.fold_in", "random.experimental.stateless_fold_in", raises=_CHECKS, differs=_OTHERS)
-def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:
+@_stated("random.fold_in", "random.experimental.stateless_fold_in", named=False)
+def fold_in(seed: Input, data: Whole, alg: Any = "auto_select") -> Native:
     """Return a new seed from one and a number."""
-    given = convert(seed)
-    of_seed(seed)
-    rng = np.random.default_rng(_words(*given.numpy(), int(static(data))))
-    return _whole_range(rng, [2], of_numpy(given.dtype))
+    of_seed(seed)  # raises unless it is one
+    rng = np.random.default_rng(_words(*seed.numpy(), data))
+    return _whole_range(rng, (2,), of_numpy(seed.dtype))
 
 
 # -- generators as objects ------------------------------------------------------------------------
 
 
-@plain("random.Algorithm", "random.experimental.Algorithm")
-class Algorithm:
-    """TensorFlow's algorithms by name; there is one here, whatever is asked for."""
-
-    PHILOX = 1
-    THREEFRY = 2
-    AUTO_SELECT = 3
-
-
-def _check_algorithm(alg: Any) -> None:
-    if alg not in (None, "philox", "threefry", "auto_select", 1, 2, 3):
-        raise ValueError(f"alg={alg!r}; expected 'philox', 'threefry' or 'auto_select'")
+_ALGORITHMS = (None, "philox", "threefry", "auto_select", 1, 2, 3)
 
 
 @plain("random.Generator", "random.experimental.Generator", differs=_OTHERS)
@@ -357,7 +329,8 @@ class Generator:
     def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None) -> None:
         if copy_from is None and state is None:
             raise AssertionError("a generator of nothing; write tf.random.Generator.from_seed(1)")
-        _check_algorithm(alg)
+        if alg not in _ALGORITHMS:
+            raise ValueError(f"alg={alg!r}; expected 'philox', 'threefry' or 'auto_select'")
         seed = copy_from._seeds if copy_from is not None else _words(*np.ravel(np.asarray(state)))
         self._begin(seed)
         if copy_from is not None:
@@ -379,11 +352,6 @@ class Generator:
         return cls(state=static(state), alg=alg)
 
     @classmethod
-    def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
-        """Return the generator of a key and a counter."""
-        return cls(state=[static(key), *np.ravel(static(counter))], alg=alg)
-
-    @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
         """Return a generator that nobody can foresee."""
         return cls(state=np.random.SeedSequence().generate_state(2, np.uint64))
@@ -392,18 +360,9 @@ class Generator:
         """Begin again at a seed."""
         self._begin(_words(*np.ravel(static(seed))))
 
-    def reset_from_key_counter(self, key: Any, counter: Any) -> None:
-        """Begin again at a key and a counter."""
-        self._begin(_words(static(key), *np.ravel(static(counter))))
-
     def reset(self, state: Any) -> None:
         """Begin again at some whole numbers."""
         self._begin(_words(*np.ravel(static(state))))
-
-    @property
-    def algorithm(self) -> int:
-        """What TensorFlow calls the usual algorithm."""
-        return Algorithm.PHILOX
 
     @property
     def state(self) -> Any:
@@ -412,14 +371,9 @@ class Generator:
         words = [state["state"] >> 64, state["state"] % 2**64, state["inc"] % 2**64]
         return outward(ns.asarray(np.asarray(words, np.uint64).view(np.int64)))
 
-    @property
-    def key(self) -> Any:
-        """The last number of the state."""
-        return outward(ns.asarray(np.asarray(self.state)[2]))
-
     def make_seeds(self, count: int = 1) -> Any:
         """Return seeds for stateless functions, as columns."""
-        return outward(_whole_range(self._rng, [2, int(count)], int64))
+        return outward(_whole_range(self._rng, (2, int(count)), int64))
 
     def split(self, count: int = 1) -> list[Generator]:
         """Return new generators, independent of this one."""
@@ -427,51 +381,9 @@ class Generator:
             Generator(state=s.generate_state(2, np.uint64)) for s in self._sequence.spawn(count)
         ]
 
-    def skip(self, delta: Any) -> Any:
-        """Go on without using so many numbers."""
-        self._rng.bit_generator.advance(int(static(delta)))  # type: ignore[attr-defined]
-        return self.state
 
-    @guarded("Generator.normal", *_CHECKS)
-    def normal(
-        self: Any, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,
-        name: str | None = None,
-    ) -> Any:  # fmt: skip
-        """Return normal numbers."""
-        return _normal(self._rng, shape, mean, stddev, dtype)
-
-    @guarded("Generator.truncated_normal", *_CHECKS)
-    def truncated_normal(
-        self: Any, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,
-        name: str | None = None,
-    ) -> Any:  # fmt: skip
-        """Return normal numbers within two standard deviations."""
-        return _truncated(self._rng, shape, mean, stddev, dtype)
-
-    @guarded("Generator.uniform", *_CHECKS)
-    def uniform(
-        self: Any, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32,
-        name: str | None = None,
-    ) -> Any:  # fmt: skip
-        """Return evenly spread numbers."""
-        kind = _check_uniform(minval, maxval, dtype, both_or_none=False)
-        return _uniform(self._rng, shape, minval, maxval, kind)
-
-    @guarded("Generator.uniform_full_int", *_CHECKS)
-    def uniform_full_int(
-        self: Any, shape: Any, dtype: Any = uint64, name: str | None = None
-    ) -> Any:
-        """Return whole numbers of the dtype's whole range."""
-        return _whole_range(self._rng, shape, dtype)
-
-    @guarded("Generator.binomial", *_CHECKS)
-    def binomial(
-        self: Any, shape: Any, counts: Any, probs: Any, dtype: Any = int32, name: str | None = None
-    ) -> Any:
-        """Return binomial numbers."""
-        return _binomial(self._rng, shape, counts, probs, dtype)
-
-
+for _name, _method in _METHODS.items():
+    setattr(Generator, _name, _method)
 _shared: list[Generator] = []
 
 

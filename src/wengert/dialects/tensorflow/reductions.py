@@ -11,26 +11,30 @@ import numpy as np
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.conventions import sqrt
 from wengert.dialects.tensorflow.dtypes import as_dtype
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, unfit
 from wengert.dialects.tensorflow.kinds import (
+    Array,
     Axes,
     Axis,
     Bool,
     Booleans,
+    Count,
     Dtype,
     Floating,
+    Indices,
+    Inexact,
     Input,
     Numbers,
     Real,
+    Whole,
     tensor,
 )
 from wengert.dialects.tensorflow.math import whole_quotient
 from wengert.dialects.tensorflow.table import offered, quick_call
-from wengert.dialects.tensorflow.tensors import check_kind, convert, static
+from wengert.dialects.tensorflow.tensors import check_kind
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.ops import reductions, segments, special
-from wengert.transforms.gradients import stop_gradient
 
 ns = Native._namespace
 
@@ -88,17 +92,14 @@ def _reduction(
     name: str, kind: Any, compute: Any, doc: str, operation: Any = None, differs: str = ""
 ) -> None:
     """Offer a reduction; an `operation` is called at once for tensors of the usual kinds."""
+    names = (f"math.{name}",) if name in _ONLY_IN_MATH else (f"math.{name}", name)
+    given = {"axis": "axis", "keepdims": "keepdims"}
+    quick = None if operation is None else quick_call(operation, given)
+    doc = f"Return the {doc} over all axes or some."
 
+    @offered(*names, quick=quick, differs=differs, doc=doc, input_tensor=kind)
     def reduce(input_tensor: Any, axis: Axes = None, keepdims: Bool = False) -> Any:
         return compute(input_tensor, axis=axis, keepdims=keepdims)
-
-    reduce.__annotations__["input_tensor"] = kind
-    reduce.__doc__, reduce.__name__ = f"Return the {doc} over all axes or some.", name
-    names = (f"math.{name}",) if name in _ONLY_IN_MATH else (f"math.{name}", name)
-    quick = None
-    if operation is not None:
-        quick = quick_call(operation, {"axis": "axis", "keepdims": "keepdims"})
-    offered(*names, quick=quick, differs=differs)(reduce)
 
 
 _ONLY_IN_MATH = ("reduce_std", "reduce_variance", "reduce_euclidean_norm")
@@ -133,6 +134,7 @@ def count_nonzero(
 def _position(name: str, ufunc: Any, instead: float) -> None:
     """Offer `argmax` or `argmin`; NaN counts as `instead`, so that it is the first or none."""
 
+    @offered(f"math.{name}", name, doc=f"Return the index of the first {name[3:]}imum on an axis.")
     def position(
         input: Annotated[Native, tensor("biuf")], axis: Axis = 0, output_type: Any = dtypes.int64
     ) -> Native:
@@ -145,10 +147,6 @@ def _position(name: str, ufunc: Any, instead: float) -> None:
         if raw.dtype.kind == "f":
             raw = np.where(np.isnan(raw), np.asarray(instead, raw.dtype), raw)
         return wrap(np.asarray(ufunc(raw, axis=axis)).astype(kind._numpy))
-
-    position.__doc__ = f"Return the index of the first {name[3:]}imum along an axis."
-    position.__name__ = name
-    offered(f"math.{name}", name)(position)
 
 
 _position("argmax", np.argmax, -np.inf)
@@ -163,6 +161,7 @@ def _cumulative(
 ) -> None:
     """Offer a running total: without each element itself if `exclusive`, from the end."""
 
+    @offered(*names, differs=differs, doc=f"Return {doc} along an axis.", x=kind)
     def call(x: Any, axis: Axis = 0, exclusive: Bool = False, reverse: Bool = False) -> Native:
         if reverse:
             x = ns.flip(x, axis=axis)
@@ -172,10 +171,6 @@ def _cumulative(
             x = ns.concat([first, x[(*key, slice(0, -1))]], axis=axis)
         total = compute(x, axis=axis)
         return ns.flip(total, axis=axis) if reverse else total
-
-    call.__annotations__["x"] = kind
-    call.__doc__, call.__name__ = f"Return {doc} along an axis.", names[0].rpartition(".")[2]
-    offered(*names, differs=differs)(call)
 
 
 def _in_own_dtype(function: Any) -> Callable[..., Native]:
@@ -199,184 +194,127 @@ _cumulative(
 # -- segments -----------------------------------------------------------------------------------
 
 
-def _ids(segment_ids: Any) -> np.ndarray:
-    ids = convert(segment_ids)
-    check_kind(ids, "iu", "Segment")
-    return np.asarray(ids._raw)
-
-
-def _sorted(
-    function: Any, data: Any, segment_ids: Any, kinds: str, op: str, of_none: int | None = None
-) -> Native:
-    """Return a function of each segment, of ids in order; `of_none` of those without rows."""
-    x, ids = convert(data), _ids(segment_ids)
-    check_kind(x, kinds, op)
-    if ids.ndim != 1 or not x.ndim or ids.shape[0] != x.shape[0]:
-        raise invalid(
-            f"segment_ids of shape {list(ids.shape)} for data of {list(x.shape)}; expected an "
-            "id for each row"
-        )
-    if (np.diff(ids) < 0).any():
-        raise invalid("the ids go down somewhere; write tf.math.unsorted_" + op.lower())
-    if ids.size and ids[0] < 0:
-        raise invalid(f"the first id is {ids[0]}; expected 0 or more")
-    found = function(x, ids)
-    if of_none is None:
-        return found
-    return _filled(found, ids, of_none)
+def _sizes(ids: np.ndarray, found: Native) -> np.ndarray:
+    """Return how many rows each segment has, in a shape that broadcasts with the results."""
+    counts = np.bincount(ids, minlength=found.shape[0])[: found.shape[0]]
+    return counts.reshape(-1, *[1] * (found.ndim - 1))
 
 
 def _filled(found: Native, ids: np.ndarray, value: Any) -> Native:
     """Return results of segments with a value for those that have no rows."""
-    empty = np.bincount(ids.reshape(-1), minlength=found.shape[0])[: found.shape[0]] == 0
-    if not empty.any():
-        return found
-    empty = empty.reshape(-1, *[1] * (found.ndim - 1))
-    return ns.where(empty, np.asarray(value, found.dtype), found)
+    empty: Any = _sizes(ids, found) == 0
+    return ns.where(empty, np.asarray(value, found.dtype), found) if empty.any() else found
 
 
-def _sum_of(x: Native, ids: Any, count: int | None = None) -> Native:
-    return ns.astype(segments.segment_sum(x, ids, num_segments=count), x.dtype, copy=False)
+def _kept(function: Any) -> Callable[..., Native]:
+    """Return a function of segments with results of the dtype of the data."""
+    return lambda x, ids, count=None: ns.astype(
+        function(x, ids, num_segments=count), x.dtype, copy=False
+    )
 
 
-def _prod_of(x: Native, ids: Any, count: int | None = None) -> Native:
-    return ns.astype(segments.segment_prod(x, ids, num_segments=count), x.dtype, copy=False)
+_sum_of, _prod_of = _kept(segments.segment_sum), _kept(segments.segment_prod)
+_max_of, _min_of = _kept(segments.segment_max), _kept(segments.segment_min)
 
 
-def _mean_of(x: Native, ids: Any, count: int | None = None) -> Native:
+def _mean_of(x: Native, ids: np.ndarray, count: int | None = None) -> Native:
     if x.dtype.kind not in "iu":
         return segments.segment_mean(x, ids, num_segments=count)
-    total = _sum_of(x, ids, count)._raw
-    sizes = np.maximum(np.bincount(ids, minlength=total.shape[0]), 1)
-    return wrap(whole_quotient(total, sizes.reshape(-1, *[1] * (x.ndim - 1))).astype(x.dtype))
+    total = _sum_of(x, ids, count)
+    return wrap(whole_quotient(total._raw, np.maximum(_sizes(ids, total), 1)).astype(x.dtype))
 
 
-def _max_of(x: Native, ids: Any, count: int | None = None) -> Native:
-    return segments.segment_max(x, ids, num_segments=count)
+def _segment(name: str, kind: Any, compute: Any, doc: str, of_none: int | None = None) -> None:
+    """Offer a function of each segment, of ids in order; `of_none` of those without rows."""
+
+    @offered(
+        f"math.segment_{name}", doc=f"Return the {doc} of the rows of each segment.", data=kind
+    )
+    def call(data: Any, segment_ids: Indices) -> Native:
+        ids = segment_ids
+        if ids.ndim != 1 or not data.ndim or ids.shape[0] != data.shape[0]:
+            raise unfit("an id for each row", segment_ids=ids, data=data)
+        if (np.diff(ids) < 0).any():
+            raise invalid(f"the ids go down somewhere; write tf.math.unsorted_segment_{name}")
+        if ids.size and ids[0] < 0:
+            raise invalid(f"the first id is {ids[0]}; expected 0 or more")
+        found = compute(data, ids)
+        return found if of_none is None else _filled(found, ids, of_none)
 
 
-def _min_of(x: Native, ids: Any, count: int | None = None) -> Native:
-    return segments.segment_min(x, ids, num_segments=count)
+_segment("sum", Numbers, _sum_of, "sum")
+_segment("prod", Numbers, _prod_of, "product")
+_segment("mean", Numbers, _mean_of, "mean")
+_segment("max", Real, _max_of, "largest", 0)
+_segment("min", Real, _min_of, "smallest", 0)
 
 
-@offered("math.segment_sum")
-def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Any:
-    """Return the sum of the rows of each segment."""
-    return _sorted(_sum_of, data, segment_ids, "iufc", "Segment_sum")
+def _unsorted_segment(
+    name: str, kind: Any, compute: Any, doc: str, finish: Callable[[Native, np.ndarray], Native]
+) -> None:
+    """Offer a function of each segment, of ids in any order; rows of negative ids are dropped.
+
+    `finish` takes the results, and the ids.
+    """
+
+    @offered(f"math.unsorted_segment_{name}", doc=f"Return {doc}.", data=kind)
+    def call(data: Any, segment_ids: Indices, num_segments: Count) -> Native:
+        shape, count = segment_ids.shape, num_segments
+        if data.shape[: len(shape)] != shape:
+            raise unfit("the first axes of data", segment_ids=segment_ids, data=data)
+        flat = segment_ids.reshape(-1)
+        if flat.size and flat.max() >= count:
+            position = int(np.argmax(flat >= count))
+            raise invalid(f"id {flat[position]}, at index {position}, of {count} segments")
+        rows = ns.reshape(data, (flat.size, *data.shape[len(shape) :]))
+        if flat.size and flat.min() < 0:  # dropped: a segment more, and then not
+            flat = np.where(flat < 0, count, flat)
+            return finish(compute(rows, flat, count + 1)[:count], flat)
+        return finish(compute(rows, flat, count), flat)
 
 
-@offered("math.segment_prod")
-def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Any:
-    """Return the product of the rows of each segment."""
-    return _sorted(_prod_of, data, segment_ids, "iufc", "Segment_prod")
+def _over_sizes(power: float) -> Callable[[Native, np.ndarray], Native]:
+    """Return what divides sums by a power of how many rows they are of."""
+
+    def divided(total: Native, ids: np.ndarray) -> Native:
+        total = ns.astype(total, np.float64) if total.dtype.kind in "iu" else total
+        return total / (np.maximum(_sizes(ids, total), 1) ** power).astype(total.dtype)
+
+    return divided
 
 
-@offered("math.segment_mean")
-def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Any:
-    """Return the mean of the rows of each segment."""
-    return _sorted(_mean_of, data, segment_ids, "iufc", "Segment_mean")
+def _or_limit(which: str) -> Callable[[Native, np.ndarray], Native]:
+    """Return what puts a limit of the dtype where a segment has no rows."""
+
+    def fill(found: Native, ids: np.ndarray) -> Native:
+        limits: Any = (np.finfo if found.dtype.kind == "f" else np.iinfo)(found.dtype)
+        return _filled(found, ids, getattr(limits, which))
+
+    return fill
 
 
-@offered("math.segment_max")
-def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Any:
-    """Return the largest of the rows of each segment; 0 of one without rows."""
-    return _sorted(_max_of, data, segment_ids, "iuf", "Segment_max", 0)
+def _as_found(found: Native, ids: np.ndarray) -> Native:
+    return found
 
 
-@offered("math.segment_min")
-def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Any:
-    """Return the smallest of the rows of each segment; 0 of one without rows."""
-    return _sorted(_min_of, data, segment_ids, "iuf", "Segment_min", 0)
-
-
-def _unsorted(
-    function: Any, data: Any, segment_ids: Any, num_segments: Any, kinds: str, op: str
-) -> tuple[Native, np.ndarray]:
-    """Return a function of each segment, of ids in any order, and the ids; negative ones drop."""
-    x, ids, count = convert(data), _ids(segment_ids), static(num_segments)
-    check_kind(x, kinds, op)
-    if type(count) is not int or count < 0:
-        raise invalid(f"num_segments is {num_segments!r}; expected a whole number from 0")
-    if x.shape[: ids.ndim] != ids.shape:
-        raise invalid(
-            f"segment_ids of shape {list(ids.shape)} for data of shape {list(x.shape)}; expected "
-            "its first axes"
-        )
-    rest = x.shape[ids.ndim :]
-    flat = ids.reshape(-1)
-    if flat.size and flat.max() >= count:
-        place = int(np.argmax(flat >= count))
-        raise invalid(f"id {flat[place]}, at place {place}, of {count} segments")
-    rows = ns.reshape(x, (flat.size, *rest))
-    if flat.size and flat.min() < 0:  # dropped: a segment more, and then not
-        flat = np.where(flat < 0, count, flat)
-        return function(rows, flat, count + 1)[:count], flat
-    return function(rows, flat, count), flat
-
-
-@offered("math.unsorted_segment_sum")
-def unsorted_segment_sum(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
-) -> Any:
-    """Return the sum of the rows of each segment."""
-    return _unsorted(_sum_of, data, segment_ids, num_segments, "iufc", "UnsortedSegmentSum")[0]
-
-
-@offered("math.unsorted_segment_prod")
-def unsorted_segment_prod(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
-) -> Any:
-    """Return the product of the rows of each segment."""
-    return _unsorted(_prod_of, data, segment_ids, num_segments, "iufc", "UnsortedSegmentProd")[0]
-
-
-@offered("math.unsorted_segment_mean")
-def unsorted_segment_mean(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
-) -> Any:
-    """Return the mean of the rows of each segment; 0 of one without rows."""
-    found, sizes = _sum_and_sizes(data, segment_ids, num_segments)
-    return found / sizes.astype(found.dtype)
-
-
-@offered("math.unsorted_segment_sqrt_n")
-def unsorted_segment_sqrt_n(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
-) -> Any:
-    """Return the sum of the rows of each segment over the square root of how many there are."""
-    check_kind(convert(data), "fc", "Sqrt")
-    found, sizes = _sum_and_sizes(data, segment_ids, num_segments)
-    return found / np.sqrt(sizes).astype(found.dtype)
-
-
-def _sum_and_sizes(data: Any, segment_ids: Any, num_segments: Any) -> tuple[Native, np.ndarray]:
-    found, ids = _unsorted(_sum_of, data, segment_ids, num_segments, "iufc", "UnsortedSegmentSum")
-    if found.dtype.kind in "iu":
-        found = ns.astype(found, np.float64)
-    sizes = np.maximum(np.bincount(ids, minlength=found.shape[0])[: found.shape[0]], 1)
-    return found, sizes.reshape(-1, *[1] * (found.ndim - 1))
-
-
-def _limit(dtype: Any, which: str) -> Any:
-    return getattr(np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype), which)
-
-
-@offered("math.unsorted_segment_max")
-def unsorted_segment_max(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
-) -> Any:
-    """Return the largest of the rows of each segment; the least number of one without rows."""
-    found, ids = _unsorted(_max_of, data, segment_ids, num_segments, "iuf", "UnsortedSegmentMax")
-    return _filled(found, ids, _limit(found.dtype, "min"))
-
-
-@offered("math.unsorted_segment_min")
-def unsorted_segment_min(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
-) -> Any:
-    """Return the smallest of the rows of each segment; the greatest number of one without rows."""
-    found, ids = _unsorted(_min_of, data, segment_ids, num_segments, "iuf", "UnsortedSegmentMin")
-    return _filled(found, ids, _limit(found.dtype, "max"))
+_unsorted_segment("sum", Numbers, _sum_of, "the sum of the rows of each segment", _as_found)
+_unsorted_segment("prod", Numbers, _prod_of, "the product of the rows of each segment", _as_found)
+_unsorted_segment(
+    "mean", Numbers, _sum_of, "the mean of the rows of each segment; 0 of one without rows",
+    _over_sizes(1),
+)  # fmt: skip
+_unsorted_segment(
+    "sqrt_n", Inexact, _sum_of, "the sum of the rows of each segment over the root of their number",
+    _over_sizes(0.5),
+)  # fmt: skip
+_unsorted_segment(
+    "max", Real, _max_of, "the largest of the rows of each segment; of none, the least number",
+    _or_limit("min"),
+)  # fmt: skip
+_unsorted_segment(
+    "min", Real, _min_of, "the smallest of the rows of each segment; of none, the greatest number",
+    _or_limit("max"),
+)  # fmt: skip
 
 
 # -- counts -------------------------------------------------------------------------------------
@@ -384,77 +322,55 @@ def unsorted_segment_min(
 
 @offered("math.bincount", raises=(ValueError,), differs="weights have a gradient")
 def bincount(
-    arr: Any,
-    weights: Any = None,
-    minlength: Any = None,
-    maxlength: Any = None,
-    dtype: Any = dtypes.int32,
-    name: str | None = None,
-    axis: Any = None,
+    arr: Array, weights: Input | None = None, minlength: Whole | None = None,
+    maxlength: Whole | None = None, dtype: Dtype = dtypes.int32, name: Any = None, axis: Any = None,
     binary_output: bool = False,
-) -> Any:
+) -> Native:  # fmt: skip
     """Return how often there is each of 0, 1, 2, ..., or the sum of its weights.
 
     With axis=-1, for each row of a matrix.
     """
-    values = np.asarray(stop_gradient(convert(arr))._raw).astype(np.int64)
+    values = arr.astype(np.int64)
     if axis not in (None, 0, -1):
         raise ValueError(f"axis is {axis}; expected 0 or -1")
     if values.size and values.min() < 0:
         raise invalid("arr has negative numbers; expected counts from 0")
-    count = int(values.max()) + 1 if values.size else 0
-    if minlength is not None:
-        count = max(count, int(static(minlength)))
-    if maxlength is not None:
-        count = min(count, int(static(maxlength)))
-    weighed = None if weights is None else convert(weights)
-    if weighed is not None and weighed.shape != values.shape:
-        raise invalid(f"weights of shape {weighed.shape} for arr of shape {values.shape}")
+    count = max(int(values.max(initial=-1)) + 1, minlength or 0)
+    count = count if maxlength is None else min(count, maxlength)
+    if weights is not None and weights.shape != values.shape:
+        raise unfit("one shape", weights=weights, arr=arr)
     by_row = axis == -1 and values.ndim == 2
     rows = len(values) if by_row else 1
     ids = np.where(values < count, values, count)
     if by_row:
         ids = ids + np.arange(rows)[:, None] * (count + 1)
-    if weighed is None or binary_output:
+    if weights is None or binary_output:
         found: Any = np.bincount(ids.reshape(-1), minlength=rows * (count + 1))
         found = np.minimum(found, 1) if binary_output else found
-        kind = as_dtype(dtype)._numpy if weighed is None else weighed.dtype
-        found = wrap(found.astype(kind))
+        found = wrap(found.astype(dtype if weights is None else weights.dtype))
     else:
-        flat = ns.reshape(weighed, (-1,))
-        found = _sum_of(flat, ids.reshape(-1), rows * (count + 1))
+        found = _sum_of(ns.reshape(weights, (-1,)), ids.reshape(-1), rows * (count + 1))
     found = ns.reshape(found, (rows, count + 1))[:, :count]
     return found if by_row else found[0]
 
 
 @offered("math.confusion_matrix")
 def confusion_matrix(
-    labels: Any,
-    predictions: Any,
-    num_classes: Any = None,
-    weights: Any = None,
-    dtype: Any = dtypes.int32,
-    name: str | None = None,
-) -> Any:
+    labels: Array, predictions: Array, num_classes: Whole | None = None,
+    weights: Input | None = None, dtype: Dtype = dtypes.int32,
+) -> Native:  # fmt: skip
     """Return how often each class, by rows, was taken for each class, by columns."""
-    rows, columns = (np.asarray(convert(v)._raw).astype(np.int64) for v in (labels, predictions))
-    rows, columns = _squeezed(rows, columns)
+    rows, columns = _squeezed(labels.astype(np.int64), predictions.astype(np.int64))
+    highest = max(int(v.max(initial=-1)) for v in (rows, columns))
+    count = highest + 1 if num_classes is None else num_classes
     for what, values in (("labels", rows), ("predictions", columns)):
-        if values.size and values.min() < 0:
-            raise invalid(f"{what} has negative numbers; expected classes from 0")
-    highest = max((int(v.max()) for v in (rows, columns) if v.size), default=-1)
-    count = highest + 1 if num_classes is None else int(static(num_classes))
-    for what, values in (("labels", rows), ("predictions", columns)):
-        if values.size and values.max() >= count:
-            raise invalid(f"{what} has class {values.max()} of {count} classes")
-    kind = as_dtype(dtype)._numpy
-    if rows.shape != columns.shape:
-        raise invalid(f"labels of shape {rows.shape} for predictions of shape {columns.shape}")
-    weighed = ns.ones(rows.shape, dtype=kind) if weights is None else convert(weights)
-    if weighed.shape != rows.shape:
-        raise invalid(f"weights of shape {weighed.shape} for labels of shape {rows.shape}")
-    weighed = ns.astype(weighed, kind, copy=False)
-    flat = _sum_of(weighed, (rows * count + columns).reshape(-1), count * count)
+        if ((values < 0) | (values >= count)).any():
+            raise invalid(f"{what} is {values}; expected classes from 0 to {count - 1}")
+    weights = ns.ones(rows.shape, dtype=dtype) if weights is None else weights
+    if not rows.shape == columns.shape == weights.shape:
+        raise unfit("one shape", labels=rows, predictions=columns, weights=weights)
+    weights = ns.astype(weights, dtype, copy=False)
+    flat = _sum_of(weights, (rows * count + columns).reshape(-1), count * count)
     return ns.reshape(flat, (count, count))
 
 

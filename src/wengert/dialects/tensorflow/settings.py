@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.tensorflow.table import ABSENT, plain, put
+from wengert.dialects.tensorflow.table import ABSENT, put
 from wengert.dialects.tensorflow.tensors import made
 
 # -- what there is not ----------------------------------------------------------------------------
@@ -32,7 +32,19 @@ for _names, _why in (
         )
 
 
-# -- contexts and settings without effect ---------------------------------------------------------
+# -- options without effect -----------------------------------------------------------------------
+
+
+def ignore(
+    function: str, options: dict[str, Any], *names: str, wrong: type[Exception] = TypeError
+) -> None:
+    """Raise unless all options are among those that have no effect here."""
+    unknown = [name for name in options if name not in names]
+    if unknown:
+        raise wrong(f"{function}() got unexpected keyword arguments: {', '.join(unknown)}")
+
+
+# -- contexts and settings ------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -42,109 +54,7 @@ def _nothing(*args: Any, **kwargs: Any) -> Iterator[None]:
 
 
 def _no_effect(*args: Any, **kwargs: Any) -> None:
-    """Do nothing: there is nothing to set."""
-
-
-_EAGER = "has no effect: operations are done when they are called"
-put(("device",), _nothing, "has no effect: arrays are in memory")
-put(("init_scope", "control_dependencies"), _nothing, _EAGER)
-put(
-    (
-        "autograph.set_verbosity", "autograph.experimental.set_loop_options",
-        "config.set_visible_devices", "config.set_soft_device_placement",
-        "config.set_logical_device_configuration", "config.experimental.set_memory_growth",
-        "config.experimental.set_visible_devices", "config.experimental.enable_op_determinism",
-        "config.experimental.enable_tensor_float_32_execution", "config.optimizer.set_jit",
-        "config.optimizer.set_experimental_options",
-        "config.threading.set_inter_op_parallelism_threads",
-        "config.threading.set_intra_op_parallelism_threads",
-        "debugging.set_log_device_placement", "debugging.enable_traceback_filtering",
-        "debugging.disable_traceback_filtering",
-    ),
-    _no_effect,
-    "has no effect",
-)  # fmt: skip
-
-
-@plain("group")
-def group(*inputs: Any, **kwargs: Any) -> None:
-    """Return None: the operations have been done."""
-
-
-@plain("no_op")
-def no_op(name: str | None = None) -> None:
-    """Return None."""
-
-
-@plain("timestamp")
-def timestamp(name: str | None = None) -> Any:
-    """Return the seconds since 1970."""
-    return made(np.asarray(time.time()))
-
-
-class PhysicalDevice(NamedTuple):
-    """A place where operations are done."""
-
-    name: str
-    device_type: str
-
-
-class LogicalDevice(NamedTuple):
-    """A place where operations are done."""
-
-    name: str
-    device_type: str
-
-
-put(("config.PhysicalDevice",), PhysicalDevice)
-put(("config.LogicalDevice",), LogicalDevice)
-
-
-def _devices(kind: Callable[[str, str], Any], place: str) -> Callable[..., list[Any]]:
-    def devices(device_type: str | None = None) -> list[Any]:
-        """Return the one processor, if it is of the type asked for."""
-        return [kind(place, "CPU")] if device_type in (None, "CPU") else []
-
-    return devices
-
-
-_physical = _devices(PhysicalDevice, "/physical_device:CPU:0")
-_ONE = "one processor, whatever there is"
-put(
-    (
-        "config.list_physical_devices", "config.experimental.list_physical_devices",
-        "config.get_visible_devices", "config.experimental.get_visible_devices",
-    ),
-    _physical,
-    _ONE,
-)  # fmt: skip
-put(
-    ("config.list_logical_devices", "config.experimental.list_logical_devices"),
-    _devices(LogicalDevice, "/device:CPU:0"),
-    _ONE,
-)
-put(("test.is_gpu_available", "test.is_built_with_cuda"), lambda *args, **kwargs: False)
-put(("test.gpu_device_name",), lambda: "")
-put(
-    (
-        "config.threading.get_inter_op_parallelism_threads",
-        "config.threading.get_intra_op_parallelism_threads",
-    ),
-    lambda: 0,
-)
-_eagerly = [False]
-
-
-@plain("config.run_functions_eagerly", differs="has no effect: functions always run as Python")
-def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Remember what was asked for."""
-    _eagerly[0] = bool(run_eagerly)
-
-
-@plain("config.functions_run_eagerly")
-def functions_run_eagerly() -> bool:
-    """Return what `run_functions_eagerly` was given."""
-    return _eagerly[0]
+    """Return None: there is nothing to set, and what was asked for has been done."""
 
 
 def _itself(value: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -152,5 +62,72 @@ def _itself(value: Any = None, *args: Any, **kwargs: Any) -> Any:
     return value if callable(value) else lambda function: function
 
 
-put(("autograph.experimental.do_not_convert",), _itself)
-put(("autograph.to_graph",), _itself)
+def timestamp(name: str | None = None) -> Any:
+    """Return the seconds since 1970."""
+    return made(np.asarray(time.time()))
+
+
+def is_gpu_available(*args: Any, **kwargs: Any) -> bool:
+    """Return False."""
+    return False
+
+
+class Device(NamedTuple):
+    """A place where operations are done."""
+
+    name: str
+    device_type: str = "CPU"
+
+
+def _devices(name: str) -> Callable[..., list[Device]]:
+    def devices(device_type: str | None = None) -> list[Device]:
+        """Return the one processor, if it is of the type asked for."""
+        return [Device(name)] if device_type in (None, "CPU") else []
+
+    return devices
+
+
+_eagerly = [False]
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Remember what was asked for."""
+    _eagerly[0] = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """Return what `run_functions_eagerly` was given."""
+    return _eagerly[0]
+
+
+_EAGER = "has no effect: operations are done when they are called"
+_NONE = "has no effect"
+_ONE = "one processor, whatever there is"
+_physical = _devices("/physical_device:CPU:0")
+#: What is offered: names, under a common one, what they are, and what is not as in TensorFlow.
+for _part, _names, _value, _differs in (
+    ("", "device", _nothing, "has no effect: arrays are in memory"),
+    ("", "init_scope control_dependencies", _nothing, _EAGER),
+    ("", "group no_op", _no_effect, ""),
+    ("", "timestamp", timestamp, ""),
+    ("autograph.", "set_verbosity", _no_effect, _NONE),
+    ("autograph.", "to_graph experimental.do_not_convert", _itself, ""),
+    ("debugging.", "set_log_device_placement", _no_effect, _NONE),
+    ("debugging.", "enable_traceback_filtering disable_traceback_filtering", _no_effect, _NONE),
+    ("config.", "run_functions_eagerly", run_functions_eagerly,
+     "has no effect: functions always run as Python"),
+    ("config.", "functions_run_eagerly", functions_run_eagerly, ""),
+    ("config.", "set_visible_devices experimental.set_visible_devices", _no_effect, _NONE),
+    ("config.", "set_soft_device_placement optimizer.set_jit", _no_effect, _NONE),
+    ("config.experimental.", "set_memory_growth enable_op_determinism", _no_effect, _NONE),
+    ("config.experimental.", "enable_tensor_float_32_execution", _no_effect, _NONE),
+    ("config.threading.", "set_inter_op_parallelism_threads", _no_effect, _NONE),
+    ("config.threading.", "set_intra_op_parallelism_threads", _no_effect, _NONE),
+    ("config.", "list_physical_devices experimental.list_physical_devices", _physical, _ONE),
+    ("config.", "get_visible_devices experimental.get_visible_devices", _physical, _ONE),
+    ("config.", "list_logical_devices experimental.list_logical_devices",
+     _devices("/device:CPU:0"), _ONE),
+    ("test.", "is_gpu_available is_built_with_cuda", is_gpu_available, ""),
+    ("test.", "gpu_device_name", lambda: "", ""),
+):  # fmt: skip
+    put(tuple(f"{_part}{_name}" for _name in _names.split()), _value, _differs)

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from inspect import Parameter, Signature
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,14 @@ from wengert.dialects import quiet
 from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
 from wengert.dialects.quiet import QUIETLY
 from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
-from wengert.dialects.tensorflow.tensors import Tensor, call_start, noticed, outward
+from wengert.dialects.tensorflow.tensors import (
+    Tensor,
+    call_start,
+    convert,
+    is_variable,
+    noticed,
+    outward,
+)
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.fastpath import Front, caller
 
@@ -71,7 +80,7 @@ LATE: dict[str, tuple[str, ...]] = {
         ("keras", "losses", "metrics", "optimizers", "initializers", *_INITIALIZERS),
         tuple(
             f"{_HERE}.keras.{part}"
-            for part in ("optimizers", "losses", "activations", "initializers", "metrics", "utils")
+            for part in ("optimizers", "losses", "activations", "metrics", "regularizers")
         ),
     ),
     **dict.fromkeys(
@@ -141,10 +150,25 @@ def guarded(
     return lambda body: function(Function(body, name, dialect, raises=raises, quick=quick))
 
 
-def quick_call(operation: Any, given: dict[str, str], kinds: str = "fc") -> Quick:
+def at_once(operation: Any, otherwise: Any, kinds: str, when: str = "") -> Callable[..., Any]:
+    """Return what calls an operation on tensors of some kinds of numbers; see `Front`.
+
+    Results are `noticed` if some of the operation's derivatives are zero.
+    """
+    call = caller(operation.op, Front(Tensor, otherwise, kinds, quiet=QUIETLY, when=when))
+    if None not in operation.op.rules:
+        return call
+    return lambda *args, **options: noticed(call(*args, **options), args)
+
+
+def quick_call(operation: Any, given: Any = MappingProxyType({}), *how: str) -> Quick:
     """Return the short cut to an operation for tensors of some kinds of numbers; see `Quick`."""
-    call = caller(operation.op, Front(Tensor, lambda *_: NotImplemented, kinds, quiet=QUIETLY))
-    return Quick(call, Tensor, given)
+
+    def otherwise(op: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        return call(outward(convert(args[0]))) if is_variable(args[0]) else NotImplemented
+
+    call = at_once(operation, otherwise, *(how or ("fc",)))
+    return Quick(call, Tensor if given else None, given)
 
 
 def offered(
@@ -154,18 +178,38 @@ def offered(
     recorded: bool = True,
     quick: Quick | None = None,
     named: bool = True,
+    doc: str = "",
+    **kinds: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function under some names.
 
-    All take the argument `name` unless `named` says otherwise. For the other options see `guarded`.
+    All take the argument `name` unless `named` says otherwise. A body that several functions share
+    gets its docstring and the `kinds` of its parameters here. For the other options see `guarded`.
     """
 
     def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+        body.__doc__ = doc or body.__doc__
+        body.__annotations__.update(kinds)
         call = guarded(names[0], *raises, recorded=recorded, quick=quick, named=named)(body)
         put(names, call, differs)
         return call
 
     return declare
+
+
+def row(names: str, compute: Any, doc: str, /, **options: Any) -> Callable[..., Any]:
+    """Offer and return a function that computes something of its arguments, all of which it needs.
+
+    `options` are those of `offered`, and the kinds of the parameters by name, in their order.
+    """
+
+    def body(*args: Any) -> Any:
+        return compute(*args)
+
+    words = [word for word, kind in options.items() if hasattr(kind, "__metadata__")]
+    parameters = [Parameter(word, Parameter.POSITIONAL_OR_KEYWORD) for word in words]
+    body.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return offered(*names.split(), doc=f"Return {doc}.", **options)(body)
 
 
 def plain(*names: str, differs: str = "") -> Callable[[Any], Any]:

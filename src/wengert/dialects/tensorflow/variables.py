@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import operator
 from contextvars import ContextVar
 from typing import Any
 
@@ -11,11 +12,12 @@ import numpy as np
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow import operators
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, mistake
+from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.slices import IndexedSlices
-from wengert.dialects.tensorflow.table import NAMES, plain
+from wengert.dialects.tensorflow.table import NAMES, plain, put
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
-from wengert.dialects.tensorflow.tensors import Reference, convert, numpy_text, outward, tensor_of
+from wengert.dialects.tensorflow.tensors import Tensor, convert, numpy_text, outward, tensor_of
 from wengert.engine.errors import ShapeError
 from wengert.engine.op import leaf
 from wengert.engine.tensor import Tensor as Native
@@ -27,24 +29,14 @@ from wengert.ops.variable import Variable as NativeVariable
 scope: ContextVar[str] = ContextVar("scope", default="")
 
 
-@plain("VariableAggregation")
-class VariableAggregation(enum.Enum):
-    """How values of several replicas are joined; there is one here."""
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
-
-
-@plain("VariableSynchronization")
-class VariableSynchronization(enum.Enum):
-    """When values of several replicas are joined; there is one here."""
-
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
+VariableAggregation = enum.Enum(
+    "VariableAggregation", ["NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA"], start=0
+)
+VariableSynchronization = enum.Enum(
+    "VariableSynchronization", ["AUTO", "NONE", "ON_WRITE", "ON_READ"], start=0
+)
+put(("VariableAggregation",), VariableAggregation)
+put(("VariableSynchronization",), VariableSynchronization)
 
 
 class _Absent:
@@ -54,11 +46,11 @@ class _Absent:
         raise AttributeError("TensorFlow's variables do not have this attribute")
 
 
-def _refused(why: str) -> Any:
+def _refused(why: str, wrong: type[Exception] = TypeError) -> Any:
     """Return a method in the place of one of Wengert's that TensorFlow's variables do not have."""
 
     def method(*args: Any) -> Any:
-        raise TypeError(why)
+        raise wrong(why)
 
     return method
 
@@ -75,20 +67,13 @@ class Variable(NativeVariable):
     __array_priority__ = 100
 
     def __init__(
-        self,
-        initial_value: Any = None,
-        trainable: bool | None = None,
-        validate_shape: bool = True,
-        caching_device: Any = None,
-        name: str | None = None,
-        variable_def: Any = None,
-        dtype: Any = None,
-        import_scope: Any = None,
-        constraint: Any = None,
-        synchronization: Any = None,
-        aggregation: Any = None,
-        shape: Any = None,
-    ) -> None:
+        self, initial_value: Any = None, trainable: bool | None = None, *, name: str | None = None,
+        dtype: Any = None, constraint: Any = None, synchronization: Any = None,
+        aggregation: Any = None, shape: Any = None, **ignored: Any,
+    ) -> None:  # fmt: skip
+        ignore(
+            "Variable", ignored, "validate_shape", "caching_device", "variable_def", "import_scope"
+        )
         if callable(initial_value):
             initial_value = initial_value()
         if initial_value is None:
@@ -96,9 +81,7 @@ class Variable(NativeVariable):
         value = convert(initial_value, None if dtype is None else as_dtype(dtype))
         declared = TensorShape(value.shape if shape is None else shape)
         if not declared.is_compatible_with(value.shape):
-            raise ValueError(
-                f"tf.Variable: the value has shape {value.shape}, which does not fit shape={shape}"
-            )
+            raise mistake(ValueError, "tf.Variable: shape", shape, f"one that fits {value.shape}")
         self._declared = declared
         name = f"{scope.get()}{name or 'Variable'}:0"
         if trainable is None:
@@ -118,14 +101,10 @@ class Variable(NativeVariable):
         """The kind of numbers."""
         return of_numpy(self._value.dtype)
 
-    @property
-    def device(self) -> str:
-        """Where the numbers are."""
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
-
-    def get_shape(self) -> TensorShape:
-        """Return the length of each axis."""
-        return self.shape
+    device: Any = Tensor.device
+    get_shape: Any = Tensor.get_shape
+    ref: Any = Tensor.ref
+    experimental_ref: Any = Tensor.ref
 
     def set_shape(self, shape: Any) -> None:
         """Raise unless the variable has this shape."""
@@ -150,37 +129,13 @@ class Variable(NativeVariable):
 
     read_value = value
 
-    def ref(self) -> Reference:
-        """Return something that can be a key of a dict."""
-        return Reference(self)
-
-    experimental_ref = ref
-
     # -- assignment -------------------------------------------------------------------------------
 
-    def _taken(self, value: Any) -> Any:
-        """Return what is to be assigned, which must have the variable's dtype."""
-        return convert(value, self.dtype)
-
-    def _change(self, delta: Any) -> Native:
-        """Return what is to be added, which must have the variable's shape."""
-        change = _plain(self._taken(delta))
-        if change.shape != self._value.shape:
-            raise invalid(
-                f"the variable has shape {list(self._value.shape)}, and what is to be added "
-                f"{list(change.shape)}; they must be equal, so write v.assign(v + x)"
-            )
-        return change
-
     def assign(
-        self,
-        value: Any,
-        use_locking: bool = False,
-        name: str | None = None,
-        read_value: bool = True,
+        self, value: Any, use_locking: Any = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Replace the value."""
-        tensor = self._taken(value)
+        tensor = convert(value, self.dtype)
         if not self._declared.is_compatible_with(tensor.shape):
             raise ValueError(
                 f"assign: the variable {self.name!r} has shape {self.shape}, and the value "
@@ -194,124 +149,46 @@ class Variable(NativeVariable):
         return self if read_value else None
 
     def assign_add(
-        self,
-        delta: Any,
-        use_locking: bool = False,
-        name: str | None = None,
-        read_value: bool = True,
+        self, delta: Any, use_locking: Any = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Add to the value."""
-        with Quiet():
-            total = _plain(self._value) + self._change(delta)
-        return self.assign(total, read_value=read_value)
+        return self.assign(self._with(delta, operator.add), read_value=read_value)
 
     def assign_sub(
-        self,
-        delta: Any,
-        use_locking: bool = False,
-        name: str | None = None,
-        read_value: bool = True,
+        self, delta: Any, use_locking: Any = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Subtract from the value."""
+        return self.assign(self._with(delta, operator.sub), read_value=read_value)
+
+    def _with(self, delta: Any, changed: Any) -> Native:
+        """Return the value changed by another of its shape."""
+        value, change = _plain(self._value), _plain(convert(delta, self.dtype))
+        if change.shape != value.shape:
+            raise invalid(
+                f"the variable has shape {list(value.shape)}, and what is to be added "
+                f"{list(change.shape)}; they must be equal, so write v.assign(v + x)"
+            )
         with Quiet():
-            total = _plain(self._value) - self._change(delta)
-        return self.assign(total, read_value=read_value)
+            return changed(value, change)
 
-    def _scattered(self, slices: IndexedSlices, how: str) -> Any:
-        if not isinstance(slices, IndexedSlices):
-            raise TypeError(f"got {slices!r:.80}; expected tf.IndexedSlices(values, indices)")
-        where = np.asarray(slices.indices)
-        return self._updated((where,), convert(slices.values, self.dtype), how)
-
-    def _updated(self, key: tuple[Any, ...], values: Native, how: str) -> Any:
+    def _updated(self, key: tuple[Any, ...], values: Any, how: str) -> Any:
         """Change elements at index arrays, having checked that they fit."""
-        shape = self._value.shape
+        shape, values = self._value.shape, convert(values, self.dtype)
         for where, n in zip(key, shape, strict=False):
             if where.size and (where.min() < 0 or where.max() >= n):
                 raise invalid(f"indices {where.tolist()} are not in [0, {n})")
         expected = (*key[0].shape, *shape[len(key) :]) if key else shape
         if values.shape not in ((), expected):
             raise invalid(f"updates of shape {values.shape}; expected {expected}")
-        place = _plain(self._value).at[key]
         with Quiet():
-            changed = getattr(place, how)(_plain(values))
+            changed = getattr(_plain(self._value).at[key], how)(_plain(values))
         return self.assign(changed)
 
-    def scatter_add(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Add IndexedSlices to the value."""
-        return self._scattered(sparse_delta, "add")
-
-    def scatter_sub(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Subtract IndexedSlices from the value."""
-        return self._scattered(sparse_delta, "subtract")
-
-    def scatter_update(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Replace rows of the value."""
-        return self._scattered(sparse_delta, "set")
-
-    def scatter_mul(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Multiply rows of the value."""
-        return self._scattered(sparse_delta, "multiply")
-
-    def scatter_div(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Divide rows of the value."""
-        return self._scattered(sparse_delta, "divide")
-
-    def scatter_max(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Replace rows of the value by the larger numbers."""
-        return self._scattered(sparse_delta, "max")
-
-    def scatter_min(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Replace rows of the value by the smaller numbers."""
-        return self._scattered(sparse_delta, "min")
-
-    def _scattered_nd(self, indices: Any, updates: Any, how: str) -> Any:
-        where = np.asarray(convert(indices)._raw)
-        key = tuple(where[..., k] for k in range(where.shape[-1]))
-        return self._updated(key, convert(updates, self.dtype), how)
-
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Add to elements of the value."""
-        return self._scattered_nd(indices, updates, "add")
-
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Subtract from elements of the value."""
-        return self._scattered_nd(indices, updates, "subtract")
-
-    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Replace elements of the value by the larger numbers."""
-        return self._scattered_nd(indices, updates, "max")
-
-    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Replace elements of the value by the smaller numbers."""
-        return self._scattered_nd(indices, updates, "min")
-
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Replace elements of the value."""
-        return self._scattered_nd(indices, updates, "set")
-
-    def batch_scatter_update(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
+    def batch_scatter_update(self, sparse_delta: Any, use_locking: Any = False) -> Any:
         """Replace elements along the last axis of the indices, for each example."""
         where = np.asarray(sparse_delta.indices)
         lead = np.ogrid[tuple(map(slice, where.shape))][:-1]
-        key = tuple(np.broadcast_arrays(*lead, where))
-        return self._updated(key, convert(sparse_delta.values, self.dtype), "set")
+        return self._updated(np.broadcast_arrays(*lead, where), sparse_delta.values, "set")
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Any:
         """Return rows of the value."""
@@ -334,7 +211,7 @@ class Variable(NativeVariable):
         parts = key if isinstance(key, tuple) else (key,)
         place = _plain(self._value).at[tuple(operators._part(p) for p in parts)]
         try:
-            return self.assign(place.set(_plain(self._taken(value))))
+            return self.assign(place.set(_plain(convert(value, self.dtype))))
         except ShapeError as error:
             raise invalid(str(error)) from error
 
@@ -370,11 +247,12 @@ class Variable(NativeVariable):
         return self
 
     def __deepcopy__(self, memo: Any) -> Variable:
-        return _rebuilt(self._value._raw, self.trainable, self.name.removesuffix(":0"))
+        rebuild, arguments = self.__reduce__()
+        return rebuild(*arguments)
 
 
 def _rebuilt(raw: Any, trainable: bool, name: str) -> Variable:
-    return Variable(raw, trainable=trainable, name=name)
+    return Variable(raw, trainable, name=name)
 
 
 def _plain(tensor: Native) -> Native:
@@ -382,17 +260,7 @@ def _plain(tensor: Native) -> Native:
     return wrap(tensor._raw)
 
 
-def _no_hash(self: Variable) -> int:
-    raise TypeError(f"a variable is no key of a dict or set; write v.ref() ({self!r:.200})")
-
-
-def _not_in_place(self: Variable, other: Any) -> Any:
-    raise RuntimeError(
-        "v += x neither changes a variable nor keeps it one; write v.assign_add(x), or y = v + x"
-    )
-
-
-operators.install(Variable, index=False)
+operators.install(Variable)
 
 
 def _of_no_none(compared: Any) -> Any:
@@ -402,20 +270,50 @@ def _of_no_none(compared: Any) -> Any:
 
 for _name in ("__eq__", "__ne__"):
     setattr(Variable, _name, _of_no_none(getattr(Variable, _name)))
-Variable.__hash__ = _no_hash  # type: ignore[method-assign, assignment]
+Variable.__hash__ = _refused("a variable is no key of a dict or set; write v.ref()")  # type: ignore[method-assign]
+_in_place = _refused("v += x is no variable; write v.assign_add(x), or y = v + x", RuntimeError)
 for _name in ("__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__"):
-    setattr(Variable, _name, _not_in_place)
+    setattr(Variable, _name, _in_place)
+
+
+def _of_rows(how: str) -> Any:
+    def scatter(
+        self: Variable, sparse_delta: Any, use_locking: Any = False, name: Any = None
+    ) -> Any:
+        if not isinstance(sparse_delta, IndexedSlices):
+            raise TypeError(f"got {sparse_delta!r:.80}; expected tf.IndexedSlices(values, indices)")
+        return self._updated((np.asarray(sparse_delta.indices),), sparse_delta.values, how)
+
+    return scatter
+
+
+def _of_elements(how: str) -> Any:
+    def scatter_nd(self: Variable, indices: Any, updates: Any, name: Any = None) -> Any:
+        where = np.asarray(convert(indices)._raw)
+        key = tuple(where[..., k] for k in range(where.shape[-1]))
+        return self._updated(key, updates, how)
+
+    return scatter_nd
+
+
+#: How values are changed: TensorFlow's word, that of `x.at`, and what is said of it.
+for _name, _how, _doc in (
+    ("add", "add", "Add to {} of the value."), ("sub", "subtract", "Subtract from its {}."),
+    ("update", "set", "Replace {} of the value."), ("mul", "multiply", "Multiply {} of the value."),
+    ("div", "divide", "Divide {} of the value."), ("max", "max", "Raise {} to the larger numbers."),
+    ("min", "min", "Lower {} to the smaller numbers."),
+):  # fmt: skip
+    for _prefix, _method, _what in (
+        ("scatter", _of_rows(_how), "rows"), ("scatter_nd", _of_elements(_how), "elements")
+    ):  # fmt: skip
+        if _prefix == "scatter" or _name not in ("mul", "div"):
+            _method.__name__, _method.__doc__ = f"{_prefix}_{_name}", _doc.format(_what)
+            setattr(Variable, _method.__name__, _method)
 
 
 def _first_read(name: str) -> Any:
     return lambda self, *args, **options: getattr(self.value(), name)(*args, **options)
 
 
-for _name in (
-    "__float__",
-    "__int__",
-    "__complex__",
-    "__bool__",
-    "__array__",
-):
+for _name in ("__float__", "__int__", "__complex__", "__bool__", "__array__"):
     setattr(Variable, _name, _first_read(_name))

@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert.dialects.torch import callbacks, hooks, memory
 from wengert.dialects.torch.grad_fns import seen
-from wengert.dialects.torch.gradients import Freed, running
+from wengert.dialects.torch.gradients import running, shown
 from wengert.dialects.torch.methods import detach
 from wengert.dialects.torch.modes import (
     GRAD,
@@ -27,7 +27,8 @@ from wengert.dialects.torch.modes import (
     is_grad_enabled,
     no_grad,
 )
-from wengert.dialects.torch.table import plain, put
+from wengert.dialects.torch.nodes import SOMETHING, Freed, joint_node, node_of_result, weights_of
+from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
@@ -47,20 +48,17 @@ from wengert.engine.record import interested, output_node
 from wengert.engine.tensor import Tensor as Native
 
 
-class _Result(NamedTuple):
-    """Stands for a result among what is saved, which would hold the node that holds it."""
+class _Saved(NamedTuple):
+    """Stands for a saved tensor that is a result, or that hooks have packed.
 
-    position: int
-    raw: Any
+    A result would hold the node that holds it, so its position is kept.
+    """
 
-
-class _Packed(NamedTuple):
-    """Stands for a tensor that hooks have packed."""
-
-    hooks: hooks.saved_tensors_hooks
+    #: the array, or what hooks made of the tensor
     held: Any
     node: Node | None
     position: int | None
+    hooks: hooks.saved_tensors_hooks | None
 
 
 @plain("autograd.function.FunctionCtx")
@@ -71,7 +69,7 @@ class FunctionCtx:
     _saved: tuple[Any, ...] | None = None
     _gone: Freed | None = None
     #: the node, while `backward` runs, and the results, where these are examples of vmap
-    _entry: Node | None = None
+    _node: Node | None = None
     _results: list[Any] | None = None
     #: references to the nodes of the results, which hooks on these are found at
     _nodes: list[Any] | None = None
@@ -93,21 +91,16 @@ class FunctionCtx:
 
     def mark_dirty(self, *args: Any) -> None:
         """Say which arguments `forward` has written to."""
-        self.dirty_tensors = args
+        self.dirty_tensors = _checked(args, "mark_dirty")
 
     def mark_non_differentiable(self, *args: Any) -> None:
         """Say which results have no derivative."""
-        self.non_differentiable = args
-
-    def mark_shared_storage(self, *pairs: Any) -> None:
-        """Do nothing: which tensors share memory is known."""
+        self.non_differentiable = _checked(args, "mark_non_differentiable")
 
     def set_materialize_grads(self, value: bool) -> None:
         """Say whether `backward` gets zeros, or None, for results that were not used."""
         if not isinstance(value, bool):
-            raise TypeError(
-                f"set_materialize_grads takes True or False, and got {type(value).__name__}"
-            )
+            raise TypeError(f"set_materialize_grads takes True or False, and got {value!r:.50}")
         self.materialize_grads = value
 
     def name(self) -> str:
@@ -117,19 +110,16 @@ class FunctionCtx:
     @property
     def next_functions(self) -> tuple[Any, ...]:
         """The nodes of the arguments, while `backward` runs."""
-        return () if self._entry is None else seen(self._entry)[0].next_functions
+        return () if self._node is None else seen(self._node)[0].next_functions
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What was saved."""
-        return self.unpacked(self._entry)
+        return self.unpacked(self._node)
 
-    @property
-    def saved_variables(self) -> tuple[Any, ...]:
-        """What was saved, by its old name."""
-        return self.saved_tensors
+    saved_variables = saved_tensors  # its old name
 
-    def unpacked(self, entry: Node | None) -> tuple[Any, ...]:
+    def unpacked(self, node: Node | None) -> tuple[Any, ...]:
         """Return what was saved, where results have the node that is given."""
         if self._gone is not None:
             raise RuntimeError(
@@ -137,32 +127,38 @@ class FunctionCtx:
                 f"{line_at(self._gone.code, self._gone.last)} has freed what it saved; write "
                 "retain_graph=True there"
             )
-        return tuple(self._unpacked(value, entry) for value in self._saved or ())
+        return tuple(
+            self._unpacked(value, node) if type(value) is _Saved else value
+            for value in self._saved or ()
+        )
 
-    def _unpacked(self, value: Any, entry: Node | None) -> Any:
-        if type(value) is _Packed:
-            raw = hooks.unpack(value.hooks, value.held)._raw
-            if value.position is None:
-                return made(raw, value.node)
-            return self._unpacked(_Result(value.position, raw), entry)
-        if type(value) is not _Result:
-            return value
+    def _unpacked(self, saved: _Saved, node: Node | None) -> Tensor:
+        position, raw = saved.position, saved.held
+        if saved.hooks is not None:
+            raw = hooks.unpack(saved.hooks, raw)._raw
+        if position is None:
+            return made(raw, saved.node)
         if self._results:
-            found = self._results[value.position]
-            return made(value.raw) if found is None else outward(found)
-        known = self._nodes[value.position] if self._nodes else None
-        mine = None if known is None or entry is None else known()
-        if mine is not None:
-            return made(value.raw, mine)
-        if entry is not None and type(entry.shape) is list:
-            entry = output_node(entry, value.position, value.raw)
-        return made(value.raw, entry)
+            result = self._results[position]
+            return made(raw) if result is None else outward(result)
+        known = self._nodes[position] if self._nodes and node is not None else None
+        mine = None if known is None else known()
+        if mine is None and node is not None and type(node.shape) is list:
+            mine = output_node(node, position, raw)
+        return made(raw, mine or node)
 
-    def seen_from(self, entry: Node, name: str) -> Any:
+    def seen_from(self, node: Node, name: str) -> Any:
         """Return an attribute for a program that has the node and not the context."""
         if name in ("saved_tensors", "saved_variables"):
-            return self.unpacked(entry)
+            return self.unpacked(node)
         return getattr(self, name)
+
+
+def _checked(tensors: tuple[Any, ...], name: str) -> tuple[Any, ...]:
+    for value in tensors:
+        if not isinstance(value, Tensor):
+            raise RuntimeError(f"ctx.{name} takes tensors, and got a {type(value).__name__}")
+    return tensors
 
 
 @functools.cache
@@ -182,7 +178,7 @@ class Custom(Op):
     context: FunctionCtx
     #: shape and dtype of each result; None for what is no tensor
     metas: list[Any]
-    #: which results have no derivative
+    #: which results have no derivative, or are no tensors
     cut: list[bool]
     #: which arguments are tensors, and shape and dtype of those that have derivatives
     tensors: list[bool]
@@ -192,12 +188,11 @@ class Custom(Op):
         self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
     ) -> Sequence[Any]:
         """Return the cotangents that the program's function gives, checked."""
-        g = g.todense(xp) if type(g) is ct.Block else g
-        self.context._entry = node
+        self.context._node = node
         try:
-            found = self.backward([*map(_tensor, g if type(g) is list else [g])])
+            found = self.backward([*map(shown, weights_of(xp, g))])
         finally:
-            self.context._entry = None
+            self.context._node = None
         sweep = running.get()
         parts: list[Any] = []
         for parent, argument, _ in edges:
@@ -208,16 +203,21 @@ class Custom(Op):
             parts.append(fitted if fitted is None or xp is ns else fitted._raw)
         return parts
 
-    def describe(self, args: Sequence[Any], results: Sequence[Any]) -> None:
-        """Note what the arguments and the results of the call are."""
+    @classmethod
+    def of_call(cls, ctx: FunctionCtx, args: Sequence[Any], results: Sequence[Any]) -> Custom:
+        """Return the operation of one call, which knows its arguments and results."""
+        self = cls.__new__(cls)
+        self.__dict__.update(_template(len(args)).__dict__)
+        self.context = ctx
         self.metas = [_like(r) for r in results]
-        self.cut = [_is_among(r, self.context.non_differentiable) for r in results]
+        self.cut = [not _floats(r) or _is_among(r, ctx.non_differentiable) for r in results]
         self.tensors = [isinstance(a, Tensor) for a in args]
         likes = [_like(a) for a in args]
         self.likes = [like if like and like[1].kind in "fc" else None for like in likes]
+        return self
 
     def backward(self, given: list[Any]) -> list[Any]:
-        """Return what the program's function gives for each argument."""
+        """Return what the program's function gives for each argument, or raise."""
         ctx = self.context
         if ctx.materialize_grads:
             given = [
@@ -226,11 +226,7 @@ class Custom(Op):
             ]
         answers = callbacks.call(_backward_of(ctx._function), ctx, *given)
         found = list(answers) if isinstance(answers, tuple) else [answers]
-        return self.checked(found)
-
-    def checked(self, found: list[Any]) -> list[Any]:
-        """Return one answer for each argument, or raise."""
-        name, count = self.context.name(), len(self.tensors)
+        name, count = ctx.name(), len(self.tensors)
         while len(found) > count and found[-1] is None:
             found.pop()
         if len(found) != count:
@@ -239,35 +235,26 @@ class Custom(Op):
                 "arguments; return one for each argument, None where there is none"
             )
         for position, (answer, is_tensor) in enumerate(zip(found, self.tensors, strict=True)):
-            if answer is None:
-                continue
-            if not isinstance(answer, Tensor):
+            if answer is not None and not (is_tensor and isinstance(answer, Tensor)):
                 raise RuntimeError(
                     f"backward of {name} returned a {type(answer).__name__} at position "
-                    f"{position + 1}; return a tensor or None"
-                )
-            if not is_tensor:
-                raise RuntimeError(
-                    f"backward of {name} returned a gradient at position {position + 1}, where "
-                    "forward took something that is not a tensor; return None there"
+                    f"{position + 1}; return {'a tensor or ' if is_tensor else ''}None there"
                 )
         return found
 
     def fitted(self, g: Native, position: int, parent: Node) -> Native:
         """Return a gradient with the shape and dtype of its argument, or raise."""
+        fits = parent.dtype.kind == "c" or g.dtype.kind != "c"
         if tuple(g.shape) != tuple(parent.shape):
             try:
                 g = ct.unbroadcast(ns, g, parent.shape)
             except ValueError:
-                raise RuntimeError(
-                    f"{self.context.name()} returned a gradient of shape {list(g.shape)} at "
-                    f"position {position}, for an argument of shape {list(parent.shape)}; return "
-                    "it in that shape"
-                ) from None
-        if g.dtype.kind == "c" and parent.dtype.kind != "c":
+                fits = False
+        if not fits:
             raise RuntimeError(
-                f"Function {self.context.name()} returned a complex gradient at index {position}, "
-                f"and the argument is real; return its real part"
+                f"{self.context.name()} returned a gradient of shape {list(g.shape)} and {g.dtype} "
+                f"at position {position}, for an argument of shape {list(parent.shape)} and "
+                f"{parent.dtype}; return it in that shape, and real if the argument is"
             )
         return astype(g, parent.dtype)
 
@@ -281,7 +268,7 @@ class Custom(Op):
             )
         tangents: list[Any] = [None] * len(self.tensors)
         for _, argument, _, t in edges:
-            tangents[argument] = _tensor(t.todense(xp) if type(t) is ct.Block else t)
+            tangents[argument] = shown(t.todense(xp) if type(t) is ct.Block else t)
         if ctx.materialize_grads:
             for argument, like in enumerate(self.likes):
                 if tangents[argument] is None and like is not None:
@@ -307,21 +294,15 @@ class Custom(Op):
             )
         found: list[Any] = []
         for position, (answer, meta) in enumerate(zip(answers, self.metas, strict=True)):
-            if answer is not None and not isinstance(answer, Tensor):
+            is_cut = self.cut[position]
+            fits = isinstance(answer, Tensor) and (is_cut or tuple(answer._raw.shape) == meta[0])
+            if not fits and not (is_cut and answer is None):
                 raise RuntimeError(
-                    f"{name} returned {type(answer).__name__} at position {position}; return a "
-                    "Tensor"
+                    f"{name} returned a {type(answer).__name__} of shape "
+                    f"{list(getattr(answer, 'shape', []))} at position {position}; return a tensor "
+                    f"of the result's shape {[] if meta is None else list(meta[0])}"
                 )
-            if meta is None or meta[1].kind not in "fc" or self.cut[position]:
-                found.append(None)
-                continue
-            if answer is None or tuple(answer._raw.shape) != meta[0]:
-                given = "None" if answer is None else f"a tangent of shape {list(answer.shape)}"
-                raise RuntimeError(
-                    f"{name} returned {given} at position {position}, where the result has shape "
-                    f"{list(meta[0])}; return a tangent of that shape"
-                )
-            found.append(convert(answer))
+            found.append(None if is_cut else convert(answer))
         return found
 
     def release(self, gone: Freed) -> None:
@@ -341,20 +322,14 @@ def _template(count: int) -> Custom:
     return Custom("function", names, lambda xp: None, [rule] * count)
 
 
-def _tensor(g: Any) -> Any:
-    if g is None:
-        return None
-    return made(g._raw, g._node) if type(g) is Native else made(np.asarray(g))
-
-
 def _backward_of(function: Any) -> Callable[..., Any]:
-    if function.backward is not Function.backward:
-        if function.vjp is not Function.vjp:
-            raise RuntimeError(
-                "this Function defines both backward and vjp, which mean the same; keep one of them"
-            )
-        return function.backward
-    return function.vjp
+    if function.backward is Function.backward:
+        return function.vjp
+    if function.vjp is not Function.vjp:
+        raise RuntimeError(
+            "this Function defines both backward and vjp, which mean the same; keep one of them"
+        )
+    return function.backward
 
 
 # -- a call ----------------------------------------------------------------------------------------
@@ -365,19 +340,12 @@ def call(function: Any, args: tuple[Any, ...]) -> Any:
     recording = current()
     nodes = [a._node if isinstance(a, Tensor) else None for a in args]
     below = {
-        i: memory.entry_below(a)
+        i: memory.node_below(a)
         for i, a in enumerate(args)
         if isinstance(a, Tensor) and a._held is not None
     }
-    ctx = _context(function.__name__)()
-    ctx._function = function
-    ctx.needs_input_grad = tuple(
-        n is not None and bool(n.tokens & (recording | TRACKING)) for n in nodes
-    )
-    output = _forward(function, ctx, args)
-    several = isinstance(output, tuple)
-    results = list(output) if several else [output]
-    _check_marks(ctx)
+    needed = [n is not None and bool(n.tokens & (recording | TRACKING)) for n in nodes]
+    ctx, several, results = _forward(function, args, needed)
     with Tracking():
         tokens = interested(nodes)
         _check_dirty(ctx, results, nodes, args, bool(tokens))
@@ -385,7 +353,7 @@ def call(function: Any, args: tuple[Any, ...]) -> Any:
             if _is_among(args[i], ctx.dirty_tensors):
                 nodes[i] = node
         if tokens:
-            found = _entered(ctx, args, results, nodes, tokens)
+            found = _recorded(ctx, args, results, nodes, tokens)
         else:
             found = [_cut(r, args, ctx) for r in results]
     ctx.dirty_tensors = ctx.non_differentiable = ()  # results, which lead to the context
@@ -393,39 +361,32 @@ def call(function: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _forward(
-    function: Any, ctx: FunctionCtx, args: tuple[Any, ...], level: Level | None = None
-) -> Any:
-    """Return what `forward` gives, or the rule for the examples of a level.
+    function: Any, args: tuple[Any, ...], needed: list[bool], level: Level | None = None
+) -> tuple[FunctionCtx, bool, list[Any]]:
+    """Return the context of a call, whether it gave a tuple, and its results.
 
+    These are what `forward` gives, or the function's own rule for the examples of a level.
     Nothing inside is recorded.
     """
+    ctx = _context(function.__name__)()
+    ctx._function, ctx.needs_input_grad = function, tuple(needed)
     token = active.set(PAUSED)
     try:
         if function.setup_context is Function.setup_context:
-            return function.forward(ctx, *args)
-        output = function.forward(*args) if level is None else _by_own_rule(function, args, level)
-        function.setup_context(ctx, args, output)
-        return output
+            output = function.forward(ctx, *args)
+        else:
+            output = (
+                function.forward(*args) if level is None else _by_own_rule(function, args, level)
+            )
+            function.setup_context(ctx, args, output)
     finally:
         active.reset(token)
+    several = isinstance(output, tuple)
+    return ctx, several, list(output) if several else [output]
 
 
 def _is_among(value: Any, values: Sequence[Any]) -> bool:
     return any(value is other for other in values)
-
-
-def _check_marks(ctx: FunctionCtx) -> None:
-    """Raise if what a function has marked is no tensor."""
-    marked = {
-        "mark_dirty": ctx.dirty_tensors,
-        "mark_non_differentiable": ctx.non_differentiable,
-    }
-    for name, values in marked.items():
-        for position, value in enumerate(values):
-            if not isinstance(value, Tensor):
-                raise RuntimeError(
-                    f"ctx.{name} takes tensors, and argument {position} is a {type(value).__name__}"
-                )
 
 
 def _check_dirty(
@@ -459,12 +420,12 @@ def _cut(result: Any, args: Sequence[Any], ctx: FunctionCtx) -> Any:
     """Return a result that nothing is recorded for."""
     if not isinstance(result, Tensor):
         return result
-    if _is_among(result, args):
-        if result.requires_grad:
-            return detach(result)
-        return result if _is_among(result, ctx.dirty_tensors) else _alias(result)
-    if result._node is not None:
+    if not _is_among(result, args):
         result._node = None
+    elif result.requires_grad:
+        return detach(result)
+    elif not _is_among(result, ctx.dirty_tensors):
+        return _alias(result)
     return result
 
 
@@ -478,51 +439,35 @@ def _alias(tensor: Tensor, node: Node | None = None) -> Tensor:
     return alias
 
 
-def _entered(
+def _recorded(
     ctx: FunctionCtx, args: tuple[Any, ...], results: list[Any], nodes: list[Any], tokens: Any
 ) -> list[Any]:
     """Return results with a node for the call."""
     kept = _save(ctx, args, results)
-    op = _copy_of(_template(len(args)))
-    op.context = ctx
-    op.describe(args, results)
+    op = Custom.of_call(ctx, args, results)
     edges = [
         (node, i, (kept,) if kept else ())
         for i, node in enumerate(nodes)
         if node is not None and node.tokens & tokens
     ]
-    single, metas = len(results) == 1, op.metas
-    shapes = [() if meta is None else meta[0] for meta in metas]
-    kinds = [np.dtype(bool) if meta is None else meta[1] for meta in metas]
-    parent, argument, values = edges[0]
-    shape, kind = (shapes[0], kinds[0]) if single else (shapes, kinds)
-    whole = new_node(op, parent, argument, values, tuple(edges[1:]), tokens, shape, kind)
-    mark(whole, ctx.name())
+    metas = [((), np.dtype(bool)) if meta is None else meta for meta in op.metas]
+    joint = joint_node(op, edges, tokens, metas)
+    mark(joint, ctx.name())
     found = []
     ctx._nodes = [None] * len(results)
     for position, result in enumerate(results):
-        if not isinstance(result, Tensor):
-            found.append(result)
-        elif result._raw.dtype.kind not in "fc" or _is_among(result, ctx.non_differentiable):
+        if op.cut[position]:
             found.append(_cut(result, args, ctx))
         else:
-            node = whole if single else output_node(whole, position, result._raw)
-            assert node is not None
-            mark(node, ctx.name())
+            node = node_of_result(joint, position, result._raw, ctx.name())
             ctx._nodes[position] = weakref.ref(node)
-            found.append(_with_entry(ctx, result, args, node))
+            found.append(_with_node(ctx, result, args, node))
     return found
 
 
-def _copy_of(template: Custom) -> Custom:
-    op = Custom.__new__(Custom)
-    op.__dict__.update(template.__dict__)
-    return op
-
-
-def _with_entry(ctx: FunctionCtx, result: Tensor, args: Sequence[Any], node: Node) -> Tensor:
+def _with_node(ctx: FunctionCtx, result: Tensor, args: Sequence[Any], node: Node) -> Tensor:
     if _is_among(result, ctx.dirty_tensors):
-        base = result if result._base is None else result._base
+        base = memory.base_of(result)
         memory.settle(base, memory.path_of(result), node, own=True)
         result._grad = None
         if result._retains and result is not base:
@@ -538,37 +483,37 @@ def _with_entry(ctx: FunctionCtx, result: Tensor, args: Sequence[Any], node: Nod
 
 def _save(ctx: FunctionCtx, args: tuple[Any, ...], results: list[Any]) -> tuple[Any, ...]:
     """Have a context hold what was saved, and return its arrays."""
-    packing = hooks.packing()
+    packing = callbacks.hooks_in_force()
     saved: list[Any] = []
     arrays: list[np.ndarray] = []
     for value in ctx.to_save:
         if not isinstance(value, Tensor):
             saved.append(value)
             continue
+        raw, node = value._raw, value._node
         position = next((k for k, r in enumerate(results) if r is value), None)
         if _is_among(value, args) and not _is_among(value, ctx.dirty_tensors):
             position = None
-        held: Any = value if type(value._node) is Leaf else made(value._raw, value._node)
         if position is not None:
-            held = _Result(position, value._raw)
+            node = None
         if packing is not None:
-            node = value._node if position is None else None
-            held = _Packed(packing, hooks.pack(packing, value), node, position)
-            arrays.append(_SOME)
-        elif type(value._raw) is np.ndarray:
-            arrays.append(value._raw)
-        saved.append(held)
+            saved.append(_Saved(hooks.pack(packing, value), node, position, packing))
+            arrays.append(SOMETHING)
+            continue
+        if position is not None:
+            saved.append(_Saved(raw, None, position, None))
+        else:
+            saved.append(value if type(node) is Leaf else made(raw, node))
+        if type(raw) is np.ndarray:
+            arrays.append(raw)
     ctx._saved, ctx.to_save = tuple(saved), ()
     return tuple(arrays)
-
-
-#: Says that something is kept which a sweep gives up.
-_SOME = np.empty(0)
 
 
 # -- inside of vmap --------------------------------------------------------------------------------
 
 
+@plain("autograd.function.VmapInfo")
 class VmapInfo(NamedTuple):
     """What a function's `vmap` is told: how many examples there are."""
 
@@ -599,9 +544,8 @@ def _by_own_rule(function: Any, args: tuple[Any, ...], level: Level) -> Any:
 
         if not isinstance(output, tuple):
             return example(output, out_dims)
-        if not isinstance(out_dims, tuple):
-            out_dims = (out_dims,) * len(output)
-        return tuple(map(example, output, out_dims))
+        many = isinstance(out_dims, tuple)
+        return tuple(map(example, output, out_dims if many else [out_dims] * len(output)))
 
 
 def _is_recorded(args: tuple[Any, ...]) -> bool:
@@ -615,32 +559,22 @@ def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = No
 
     If a level is given, it is the function's own rule for it that gives the value.
     """
-    from wengert.transforms.custom import recorded_as_one
+    from wengert.transforms.single_node import recorded_as_one
 
-    ctx = _context(function.__name__)()
-    ctx._function = function
-    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and _floats(a) for a in args)
-    output = _forward(function, ctx, args, level)
-    several = isinstance(output, tuple)
-    results = list(output) if several else [output]
+    needed = [_floats(a) for a in args]
+    ctx, several, results = _forward(function, args, needed, level)
     _save(ctx, args, results)
-    op = _copy_of(_template(len(args)))
-    op.context = ctx
-    op.describe(args, results)
+    op = Custom.of_call(ctx, args, results)
     taken = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
-    given = [
-        k
-        for k, r in enumerate(results)
-        if isinstance(r, Tensor) and _floats(r) and not _is_among(r, ctx.non_differentiable)
-    ]
+    given = [k for k, cut in enumerate(op.cut) if not cut]
 
     def backward(found: list[Any], weights: list[Any]) -> list[Any]:
         full: list[Any] = [None] * len(results)
         for k, weight in zip(given, weights, strict=True):
-            full[k] = _tensor(weight)
+            full[k] = shown(weight)
         ctx._results = [None] * len(results)
-        for k, part in zip(given, found, strict=True):
-            ctx._results[k] = part
+        for k, result in zip(given, found, strict=True):
+            ctx._results[k] = result
         answers = op.backward(full)
         return [None if answers[i] is None else convert(answers[i]) for i in taken]
 
@@ -656,11 +590,22 @@ def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = No
     return tuple(results) if several else results[0]
 
 
-def _floats(tensor: Tensor) -> bool:
-    return bool(tensor._raw.dtype.kind in "fc")
+def _floats(value: Any) -> bool:
+    """Return whether a value is a tensor that can have a derivative."""
+    return isinstance(value, Tensor) and value._raw.dtype.kind in "fc"
 
 
 # -- what programs derive from ---------------------------------------------------------------------
+
+
+def _undefined(name: str, doc: str) -> Any:
+    """Return a static method that raises, for a program to define."""
+
+    def method(*args: Any, **options: Any) -> Any:
+        raise NotImplementedError(f"this Function has no {name}; define it as a static method")
+
+    method.__doc__ = f"{doc} Given by the program."
+    return staticmethod(method)
 
 
 @plain("autograd.Function", "autograd.function.Function")
@@ -673,41 +618,11 @@ class Function(FunctionCtx):
         """Raise: it is the class that is applied."""
         raise RuntimeError(f"a Function is not called; write {type(self).__name__}.apply(...)")
 
-    @staticmethod
-    def forward(*args: Any, **options: Any) -> Any:
-        """Return the value; given by the program."""
-        raise NotImplementedError("this Function has no forward; define it as a static method")
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Save what `backward` needs; given by the program where `forward` does not."""
-        raise NotImplementedError("this Function has no setup_context; define it")
-
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """Return the gradients of arguments; given by the program."""
-        raise NotImplementedError(
-            "this Function has no backward, so it has no gradient; define backward (or vjp) as "
-            "a static method"
-        )
-
-    vjp = backward
-
-    @staticmethod
-    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """Return the tangents of results; given by the program."""
-        raise NotImplementedError(
-            "this Function has no jvp, so it has no forward-mode derivative; define jvp as a "
-            "static method"
-        )
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
-        """Return results for all examples, and where their axis is; given by the program."""
-        raise NotImplementedError(
-            "this Function cannot be batched; define vmap as a static method, or set "
-            "generate_vmap_rule = True in the class"
-        )
+    forward = _undefined("forward", "Return the value.")
+    setup_context = _undefined("setup_context", "Save what `backward` needs, if forward does not.")
+    backward = vjp = _undefined("backward (or vjp)", "Return the gradients of arguments.")
+    jvp = _undefined("jvp", "Return the tangents of results.")
+    vmap = _undefined("vmap (or generate_vmap_rule = True)", "Return results for all examples.")
 
     @classmethod
     def apply(cls, *args: Any, **options: Any) -> Any:
@@ -767,21 +682,15 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         if not is_grad_enabled() or not given:
             return outputs
         parent = given[0]._node
-        assert parent is not None
 
         def ended(value: Any) -> Any:
-            if not isinstance(value, Tensor) or not _floats(value):
+            if not _floats(value):
                 return value
             shape, kind = tuple(value._raw.shape), value._raw.dtype
             node = new_node(_ONCE, parent, 0, (), (), frozenset({GRAD}), shape, kind)
             mark(node, "Error")
             return made(value._raw, node)
 
-        if isinstance(outputs, tuple):
-            return tuple(map(ended, outputs))
-        return ended(outputs)
+        return tuple(map(ended, outputs)) if isinstance(outputs, tuple) else ended(outputs)
 
     return backward
-
-
-put(("autograd.function.VmapInfo",), VmapInfo)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,9 @@ from wengert.dialects.torch import func as transforms
 from wengert.dialects.torch import gradients
 from wengert.dialects.torch.callbacks import no_transform
 from wengert.dialects.torch.modes import enable_grad
-from wengert.dialects.torch.table import put
+from wengert.dialects.torch.nodes import alias
+from wengert.dialects.torch.table import plain, put
 from wengert.dialects.torch.tensors import Tensor, made
-from wengert.engine.node import new_node
-from wengert.engine.op import ALIAS
-
-
-def _offered(function: Callable[..., Any]) -> Callable[..., Any]:
-    put((f"autograd.functional.{function.__name__}",), function)
-    return function
 
 
 def _tuple(value: Any, what: str) -> tuple[bool, tuple[Any, ...]]:
@@ -37,15 +32,13 @@ def _inputs(parts: tuple[Any, ...], create_graph: bool) -> list[Any]:
     found = []
     for part in parts:
         if create_graph and part.requires_grad:
-            node = part._node
-            alias = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
-            found.append(made(part._raw, alias))
+            found.append(made(part._raw, alias(part._node)))
         else:
             found.append(made(part._raw).requires_grad_())
     return found
 
 
-def _outputs(func: Callable[..., Any], inputs: list[Any]) -> tuple[bool, tuple[Any, ...]]:
+def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> tuple[bool, tuple[Any, ...]]:
     with enable_grad():
         return _tuple(func(*inputs), "outputs of the function")
 
@@ -74,21 +67,26 @@ def _finished(tensors: Any, several: bool, create_graph: bool) -> Any:
     return parts if several else parts[0]
 
 
-def _strict(found: Any, create: bool, what: str, on: str = "input") -> None:
-    """Raise where a derivative is none, or could not be differentiated though that is asked for."""
-    for position, g in enumerate(found):
-        if g is None or (create and not g.requires_grad):
+def _require(tensors: Any, what: str, recorded: bool = True) -> None:
+    """Raise where a tensor is none, or is not recorded though it should be: with strict=True."""
+    for position, tensor in enumerate(tensors):
+        if tensor is None or (recorded and not tensor.requires_grad):
             raise RuntimeError(
-                f"strict=True, and {what} does not depend on {on} {position}; leave strict=True "
-                "out for zeros"
+                f"strict=True, and {what} {position} does not depend on the inputs; leave "
+                "strict=True out for zeros"
             )
 
 
 def _pulled(
-    outputs: Any, inputs: Any, weights: Any, create: bool, strict: bool, what: str = "the output"
+    outputs: Any,
+    inputs: Any,
+    weights: Any,
+    create: bool,
+    strict: bool,
+    what: str = "the slope by input",
 ) -> tuple[Any, ...]:
     if strict:
-        _check_outputs(outputs)
+        _require(outputs, "output")
     connected = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
     found: tuple[Any, ...] = (None,) * len(inputs)
     if connected:
@@ -100,102 +98,105 @@ def _pulled(
             allow_unused=True,
         )
     if strict:
-        _strict(found, create, what)
+        _require(found, what, create)
     return tuple(
         made(np.zeros_like(x._raw)) if g is None else g for g, x in zip(found, inputs, strict=True)
     )
 
 
-def _check_outputs(outputs: Any, what: str = "output") -> None:
-    """Raise if an output does not depend on any input."""
-    for position, output in enumerate(outputs):
-        if not output.requires_grad:
-            raise RuntimeError(
-                f"strict=True, and {what} {position} of the function does not depend on its inputs"
-                "; leave strict=True out for zeros"
+def _product(v_like: str, result_like: str) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator for a product with a Jacobian or a Hessian.
+
+    It is computed from the outputs as the function gave them, the inputs, v and the two options.
+    """
+
+    def offer(compute: Callable[..., Any]) -> Any:
+        @plain(f"autograd.functional.{compute.__name__}")
+        @functools.wraps(compute)
+        def product(
+            func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
+            strict: bool = False,
+        ) -> tuple[Any, Any]:  # fmt: skip
+            several, parts = _tuple(inputs, "inputs")
+            weights = _weights(v, parts, "input") if v_like == "inputs" else ()
+            leaves = _inputs(parts, create_graph)
+            many, outputs = _outputs(func, leaves)
+            weights = weights or _weights(v, outputs, "output")
+            products = compute(outputs, leaves, weights, create_graph, strict, many)
+            value = _finished(outputs, many, create_graph)
+            return value, _finished(
+                products, many if result_like == "outputs" else several, create_graph
             )
 
+        return product
 
-@_offered
-def vjp(
-    func: Callable[..., Any],
-    inputs: Any,
-    v: Any = None,
-    create_graph: bool = False,
-    strict: bool = False,
-) -> tuple[Any, Any]:
+    return offer
+
+
+@_product("outputs", "inputs")
+def vjp(outputs: Any, inputs: Any, v: Any, create: bool, strict: bool, _: bool) -> Any:
     """Return the function's outputs, and the product of v and its Jacobian."""
-    several, parts = _tuple(inputs, "inputs")
-    leaves = _inputs(parts, create_graph)
-    many, outputs = _outputs(func, leaves)
-    weights = _weights(v, outputs, "output")
-    found = _pulled(outputs, leaves, weights, create_graph, strict)
-    return _finished(outputs, many, create_graph), _finished(found, several, create_graph)
+    return _pulled(outputs, inputs, v, create, strict)
 
 
-@_offered
-def jvp(
-    func: Callable[..., Any],
-    inputs: Any,
-    v: Any = None,
-    create_graph: bool = False,
-    strict: bool = False,
-) -> tuple[Any, Any]:
-    """Return the function's outputs, and the product of its Jacobian and v."""
-    _, parts = _tuple(inputs, "inputs")
-    tangents = _weights(v, parts, "input")
-    leaves = _inputs(parts, create_graph)
-    many, outputs = _outputs(func, leaves)
-    with (
-        enable_grad()
-    ):  # the gradient is linear in its weights: its derivative by them is asked for
-        ones = [made(np.zeros_like(o._raw)).requires_grad_() for o in outputs]
-        slopes = _pulled(outputs, leaves, ones, True, strict)
-        found = _pulled(slopes, ones, tangents, create_graph, False)
+@_product("inputs", "outputs")
+def jvp(outputs: Any, inputs: Any, v: Any, create: bool, strict: bool, _: bool) -> Any:
+    """Return the function's outputs, and the product of its Jacobian and v.
+
+    The gradient is linear in its weights: the product is its derivative by them.
+    """
+    with enable_grad():
+        weights = [made(np.zeros_like(o._raw)).requires_grad_() for o in outputs]
+        slopes = _pulled(outputs, inputs, weights, True, strict)
+        products = _pulled(slopes, weights, v, create, False)
         if strict:
-            _strict(found, create_graph, "the Jacobian", "output")
-    return _finished(outputs, many, create_graph), _finished(found, many, create_graph)
+            _require(products, "the Jacobian of output", create)
+    return products
+
+
+@_product("inputs", "inputs")
+def vhp(outputs: Any, inputs: Any, v: Any, create: bool, strict: bool, many: bool) -> Any:
+    """Return the function's value, and the product of v and its Hessian."""
+    with enable_grad():
+        slopes = _slopes(_number(many, outputs, strict), inputs, strict)
+    return _pulled(slopes, inputs, v, create, strict, "the Hessian of input")
+
+
+put(("autograd.functional.hvp",), vhp)
 
 
 def _check_strict(func: Callable[..., Any], parts: tuple[Any, ...], create: bool) -> None:
     leaves = _inputs(parts, create)
     _, outputs = _outputs(func, leaves)
-    _check_outputs(outputs)
+    _require(outputs, "output")
     for output in outputs:
         _pulled((output,), leaves, (made(np.ones_like(output._raw)),), create, True)
 
 
-@_offered
+@plain("autograd.functional.jacobian")
 def jacobian(
-    func: Callable[..., Any],
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
-    strategy: str = "reverse-mode",
-) -> Any:
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False,
+    vectorize: bool = False, strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
     """Return the Jacobian of a function: for each output, that with respect to each input."""
-    if strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError(f'strategy is {strategy!r}; give "forward-mode" or "reverse-mode"')
-    if strategy == "forward-mode" and create_graph:
+    forward = _is_forward(strategy, "strategy")
+    if forward and (create_graph or not vectorize) and not (strict and not create_graph):
         raise NotImplementedError(
-            "create_graph=True with strategy='forward-mode' is not there; use 'reverse-mode'"
+            "strategy='forward-mode' needs vectorize=True and create_graph=False; write these, or "
+            "use 'reverse-mode'"
         )
     several, parts = _tuple(inputs, "inputs")
-    if strategy == "forward-mode" and strict:
-        raise RuntimeError("strict=True does not go with strategy='forward-mode'")
-    if strategy == "forward-mode" and not vectorize:
-        raise NotImplementedError("strategy='forward-mode' needs vectorize=True")
-    if strict and vectorize:
-        _outputs(func, _inputs(parts, False))  # which is looked at first
-        raise RuntimeError("strict=True does not go with vectorize=True; leave one of them out")
+    if strict and (forward or vectorize):
+        if not forward:
+            _outputs(func, _inputs(parts, False))  # which is looked at first
+        raise RuntimeError(
+            "strict=True does not go with vectorize=True or strategy='forward-mode'; leave it out"
+        )
     if strict:
         _check_strict(func, parts, create_graph)
-    primals = tuple(made(p._raw) for p in parts)
+    primals = parts if forward else tuple(made(p._raw) for p in parts)
     if create_graph:
         primals = tuple(_inputs(parts, True))
-    elif strategy == "forward-mode":
-        primals = parts
     seen: list[bool] = []
 
     def outputs(*args: Any) -> Any:
@@ -203,95 +204,61 @@ def jacobian(
         seen.append(many)
         return found
 
-    create_graph = create_graph or strategy == "forward-mode"  # whose tangents are recorded too
-    take = transforms.jacfwd if strategy == "forward-mode" else transforms.jacrev
+    take = transforms.jacfwd if forward else transforms.jacrev
     with enable_grad(), no_transform():
         found = take(outputs, tuple(range(len(parts))))(*primals)
-    rows = tuple(_finished(row, several, create_graph) for row in found)
+    # forward mode records tangents too
+    rows = tuple(_finished(row, several, create_graph or forward) for row in found)
     return rows if seen[0] else rows[0]
 
 
-def _number(func: Callable[..., Any], strict: bool) -> Callable[..., Any]:
-    """Return a function whose result is checked to be one number."""
-
-    def call(*args: Any) -> Any:
-        many, found = _tuple(func(*args), "outputs of the function")
-        if strict:
-            _check_outputs(found)
-        if many or found[0]._raw.size != 1:
-            given = "a tuple" if many else f"shape {list(found[0]._raw.shape)}"
-            raise RuntimeError(f"the function must return one number, and it returned {given}")
-        return found[0]
-
-    return call
+def _is_forward(strategy: str, name: str) -> bool:
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(f'{name} is {strategy!r}; give "forward-mode" or "reverse-mode"')
+    return strategy == "forward-mode"
 
 
-@_offered
+def _number(many: bool, outputs: tuple[Any, ...], strict: bool) -> Tensor:
+    """Return the result of a function, which must be one number."""
+    if strict:
+        _require(outputs, "output")
+    if many or outputs[0]._raw.size != 1:
+        shape = "a tuple" if many else f"shape {list(outputs[0]._raw.shape)}"
+        raise RuntimeError(f"the function must return one number, and it returned {shape}")
+    value: Tensor = outputs[0]
+    return value
+
+
+def _slopes(value: Tensor, inputs: Any, strict: bool) -> tuple[Any, ...]:
+    """Return the gradients of one number, which have derivatives in their turn."""
+    return _pulled((value,), inputs, (made(np.ones_like(value._raw)),), True, strict)
+
+
+@plain("autograd.functional.hessian")
 def hessian(
-    func: Callable[..., Any],
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
-    outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False,
+    vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
     """Return the Hessian of a function of one number: for each pair of inputs."""
-    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError(
-            f'outer_jacobian_strategy is {outer_jacobian_strategy!r}; give "forward-mode" or '
-            '"reverse-mode"'
-        )
+    forward = _is_forward(outer_jacobian_strategy, "outer_jacobian_strategy")
     several, parts = _tuple(inputs, "inputs")
-    checked = _number(func, strict)
 
     def slopes(*args: Any) -> Any:
-        value = checked(*args)
-        found = _pulled((value,), args, (made(np.ones_like(value._raw)),), True, False)
+        found = _slopes(_number(*_outputs(func, args), strict), args, False)
         if strict:
-            _check_outputs(found, "slope")
+            _require(found, "slope")
         return found
 
     def of_aliases(*args: Any) -> Any:
-        return transforms.grad(lambda *xs: checked(*xs).sum(), tuple(range(len(args))))(*args)
+        def total(*xs: Any) -> Any:
+            return _number(*_tuple(func(*xs), "outputs"), strict and forward).sum()
 
-    if outer_jacobian_strategy == "forward-mode" or not strict:
-        options = {"vectorize": vectorize, "strategy": outer_jacobian_strategy}
-        found = jacobian(of_aliases, parts, create_graph, strict, **options)
-    elif vectorize:
-        found = jacobian(slopes, parts, create_graph, strict, vectorize)
-    else:
+        return transforms.grad(total, tuple(range(len(args))))(*args)
+
+    if strict and not forward and not vectorize:
         _check_strict(slopes, parts, create_graph)
-        checked = _number(func, False)
         found = jacobian(of_aliases, parts, create_graph)
+    else:
+        inner = slopes if strict and not forward else of_aliases
+        found = jacobian(inner, parts, create_graph, strict, vectorize, outer_jacobian_strategy)
     return found if several else found[0][0]
-
-
-@_offered
-def vhp(
-    func: Callable[..., Any],
-    inputs: Any,
-    v: Any = None,
-    create_graph: bool = False,
-    strict: bool = False,
-) -> tuple[Any, Any]:
-    """Return the function's value, and the product of v and its Hessian."""
-    several, parts = _tuple(inputs, "inputs")
-    weights = _weights(v, parts, "input")
-    leaves = _inputs(parts, create_graph)
-    with enable_grad():
-        value = _number(func, strict)(*leaves)
-        slopes = _pulled((value,), leaves, (made(np.ones_like(value._raw)),), True, strict)
-    found = _pulled(slopes, leaves, weights, create_graph, strict, "the Hessian")
-    return _finished((value,), False, create_graph), _finished(found, several, create_graph)
-
-
-@_offered
-def hvp(
-    func: Callable[..., Any],
-    inputs: Any,
-    v: Any = None,
-    create_graph: bool = False,
-    strict: bool = False,
-) -> tuple[Any, Any]:
-    """Return the function's value, and the product of its Hessian and v."""
-    return vhp(func, inputs, v, create_graph, strict)

@@ -199,7 +199,7 @@ def _read_array(part: Any, lengths: tuple[int, ...], axis: int) -> list[Any]:
 # -- brackets --------------------------------------------------------------------------------------
 
 
-_SLICE: Any = indexing.slice_parts.op  # type: ignore[attr-defined]
+_SLICE: Any = indexing.slice_parts.op
 
 
 def _sliced(input: Native, basic: tuple[Any, ...]) -> Native:
@@ -384,7 +384,7 @@ def _sum_node(raw: Any, before: Any, key: tuple[Any, ...], value: Native) -> Any
     tokens = interested(nodes)
     if not tokens:
         return None
-    op = updates.at_add.op  # type: ignore[attr-defined]
+    op = updates.at_add.op
     node = record(op, raw, [raw, value._raw], nodes, {"key": key}, tokens)._node
     if node is not None:
         mark(node, "IndexPutBackward0")

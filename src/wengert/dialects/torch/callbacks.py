@@ -49,11 +49,11 @@ def pop_hooks() -> None:
 
 
 @contextlib.contextmanager
-def no_hooks(why: str) -> Iterator[None]:
+def no_hooks(error_message: str) -> Iterator[None]:
     """Return a context in which hooks on what is saved are refused, in these words."""
     if _saving.stack:
-        raise RuntimeError(why)
-    _saving.refusals.append(why)
+        raise RuntimeError(error_message)
+    _saving.refusals.append(error_message)
     try:
         yield
     finally:

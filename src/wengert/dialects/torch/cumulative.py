@@ -1,26 +1,29 @@
-"""Running sums and extremes, differences of neighbours, integrals and covariances."""
+"""Cumulative sums and extremes, differences of neighbours, integrals and covariances."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.axes import (
-    accumulated,
-    axes_of,
-    axis_of,
-    kind_of,
-    lines_of,
-    part,
-    taken,
-    tensor_of,
-    unable,
-)
+from wengert.dialects.kernel.functions import warn
+from wengert.dialects.torch.axes import kind_of, lines_of, part, taken
 from wengert.dialects.torch.copies import in_order
+from wengert.dialects.torch.kinds import (
+    Axes,
+    Axis,
+    Dtype,
+    Fractions,
+    Input,
+    Int,
+    Number,
+    Ordered,
+    floating,
+    summed,
+    tensor,
+)
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import astype, convert, ns, promoted
@@ -28,151 +31,146 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import cumulative, reductions
 
-# -- running ---------------------------------------------------------------------------------------
+# -- cumulative sums and extremes ------------------------------------------------------------------
 
 CumMax, CumMin = results("cummax", "values", "indices"), results("cummin", "values", "indices")
 
 
-def _running(op: Any, x: Native, dim: Any) -> Native:
+def _along(compute: Callable[..., Native], x: Native, dim: int) -> Native:
     lines, axis = lines_of(x, dim)
-    y = op(lines, axis=axis)
+    y = compute(lines, axis=axis)
     return y if x.ndim else ns.reshape(y, ())
 
 
+def _accumulated(x: Native, dtype: np.dtype | None) -> Native:
+    return summed(x) if dtype is None else astype(x, dtype)
+
+
 @offered("cumsum", in_place=True)
-def cumsum(input: Any, dim: Any, *, dtype: Any = None) -> Any:
-    """Return running sums along an axis."""
-    return in_order(_running(cumulative.sum_along, accumulated(tensor_of(input), dtype), dim))
+def cumsum(input: Input, dim: Axis, *, dtype: Dtype | None = None) -> Native:
+    """Return cumulative sums along an axis."""
+    return in_order(_along(cumulative.sum_along, _accumulated(input, dtype), dim))
 
 
 @offered("cumprod", in_place=True)
-def cumprod(input: Any, dim: Any, *, dtype: Any = None) -> Any:
-    """Return running products along an axis."""
-    return _running(cumulative.prod_along, accumulated(tensor_of(input), dtype), dim)
+def cumprod(input: Input, dim: Axis, *, dtype: Dtype | None = None) -> Native:
+    """Return cumulative products along an axis."""
+    return _along(cumulative.prod_along, _accumulated(input, dtype), dim)
+
+
+def _complex_logsumexp(x: Native, axis: int) -> Native:
+    top = wrap_native(x._raw.real.max(axis=axis, keepdims=True, initial=-math.inf))
+    return ns.log(cumulative.sum_along(ns.exp(x - top), axis=axis)) + top
 
 
 @offered("logcumsumexp")
-def logcumsumexp(input: Any, dim: Any) -> Any:
-    """Return the logarithms of running sums of exponentials along an axis."""
-    x = tensor_of(input)
-    if kind_of(x) == "f":
-        return _running(cumulative.logsumexp_along, x, dim)
-    if kind_of(x) != "c":
-        raise unable("logcumsumexp_out_cpu", x)
-    lines, axis = lines_of(x, dim)
-    top = wrap_native(ns.real(lines)._raw.max(axis=axis, keepdims=True, initial=-math.inf))
-    y = ns.log(cumulative.sum_along(ns.exp(lines - top), axis=axis)) + top
-    return ns.reshape(y, x.shape)
+def logcumsumexp(input: Annotated[Native, tensor("fc", NotImplementedError)], dim: Axis) -> Native:
+    """Return the logarithms of cumulative sums of exponentials along an axis."""
+    is_real = kind_of(input) == "f"
+    return _along(cumulative.logsumexp_along if is_real else _complex_logsumexp, input, dim)
 
 
-def _record(name: str, kind: Any) -> Any:
+def _record(name: str, kind: Any) -> None:
+    """Offer `cummax` or `cummin`."""
     compare = ns.greater_equal if name == "max" else ns.less_equal
+    best_so_far = getattr(ns, f"cumulative_{name}")
 
-    def call(input: Any, dim: Any) -> Any:
-        x = tensor_of(input)
-        lines, axis = lines_of(x, dim)
-        if kind_of(x) == "c":
-            raise unable(f"cum{name}_cpu", x)
-        numbers = wrap_native(lines._raw)  # without a node: only places are wanted
-        if kind_of(x) == "b":
+    def record(input: Ordered, dim: Axis) -> Any:
+        lines, axis = lines_of(input, dim)
+        numbers = wrap_native(lines._raw)  # without a node: only indices are wanted
+        if kind_of(input) == "b":
             numbers = ns.astype(numbers, np.uint8)
-        best = getattr(ns, f"cumulative_{name}")(numbers, axis=axis)
-        attained = compare(numbers, best)
-        if kind_of(x) == "f":
+        attained = compare(numbers, best_so_far(numbers, axis=axis))
+        if kind_of(input) == "f":
             attained = ns.logical_or(attained, ns.isnan(numbers))
         steps = np.arange(lines.shape[axis]).reshape(-1, *[1] * (lines.ndim - 1 - axis))
-        places = ns.where(attained, wrap_native(steps), wrap_native(np.zeros((), np.int64)))
-        places = ns.cumulative_max(places, axis=axis)
-        values = taken(lines, places, axis, x.shape)
-        return kind(values, places if x.ndim else ns.reshape(places, ()))
+        indices = ns.where(attained, wrap_native(steps), wrap_native(np.zeros((), np.int64)))
+        indices = ns.cumulative_max(indices, axis=axis)
+        values = taken(lines, indices, axis, input.shape)
+        return kind(values, indices if input.ndim else ns.reshape(indices, ()))
 
-    call.__name__ = call.__qualname__ = f"cum{name}"
-    call.__doc__ = f"Return the {name}imum so far along an axis, and where it is."
-    return call
+    record.__name__ = record.__qualname__ = f"cum{name}"
+    record.__doc__ = f"Return the {name}imum so far along an axis, and its index."
+    offered(f"cum{name}")(record)
 
 
-offered("cummax")(_record("max", CumMax))
-offered("cummin")(_record("min", CumMin))
+_record("max", CumMax)
+_record("min", CumMin)
 
 
 # -- differences and integrals ---------------------------------------------------------------------
 
 
 @offered("diff", label="SubBackward0")
-def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    input: Input,
+    n: Int = 1,
+    dim: Axis = -1,
+    prepend: Input | None = None,
+    append: Input | None = None,
+) -> Native:
     """Return the differences of neighbours along an axis, taken n times."""
-    x = tensor_of(input)
-    if not x.ndim:
-        raise RuntimeError("diff: a single number has no neighbours; give an axis")
-    if n < 0:
-        raise RuntimeError(f"diff: n is {n}; give 0 or more")
-    axis = axis_of(dim, x.ndim)
-    parts = promoted(*(convert(v) for v in (prepend, x, append) if v is not None))
-    x = ns.concat(parts, axis=axis) if len(parts) > 1 else x
+    if not input.ndim or n < 0:
+        raise RuntimeError(
+            f"diff: n is {n} and the tensor has {input.ndim} axes; give an axis, and n of 0 or more"
+        )
+    parts = promoted(*(v for v in (prepend, input, append) if v is not None))
+    x = ns.concat(parts, axis=dim) if len(parts) > 1 else input
     subtract = ns.logical_xor if kind_of(x) == "b" else ns.subtract
-    for _ in range(min(n, x.shape[axis])):
-        x = subtract(part(x, axis, 1, None), part(x, axis, None, -1))
+    for _ in range(min(n, x.shape[dim])):
+        x = subtract(part(x, dim, 1, None), part(x, dim, None, -1))
     return x
 
 
-def _between(y: Any, x: Any, dx: Any, dim: Any) -> tuple[Native, int]:
-    """Return the areas between neighbours along an axis, twice, and the axis."""
-    values = tensor_of(y, "y")
-    axis = axis_of(dim, values.ndim)
-    sums = part(values, axis, None, -1) + part(values, axis, 1, None)
+def _areas(y: Native, x: Native | None, dx: Any, axis: int) -> Native:
+    """Return the areas between neighbours along an axis, twice, in the dtype of their sums."""
+    sums = part(y, axis, None, -1) + part(y, axis, 1, None)
     if x is None:
         step = 1.0 if dx is None else dx
         wide = promoted(sums, 1.0 if dx is None or isinstance(dx, (int, float)) else dx)
-        return ns.multiply(wide[0], convert(step, wide[0]._raw.dtype)), axis
-    points = tensor_of(x, "x")
-    steps = ns.diff(points, axis=axis if points.ndim > 1 else 0)
-    if points.ndim == 1:
-        steps = ns.reshape(steps, (-1, *[1] * (values.ndim - 1 - axis)))
-    return ns.multiply(*promoted(steps, sums)), axis
+        return summed(ns.multiply(wide[0], convert(step, wide[0]._raw.dtype)))
+    steps = ns.diff(x, axis=axis if x.ndim > 1 else 0)
+    if x.ndim == 1:
+        steps = ns.reshape(steps, (-1, *[1] * (y.ndim - 1 - axis)))
+    return summed(ns.multiply(*promoted(steps, sums)))
 
 
 @offered("trapezoid", "trapz", method=False, label="DivBackward1")
-def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+def trapezoid(y: Input, x: Input | None = None, *, dx: Any = None, dim: Axis = -1) -> Native:
     """Return the integral along an axis by the rule of trapezia."""
-    areas, axis = _between(y, x, dx, dim)
-    total = reductions.sum_over(accumulated(areas, None), axis=(axis,), keepdims=False)
+    total = reductions.sum_over(_areas(y, x, dx, dim), axis=(dim,), keepdims=False)
     return ns.divide(*promoted(total, 2.0))
 
 
 @offered("cumulative_trapezoid", method=False, label="DivBackward1")
-def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+def cumulative_trapezoid(
+    y: Input, x: Input | None = None, *, dx: Any = None, dim: Axis = -1
+) -> Native:
     """Return the integrals up to each point along an axis by the rule of trapezia."""
-    areas, axis = _between(y, x, dx, dim)
-    total = cumulative.sum_along(accumulated(areas, None), axis=axis)
-    return ns.divide(*promoted(total, 2.0))
+    return ns.divide(*promoted(cumulative.sum_along(_areas(y, x, dx, dim), axis=dim), 2.0))
 
 
 @offered("gradient", method=False, label="CatBackward0")
-def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Any:
+def gradient(
+    input: Fractions, *, spacing: Any = 1, dim: Axes = None, edge_order: Int = 1
+) -> tuple[Native, ...]:
     """Return the slopes of a function by its values on a grid, along all axes or some."""
-    x = tensor_of(input)
-    x = astype(x, dtypes.floating(x._raw.dtype))
     if edge_order not in (1, 2):
-        raise RuntimeError("gradient: unknown edge_order; give 1 or 2")
-    axes = axes_of(dim, x.ndim)
-    if spacing is None:
-        spacing = 1
-    if isinstance(spacing, (tuple, list)):
-        spacings = list(spacing)
-        if len(spacings) != len(axes):
+        raise RuntimeError(f"gradient: edge_order is {edge_order}; give 1 or 2")
+    one = not isinstance(spacing, (tuple, list))
+    spacings = [1 if spacing is None else spacing] * len(dim) if one else spacing
+    if len(spacings) != len(dim):
+        raise RuntimeError(
+            f"gradient: spacing has {len(spacings)} elements for {len(dim)} axes; give one for "
+            "each, or one number"
+        )
+    for a in dim:
+        if input.shape[a] < edge_order + 1:
             raise RuntimeError(
-                f"gradient: spacing has {len(spacings)} elements for {len(axes)} axes; give one "
-                "for each, or one number"
+                f"gradient: axis {a} has {input.shape[a]} elements; give one more than edge_order "
+                "at least"
             )
-    else:
-        spacings = [spacing] * len(axes)
-    for a in axes:
-        if x.shape[a] < edge_order + 1:
-            raise RuntimeError(
-                f"gradient: axis {a} has {x.shape[a]} elements; give one more than edge_order at "
-                "least"
-            )
-    return tuple([_slopes(x, a, h, edge_order) for a, h in zip(axes, spacings, strict=True)])
+    return tuple([_slopes(input, a, h, edge_order) for a, h in zip(dim, spacings, strict=True)])
 
 
 def _slopes(x: Native, axis: int, spacing: Any, edge_order: int) -> Native:
@@ -205,50 +203,25 @@ def _slopes(x: Native, axis: int, spacing: Any, edge_order: int) -> Native:
 # -- covariance ------------------------------------------------------------------------------------
 
 
-def _covariance(input: Any, correction: Any, fweights: Any, aweights: Any) -> Native:
-    x = tensor_of(input)
-    if x.ndim > 2:
-        raise RuntimeError(f"cov(): got {x.ndim} axes; give a matrix with one variable in each row")
-    if kind_of(x) == "b":
-        raise RuntimeError("cov(): booleans have no covariance; write x.float()")
-    x = astype(x, dtypes.floating(x._raw.dtype))
+def _covariance(x: Native, correction: Any, counts: Native | None, scale: Native | None) -> Native:
+    """Return the covariances of rows; columns occur `counts` times, and have weights `scale`."""
     rows = x if x.ndim == 2 else ns.reshape(x, (1, -1))
-    count = rows.shape[1]
-    given = [convert(w) for w in (fweights, aweights) if w is not None]
-    for w in given:
-        if w.shape != (count,):
-            raise RuntimeError(
-                f"cov(): expected weights with one number for each of the {count} observations, "
-                f"got shape {list(w.shape)}"
-            )
-    if fweights is not None and kind_of(given[0]) not in "iu":
-        raise RuntimeError("cov(): fweights count how often a column occurs; give whole numbers")
-    if aweights is not None and kind_of(given[-1]) != "f":
-        raise RuntimeError("cov(): aweights are not floating numbers; write aweights.float()")
     real = ns.real(rows).dtype if kind_of(rows) == "c" else rows.dtype
-    weights = None
-    for w in given:
-        w = astype(w, real)
-        weights = w if weights is None else weights * w
-    total: Any = count if weights is None else ns.sum(weights)
+    given = [astype(w, real) for w in (counts, scale) if w is not None]
+    weights = math.prod(given[1:], start=given[0]) if given else None
+    total: Any = rows.shape[1] if weights is None else ns.sum(weights)
     freedom = total - correction
-    if aweights is not None and correction:
-        freedom = total - correction * ns.sum(weights * astype(given[-1], real)) / total
+    if scale is not None and correction:
+        freedom = total - correction * ns.sum(weights * given[-1]) / total
     centred = _weighted_centre(rows, weights, total)
     if float(freedom if isinstance(freedom, (int, float)) else freedom._raw) <= 0:
-        warnings.warn(
-            "cov(): the correction exceeds the weights' sum",
-            stacklevel=3,
-        )
+        warn("cov(): the correction exceeds the weights' sum")
         freedom = wrap_native(np.zeros((), real))
     weighed = centred if weights is None else centred * weights
     turned = ns.matrix_transpose(weighed)
     turned = ns.conj(turned) if kind_of(rows) == "c" else turned
-    with np.errstate(all="ignore"):
-        return ns.squeeze(
-            ns.divide(ns.matmul(centred, turned), freedom),
-            axis=tuple(range(2)) if rows.shape[0] == 1 else (),
-        )
+    found = ns.divide(ns.matmul(centred, turned), freedom)
+    return ns.reshape(found, ()) if rows.shape[0] == 1 else found
 
 
 def _weighted_centre(rows: Native, weights: Any, total: Any) -> Native:
@@ -259,15 +232,40 @@ def _weighted_centre(rows: Native, weights: Any, total: Any) -> Native:
     return rows - reductions.sum_over(rows * weights, axis=(1,), keepdims=True) / total
 
 
+def _check_variables(x: Native) -> None:
+    if x.ndim > 2:
+        raise RuntimeError(f"cov(): got {x.ndim} axes; give a matrix with one variable in each row")
+
+
+Variables = Annotated[Native, tensor("iufc", become=floating)]
+Counts = Annotated[Native, tensor("iu")]
+Weights = Annotated[Native, tensor("f")]
+
+
 @offered("cov", label="SqueezeBackward0")
-def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+def cov(
+    input: Variables,
+    *,
+    correction: Number = 1,
+    fweights: Counts | None = None,
+    aweights: Weights | None = None,
+) -> Native:
     """Return the covariances of variables, which are rows; observations are columns."""
+    _check_variables(input)
+    count = math.prod(input.shape[-1:])
+    for weights in (fweights, aweights):
+        if weights is not None and weights.shape != (count,):
+            raise RuntimeError(
+                f"cov(): expected weights with one number for each of the {count} observations, "
+                f"got shape {list(weights.shape)}"
+            )
     return _covariance(input, correction, fweights, aweights)
 
 
 @offered("corrcoef", label="ClampBackward1")
-def corrcoef(input: Any) -> Any:
+def corrcoef(input: Variables) -> Native:
     """Return the coefficients of correlation of variables, which are rows."""
+    _check_variables(input)
     c = _covariance(input, 1, None, None)
     if not c.ndim:
         return ns.divide(c, c)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.torch.axes import kind_of, labelled, truth, unable
+from wengert.dialects.kernel.functions import Kind
+from wengert.dialects.torch.axes import labelled
+from wengert.dialects.torch.kinds import READERS, Bool, Input
 from wengert.dialects.torch.linalg import (
-    LinAlgError,
+    Factored,
+    Reflections,
+    SquareFactored,
+    Triangles,
     check_right,
     check_same,
     check_system,
     constant,
     first_error,
-    matrices,
     triangular_solution,
     whole_numbers,
 )
 from wengert.dialects.torch.return_types import results
-from wengert.dialects.torch.table import NAMES, offered, put
-from wengert.dialects.torch.tensors import convert, ns, outward
+from wengert.dialects.torch.table import NAMES, LinAlgError, offered, put
+from wengert.dialects.torch.tensors import ns, outward
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import linalg as native
@@ -33,10 +37,6 @@ from wengert.ops.linalg.unguarded import lower_upper, partial_cholesky, singular
 _SIGNS = "the signs of vectors, which are arbitrary, may be others than with PyTorch's LAPACK"
 
 
-def _empty(x: Native) -> Native:
-    return wrap_native(np.empty(0, x._raw.dtype))
-
-
 # -- Cholesky ----------------------------------------------------------------------------------
 
 _CHANGES = (
@@ -45,9 +45,8 @@ _CHANGES = (
 CholeskyEx = results("linalg_cholesky_ex", "L", "info")
 
 
-def _factor(x: Native, upper: Any) -> tuple[Native, Native]:
+def _factor(x: Native, upper: bool) -> tuple[Native, Native]:
     """Return factors, and the order of the first bad leading minor of each matrix."""
-    upper = truth(upper, "upper")
     x = adjoint(ns, x) if upper else x  # the lower triangle is read
     try:
         factor, info = unguarded.cholesky(x), np.zeros(x.shape[:-2], np.int32)
@@ -68,12 +67,6 @@ def _as_far_as_possible(x: Native) -> tuple[Native, np.ndarray]:
     return ns.where(bad, wrap_native(parts), unguarded.cholesky(safe)), info
 
 
-def _checked_factor(x: Native, upper: Any, name: str) -> Native:
-    factor, info = _factor(x, upper)
-    _check_minor(info, name)
-    return factor
-
-
 def _check_minor(info: Native, name: str) -> None:
     minor = first_error(info)
     if minor:
@@ -83,27 +76,27 @@ def _check_minor(info: Native, name: str) -> None:
         )
 
 
-def _definite(input: Any, name: str, whole: str = "") -> Native:
-    return matrices(input, name, square=True, kernel="cholesky_cpu", whole=whole)
-
-
 @offered("linalg.cholesky", method=False, label="LinalgCholeskyExBackward0", differs=_CHANGES)
-def linalg_cholesky(input: Any, *, upper: bool = False) -> Any:
+def linalg_cholesky(input: SquareFactored, *, upper: Bool = False) -> Native:
     """Return the lower triangular L of L @ L^H = A, or the upper triangular L^H."""
-    return _checked_factor(_definite(input, "linalg.cholesky"), upper, "linalg.cholesky")
+    factor, info = _factor(input, upper)
+    _check_minor(info, "linalg.cholesky")
+    return factor
 
 
 @offered("cholesky", differs=_CHANGES)
-def cholesky(input: Any, upper: bool = False) -> Any:
+def cholesky(input: Triangles, upper: Bool = False) -> Native:
     """Return the lower triangular L of L @ L^H = A, or the upper triangular L^H."""
-    return _checked_factor(_definite(input, "cholesky", "cholesky_cpu"), upper, "cholesky")
+    factor, info = _factor(input, upper)
+    _check_minor(info, "cholesky")
+    return factor
 
 
 @offered("linalg.cholesky_ex", method=False, label="LinalgCholeskyExBackward0", differs=_CHANGES)
-def cholesky_ex(input: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
+def cholesky_ex(input: SquareFactored, *, upper: Bool = False, check_errors: Bool = False) -> Any:
     """Return factors, and the order of the first bad leading minor in place of an error."""
-    factor, info = _factor(_definite(input, "linalg.cholesky"), upper)
-    if truth(check_errors, "check_errors"):
+    factor, info = _factor(input, upper)
+    if check_errors:
         _check_minor(info, "linalg.cholesky_ex")
     return CholeskyEx(factor, whole_numbers(info))
 
@@ -138,21 +131,17 @@ _TRIANGLES = (
 
 
 @offered("cholesky_solve", differs=_TRIANGLES)
-def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
+def cholesky_solve(input: Input, input2: Triangles, upper: Bool = False) -> Native:
     """Return X of A @ X = input, given a factor of Cholesky of A."""
-    kernel = "cholesky_solve_cpu"
-    b, factor = convert(input), matrices(input2, "cholesky_solve", True, "A", kernel, kernel)
-    check_right(b, factor, "cholesky_solve")
-    return _from_factor(factor, b, truth(upper, "upper"))
+    check_right(input, input2, "cholesky_solve")
+    return _from_factor(input2, input, upper)
 
 
 @offered("cholesky_inverse", differs=f"{_TRIANGLES}, and so are its tangents of any factor")
-def cholesky_inverse(input: Any, upper: bool = False) -> Any:
+def cholesky_inverse(input: Triangles, upper: Bool = False) -> Native:
     """Return the inverse of A, given a factor of Cholesky of it."""
-    kernel = "cholesky_inverse_out_cpu"
-    factor = matrices(input, "cholesky_inverse", True, "A", kernel, kernel)
-    eye = wrap_native(np.eye(factor.shape[-1], dtype=factor._raw.dtype))
-    return _from_factor(factor, eye, truth(upper, "upper"))
+    eye = wrap_native(np.eye(input.shape[-1], dtype=input._raw.dtype))
+    return _from_factor(input, eye, upper)
 
 
 # -- eigenvalues -------------------------------------------------------------------------------
@@ -161,48 +150,47 @@ Eigh = results("linalg_eigh", "eigenvalues", "eigenvectors")
 Eig = results("linalg_eig", "eigenvalues", "eigenvectors")
 
 
-def _hermitian(input: Any, UPLO: Any) -> Any:
-    kernel = "linalg_eigh_cpu"
-    x = matrices(input, "linalg.eigh", square=True, kernel=kernel, whole=kernel)
-    if not isinstance(UPLO, str):
-        raise TypeError(f"eigh(): UPLO is a {type(UPLO).__name__}; give 'L' or 'U'")
-    if UPLO.upper() not in ("L", "U"):
-        raise RuntimeError(f"UPLO is {UPLO}; give 'L' (lower triangle) or 'U' (upper one)")
-    return unguarded.eigh(x, triangle=UPLO.upper())
+def _read_triangle(value: Any, at: Any, x: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{at} is a {type(value).__name__}; give 'L' or 'U'")
+    letter: str = READERS.one_of("L", "U")(value.upper(), at)
+    return letter
+
+
+Triangle = Annotated[str, Kind(_read_triangle)]
 
 
 @offered("linalg.eigh", method=False, label="LinalgEighBackward0", differs=_SIGNS)
-def eigh(input: Any, UPLO: str = "L") -> Any:
+def eigh(input: Triangles, UPLO: Triangle = "L") -> Any:
     """Return eigenvalues, in ascending order, and eigenvectors of Hermitian matrices."""
-    return Eigh(*_hermitian(input, UPLO))
+    return Eigh(*unguarded.eigh(input, triangle=UPLO))
 
 
 @offered("linalg.eigvalsh", method=False, label="LinalgEighBackward0")
-def eigvalsh(input: Any, UPLO: str = "L") -> Any:
+def eigvalsh(input: Triangles, UPLO: Triangle = "L") -> Native:
     """Return the eigenvalues of Hermitian matrices, in ascending order."""
-    return _hermitian(input, UPLO)[0]
+    return unguarded.eigh(input, triangle=UPLO)[0]
 
 
-def _any(input: Any, name: str) -> Any:
-    x = matrices(input, name, square=True, kernel="linalg_eig_out_cpu")
+def _eig(x: Native) -> tuple[Native, Native]:
     if not np.isfinite(all_values(x._raw)).all():
         raise RuntimeError(
-            f"{name}: the matrix holds infinities or NaNs; look for where they come from with "
+            "eig(): the matrix holds infinities or NaNs; look for where they come from with "
             "torch.isfinite(x)"
         )
     return unguarded.eig(x)
 
 
 @offered("linalg.eig", method=False, label="LinalgEigBackward0", differs=_SIGNS)
-def eig(input: Any) -> Any:
+def eig(input: SquareFactored) -> Any:
     """Return eigenvalues and eigenvectors of square matrices, as complex numbers."""
-    return Eig(*_any(input, "linalg.eig"))
+    return Eig(*_eig(input))
 
 
 @offered("linalg.eigvals", method=False, label="LinalgEigBackward0")
-def eigvals(input: Any) -> Any:
+def eigvals(input: SquareFactored) -> Native:
     """Return the eigenvalues of square matrices, as complex numbers."""
-    return _any(input, "linalg.eigvals")[0]
+    return _eig(input)[0]
 
 
 # -- singular values ---------------------------------------------------------------------------
@@ -211,40 +199,33 @@ Svd = results("linalg_svd", "U", "S", "Vh")
 OldSvd = results("svd", "U", "S", "V")
 
 
-def _no_driver(driver: Any) -> None:
-    if driver is not None:
-        raise RuntimeError(
-            "svd: driver= chooses a routine for GPUs, and this runs on the CPU; leave it out"
-        )
+def _refuse_driver(value: Any, at: Any, x: Any) -> None:
+    raise RuntimeError(f"{at} chooses a routine for GPUs, and this runs on the CPU; leave it out")
 
 
-def _for_svd(A: Any) -> Native:
-    return matrices(A, "linalg.svd", kernel="linalg_svd_cpu")
+Driver = Annotated[Any, Kind(_refuse_driver, "{0} is None")]
 
 
 @offered("linalg.svd", method=False, label="LinalgSvdBackward0", differs=_SIGNS)
-def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:
+def linalg_svd(A: Factored, full_matrices: Bool = True, *, driver: Driver = None) -> Any:
     """Return U, S and Vh of A = U @ diag(S) @ Vh, with S in descending order."""
-    _no_driver(driver)
-    full = truth(full_matrices, "full_matrices")
-    return Svd(*unguarded.svd(_for_svd(A), full_matrices=full))
+    return Svd(*unguarded.svd(A, full_matrices=full_matrices))
 
 
 @offered("linalg.svdvals", method=False, label="LinalgSvdBackward0")
-def svdvals(A: Any, *, driver: str | None = None) -> Any:
+def svdvals(A: Factored, *, driver: Driver = None) -> Native:
     """Return the singular values of matrices, in descending order."""
-    _no_driver(driver)
-    return singular_values(_for_svd(A))
+    return singular_values(A)
 
 
 @offered("svd", label="LinalgSvdBackward0", differs=_SIGNS)
-def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
+def svd(input: Factored, some: Bool = True, compute_uv: Bool = True) -> Any:
     """Return U, S and V of A = U @ diag(S) @ V^H; zeros for U and V if they are not asked for."""
-    x = _for_svd(input)
     if not compute_uv:
-        sides = [np.zeros((*x.shape[:-2], n, n), x._raw.dtype) for n in x.shape[-2:]]
-        return OldSvd(wrap_native(sides[0]), singular_values(x), wrap_native(sides[1]))
-    u, s, vh = unguarded.svd(x, full_matrices=not some)
+        shapes = [(*input.shape[:-2], n, n) for n in input.shape[-2:]]
+        u, v = (wrap_native(np.zeros(shape, input._raw.dtype)) for shape in shapes)
+        return OldSvd(u, singular_values(input), v)
+    u, s, vh = unguarded.svd(input, full_matrices=not some)
     return OldSvd(u, s, labelled(adjoint(ns, vh), "TransposeBackward0"))
 
 
@@ -252,33 +233,26 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
 
 Qr, OldQr = results("linalg_qr", "Q", "R"), results("qr", "Q", "R")
 Geqrf = results("geqrf", "a", "tau")
-
-
-def _orthogonal(A: Any, mode: Any) -> Any:
-    x = matrices(A, "linalg.qr", kernel="geqrf_cpu")
-    if mode not in ("reduced", "complete", "r"):
-        raise RuntimeError(f"qr: mode is '{mode}'; give 'reduced', 'complete' or 'r'")
-    return unguarded.qr(x, mode=mode)
+QrMode = Annotated[str, Kind(READERS.one_of("reduced", "complete", "r"))]
 
 
 @offered("linalg.qr", method=False, label="LinalgQrBackward0")
-def linalg_qr(A: Any, mode: str = "reduced") -> Any:
+def linalg_qr(A: Factored, mode: QrMode = "reduced") -> Any:
     """Return Q and R of A = Q @ R, with orthonormal columns of Q and upper triangular R."""
-    return Qr(*_orthogonal(A, mode))
+    return Qr(*unguarded.qr(A, mode=mode))
 
 
 @offered("qr", label="LinalgQrBackward0")
-def qr(input: Any, some: bool = True) -> Any:
+def qr(input: Factored, some: Bool = True) -> Any:
     """Return Q and R of A = Q @ R, with orthonormal columns of Q and upper triangular R."""
-    return OldQr(*_orthogonal(input, "reduced" if some else "complete"))
+    return OldQr(*unguarded.qr(input, mode="reduced" if some else "complete"))
 
 
 @offered("geqrf")
-def geqrf(input: Any) -> Any:
+def geqrf(input: Reflections) -> Any:
     """Return the reflections that make up Q, below the diagonal of R, and their scales."""
-    x = matrices(input, "torch.geqrf", kernel="geqrf_cpu", whole="geqrf_cpu")
     message = "the derivative for 'geqrf' is not implemented; write torch.linalg.qr"
-    return Geqrf(*unguarded.geqrf(x, NotImplementedError, message))
+    return Geqrf(*unguarded.geqrf(input, NotImplementedError, message))
 
 
 # -- LU ----------------------------------------------------------------------------------------
@@ -290,18 +264,13 @@ LuWithInfo = results("_lu_with_info", "LU", "pivots", "info")
 LuUnpack = results("lu_unpack", "P", "L", "U")
 
 
-def _lu(A: Any, pivot: Any, name: str) -> tuple[Native, Native, Native, Native]:
-    """Return the factors in one matrix, pivots, the order of rows, and numbers of errors."""
-    x = convert(A, what="A")
-    if x.ndim < 2:
-        raise RuntimeError(
-            f"{name}: got a tensor of shape {list(x.shape)}; give a matrix, or a batch of matrices"
-        )
-    if kind_of(x) not in "fc" or x._raw.dtype == np.float16:
-        raise unable("lu_cpu", x)
-    if not truth(pivot, "pivot"):
-        raise RuntimeError(f"{name}: on a CPU the rows are always pivoted; leave pivot=False away")
-    return unguarded.lu_factors(x)
+def _read_pivot(value: Any, at: Any, x: Any) -> bool:
+    if not READERS.truth(value, at):
+        raise RuntimeError(f"{at} is False; on a CPU rows are always pivoted, so leave it away")
+    return True
+
+
+Pivot = Annotated[bool, Kind(_read_pivot)]
 
 
 def _check_pivot(info: Native, name: str) -> None:
@@ -321,25 +290,25 @@ def _permutation(order: Native, dtype: Any) -> Native:
 
 
 @offered("linalg.lu", method=False, label="LinalgLuBackward0")
-def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
+def linalg_lu(A: Reflections, *, pivot: Pivot = True) -> Any:
     """Return a permutation P, L with ones on its diagonal, and U of A = P @ L @ U."""
-    factors, _, order, _ = _lu(A, pivot, "linalg.lu")
+    factors, _, order, _ = unguarded.lu_factors(A)
     return Lu(_permutation(order, factors._raw.dtype), *lower_upper(factors))
 
 
 @offered("linalg.lu_factor", method=False, label="LinalgLuFactorExBackward0")
-def lu_factor(A: Any, *, pivot: bool = True) -> Any:
+def lu_factor(A: Reflections, *, pivot: Pivot = True) -> Any:
     """Return L and U in one matrix, and pivots, for `lu_solve`."""
-    factors, pivots, _, info = _lu(A, pivot, "torch.linalg.lu_factor")
+    factors, pivots, _, info = unguarded.lu_factors(A)
     _check_pivot(info, "torch.linalg.lu_factor")
     return LuFactor(factors, whole_numbers(pivots))
 
 
 @offered("linalg.lu_factor_ex", method=False, label="LinalgLuFactorExBackward0")
-def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
+def lu_factor_ex(A: Reflections, *, pivot: Pivot = True, check_errors: Bool = False) -> Any:
     """Return L and U in one matrix, pivots, and the first pivot that is 0 in place of an error."""
-    factors, pivots, _, info = _lu(A, pivot, "torch.linalg.lu_factor_ex")
-    if truth(check_errors, "check_errors"):
+    factors, pivots, _, info = unguarded.lu_factors(A)
+    if check_errors:
         _check_pivot(info, "torch.linalg.lu_factor_ex")
     return LuFactorEx(factors, whole_numbers(pivots), whole_numbers(info))
 
@@ -353,14 +322,13 @@ def lu(input: Any, pivot: bool = True, get_infos: bool = False, out: Any = None)
 put(("lu", "Tensor.lu"), lu)
 
 
-def _pivots(pivots: Any, rows: int, name: str) -> Native:
+def _order(pivots: Native, rows: int, name: str) -> Native:
     """Return the order of rows that pivots lead to."""
-    places = convert(pivots, what="pivots")
-    if places._raw.dtype != np.int32:
+    if pivots._raw.dtype != np.int32:
         raise RuntimeError(
-            f"{name}: the pivots have dtype {outward(places).dtype}; write pivots.int()"
+            f"{name}: the pivots have dtype {outward(pivots).dtype}; write pivots.int()"
         )
-    return unguarded.lu_order(constant(places), rows=rows)
+    return unguarded.lu_order(constant(pivots), rows=rows)
 
 
 def _in_order(b: Native, order: Native) -> Native:
@@ -371,13 +339,12 @@ def _in_order(b: Native, order: Native) -> Native:
     return ns.take_along_axis(b, ns.expand_dims(order, axis=-1), axis=-2)
 
 
-def _lu_solution(LU: Any, pivots: Any, B: Any, left: Any, undo: Any, name: str) -> Native:
-    factors = matrices(LU, name, square=True, what="LU", kernel="lu_solve", whole="lu_solve")
-    b = convert(B, what="B")
+def _lu_solution(
+    factors: Native, pivots: Native, b: Native, left: bool, undo: bool, name: str
+) -> Native:
     check_same(factors, b, name, "LU and B")
-    left, undo = truth(left, "left"), truth(undo, "adjoint")
     check_system(factors, b, name, left)
-    order = _pivots(pivots, factors.shape[-1], name)
+    order = _order(pivots, factors.shape[-1], name)
     if order.shape != factors.shape[:-1]:
         raise RuntimeError(
             f"{name}: pivots of shape {list(order.shape)} for factors of shape "
@@ -400,30 +367,29 @@ def _with_factors(factors: Native, order: Native, b: Native, undo: bool) -> Nati
 
 @offered("linalg.lu_solve", method=False, label="LinalgLuSolveBackward0")
 def linalg_lu_solve(
-    LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False
-) -> Any:
+    LU: Triangles, pivots: Input, B: Input, *, left: Bool = True, adjoint: Bool = False
+) -> Native:
     """Return X of A @ X = B, or of X @ A = B, given the result of `lu_factor(A)`."""
     return _lu_solution(LU, pivots, B, left, adjoint, "linalg.lu_solve")
 
 
 @offered("lu_solve", label="LinalgLuSolveBackward0")
-def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
+def lu_solve(input: Input, LU_data: Triangles, LU_pivots: Input) -> Native:
     """Return X of A @ X = input, given the result of `lu_factor(A)`."""
     return _lu_solution(LU_data, LU_pivots, input, True, False, "lu_solve")
 
 
 @offered("lu_unpack", method=False, label="LuUnpackBackward0")
 def lu_unpack(
-    LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
+    LU_data: Input, LU_pivots: Input, unpack_data: Bool = True, unpack_pivots: Bool = True
 ) -> Any:
     """Return a permutation P, L with ones on its diagonal, and U of the result of `lu_factor`."""
-    factors = convert(LU_data, what="LU_data")
-    p = lower = upper = _empty(factors)
+    dtype = LU_data._raw.dtype
+    p = lower = upper = wrap_native(np.empty(0, dtype))
     if unpack_pivots:
-        order = _pivots(LU_pivots, factors.shape[-2], "torch.lu_unpack")
-        p = _permutation(order, factors._raw.dtype)
+        p = _permutation(_order(LU_pivots, LU_data.shape[-2], "torch.lu_unpack"), dtype)
     if unpack_data:
-        lower, upper = lower_upper(factors)
+        lower, upper = lower_upper(LU_data)
     return LuUnpack(p, lower, upper)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wengert.dialects.facade import Facade
-from wengert.dialects.torch.table import ABSENT, LATE, NAMES, PARTS
+from wengert.dialects.torch.absent import ABSENT
+from wengert.dialects.torch.table import LATE, NAMES, PARTS
 
 facade = Facade("wengert.torch", "torch", NAMES, PARTS, LATE, "docs/torch-names.md", ABSENT)

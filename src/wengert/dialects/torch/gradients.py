@@ -1,4 +1,4 @@
-"""backward and autograd.grad: sweeps from tensors to leaves, hooks on the way, accumulation."""
+"""backward and autograd.grad: sweeps from tensors to leaves, hooks, accumulation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -16,14 +16,21 @@ from wengert import backends
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import callbacks, memory
 from wengert.dialects.torch.modes import GRAD, PAUSED, Tracking, current, switched
+from wengert.dialects.torch.nodes import (
+    Freed,
+    behind,
+    freed_error,
+    freeing,
+    passed,
+    summed,
+    unpacked,
+    within,
+)
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
     convert,
     is_unreached,
-    label_of,
-    line_at,
-    line_of,
     made,
     ns,
     outward,
@@ -32,35 +39,24 @@ from wengert.dialects.torch.tensors import (
 )
 from wengert.engine import cotangents as ct
 from wengert.engine.node import NOBODY, Node, active, new_node
-from wengert.engine.op import LEAF, OUTPUT, Op
-from wengert.engine.sweep import ancestors, leading_to, reverse
+from wengert.engine.op import LEAF, Op
+from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tape import on_tensors
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 
 
-class Freed(tuple[Any, ...]):
-    """What is left of a node's values after a sweep has used them: where that was."""
-
-    code: Any = None
-    last: int = 0
-
-
-class Packed(tuple[Any, ...]):
-    """The values of a node of which some are packed, and how to unpack all of its edges."""
-
-    unpack: Callable[[Node], None]
-
-
 class Running(NamedTuple):
     """A sweep that runs: what hooks and a program's own functions may ask about it."""
 
-    entries: list[Node]
+    nodes: list[Node]
     targets: list[Node]
     sources: set[Node]
     #: whether leaves get what is found, and whether a program has said which
     accumulates: bool
     chosen: bool
+    #: whether functions of the program take part
+    seen: bool
     #: leaves that have got theirs, and edges that a program's function gave None for
     done: set[Node]
     cut: set[tuple[Node, int]]
@@ -84,6 +80,13 @@ class Handle:
         self.id = next(_hook_ids)
         self._hooks = hooks
 
+    @classmethod
+    def of(cls, hooks: dict[int, Any], hook: Callable[..., Any]) -> Handle:
+        """Add a hook to others, and return what takes it away."""
+        handle = cls(hooks)
+        hooks[handle.id] = hook
+        return handle
+
     def remove(self) -> None:
         """Take the hook away."""
         self._hooks.pop(self.id, None)
@@ -96,9 +99,9 @@ class Handle:
 
 
 class Hooked(Op):
-    """A place where the program sees, and may replace, the gradient that comes by.
+    """Has the program see, and perhaps replace, the gradient that comes by.
 
-    A node that gets a hook becomes such a place, and what it was goes behind it: so hooks work
+    A node that gets a hook gets this operation, and what it was goes behind it: so hooks work
     for what was computed from a tensor before they were registered.
     """
 
@@ -117,8 +120,7 @@ class Hooked(Op):
 
     def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
         """Return the cotangent, as the hooks leave it."""
-        recorded = type(g) is Native
-        tensor = made(g._raw, g._node) if recorded else made(np.asarray(g))
+        tensor = shown(g)
         for hook in list(self.hooks.values()):
             tensor = answer_of(callbacks.call(hook, tensor), tensor)
         if self.retains is not None:
@@ -128,7 +130,7 @@ class Hooked(Op):
         sweep = running.get()
         if type(node) is Leaf and sweep is not None and sweep.accumulates:
             tensor = self.gather(node, tensor, sweep)
-        return convert(tensor) if recorded else tensor._raw
+        return carried(xp, tensor)
 
     def gather(self, node: Leaf, tensor: Tensor, sweep: Running) -> Tensor:
         """Give a leaf its gradient now, so that hooks find it there, and return it."""
@@ -149,6 +151,20 @@ class Hooked(Op):
         return tensor
 
 
+def shown(g: Any) -> Any:
+    """Return a cotangent, an array or a recorded tensor, as a program sees it; None stays."""
+    if g is None:
+        return None
+    return made(g._raw, g._node) if type(g) is Native else made(np.asarray(g))
+
+
+def carried(xp: Any, tensor: Any) -> Any:
+    """Return a program's tensor as the cotangent that a sweep carries; None stays."""
+    if tensor is None:
+        return None
+    return convert(tensor) if xp is ns else tensor._raw
+
+
 def copied(tensor: Tensor) -> Tensor:
     """Return a tensor with memory of its own and the same node."""
     raw = tensor._raw
@@ -161,36 +177,32 @@ def answer_of(answer: Any, given: Tensor) -> Tensor:
         return given
     if not isinstance(answer, Tensor):
         raise TypeError(f"a hook returned a '{type(answer).__name__}'; return a tensor or None")
-    if tuple(answer._raw.shape) != tuple(given._raw.shape):
+    mine, theirs = answer._raw, given._raw
+    if tuple(mine.shape) != tuple(theirs.shape) or mine.dtype != theirs.dtype:
         raise RuntimeError(
-            f"a hook was given a gradient of shape {list(given._raw.shape)} and returned one of "
-            f"{list(answer._raw.shape)}; keep the shape"
-        )
-    if answer._raw.dtype != given._raw.dtype:
-        raise RuntimeError(
-            f"a hook was given a gradient of {given.dtype} and returned one of {answer.dtype}; "
-            "keep the dtype"
+            f"a hook was given a gradient of shape {list(theirs.shape)} and {given.dtype}, and "
+            f"returned one of {list(mine.shape)} and {answer.dtype}; keep both"
         )
     return answer
 
 
 def hooked(node: Node) -> Hooked:
-    """Return the place for hooks on a node's gradient, which is made if there is none yet."""
+    """Return the operation with the hooks of a node, which gets one if it has none yet."""
     if type(node.op) is Hooked:
         return node.op
     inner: Any
     if type(node) is Leaf:
-        # leaves stay what they are: the place is the node that operations lead to
+        # leaves stay what they are: operations lead to the node with the hooks
         inner = new_node(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype, Leaf)
         inner.owner = node.owner
     else:
-        inner = memory.behind(node)
-        inner.place = weakref.ref(node)
+        inner = behind(node)
+        inner.front = weakref.ref(node)
         node.label = inner.label
     inner.order = node.order - 0.5
-    place = Hooked()
-    node.op, node.parent, node.argument, node.values, node.others = place, inner, 0, (), ()
-    return place
+    op = Hooked()
+    node.op, node.parent, node.argument, node.values, node.others = op, inner, 0, (), ()
+    return op
 
 
 def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
@@ -199,10 +211,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
         raise RuntimeError("this tensor gets no gradient for a hook; write x.requires_grad_()")
     node = memory.look_at(tensor, again=True)
     assert node is not None
-    hooks = {} if is_unreached(node) else hooked(node).hooks
-    handle = Handle(hooks)
-    hooks[handle.id] = hook
-    return handle
+    return Handle.of({} if is_unreached(node) else hooked(node).hooks, hook)
 
 
 # -- accumulation ----------------------------------------------------------------------------------
@@ -244,152 +253,84 @@ def _add_in_place(held: Tensor, gradient: Tensor) -> None:
         memory.overwrite(held, ns.add(convert(held), convert(gradient)))
 
 
-class Own:
-    """Gives out gradients that share memory with nothing else.
+def owning(taken: Sequence[Any], seen: bool = False) -> Callable[[Any], Any]:
+    """Return a function from gradients to gradients that share memory with nothing else.
 
     `seen` says that a program's functions may have kept any of them.
     """
+    keys = {id(memory.owner(raw)) for raw in taken if type(raw) is np.ndarray}
 
-    def __init__(self, taken: Sequence[Any], seen: bool = False) -> None:
-        self._taken = {id(memory.owner(raw)) for raw in taken if type(raw) is np.ndarray}
-        self._seen = seen
-
-    def __call__(self, g: Any) -> Any:
+    def own(g: Any) -> Any:
         if type(g) is not np.ndarray:
             return np.asarray(g) if isinstance(g, np.generic) else g
-        key = id(g)
-        if self._seen or key in self._taken or g.base is not None or not g.flags.writeable:
+        if seen or id(g) in keys or g.base is not None or not g.flags.writeable:
             g = g.copy()
-            key = id(g)
-        self._taken.add(key)
+        keys.add(id(g))
         return g
+
+    return own
 
 
 # -- the sweep -------------------------------------------------------------------------------------
 
 
-def freeing(gone: Freed) -> Callable[[Node], None]:
-    """Return what has a node give up its arrays; one that keeps none can be swept again."""
-
-    def free(node: Node) -> None:
-        keeps = node.op.keeps
-        if keeps is False or type(node.values) is Freed:
-            return
-        if keeps is None and not (memory.keeps_arrays(node) or memory.is_part_written(node)):
-            return
-        node.values = gone
-        if node.others:
-            node.others = tuple([(parent, argument, gone) for parent, argument, _ in node.others])
-        if node.op.captures and hasattr(node.op, "release"):
-            node.op.release(gone)
-
-    return free
-
-
-def check_kept(entries: Sequence[Node]) -> None:
-    """Raise if an earlier sweep has given up what this one needs."""
-    for node in entries:
-        if type(node.values) is Freed:
-            raise freed_error(node)
-
-
-def freed_error(node: Node) -> RuntimeError:
-    """Return the error about a node whose saved tensors are needed and are not there any more."""
-    values: Any = node.values
-    return RuntimeError(
-        f"{label_of(node)} of {line_of(node)} is needed a second time, and the backward at "
-        f"{line_at(values.code, values.last)} has freed its saved tensors; write retain_graph=True "
-        "there"
-    )
-
-
-def check(entries: list[Node], sources: set[Node] | None, accumulates: bool = False) -> None:
-    """Raise if what a sweep needs is not there any more, or was overwritten.
+def check(nodes: list[Node], sources: set[Node] | None, accumulates: bool = False) -> None:
+    """Raise if an earlier sweep has given up what this one needs, or a program overwrote it.
 
     As in PyTorch, a sweep that accumulates needs what its sources were computed from as well.
     """
     try:
-        check_kept(entries)
-        memory.check_unwritten(entries)
+        for node in nodes:
+            if type(node.values) is Freed:
+                raise freed_error(node)
+        memory.check_unwritten(nodes)
     except RuntimeError:
         if sources is None:
             raise
-        on_path = passed(entries, sources)  # other nodes do not matter
+        needed = set(passed(nodes, sources))  # other nodes do not matter
         if accumulates:
-            needed = {*on_path, *_within(sources)}
-            on_path = [n for n in entries if n in needed]
-        check_kept(on_path)
-        memory.check_unwritten(on_path)
-
-
-def _within(nodes: Iterable[Node]) -> list[Node]:
-    """Return nodes and those that are one with them in PyTorch.
-
-    Only the last node of an operation knows its line; a write to a view is part of the base's
-    node, and results of a function have one in common.
-    """
-    found = list(nodes)
-    for node in found:  # grows while it is read
-        for parent, argument, _ in node.edges:
-            part = node.op is OUTPUT or (argument == 1 and memory.is_part_written(node))
-            if type(parent) is not Leaf and (part or not hasattr(parent, "code")):
-                found.append(parent)
-    return found
-
-
-def passed(entries: list[Node], sources: set[Node]) -> list[Node]:
-    """Return the nodes that a sweep to some sources goes through."""
-    wanted = leading_to(sources, entries)
-    return [node for node in entries if any(parent in wanted for parent, _, _ in node.edges)]
+            needed.update(within(sources))
+        check([node for node in nodes if node in needed], None)
 
 
 def target_of(value: Any, seed: Any, position: int) -> Node:
     """Return the node that a sweep begins at, if it can and the seed for it is one."""
     if not isinstance(value, Tensor):
-        if hasattr(value, "entry"):  # a GradientEdge
-            if seed is None:
-                raise RuntimeError("a sweep from a GradientEdge needs a gradient; give one")
-            edge: Node = value.entry
-            return edge
-        raise TypeError(f"got a {type(value).__name__} to differentiate; give a tensor")
+        if seed is None and hasattr(value, "tape_node"):
+            raise RuntimeError("a sweep from a GradientEdge needs a gradient; give one")
+        return _node_of_edge(value, position)
     raw = value._raw
-    if seed is None:
-        if value._node is None or GRAD not in value._node.tokens:
-            explain_no_grad(value, position)
-        if raw.shape and np.prod(raw.shape) != 1:
+    if seed is not None:
+        if not isinstance(seed, Tensor):
+            raise TypeError(f"a gradient is of type {type(seed).__name__}; give a tensor or None")
+        same_kind = (seed._raw.dtype.kind == "c") == (raw.dtype.kind == "c")
+        if tuple(seed._raw.shape) != tuple(raw.shape) or not same_kind:
             raise RuntimeError(
-                f"backward of a result of shape {list(raw.shape)} needs a gradient for each "
-                "element; write .sum().backward(), or give gradient="
+                f"gradient {position} has shape {list(seed._raw.shape)} and {seed.dtype}, and its "
+                f"result has {list(raw.shape)} and {value.dtype}; give one number for each "
+                "element, complex where the result is"
             )
-        if raw.dtype.kind == "c":
-            raise RuntimeError(
-                f"backward of a complex result ({value.dtype}) needs to know a direction; write "
-                "x.abs() or x.real, or give gradient="
-            )
-    elif not isinstance(seed, Tensor):
-        raise TypeError(f"a gradient is of type {type(seed).__name__}; give a tensor or None")
-    elif tuple(seed._raw.shape) != tuple(raw.shape):
+    if not value.requires_grad:
         raise RuntimeError(
-            f"gradient {position} has shape {list(seed._raw.shape)}, and its result has "
-            f"{list(raw.shape)}; give one number for each element"
+            f"result {position} does not require grad: no gradient leads from it to a leaf; it has "
+            f"dtype {value.dtype} and shape {list(raw.shape)}{_why_cut(value)}"
         )
-    elif (seed._raw.dtype.kind == "c") != (raw.dtype.kind == "c"):
+    if seed is None and (raw.dtype.kind == "c" or (raw.shape and np.prod(raw.shape) != 1)):
         raise RuntimeError(
-            f"a gradient of {seed.dtype} was given for a result of {value.dtype}; with complex "
-            "numbers both must have one dtype"
+            f"backward of a result of shape {list(raw.shape)} and {value.dtype} needs a gradient "
+            "for each element; write .sum().backward() (of x.abs() or x.real, if it is complex), "
+            "or give gradient="
         )
-    elif not value.requires_grad:
-        explain_no_grad(value, position)
     node: Node = value._node  # type: ignore[assignment]
     return node
 
 
-def explain_no_grad(tensor: Tensor, position: int = 0) -> None:
-    """Raise an error about a tensor that no gradient can start from."""
-    raise RuntimeError(
-        f"result {position} does not require grad: no gradient leads from it to a leaf; it has "
-        f"dtype {tensor.dtype} and shape {list(tensor._raw.shape)}{_why_cut(tensor)}"
-    )
+def _node_of_edge(value: Any, position: int) -> Node:
+    """Return the node of a GradientEdge."""
+    if not hasattr(value, "tape_node"):
+        raise TypeError(f"argument {position} is a {type(value).__name__}; give a tensor")
+    node: Node = value.tape_node
+    return node
 
 
 def _why_cut(tensor: Tensor) -> str:
@@ -397,9 +338,9 @@ def _why_cut(tensor: Tensor) -> str:
 
     if GRAD not in current():
         return "; grad mode is off here (torch.no_grad)"
-    found = cuts.found_at(users_frame(), tensor)
-    if found:
-        return f"; {found} cut the path to it"
+    cut = cuts.found_at(users_frame(), tensor)
+    if cut:
+        return f"; {cut} cut the path to it"
     if tensor._raw.dtype.kind not in "fc":
         return ", and only floating and complex numbers have gradients"
     return (
@@ -409,40 +350,37 @@ def _why_cut(tensor: Tensor) -> str:
 
 
 def sweep(
-    nodes: list[Node],
-    seeds: Sequence[Tensor],
-    sources: set[Node] | None,
-    keep: bool,
-    create: bool,
-    accumulates: bool = False,
-) -> tuple[dict[Node, Any], Running, bool]:
+    targets: list[Node], seeds: Sequence[Tensor], sources: set[Node] | None, keep: bool,
+    create: bool, accumulates: bool = False,
+) -> tuple[dict[Node, Any], Running]:  # fmt: skip
     """Return the cotangents of nodes, as tensors of Wengert; of all leaves if none are given.
 
-    With them comes what is known of the sweep, and whether functions of the program took part.
+    With them comes what is known of the sweep.
     """
-    entries = ancestors(nodes, GRAD)
-    check(entries, sources, accumulates)
-    wanted = {n for n in entries if n.op is LEAF} if sources is None else sources
-    seen = any(kind.captures for kind in {type(n.op) for n in entries})
+    nodes = ancestors(targets, GRAD)
+    check(nodes, sources, accumulates)
+    wanted = {n for n in nodes if n.op is LEAF} if sources is None else sources
+    seen = any(kind.captures for kind in {type(n.op) for n in nodes})
     if seen:
-        entries = _leaves_early(entries)
+        nodes = _leaves_early(nodes)
     recording = switched(current(), create)
     # who does not record has no interest in what is computed on tensors
     interested = NOBODY if recording == PAUSED else recording
-    recorded = on_tensors(entries, [convert(s) for s in seeds], interested)
+    recorded = on_tensors(nodes, [convert(s) for s in seeds], interested)
     xp: Any = ns if recorded else backends.NUMPY
     frame = users_frame()
     gone = Freed()
     gone.code, gone.last = frame.f_code, frame.f_lasti
-    this = Running(entries, nodes, wanted, accumulates, sources is not None, set(), set())
+    this = Running(nodes, targets, wanted, accumulates, sources is not None, seen, set(), set())
     token, mine = active.set(recording), running.set(this)
     undo: list[Callable[[], None]] = []
     try:
-        undo.append(unpacked(entries, wanted))
-        undo += [observe(entries) for observe in list(observers)]
+        undo.append(unpacked(nodes, wanted))
+        undo += [observe(nodes) for observe in list(observers)]
         with Quiet():
+            start = summed(xp, targets, [carried(xp, seed) for seed in seeds])
             found = reverse(
-                xp, entries, _started(xp, nodes, seeds), wanted, recorded, None if keep else GRAD,
+                xp, nodes, start, wanted, recorded, None if keep else GRAD,
                 free=freeing(gone), skips_empty=False,  # hooks see zeros, and they are recorded
             )  # fmt: skip
             if this.cut:
@@ -454,18 +392,7 @@ def sweep(
             step()
         active.reset(token)
         running.reset(mine)
-    return answers, this, seen
-
-
-def _started(xp: Any, nodes: list[Node], seeds: Sequence[Tensor]) -> dict[Node, Any]:
-    """Return what a sweep begins with: for each node the sum of its seeds, in its dtype."""
-    start: dict[Node, Any] = {}
-    for node, seed in zip(nodes, seeds, strict=True):
-        g: Any = convert(seed) if xp is ns else seed._raw
-        if g.dtype != node.dtype:
-            g = xp.astype(g, node.dtype)
-        start[node] = ct.add(xp, start[node], g) if node in start else g
-    return start
+    return answers, this
 
 
 def _dense(xp: Any, g: Any, recorded: bool) -> Native:
@@ -474,55 +401,34 @@ def _dense(xp: Any, g: Any, recorded: bool) -> Native:
     return g if recorded else wrap_native(g)
 
 
-def _leaves_early(entries: list[Node]) -> list[Node]:
+def _leaves_early(nodes: list[Node]) -> list[Node]:
     """Return nodes, newest first, with leaves as soon as nothing leads to them any more.
 
     It is then that PyTorch accumulates, and that hooks on leaves are called.
     """
-    uses = Counter(parent for node in entries for parent, _, _ in node.edges)
-    placed: set[Node] = set()
-    ordered: list[Node] = []
-    for newest in entries:
+    uses = Counter(parent for node in nodes for parent, _, _ in node.edges)
+    ordered: dict[Node, None] = {}
+    for newest in nodes:
         ready = [newest]
         while ready:
             node = ready.pop()
-            if node in placed:
+            if node in ordered:
                 continue
-            placed.add(node)
-            ordered.append(node)
+            ordered[node] = None
             for parent, _, _ in reversed(node.edges):
                 uses[parent] -= 1
                 if not uses[parent] and type(parent) is Leaf:
                     ready.append(parent)
-    return ordered
+    return list(ordered)
 
 
 def _reached(sweep: Running) -> set[Node]:
     """Return the nodes that gradients come to, where functions gave None for some arguments."""
     found = set(sweep.targets)
-    for node in sweep.entries:
+    for node in sweep.nodes:
         if node in found:
             found.update(p for p, argument, _ in node.edges if (node, argument) not in sweep.cut)
     return found
-
-
-def unpacked(entries: list[Node], sources: set[Node]) -> Callable[[], None]:
-    """Unpack what nodes have packed, and return what brings that back where it was not freed."""
-    packed = [node for node in entries if type(node.values) is Packed]
-    if not packed:
-        return lambda: None
-    on_path = set(passed(entries, sources))
-    kept = [(n, n.values, n.others) for n in packed if n in on_path]
-    for node, values, _ in kept:
-        assert type(values) is Packed
-        values.unpack(node)
-
-    def pack_again() -> None:
-        for node, values, others in kept:
-            if type(node.values) is not Freed:
-                node.values, node.others = values, others
-
-    return pack_again
 
 
 # -- what programs call ----------------------------------------------------------------------------
@@ -532,6 +438,13 @@ def _sequence(value: Any) -> list[Any]:
     if isinstance(value, Tensor) or hasattr(value, "output_nr"):
         return [value]
     return list(value.values() if isinstance(value, Mapping) else value)
+
+
+def _named(inputs: Any, name: str) -> list[Any]:
+    found = _sequence(inputs)
+    if not found:
+        raise RuntimeError(f"{name}: inputs is empty; name one tensor at least")
+    return found
 
 
 def _paired(targets: list[Any], given: Any, what: str) -> list[Any]:
@@ -552,35 +465,26 @@ def _seeded(targets: list[Any], given: list[Any]) -> tuple[list[Node], list[Tens
 
 
 def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Any = None,
-) -> None:
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, grad_variables: Any = None, inputs: Any = None,
+) -> None:  # fmt: skip
     """Add the gradients of tensors to the leaves that they were computed from."""
     if grad_variables is not None:
         if grad_tensors is not None:
-            raise RuntimeError(
-                "backward: grad_tensors and its old name grad_variables were both given; give "
-                "`grad_tensors` only"
-            )
+            raise RuntimeError("backward: leave out grad_variables, the old name of grad_tensors")
         grad_tensors = grad_variables
     targets = _sequence(tensors)
     sources = None
     if inputs is not None:
-        chosen = _sequence(inputs)
-        if not chosen:
-            raise RuntimeError("backward: inputs is empty; name one tensor at least")
+        chosen = _named(inputs, "backward")
         for tensor in chosen:
             if isinstance(tensor, Tensor) and not tensor.is_leaf:
                 retain_grad(tensor)
         sources = {behind_hooks(source_of(t, i)) for i, t in enumerate(chosen)}
     nodes, seeds = _seeded(targets, _paired(targets, grad_tensors, "tensors"))
     keep = create_graph if retain_graph is None else retain_graph
-    found, done, seen = sweep(nodes, seeds, sources, keep, create_graph, True)
-    own = Own([s._raw for s in seeds], seen)
+    found, done = sweep(nodes, seeds, sources, keep, create_graph, True)
+    own = owning([s._raw for s in seeds], done.seen)
     after = active.set(switched(current(), create_graph))
     try:
         with Quiet():
@@ -619,12 +523,9 @@ def move_retained(tensor: Tensor, before: Node | None) -> None:
 
 
 def source_of(value: Any, position: int) -> Node:
-    """Return the node at which a tensor's gradient is found, or the place of its hooks."""
+    """Return the node at which a tensor's gradient is found, or that of its hooks."""
     if not isinstance(value, Tensor):
-        if hasattr(value, "entry"):  # a GradientEdge
-            edge: Node = value.entry
-            return edge
-        raise TypeError(f"input {position} is a {type(value).__name__}; give a tensor")
+        return _node_of_edge(value, position)
     if value._node is None or GRAD not in value._node.tokens:
         raise RuntimeError(
             f"input {position}, of shape {list(value._raw.shape)}, requires no gradient; write "
@@ -635,7 +536,7 @@ def source_of(value: Any, position: int) -> Node:
 
 
 def behind_hooks(node: Node) -> Node:
-    """Return a node, or the one behind the place of its hooks."""
+    """Return a node, or the one behind it if it has hooks."""
     if type(node.op) is not Hooked:
         return node
     assert node.parent is not None
@@ -658,25 +559,16 @@ def captured(nodes: list[Node]) -> list[Node]:
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    only_inputs: bool = True,
-    allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
-    materialize_grads: bool = False,
-) -> Any:
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,
+    is_grads_batched: bool = False, materialize_grads: bool = False,
+) -> Any:  # fmt: skip
     """Return the gradients of outputs with respect to inputs, which keep theirs."""
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "materialize_grads=True gives zeros for unused inputs, and allow_unused=False "
-            "forbids them; leave allow_unused out"
+            "grad: materialize_grads=True allows unused inputs; leave allow_unused out"
         )
-    targets, wanted = _sequence(outputs), _sequence(inputs)
-    if not wanted:
-        raise RuntimeError("grad: inputs is empty; name one tensor at least")
+    targets, wanted = _sequence(outputs), _named(inputs, "grad")
     given = _paired(targets, grad_outputs, "outputs")
     keep = create_graph if retain_graph is None else retain_graph
     sources = captured([source_of(t, i) for i, t in enumerate(wanted)])
@@ -685,9 +577,10 @@ def grad(
         found = _batched(targets, given, sources, keep, create_graph)
     else:
         nodes, seeds = _seeded(targets, given)
-        found, _, seen = sweep(nodes, seeds, set(sources), keep, create_graph)
+        found, done = sweep(nodes, seeds, set(sources), keep, create_graph)
+        seen = done.seen
     answers: list[Any] = []
-    own = Own([s._raw for s in given if s is not None], seen)
+    own = owning([s._raw for s in given if s is not None], seen)
     for position, node in enumerate(sources):
         g = found.get(node)
         if g is not None:
@@ -719,7 +612,7 @@ def _batched(
 
     def one(*parts: Any) -> list[Any]:
         nodes, seeds = _seeded(targets, [outward(p) for p in parts])
-        found, _, _ = sweep(nodes, seeds, set(sources), keep, create)
+        found, _ = sweep(nodes, seeds, set(sources), keep, create)
         order[:] = [node for node in dict.fromkeys(sources) if node in found]
         return [found[node] for node in order]
 

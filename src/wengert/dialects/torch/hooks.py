@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,18 +23,18 @@ from wengert.dialects.torch.grad_fns import (
 from wengert.dialects.torch.gradients import (
     Handle,
     Hooked,
-    Packed,
     answer_of,
+    carried,
     hooked,
     observers,
-    passed,
     running,
+    shown,
 )
+from wengert.dialects.torch.nodes import Packed, arrays_of, keeps_arrays, passed
 from wengert.dialects.torch.table import plain, put
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
-    convert,
     label_of,
     line_of,
     made,
@@ -84,18 +85,14 @@ class Around(Op):
                 found[argument] = part.todense(xp) if type(part) is Block else part
         return found
 
-    def release(self, gone: Any) -> None:
-        """Have a program's function give up what it saved."""
-        if hasattr(self.inner, "release"):
-            self.inner.release(gone)
-
-    @property
-    def context(self) -> Any:
-        """What a program's function knows of its call."""
-        return self.inner.context  # type: ignore[attr-defined]
+    def __getattr__(self, name: str) -> Any:
+        """Return what a program's function has: its `context`, and `release`."""
+        if name in ("context", "release"):
+            return getattr(self.inner, name)
+        raise AttributeError(name)
 
 
-class EntryHooks(Around):
+class NodeHooks(Around):
     """An operation with hooks before and after its rule."""
 
     def __init__(self, inner: Op) -> None:
@@ -106,28 +103,16 @@ class EntryHooks(Around):
     def all_of(self, xp: Any, g: Any, node: Node) -> dict[int, Any]:
         """Return the cotangents of all arguments, as the hooks leave them."""
         several = type(g) is list
-        results = tuple(map(_outward, g if several else [g]))
+        results = tuple(map(shown, g if several else [g]))
         for before in list(self.before.values()):
             results = _answers(callbacks.call(before, results), results)
-        parts = [_inward(xp, t) for t in results]
+        parts = [carried(xp, t) for t in results]
         found = super().all_of(xp, parts if several else parts[0], node)
-        places = range(max([len(self.args), *[a + 1 for _, a, _ in node.edges]]))
-        arguments = tuple(_outward(found.get(k)) for k in places)
+        count = max([len(self.args), *[a + 1 for _, a, _ in node.edges]])
+        arguments = tuple(shown(found.get(k)) for k in range(count))
         for after in list(self.after.values()):
             arguments = _answers(callbacks.call(after, arguments, results), arguments)
-        return {k: _inward(xp, t) for k, t in enumerate(arguments) if t is not None}
-
-
-def _outward(g: Any) -> Tensor | None:
-    if g is None:
-        return None
-    return made(*((g._raw, g._node) if hasattr(g, "_node") else (np.asarray(g),)))
-
-
-def _inward(xp: Any, tensor: Tensor | None) -> Any:
-    if tensor is None:
-        return None
-    return convert(tensor) if xp is ns else tensor._raw
+        return {k: carried(xp, t) for k, t in enumerate(arguments) if t is not None}
 
 
 def _answers(answer: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -145,28 +130,15 @@ def _answers(answer: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def _hooks_of(entry: Node) -> EntryHooks:
-    if type(entry.op) is not EntryHooks:
-        if not hasattr(entry, "label"):
-            entry.label = label_of(entry)
-        entry.op = EntryHooks(entry.op)
-    return entry.op
-
-
-def _add(hooks: dict[int, Any], hook: Any) -> Handle:
-    handle = Handle(hooks)
-    hooks[handle.id] = hook
-    return handle
-
-
-def after_entry(node: Node, entry: Node, hook: Callable[[Any, Any], Any]) -> Handle:
-    """Have a function called after a node's rule, with the gradients of arguments and results."""
-    return _add((hooked(node) if type(node) is Leaf else _hooks_of(entry)).after, hook)
-
-
-def before_entry(node: Node, entry: Node, hook: Callable[[Any], Any]) -> Handle:
-    """Have a function called before a node's rule, with the gradients of its results."""
-    return _add((hooked(node) if type(node) is Leaf else _hooks_of(entry)).before, hook)
+def hooks_of(node: Node, inner: Node) -> Hooked | NodeHooks:
+    """Return the hooks around a node's rule, `inner` being the node behind hooks on its tensor."""
+    if type(node) is Leaf:
+        return hooked(node)
+    if type(inner.op) is not NodeHooks:
+        if not hasattr(inner, "label"):
+            inner.label = label_of(inner)
+        inner.op = NodeHooks(inner.op)
+    return inner.op
 
 
 @plain("Tensor.register_post_accumulate_grad_hook")
@@ -179,28 +151,16 @@ def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Any], Any
             "only leaves accumulate a gradient, and this tensor was computed; write "
             "x.register_hook(hook) for its gradient"
         )
-    return _add(hooked(tensor._node).accumulated, hook)
+    return Handle.of(hooked(tensor._node).accumulated, hook)
 
 
 # -- hooks on several tensors ----------------------------------------------------------------------
 
 
-class _Handles:
-    """What takes several hooks away again."""
+class _Handles(contextlib.ExitStack):
+    """Several hooks, which are removed together."""
 
-    def __init__(self, handles: Sequence[Handle]) -> None:
-        self._handles = handles
-
-    def remove(self) -> None:
-        """Take the hooks away."""
-        for handle in self._handles:
-            handle.remove()
-
-    def __enter__(self) -> _Handles:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.remove()
+    remove = contextlib.ExitStack.close
 
 
 @plain("autograd.graph.register_multi_grad_hook")
@@ -217,7 +177,7 @@ def register_multi_grad_hook(
         sweep = running.get()
         if state["sweep"] is not sweep:
             assert sweep is not None
-            reached = set(passed(sweep.entries, sweep.sources))
+            reached = set(passed(sweep.nodes, sweep.sources))
             state.update(sweep=sweep, found=[None] * len(nodes), called=False)
             state["left"] = sum(node in reached for node in nodes)
 
@@ -236,7 +196,10 @@ def register_multi_grad_hook(
 
         return hook
 
-    return _Handles([gradients.register_hook(t, hook_of(i)) for i, t in enumerate(tensors)])
+    handles = _Handles()
+    for position, tensor in enumerate(tensors):
+        handles.enter_context(gradients.register_hook(tensor, hook_of(position)))
+    return handles
 
 
 _counting = threading.RLock()
@@ -257,12 +220,6 @@ class saved_tensors_hooks:
 
     def __exit__(self, *exception: object) -> None:
         callbacks.pop_hooks()
-
-
-def packing() -> saved_tensors_hooks | None:
-    """Return the hooks that what is saved goes through now, if there are some."""
-    found: saved_tensors_hooks | None = callbacks.hooks_in_force()
-    return found
 
 
 def pack(hooks: saved_tensors_hooks, tensor: Tensor) -> Any:
@@ -292,46 +249,42 @@ def unpack(hooks: saved_tensors_hooks, held: Any) -> Tensor:
     return found
 
 
-class _Held:
+class _Held(NamedTuple):
     """Stands for an array among a node's values."""
 
-    __slots__ = ("packed",)
-
-    def __init__(self, packed: Any) -> None:
-        self.packed = packed
+    packed: Any
 
 
 def _pack(node: Node) -> None:
     """Pack the arrays of a new node, and of those inside of its operation."""
-    hooks = packing()
+    hooks = callbacks.hooks_in_force()
     if hooks is None:  # another thread's
         return
     pending = [node]
-    for entry in pending:  # grows while it is read
-        if type(entry.values) is tuple and entry.op is not OUTPUT and entry.op is not LEAF:
-            _pack_entry(entry, hooks)
-        for parent, _, _ in entry.edges:
+    for inner in pending:  # grows while it is read
+        if type(inner.values) is tuple and inner.op is not OUTPUT and inner.op is not LEAF:
+            _pack_node(inner, hooks)
+        for parent, _, _ in inner.edges:
             if not hasattr(parent, "code") and type(parent) is not Leaf:
                 pending.append(parent)
 
 
-def _pack_entry(node: Node, hooks: saved_tensors_hooks) -> None:
+def _pack_node(node: Node, hooks: saved_tensors_hooks) -> None:
     op = node.op
-    if hasattr(op, "context") or not memory.keeps_arrays(node):
+    if hasattr(op, "context") or not keeps_arrays(node):
         return  # a function packs what it saves itself
     parents = {argument: parent for parent, argument, _ in node.edges}
 
     def packed(read: str, value: Any) -> Any:
         if type(value) is tuple and value and type(value[0]) is np.ndarray:
-            return tuple(
-                _Held(pack(hooks, as_saved(v, parents.get(i)))) for i, v in enumerate(value)
-            )
+            return tuple(held(v, parents.get(i)) for i, v in enumerate(value))
         if type(value) is not np.ndarray or is_constant(value):
             return value
-        origin = node if read == "y" else None
-        if read in op.args:
-            origin = parents.get(op.args.index(read))
-        return _Held(pack(hooks, as_saved(value, origin)))
+        parent = parents.get(op.args.index(read)) if read in op.args else None
+        return held(value, node if read == "y" else parent)
+
+    def held(array: np.ndarray, origin: Node | None) -> _Held:
+        return _Held(pack(hooks, as_saved(array, origin)))
 
     def edge(argument: int, values: Any) -> tuple[Any, ...]:
         reads = op.reads[0 if op.variadic else argument] or ()
@@ -341,63 +294,39 @@ def _pack_entry(node: Node, hooks: saved_tensors_hooks) -> None:
     others = tuple((p, a, edge(a, v)) for p, a, v in node.others)
     # tapes of Wengert, such as those of torch.func.jvp, read what is there
     values = Packed(first if node.tokens == modes.TRACKING else node.values)
-    values.unpack = lambda entry: _unpack(entry, hooks, first, others)
+    values.unpack = lambda node: _unpack(node, hooks, first, others)
     node.values = values
     if node.tokens == modes.TRACKING:
         node.others = others
 
 
 def _unpack(node: Node, hooks: saved_tensors_hooks, first: Any, others: Any) -> None:
-    node.values = tuple(_found(hooks, v) for v in first)
-    node.others = tuple((p, a, tuple(_found(hooks, v) for v in kept)) for p, a, kept in others)
+    node.values = _unpacked(hooks, first)
+    node.others = tuple((p, a, _unpacked(hooks, kept)) for p, a, kept in others)
 
 
-def _found(hooks: saved_tensors_hooks, value: Any) -> Any:
-    """Return what is kept for a value of a node, unpacked."""
-    if type(value) is tuple and value and type(value[0]) is _Held:
-        return tuple(_found(hooks, v) for v in value)
+def _unpacked(hooks: saved_tensors_hooks, value: Any) -> Any:
+    """Return what is kept for a value of a node, or for several, unpacked."""
+    if type(value) is tuple:
+        return tuple(_unpacked(hooks, v) for v in value)
     return unpack(hooks, value.packed)._raw if type(value) is _Held else value
 
 
 @plain("autograd.graph.save_on_cpu")
-class save_on_cpu(saved_tensors_hooks):
-    """A context in which what is saved is in the memory of the CPU, where it is already."""
-
-    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(lambda tensor: tensor, lambda tensor: tensor)
-
-
-class _Allowed:
-    """What `allow_mutation_on_saved_tensors` has to say of itself."""
-
-    def clear(self) -> None:
-        """Do nothing: nodes hold the copies, and give them up."""
+def save_on_cpu(pin_memory: bool = False, device_type: str = "cuda") -> saved_tensors_hooks:
+    """Return a context in which saved tensors are in the memory of the CPU, where they are."""
+    return saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor)
 
 
 @plain("autograd.graph.allow_mutation_on_saved_tensors")
-class allow_mutation_on_saved_tensors(saved_tensors_hooks):
-    """A context in which what is saved is copied, so that writes leave it alone."""
-
-    def __init__(self) -> None:
-        super().__init__(gradients.copied, lambda tensor: tensor)
-
-    def __enter__(self) -> _Allowed:  # type: ignore[override]
-        super().__enter__()
-        return _Allowed()
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[dict[Any, Any]]:
+    """Return a context in which saved tensors are copied, so that writes leave them alone."""
+    with saved_tensors_hooks(gradients.copied, lambda tensor: tensor):
+        yield {}  # to be cleared; nodes hold the copies, and give them up
 
 
-@plain("autograd.graph.disable_saved_tensors_hooks")
-class disable_saved_tensors_hooks:
-    """A context in which hooks on what is saved are refused, in these words."""
-
-    def __init__(self, error_message: str) -> None:
-        self._context = callbacks.no_hooks(error_message)
-
-    def __enter__(self) -> None:
-        self._context.__enter__()
-
-    def __exit__(self, *exception: object) -> None:
-        self._context.__exit__(None, None, None)
+put(("autograd.graph.disable_saved_tensors_hooks",), callbacks.no_hooks)
 
 
 @plain("autograd.graph.increment_version")
@@ -416,6 +345,15 @@ class Anomalies:
     on = False
     check_nan = True
 
+    @classmethod
+    def set(cls, on: bool, check_nan: bool) -> None:
+        """Have sweeps look for anomalies, or not."""
+        if on and not cls.on:
+            observers.append(_observe)
+        elif cls.on and not on:
+            observers.remove(_observe)
+        cls.on, cls.check_nan = bool(on), bool(check_nan)
+
 
 class _Watched(Around):
     """An operation whose cotangents are looked at for NaN."""
@@ -429,11 +367,11 @@ class _Watched(Around):
         name = label_of(self._shown)
         try:
             found = super().all_of(xp, g, node)
-            for place, part in found.items() if Anomalies.check_nan else ():
+            for position, part in found.items() if Anomalies.check_nan else ():
                 if np.isnan(_numbers(part)).any():
                     raise RuntimeError(
-                        f"the gradient of '{name}' has nan in position {place}; the operation is "
-                        f"at {line_of(self._shown)}"
+                        f"the gradient of '{name}' has nan in position {position}; the operation "
+                        f"is at {line_of(self._shown)}"
                     )
         except Exception:
             warnings.warn(
@@ -450,11 +388,11 @@ def _numbers(part: Any) -> Any:
     return part
 
 
-def _observe(entries: list[Node]) -> Callable[[], None]:
+def _observe(nodes: list[Node]) -> Callable[[], None]:
     """Have the nodes of a sweep watched, and return what undoes that."""
     shown: dict[Node, Node] = {}
     changed = []
-    for node in entries:  # newest first, so that an operation comes before what is inside of it
+    for node in nodes:  # newest first, so that an operation comes before what is inside of it
         mine = node if hasattr(node, "code") else shown.get(node, node)
         for parent, _, _ in node.edges:
             shown.setdefault(parent, mine)
@@ -470,63 +408,39 @@ def _observe(entries: list[Node]) -> Callable[[], None]:
     return undo
 
 
-def _set_anomalies(on: bool, check_nan: bool) -> None:
-    if on and _observe not in observers:
-        observers.append(_observe)
-    elif not on and _observe in observers:
-        observers.remove(_observe)
-    Anomalies.on, Anomalies.check_nan = on, check_nan
+@plain("autograd.set_detect_anomaly", "autograd.anomaly_mode.set_detect_anomaly")
+class set_detect_anomaly:
+    """Set from now on, or as a context, whether a sweep that makes NaN says where."""
 
-
-class _Anomaly:
-    """A context that sets whether sweeps look for NaN, and brings back what was."""
-
-    def __init__(self, mode: bool, check_nan: bool) -> None:
-        self._mode, self._check = bool(mode), bool(check_nan)
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = Anomalies.on, Anomalies.check_nan
+        Anomalies.set(mode, check_nan)
 
     def __enter__(self) -> None:
-        _set_anomalies(self._mode, self._check)
+        pass
 
     def __exit__(self, *exception: object) -> None:
-        _set_anomalies(*self._before)
+        Anomalies.set(*self._before)
 
 
 @plain("autograd.detect_anomaly", "autograd.anomaly_mode.detect_anomaly")
-class detect_anomaly(_Anomaly):
+class detect_anomaly(set_detect_anomaly):
     """A context in which a sweep that makes NaN says where."""
 
     def __init__(self, check_nan: bool = True) -> None:
-        super().__init__(True, check_nan)
+        self._before, self._check = (Anomalies.on, Anomalies.check_nan), check_nan
         warnings.warn(
             "detect_anomaly checks each gradient and makes programs slower; take it out once "
             "the fault is found",
             stacklevel=2,
         )
 
-
-@plain("autograd.set_detect_anomaly", "autograd.anomaly_mode.set_detect_anomaly")
-class set_detect_anomaly(_Anomaly):
-    """Set from now on, or as a context, whether a sweep that makes NaN says where."""
-
-    def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        super().__init__(mode, check_nan)
-        _set_anomalies(self._mode, self._check)
-
     def __enter__(self) -> None:
-        pass
+        Anomalies.set(True, self._check)
 
 
-@plain("is_anomaly_enabled")
-def is_anomaly_enabled() -> bool:
-    """Return whether sweeps look for anomalies."""
-    return Anomalies.on
-
-
-@plain("is_anomaly_check_nan_enabled")
-def is_anomaly_check_nan_enabled() -> bool:
-    """Return whether sweeps that look for anomalies look for NaN."""
-    return Anomalies.check_nan
+put(("is_anomaly_enabled",), lambda: Anomalies.on)
+put(("is_anomaly_check_nan_enabled",), lambda: Anomalies.check_nan)
 
 
 # -- inference mode --------------------------------------------------------------------------------
@@ -566,7 +480,7 @@ def _forget(key: int) -> None:
 
 def _refuse_saved(node: Node) -> None:
     """Raise if a node saves a tensor of inference mode."""
-    for array in memory.arrays_of(node):
+    for array in arrays_of(node):
         if id(memory.owner(array)) in _MADE:
             raise RuntimeError(
                 f"a tensor of shape {list(array.shape)} from torch.inference_mode() is needed "
@@ -574,25 +488,24 @@ def _refuse_saved(node: Node) -> None:
             )
 
 
-_counts = [0]
+class _Inference:
+    """How many contexts of inference mode are open, in all threads."""
+
+    count = 0
+
+    @classmethod
+    def add(cls, number: int) -> None:
+        """Note that a context was entered, or left."""
+        with _counting:
+            cls.count += number
+            if cls.count == 1 and number == 1:
+                Tensor.__setattr__ = _note_made  # type: ignore[assignment,method-assign]
+            elif not cls.count:
+                del Tensor.__setattr__
 
 
-def _enter_inference() -> None:
-    with _counting:
-        _counts[0] += 1
-        if _counts[0] == 1:
-            Tensor.__setattr__ = _note_made  # type: ignore[assignment,method-assign]
-
-
-def _leave_inference() -> None:
-    with _counting:
-        _counts[0] -= 1
-        if not _counts[0]:
-            del Tensor.__setattr__
-
-
-modes.inference_mode.entering = staticmethod(_enter_inference)
-modes.inference_mode.leaving = staticmethod(_leave_inference)
+modes.inference_mode.entering = staticmethod(lambda: _Inference.add(1))
+modes.inference_mode.leaving = staticmethod(lambda: _Inference.add(-1))
 
 
 @plain("is_inference", "Tensor.is_inference")
@@ -613,17 +526,9 @@ put(("is_inference_mode_enabled",), modes.is_inference_mode_enabled)
 
 
 @plain("autograd.set_multithreading_enabled", "autograd.grad_mode.set_multithreading_enabled")
-class set_multithreading_enabled:
-    """A context that changes nothing: a sweep runs in the thread that asks for it."""
-
-    def __init__(self, mode: bool) -> None:
-        self.mode = mode
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exception: object) -> None:
-        pass
+def set_multithreading_enabled(mode: bool) -> contextlib.nullcontext[None]:
+    """Return a context that changes nothing: a sweep runs in the thread that asks for it."""
+    return contextlib.nullcontext()
 
 
 class _VariableMeta(type):

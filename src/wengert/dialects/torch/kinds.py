@@ -80,8 +80,10 @@ def _read_operands(values: Any, at: Any, x: Any) -> list[Native]:
 
 
 def _read_tensors(values: Any, at: Argument, x: Any) -> list[Native]:
-    if isinstance(values, Tensor):
-        values = values.unbind(0)
+    return _read_list(values.unbind(0) if isinstance(values, Tensor) else values, at, x)
+
+
+def _read_list(values: Any, at: Argument, x: Any) -> list[Native]:
     if not isinstance(values, (list, tuple)):
         raise TypeError(f"{at} is a {type(values).__name__}; give a list or tuple of tensors")
     return [read_tensor(v, at) for v in values]
@@ -110,6 +112,8 @@ Input = Annotated[Native, tensor()]
 Real = Annotated[Native, tensor("biuf")]
 Inexact = Annotated[Native, tensor("fc")]
 Floating = Annotated[Native, tensor("f")]
+#: Tensors of numbers that have an order, for functions that are not implemented for others.
+Ordered = Annotated[Native, tensor("biuf", NotImplementedError)]
 Complex = Annotated[Native, tensor("c")]
 #: Tensors in the dtype of their sums, and in one with fractions.
 Summed = Annotated[Native, tensor(become=summed)]
@@ -120,6 +124,7 @@ Operand = Annotated[Native, Kind(_read_operands, tensor=True, together=True)]
 #: A tensor, or a number as it is.
 TensorOrNumber = Annotated[Any, Kind(_operand, tensor=True)]
 #: A list or tuple of tensors; given one by one as ``*tensors``.
+TensorList = Annotated[list[Native], Kind(_read_list, tensor=True)]
 Tensors = Annotated[list[Native], Kind(_read_tensors, tensor=True)]
 Several = Annotated[
     Native, Kind(lambda values, at, x: _read_tensors(_one_by_one(values), at, x), tensor=True)

@@ -1,9 +1,9 @@
 """Tensors that change: writing in place, views that share memory, and what was overwritten.
 
 Memory is NumPy's: a view of an array is a view of its memory, so a write to one shows in all. The
-list of operations has to say the same. After a write through a view, the node of its base becomes
-"the base before, with this part replaced" (`COPY`), and each view gives up its node: when it is
-next asked for, `derive` makes it from the base's. So a write costs what it writes.
+tape has to say the same. After a write through a view, the node of its base becomes "the base
+before, with this part replaced" (`COPY`), and each view gives up its node: when it is next asked
+for, `derive` makes it from the base's. So a write costs what it writes.
 
 A node keeps the arrays that its rule reads. A write to such an array is found out when a sweep
 needs it: `WRITTEN` knows for each piece of memory when it was last written to, and nodes know
@@ -13,12 +13,12 @@ when they were made.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.torch import dtypes
+from wengert.dialects.torch import dtypes, nodes
 from wengert.dialects.torch.modes import (
     GRAD,
     Tracking,
@@ -26,6 +26,7 @@ from wengert.dialects.torch.modes import (
     is_inference_mode_enabled,
     switched,
 )
+from wengert.dialects.torch.nodes import Behind
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
@@ -41,8 +42,7 @@ from wengert.dialects.torch.tensors import (
     unreached,
     users_frame,
 )
-from wengert.engine.node import Edge, Node, Tokens, active, meet, new_node, next_order
-from wengert.engine.op import ALIAS
+from wengert.engine.node import Node, active, next_order
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -78,8 +78,8 @@ def owner(raw: np.ndarray) -> np.ndarray:
     return raw
 
 
-class _Apart:
-    """The memory of an array, for another array whose writes are counted apart from the first's."""
+class _Unlinked:
+    """The memory of an array, for another array with a count of writes of its own."""
 
     __slots__ = ("__array_struct__", "base")
 
@@ -87,15 +87,15 @@ class _Apart:
         self.base, self.__array_struct__ = raw, raw.__array_struct__
 
 
-def counted_apart(raw: Any) -> Any:
+def unlinked(raw: Any) -> Any:
     """Return an array with the same memory that has a count of writes of its own, as `x.data`."""
-    return np.asarray(_Apart(raw)) if type(raw) is np.ndarray else raw
+    return np.asarray(_Unlinked(raw)) if type(raw) is np.ndarray else raw
 
 
 def _counted(raw: np.ndarray) -> np.ndarray:
     """Return the array that the writes to another are counted for."""
     base: Any = raw.base
-    while base is not None and type(base) is not tuple and type(base) is not _Apart:
+    while base is not None and type(base) is not tuple and type(base) is not _Unlinked:
         if isinstance(base, np.ndarray):
             raw = base
         base = getattr(base, "base", None)
@@ -126,25 +126,23 @@ def note_write(raw: np.ndarray, frame: Any = None) -> None:
     before = WRITTEN.get(key)
     if frame is None:
         frame = users_frame()
-    order = _last_write[0] = next_order()
     if before is None:
-        reference = weakref.ref(whole, lambda _: WRITTEN.pop(key, None))
-        WRITTEN[key] = Written(1, order, frame.f_code, frame.f_lasti, reference)
+        times, reference = 0, weakref.ref(whole, lambda _: WRITTEN.pop(key, None))
     else:
-        WRITTEN[key] = Written(
-            before.times + 1, order, frame.f_code, frame.f_lasti, before.reference
-        )
+        times, reference = before.times, before.reference
+    order = _last_write[0] = next_order()
+    WRITTEN[key] = Written(times + 1, order, frame.f_code, frame.f_lasti, reference)
 
 
-def check_unwritten(entries: list[Node]) -> None:
+def check_unwritten(newest_first: list[Node]) -> None:
     """Raise if a node (they are given newest first) needs memory that was written to since."""
     if not WRITTEN:
         return
     last = _last_write[0]
-    for node in reversed(entries):
+    for node in reversed(newest_first):
         if node.order > last:
             return  # and so were all that follow
-        for array in arrays_of(node):
+        for array in nodes.arrays_of(node):
             found = WRITTEN.get(id(_counted(array)))
             if found is not None and found.order > node.order:
                 raise RuntimeError(
@@ -153,21 +151,6 @@ def check_unwritten(entries: list[Node]) -> None:
                     f"written to at {line_at(found.code, found.last)}; write the operation there "
                     "without the underscore, or save a clone()"
                 )
-
-
-def arrays_of(node: Node) -> Iterable[np.ndarray]:
-    """Return the arrays that a node keeps.
-
-    As in PyTorch, an operation of several arguments keeps none for those that no gradients come to.
-    """
-    for parent, _, values in node.edges:
-        if node.others and is_unreached(parent):
-            continue
-        for value in values:
-            if type(value) is np.ndarray:
-                yield value
-            elif type(value) is tuple:
-                yield from (v for v in value if type(v) is np.ndarray)
 
 
 def apart(x: Any) -> Any:
@@ -181,18 +164,6 @@ def apart(x: Any) -> Any:
     return (made if isinstance(x, Tensor) else wrap_native)(raw.copy(), node)
 
 
-def keeps_arrays(node: Node) -> bool:
-    """Return whether a node keeps any array that PyTorch's would."""
-    if node.op.name == "gather_flat":  # positions stand for the strides of a view
-        return False
-    return any(True for _ in arrays_of(node))
-
-
-def is_part_written(node: Node) -> bool:
-    """Return whether a node is that of a write to a view, which PyTorch sweeps only once."""
-    return node.op is COPY and getattr(node, "label", None) == "CopySlices"
-
-
 # -- views -----------------------------------------------------------------------------------------
 
 
@@ -201,7 +172,7 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
     raw, node = result._raw, result._node
     if node is not None:
         if node is tensor._node:
-            node = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+            node = nodes.alias(node)
         mark(node, label)
     if type(raw) is np.ndarray:
         if raw is tensor._raw:
@@ -215,12 +186,12 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
         part._turned = len(base._turns)
     several, blind = several or tensor._among, tensor._blind or GRAD not in current()
     if tensor._held is not None and type(raw) is np.ndarray:
-        _hold(part, node)
+        hold(part, node)
     if several or blind:
         part._among, part._blind = several, blind
         if base.requires_grad and GRAD not in current():
             node = unreached(part)
-        _hold(part, node)
+        hold(part, node)
     elif WRITTEN and type(raw) is np.ndarray:
         part._seen = _writes(raw)
     _register(base, part)
@@ -242,25 +213,25 @@ def path_of(tensor: Tensor) -> tuple[View, ...]:
     return tensor._path
 
 
-def _hold(part: Tensor, node: Node | None) -> None:
+def hold(part: Tensor, node: Node | None, seen: int | None = None) -> None:
     """Have a view look each time it is asked for its node whether its memory was written to.
 
     So do views that a write makes useless, and those with hooks, which get a node without them.
+    The node is that of when the memory had been written to `seen` times; by default, that of now.
     """
-    hold(part, node, _writes(part._raw))
-
-
-def hold(part: Tensor, node: Node | None, seen: int) -> None:
-    """Do the same for a node of when the view's memory had been written to so many times."""
-    part._held = node, seen
+    part._held = node, _writes(part._raw) if seen is None else seen
     part.__dict__.pop("_node", None)
+
+
+def _live_views(base: Tensor) -> list[Tensor]:
+    parts = [reference() for reference in base._views or ()]
+    return [part for part in parts if part is not None]
 
 
 def show_base(base: Tensor) -> None:
     """Have views without a node know whether their base requires gradients from now on."""
-    for reference in base._views or ():
-        part = reference()
-        if part is None or part._raw.dtype.kind not in "fc":
+    for part in _live_views(base):
+        if part._raw.dtype.kind not in "fc":
             continue
         node = unreached(part) if base.requires_grad else None
         if part._held is None and part.__dict__.get("_node", base) is None:
@@ -281,10 +252,9 @@ def look_at(tensor: Tensor, again: bool = False) -> Node | None:
             return node
     node = tensor._node
     if tensor._base is not None and tensor._held is None and type(tensor._raw) is np.ndarray:
-        _hold(tensor, node)
-        for reference in base_of(tensor)._views or ():  # views of it lead to the hooks as well
-            part = reference()
-            if part is None or part._held is not None or "_node" not in part.__dict__:
+        hold(tensor, node)
+        for part in _live_views(base_of(tensor)):  # views of it lead to the hooks as well
+            if part._held is not None or "_node" not in part.__dict__:
                 continue
             if path_of(part)[: len(path_of(tensor))] == tensor._path:
                 hold(part, part._node, part._seen)
@@ -303,18 +273,16 @@ def _register(base: Tensor, part: Tensor) -> None:
 
 def _outdate(base: Tensor) -> None:
     """Have all views of a tensor give up their nodes, and arrays that are not its memory."""
-    views, base._views = base._views, []
-    for reference in views or ():
-        part = reference()
-        if part is not None:
-            part.__dict__.pop("_node", None)
-            if type(base._raw) is not np.ndarray:
-                part.__dict__.pop("_raw", None)
+    views, base._views = _live_views(base), []
+    for part in views:
+        part.__dict__.pop("_node", None)
+        if type(base._raw) is not np.ndarray:
+            part.__dict__.pop("_raw", None)
 
 
-def _outdate_origin(detached: Tensor) -> None:
+def _outdate_origin(base: Tensor) -> None:
     """Have views of what a tensor was detached from give up their nodes, after a write."""
-    origin = detached._origin() if detached._origin is not None else None
+    origin = None if base._origin is None else base._origin()
     if origin is not None and origin._views and origin._node is not None:
         _outdate(origin)
 
@@ -333,17 +301,20 @@ def derive(part: Tensor, name: str) -> Any:
         if seen == _writes(part._raw) or not (computed or base.requires_grad):
             return former
         if part._among or part._blind:
-            _check_derived(part)
+            if GRAD in current():
+                raise RuntimeError(
+                    "the memory of this view was written to through another tensor; "
+                    f"{_why_useless(part)}, or take the view after it"
+                )
             return former
     found = _found_in(base, path_of(part))
     node = found._node
     if node is not None:
         if node is base._node:
-            node = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+            node = nodes.alias(node)
         mark(node, "AsStridedBackward0")
     elif former is not None and GRAD in former.tokens:  # of a leaf that is a view itself
-        node = unreached(part)
-        node = new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype)
+        node = nodes.alias(unreached(part))
     if "_raw" not in part.__dict__:
         part._raw = found._raw
     if part._held is None:
@@ -351,7 +322,7 @@ def derive(part: Tensor, name: str) -> Any:
         if node is not None:
             part._seen = _writes(part._raw)
     else:
-        _hold(part, node)
+        hold(part, node)
         if part._retains:
             from wengert.dialects.torch.gradients import move_retained
 
@@ -369,85 +340,28 @@ def _found_in(base: Tensor, path: tuple[View, ...]) -> Native:
         active.reset(token)
 
 
-def _check_derived(part: Tensor) -> None:
-    if GRAD in current():
-        raise RuntimeError(
-            f"the memory of this view was written to through another tensor; it {_origin(part)}, "
-            "and such views cannot be used after that. Write the in-place operation without the "
-            "underscore, or take the view after it"
-        )
-
-
 def check_usable(tensor: Tensor) -> None:
     """Raise if a tensor is a view that a write to its base has made useless."""
     if tensor._held is not None:
         derive(tensor, "_node")
 
 
-def _origin(part: Tensor) -> str:
-    if part._among:
-        return "is one of several views that one call returned"
-    return "was taken under no_grad()"
+def _why_useless(view: Tensor) -> str:
+    """Return why nothing can be recorded for writes to a view, and what to write instead."""
+    how = "is one of several views that one call returned"
+    return (
+        f"it {how if view._among else 'was taken under no_grad()'}, so such a write cannot be "
+        "recorded. Write the operation without the underscore"
+    )
 
 
-def _name_of_view(tensor: Tensor) -> str:
-    if tensor._among:
-        return f"a view that {label_of(tensor._node)} returned"
-    return "a view taken under no_grad()"
-
-
-# -- what a write is to the list -------------------------------------------------------------------
+# -- what a write is to the tape -------------------------------------------------------------------
 
 
 def with_part(x: Native, step: View, values: Native) -> Native:
     """Return a tensor with other values in a view of it, as a new one."""
     found: Native = apply(COPY, (x, values), {"path": (step,), "key": None})
     return found
-
-
-def _entry(
-    before: Node | None, written: Node | None, raw: Any, path: Any, key: Key, label: str
-) -> Node:
-    """Return the node of a tensor, a view of which was written to. Nothing is computed."""
-    recording = current()
-    edges: list[Edge] = []
-    tokens: Tokens = frozenset()
-    for node, argument in ((written, 1), (before, 0)):
-        if node is not None and node.tokens & recording:
-            edges.append((node, argument, (path, key)))
-            tokens = meet(tokens | node.tokens, recording)
-    parent, argument, values = edges[0]
-    made_of = new_node(
-        COPY, parent, argument, values, tuple(edges[1:]), tokens, tuple(raw.shape), raw.dtype
-    )
-    mark(made_of, label)
-    return made_of
-
-
-class Behind(Node):
-    """A node whose result is read from another place: one with hooks, or a view written to.
-
-    A rule that reads the result reads it from there: so hooks see derivatives of gradients too.
-    """
-
-    __slots__ = ("place",)
-    place: Any
-
-    def seen(self) -> Node:
-        """Return the place, if there is anything left that uses it."""
-        return self.place() or self
-
-
-def behind(node: Node) -> Behind:
-    """Return a copy of a node that is still to be told its place."""
-    inner = new_node(
-        node.op, node.parent, node.argument, node.values, node.others, node.tokens,
-        node.shape, node.dtype, Behind,
-    )  # fmt: skip
-    inner.label, inner.order = label_of(node), node.order
-    if hasattr(node, "code"):
-        inner.code, inner.last = node.code, node.last
-    return inner
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -462,8 +376,8 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
         if isinstance(value, Tensor) and value is not tensor:
             check_apart(tensor._raw, value._raw)
     old: Any = tensor
-    if type(tensor._raw) is np.ndarray and _is_recording():
-        old = made(tensor._raw.copy("K"), entry_below(tensor))  # nodes keep what was there
+    if type(tensor._raw) is np.ndarray and (GRAD in current() or len(current()) > 1):
+        old = made(tensor._raw.copy("K"), node_below(tensor))  # nodes keep what was there
     since = next_order()
     result = function(old, *args, **options)
     if _is_plain(tensor, result):
@@ -471,14 +385,13 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
         base = base_of(tensor)
         if base._views and base._node is not None:
             _outdate(base)
-        if base._origin is not None:
-            _outdate_origin(base)
+        _outdate_origin(base)
     else:
         overwrite(tensor, convert(result), since)
     return tensor
 
 
-def entry_below(tensor: Tensor) -> Node | None:
+def node_below(tensor: Tensor) -> Node | None:
     """Return the node of what is written to, without the hooks on a view.
 
     In PyTorch such an operation is one on the base, and hooks on the view do not see it. They see
@@ -488,20 +401,18 @@ def entry_below(tensor: Tensor) -> Node | None:
     if tensor._base is None or node is None:
         return node
     base = base_of(tensor)
-    way: Node | None = node
+    ancestor: Node | None = node
     for _ in path_of(tensor):
-        if way is None or way is base._node:
+        if ancestor is None or ancestor is base._node:
             return node
-        if way.op.family == "hook":
+        if ancestor.op.family == "hook":
             below = _found_in(base, path_of(tensor))._node
             if below is None:
                 return None
-            found = new_node(
-                ALIAS, below, 0, (), (), below.tokens, below.shape, below.dtype, Behind
-            )
-            found.place = lambda: node
-            return found
-        way = way.parent
+            inner: Behind = nodes.alias(below, Behind)
+            inner.front = lambda: node
+            return inner
+        ancestor = ancestor.parent
     return node
 
 
@@ -518,10 +429,6 @@ def _is_plain(tensor: Tensor, result: Any) -> bool:
     )
 
 
-def _is_recording() -> bool:
-    return GRAD in current() or len(current()) > 1
-
-
 def check_writable(tensor: Tensor) -> None:
     """Raise if the program may not write to a tensor that requires gradients."""
     base = base_of(tensor)
@@ -536,15 +443,12 @@ def check_writable(tensor: Tensor) -> None:
         return
     if base is not tensor:
         check_view(tensor)
-        if base._node is None or type(base._node) is Leaf:
-            raise RuntimeError(
-                "a view of a leaf that requires grad is written to, and the leaf's value would "
-                "be lost; write `with torch.no_grad():` around an update, or x.clone() before it"
-            )
-    if type(tensor._node) is Leaf:
+    is_view_of_leaf = base is not tensor and (base._node is None or type(base._node) is Leaf)
+    if is_view_of_leaf or type(tensor._node) is Leaf:
         raise RuntimeError(
-            "a leaf that requires grad is written to, and its value would be lost; write `with "
-            "torch.no_grad():` around an update, or compute a new tensor"
+            f"{'a view of ' if is_view_of_leaf else ''}a leaf that requires grad is written to, "
+            "and the leaf's value would be lost; write `with torch.no_grad():` around an update, "
+            "or x.clone() before it"
         )
 
 
@@ -552,9 +456,8 @@ def check_view(tensor: Tensor) -> None:
     """Raise if a tensor is a view that nothing can be recorded for."""
     if tensor._among or tensor._blind:
         raise RuntimeError(
-            f"{_name_of_view(tensor)} cannot be modified where gradients are recorded: it "
-            f"{_origin(tensor)}; write the operation without the underscore, or take one view by "
-            "its index where gradients are recorded"
+            f"a view by {label_of(tensor._node)} cannot be modified where gradients are recorded: "
+            f"{_why_useless(tensor)}, or take one view by its index where gradients are recorded"
         )
 
 
@@ -566,58 +469,46 @@ def overwrite(
     The value's node, if made since the order that is given, was made for it alone.
     """
     with Tracking():
+        is_array = type(tensor._raw) is np.ndarray
         number = not value._raw.shape and value._node is None and not label.startswith("Copy")
-        if number and type(tensor._raw) is np.ndarray:
-            value = astype(value, tensor._raw.dtype)  # one number for all, also where they are one
-        else:
-            value = _fitted(value, tensor._raw)
-        base = base_of(tensor)
-        if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
-            check_view(tensor)
-        if type(tensor._raw) is np.ndarray and type(value._raw) is np.ndarray:
-            write(tensor._raw, value._raw)
-            node = value._node
-            own = _is_own(node, since)
-            if own:
-                _move(value, tensor._raw)
-                if tensor._path and _reads_result(node):
-                    node = behind(node)  # type: ignore[arg-type]
-            settle(base, path_of(tensor), node, own, label)
-            if type(node) is Behind and own:
-                node.place = weakref.ref(tensor._node)
-            elif tensor._retains and tensor is not base:
-                derive(tensor, "_node")
-        else:
-            _replace(base, path_of(tensor), value, _is_own(value._node, since), label)
-
-
-def _reads_result(node: Any) -> bool:
-    return any("y" in (reads or ()) for reads in node.op.reads)
-
-
-def _is_own(node: Node | None, since: int | None) -> bool:
-    return node is not None and since is not None and node.order >= since
+        # one number is written to all elements, also where they share a place
+        single = number and is_array
+        value = astype(value, tensor._raw.dtype) if single else _fitted(value, tensor)
+        base, path, node = base_of(tensor), path_of(tensor), value._node
+        own = node is not None and since is not None and node.order >= since
+        if not is_array or type(value._raw) is not np.ndarray:
+            return _replace(base, path, value, own, label)
+        write(tensor._raw, value._raw)
+        if own:
+            assert node is not None
+            _move(value, tensor._raw)
+            if tensor._path and any("y" in (reads or ()) for reads in node.op.reads):
+                node = nodes.behind(node)
+        settle(base, path, node, own, label)
+        if type(node) is Behind and own:
+            node.front = weakref.ref(tensor._node)
+        elif tensor._retains and tensor is not base:
+            derive(tensor, "_node")
+    return None
 
 
 def overwrite_part(tensor: Tensor, step: View, value: Native) -> None:
     """Write to a view of a tensor that no program holds."""
     with Tracking():
         if type(tensor._raw) is not np.ndarray or type(value._raw) is not np.ndarray:
-            part = viewed(tensor, step(convert(tensor)), step, "SliceBackward0")
-            return overwrite(part, value)
-        place = step(wrap_native(tensor._raw))._raw
-        value = _fitted(value, place)
-        if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
-            check_view(tensor)
-        write(place, value._raw)
-        base = base_of(tensor)
-        settle(base, (*path_of(tensor), step), value._node)
+            view = viewed(tensor, step(convert(tensor)), step, "SliceBackward0")
+            return overwrite(view, value)
+        part = step(wrap_native(tensor._raw))._raw
+        value = _fitted(value, tensor, part)
+        write(part, value._raw)
+        settle(base_of(tensor), (*path_of(tensor), step), value._node)
     return None
 
 
-def _fitted(value: Native, raw: Any) -> Native:
-    """Return a value in the shape and dtype of what it is written to."""
-    shape, new = tuple(raw.shape), value._raw
+def _fitted(value: Native, tensor: Tensor, part: Any = None) -> Native:
+    """Return a value in the shape and dtype of what it is written to: a tensor, or part of it."""
+    raw, new = tensor._raw if part is None else part, value._raw
+    shape = tuple(raw.shape)
     if new.dtype != raw.dtype:
         if new.dtype.kind == "c" and raw.dtype.kind != "c":
             value = ns.real(value)
@@ -633,6 +524,8 @@ def _fitted(value: Native, raw: Any) -> Native:
                 f"{list(shape)}; an in-place operation cannot change a shape"
             )
         value = ns.broadcast_to(value, shape)
+    if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
+        check_view(tensor)
     return value
 
 
@@ -643,15 +536,10 @@ def check_apart(place: Any, values: Any, whole: bool = True) -> None:
     """
     if type(place) is not np.ndarray or type(values) is not np.ndarray:
         return
-    if not place.size or not values.size:
+    if not np.may_share_memory(place, values) or not (_is_dense(place) and _is_dense(values)):
         return
-    if owner(place) is not owner(values) or not (_is_dense(place) and _is_dense(values)):
-        return
-    one, other = place.ctypes.data, values.ctypes.data
-    if one == other and place.nbytes == values.nbytes:
-        if whole and place.ndim == values.ndim and steps(place) == steps(values):
-            return
-    elif one >= other + values.nbytes or other >= one + place.nbytes:
+    same = place.ctypes.data == values.ctypes.data and place.nbytes == values.nbytes
+    if whole and same and place.ndim == values.ndim and steps(place) == steps(values):
         return
     raise RuntimeError(
         "the tensor that is written to shares part of its memory with an operand; write "
@@ -677,14 +565,15 @@ def _is_dense(raw: np.ndarray) -> bool:
     return True
 
 
+def is_expanded(raw: np.ndarray) -> bool:
+    """Return whether several elements of an array are one place in memory, along an axis."""
+    lengths = zip(raw.shape, raw.strides, strict=True)
+    return 0 in raw.strides and raw.size > 0 and any(n > 1 and not s for n, s in lengths)
+
+
 def check_memory(raw: np.ndarray, several: bool = False) -> None:
     """Raise if memory cannot be written to, or would be by several elements and may not."""
-    if (
-        not several
-        and raw.size
-        and 0 in raw.strides
-        and any(n > 1 and not s for n, s in zip(raw.shape, raw.strides, strict=True))
-    ):
+    if not several and is_expanded(raw):
         raise RuntimeError(
             "several elements of the tensor that is written to share one place in memory; write "
             "x.clone() before the operation"
@@ -707,20 +596,15 @@ def is_interested(node: Node | None) -> bool:
 
 
 def settle(
-    base: Tensor,
-    path: tuple[View, ...],
-    node: Node | None,
-    own: bool = False,
-    label: str = "CopyBackwards",
-    key: Key = None,
-) -> None:
+    base: Tensor, path: tuple[View, ...], node: Node | None, own: bool = False,
+    label: str = "CopyBackwards", key: Key = None,
+) -> None:  # fmt: skip
     """Give a base the node for what was written to it, or to a view of it, or to elements of that.
 
     `node` is the node of what was written; it is the tensor's `own` if no other tensor has it.
     """
     before = base._node
-    if base._origin is not None:
-        _outdate_origin(base)
+    _outdate_origin(base)
     if not (is_interested(node) or is_interested(before)):
         if before is not None and base._views:  # not recorded; views are made anew all the same
             _outdate(base)
@@ -729,7 +613,7 @@ def settle(
         base._node = node
     else:
         label = "CopySlices" if path else label
-        base._node = _entry(before, node, base._raw, path, key, label)
+        base._node = nodes.node_of_write(before, node, base._raw, path, key, label)
     if base._retains:
         from wengert.dialects.torch.gradients import move_retained
 
@@ -746,7 +630,7 @@ def _move(value: Native, raw: np.ndarray) -> None:
     """
     node, old, whole = value._node, value._raw, _counted(raw)
     assert node is not None
-    spoilt = any(a is not old and _counted(a) is whole for a in arrays_of(node))
+    spoilt = any(a is not old and _counted(a) is whole for a in nodes.arrays_of(node))
     node.values = tuple([raw if v is old else v for v in node.values])
     if node.others:
         node.others = tuple(
@@ -755,7 +639,8 @@ def _move(value: Native, raw: np.ndarray) -> None:
         )
     if not spoilt:
         node.order = next_order()
-    trace_here(node)
+    frame = users_frame()
+    node.code, node.last = frame.f_code, frame.f_lasti
 
 
 def _replace(base: Tensor, path: Any, value: Native, own: bool, label: str) -> None:
@@ -801,7 +686,7 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
         if found._node is not None:
             tensor._seen = _writes(raw)
     elif found._node is not None:
-        _hold(tensor, found._node)
+        hold(tensor, found._node)
     else:  # a base that requires gradients later finds that the view was made before this write
         hold(tensor, None, tensor._held[1])
     if tensor is not base:
@@ -809,9 +694,3 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
     if found._node is not None:
         mark(found._node, label)
     return tensor
-
-
-def trace_here(node: Node) -> None:
-    """Have a node know the program's current line."""
-    frame = users_frame()
-    node.code, node.last = frame.f_code, frame.f_lasti

@@ -5,37 +5,32 @@ from __future__ import annotations
 import itertools
 import math
 import string
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch import conventions
-from wengert.dialects.torch.axes import (
-    accumulated,
-    axis_of,
-    kind_of,
-    labelled,
-    tensor_of,
-    type_name,
-    unable,
+from wengert.dialects.torch.axes import kind_of, labelled, type_name
+from wengert.dialects.torch.kinds import (
+    READERS,
+    Floating,
+    Input,
+    Number,
+    Promoted,
+    read_tensor,
+    summed,
 )
-from wengert.dialects.torch.reductions import vector_norm
+from wengert.dialects.torch.norms import vector_norm
 from wengert.dialects.torch.table import guarded, offered, put
-from wengert.dialects.torch.tensors import (
-    LABELS,
-    Tensor,
-    fast,
-    ns,
-    promoted,
-    static,
-)
+from wengert.dialects.torch.tensors import LABELS, Tensor, fast, ns, promoted, static
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import contractions
 
-_MATMUL: Any = contractions.matrix_product.op  # type: ignore[attr-defined]
+_MATMUL: Any = contractions.matrix_product.op
 LABELS.setdefault(_MATMUL.name, "MmBackward0")
 
 
@@ -56,25 +51,38 @@ def _check_same(*tensors: Native, name: str = "") -> None:
                 f"{type_name(other)}; convert one, as y.to(x.dtype)"
             )
     if kind_of(first) == "b":
-        raise unable(name or "addmm_impl_cpu_", first)
+        raise NotImplementedError(f"{name}: booleans have no product of matrices; write x.int()")
 
 
-def _check_axes(x: Native, ndim: int, name: str) -> None:
-    if x.ndim != ndim:
-        what = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}[ndim]
-        raise RuntimeError(f"{name} has shape {list(x.shape)}; give {what}")
+def _factor(ndim: int) -> Kind:
+    """Return the kind of tensors with so many axes."""
+    words = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}[ndim]
+
+    def read(value: Any, at: Argument, x: Any = None) -> Native:
+        found = read_tensor(value, at)
+        if found.ndim != ndim:
+            raise RuntimeError(f"{at} has shape {list(found.shape)}; give {words}")
+        return found
+
+    return Kind(read, tensor=True)
 
 
-def _multiplied(x: Native, y: Native) -> Native:
-    """Return the product of matrices, of as many as there are in front."""
-    if x.shape[-1] != y.shape[-2]:
-        raise RuntimeError(f"{_sizes(x, y)} have no product; the inner lengths must be equal")
+Vector = Annotated[Native, _factor(1)]
+Matrix = Annotated[Native, _factor(2)]
+Batch = Annotated[Native, _factor(3)]
+
+
+def _multiplied(x: Native, y: Native, name: str) -> Native:
+    """Return the product of matrices, of one or of as many as there are in front."""
+    _check_same(x, y, name=name)
+    if x.shape[-1] != y.shape[-2] or x.shape[:-2] != y.shape[:-2]:
+        raise RuntimeError(f"{name}: {_sizes(x, y)} have no product; inner lengths must be equal")
     return contractions.matrix_product(x, y)
 
 
-def _product(input: Any, other: Any) -> Any:
+def _product(input: Input, other: Input) -> Native:
     """Return the product of matrices, or of vectors, over the last axes."""
-    x, y = tensor_of(input), tensor_of(other, "other")
+    x, y = input, other
     if not x.ndim or not y.ndim:
         raise RuntimeError(
             f"matmul: the factors have {x.ndim} and {y.ndim} axes, and each needs one; write x * "
@@ -128,45 +136,19 @@ def _dotted(x: Native, y: Native) -> Native:
 
 
 @offered("mm")
-def mm(input: Any, mat2: Any) -> Any:
+def mm(input: Matrix, mat2: Matrix) -> Native:
     """Return the product of two matrices."""
-    x, y = tensor_of(input), tensor_of(mat2, "mat2")
-    _check_axes(x, 2, "self")
-    _check_axes(y, 2, "mat2")
-    _check_same(x, y, name="addmm_impl_cpu_")
-    return _multiplied(x, y)
+    return _multiplied(input, mat2, "mm")
 
 
 @offered("bmm")
-def bmm(input: Any, mat2: Any) -> Any:
+def bmm(input: Batch, mat2: Batch) -> Native:
     """Return the products of as many pairs of matrices."""
-    x, y = tensor_of(input), tensor_of(mat2, "mat2")
-    _check_batches(x, y, "bmm")
-    return contractions.matrix_product(x, y)
-
-
-def _check_batches(x: Native, y: Native, name: str) -> None:
-    _check_axes(x, 3, "batch1")
-    _check_axes(y, 3, "batch2")
-    _check_same(x, y, name=name)
-    wanted = [x.shape[0], x.shape[2]]
-    if list(y.shape[:2]) != wanted:
-        raise RuntimeError(
-            f"{name}: the second factor begins with {list(y.shape[:2])}; give {wanted}"
-        )
-
-
-@offered("mv")
-def mv(input: Any, vec: Any) -> Any:
-    """Return the product of a matrix and a vector."""
-    x, y = tensor_of(input), tensor_of(vec, "vec")
-    return _on_vector(x, y)
+    return _multiplied(input, mat2, "bmm")
 
 
 def _on_vector(x: Native, y: Native) -> Native:
-    if x.ndim != 2 or y.ndim != 1:
-        raise RuntimeError(f"got {x.ndim} axes and {y.ndim}; give a matrix and a vector")
-    _check_same(x, y, name="addmv_impl_cpu")
+    _check_same(x, y, name="mv")
     if x.shape[1] != y.shape[0]:
         raise RuntimeError(
             f"a matrix of shape {list(x.shape)} does not fit a vector of length {y.shape[0]}"
@@ -174,35 +156,38 @@ def _on_vector(x: Native, y: Native) -> Native:
     return contractions.matmul(x, y)
 
 
-def _vectors(input: Any, other: Any, name: str, what: str) -> tuple[Native, Native]:
-    x, y = tensor_of(input), tensor_of(other, what=what)
-    if x.ndim != 1 or y.ndim != 1:
-        raise RuntimeError(f"{name}: the factors have {x.ndim} and {y.ndim} axes; give two vectors")
+@offered("mv")
+def mv(input: Matrix, vec: Vector) -> Native:
+    """Return the product of a matrix and a vector."""
+    return _on_vector(input, vec)
+
+
+def _check_vectors(x: Native, y: Native, name: str) -> None:
     _check_same(x, y, name=name)
     if x.shape != y.shape:
         raise RuntimeError(
             f"{name}: vectors of {list(x.shape)} and {list(y.shape)} elements; give them one length"
         )
-    return x, y
 
 
 @offered("dot")
-def dot(input: Any, tensor: Any) -> Any:
+def dot(input: Vector, tensor: Vector) -> Native:
     """Return the sum of products of two vectors."""
-    return _dotted(*_vectors(input, tensor, "dot", "tensor"))
+    _check_vectors(input, tensor, "dot")
+    return _dotted(input, tensor)
 
 
 @offered("vdot")
-def vdot(input: Any, other: Any) -> Any:
+def vdot(input: Vector, other: Vector) -> Native:
     """Return the sum of products of two vectors, the first conjugated."""
-    x, y = _vectors(input, other, "vdot", "other")
-    return _dotted(ns.conj(x) if kind_of(x) == "c" else x, y)
+    _check_vectors(input, other, "vdot")
+    return _dotted(ns.conj(input) if kind_of(input) == "c" else input, other)
 
 
 @offered("inner", label="ViewBackward0")
-def inner(input: Any, other: Any) -> Any:
+def inner(input: Input, other: Input) -> Native:
     """Return the sums of products over the last axes."""
-    x, y = tensor_of(input), tensor_of(other, "other")
+    x, y = input, other
     if not x.ndim or not y.ndim:
         return labelled(ns.multiply(*promoted(x, y)), "MulBackward0")
     _check_same(x, y, name="inner")
@@ -214,17 +199,10 @@ def inner(input: Any, other: Any) -> Any:
     return contractions.tensordot(x, y, axes=((x.ndim - 1,), (y.ndim - 1,)))
 
 
-@offered("outer", "ger", method=False, label="MulBackward0")
-def outer(input: Any, vec2: Any) -> Any:
+@offered("outer", "ger", "Tensor.outer", "Tensor.ger", method=False, label="MulBackward0")
+def outer(input: Vector, vec2: Vector) -> Native:
     """Return the products of each element of a vector with each of another."""
-    x, y = tensor_of(input), tensor_of(vec2, "vec2")
-    for vector, which in ((x, "self"), (y, "vec2")):
-        if vector.ndim != 1:
-            raise RuntimeError(f"outer: {which} has {vector.ndim} axes; give a vector")
-    return contractions.outer(*promoted(x, y))
-
-
-put(("Tensor.outer", "Tensor.ger"), outer)
+    return contractions.outer(*promoted(input, vec2))
 
 
 # -- sums with products ----------------------------------------------------------------------------
@@ -243,15 +221,11 @@ def _scaled(x: Native, factor: Any) -> Native:
     return ns.multiply(x, wrap_native(np.array(factor, x.dtype)))
 
 
-def _added(input: Any, product: Native, beta: Any, alpha: Any) -> Native:
-    """Return beta * input + alpha * product, which decides the shape."""
-    x = tensor_of(input)
-    _check_same(x, product, name="self and mat2")
-    try:
-        fits = np.broadcast_shapes(x.shape, product.shape) == product.shape
-    except ValueError:
-        fits = False
-    if not fits:
+def _added(x: Native, product: Native, beta: Any, alpha: Any) -> Native:
+    """Return beta * x + alpha * product, which decides the shape."""
+    _check_same(x, product, name="input and product")
+    lead = product.ndim - x.ndim
+    if lead < 0 or any(n not in (1, m) for n, m in zip(x.shape, product.shape[lead:], strict=True)):
         raise RuntimeError(
             f"an input of shape {list(x.shape)} does not broadcast to the product's shape "
             f"{list(product.shape)}"
@@ -260,59 +234,53 @@ def _added(input: Any, product: Native, beta: Any, alpha: Any) -> Native:
 
 
 @offered("addmm", in_place=True)
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(
+    input: Input, mat1: Matrix, mat2: Matrix, *, beta: Number = 1, alpha: Number = 1
+) -> Native:
     """Return beta * input + alpha * (mat1 @ mat2)."""
-    x, y = tensor_of(mat1, "mat1"), tensor_of(mat2, "mat2")
-    _check_axes(x, 2, "mat1")
-    _check_axes(y, 2, "mat2")
-    _check_same(x, y, name="addmm_impl_cpu_")
-    bias = tensor_of(input)
     if (
-        bias.shape == y.shape[1:]
+        input.shape == mat2.shape[1:]
         and (type(beta), beta, type(alpha), alpha) == (int, 1, int, 1)
-        and bias._raw.dtype == x._raw.dtype
-        and kind_of(x) in "fc"
-        and x.shape[1] == y.shape[0]
+        and input._raw.dtype == mat1._raw.dtype == mat2._raw.dtype
+        and kind_of(input) in "fc"
+        and mat1.shape[1] == mat2.shape[0]
     ):
-        from wengert.ops.neural.layers import _linear  # which most programs can do without
+        from wengert.ops.neural.layers import affine  # which most programs can do without
 
-        return _linear(x, y, bias)  # in one pass over memory less
-    return _added(bias, _multiplied(x, y), beta, alpha)
+        return affine(mat1, mat2, input)  # in one pass over memory less
+    return _added(input, _multiplied(mat1, mat2, "addmm"), beta, alpha)
 
 
 @offered("addmv", in_place=True)
-def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmv(input: Input, mat: Matrix, vec: Vector, *, beta: Number = 1, alpha: Number = 1) -> Native:
     """Return beta * input + alpha * (mat @ vec)."""
-    product = _on_vector(tensor_of(mat, "mat"), tensor_of(vec, "vec"))
-    return _added(input, product, beta, alpha)
+    return _added(input, _on_vector(mat, vec), beta, alpha)
 
 
 @offered("addr", in_place=True)
-def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addr(
+    input: Input, vec1: Vector, vec2: Vector, *, beta: Number = 1, alpha: Number = 1
+) -> Native:
     """Return beta * input + alpha * outer(vec1, vec2)."""
-    given = tensor_of(input), tensor_of(vec1, "vec1"), tensor_of(vec2, "vec2")
-    x, first, second = promoted(*given)
-    _check_axes(first, 1, "vec1")
-    _check_axes(second, 1, "vec2")
+    x, first, second = promoted(input, vec1, vec2)
     return _added(x, contractions.outer(first, second), beta, alpha)
 
 
 @offered("baddbmm", in_place=True)
-def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def baddbmm(
+    input: Input, batch1: Batch, batch2: Batch, *, beta: Number = 1, alpha: Number = 1
+) -> Native:
     """Return beta * input + alpha * (batch1 @ batch2)."""
-    tensor_of(input)
-    x, y = tensor_of(batch1, "batch1"), tensor_of(batch2, "batch2")
-    _check_batches(x, y, "baddbmm")
-    return _added(input, contractions.matrix_product(x, y), beta, alpha)
+    return _added(input, _multiplied(batch1, batch2, "baddbmm"), beta, alpha)
 
 
 @offered("addbmm", in_place=True)
-def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addbmm(
+    input: Input, batch1: Batch, batch2: Batch, *, beta: Number = 1, alpha: Number = 1
+) -> Native:
     """Return beta * input + alpha * the sum of the matrices of batch1 @ batch2."""
-    tensor_of(input)
-    x, y = tensor_of(batch1, "batch1"), tensor_of(batch2, "batch2")
-    _check_batches(x, y, "addbmm")
-    return _added(input, contractions.tensordot(x, y, axes=((0, 2), (0, 1))), beta, alpha)
+    product = ns.sum(_multiplied(batch1, batch2, "addbmm"), axis=0, dtype=batch1.dtype)
+    return _added(input, product, beta, alpha)
 
 
 # -- any number of operands ------------------------------------------------------------------------
@@ -360,12 +328,12 @@ def einsum(*args: Any) -> Any:
     text = equation.replace(" ", "")
     left, arrow, output = text.partition("->")
     _check_labels(left, output, len(operands))
-    tensors = [tensor_of(x) for x in operands]
+    tensors = [read_tensor(x, Argument("einsum", "operands")) for x in operands]
     kept = set(output) if arrow else {c for c in left if left.count(c) == 1}
     if set(left.replace(",", "").replace(".", "")) <= kept:
         tensors = promoted(*tensors)  # nothing is summed up
     elif len(tensors) == 1:
-        tensors = [accumulated(tensors[0], None)]
+        tensors = [summed(tensors[0])]
     else:
         _check_same(*tensors, name="einsum")
     return contractions.einsum(text, *tensors)
@@ -399,71 +367,67 @@ def _check_labels(left: str, output: str, count: int) -> None:
 
 
 @offered("tensordot", method=False, label="ViewBackward0")
-def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+def tensordot(a: Input, b: Input, dims: Any = 2) -> Native:
     """Return sums of products over `dims`: a number of axes, or those of a and those of b."""
-    x, y = tensor_of(a, "a"), tensor_of(b, "b")
     axes = static(dims)
     if isinstance(axes, int):
-        if axes < 0:
-            raise RuntimeError(f"tensordot: dims={axes}; give 0 or more")
-        if axes > min(x.ndim, y.ndim):
+        if not 0 <= axes <= min(a.ndim, b.ndim):
             raise RuntimeError(
-                f"tensordot: dims={axes} is more than the axes of shapes {list(x.shape)} and "
-                f"{list(y.shape)}"
+                f"tensordot: dims={axes} for shapes {list(a.shape)} and {list(b.shape)}; give a "
+                "number of axes that both have"
             )
-        axes = [range(x.ndim - axes, x.ndim), range(axes)]
+        axes = [range(a.ndim - axes, a.ndim), range(axes)]
     mine, theirs = ([v] if isinstance(v, int) else list(v) for v in axes)
-    _check_same(x, y, name="tensordot")
+    _check_same(a, b, name="tensordot")
     if len(mine) != len(theirs):
         raise RuntimeError("tensordot: the lists of axes differ in length; give pairs")
-    mine = [axis_of(d, x.ndim) for d in mine]
-    theirs = [axis_of(d, y.ndim) for d in theirs]
+    at = Argument("tensordot", "dims")
+    mine = [READERS.axis(d, at, a) for d in mine]
+    theirs = [READERS.axis(d, at, b) for d in theirs]
     # an axis of length 1 goes with any other: its element is a factor of each
     for i, j in zip(mine, theirs, strict=True):
-        if 1 in (x.shape[i], y.shape[j]) and x.shape[i] != y.shape[j]:
-            if x.shape[i] == 1:
-                y = ns.sum(y, axis=j, keepdims=True)
+        if 1 in (a.shape[i], b.shape[j]) and a.shape[i] != b.shape[j]:
+            if a.shape[i] == 1:
+                b = ns.sum(b, axis=j, keepdims=True)
             else:
-                x = ns.sum(x, axis=i, keepdims=True)
-        elif x.shape[i] != y.shape[j]:
+                a = ns.sum(a, axis=i, keepdims=True)
+        elif a.shape[i] != b.shape[j]:
             raise RuntimeError(
-                f"tensordot: axis {i} of the first has {x.shape[i]} elements, and axis {j} of "
-                f"the second has {y.shape[j]}; they must be equal"
+                f"tensordot: axis {i} of the first has {a.shape[i]} elements, and axis {j} of "
+                f"the second has {b.shape[j]}; they must be equal"
             )
-    return contractions.tensordot(x, y, axes=(tuple(mine), tuple(theirs)))
+    return contractions.tensordot(a, b, axes=(tuple(mine), tuple(theirs)))
 
 
 @offered("kron", label="UnsafeViewBackward0")
-def kron(input: Any, other: Any) -> Any:
+def kron(input: Promoted, other: Promoted) -> Native:
     """Return the Kronecker product: each element of a tensor times another tensor."""
-    return ns.linalg.kron(*promoted(tensor_of(input), tensor_of(other, "other")))
+    return ns.linalg.kron(input, other)
 
 
 @offered("cross", label="LinalgCrossBackward0")
-def cross(input: Any, other: Any, dim: Any = None) -> Any:
+def cross(input: Input, other: Input, dim: Any = None) -> Native:
     """Return the cross products of vectors of three elements along an axis."""
-    x, y = tensor_of(input), tensor_of(other, "other")
-    _check_same(x, y, name="linalg.cross")
-    if x.ndim != y.ndim:
-        raise RuntimeError(f"cross: the factors have {x.ndim} and {y.ndim} axes; give them as many")
+    _check_same(input, other, name="linalg.cross")
+    if input.ndim != other.ndim or (dim is None and 3 not in input.shape):
+        raise RuntimeError(
+            f"cross: shapes {list(input.shape)} and {list(other.shape)}; give as many axes, and 3 "
+            "elements along one"
+        )
     if dim is None:
-        axis = next((i for i, n in enumerate(x.shape) if n == 3), None)
-        if axis is None:
-            raise RuntimeError(f"cross: no axis of {list(x.shape)} has 3 elements")
-    else:
-        axis = axis_of(dim, x.ndim)
-    return ns.linalg.cross(x, y, axis=axis)
+        return ns.linalg.cross(input, other, axis=input.shape.index(3))
+    axis = READERS.axis(dim, Argument("cross", "dim"), input)
+    return ns.linalg.cross(input, other, axis=axis)
 
 
 @offered("chain_matmul", method=False, label="ViewBackward0")
-def chain_matmul(*matrices: Any) -> Any:
+def chain_matmul(*matrices: Any) -> Native:
     """Return the product of matrices, in the order that takes the fewest steps."""
     given = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], list) else matrices
-    tensors = [tensor_of(m, "matrices") for m in given]
+    at = Argument("chain_matmul", "matrices")
+    tensors = [_factor(2).read(m, at) for m in given]
     if not tensors:
         raise RuntimeError("chain_matmul(): got no matrices; give one at least")
-    for x in tensors:
-        _check_axes(x, 2, "each of the matrices")
     _check_same(*tensors, name="chain_matmul")
     for x, y in itertools.pairwise(tensors):
         if x.shape[1] != y.shape[0]:
@@ -477,32 +441,32 @@ def chain_matmul(*matrices: Any) -> Any:
 _MANY = 4_000_000
 
 
-@offered("cdist", method=False, label="CdistBackward0")
-def cdist(
-    x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = "use_mm_for_euclid_dist_if_necessary"
-) -> Any:
-    """Return the p-norm distances between each row of x1 and each row of x2."""
-    x, y = tensor_of(x1, "x1"), tensor_of(x2, "x2")
-    for which, points in (("X1", x), ("X2", y)):
-        if kind_of(points) != "f":
-            raise RuntimeError(
-                f"cdist: {which} is a {type_name(points)}, without fractions; write x.float()"
-            )
-        if points.ndim < 2:
-            raise RuntimeError(f"cdist: {which} has {points.ndim} axes; give points as rows")
-    if x.shape[-1] != y.shape[-1]:
-        raise RuntimeError(
-            f"cdist: points of {x.shape[-1]} and of {y.shape[-1]} coordinates; give them as many"
-        )
+def _lengths(away: Native, p: float, name: str) -> Native:
+    """Return the p-norms of differences along the last axis."""
     if p < 0:
-        raise RuntimeError(f"cdist: p is {p}; give 0 or more")
-    _check_same(x, y, name="cdist")
-    if p == 2 and math.prod(x.shape) * y.shape[-2] > _MANY:
-        return _by_products(x, y)
-    away = ns.expand_dims(x, axis=-2) - ns.expand_dims(y, axis=-3)
+        raise RuntimeError(f"{name}: p is {p}; give 0 or more")
     if not away.shape[-1]:
         return ns.sum(away, axis=-1)
     return vector_norm(away, float(p), (away.ndim - 1,), False)
+
+
+@offered("cdist", method=False, label="CdistBackward0")
+def cdist(
+    x1: Floating,
+    x2: Floating,
+    p: Number = 2.0,
+    compute_mode: Any = "use_mm_for_euclid_dist_if_necessary",
+) -> Native:
+    """Return the p-norm distances between each row of x1 and each row of x2."""
+    if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"cdist: got shapes {list(x1.shape)} and {list(x2.shape)}; give points as rows, with "
+            "as many coordinates"
+        )
+    _check_same(x1, x2, name="cdist")
+    if p == 2 and math.prod(x1.shape) * x2.shape[-2] > _MANY:
+        return _by_products(x1, x2)
+    return _lengths(ns.expand_dims(x1, axis=-2) - ns.expand_dims(x2, axis=-3), p, "cdist")
 
 
 def _by_products(x: Native, y: Native) -> Native:
@@ -514,17 +478,9 @@ def _by_products(x: Native, y: Native) -> Native:
 
 
 @offered("pdist", method=False)
-def pdist(input: Any, p: float = 2.0) -> Any:
+def pdist(input: Floating, p: Number = 2.0) -> Native:
     """Return the p-norm distances between each two rows of a matrix."""
-    x = tensor_of(input)
-    if x.ndim != 2:
-        raise RuntimeError(f"pdist: got {x.ndim} axes; give points as rows")
-    if kind_of(x) != "f":
-        raise RuntimeError(f"pdist: got a {type_name(x)}, without fractions; write x.float()")
-    if p < 0:
-        raise RuntimeError(f"pdist: p is {p}; give 0 or more")
-    rows, columns = np.triu_indices(x.shape[0], 1)
-    away = ns.take(x, wrap_native(rows), axis=0) - ns.take(x, wrap_native(columns), axis=0)
-    if not away.shape[-1]:
-        return ns.sum(away, axis=-1)
-    return vector_norm(away, float(p), (1,), False)
+    if input.ndim != 2:
+        raise RuntimeError(f"pdist: got {input.ndim} axes; give points as rows")
+    rows, columns = (wrap_native(k) for k in np.triu_indices(input.shape[0], 1))
+    return _lengths(ns.take(input, rows, axis=0) - ns.take(input, columns, axis=0), p, "pdist")

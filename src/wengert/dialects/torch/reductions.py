@@ -14,7 +14,6 @@ from wengert.dialects.torch.axes import (
     check_some,
     kept_shape,
     kind_of,
-    labelled,
     lines_of,
     picked,
     type_name,
@@ -28,12 +27,11 @@ from wengert.dialects.torch.kinds import (
     Inexact,
     Input,
     NamedAxes,
-    Number,
     OneOrAll,
+    Ordered,
     Promoted,
     Real,
     Sizes,
-    all_axes,
     axes_of,
     summed,
     tensor,
@@ -45,10 +43,6 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import reductions, special
-
-#: Numbers that have an order.
-Ordered = Annotated[Native, tensor("biuf", NotImplementedError)]
-
 
 # -- sums ------------------------------------------------------------------------------------------
 
@@ -369,89 +363,3 @@ for _name in ("all", "any"):
 def count_nonzero(input: Input, dim: Axes = None) -> Native:
     """Return how many elements over all axes or some are not zero."""
     return astype(ns.count_nonzero(input, axis=dim), np.dtype(np.int64))
-
-
-# -- norms -----------------------------------------------------------------------------------------
-
-
-def vector_norm(x: Native, p: float, axes: tuple[int, ...], keepdim: bool) -> Native:
-    """Return the p-norm over some axes; its derivative is 0 where it is 0."""
-    if p == 0:  # which PyTorch has a derivative of, zero
-        ones = ns.square(apply(conventions.flat_sign.op, (ns.abs(x),), {}))
-        return reductions.sum_over(ones, axis=axes, keepdims=keepdim)
-    if abs(p) in (1, math.inf) and p != -1:  # these have a second derivative, which is zero
-        size = apply(conventions.absolute.op, (x,), {})
-        over = {1: reductions.sum_over, math.inf: _OVER["max"], -math.inf: _OVER["min"]}[p]
-        return over(size, axis=axes, keepdims=keepdim)
-    return ns.linalg.vector_norm(x, axis=axes, keepdims=keepdim, ord=p)
-
-
-@offered("norm", label="LinalgVectorNormBackward0")
-def norm(
-    input: Inexact,
-    p: Any = "fro",
-    dim: Axes = None,
-    keepdim: Bool = False,
-    dtype: Dtype | None = None,
-) -> Native:
-    """Return the p-norm over all axes or some, or a matrix's nuclear norm."""
-    x = input if dtype is None else astype(input, dtype)
-    if p == "nuc":
-        return _nuclear(x, dim, keepdim)
-    if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"norm: p is {p}; write 'fro', 'nuc' or a number")
-    return vector_norm(x, 2.0 if p is None or p == "fro" else float(p), dim, keepdim)
-
-
-def _nuclear(x: Native, axes: tuple[int, ...], keepdim: bool) -> Native:
-    if len(axes) != 2:
-        raise RuntimeError(f"linalg.matrix_norm: expected two axes, got {len(axes)}; give dim=")
-    y = ns.linalg.matrix_norm(ns.moveaxis(x, axes, (-2, -1)), ord="nuc")
-    return labelled(ns.reshape(y, kept_shape(x.shape, axes, keepdim)), "SumBackward1")
-
-
-@offered("frobenius_norm", method=False, label="LinalgVectorNormBackward0")
-def frobenius_norm(input: Input, dim: Axes, keepdim: Bool = False) -> Native:
-    """Return the root of the sum of squares over all axes or some."""
-    return vector_norm(input, 2.0, dim, keepdim)
-
-
-@offered("nuclear_norm", method=False, label="SumBackward1")
-def nuclear_norm(input: Input, dim: Any = None, keepdim: Bool = False) -> Native:
-    """Return the sum of a matrix's singular values."""
-    if isinstance(dim, bool):  # nuclear_norm(input, keepdim)
-        dim, keepdim = None, dim
-    return _nuclear(input, axes_of(dim, input), keepdim)
-
-
-def _others(x: Native, axis: int) -> tuple[int, ...]:
-    return tuple(i for i in range(x.ndim) if i != axis)
-
-
-@offered("norm_except_dim", method=False)
-def norm_except_dim(v: Input, pow: Number = 2, dim: Any = 0) -> Native:
-    """Return the norms over all axes but one, which are kept."""
-    if dim == -1:
-        return vector_norm(v, float(pow), all_axes(v), False)
-    return vector_norm(v, float(pow), _others(v, axes_of(dim, v)[0]), True)
-
-
-@offered("dist")
-def dist(input: Promoted, other: Promoted, p: Number = 2) -> Native:
-    """Return the p-norm of the difference of two tensors."""
-    if kind_of(input) not in "fc":
-        raise RuntimeError(f"dist(): got a {type_name(input)}, without fractions; write x.float()")
-    away = ns.subtract(input, other)
-    return vector_norm(away, float(p), all_axes(away), False)
-
-
-@offered("renorm", in_place=True)
-def renorm(input: Input, p: Number, dim: Axis, maxnorm: Number) -> Native:
-    """Return a tensor whose parts along an axis have a p-norm of at most `maxnorm`."""
-    if p <= 0 or maxnorm < 0:
-        raise RuntimeError(f"renorm: p is {p} and maxnorm {maxnorm}; give positive numbers")
-    if input.ndim < 2:
-        raise RuntimeError(f"renorm: the tensor has {input.ndim} axes; give 2 or more")
-    lengths = vector_norm(input, float(p), _others(input, dim), True)
-    shorter = ns.divide(maxnorm, lengths + 1e-7)
-    return input * ns.where(lengths > maxnorm, shorter, ns.ones_like(lengths))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.torch.axes import (
-    axis_of,
-    check_real,
     check_some,
     kind_of,
     labelled,
@@ -18,21 +16,22 @@ from wengert.dialects.torch.axes import (
     part,
     picked,
     taken,
-    tensor_of,
-    truth,
     type_name,
-    unable,
+)
+from wengert.dialects.torch.kinds import (
+    READERS,
+    Axis,
+    Bool,
+    Input,
+    Int,
+    Number,
+    Ordered,
+    Real,
+    tensor,
 )
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import offered
-from wengert.dialects.torch.tensors import (
-    Tensor,
-    astype,
-    convert,
-    ns,
-    static,
-    values_of,
-)
+from wengert.dialects.torch.tensors import Tensor, astype, convert, ns
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import sorting
@@ -41,8 +40,11 @@ from wengert.ops.batching import constant, out_of_line, values_in_line
 _PAIR = ("values", "indices")
 Sort, TopK, KthValue = (results(name, *_PAIR) for name in ("sort", "topk", "kthvalue"))
 Median, NanMedian, Mode = (results(name, *_PAIR) for name in ("median", "nanmedian", "mode"))
-Histogram = results("histogram", "hist", "bin_edges")
-HistogramDD = results("histogramdd", "hist", "bin_edges")
+#: Numbers, without booleans and complex ones, for functions with errors of two classes.
+Numbers = Annotated[Native, tensor("iuf")]
+Measured = Annotated[Native, tensor("iuf", NotImplementedError)]
+Whole = Annotated[Native, tensor("iu", NotImplementedError)]
+Fractional = Annotated[Native, tensor("f", NotImplementedError)]
 
 
 def _raw(x: Native) -> np.ndarray:
@@ -58,75 +60,65 @@ def _order(x: Native, axis: int, descending: bool) -> Native:
     return ns.argsort(constant(x), axis=axis, descending=descending)
 
 
-def _sorted(x: Native, dim: Any, descending: Any) -> tuple[Native, Native]:
-    if kind_of(x) == "c":
-        raise RuntimeError("complex numbers have no order; sort x.abs() or x.real")
+def _sorted(x: Native, dim: int, descending: bool) -> tuple[Native, Native]:
     lines, axis = lines_of(x, dim)
-    order = _order(lines, axis, truth(descending, "descending"))
+    order = _order(lines, axis, descending)
     return taken(lines, order, axis, x.shape), order if x.ndim else ns.reshape(order, ())
 
 
 @offered("sort")
-def sort(input: Any, dim: Any = -1, descending: bool = False, *, stable: Any = None) -> Any:
-    """Return a tensor sorted along an axis, and where its elements were."""
-    found = Sort(*_sorted(tensor_of(input), dim, descending))
+def sort(
+    input: Real, dim: Axis = -1, descending: Bool = False, *, stable: Bool | None = None
+) -> Any:
+    """Return a tensor sorted along an axis, and the indices of its elements before."""
+    found = Sort(*_sorted(input, dim, descending))
     labelled(found.values, "SortBackward0" if stable is None else "SortBackward1")
     return found
 
 
 @offered("argsort")
-def argsort(input: Any, dim: Any = -1, descending: bool = False, stable: bool = False) -> Any:
-    """Return the places that sort a tensor along an axis."""
-    return _sorted(tensor_of(input), dim, descending)[1]
+def argsort(input: Real, dim: Axis = -1, descending: Bool = False, stable: Bool = False) -> Native:
+    """Return the indices that sort a tensor along an axis."""
+    return _sorted(input, dim, descending)[1]
 
 
 @offered("msort", label="SortBackward0")
-def msort(input: Any) -> Any:
+def msort(input: Real) -> Native:
     """Return a tensor sorted along its first axis."""
-    return _sorted(tensor_of(input), 0, False)[0]
+    return _sorted(input, 0, False)[0]
+
+
+def _check_rank(k: int, least: int, lines: Native, axis: int, name: str) -> None:
+    if not least <= k <= lines.shape[axis]:
+        raise RuntimeError(
+            f"{name}(): k={k} of {lines.shape[axis]} elements; give a number from {least} to that"
+        )
 
 
 @offered("topk")
-def topk(input: Any, k: Any, dim: Any = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """Return the k largest elements along an axis, or the smallest, and where they are."""
-    x = tensor_of(input)
-    if kind_of(x) in "bc":
-        raise RuntimeError(f"topk: a {type_name(x).lower()} has no order; write x.abs()")
-    lines, axis = lines_of(x, dim)
-    count = static(k)
-    if not 0 <= count <= lines.shape[axis]:
-        raise RuntimeError(
-            f"k={count} of {lines.shape[axis]} elements; give a smaller k, of 0 or more"
-        )
-    places = sorting.topk_positions(
-        constant(lines), k=count, axis=axis, largest=truth(largest, "largest")
-    )
-    shape = places.shape if x.ndim or count != 1 else ()
-    return TopK(taken(lines, places, axis, shape), ns.reshape(places, shape))
+def topk(input: Numbers, k: Int, dim: Axis = -1, largest: Bool = True, sorted: Bool = True) -> Any:
+    """Return the k largest elements along an axis, or the smallest, and their indices."""
+    lines, axis = lines_of(input, dim)
+    _check_rank(k, 0, lines, axis, "topk")
+    indices = sorting.topk_positions(constant(lines), k=k, axis=axis, largest=largest)
+    shape = indices.shape if input.ndim or k != 1 else ()
+    return TopK(taken(lines, indices, axis, shape), ns.reshape(indices, shape))
 
 
 @offered("kthvalue")
-def kthvalue(input: Any, k: Any, dim: Any = -1, keepdim: bool = False) -> Any:
-    """Return the k-th smallest element along an axis, and where it is."""
-    x = tensor_of(input)
-    if kind_of(x) in "bc":
-        raise unable("kthvalue_cpu", x)
-    lines, axis = lines_of(x, dim)
+def kthvalue(input: Measured, k: Int, dim: Axis = -1, keepdim: Bool = False) -> Any:
+    """Return the k-th smallest element along an axis, and its index."""
+    lines, axis = lines_of(input, dim)
     check_some(lines, (axis,), "kthvalue")
-    count = static(k)
-    if not 1 <= count <= lines.shape[axis]:
-        raise RuntimeError(
-            f"kthvalue(): k={count} of {lines.shape[axis]} elements on axis {axis}; give a "
-            "number from 1 to that"
-        )
-    places = part(_order(lines, axis, False), axis, count - 1, count)
-    return picked(lines, places, axis, truth(keepdim), KthValue, x.shape)
+    _check_rank(k, 1, lines, axis, "kthvalue")
+    indices = part(_order(lines, axis, False), axis, k - 1, k)
+    return picked(lines, indices, axis, keepdim, KthValue, input.shape)
 
 
 # -- medians ---------------------------------------------------------------------------------------
 
 
-def _middle(x: Native, dim: Any, keepdim: Any, skip_nan: bool, kind: Any) -> Any:
+def _middle(x: Native, dim: int, keepdim: bool, skip_nan: bool, kind: Any) -> Any:
     """Return the lower median of each line, and its place."""
     lines, axis = lines_of(x, dim)
     check_some(lines, (axis,), kind.__name__)
@@ -144,7 +136,7 @@ def _middle(x: Native, dim: Any, keepdim: Any, skip_nan: bool, kind: Any) -> Any
             first = ns.argmax(ns.astype(strange, np.int8), axis=axis, keepdims=True)
             some = ns.any(strange, axis=axis, keepdims=True)
             places = ns.where(some, first, part(order, axis, middle, middle + 1))
-    return picked(lines, places, axis, truth(keepdim), kind, x.shape)
+    return picked(lines, places, axis, keepdim, kind, x.shape)
 
 
 def _whole_middle(x: Native, skip_nan: bool) -> Native:
@@ -162,37 +154,30 @@ def _whole_middle(x: Native, skip_nan: bool) -> Native:
     strange = int(np.count_nonzero(np.isnan(_raw(flat))))
     if strange:
         rank = (count - strange - 1) // 2 if skip_nan and strange < count else count - 1
-    return ns.reshape(sorting.order_statistics(flat, places=(rank,)), ())
+    return ns.reshape(sorting.order_statistics(flat, positions=(rank,)), ())
 
 
-def _median_function(name: str, kind: Any) -> Any:
+def _median(name: str, kind: Any) -> None:
     skip_nan = name == "nanmedian"
 
-    def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        x = tensor_of(input)
-        if kind_of(x) in "bc":
-            raise unable("median_cpu", x)
+    def median(input: Measured, dim: Axis | None = None, keepdim: Bool = False) -> Any:
         if dim is None:
-            return labelled(_whole_middle(x, skip_nan), f"{name.title()}Backward0")
-        found = _middle(x, dim, keepdim, skip_nan, kind)
-        labelled(found[0], f"{name.title()}Backward1")
-        return found
+            return labelled(_whole_middle(input, skip_nan), f"{name.title()}Backward0")
+        return _middle(input, dim, keepdim, skip_nan, kind)
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = "Return the lower median of all elements, or along an axis with its place."
-    return call
+    median.__name__ = median.__qualname__ = name
+    median.__doc__ = "Return the lower median of all elements, or along an axis with its index."
+    offered(name, label=f"{name.title()}Backward1")(median)
 
 
-offered("median")(_median_function("median", Median))
-offered("nanmedian")(_median_function("nanmedian", NanMedian))
+_median("median", Median)
+_median("nanmedian", NanMedian)
 
 
 @offered("mode")
-def mode(input: Any, dim: Any = -1, keepdim: bool = False) -> Any:
-    """Return the most frequent element along an axis, the least of several, and its last place."""
-    x = tensor_of(input)
-    check_real(x, "mode")
-    lines, axis = lines_of(x, dim)
+def mode(input: Real, dim: Axis = -1, keepdim: Bool = False) -> Any:
+    """Return the most frequent element along an axis, the least of several, and its last index."""
+    lines, axis = lines_of(input, dim)
     check_some(lines, (axis,), "mode")
     order = _order(lines, axis, False)
     ranked = taken(constant(lines), order, axis)
@@ -206,12 +191,15 @@ def mode(input: Any, dim: Any = -1, keepdim: bool = False) -> Any:
     # the length of a run so far: its first maximum is at the end of the first longest run
     last = ns.argmax(ns.broadcast_to(steps, order.shape) - start, axis=axis, keepdims=True)
     places = taken(order, last, axis)
-    return picked(lines, places, axis, truth(keepdim), Mode, x.shape)
+    return picked(lines, places, axis, keepdim, Mode, input.shape)
 
 
 # -- quantiles -------------------------------------------------------------------------------------
 
-_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+Side = Annotated[str, Kind(READERS.one_of("left", "right"))]
+Interpolation = Annotated[
+    str, Kind(READERS.one_of("linear", "lower", "higher", "midpoint", "nearest"))
+]
 
 
 def _levels(q: Any, x: Native, name: str) -> Native:
@@ -233,37 +221,34 @@ def _levels(q: Any, x: Native, name: str) -> Native:
     return levels
 
 
-def _quantile_function(name: str) -> Any:
+def _quantile(name: str) -> None:
     skip_nan = name == "nanquantile"
 
-    def call(
-        input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
-    ) -> Any:
-        x = tensor_of(input)
-        if x._raw.dtype.name not in ("float32", "float64"):
+    def quantile(
+        input: Input,
+        q: Any,
+        dim: Axis | None = None,
+        keepdim: Bool = False,
+        *,
+        interpolation: Interpolation = "linear",
+    ) -> Native:
+        if input._raw.dtype.name not in ("float32", "float64"):
             raise RuntimeError(f"{name}(): the input has another dtype; write x.float()")
-        if 0 in x.shape:
+        if 0 in input.shape:
             raise RuntimeError(f"{name}(): the input has no elements")
-        levels = _levels(q, x, name)
-        if interpolation not in _INTERPOLATIONS:
-            raise RuntimeError(
-                f"{name}(): interpolation is {interpolation}; give one of "
-                f"{', '.join(_INTERPOLATIONS)}"
-            )
-        keep = truth(keepdim)
+        levels = _levels(q, input, name)
         if dim is None:
-            lines, kept = ns.reshape(x, (-1,)), (1,) * x.ndim
+            lines, kept = ns.reshape(input, (-1,)), (1,) * input.ndim
         else:
-            axis = axis_of(dim, x.ndim)
-            lines = ns.moveaxis(x, axis, -1) if x.ndim else ns.reshape(x, (1,))
-            kept = tuple(1 if i == axis else n for i, n in enumerate(x.shape))
+            lines = ns.moveaxis(input, dim, -1) if input.ndim else ns.reshape(input, (1,))
+            kept = tuple(1 if i == dim else n for i, n in enumerate(input.shape))
         y = _at_levels(lines, ns.reshape(levels, (-1,)), interpolation, skip_nan)
         y = ns.moveaxis(y, -1, 0)
-        return ns.reshape(y, (*levels.shape, *(kept if keep else lines.shape[:-1])))
+        return ns.reshape(y, (*levels.shape, *(kept if keepdim else lines.shape[:-1])))
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = "Return the quantiles q, from 0 to 1, of all elements or along an axis."
-    return call
+    quantile.__name__ = quantile.__qualname__ = name
+    quantile.__doc__ = "Return the quantiles q, from 0 to 1, of all elements or along an axis."
+    offered(name, label="SqueezeBackward4")(quantile)
 
 
 def _at_levels(lines: Native, levels: Native, interpolation: str, skip_nan: bool) -> Native:
@@ -290,58 +275,49 @@ def _at_levels(lines: Native, levels: Native, interpolation: str, skip_nan: bool
     return below + (above - below) * share
 
 
-offered("quantile", label="SqueezeBackward4")(_quantile_function("quantile"))
-offered("nanquantile", label="SqueezeBackward4")(_quantile_function("nanquantile"))
+_quantile("quantile")
+_quantile("nanquantile")
 
 
 # -- distinct values -------------------------------------------------------------------------------
 
 
-def _chosen(
-    values: Native, inverse: Any, counts: Any, with_inverse: bool, with_counts: bool
-) -> Any:
-    found = [values]
-    if with_inverse:
-        found.append(wrap_native(np.asarray(inverse, np.int64)))
-    if with_counts:
-        found.append(wrap_native(np.asarray(counts, np.int64)))
+def _chosen(values: Native, inverse: Any, counts: Any) -> Any:
+    found = [
+        values,
+        *(wrap_native(np.asarray(n, np.int64)) for n in (inverse, counts) if n is not None),
+    ]
     return tuple(found) if len(found) > 1 else values
 
 
 @offered("unique", label="Unique2Backward0")
 def unique(
-    input: Any,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    dim: Any = None,
+    input: Ordered,
+    sorted: Bool = True,
+    return_inverse: Bool = False,
+    return_counts: Bool = False,
+    dim: Axis | None = None,
 ) -> Any:
     """Return the distinct elements, or the distinct slices along an axis, in order."""
-    x = tensor_of(input)
-    if kind_of(x) == "c":
-        raise unable("unique", x)
-    if dim is None:
-        flat = ns.reshape(x, (-1,))
-        _, first, inverse, counts = np.unique(_raw(flat), True, True, True, equal_nan=False)
-        values = ns.take(flat, wrap_native(first), axis=0)
-        inverse = inverse.reshape(x.shape)
-    else:
-        axis = axis_of(dim, x.ndim)
-        numbers = _raw(x)
-        _, first, inverse, counts = np.unique(numbers, True, True, True, axis=axis)
-        values = ns.take(x, wrap_native(first), axis=axis)
-        inverse = inverse.reshape(-1)
-    return _chosen(values, inverse, counts, return_inverse, return_counts)
+    x = ns.reshape(input, (-1,)) if dim is None else input
+    _, first, inverse, counts = np.unique(
+        _raw(x), True, True, True, axis=dim, equal_nan=dim is not None
+    )
+    values = ns.take(x, wrap_native(first), axis=dim or 0)
+    inverse = inverse.reshape(input.shape if dim is None else -1)
+    return _chosen(values, inverse if return_inverse else None, counts if return_counts else None)
 
 
 @offered("unique_consecutive")
 def unique_consecutive(
-    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+    input: Input,
+    return_inverse: Bool = False,
+    return_counts: Bool = False,
+    dim: Axis | None = None,
 ) -> Any:
     """Return the elements, or slices along an axis, that differ from the one before."""
-    x = tensor_of(input)
-    axis = 0 if dim is None else axis_of(dim, x.ndim)
-    lines = ns.reshape(x, (-1,)) if dim is None else x
+    axis = dim or 0
+    lines = ns.reshape(input, (-1,)) if dim is None else input
     rows = np.moveaxis(_raw(lines), axis, 0)
     rows = rows.reshape(rows.shape[0], -1)
     begins = np.ones(rows.shape[0], bool)
@@ -350,19 +326,16 @@ def unique_consecutive(
     inverse = np.cumsum(begins) - 1
     counts = np.diff(np.append(first, rows.shape[0]))
     values = ns.take(lines, wrap_native(first), axis=axis)
-    if dim is None:
-        inverse = inverse.reshape(x.shape)
-    return _chosen(values, inverse, counts, return_inverse, return_counts)
+    inverse = inverse.reshape(input.shape) if dim is None else inverse
+    return _chosen(values, inverse if return_inverse else None, counts if return_counts else None)
 
 
 @offered("isin", method=False)
 def isin(
-    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
-) -> Any:
+    elements: Any, test_elements: Any, *, assume_unique: Bool = False, invert: Bool = False
+) -> Native:
     """Return for each element whether it is among some others."""
-    if not isinstance(elements, (Tensor, Native)) and not isinstance(
-        test_elements, (Tensor, Native)
-    ):
+    if not any(isinstance(given, (Tensor, Native)) for given in (elements, test_elements)):
         raise TypeError("isin(): neither elements nor test_elements is a tensor; give one")
     return ns.isin(convert(elements), convert(test_elements), invert=invert)
 
@@ -370,50 +343,39 @@ def isin(
 # -- searching -------------------------------------------------------------------------------------
 
 
-def _side(name: str, right: bool, side: Any) -> str:
-    if side is None:
-        return "right" if right else "left"
-    if side not in ("left", "right"):
-        raise RuntimeError(f"{name}(): side is {side}; give 'left' or 'right'")
-    if side == "left" and right:
-        raise RuntimeError(f"{name}(): side='left' contradicts right=True; give one of them")
-    found: str = side
-    return found
-
-
 def _found(line: Native, numbers: Any, side: Any, small: bool) -> Native:
-    """Return where numbers go in one line that is sorted."""
-    places = ns.searchsorted(constant(line), constant(convert(numbers)), side=side)
-    return astype(places, np.dtype(np.int32 if small else np.int64))
+    """Return the indices at which numbers go into one sorted line."""
+    indices = ns.searchsorted(constant(line), constant(convert(numbers)), side=side)
+    return astype(indices, np.dtype(np.int32 if small else np.int64))
 
 
 @offered("searchsorted", method=False)
 def searchsorted(
-    sorted_sequence: Any,
+    sorted_sequence: Input,
     input: Any,
     *,
-    out_int32: bool = False,
-    right: bool = False,
-    side: Any = None,
-    sorter: Any = None,
-) -> Any:
-    """Return where elements would go in lines that are sorted, each line having its own."""
-    name = "torch.searchsorted"
-    sequence = tensor_of(sorted_sequence, "sorted_sequence")
-    where = _side(name, right, side)
+    out_int32: Bool = False,
+    right: Bool = False,
+    side: Side | None = None,
+    sorter: Input | None = None,
+) -> Native:
+    """Return the indices at which elements go into sorted lines, each line having its own."""
+    if side == "left" and right:
+        raise RuntimeError("searchsorted(): side='left' contradicts right=True; give one of them")
+    sequence = sorted_sequence
     if sorter is not None:
-        places = tensor_of(sorter, "sorter")
-        if places.shape != sequence.shape:
-            raise RuntimeError(f"{name}(): sorter and sequence differ in shape")
-        sequence = taken(constant(sequence), places, sequence.ndim - 1)
+        if sorter.shape != sequence.shape:
+            raise RuntimeError("searchsorted(): sorter and sequence differ in shape")
+        sequence = taken(constant(sequence), sorter, sequence.ndim - 1)
     if not sequence.ndim:
-        raise RuntimeError(f"{name}(): the sequence is a single number; give it one axis at least")
+        raise RuntimeError("searchsorted(): the sequence is a single number; give it an axis")
+    where = side or ("right" if right else "left")
     if sequence.ndim == 1:
         return _found(sequence, input, where, out_int32)
     numbers = convert(input)
     if numbers.shape[:-1] != sequence.shape[:-1]:
         raise RuntimeError(
-            f"{name}(): a sequence of shape {list(sequence.shape)} for values of shape "
+            f"searchsorted(): a sequence of shape {list(sequence.shape)} for values of shape "
             f"{list(numbers.shape)}; give a vector, or one sequence for each row of values"
         )
     lines = ns.reshape(sequence, (-1, sequence.shape[-1]))
@@ -423,155 +385,53 @@ def searchsorted(
 
 
 @offered("bucketize", method=False)
-def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+def bucketize(
+    input: Any, boundaries: Input, *, out_int32: Bool = False, right: Bool = False
+) -> Native:
     """Return the number of the bucket that each element is in."""
-    edges = tensor_of(boundaries, "boundaries")
-    if edges.ndim != 1:
-        raise RuntimeError(f"bucketize: the boundaries have {edges.ndim} axes; give a vector")
-    return _found(edges, input, "right" if right else "left", out_int32)
+    if boundaries.ndim != 1:
+        raise RuntimeError(f"bucketize: the boundaries have {boundaries.ndim} axes; give a vector")
+    return _found(boundaries, input, "right" if right else "left", out_int32)
 
 
 # -- counts ----------------------------------------------------------------------------------------
 
 
 @offered("bincount", differs="weights have a gradient")
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(input: Whole, weights: Input | None = None, minlength: Int = 0) -> Native:
     """Return how often there is each of 0, 1, 2, ..., or the sum of its weights."""
-    x = tensor_of(input)
+    numbers = _raw(input)
     if minlength < 0:
         raise RuntimeError(f"bincount: minlength is {minlength}; give 0 or more")
-    if kind_of(x) not in "iu":
-        raise unable("bincount_cpu", x)
-    numbers = _raw(x)
     if numbers.ndim != 1 or (numbers.size and numbers.min() < 0):
         raise RuntimeError("bincount: give a vector of whole numbers from 0")
     if weights is None:
         return wrap_native(np.bincount(numbers, minlength=minlength).astype(np.int64))
-    weighed = convert(weights)
-    if weighed.shape != x.shape:
+    if weights.shape != input.shape:
         raise RuntimeError("bincount: give one weight for each number")
-    if weighed._raw.dtype.name not in ("float32", "float64"):
-        weighed = astype(weighed, np.dtype(np.float64))
-    return ns.bincount(x, weights=weighed, minlength=minlength)
-
-
-def _limits(numbers: np.ndarray, low: Any, high: Any, widen: float) -> tuple[Any, Any]:
-    """Return the ends of the bins: those of the numbers if none are given."""
-    if low == high and numbers.size:
-        low, high = numbers.min(), numbers.max()
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"the range from {low} to {high} is not finite")
-    return (low - widen, high + widen) if low == high else (low, high)
+    if weights._raw.dtype.name not in ("float32", "float64"):
+        weights = astype(weights, np.dtype(np.float64))
+    return ns.bincount(input, weights=weights, minlength=minlength)
 
 
 @offered("histc")
-def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
+def histc(input: Fractional, bins: Int = 100, min: Number = 0, max: Number = 0) -> Any:
     """Return how many elements are in each of some bins of one width."""
-    x = tensor_of(input)
-    if kind_of(x) != "f":
-        raise unable("histogram_cpu", x)
     if bins <= 0:
         raise RuntimeError(f"histc: bins is {bins}; give 1 or more")
-    values = values_in_line(x._raw)
-    lead = values.shape[: values.ndim - x.ndim]  # of vmaps
+    values = values_in_line(input._raw)
+    lead = values.shape[: values.ndim - input.ndim]  # of vmaps
     counts = [_counts(row, bins, min, max) for row in values.reshape(math.prod(lead), -1)]
-    return out_of_line(np.array(counts, x.dtype).reshape(*lead, bins), lead)
+    return out_of_line(np.array(counts, input.dtype).reshape(*lead, bins), lead)
 
 
-def _counts(numbers: np.ndarray, bins: int, least: Any, most: Any) -> np.ndarray:
-    low, high = _limits(numbers, least, most, 1)
-    if low > high:
-        raise RuntimeError("histc: min exceeds max; swap them")
+def _counts(numbers: np.ndarray, bins: int, low: Any, high: Any) -> np.ndarray:
+    """Return how many numbers are in each bin; without limits, between the least and the most."""
+    if low == high and numbers.size:
+        low, high = numbers.min(), numbers.max()
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        raise RuntimeError(f"histc: the range from {low} to {high}; give finite limits in order")
+    low, high = (low - 1, high + 1) if low == high else (low, high)
     inside = numbers[(numbers >= low) & (numbers <= high)]
-    places = ((inside - low) / (high - low) * bins).astype(np.int64)
-    return np.bincount(np.minimum(places, bins - 1), minlength=bins)
-
-
-def _edges(numbers: np.ndarray, bins: Any, ends: Any, name: str) -> np.ndarray:
-    """Return the ends of the bins along one axis."""
-    if isinstance(bins, (Tensor, Native)):
-        edges = _raw(convert(bins))
-        if edges.ndim != 1:
-            raise RuntimeError(f"{name}: the bins have {edges.ndim} axes; give a vector of edges")
-        return edges
-    if not isinstance(bins, int) or bins <= 0:
-        raise RuntimeError(f"{name}: bins is {bins!r}; give 1 or more")
-    if ends is None:
-        low, high = (numbers.min(), numbers.max()) if numbers.size else (0.0, 1.0)
-    else:
-        low, high = ends
-        if low > high:
-            raise RuntimeError(f"{name}: the range goes from {low} to {high}; swap them")
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    return np.linspace(low, high, bins + 1, dtype=numbers.dtype)
-
-
-def _histogram(
-    rows: np.ndarray, bins: Sequence[Any], ends: Any, weight: Any, density: bool, name: str
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return the weights in each bin of a grid, and its edges."""
-    columns = rows.shape[1]
-    spans = [None] * columns if ends is None else [*zip(ends[::2], ends[1::2], strict=True)]
-    edges = [_edges(rows[:, k], bins[k], spans[k], name) for k in range(columns)]
-    places, inside = [], np.ones(len(rows), bool)
-    for k, line in enumerate(edges):
-        place = np.searchsorted(line, rows[:, k], side="right") - 1
-        place = np.where(rows[:, k] == line[-1], len(line) - 2, place)
-        inside &= (place >= 0) & (place < len(line) - 1)
-        places.append(place)
-    shape = tuple(len(line) - 1 for line in edges)
-    flat = np.ravel_multi_index([p[inside] for p in places], shape)
-    weights = None if weight is None else weight.reshape(-1)[inside]
-    found = np.bincount(flat, weights=weights, minlength=math.prod(shape)).reshape(shape)
-    found = found.astype(rows.dtype)
-    if density:
-        found = found / found.sum()
-        for k, line in enumerate(edges):
-            found = found / np.diff(line).reshape(-1, *[1] * (columns - 1 - k))
-    return found, edges
-
-
-def _weights(weight: Any, shape: tuple[int, ...], x: Native, name: str) -> Any:
-    if weight is None:
-        return None
-    numbers = values_of(weight)
-    if numbers.shape != shape:
-        raise RuntimeError(f"{name}: the weight needs shape {list(shape)}")
-    if numbers.dtype != x.dtype:
-        raise RuntimeError(f"{name}: weight and input have different dtypes; convert one")
-    return numbers
-
-
-@offered("histogram")
-def histogram(
-    input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
-) -> Any:
-    """Return how many elements, or their weights, are in each bin, and the edges of the bins."""
-    x = tensor_of(input)
-    if kind_of(x) != "f":
-        raise unable("histogramdd", x)
-    weighed = _weights(weight, x.shape, x, "torch.histogram")
-    found, edges = _histogram(
-        _raw(x).reshape(-1, 1), [bins], range, weighed, density, "torch.histogram"
-    )
-    return Histogram(wrap_native(found), wrap_native(edges[0]))
-
-
-@offered("histogramdd", method=False)
-def histogramdd(
-    input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False
-) -> Any:
-    """Return how many points are in each cell of a grid, and its edges along each axis."""
-    x = tensor_of(input)
-    if kind_of(x) != "f":
-        raise unable("histogramdd", x)
-    rows = _raw(x).reshape(-1, x.shape[-1])
-    given = [bins] * rows.shape[1] if isinstance(bins, int) else list(bins)
-    if len(given) != rows.shape[1]:
-        raise RuntimeError(
-            f"torch.histogramdd: bins for {len(given)} axes, and points have {rows.shape[1]}"
-        )
-    weighed = _weights(weight, x.shape[:-1], x, "torch.histogramdd")
-    found, edges = _histogram(rows, given, range, weighed, density, "torch.histogramdd")
-    return HistogramDD(wrap_native(found), tuple(wrap_native(line) for line in edges))
+    indices = ((inside - low) / (high - low) * bins).astype(np.int64)
+    return np.bincount(np.minimum(indices, bins - 1), minlength=bins)

@@ -23,6 +23,7 @@ import numpy as np
 from wengert.dialects import quiet
 from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
 from wengert.dialects.torch import memory
+from wengert.dialects.torch.absent import ABSENT
 from wengert.dialects.torch.modes import TRACKING
 from wengert.dialects.torch.tensors import (
     Tensor,
@@ -43,121 +44,6 @@ from wengert.engine.tensor import wrap as wrap_native
 NAMES: dict[str, Any] = {}
 #: What is not as in PyTorch, by name.
 DIFFERENCES: dict[str, str] = {}
-#: What is said of names that are not offered on purpose.
-ABSENT: dict[str, str] = {
-    "save": (
-        "torch.save is not offered; write pickle.dump(model.state_dict(), file), or np.savez with "
-        "x.numpy(): tensors and modules can be pickled"
-    ),
-    "load": "torch.load is not offered; write pickle.load(file), or np.load",
-    "distributions": (
-        "torch.distributions is not offered; write the log-density with torch's functions, and "
-        "draw with torch.randn, torch.rand, torch.poisson and the like"
-    ),
-    "utils.data": (
-        "torch.utils.data is not offered; write `for k in torch.randperm(n).split(batch): x[k]`"
-    ),
-    "distributed": "torch.distributed is not offered: there is one process, on a CPU",
-    "multiprocessing": "torch.multiprocessing is not offered; write `import multiprocessing`",
-    "autocast": "torch.autocast is not offered: there is one device, and dtypes are what x.to says",
-    "amp": "torch.amp is not offered: there is one device, and dtypes are what x.to says",
-    "bfloat16": "torch.bfloat16 is not offered, since NumPy has no such dtype; write torch.float32",
-    "cuda.amp": "torch.cuda.amp is not offered: there is one device, the CPU",
-    "sparse_coo_tensor": "torch.sparse_coo_tensor is not offered; tensors are dense",
-    "sparse_csr_tensor": "torch.sparse_csr_tensor is not offered; tensors are dense",
-    "sparse": "torch.sparse is not offered; tensors are dense. Wengert has wengert.sparse",
-    "quantization": "torch.quantization is not offered: tensors are of floating or whole numbers",
-    "onnx": "torch.onnx is not offered: there are no models to export",
-    "hub": "torch.hub is not offered: there are no models to fetch",
-    "fx": "torch.fx is not offered: there is no compiler",
-    "export": "torch.export is not offered: there is no compiler",
-    "profiler": "torch.profiler is not offered; write `import cProfile`",
-    "optim.SparseAdam": "torch.optim.SparseAdam is not offered: tensors are dense; write Adam",
-    "optim.Muon": "torch.optim.Muon is not offered: it needs bfloat16; write torch.optim.AdamW",
-    **{
-        f"nn.{name}": (
-            f"torch.nn.{name} is not offered; write the recurrence as a loop over nn.Linear layers"
-        )
-        for name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell", "RNNBase")
-    },
-    **{
-        f"nn.{name}": (
-            f"torch.nn.{name} is not offered; write attention with nn.Linear and "
-            "nn.functional.scaled_dot_product_attention"
-        )
-        for name in (
-            "MultiheadAttention",
-            "Transformer",
-            "TransformerEncoder",
-            "TransformerDecoder",
-            "TransformerEncoderLayer",
-            "TransformerDecoderLayer",
-        )
-    },
-    **{
-        f"nn.{name}": (
-            f"torch.nn.{name} is not offered; write nn.AdaptiveMaxPool2d, which draws nothing"
-        )
-        for name in ("FractionalMaxPool2d", "FractionalMaxPool3d")
-    },
-    "nn.CTCLoss": "torch.nn.CTCLoss is not offered; write the sum over alignments in log-space",
-    "nn.AdaptiveLogSoftmaxWithLoss": (
-        "torch.nn.AdaptiveLogSoftmaxWithLoss is not offered; write nn.Linear and "
-        "nn.CrossEntropyLoss"
-    ),
-    "nn.DataParallel": "torch.nn.DataParallel is not offered: there is one device; call the module",
-    **{
-        f"special.{name}": (
-            f"torch.special.{name} is not offered: it has no derivative; write "
-            f"scipy.special.{values}(n, x.numpy())"
-        )
-        for name, values in {
-            "chebyshev_polynomial_t": "eval_chebyt",
-            "chebyshev_polynomial_u": "eval_chebyu",
-            "hermite_polynomial_h": "eval_hermite",
-            "hermite_polynomial_he": "eval_hermitenorm",
-            "laguerre_polynomial_l": "eval_laguerre",
-            "legendre_polynomial_p": "eval_legendre",
-            "shifted_chebyshev_polynomial_t": "eval_sh_chebyt",
-            "shifted_chebyshev_polynomial_u": "eval_sh_chebyu",
-        }.items()
-    },
-    **{
-        f"special.{prefix}chebyshev_polynomial_{kind}": (
-            f"torch.special.{prefix}chebyshev_polynomial_{kind} is not offered: it has no "
-            "derivative; write its recurrence `p, q = 2 * x * p - q, p`"
-        )
-        for prefix in ("", "shifted_")
-        for kind in "vw"
-    },
-    "library": "torch.library is not offered; declare operations with torch.autograd.Function",
-}
-ABSENT |= {
-    name: f"{name.replace('Tensor.', 'x.') if '.' in name else f'torch.{name}'} is not offered: it "
-    f"has no derivative; write {instead}"
-    for name, instead in {
-        "range": "torch.arange(start, end + step, step)",
-        "frombuffer": "torch.from_numpy(np.frombuffer(buffer, dtype))",
-        "scalar_tensor": "torch.tensor(x)",
-        "empty_strided": "torch.empty(shape).permute(order)",
-        "empty_permuted": "torch.empty(shape).permute(order)",
-        "unravel_index": "np.unravel_index(x.numpy(), shape)",
-        "set_default_tensor_type": "torch.set_default_dtype(dtype)",
-        "UntypedStorage": "x.untyped_storage()",
-        "is_storage": "isinstance",
-        "Tensor.new_empty_strided": "x.new_empty(shape).permute(order)",
-        "Tensor.apply_": "x.copy_(torch.tensor([f(v) for v in x.tolist()]))",
-        "Tensor.map_": "x.copy_(f(x, y))",
-        "Tensor.set_": "x.data = y",
-        "Tensor.resize_": "x.reshape(shape), or torch.empty(shape)",
-        "Tensor.resize_as_": "x.reshape(y.shape), or torch.empty(y.shape)",
-        "Tensor.dim_order": "x.stride()",
-        "Tensor.is_set_to": "x.data_ptr() == y.data_ptr() and x.stride() == y.stride()",
-        "Tensor.cauchy_": "x.uniform_().sub_(0.5).mul_(torch.pi).tan_()",
-        "Tensor.log_normal_": "x.normal_(mean, std).exp_()",
-        "Tensor.geometric_": "x.uniform_().log_().div_(math.log1p(-p)).ceil_()",
-    }.items()
-}
 _HERE = "wengert.dialects.torch"
 #: The modules that offer names, and those that do so once a name of theirs is looked up.
 PARTS = tuple(
@@ -180,6 +66,7 @@ PARTS = tuple(
         "gathering",
         "masks",
         "reductions",
+        "norms",
         "cumulative",
         "sorting",
         "products",
@@ -189,7 +76,6 @@ PARTS = tuple(
 )
 LATE: dict[str, tuple[str, ...]] = {
     "special": (f"{_HERE}.special",),
-    "signal": (f"{_HERE}.windows",),
     "autograd.functional": (f"{_HERE}.autograd_functional",),
     "autograd.gradcheck": (f"{_HERE}.checks",),
     "autograd.forward_ad": (f"{_HERE}.forward_ad",),
@@ -307,12 +193,15 @@ def _words(name: str, error: Exception) -> str:
 
 
 class _LinAlgError(RuntimeError):
-    """What PyTorch raises where a matrix has no inverse or factor: torch.linalg.LinAlgError."""
+    """What PyTorch raises where a matrix has no inverse or factor."""
+
+
+LinAlgError = _LinAlgError
 
 
 def _class_for(error: Exception) -> type[RuntimeError]:
     """Return PyTorch's class for an error of an operation."""
-    return _LinAlgError if isinstance(error, np.linalg.LinAlgError) else RuntimeError
+    return LinAlgError if isinstance(error, np.linalg.LinAlgError) else RuntimeError
 
 
 def _is_passed(error: Exception, raises: tuple[type[Exception], ...]) -> bool:
@@ -357,7 +246,7 @@ DIALECT = Dialect(
     by_name=True,
     store=store,
     aliases={
-        "axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other",
+        "axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other", "input": "A",
         "split_size": "split_size_or_sections", "split_sizes": "split_size_or_sections",
         "indices": "indices_or_sections", "sections": "indices_or_sections", "from": "from_",
     },

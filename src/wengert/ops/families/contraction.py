@@ -6,21 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
-from wengert.engine.cotangents import (
-    Block,
-    Region,
-    cut,
-    unbroadcast_block,
-)
+from wengert.engine.cotangents import Block, Region, cut, unbroadcast_block
 from wengert.engine.node import Node
 from wengert.engine.op import Op
-from wengert.ops.families.declare import (
-    Rule,
-    Tests,
-    by_name,
-    declared,
-    run,
-)
+from wengert.engine.tensor import Tensor
+from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, run
 
 
 class Contraction(Op):
@@ -101,7 +91,7 @@ def contraction(
     summed: Callable[..., int] | None = None,
     takes_rows: bool = False,
     **tests: Unpack[Tests],
-) -> Callable[..., Any]:
+) -> Operation[Tensor]:
     """Declare sums of products, by a transpose for each operand, which reads `shapes`.
 
     ``regions(region of the result, shapes, **params)`` is the part of each operand it uses;

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
-from typing import Any, TypedDict
+from typing import Any, Protocol, TypedDict, TypeVar
 
 import numpy as np
 
@@ -17,10 +17,23 @@ from wengert.engine.fastpath import caller
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
+from wengert.ops.families.docs import DOCS
 
 Rule = Callable[..., Any]
+Result = TypeVar("Result", covariant=True)
+Function = TypeVar("Function", bound=Callable[..., Any])
 Domain = tuple[float, float]
 ANYWHERE: Domain = (-2.0, 2.0)
+
+
+class Operation(Protocol[Result]):
+    """What users call for an operation: arrays by position, parameters by keyword."""
+
+    op: Any
+    __name__: str
+
+    def __call__(self, *arrays: Any, **params: Any) -> Result:
+        """Return the operation's result, recorded if a tape watches an array."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +58,8 @@ class Tests(TypedDict, total=False):
     domain: Domain | Sequence[Domain]
     #: letters of the kinds of numbers it takes: f(loat), c(omplex), i(nteger), b(ool)
     kinds: str
-    #: the same function of NumPy arrays, where NumPy has none of its name
+    #: the same function of NumPy arrays, where NumPy has none of its name: a line at most, longer
+    #: ones are in tests/ops/references.py
     reference: Callable[..., Any] | None
     #: makes arrays that it takes (positive definite, sorted) of NumPy arrays of the domain
     inputs: Callable[..., Sequence[Any]] | None
@@ -78,15 +92,13 @@ class Entry:
     rounding: float = 1.0
 
 
-_WORDS = {"elementwise": "each element, or of each pair of elements", "zero": "each element"}
 #: Every operation by name, in the order of declaration.
 REGISTRY: dict[str, Entry] = {}
 
 
-def register(
-    function: Callable[..., Any], op: Op | None, name: str, family: str, tests: Tests
-) -> Callable[..., Any]:
+def register(function: Any, op: Op | None, name: str, family: str, tests: Tests) -> Any:
     """Return a function that is now in the registry, with its name and a docstring."""
+    name = name or function.__name__
     if name in REGISTRY:
         raise RuleError(f"{name}: declared twice")
     samples = tests.pop("samples", ())
@@ -97,20 +109,27 @@ def register(
     count = max(len(s.shapes) for s in samples)
     domain: Any = tests.pop("domain", ANYWHERE)
     domains = [domain] * count if isinstance(domain[0], (int, float)) else domain
-    doc = tests.pop("doc", None)
+    doc = tests.pop("doc", None) or DOCS.get(name)
     REGISTRY[name] = Entry(name, family, function, op, samples, domains, **tests)  # type: ignore[misc]
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
-    if doc or not function.__doc__:
-        function.__doc__ = doc or f"Return {name} of {_WORDS.get(family, 'the arguments')}."
-    function.op = op  # type: ignore[attr-defined]
+    function.__doc__ = doc or (function.__doc__ if op is None else None)
+    function.op = op
     return function
 
 
-def declared(op: Op, tests: Tests) -> Callable[..., Any]:
+def documented(function: Function, name: str) -> Function:
+    """Return a function with the name and the docstring that it has in the namespace."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = DOCS[name]
+    return function
+
+
+def declared(op: Op, tests: Tests) -> Operation[Any]:
     """Return what users call for an operation that is now in the registry."""
     if "batch" in tests:
         op.batch = partial(tests.pop("batch"), op)
-    return register(caller_of(op), op, op.name, op.family, tests)
+    function: Operation[Any] = register(caller_of(op), op, op.name, op.family, tests)
+    return function
 
 
 def by_name(name: str) -> Callable[..., Any]:

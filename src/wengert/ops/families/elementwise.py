@@ -10,28 +10,13 @@ import numpy as np
 from numpy import ndarray
 
 from wengert import backends
-from wengert.engine.cotangents import (
-    Block,
-    Region,
-    add,
-    cut,
-    sizes,
-    unbroadcast_block,
-    whole,
-)
+from wengert.engine.cotangents import Block, Region, add, cut, sizes, unbroadcast_block, whole
 from wengert.engine.node import Edge, Node
 from wengert.engine.op import Grouping, Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching
-from wengert.ops.families.declare import (
-    Rule,
-    Tests,
-    by_name,
-    declared,
-    numpy_or,
-    sample,
-)
+from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, numpy_or, sample
 from wengert.ops.families.structure import repeated, zeros_kept
 
 
@@ -207,7 +192,7 @@ def elementwise(
     transposed: bool = False,
     chosen: Sequence[Rule | None] = (),
     **tests: Unpack[Tests],
-) -> Callable[..., Any]:
+) -> Operation[Tensor]:
     """Declare a function of each element, by rules ``(xp, g, ...) -> g * partial``.
 
     `numpy` is a function of NumPy's that has its values, where `compute` is for other libraries.
@@ -261,7 +246,7 @@ def zero(
     numpy: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
     **tests: Unpack[Tests],
-) -> Callable[..., Any]:
+) -> Operation[Tensor]:
     """Declare a function whose derivative is zero, so that nothing is recorded."""
     op = Zero(name, args, compute or by_name(name), [None] * len(args), params)
     set_numpy_function(op, compute, numpy)

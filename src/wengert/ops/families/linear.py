@@ -11,23 +11,12 @@ from typing import Any, Unpack
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import (
-    Block,
-    Region,
-    sizes,
-    slices,
-    whole,
-)
+from wengert.engine.cotangents import Block, Region, sizes, slices, whole
 from wengert.engine.errors import RuleError
 from wengert.engine.node import Node
 from wengert.engine.op import Op
-from wengert.ops.families.declare import (
-    Rule,
-    Tests,
-    by_name,
-    declared,
-    run,
-)
+from wengert.engine.tensor import Tensor
+from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, run
 
 
 class Linear(Op):
@@ -109,7 +98,7 @@ def linear(
     takes_rows: bool = False,
     moves: bool = False,
     **tests: Unpack[Tests],
-) -> Callable[..., Any]:
+) -> Operation[Tensor]:
     """Declare a linear operation by itself and its transpose.
 
     `block`, if given, takes a Block in place of g, reads what `transpose` reads, and
@@ -205,7 +194,7 @@ def position_map(
     reached: Callable[..., Any] | None = None,
     takes_rows: bool = False,
     **tests: Unpack[Tests],
-) -> Callable[..., Any]:
+) -> Operation[Tensor]:
     """Declare an operation that only moves, repeats or drops elements; see `linear`."""
     rule: Any = transpose
     if transpose is None:

@@ -9,23 +9,12 @@ from typing import Any, Unpack
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import (
-    Block,
-    Region,
-    part_of,
-    sizes,
-    whole,
-)
+from wengert.engine.cotangents import Block, Region, part_of, sizes, whole
 from wengert.engine.node import Edge, Node
 from wengert.engine.op import Grouping, Op
+from wengert.engine.tensor import Tensor
 from wengert.ops import batching
-from wengert.ops.families.declare import (
-    Rule,
-    Tests,
-    by_name,
-    declared,
-    sample,
-)
+from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, sample
 from wengert.ops.families.structure import reduced, repeated, zeros_kept
 
 
@@ -162,7 +151,7 @@ def reduction(
     compute: Callable[..., Any] | None = None,
     params: Sequence[str] = ("axis", "keepdims"),
     **tests: Unpack[Tests],
-) -> Callable[..., Any]:
+) -> Operation[Tensor]:
     """Declare a reduction over the tuple `axis`, by a rule ``(xp, g, ...) -> g * partial``."""
     op = Reduction(name, ("x",), compute or by_name(name), [rule], params)
     tests.setdefault("samples", _REDUCED)
@@ -239,7 +228,7 @@ def linewise(
     compute: Callable[..., Any] | None = None,
     params: Sequence[str] = (),
     **tests: Unpack[Tests],
-) -> Callable[..., Any]:
+) -> Operation[Tensor]:
     """Declare a function of each line along the tuple `axis`, by a rule for all lines.
 
     The rule works on any number of lines. It reads the parameter `axis`; without one, lines are

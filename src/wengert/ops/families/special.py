@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
-from wengert.engine.cotangents import (
-    Block,
-)
+from wengert.engine.cotangents import Block
 from wengert.engine.errors import RuleError
 from wengert.engine.node import Edge, Node
 from wengert.engine.op import Op
 from wengert.ops.families.declare import (
+    Function,
+    Operation,
     Rule,
     Tests,
     by_name,
@@ -31,7 +31,7 @@ def special(
     block: Callable[..., Any] | None = None,
     linear: bool = False,
     **tests: Unpack[Tests],
-) -> Callable[..., Any]:
+) -> Operation[Any]:
     """Declare an operation with rules of its own; `block` as in `Op.pull_block`.
 
     `linear` says that the result is linear in each argument while the others do not change.
@@ -95,7 +95,7 @@ def joint(
     params: Sequence[str] = (),
     lines: bool = False,
     **tests: Unpack[Tests],
-) -> Callable[..., Any]:
+) -> Operation[Any]:
     """Declare an operation by one rule ``(xp, g, ...) -> (cotangent of each argument)``.
 
     `lines` says that the first argument goes as in `linewise`.
@@ -105,15 +105,14 @@ def joint(
     return declared(op, tests)
 
 
-def composite(
-    name: str = "", **tests: Unpack[Tests]
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def composite(name: str = "", **tests: Unpack[Tests]) -> Callable[[Function], Function]:
     """Declare a function whose body is other operations; it needs no rule, only tests.
 
     `name` is its name in the registry, such as "linalg.trace", if it is not in the main namespace.
     """
 
-    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        return register(function, None, name or function.__name__, "composite", tests)
+    def declare(function: Function) -> Function:
+        composed: Function = register(function, None, name, "composite", tests)
+        return composed
 
     return declare

@@ -8,11 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.engine.cotangents import (
-    Block,
-    Region,
-    sizes,
-)
+from wengert.engine.cotangents import Block, Region, sizes
 
 
 def repeated(shape: tuple[int, ...], to: tuple[int, ...]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Convolutions, and the geometry of windows that pooling shares.
+"""Convolutions.
 
 All of them are one sum with a factor missing: over z[n, o, p] * w[o, c, k] * x[n, c, i], where
 ``i = p * stride + k * dilation - offset`` along each spatial axis. `convolve` has x and w and gives
@@ -10,13 +10,11 @@ that follows from the line above.
 from __future__ import annotations
 
 import math
-import operator
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from wengert import backends
+from wengert.backends.numpy_windows import Geometry
 from wengert.engine.cotangents import Block, Region, slices
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.examples import one_by_one
@@ -24,7 +22,27 @@ from wengert.engine.node import Node
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching, elementwise, shapes
+from wengert.ops.checks import misfit
 from wengert.ops.families import Contraction, Rule, Sample, declared, sample
+from wengert.ops.neural.windows import (
+    Ints,
+    Rank,
+    ascending,
+    ascending_region,
+    batched,
+    by_rank,
+    cut_geometry,
+    filled,
+    fitting_windows,
+    geometry_of,
+    hull,
+    moved,
+    pairs_per_axis,
+    per_axis,
+    seeing,
+    seen,
+    unbatched,
+)
 
 __all__ = [
     "conv1d",
@@ -34,80 +52,6 @@ __all__ = [
     "conv_transpose2d",
     "conv_transpose3d",
 ]
-
-Ints = tuple[int, ...]
-
-# -- windows ----------------------------------------------------------------------------------
-
-
-def _moved(r: range, by: int) -> range:
-    return range(r.start + by, r.stop + by, r.step)
-
-
-def ascending(xp: Any, g: Block) -> tuple[Any, Region]:
-    """Return the values and the region of a Block, with no range that runs backward."""
-    backward = tuple(a for a, r in enumerate(g.region) if r.step < 0)
-    if not backward:
-        return g.values, g.region
-    region = tuple(r[::-1] if r.step < 0 else r for r in g.region)
-    return xp.flip(g.values, axis=backward), region
-
-
-def filled(xp: Any, values: Any, region: Region, hull: Region) -> Any:
-    """Return values on a region as those around it, with 0 where there were none.
-
-    Each range of `hull` is that of the region, or one without steps around it.
-    """
-    if region == hull:
-        return values
-    moved = tuple(
-        range(len(r)) if r == h else _moved(r, -h.start) for r, h in zip(region, hull, strict=True)
-    )
-    return Block(tuple(map(len, hull)), moved, values).todense(xp)
-
-
-def hull(r: range) -> range:
-    """Return the smallest range without steps around one that ascends."""
-    return range(r[0], r[-1] + 1) if r else r
-
-
-def seen(places: range, taps: range, length: int, stride: int, offset: int, dilation: int) -> range:
-    """Return the positions, of `length`, around all that some taps read at some places."""
-    if not places or not taps:
-        return range(0)
-    first = places[0] * stride + taps[0] * dilation - offset
-    last = places[-1] * stride + taps[-1] * dilation - offset
-    return range(max(0, first), max(0, min(length, last + 1)))
-
-
-def seeing(
-    positions: range, taps: range, count: int, stride: int, offset: int, dilation: int
-) -> range:
-    """Return the places, of `count`, around all whose taps read some positions."""
-    if not positions or not taps:
-        return range(0)
-    first = -((taps[-1] * dilation - offset - positions[0]) // stride)
-    last = (positions[-1] + offset - taps[0] * dilation) // stride
-    return range(max(0, first), max(0, min(count, last + 1)))
-
-
-def cut_geometry(
-    places: Region, taps: Region, positions: Region, stride: Ints, offset: Ints, dilation: Ints
-) -> dict[str, Ints]:
-    """Return stride, offset and dilation for parts of arrays, whose counts begin at 0."""
-    axes = range(len(stride))
-    return {
-        "stride": tuple(stride[a] * places[a].step for a in axes),
-        "offset": tuple(
-            offset[a]
-            + positions[a].start
-            - places[a].start * stride[a]
-            - taps[a].start * dilation[a]
-            for a in axes
-        ),
-        "dilation": tuple(dilation[a] * taps[a].step for a in axes),
-    }
-
 
 # -- the three operations ---------------------------------------------------------------------
 
@@ -129,28 +73,27 @@ def _channels(
         x = own
     else:
         z = own
-        x = _moved(region[1], first * inputs) if role == "w" else x
-    return x, z, _moved(x, -first * inputs), 1
+        x = moved(region[1], first * inputs) if role == "w" else x
+    return x, z, moved(x, -first * inputs), 1
 
 
 def _parts(
-    role: str, region: Region, lengths: dict[str, Ints], stride: Ints, offset: Ints, dilation: Ints,
-    groups: int,
-) -> tuple[dict[str, Region], int]:  # fmt: skip
+    role: str, region: Region, lengths: dict[str, Ints], geometry: Geometry, groups: int
+) -> tuple[dict[str, Region], int]:
     """Return what parts of x, w and z a part of one of them has to do with, and their groups."""
     x, z, columns, touched = _channels(
         role, region, lengths["x"][1] // groups, lengths["z"][1] // groups
     )
     batch = range(lengths["x"][0]) if role == "w" else region[0]
     spatial: list[tuple[range, range, range]] = []
-    for a, geometry in enumerate(zip(stride, offset, dilation, strict=True), 2):
+    for a, here in enumerate(zip(*geometry, strict=True), 2):
         places, taps, length = range(lengths["z"][a]), range(lengths["w"][a]), lengths["x"][a]
         if role == "x":
             positions = hull(region[a])
-            places = seeing(positions, taps, len(places), *geometry)
+            places = seeing(positions, taps, len(places), *here)
         else:
             places, taps = (region[a], taps) if role == "z" else (places, region[a])
-            positions = seen(places, taps, length, *geometry) if places else range(0)
+            positions = seen(places, taps, length, *here) if places else range(0)
         spatial.append((positions, taps, places))
     by_role = zip(*spatial, strict=True)
     lead = {"x": (batch, x), "w": (z, columns), "z": (batch, z)}
@@ -182,35 +125,35 @@ class Convolution(Contraction):
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
         """Return the rule's answer on the parts of x, w and z that the Block has to do with."""
-        wanted = self.args[argument]
-        if wanted == "bias":
+        if self.args[argument] == "bias":
             total = self.pull_array(xp, g.values, node, argument, values)
             return Block(parent.shape, (g.region[1],), total)
-        known = dict(zip(self.reads[argument] or (), values, strict=True))
-        (other,) = {"x", "w", "z"} - {self.result, wanted}
-        geometry = {name: known[name] for name in ("stride", "offset", "dilation")}
+        wanted, other, known = self._roles(argument, values)
         part, region = ascending(xp, g)
         parts, groups = self._related(self.result, region, node, parent, argument, values)
         if not all(map(all, (map(len, r) for r in parts.values()))):
             return None  # all that it has to do with is padding
         part = filled(xp, part, region, parts[self.result])
-        known |= cut_geometry(parts["z"][2:], parts["w"][2:], parts["x"][2:], **geometry)
-        known["groups"] = groups
+        z, w, x = (parts[role][2:] for role in "zwx")
+        known |= {"geometry": cut_geometry(z, w, x, known["geometry"]), "groups": groups}
         known[other] = known[other][slices(parts[other])]
         known[f"{wanted}_shape"] = tuple(map(len, parts[wanted]))
         answer = self.pull_array(xp, part, node, argument, tuple(known.values()))
         return Block(parent.shape, parts[wanted], answer)
 
+    def _roles(self, argument: int, values: Any) -> tuple[str, str, dict[str, Any]]:
+        """Return the role of an argument, that of the other one, and what the rule reads."""
+        wanted = self.args[argument]
+        (other,) = {"x", "w", "z"} - {self.result, wanted}
+        return wanted, other, dict(zip(self.reads[argument] or (), values, strict=True))
+
     def _related(
         self, role: str, region: Region, node: Node, parent: Node, argument: int, values: Any
     ) -> tuple[dict[str, Region], int]:
         """Return the parts that a part of the result, or of the argument, has to do with."""
-        wanted = self.args[argument]
-        known = dict(zip(self.reads[argument] or (), values, strict=True))
-        (other,) = {"x", "w", "z"} - {self.result, wanted}
+        wanted, other, known = self._roles(argument, values)
         lengths = {self.result: node.shape, wanted: parent.shape, other: tuple(known[other].shape)}
-        geometry = {name: known[name] for name in ("stride", "offset", "dilation", "groups")}
-        return _parts(role, region, lengths, **geometry)
+        return _parts(role, region, lengths, known["geometry"], known["groups"])
 
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return the part of an argument that a part of the result has to do with."""
@@ -218,7 +161,7 @@ class Convolution(Contraction):
             return (region[1],)
         if not all(map(len, region)):
             return tuple(range(0) for _ in parent.shape)
-        region = tuple(r[::-1] if r.step < 0 else r for r in region)
+        region = ascending_region(region)
         parts, _ = self._related(self.result, region, node, parent, argument, values)
         return parts[self.args[argument]]
 
@@ -263,10 +206,9 @@ class Convolution(Contraction):
         """Return the number of terms of the sum over z, w and x that have to do with a part."""
         if self.args[argument] == "bias" or not all(map(len, region)):
             return math.prod(map(len, region))
-        sides = {self.result: region, self.args[argument]: part}
-        known = dict(zip(self.reads[argument] or (), values, strict=True))
-        (other,) = {"x", "w", "z"} - set(sides)
-        sides[other] = tuple(map(range, known[other].shape))
+        wanted, other, known = self._roles(argument, values)
+        whole = tuple(map(range, known[other].shape))
+        sides = {self.result: region, wanted: part, other: whole}
         return math.prod(map(len, (*sides["z"], *sides["w"][1:])))
 
 
@@ -275,14 +217,11 @@ def _conj(xp: Any, x: Any) -> Any:
 
 
 def _factor(
-    name: str, xp: Any, a: Any, b: Any, shape: Ints, stride: Ints, offset: Ints, dilation: Ints,
-    groups: int,
-) -> Any:  # fmt: skip
+    name: str, xp: Any, a: Any, b: Any, shape: Ints, geometry: Geometry, groups: int
+) -> Any:
     """Return one of the three operations of a and b, whose result has a shape."""
     compute = getattr(xp.nn, name)
-    return compute(
-        a, b, size=tuple(shape[2:]), stride=stride, offset=offset, dilation=dilation, groups=groups
-    )
+    return compute(a, b, size=tuple(shape[2:]), geometry=geometry, groups=groups)
 
 
 _to_z = partial(_factor, "convolve")  # of x and w
@@ -290,53 +229,19 @@ _to_x = partial(_factor, "convolve_input")  # of z and w
 _to_w = partial(_factor, "convolve_weight")  # of x and z
 
 
-def _by_definition(
-    role: str, a: Any, b: Any, size: Ints, stride: Ints, offset: Ints, dilation: Ints, groups: int
-) -> Any:
-    """Return the missing factor of the sum over z * w * x, term by term, to compare with."""
-    dtype = np.result_type(a, b)
-    count = len(size)
-    if role == "z":
-        x, w, z = a, b, np.zeros((a.shape[0], b.shape[0], *size), dtype)
-    elif role == "x":
-        z, w, x = a, b, np.zeros((a.shape[0], b.shape[1] * groups, *size), dtype)
-    else:
-        x, z, w = a, b, np.zeros((b.shape[1], a.shape[1] // groups, *size), dtype)
-    inputs, outputs = w.shape[1], w.shape[0] // groups
-    for p in np.ndindex(*z.shape[2:]):
-        for k in np.ndindex(*w.shape[2:]):
-            i = tuple(p[a] * stride[a] + k[a] * dilation[a] - offset[a] for a in range(count))
-            if not all(0 <= n < length for n, length in zip(i, x.shape[2:], strict=True)):
-                continue
-            for group in range(groups):
-                c = slice(group * inputs, (group + 1) * inputs)
-                o = slice(group * outputs, (group + 1) * outputs)
-                if role == "z":
-                    z[(slice(None), o, *p)] += x[(slice(None), c, *i)] @ w[(o, slice(None), *k)].T
-                elif role == "x":
-                    x[(slice(None), c, *i)] += z[(slice(None), o, *p)] @ w[(o, slice(None), *k)]
-                else:
-                    w[(o, slice(None), *k)] += z[(slice(None), o, *p)].T @ x[(slice(None), c, *i)]
-    return dtype.type(1) * {"x": x, "w": w, "z": z}[role]
-
-
 def _convolution(
     name: str, result: str, args: tuple[str, ...], *rules: Rule, samples: list[Sample]
 ) -> Any:
-    def reference(a: Any, b: Any, bias: Any = None, **params: Any) -> Any:
-        total = _by_definition(result, a, b, **params)
-        return total if bias is None else total + bias.reshape(-1, *(1 for _ in params["size"]))
-
     op = Convolution(
         name,
         args,
         lambda xp, *arrays, **params: getattr(xp.nn, kernel)(*arrays, **params),
         rules,
-        ("size", "stride", "offset", "dilation", "groups"),
+        ("size", "geometry", "groups"),
     )
     kernel = {"z": "convolve", "x": "convolve_input", "w": "convolve_weight"}[result]
     op.result = result
-    return declared(op, {"samples": samples, "reference": reference})
+    return declared(op, {"samples": samples})
 
 
 def _sample(
@@ -345,24 +250,22 @@ def _sample(
     def each(value: Any) -> Ints:
         return value if isinstance(value, tuple) else (value,) * len(size)
 
-    return sample(
-        *arrays,
-        size=size,
-        stride=each(stride),
-        offset=each(offset),
-        dilation=each(dilation),
-        groups=groups,
-    )
+    geometry = Geometry(each(stride), each(offset), each(dilation))
+    return sample(*arrays, size=size, geometry=geometry, groups=groups)
+
+
+def _x_rule(xp: Any, g: Any, w: Any, x_shape: Ints, geometry: Geometry, groups: int) -> Any:
+    return _to_x(xp, g, _conj(xp, w), x_shape, geometry, groups)
+
+
+def _w_rule(xp: Any, g: Any, x: Any, w_shape: Ints, geometry: Geometry, groups: int) -> Any:
+    return _to_w(xp, _conj(xp, x), g, w_shape, geometry, groups)
 
 
 convolve = _convolution(
     "nn.convolve", "z", ("x", "w"),
-    lambda xp, g, w, x_shape, stride, offset, dilation, groups: (
-        _to_x(xp, g, _conj(xp, w), x_shape, stride, offset, dilation, groups)
-    ),
-    lambda xp, g, x, w_shape, stride, offset, dilation, groups: (
-        _to_w(xp, _conj(xp, x), g, w_shape, stride, offset, dilation, groups)
-    ),
+    _x_rule,
+    _w_rule,
     samples=[
         _sample((2, 2, 4, 3), (3, 2, 2, 3), size=(3, 2), offset=(0, 1)),
         _sample((1, 4, 5), (4, 2, 2), size=(3,), stride=2, offset=1, groups=2),
@@ -377,11 +280,11 @@ convolve = _convolution(
 )  # fmt: skip
 convolve_input = _convolution(
     "nn.convolve_input", "x", ("z", "w"),
-    lambda xp, g, w, z_shape, stride, offset, dilation, groups: (
-        _to_z(xp, g, _conj(xp, w), z_shape, stride, offset, dilation, groups)
+    lambda xp, g, w, z_shape, geometry, groups: (
+        _to_z(xp, g, _conj(xp, w), z_shape, geometry, groups)
     ),
-    lambda xp, g, z, w_shape, stride, offset, dilation, groups: (
-        _to_w(xp, g, _conj(xp, z), w_shape, stride, offset, dilation, groups)
+    lambda xp, g, z, w_shape, geometry, groups: (
+        _to_w(xp, g, _conj(xp, z), w_shape, geometry, groups)
     ),
     samples=[
         _sample((2, 3, 3, 2), (3, 2, 2, 3), size=(4, 3), offset=(0, 1)),
@@ -394,11 +297,11 @@ convolve_input = _convolution(
 )  # fmt: skip
 convolve_weight = _convolution(
     "nn.convolve_weight", "w", ("x", "z"),
-    lambda xp, g, z, x_shape, stride, offset, dilation, groups: (
-        _to_x(xp, _conj(xp, z), g, x_shape, stride, offset, dilation, groups)
+    lambda xp, g, z, x_shape, geometry, groups: (
+        _to_x(xp, _conj(xp, z), g, x_shape, geometry, groups)
     ),
-    lambda xp, g, x, z_shape, stride, offset, dilation, groups: (
-        _to_z(xp, _conj(xp, x), g, z_shape, stride, offset, dilation, groups)
+    lambda xp, g, x, z_shape, geometry, groups: (
+        _to_z(xp, _conj(xp, x), g, z_shape, geometry, groups)
     ),
     samples=[
         _sample((2, 2, 4, 3), (2, 3, 3, 2), size=(2, 3), offset=(0, 1)),
@@ -410,12 +313,8 @@ convolve_weight = _convolution(
 )  # fmt: skip
 convolve_biased = _convolution(
     "nn.convolve_biased", "z", ("x", "w", "bias"),
-    lambda xp, g, w, x_shape, stride, offset, dilation, groups: (
-        _to_x(xp, g, _conj(xp, w), x_shape, stride, offset, dilation, groups)
-    ),
-    lambda xp, g, x, w_shape, stride, offset, dilation, groups: (
-        _to_w(xp, _conj(xp, x), g, w_shape, stride, offset, dilation, groups)
-    ),
+    _x_rule,
+    _w_rule,
     lambda xp, g: xp.sum(g, axis=(0, *range(2, len(g.shape)))),
     samples=[
         _sample((2, 2, 4, 3), (3, 2, 2, 3), (3,), size=(3, 2), offset=(0, 1)),
@@ -429,84 +328,6 @@ convolve_biased = _convolution(
 # -- what users call --------------------------------------------------------------------------
 
 
-def per_axis(value: Any, count: int, name: str, what: str, least: int) -> Ints:
-    """Return a number, or one for each of `count` axes, as a tuple of such."""
-    given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    try:
-        numbers = tuple(operator.index(n) for n in given)
-    except TypeError as error:
-        raise TypeError(f"{name}: {what} is {value!r}; expected integers") from error
-    if len(numbers) not in (1, count):
-        raise ValueError(f"{name}: {what} is {value!r}; expected a number, or {count} of them")
-    if min(numbers) < least:
-        raise ValueError(f"{name}: {what} is {value!r}; expected at least {least}")
-    return numbers * (count // len(numbers))
-
-
-def pairs_per_axis(padding: Any, count: int, name: str) -> tuple[tuple[int, int], ...]:
-    """Return padding as pairs (before, after), one for each axis."""
-    if isinstance(padding, (tuple, list)) and any(isinstance(p, (tuple, list)) for p in padding):
-        if len(padding) != count or any(not hasattr(p, "__len__") or len(p) != 2 for p in padding):
-            raise ValueError(
-                f"{name}: padding is {padding!r}; expected a number, {count} of them, or {count} "
-                "pairs (before, after)"
-            )
-        return tuple(
-            (before, after)
-            for before, after in (per_axis(p, 2, name, "padding", 0) for p in padding)
-        )
-    return tuple((n, n) for n in per_axis(padding, count, name, "padding", 0))
-
-
-def padding_pairs(
-    padding: Any, name: str, length: Ints, kernel: Ints, stride: Ints, dilation: Ints
-) -> tuple[tuple[int, int], ...]:
-    """Return padding in any form as pairs; "same" gives a place for each step of a stride."""
-    if padding == "valid":
-        padding = 0
-    if padding == "same":
-        totals = [
-            max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
-            for n, k, s, d in zip(length, kernel, stride, dilation, strict=True)
-        ]
-        return tuple((total // 2, total - total // 2) for total in totals)
-    if isinstance(padding, str):
-        raise ValueError(
-            f"{name}: padding is {padding!r}; expected 'valid', 'same', numbers or pairs"
-        )
-    return pairs_per_axis(padding, len(length), name)
-
-
-def batched(x: Any, spatial: int, name: str) -> tuple[Tensor, bool]:
-    """Return x with a batch axis, and whether it had one."""
-    x = shapes.tensor(x, name)
-    if x.ndim not in (spatial + 1, spatial + 2):
-        raise ShapeError(
-            f"{name}: x has shape {x.shape}; expected {spatial + 2} axes (batch, channels and "
-            f"{spatial} more), or {spatial + 1} without a batch"
-        )
-    return (x, True) if x.ndim == spatial + 2 else (shapes.expand_dims(x, axis=0), False)
-
-
-def unbatched(y: Any, had_batch: bool) -> Any:
-    """Return a result with a batch axis only if the argument had one."""
-    return y if had_batch else shapes.squeeze(y, axis=0)
-
-
-def fitting(
-    name: str, length: Ints, kernel: Ints, stride: Ints, padding: Any, dilation: Ints
-) -> Ints:
-    """Return how many windows fit on each axis, or raise."""
-    padded = tuple(n + lo + hi for n, (lo, hi) in zip(length, padding, strict=True))
-    reach = tuple((k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True))
-    if any(r > n for r, n in zip(reach, padded, strict=True)):
-        raise ShapeError(
-            f"{name}: a kernel of {kernel} with dilation {dilation} covers {reach}, more than the "
-            f"{padded} that x of {length} has with its padding"
-        )
-    return tuple((n - r) // s + 1 for n, r, s in zip(padded, reach, stride, strict=True))
-
-
 def _checked(
     name: str, spatial: int, x: Any, weight: Any, bias: Any, groups: Any
 ) -> tuple[Tensor, bool, Tensor, Tensor | None, int]:
@@ -514,12 +335,9 @@ def _checked(
     x, had_batch = batched(x, spatial, name)
     weight = shapes.tensor(weight, name)
     if weight.ndim != spatial + 2:
-        raise ShapeError(
-            f"{name}: weight has shape {weight.shape}; expected {spatial + 2} axes, two for "
-            f"channels and {spatial} for the kernel"
-        )
+        raise misfit(name, f"two axes for channels and {spatial} for the kernel", weight=weight)
     if 0 in weight.shape[2:]:
-        raise ShapeError(f"{name}: weight has shape {weight.shape}, a kernel without elements")
+        raise misfit(name, "a kernel with elements", weight=weight)
     if not (backends.is_inexact(x.dtype) or backends.is_inexact(weight.dtype)):
         raise DtypeError(
             f"{name}: x is of {x.dtype} and weight of {weight.dtype}; expected floating-point "
@@ -531,121 +349,70 @@ def _checked(
 
 def _checked_bias(name: str, bias: Tensor | None, channels: int) -> None:
     if bias is not None and bias.shape != (channels,):
-        raise ShapeError(
-            f"{name}: bias has shape {bias.shape}; expected ({channels},), a number for each "
-            "channel of the result"
-        )
+        raise misfit(name, f"({channels},), a number for each channel of the result", bias=bias)
 
 
 def _conv(
-    name: str,
-    spatial: int,
+    rank: Rank,
     x: Any,
     weight: Any,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    groups: Any,
-) -> Any:
+    bias: Any = None,
+    *,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Return the convolution of x (batch, channels, {axes}) with a kernel.
+
+    `weight` is (out, in / groups, {axes}); the kernel is not flipped. x may lack the batch axis.
+    `padding` is a number, one for each axis, a pair (before, after) for each, "valid" (none) or
+    "same" (as many places as `stride` makes steps; for an odd number the larger part comes after).
+    `wg.nn.conv{n}d(np.ones({cube}), np.ones({cube})).item()` is `3.0 ** {n}`.
+    """
+    name, spatial = rank
     x, had_batch, weight, bias, groups = _checked(name, spatial, x, weight, bias, groups)
     outputs, inputs, kernel = weight.shape[0], weight.shape[1], weight.shape[2:]
     if x.shape[1] != inputs * groups:
-        raise ShapeError(
-            f"{name}: x of shape {x.shape} has {x.shape[1]} channels, and weight of shape "
-            f"{weight.shape} with groups={groups} takes {inputs * groups}"
-        )
+        expected = f"{inputs * groups} channels of x, for groups={groups}"
+        raise misfit(name, expected, x=x, weight=weight)
     if outputs % groups:
         raise ShapeError(f"{name}: groups={groups} does not divide the {outputs} channels it gives")
     _checked_bias(name, bias, outputs)
-    strides = per_axis(stride, spatial, name, "stride", 1)
-    dilations = per_axis(dilation, spatial, name, "dilation", 1)
-    pairs = padding_pairs(padding, name, x.shape[2:], kernel, strides, dilations)
-    params = {
-        "size": fitting(name, x.shape[2:], kernel, strides, pairs, dilations),
-        "stride": strides,
-        "offset": tuple(before for before, _ in pairs),
-        "dilation": dilations,
-        "groups": groups,
-    }
+    size, geometry, _ = fitting_windows(name, x.shape[2:], kernel, stride, padding, dilation)
+    params = {"size": size, "geometry": geometry, "groups": groups}
     if bias is None:
         return unbatched(convolve(x, weight, **params), had_batch)
     return unbatched(convolve_biased(x, weight, bias, **params), had_batch)
 
 
-def conv1d(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    *,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Any:
-    """Return the convolution of x (batch, channels, length) with weight (out, in, kernel).
-
-    As for `conv2d`.
-    """
-    return _conv("conv1d", 1, x, weight, bias, stride, padding, dilation, groups)
-
-
-def conv2d(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    *,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Any:
-    """Return the convolution of x (batch, channels, rows, columns) with a kernel.
-
-    `weight` is (out, in / groups, rows, columns); the kernel is not flipped. x may lack the
-    batch axis. `padding` is a number, one for each axis, a pair (before, after) for each, "valid"
-    (none) or "same" (as many places as `stride` makes steps; for an odd number the larger part
-    comes after).
-    """
-    return _conv("conv2d", 2, x, weight, bias, stride, padding, dilation, groups)
-
-
-def conv3d(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    *,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Any:
-    """Return the convolution of x (batch, channels, three more axes) with a kernel.
-
-    As for `conv2d`.
-    """
-    return _conv("conv3d", 3, x, weight, bias, stride, padding, dilation, groups)
+conv1d, conv2d, conv3d = by_rank("conv", _conv)
 
 
 def _conv_transpose(
-    name: str,
-    spatial: int,
+    rank: Rank,
     x: Any,
     weight: Any,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    output_padding: Any,
-    dilation: Any,
-    groups: Any,
-) -> Any:
+    bias: Any = None,
+    *,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Return the transpose of `conv{n}d`: each element of x puts a kernel into the result.
+
+    `weight` is (in, out / groups, {axes}). `padding` is that of the convolution which this
+    transposes, so it makes the result smaller; `output_padding` makes it larger, at the end of
+    each axis. `wg.nn.conv_transpose{n}d(np.ones({cube}), np.ones({cube})).max()` is `3.0 ** {n}`.
+    """
+    name, spatial = rank
     x, had_batch, weight, bias, groups = _checked(name, spatial, x, weight, bias, groups)
     inputs, outputs, kernel = weight.shape[0], weight.shape[1] * groups, weight.shape[2:]
     if x.shape[1] != inputs:
-        raise ShapeError(
-            f"{name}: x of shape {x.shape} has {x.shape[1]} channels, and weight of shape "
-            f"{weight.shape} takes {inputs}; its axes are (in, out / groups, *kernel)"
-        )
+        expected = f"{inputs} channels of x, for a weight (in, out / groups, *kernel)"
+        raise misfit(name, expected, x=x, weight=weight)
     if inputs % groups:
         raise ShapeError(f"{name}: groups={groups} does not divide the {inputs} channels of x")
     _checked_bias(name, bias, outputs)
@@ -667,73 +434,13 @@ def _conv_transpose(
     if min(size) < 1 or 0 in x.shape[2:]:
         raise ShapeError(
             f"{name}: x of shape {x.shape} with a kernel of {kernel} and padding {padding!r} "
-            f"gives {size}; expected at least one place on each axis"
+            f"gives {size}; expected at least one element on each axis"
         )
-    y = convolve_input(
-        x,
-        weight,
-        size=size,
-        stride=strides,
-        offset=tuple(before for before, _ in pairs),
-        dilation=dilations,
-        groups=groups,
-    )
+    geometry = geometry_of(strides, pairs, dilations)
+    y = convolve_input(x, weight, size=size, geometry=geometry, groups=groups)
     if bias is not None:
         y = elementwise.add(y, shapes.reshape(bias, (outputs, *(1,) * spatial)))
     return unbatched(y, had_batch)
 
 
-def conv_transpose1d(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    *,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Any:
-    """Return the transpose of `conv1d`, as `conv_transpose2d` does for two axes."""
-    return _conv_transpose(
-        "conv_transpose1d", 1, x, weight, bias, stride, padding, output_padding, dilation, groups
-    )
-
-
-def conv_transpose2d(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    *,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Any:
-    """Return the transpose of `conv2d`: each element of x puts a kernel into the result.
-
-    `weight` is (in, out / groups, rows, columns). `padding` is that of the convolution which
-    this transposes, so it makes the result smaller; `output_padding` makes it larger, at the end
-    of each axis.
-    """
-    return _conv_transpose(
-        "conv_transpose2d", 2, x, weight, bias, stride, padding, output_padding, dilation, groups
-    )
-
-
-def conv_transpose3d(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    *,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Any:
-    """Return the transpose of `conv3d`, as `conv_transpose2d` does for two axes."""
-    return _conv_transpose(
-        "conv_transpose3d", 3, x, weight, bias, stride, padding, output_padding, dilation, groups
-    )
+conv_transpose1d, conv_transpose2d, conv_transpose3d = by_rank("conv_transpose", _conv_transpose)

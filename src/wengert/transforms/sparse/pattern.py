@@ -1,9 +1,9 @@
-"""Which elements of a result depend on which elements of the argument, from recorded nodes.
+"""Sparsity patterns: which elements of a result depend on which elements of the argument.
 
 A pattern is a sparse matrix of booleans: a row for each element of a node, a column for each
 element it may depend on. What an operation does to a pattern follows from its family:
 
-    elementwise     rows are those of the operands at the same place, joined
+    elementwise     rows are those of the operands at the same position, joined
     position maps   run on an array of positions, they tell which row each element has
     reductions      rows of all elements that are reduced to one are joined
     other linear    the matrix of the operation, if its other operands are constants
@@ -13,9 +13,9 @@ element it may depend on. What an operation does to a pattern follows from its f
 "local" pattern leaves out what has a derivative of 0 at this argument.
 
 Many programs use copies of their argument: slices, rolled or padded arrays. An element of a
-copy reaches far fewer elements of the result than the element it is a copy of, often just one. So
-patterns are found with respect to the copies (the `Cut`), and derivatives, too: copies are
-position maps, and take no arithmetic.
+copy reaches far fewer elements of the result than its original, often just one. So patterns are
+found with respect to the copies (the `Cut`), and so are derivatives. Copies are position maps, and
+take no arithmetic.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ MOST = 200_000_000
 
 @dataclass(frozen=True)
 class Cut:
-    """Nodes that are copies of an argument's elements, and are used as more than a copy.
+    """The nodes that copy elements of the argument, and are used for more than copies.
 
-    `nodes` are their places in the list of nodes, oldest first. Nodes that copy the same
-    elements in the same order are one `part` of the cut: so many there are, from `starts` on, the
-    last of which is the size of the cut. `sources` are, for all elements of all parts in turn, the
-    flat positions in the argument; -1 for elements that come from nowhere.
+    `nodes` are their indices among the recorded nodes, oldest first. Nodes that copy the same
+    elements in the same order share a part of the cut; `parts` has the part of each node. Part k
+    begins at starts[k], and the last of `starts` is the size of the cut. `sources` has the flat
+    position in the argument for each element of the parts in turn, or -1 if it copies no element.
     """
 
     nodes: tuple[int, ...]
@@ -63,11 +63,11 @@ class Cut:
     sources: Positions
 
 
-def find_cut(xp: Any, entries: Sequence[Node], source: Node, target: Node) -> Cut:
+def find_cut(xp: Any, nodes: Sequence[Node], source: Node, target: Node) -> Cut:
     """Return the copies of `source` among nodes (oldest first) that `target` is computed from."""
     copies: dict[Node, Positions] = {source: np.arange(math.prod(source.shape))}
     used: set[Node] = {target}
-    for node in entries:
+    for node in nodes:
         if node is source:
             continue
         edges = [edge for edge in node.edges if edge[0] in copies]
@@ -78,11 +78,11 @@ def find_cut(xp: Any, entries: Sequence[Node], source: Node, target: Node) -> Cu
             used.update(parent for parent, _, _ in edges)
         else:
             copies[node] = found
-    places = [i for i, node in enumerate(entries) if node in copies and node in used]
+    positions = [i for i, node in enumerate(nodes) if node in copies and node in used]
     distinct: list[Positions] = []
     parts = []
-    for i in places:
-        mine = copies[entries[i]]
+    for i in positions:
+        mine = copies[nodes[i]]
         known = (k for k, other in enumerate(distinct) if np.array_equal(mine, other))
         part = next(known, len(distinct))
         if part == len(distinct):
@@ -90,17 +90,17 @@ def find_cut(xp: Any, entries: Sequence[Node], source: Node, target: Node) -> Cu
         parts.append(part)
     starts = np.cumsum([0, *map(len, distinct)]).tolist()
     sources = np.concatenate(distinct) if distinct else np.zeros(0, np.intp)
-    return Cut(tuple(places), tuple(parts), tuple(starts), sources)
+    return Cut(tuple(positions), tuple(parts), tuple(starts), sources)
 
 
 def _copied(xp: Any, node: Node, edges: list[tuple[Any, Positions]]) -> Positions | None:
     """Return where in the argument the elements of a position map of copies are from."""
     total: Positions | None = None
     for edge, source in edges:
-        places = _gathered(xp, node, edge)
-        if places is None:
+        positions = _gathered(xp, node, edge)
+        if positions is None:
             return None
-        here = np.where(places < 0, -1, source[places]) if source.size else places
+        here = np.where(positions < 0, -1, source[positions]) if source.size else positions
         if total is not None and ((total >= 0) & (here >= 0)).any():
             return None  # a sum of two elements, as of x.at[key].add, is no copy
         total = here if total is None else np.maximum(total, here)
@@ -108,18 +108,17 @@ def _copied(xp: Any, node: Node, edges: list[tuple[Any, Positions]]) -> Position
 
 
 def find_pattern(
-    xp: Any, entries: Sequence[Node], cut: Cut, target: Node, local: bool = False
+    xp: Any, nodes: Sequence[Node], cut: Cut, target: Node, local: bool = False
 ) -> csr_array:
     """Return the pattern of `target` with respect to the elements of a cut.
 
-    Elements that come from nowhere have no elements in it. What it relies on, beside shapes, is
-    what `structure` tells of each node.
+    Beside shapes, it depends on the `structure` of each node.
     """
     columns = np.where(cut.sources < 0, -1, np.arange(len(cut.sources)))
     width = len(columns)
     known = [_selection(columns[i:j], width) for i, j in pairwise(cut.starts)]
-    patterns = {entries[i]: known[part] for i, part in zip(cut.nodes, cut.parts, strict=True)}
-    for node in entries:
+    patterns = {nodes[i]: known[part] for i, part in zip(cut.nodes, cut.parts, strict=True)}
+    for node in nodes:
         if node in patterns:
             continue
         parts = [
@@ -177,7 +176,7 @@ class Zeros:
 
 
 def holds(then: Any, now: Any) -> bool:
-    """Return whether a pattern that was found with one structure holds for another."""
+    """Return whether the pattern of one structure holds for another."""
     if then is now:
         return True
     if type(then) is Zeros:
@@ -226,27 +225,27 @@ def _joined(parts: list[csr_array]) -> csr_array:
     return total
 
 
-def _rows(pattern: csr_array, places: Positions) -> csr_array:
-    """Return rows of a pattern, and empty ones for places of -1."""
+def _rows(pattern: csr_array, positions: Positions) -> csr_array:
+    """Return rows of a pattern, and empty ones for positions of -1."""
     count = pattern.shape[0]
-    if len(places) == count and np.array_equal(places, np.arange(count)):
+    if len(positions) == count and np.array_equal(positions, np.arange(count)):
         return pattern
-    if places.size and places.min() < 0:
+    if positions.size and positions.min() < 0:
         starts = np.append(pattern.indptr, pattern.indptr[-1])
         pattern = csr_array(
             (pattern.data, pattern.indices, starts), shape=(count + 1, pattern.shape[1])
         )
-        places = np.where(places < 0, count, places)
-    return pattern[places]
+        positions = np.where(positions < 0, count, positions)
+    return pattern[positions]
 
 
-def _gathered_into(pattern: csr_array, places: Positions, size: int) -> csr_array:
-    """Return the pattern whose row i joins all rows of another with places[row] == i."""
-    if len(places) == size and np.array_equal(places, np.arange(size)):
+def _gathered_into(pattern: csr_array, positions: Positions, size: int) -> csr_array:
+    """Return the pattern whose row i joins all rows of another with positions[row] == i."""
+    if len(positions) == size and np.array_equal(positions, np.arange(size)):
         return pattern
-    if not len(places):
+    if not len(positions):
         return csr_array((size, pattern.shape[1]), dtype=bool)
-    return _selection(places, size).T.tocsr() @ pattern
+    return _selection(positions, size).T.tocsr() @ pattern
 
 
 # -- one operation ------------------------------------------------------------------------------
@@ -273,12 +272,12 @@ def _through(xp: Any, node: Node, edge: Any, pattern: csr_array, local: bool) ->
             pattern = _gathered_into(pattern, into, groups.total)
         return pattern if out is None else _rows(pattern, out)
     if op.linear and (local or not getattr(op, "numbers", ())):
-        places = _gathered(xp, node, edge)
-        if places is not None:
-            return _rows(pattern, places)
-        places = _scattered(xp, node, edge) if _only_moves(node, argument) else None
-        if places is not None:
-            return _gathered_into(pattern, places, math.prod(node.shape))
+        positions = _gathered(xp, node, edge)
+        if positions is not None:
+            return _rows(pattern, positions)
+        positions = _scattered(xp, node, edge) if _only_moves(node, argument) else None
+        if positions is not None:
+            return _gathered_into(pattern, positions, math.prod(node.shape))
         matrix = _matrix(xp, node, edge)
         if matrix is not None:
             return matrix @ pattern
@@ -312,15 +311,15 @@ def _labels(node: Node) -> tuple[np.ndarray, np.ndarray]:
 def _as_places(one: np.ndarray, two: np.ndarray, numbers: np.ndarray) -> Positions | None:
     """Return which labels are where, if nothing was done to them but moving."""
     found, other = np.real(one).ravel(), two.ravel()
-    places = np.rint(found).astype(np.intp) - 1
-    if not (one.ravel() == places + 1.0).all():
+    positions = np.rint(found).astype(np.intp) - 1
+    if not (one.ravel() == positions + 1.0).all():
         return None
-    if (places < -1).any() or (places >= len(numbers)).any():
+    if (positions < -1).any() or (positions >= len(numbers)).any():
         return None
     if np.iscomplexobj(numbers) and not np.iscomplexobj(other):
         return None
-    exact = np.append(numbers, 0.0).astype(other.dtype)  # the last is for places of -1
-    return places if (exact[places] == other).all() else None
+    exact = np.append(numbers, 0.0).astype(other.dtype)  # the last is for positions of -1
+    return positions if (exact[positions] == other).all() else None
 
 
 def _gathered(xp: Any, node: Node, edge: Any) -> Positions | None:
@@ -395,10 +394,10 @@ def _alive(xp: Any, node: Node, edge: Any) -> np.ndarray:
 
 
 def _by_axes(node: Node, edge: Any) -> csr_array:
-    """Return the pattern of an operation from what it says of single places along each axis.
+    """Return the pattern of an operation from what `Op.depends` says along each axis.
 
-    An element depends on what lies in the regions of all its places, which is all of the truth for
-    products, convolutions and windows, and may be more than that for other operations.
+    An element depends on the intersection of the regions of its indices. That is exact for
+    products, convolutions and windows, and may be too large for other operations.
     """
     shape, inner = node.shape, edge[0].shape
     size = math.prod(shape)
@@ -413,7 +412,7 @@ def _by_axes(node: Node, edge: Any) -> csr_array:
                 np.maximum(low[b], bounds[:, b, 0].reshape(column), out=low[b])
                 np.minimum(high[b], bounds[:, b, 1].reshape(column), out=high[b])
     rows = np.arange(size)
-    places = np.zeros(size, np.intp)
+    positions = np.zeros(size, np.intp)
     total = np.ones(size, np.intp)
     for b in range(len(inner)):
         total *= np.maximum(high[b] - low[b], 0).ravel()
@@ -424,18 +423,20 @@ def _by_axes(node: Node, edge: Any) -> csr_array:
         counts = np.maximum(last - first, 0)
         starts = np.cumsum(counts) - counts
         along = np.arange(counts.sum()) - np.repeat(starts, counts) + np.repeat(first, counts)
-        places = np.repeat(places, counts) * length + along
+        positions = np.repeat(positions, counts) * length + along
         rows = np.repeat(rows, counts)
-    matrix = csr_array((np.ones(len(rows), bool), (rows, places)), shape=(size, math.prod(inner)))
+    matrix = csr_array(
+        (np.ones(len(rows), bool), (rows, positions)), shape=(size, math.prod(inner))
+    )
     matrix.sum_duplicates()
     return matrix
 
 
-def _bounds(node: Node, edge: Any, axis: int, place: int) -> list[tuple[int, int]]:
-    """Return along each axis of an argument the places that one place of the result depends on."""
+def _bounds(node: Node, edge: Any, axis: int, position: int) -> list[tuple[int, int]]:
+    """Return the range of an argument, along each axis, that a slice of the result depends on."""
     parent, argument, values = edge
     region = [*whole(node.shape)]
-    region[axis] = range(place, place + 1)
+    region[axis] = range(position, position + 1)
     found = node.op.depends(tuple(region), node, parent, argument, values)
     if found is None:
         return [(0, n) for n in parent.shape]

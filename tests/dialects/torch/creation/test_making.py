@@ -429,7 +429,6 @@ torch.testing.assert_close(torch.tensor([float('nan')]),torch.tensor([float('nan
 torch.testing.assert_close(1,1.0)
 torch.testing.assert_close(i,i+1,msg='hey')
 torch.testing.assert_close(x,[1])
-torch.testing.make_tensor((2,3),dtype=torch.float32,device='cpu').shape
 torch.testing.assert_allclose(x,x)
 torch.compile(lambda v: v+1)(x)
 torch.backends.cudnn.is_available()

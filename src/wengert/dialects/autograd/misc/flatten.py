@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import trees
-from wengert.dialects.autograd.borders import joined, missing
+from wengert.dialects.autograd.borders import joined
 
 
 def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
@@ -59,7 +59,3 @@ def flatten_func(
 
 
 __all__ = ["flatten", "flatten_func"]
-
-
-def __getattr__(name: str) -> Any:
-    raise missing(__name__, name, __all__)

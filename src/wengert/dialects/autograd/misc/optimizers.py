@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.autograd.borders import missing
 from wengert.dialects.autograd.misc.flatten import flatten
 from wengert.engine.tensor import Tensor, wrap
 from wengert.optim import formulas
@@ -68,13 +67,9 @@ def _descended(
 
 @_on_nests
 def sgd(
-    grad: Function,
-    x: Any,
-    callback: Any = None,
-    num_iters: int = 200,
-    step_size: float = 0.1,
+    grad: Function, x: Any, callback: Any = None, num_iters: int = 200, step_size: float = 0.1,
     mass: float = 0.9,
-) -> Any:
+) -> Any:  # fmt: skip
     """Return the result of gradient descent with momentum, from grad(x, i) of steps i."""
     options = {"lr": step_size, "momentum": mass, "dampening": mass}
     return _descended(grad, x, callback, num_iters, formulas.sgd, options, momentum_buffer=0.0)
@@ -82,14 +77,9 @@ def sgd(
 
 @_on_nests
 def rmsprop(
-    grad: Function,
-    x: Any,
-    callback: Any = None,
-    num_iters: int = 100,
-    step_size: float = 0.1,
-    gamma: float = 0.9,
-    eps: float = 1e-8,
-) -> Any:
+    grad: Function, x: Any, callback: Any = None, num_iters: int = 100, step_size: float = 0.1,
+    gamma: float = 0.9, eps: float = 1e-8,
+) -> Any:  # fmt: skip
     """Return the result of descent with steps divided by the mean square of recent gradients."""
     options = {"lr": step_size, "alpha": gamma, "eps": eps}
     return _descended(grad, x, callback, num_iters, formulas.rmsprop, options, square_avg=1.0)
@@ -97,15 +87,9 @@ def rmsprop(
 
 @_on_nests
 def adam(
-    grad: Function,
-    x: Any,
-    callback: Any = None,
-    num_iters: int = 100,
-    step_size: float = 0.001,
-    b1: float = 0.9,
-    b2: float = 0.999,
-    eps: float = 1e-8,
-) -> Any:
+    grad: Function, x: Any, callback: Any = None, num_iters: int = 100,
+    step_size: float = 0.001, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8,
+) -> Any:  # fmt: skip
     """Return the result of Adam."""
     options = {"lr": step_size, "betas": (b1, b2), "eps": eps}
     return _descended(
@@ -114,7 +98,3 @@ def adam(
 
 
 __all__ = ["adam", "rmsprop", "sgd"]
-
-
-def __getattr__(name: str) -> Any:
-    raise missing(__name__, name, __all__)

@@ -6,6 +6,8 @@ see by itself is here: tensors inside of lists, and functions that make arrays o
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as _np
@@ -14,7 +16,7 @@ from wengert.dialects.autograd.borders import has_tensor
 from wengert.dialects.autograd.numpy import fft as fft
 from wengert.dialects.autograd.numpy import linalg as linalg
 from wengert.dialects.autograd.numpy import random as random
-from wengert.dialects.autograd.numpy.wrapping import found as _found
+from wengert.dialects.autograd.numpy.wrapping import offered as _offered
 from wengert.ops import creation as _creation
 from wengert.ops.numpy.ufuncs import in_dtype as _in_dtype
 
@@ -27,23 +29,23 @@ def array(
     """Return an array; of nested lists with recorded numbers inside, a recorded one."""
     if not has_tensor((A,)):
         return _np.array(A, dtype=dtype, copy=copy, ndmin=ndmin, **how)
-    made = _in_dtype(_creation.asarray(A, copy=copy or None), dtype)
-    return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
+    tensor = _in_dtype(_creation.asarray(A, copy=copy or None), dtype)
+    return tensor.reshape((1,) * (ndmin - tensor.ndim) + tensor.shape)
 
 
-def asarray(a: Any, dtype: Any = None, **how: Any) -> Any:
-    """Return an array, which is `a` itself if it is one."""
-    return array(a, dtype, copy=None) if has_tensor((a,)) else _np.asarray(a, dtype, **how)
+def _converting(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function like np.asarray; a recorded array is as it is."""
+
+    @functools.wraps(theirs)
+    def convert(a: Any, dtype: Any = None, **how: Any) -> Any:
+        return array(a, dtype, copy=None) if has_tensor((a,)) else theirs(a, dtype, **how)
+
+    return convert
 
 
-def asanyarray(a: Any, dtype: Any = None, **how: Any) -> Any:
-    """Return an array, which is `a` itself if it is one or of a subclass."""
-    return array(a, dtype, copy=None) if has_tensor((a,)) else _np.asanyarray(a, dtype, **how)
-
-
-def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
-    """Return an array in order; a recorded one is as it is."""
-    return array(a, dtype, copy=None) if has_tensor((a,)) else _np.ascontiguousarray(a, dtype)
+asarray = _converting(_np.asarray)
+asanyarray = _converting(_np.asanyarray)
+ascontiguousarray = _converting(_np.ascontiguousarray)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, **how: Any) -> Any:
@@ -89,10 +91,7 @@ r_ = _Rows(_np.r_, _np.concatenate)
 c_ = _Rows(_np.c_, _np.column_stack)
 
 
-def row_stack(tup: Any) -> Any:
-    """Return np.vstack(tup)."""
-    return _found(_np, "vstack", __name__, globals())(tup)
-
+row_stack = _offered(_np, "vstack", __name__, globals())
 
 #: What is here and not NumPy's own.
 _OWN = (
@@ -103,7 +102,7 @@ __all__ = sorted({*_OWN, *(n for n in _np.__all__ if n != "numpy")})
 
 
 def __getattr__(name: str) -> Any:
-    return _found(_np, name, __name__, globals())
+    return _offered(_np, name, __name__, globals())
 
 
 def __dir__() -> list[str]:

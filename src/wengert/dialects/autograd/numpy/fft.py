@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as _np
 
-from wengert.dialects.autograd.numpy.wrapping import found as _found
+from wengert.dialects.autograd.numpy.wrapping import offered as _offered
 
 __all__ = sorted(_np.fft.__all__)
 
 
 def __getattr__(name: str) -> Any:
-    return _found(_np.fft, name, __name__, globals())
+    return _offered(_np.fft, name, __name__, globals())
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as _np
 
 from wengert.dialects.autograd.borders import joined as _joined
-from wengert.dialects.autograd.numpy.wrapping import found as _found
+from wengert.dialects.autograd.numpy.wrapping import offered as _offered
 from wengert.engine.batching import Batched as _Batched
 from wengert.engine.tensor import Tensor as _Tensor
 
@@ -29,7 +29,7 @@ def cholesky(a: Any, /, **how: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    return _found(_np.linalg, name, __name__, globals())
+    return _offered(_np.linalg, name, __name__, globals())
 
 
 def __dir__() -> list[str]:

@@ -32,9 +32,9 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__") or not hasattr(_np.random, name):
         raise missing(__name__, name, dir(_np.random))
     value = getattr(_np.random, name)
-    made = value if isinstance(value, type) or not callable(value) else _of_plain(value)
-    globals()[name] = made
-    return made
+    is_function = callable(value) and not isinstance(value, type)
+    globals()[name] = offered = _of_plain(value) if is_function else value
+    return offered
 
 
 def __dir__() -> list[str]:

@@ -44,7 +44,7 @@ def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def found(module: ModuleType, name: str, here: str, names: dict[str, Any]) -> Any:
+def offered(module: ModuleType, name: str, here: str, names: dict[str, Any]) -> Any:
     """Return a name of one of NumPy's modules, its functions wrapped, and keep it for next time."""
     if not hasattr(module, name) or (name.startswith("__") and name not in module.__all__):
         raise missing(here, name, (*dir(module), *names))

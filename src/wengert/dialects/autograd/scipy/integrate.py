@@ -8,24 +8,14 @@ from typing import Any
 import numpy as np
 import scipy.integrate
 
-from wengert.dialects.autograd.borders import missing
 from wengert.dialects.autograd.differential_operators import make_vjp
 from wengert.dialects.autograd.extend import defvjp_argnums, primitive
 from wengert.dialects.autograd.misc.flatten import flatten
 
 #: Settings of SciPy's that say how to compute and not what.
 _SETTINGS = {
-    "atol",
-    "h0",
-    "hmax",
-    "hmin",
-    "mxhnil",
-    "mxordn",
-    "mxords",
-    "mxstep",
-    "printmessg",
-    "rtol",
-}
+    "atol", "h0", "hmax", "hmin", "mxhnil", "mxordn", "mxords", "mxstep", "printmessg", "rtol",
+}  # fmt: skip
 
 
 @primitive
@@ -101,7 +91,3 @@ def _rule(argnums: Sequence[int], ys: Any, given: Any, _: Any) -> Callable[[Any]
 defvjp_argnums(_solved, _rule)
 
 __all__ = ["odeint"]
-
-
-def __getattr__(name: str) -> Any:
-    raise missing(__name__, name, __all__)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.autograd.borders import has_tensor, joined, missing, settled
+from wengert.dialects.autograd.borders import has_tensor, joined, settled
 from wengert.ops import neural
 from wengert.ops.creation import asarray
 
@@ -16,12 +16,8 @@ _BY_RANK = {1: neural.conv1d, 2: neural.conv2d, 3: neural.conv3d}
 
 
 def convolve(
-    A: Any,
-    B: Any,
-    axes: Any = None,
-    dot_axes: Any = ((), ()),
-    mode: str = "full",
-) -> Any:
+    A: Any, B: Any, axes: Any = None, dot_axes: Any = ((), ()), mode: str = "full",
+) -> Any:  # fmt: skip
     """Return the convolution of A with B along some axes.
 
     Parameters
@@ -61,7 +57,7 @@ def convolve(
     image, kernel = (b, a) if swapped else (a, b)
     margins = [_margins(m, mode) for m in kernel.shape[2:]]
     image = np.pad(image, [(0, 0), (0, 0), *margins])
-    y = _BY_RANK[a.ndim - 2](image, np.flip(kernel, tuple(range(2, kernel.ndim))))
+    y: Any = _BY_RANK[a.ndim - 2](image, np.flip(kernel, tuple(range(2, kernel.ndim))))
     y = np.swapaxes(y, 0, 1) if swapped else y
     y = np.reshape(y, (*rest_a, *rest_b, *y.shape[2:]))
     return y if has_tensor((A, B)) else settled(y)
@@ -90,7 +86,3 @@ def _margins(length: int, mode: str) -> tuple[int, int]:
 
 
 __all__ = ["convolve"]
-
-
-def __getattr__(name: str) -> Any:
-    raise missing(__name__, name, __all__)

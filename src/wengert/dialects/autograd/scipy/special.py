@@ -13,18 +13,13 @@ from wengert.ops import special as _ours
 __all__ = sorted(name for name in _ours.__all__ if hasattr(_theirs, name))
 
 
-def _logsumexp(
-    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
-) -> Any:
-    return _ours.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign)
-
-
-def _polygamma(n: Any, x: Any) -> Any:
-    return _ours.polygamma(n, x)
-
-
-#: Where parameters are in other places.
-_FITTED = {"logsumexp": _logsumexp, "polygamma": _polygamma}
+#: SciPy's names of parameters in SciPy's order, where ours differ.
+_FITTED: dict[str, Any] = {
+    "logsumexp": lambda a, axis=None, b=None, keepdims=False, return_sign=False: _ours.logsumexp(
+        a, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign
+    ),
+    "polygamma": lambda n, x: _ours.polygamma(n, x),
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -37,8 +32,8 @@ def __getattr__(name: str) -> Any:
             )
         raise _missing(__name__, name, __all__, why)
     ours = _FITTED.get(name, getattr(_ours, name))
-    globals()[name] = made = _dispatching(getattr(_theirs, name), ours)
-    return made
+    globals()[name] = offered = _dispatching(getattr(_theirs, name), ours)
+    return offered
 
 
 def __dir__() -> list[str]:

@@ -2,63 +2,50 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.keras import losses
-from wengert.dialects.tensorflow.keras.names import keras, snake
-from wengert.dialects.tensorflow.keras.state import State, numbered
-from wengert.dialects.tensorflow.table import guarded, offered
+from wengert.dialects.tensorflow.keras.options import Configured, configured, keras, options_of
+from wengert.dialects.tensorflow.keras.state import Owner, raw
+from wengert.dialects.tensorflow.structures import snake
+from wengert.dialects.tensorflow.table import guarded
 from wengert.dialects.tensorflow.tensors import convert, made
-from wengert.dialects.tensorflow.variables import Variable
 
 
-def _array(value: Any) -> np.ndarray:
+def _array(value: Any, *_: Any) -> np.ndarray:
     return np.asarray(convert(value)._raw)
 
 
+def _arrays(values: Any, *_: Any) -> tuple[np.ndarray, np.ndarray]:
+    true, predicted = losses.of_one_rank(*map(convert, values))
+    return np.asarray(true._raw), np.asarray(predicted._raw)
+
+
+#: What is read as an array; targets and predictions as arrays of one rank.
+Array = Annotated[Any, Kind(_array)]
+Ranked = Annotated[Any, Kind(_arrays, together=True)]
+
+
 @keras("metrics", "Metric")
-class Metric:
+class Metric(Owner):
     """What metrics share. A subclass defines `update_state` and `result`."""
 
+    #: The name of the dtype of what is kept.
+    dtype = "float32"
+
     def __init__(self, name: str | None = None, dtype: Any = None) -> None:
-        self.name = name or numbered(type(self))
-        self._variables: list[Variable] = []
-
-    @property
-    def dtype(self) -> str:
-        """The name of the dtype of what is kept."""
-        return "float32"
-
-    @property
-    def variables(self) -> list[Variable]:
-        """What is kept."""
-        return list(self._variables)
-
-    def add_variable(
-        self, shape: Any, initializer: Any = "zeros", dtype: Any = None, aggregation: Any = "sum",
-        name: str | None = None,
-    ) -> Variable:  # fmt: skip
-        """Return a new variable of the metric."""
-        from wengert.dialects.tensorflow.keras import initializers
-
-        value = initializers.get(initializer)(shape, dtype=dtype or "float32")
-        self._variables.append(State(value, name or "variable", self.name))
-        return self._variables[-1]
-
-    def add_weight(
-        self, shape: Any = (), initializer: Any = "zeros", dtype: Any = None, name: Any = None
-    ) -> Variable:
-        """Return a new variable of the metric."""
-        return self.add_variable(shape, initializer, dtype, name=name)
+        self._begin(name)
 
     def reset_state(self) -> None:
         """Forget all that was seen."""
         for variable in self._variables:
-            variable.assign(np.zeros_like(np.asarray(variable._value._raw)))
+            variable.assign(np.zeros_like(raw(variable)))
 
     reset_states = reset_state
 
@@ -82,147 +69,76 @@ class Metric:
 def _by_example(values: np.ndarray, weights: Any, reduce: Any) -> tuple[np.ndarray, Any]:
     """Return a value for each example, weighted, and the weights: other axes are reduced."""
     if weights is not None:
-        pair = losses.of_one_rank(convert(values), convert(_array(weights).astype(np.float64)))
-        values, weights = (np.asarray(x._raw) for x in pair)
+        values, weights = _arrays((values, _array(weights).astype(np.float64)))
         rank = weights.ndim
         values = reduce(values, axis=tuple(range(rank, values.ndim)))
         try:
             weights = np.broadcast_to(weights, values.shape)
         except ValueError:
-            raise invalid(
-                f"sample_weight of shape {weights.shape} for values of {values.shape}"
-            ) from None
+            shape = weights.shape
+            raise invalid(f"sample_weight has shape {shape}, not {values.shape}") from None
         values = values * weights
         weights = reduce(weights, axis=tuple(range(1, weights.ndim))) if rank > 1 else weights
     return reduce(values, axis=tuple(range(1, values.ndim))), weights
 
 
-class _Reduced(Metric):
-    """A metric that keeps sums."""
+class _Reduced(Configured, Metric):
+    """A metric that keeps sums of a function of what it takes in."""
 
-    def _values(self, *args: Any) -> np.ndarray:
-        return _array(args[0]).astype(np.float64)
+    _kept: ClassVar[tuple[str, ...]] = ("total", "count")
+    _takes = 2
+    _reduce: Any = staticmethod(np.mean)
 
-    def __init__(self, name: str | None = None, dtype: Any = None) -> None:
-        super().__init__(name, dtype)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._config = self._chosen(args, options)
+        self._begin(self._config["name"])
+        self._options = {k: v for k, v in self._config.items() if k not in ("name", "dtype")}
         for kept in self._kept:
             self.add_weight(name=kept)
-
-    _kept: tuple[str, ...] = ("total", "count")
-    _reduce: Any = staticmethod(np.mean)
 
     @guarded("metric", ValueError, TypeError)
     def update_state(self, *args: Any, sample_weight: Any = None) -> None:
         """Take in some values, perhaps weighted."""
         if len(args) > self._takes:
             *args, sample_weight = args  # type: ignore[assignment]
-        values, weights = _by_example(self._values(*args), sample_weight, self._reduce)
+        values = _array(type(self)._function(*args, **self._options)).astype(np.float64)
+        values, weights = _by_example(values, sample_weight, self._reduce)
         count = np.size(values) if weights is None else np.sum(weights)
         for variable, more in zip(self._variables, (np.sum(values), count), strict=False):
             variable.assign_add(np.float32(more))
 
-    _takes = 1
-
     def result(self) -> Any:
-        """Return the mean."""
-        total, count = (float(v) for v in self._variables)
+        """Return the mean; without a count, the sum."""
+        total, count = (*map(float, self._variables), 1.0)[:2]
         return made(np.asarray(total / count if count else 0.0, np.float32))
 
 
-@keras("metrics", "Mean")
-class Mean(_Reduced):
-    """The mean of all values."""
-
-    def __init__(self, name: str | None = "mean", dtype: Any = None) -> None:
-        super().__init__(name, dtype)
-
-
-@keras("metrics", "Sum")
-class Sum(_Reduced):
-    """The sum of all values."""
-
-    _kept = ("total",)
-    _reduce = staticmethod(np.sum)
-
-    def __init__(self, name: str | None = "sum", dtype: Any = None) -> None:
-        super().__init__(name, dtype)
+class _Root(_Reduced):
+    """A metric that is the root of a mean."""
 
     def result(self) -> Any:
-        """Return the sum."""
-        return made(np.asarray(float(self._variables[0]), np.float32))
+        """Return the root of the mean."""
+        return made(np.sqrt(super().result().numpy()))
 
 
-class _OfTwo(_Reduced):
-    """The mean of a function of targets and predictions."""
-
-    _function: Callable[..., Any]
-    _options: dict[str, Any]
-    _takes = 2
-
-    def _values(self, *args: Any) -> np.ndarray:
-        true, predicted = args
-        return np.asarray(
-            _array(type(self)._function(true, predicted, **self._options)), np.float64
-        )
+def _class(
+    name: str, function: Callable[..., Any], label: str = "", base: type = _Reduced,
+    attributes: dict[str, Any] | None = None, **options: Any,
+) -> None:  # fmt: skip
+    """Offer a class for the mean of a function; `k` is the one option that comes before `name`."""
+    label = label or snake(name)
+    first = {"k": options.pop("k")} if "k" in options else {}
+    defaults = {**first, "name": label, "dtype": None, **options}
+    attributes = {"__doc__": f"The mean of `{label}`.", **(attributes or {})}
+    configured("metrics", name, base, defaults, function, **attributes)
 
 
-@keras("metrics", "MeanMetricWrapper")
-class MeanMetricWrapper(_OfTwo):
-    """The mean of any function of targets and predictions."""
-
-    def __init__(
-        self, fn: Callable[..., Any], name: str | None = None, dtype: Any = None, **kwargs: Any
-    ) -> None:
-        super().__init__(name, dtype)
-        self._fn, self._options = fn, kwargs
-
-    def _values(self, *args: Any) -> np.ndarray:
-        return np.asarray(_array(self._fn(*args, **self._options)), np.float64)
+# -- accuracies -----------------------------------------------------------------------------------
 
 
-def _of_losses(name: str) -> Callable[..., Any]:
-    return losses.FUNCTIONS[name]
-
-
-def _two_of_one_rank(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
-    true, predicted = losses.of_one_rank(convert(y_true), convert(y_pred))
-    return np.asarray(true._raw), np.asarray(predicted._raw)
-
-
-def _as_tensor(hits: np.ndarray) -> Any:
-    return made(np.asarray(hits, np.float32))
-
-
-def _accuracy(y_true: Any, y_pred: Any) -> Any:
-    true, predicted = _two_of_one_rank(y_true, y_pred)
-    return _as_tensor(true == predicted)
-
-
-def _function(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    names = (f"keras.metrics.{name}", f"metrics.{name}")
-    return offered(*names, raises=(ValueError, TypeError))
-
-
-@_function("binary_accuracy")
-def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
-    """Return which predictions are on the right side of a threshold."""
-    true, predicted = _two_of_one_rank(y_true, y_pred)
-    return _as_tensor(true.astype(predicted.dtype) == (predicted > threshold))
-
-
-@_function("categorical_accuracy")
-def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
-    """Return where the largest of targets and of predictions is the same class."""
-    return _as_tensor(_array(y_true).argmax(-1) == _array(y_pred).argmax(-1))
-
-
-@_function("sparse_categorical_accuracy")
-def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
-    """Return where the largest prediction is the target, the index of a class."""
-    true, predicted = _array(y_true), _array(y_pred)
-    if true.ndim == predicted.ndim and true.shape[-1:] == (1,):
-        true = true[..., 0]
-    return _as_tensor(true == predicted.argmax(-1))
+def _classes(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Return targets as indices of classes, without a last axis of length 1."""
+    return true[..., 0] if true.ndim == predicted.ndim and true.shape[-1:] == (1,) else true
 
 
 def _in_top(true: np.ndarray, predicted: np.ndarray, k: int) -> np.ndarray:
@@ -230,74 +146,60 @@ def _in_top(true: np.ndarray, predicted: np.ndarray, k: int) -> np.ndarray:
     return (predicted > at).sum(-1) < k
 
 
-@_function("sparse_top_k_categorical_accuracy")
-def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
-    """Return where the target is among the k largest predictions."""
-    return _as_tensor(_in_top(_array(y_true).astype(np.int64), _array(y_pred), k))
+def _of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of arrays, which returns a tensor of single precision."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        return made(np.asarray(function(*args), np.float32))
+
+    return guarded(function.__name__, ValueError, TypeError)(call)
 
 
-@_function("top_k_categorical_accuracy")
-def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
-    """Return where the largest target is among the k largest predictions."""
-    return _as_tensor(_in_top(_array(y_true).argmax(-1), _array(y_pred), k))
+#: Functions of targets and predictions, what is read, and what is returned.
+for _name, _kind, _meaning, _function in (
+    ("Accuracy", Ranked, "which predictions are equal to their targets",
+     lambda y_true, y_pred: y_true == y_pred),
+    ("BinaryAccuracy", Ranked, "which predictions are on the right side of a threshold",
+     lambda y_true, y_pred, threshold=0.5: y_true.astype(y_pred.dtype) == (y_pred > threshold)),
+    ("CategoricalAccuracy", Array, "where the largest of both is of the same class",
+     lambda y_true, y_pred: y_true.argmax(-1) == y_pred.argmax(-1)),
+    ("SparseCategoricalAccuracy", Array, "where the largest prediction is the target's index",
+     lambda y_true, y_pred: _classes(y_true, y_pred) == y_pred.argmax(-1)),
+    ("SparseTopKCategoricalAccuracy", Array, "where the target is among the k largest predictions",
+     lambda y_true, y_pred, k=5: _in_top(y_true.astype(np.int64), y_pred, k)),
+    ("TopKCategoricalAccuracy", Array, "where the largest target is among the k largest",
+     lambda y_true, y_pred, k=5: _in_top(y_true.argmax(-1), y_pred, k)),
+    ("RootMeanSquaredError", Ranked, "squared differences",
+     lambda y_true, y_pred: (y_pred - y_true) ** 2),
+):  # fmt: skip
+    _function.__name__, _function.__doc__ = snake(_name), f"Return {_meaning}."
+    _function.__annotations__ = {"y_true": _kind, "y_pred": _kind}
+    _call = _of_arrays(_function)
+    _is_root = _name == "RootMeanSquaredError"
+    _class(_name, _call, base=_Root if _is_root else _Reduced, **options_of(_function, 2))
+    if _name != "Accuracy" and not _is_root:
+        keras("metrics", snake(_name))(_call)
 
 
-def _class(name: str, function: Callable[..., Any], label: str = "", **defaults: Any) -> Any:
-    """Offer a class for the mean of a function."""
+# -- means of losses and of other functions -------------------------------------------------------
 
-    def init(self: Any, *args: Any, **given: Any) -> None:
-        order = (*defaults, "name", "dtype") if name == "BinaryCrossentropy" else (
-            "name", "dtype", *defaults)  # fmt: skip
-        if name.startswith(("TopK", "SparseTopK")):
-            order = ("k", "name", "dtype")
-        options = dict(zip(order, args, strict=False)) | given
-        unknown = set(options) - set(order)
-        if unknown or len(args) > len(order):
-            raise TypeError(f"{name} takes no arguments {unknown or args}")
-        _OfTwo.__init__(self, options.pop("name", label or snake(name)), options.pop("dtype", None))
-        self._options = defaults | options
-
-    kind: Any = type(name, (_OfTwo,), {
-        "__init__": init, "_function": staticmethod(function), "__module__": __name__,
-        "__doc__": f"The mean of `{snake(name)}`.",
-    })  # fmt: skip
-    return keras("metrics", name)(kind)
-
-
-_class("Accuracy", _accuracy)
-_class("BinaryAccuracy", binary_accuracy, threshold=0.5)
-_class("CategoricalAccuracy", categorical_accuracy)
-_class("SparseCategoricalAccuracy", sparse_categorical_accuracy)
-_class("TopKCategoricalAccuracy", top_k_categorical_accuracy, k=5)
-_class("SparseTopKCategoricalAccuracy", sparse_top_k_categorical_accuracy, k=5)
 for _name in ("MeanSquaredError", "MeanAbsoluteError", "MeanAbsolutePercentageError",
               "MeanSquaredLogarithmicError", "Hinge", "SquaredHinge", "CategoricalHinge",
               "KLDivergence", "Poisson"):  # fmt: skip
-    _class(_name, _of_losses(snake(_name) if _name != "KLDivergence" else "kl_divergence"),
-           "kl_divergence" if _name == "KLDivergence" else "")  # fmt: skip
-_class("LogCoshError", _of_losses("log_cosh"), "logcosh")
-_class("BinaryCrossentropy", _of_losses("binary_crossentropy"),
-       from_logits=False, label_smoothing=0)  # fmt: skip
-_class("CategoricalCrossentropy", _of_losses("categorical_crossentropy"),
-       from_logits=False, label_smoothing=0, axis=-1)  # fmt: skip
-_class("SparseCategoricalCrossentropy", _of_losses("sparse_categorical_crossentropy"),
-       from_logits=False, axis=-1)  # fmt: skip
-_class("CosineSimilarity",
-       lambda true, predicted, axis: -_of_losses("cosine_similarity")(true, predicted, axis),
-       axis=-1)  # fmt: skip
+    _class(_name, losses.FUNCTIONS[snake(_name)])
+_crossentropies: dict[str, dict[str, Any]] = {
+    "BinaryCrossentropy": {"from_logits": False, "label_smoothing": 0},
+    "CategoricalCrossentropy": {"from_logits": False, "label_smoothing": 0, "axis": -1},
+    "SparseCategoricalCrossentropy": {"from_logits": False, "ignore_class": None, "axis": -1},
+}
+for _name, _options in _crossentropies.items():
+    _class(_name, losses.FUNCTIONS[snake(_name)], **_options)
+_class("LogCoshError", losses.FUNCTIONS["log_cosh"], "logcosh")
+_cosine = losses.FUNCTIONS["cosine_similarity"]
+_class("CosineSimilarity", lambda true, predicted, axis: -_cosine(true, predicted, axis), axis=-1)
 
 
-def _squares(y_true: Any, y_pred: Any) -> Any:
-    true, predicted = _two_of_one_rank(y_true, y_pred)
-    return _as_tensor((predicted - true) ** 2)
-
-
-_Squares: Any = _class("RootMeanSquaredError", _squares)
-
-
-def _root_of_mean(self: Any) -> Any:
-    total, count = (float(v) for v in self._variables)
-    return made(np.asarray((total / count) ** 0.5 if count else 0.0, np.float32))
-
-
-_Squares.result = _root_of_mean
+_class("Mean", lambda values: values, attributes={"_takes": 1})
+_sum: dict[str, Any] = {"_takes": 1, "_kept": ("total",), "_reduce": staticmethod(np.sum)}
+_class("Sum", lambda values: values, attributes=_sum)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.quiet import Quiet, aloud
-from wengert.dialects.tensorflow.errors import invalid
-from wengert.dialects.tensorflow.keras.names import keras, looked_up
+from wengert.dialects.tensorflow.errors import InvalidArgumentError, mistake
+from wengert.dialects.tensorflow.keras.options import (
+    REQUIRED,
+    Configured,
+    configured,
+    getter,
+    keras,
+)
 from wengert.dialects.tensorflow.keras.schedules import LearningRateSchedule
-from wengert.dialects.tensorflow.keras.state import State, numbered
+from wengert.dialects.tensorflow.keras.state import Owner, raw
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.tensors import Tensor, convert, made
 from wengert.dialects.tensorflow.variables import Variable
@@ -22,10 +27,21 @@ from wengert.optim import formulas
 from wengert.optim.formulas import Formula, Rows, total
 
 Gradient = np.ndarray | Rows
-
-
-def _raw(variable: Variable) -> np.ndarray:
-    return np.asarray(variable._value._raw)
+Pairs = list[tuple[Gradient, Any]]
+#: The options that all optimisers have, after their own.
+_COMMON: dict[str, Any] = {
+    "weight_decay": None, "clipnorm": None, "clipvalue": None, "global_clipnorm": None,
+    "use_ema": False, "ema_momentum": 0.99, "ema_overwrite_frequency": None,
+    "loss_scale_factor": None, "gradient_accumulation_steps": None, "name": None,
+}  # fmt: skip
+#: What is expected of options, and whether it holds; of some, only for the class named.
+_CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "gradient_accumulation_steps": ("None, or 2 or more", lambda n: not n or n >= 2),
+    "ema_momentum": ("a number from 0 to 1", lambda x: 0 <= x <= 1),
+    "SGD.momentum": ("a float from 0 to 1", lambda x: isinstance(x, float) and 0 <= x <= 1),
+    "Lion.beta_1": ("a number above 0, up to 1", lambda x: 0 < x <= 1),
+    "AdamW.weight_decay": ("a float; else write Adam", lambda x: x is not None),
+}  # fmt: skip
 
 
 def single(value: float) -> float:
@@ -34,76 +50,41 @@ def single(value: float) -> float:
 
 
 @keras("optimizers", "Optimizer")
-class Optimizer:
+class Optimizer(Configured, Owner):
     """What optimisers share; one of your own defines `update_step`."""
 
-    _formula: Formula
-    #: What is kept for each parameter, in groups: its name, and what the formula calls it.
-    _kept: Sequence[dict[str, str]] = ()
-    #: What slots begin with, if not with 0.
-    _begin: float = 0.0
-    #: The formula's options, but for the rate.
-    _options: dict[str, Any]
+    _defaults: ClassVar[Mapping[str, Any]] = {"learning_rate": REQUIRED, **_COMMON}
+    _unknown = ValueError
+    #: The names of slots in groups, and what the formula calls them; with an option's name, if
+    #: they are kept only where that is true.
+    _kept: ClassVar[tuple[tuple[dict[str, str], str], ...]] = ()
 
-    def __init__(
-        self,
-        learning_rate: Any,
-        weight_decay: float | None = None,
-        clipnorm: float | None = None,
-        clipvalue: float | None = None,
-        global_clipnorm: float | None = None,
-        use_ema: bool = False,
-        ema_momentum: float = 0.99,
-        ema_overwrite_frequency: int | None = None,
-        loss_scale_factor: float | None = None,
-        gradient_accumulation_steps: int | None = None,
-        name: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        if kwargs.pop("decay", None) is not None:
-            warnings.warn(
-                "decay is ignored; write a schedule for learning_rate instead", stacklevel=3
-            )
-        if kwargs:
-            raise ValueError(f"an optimizer does not take {', '.join(kwargs)}")
-        if sum(limit is not None for limit in (clipnorm, clipvalue, global_clipnorm)) > 1:
-            raise ValueError(
-                f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}; "
-                "give at most one of them"
-            )
-        if gradient_accumulation_steps and not gradient_accumulation_steps >= 2:
-            raise ValueError(
-                f"gradient_accumulation_steps={gradient_accumulation_steps}; expected None, or 2 "
-                "or more"
-            )
-        if use_ema and not 0 <= ema_momentum <= 1:
-            raise ValueError(f"ema_momentum={ema_momentum}; expected a number from 0 to 1")
-        self.name = name or numbered(type(self))
-        self.weight_decay = weight_decay
-        self.clipnorm, self.clipvalue, self.global_clipnorm = clipnorm, clipvalue, global_clipnorm
-        self.use_ema, self.ema_momentum = use_ema, ema_momentum
-        self.ema_overwrite_frequency = ema_overwrite_frequency
-        self.loss_scale_factor = loss_scale_factor
-        self.gradient_accumulation_steps = gradient_accumulation_steps
+    def __init__(self, *args: Any, **options: Any) -> None:
+        if options.pop("decay", None) is not None:
+            warn("decay is ignored; write a schedule for learning_rate instead")
+        chosen = self._chosen(args, options)
+        rate, name = chosen.pop("learning_rate"), chosen.pop("name")
+        for option, value in chosen.items():
+            for key in (option, f"{type(self).__name__}.{option}"):
+                expected, holds = _CHECKS.get(key, ("", lambda _: True))
+                if not holds(value):
+                    raise ValueError(f"{key}={value!r}; expected {expected}")
+        limits = ("clipnorm", "clipvalue", "global_clipnorm")
+        if sum(chosen[limit] is not None for limit in limits) > 1:
+            raise ValueError(f"of {', '.join(limits)}, give at most one")
+        self._config = chosen
+        vars(self).update(chosen)
+        self._begin(name)
         self.built = False
         self._undecayed: tuple[set[int], str] = (set(), "")
-        self._iterations = self._state(0, np.int64, "iteration")
-        self._variables: list[Variable] = [self._iterations]
+        self._iterations = self._keep(np.asarray(0, np.int64), "iteration")
         self._trainable_variables: list[Variable] = []
         self._index: dict[int, int] = {}
-        self._learning_rate = self._as_rate(learning_rate)
-        if isinstance(self._learning_rate, Variable):
-            self._variables.append(self._learning_rate)
-
-    def _as_rate(self, rate: Any) -> Any:
-        if callable(rate):
-            return rate
-        if not isinstance(rate, float):
-            raise ValueError(
-                f"learning_rate is {rate!r}; expected a Python float, a LearningRateSchedule or a "
-                "function without arguments: write float(learning_rate)"
-            )
-        return self._state(rate, np.float32, "learning_rate")
+        if not callable(rate) and not isinstance(rate, float):
+            raise mistake(ValueError, "learning_rate", rate, "a float, a schedule or a function")
+        self._learning_rate: Any = rate
+        if not callable(rate):
+            self._learning_rate = self._keep(np.asarray(rate, np.float32), "learning_rate")
 
     # -- what users see ---------------------------------------------------------------------------
 
@@ -113,11 +94,6 @@ class Optimizer:
         if self.gradient_accumulation_steps:
             return self._iterations // self.gradient_accumulation_steps
         return self._iterations
-
-    @property
-    def variables(self) -> list[Variable]:
-        """The number of steps, the learning rate, and what is kept for each parameter."""
-        return list(self._variables)
 
     @property
     def learning_rate(self) -> Any:
@@ -135,10 +111,7 @@ class Optimizer:
             self._learning_rate = learning_rate
             self._variables = [v for v in self._variables if v is not before]
         elif isinstance(before, LearningRateSchedule):
-            raise TypeError(
-                "the learning rate of this optimizer follows a schedule, so it cannot be "
-                "assigned to; make the optimizer with a float, or assign a schedule"
-            )
+            raise TypeError("the learning rate follows a schedule; assign another schedule")
         else:
             self._learning_rate.assign(np.asarray(convert(learning_rate).numpy(), np.float32))
 
@@ -146,38 +119,25 @@ class Optimizer:
         """Make what is kept for each of some variables."""
         if self.built:
             return
-        parameters = list(var_list)
-        self._averages: list[Variable] = []
-        if self.use_ema:
-            self._averages = [self.add_variable_from_reference(v, "average") for v in parameters]
-        self._accumulated: list[Variable] = []
-        self._index = {id(v): place for place, v in enumerate(parameters)}
-        if self.gradient_accumulation_steps:
-            name = "gradient_accumulator"
-            self._accumulated = [self.add_variable_from_reference(v, name) for v in parameters]
-        self._trainable_variables = parameters
+        parameters = self._trainable_variables = list(var_list)
+        self._index = {id(v): position for position, v in enumerate(parameters)}
+        self._averages, self._accumulated = (
+            [self.add_variable_from_reference(v, name) for v in parameters if wanted]
+            for name, wanted in {
+                "average": self.use_ema,
+                "gradient_accumulator": self.gradient_accumulation_steps,
+            }.items()
+        )
         self._slots: list[dict[str, Variable]] = [{} for _ in parameters]
-        for group in self._kept:
+        for group, condition in self._kept:
+            if condition and not self._config[condition]:
+                continue
             for variable, slots in zip(parameters, self._slots, strict=True):
                 for name, key in group.items():
-                    value = single(self._begin) if name == "accumulator" else 0.0
+                    first = self._config.get("initial_accumulator_value", 0.0)
+                    value = single(first) if name == "accumulator" else 0.0
                     slots[key] = self.add_variable_from_reference(variable, name, value)
         self.built = True
-
-    def add_variable(
-        self, shape: Any, initializer: Any = "zeros", dtype: Any = None, name: str | None = None,
-        **options: Any,
-    ) -> Variable:  # fmt: skip
-        """Return a new variable of the optimiser."""
-        from wengert.dialects.tensorflow.keras import initializers
-
-        value = initializers.get(initializer)(shape, dtype=dtype or "float32")
-        variable = State(value, name or "variable", self.name)
-        self._variables.append(variable)
-        return variable
-
-    def _state(self, value: Any, dtype: Any, name: str) -> Variable:
-        return State(np.asarray(value, dtype), name, self.name)
 
     def add_variable_from_reference(
         self, reference_variable: Any, name: str | None = None, initializer: Any = "zeros"
@@ -186,12 +146,9 @@ class Optimizer:
         reference = f"{reference_variable.name}".replace("/", "_").replace(":", "_")
         full = f"{reference}_{name or 'var'}"
         if isinstance(initializer, float):
-            array = np.full_like(_raw(reference_variable), initializer)
-            variable = State(array, full, self.name)
-            self._variables.append(variable)
-            return variable
+            return self._keep(np.full_like(raw(reference_variable), initializer), full)
         shape, dtype = reference_variable.shape, reference_variable.dtype
-        return self.add_variable(shape, initializer, dtype, full)
+        return self.add_variable(shape, initializer, dtype, name=full)
 
     def assign(self, variable: Any, value: Any) -> None:
         """Replace the value of a variable."""
@@ -222,34 +179,20 @@ class Optimizer:
         """Give variables the averages of their values, with `use_ema`."""
         if self.use_ema:
             for variable, average in zip(var_list, self._averages, strict=True):
-                variable.assign(_raw(average))
+                variable.assign(raw(average))
 
     def set_weights(self, weights: Iterable[Any]) -> None:
         """Give the optimiser's variables values."""
         if not self.built:
-            raise ValueError(
-                "this optimizer has no state yet; call optimizer.build(variables) before "
-                "set_weights"
-            )
+            raise ValueError("the optimizer has no state yet; call optimizer.build(variables)")
         for variable, weight in zip(self._variables, weights, strict=False):
             variable.assign(_in_dtype(weight, variable))
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that make this optimiser."""
         rate = self._learning_rate
-        names = ("weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema",
-                 "ema_momentum", "ema_overwrite_frequency", "loss_scale_factor",
-                 "gradient_accumulation_steps")  # fmt: skip
-        return {
-            "name": self.name,
-            "learning_rate": float(rate) if isinstance(rate, Variable) else rate,
-            **{name: getattr(self, name) for name in names},
-        }
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """Return an optimiser from its arguments."""
-        return cls(**config)
+        rate = float(rate) if isinstance(rate, Variable) else rate
+        return {"name": self.name, "learning_rate": rate, **self._config}
 
     # -- a step -----------------------------------------------------------------------------------
 
@@ -266,29 +209,27 @@ class Optimizer:
         """Step variables against their gradients; without variables, those of `build`."""
         if not len(grads):
             return
-        if trainable_variables is None:
-            if not self.built:
-                raise ValueError(
-                    "the optimizer does not know its variables yet; call "
-                    "optimizer.build(variables), or write optimizer.apply(grads, variables)"
-                )
-            if len(grads) != len(self._trainable_variables):
-                raise ValueError(
-                    f"{len(grads)} gradients for {len(self._trainable_variables)} variables; give "
-                    "one for each"
-                )
-            trainable_variables = self._trainable_variables
-        variables = list(trainable_variables)
+        given = self._trainable_variables if trainable_variables is None else trainable_variables
+        variables = list(given)
+        if len(grads) != len(variables):
+            raise ValueError(
+                f"{len(grads)} gradients for {len(variables)} variables; give one for each, having "
+                "called optimizer.build(variables), or write optimizer.apply(grads, variables)"
+            )
         if not self.built:
             self.build(variables)
-        for v in variables:
-            if id(v) not in self._index:
-                raise ValueError(
-                    f"the optimizer does not know the variable {v}; it steps those of its first "
-                    "call, so make another one for other variables"
-                )
-        found = [(g, v) for g, v in zip(grads, variables, strict=True) if g is not None]
-        self._check_missing(grads, variables, found)
+        unknown = [v for v in variables if id(v) not in self._index]
+        if unknown:
+            raise mistake(
+                ValueError, "a variable", unknown[0], "one of the first call, or of build()"
+            )
+        pairs = list(zip(grads, variables, strict=True))
+        found = [(g, v) for g, v in pairs if g is not None]
+        if not found:
+            raise ValueError("all gradients are None: the loss depends on none of the variables")
+        if len(found) < len(pairs):
+            names = [v.name for g, v in pairs if g is None]
+            warn(f"no gradients for the variables {names}, which stay as they are")
         scale = self.loss_scale_factor
         with Quiet():
             taken = [(_gradient(g, v, scale), v) for g, v in found]
@@ -300,24 +241,12 @@ class Optimizer:
                 variable.assign(variable.constraint(variable))
         self._iterations.assign_add(1)
 
-    def _check_missing(self, grads: Any, variables: list[Any], found: list[Any]) -> None:
-        if not found:
-            raise ValueError(
-                "all gradients are None: nothing that was differentiated depends on the variables"
-            )
-        if len(found) < len(variables):
-            names = [v.name for g, v in zip(grads, variables, strict=True) if g is None]
-            warnings.warn(
-                f"no gradients for the variables {names}, which stay as they are",
-                stacklevel=4,
-            )
-
-    def _apply_or_accumulate(self, pairs: list[tuple[Gradient, Any]]) -> None:
+    def _apply_or_accumulate(self, pairs: Pairs) -> None:
         every = self.gradient_accumulation_steps
         if every:
             sums = [self._accumulated[self._index[id(v)]] for _, v in pairs]
-            totals = [total(g) + _raw(s) for (g, _), s in zip(pairs, sums, strict=True)]
-            if (int(_raw(self._iterations)) + 1) % every:
+            totals = [total(g) + raw(s) for (g, _), s in zip(pairs, sums, strict=True)]
+            if (int(raw(self._iterations)) + 1) % every:
                 for s, added in zip(sums, totals, strict=True):
                     s.assign(added)
                 return
@@ -325,9 +254,9 @@ class Optimizer:
         self._decay([v for _, v in pairs])
         self._update(self._clipped(pairs))
         for s in self._accumulated:
-            s.assign(np.zeros_like(_raw(s)))
+            s.assign(np.zeros_like(raw(s)))
 
-    def _clipped(self, pairs: list[tuple[Gradient, Any]]) -> list[tuple[Gradient, Any]]:
+    def _clipped(self, pairs: Pairs) -> Pairs:
         """Return gradients made smaller, as `clipnorm` and the like say."""
         if self.clipvalue:
             limit = self.clipvalue
@@ -338,15 +267,15 @@ class Optimizer:
         norms = [np.sqrt(np.sum(np.square(_values(g)))) for g, _ in pairs]
         if self.global_clipnorm:
             norms = [np.sqrt(np.sum(np.square(norms)))] * len(norms)
-        factors = [limit / np.maximum(norm, limit) for norm in norms]
-        return [
-            (_with_values(g, _values(g) * factor.astype(_values(g).dtype)), v)
-            for (g, v), factor in zip(pairs, factors, strict=True)
-        ]
+        clipped = []
+        for (g, v), norm in zip(pairs, norms, strict=True):
+            factor = (limit / np.maximum(norm, limit)).astype(_values(g).dtype)
+            clipped.append((_with_values(g, _values(g) * factor), v))
+        return clipped
 
     def _rate_now(self) -> float:
         rate = self.learning_rate
-        return float(_raw(rate) if isinstance(rate, Variable) else np.asarray(rate))
+        return float(raw(rate) if isinstance(rate, Variable) else np.asarray(rate))
 
     def _decay(self, variables: list[Any]) -> None:
         if self.weight_decay is None:
@@ -355,26 +284,11 @@ class Optimizer:
         factor = single(self.weight_decay) * self._rate_now()
         for v in variables:
             if id(v) not in spared and not (words and re.search(words, v.name)):
-                v.assign(_raw(v) - _raw(v) * factor)
+                v.assign(raw(v) - raw(v) * factor)
 
-    def _update(self, pairs: list[tuple[Gradient, Any]]) -> None:
-        if type(self).update_step is not Optimizer.update_step:
-            for g, v in pairs:
-                aloud(self.update_step, made(total(g)), v, self.learning_rate)
-            return
-        rate, step = self._rate_now(), int(np.asarray(self.iterations)) + 1
-        options = {**self._options, **self._shared(step), "lr": rate}
+    def _update(self, pairs: Pairs) -> None:
         for g, v in pairs:
-            slots = self._slots[self._index[id(v)]]
-            state: dict[str, Any] = {key: _raw(slot) for key, slot in slots.items()}
-            state["step"] = step
-            v.assign(made(formulas.stepped(self._formula, _raw(v), g, state, options)))
-            for key, slot in slots.items():
-                slot.assign(made(state[key]))
-
-    def _shared(self, step: int) -> dict[str, Any]:
-        """Return options that change from step to step, the same for all parameters."""
-        return {}
+            aloud(self.update_step, made(total(g)), v, self.learning_rate)
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Step one variable; what optimisers of your own define."""
@@ -384,29 +298,27 @@ class Optimizer:
         first = not int(np.asarray(self.iterations))
         kept = 0.0 if first else self.ema_momentum
         for variable, average in zip(self._trainable_variables, self._averages, strict=True):
-            average.assign(kept * _raw(average) + (1 - kept) * _raw(variable))
+            average.assign(kept * raw(average) + (1 - kept) * raw(variable))
         every = self.ema_overwrite_frequency
         if every and (int(np.asarray(self.iterations)) + 1) % every == 0:
             self.finalize_variable_values(self._trainable_variables)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "minimize":
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute 'minimize', as in Keras 3; write "
-                "grads = tape.gradient(loss, variables) and "
-                "optimizer.apply_gradients(zip(grads, variables))"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        instead = (
+            "; write optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))"
+        )
+        told = f"{type(self).__name__!r} object has no attribute {name!r}"
+        raise AttributeError(told + instead * (name == "minimize"))
 
 
 def _in_dtype(value: Any, variable: Any) -> Any:
     array = np.asarray(value._value._raw if isinstance(value, Variable) else value)
-    return array.astype(_raw(variable).dtype)
+    return array.astype(raw(variable).dtype)
 
 
 def _gradient(g: Any, variable: Any, scale: float | None) -> Gradient:
     """Return a gradient, which must have the shape of its variable, in its dtype."""
-    p = _raw(variable)
+    p = raw(variable)
     rows = None
     if isinstance(g, IndexedSlices):
         rows, g = np.asarray(g.indices), g.values
@@ -414,9 +326,9 @@ def _gradient(g: Any, variable: Any, scale: float | None) -> Gradient:
     values = values if scale is None else values / scale
     shape = values.shape if rows is None else (*p.shape[:1], *values.shape[1:])
     if shape != p.shape:
-        raise invalid(
-            f"the gradient of a variable of shape {list(p.shape)} has shape {list(values.shape)}; "
-            "they must be equal"
+        shapes = list(values.shape), list(p.shape)
+        raise mistake(
+            InvalidArgumentError, "(shape of gradient, of variable)", shapes, "equal ones"
         )
     return values if rows is None else Rows(values, rows, p.shape)
 
@@ -433,244 +345,143 @@ def _with_values(g: Gradient, values: np.ndarray) -> Gradient:
 # -- the optimisers -------------------------------------------------------------------------------
 
 _BY_NAME: dict[str, type[Optimizer]] = {}
-
-
-def _offered(kind: type[Optimizer]) -> type[Optimizer]:
-    _BY_NAME[kind.__name__] = _BY_NAME[kind.__name__.lower()] = kind
-    keras("optimizers", kind.__name__)(kind)
-    return kind
+#: What formulas call hyperparameters of other names.
+_FORMULAS = {
+    "rho": "alpha", "epsilon": "eps", "learning_rate_power": "lr_power",
+    "l1_regularization_strength": "l1", "l2_regularization_strength": "l2",
+    "l2_shrinkage_regularization_strength": "l2_shrinkage",
+}  # fmt: skip
 
 
 class _OfFormula(Optimizer):
-    """An optimiser with a formula, whose hyperparameters are attributes."""
+    """An optimiser with a formula."""
 
     #: Where the formula differs from PyTorch's.
-    _convention: Mapping[str, Any] = MappingProxyType({})
+    _convention: ClassVar[dict[str, Any]]
+    #: The hyperparameters that are rounded to single precision.
+    _rounded: ClassVar[tuple[str, ...]]
 
-    def _with(self, options: dict[str, Any], **given: Any) -> None:
-        self.__dict__.update(given)
-        self._hyperparameters = given
-        self._options = {**self._convention, **options}
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        given = dict(self._config)
+        given.update({name: single(given[name]) for name in self._rounded})
+        self._options: dict[str, Any] = {**self._convention}
+        for name, value in given.items():
+            if name not in _COMMON:
+                self._options[name] = self._options[_FORMULAS.get(name, name)] = value
+        if "beta_1" in given:
+            betas = self._options["betas"] = given["beta_1"], given["beta_2"]
+            self._options["bias_betas"] = (single(betas[0]), single(betas[1]))
 
-    def get_config(self) -> dict[str, Any]:
-        return super().get_config() | self._hyperparameters
+    def _update(self, pairs: Pairs) -> None:
+        if type(self).update_step is not Optimizer.update_step:
+            super()._update(pairs)
+            return
+        rate, step = self._rate_now(), int(np.asarray(self.iterations)) + 1
+        options = {**self._options, **self._shared(step), "lr": rate}
+        for g, v in pairs:
+            slots = self._slots[self._index[id(v)]]
+            state: dict[str, Any] = {key: raw(slot) for key, slot in slots.items()}
+            state["step"] = step
+            v.assign(made(formulas.stepped(type(self)._function, raw(v), g, state, options)))
+            for key, slot in slots.items():
+                slot.assign(made(state[key]))
 
-
-@_offered
-class SGD(_OfFormula):
-    """Steps against the gradient, with `momentum` and perhaps Nesterov's look ahead."""
-
-    _formula = staticmethod(formulas.sgd)
-    _convention = MappingProxyType({"rate_in_sum": True})
-
-    def __init__(
-        self,
-        learning_rate: Any = 0.01,
-        momentum: float = 0.0,
-        nesterov: bool = False,
-        **common: Any,
-    ) -> None:
-        super().__init__(learning_rate, **common)
-        if not isinstance(momentum, float) or not 0 <= momentum <= 1:
-            raise ValueError(f"momentum={momentum!r}; expected a float from 0 to 1")
-        options = {"momentum": single(momentum), "nesterov": nesterov}
-        self._with(options, momentum=momentum, nesterov=nesterov)
-        self._kept = [{"momentum": "momentum_buffer"}] if momentum else []
-
-
-class _Moments(_OfFormula):
-    """Optimisers that keep means of the gradient and, most of them, of its square."""
-
-    _kept: Sequence[dict[str, str]] = ({"momentum": "exp_avg", "velocity": "exp_avg_sq"},)
-
-    def __init__(
-        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
-        epsilon: float = 1e-7, **common: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(learning_rate, **common)
-        options = {
-            "betas": (beta_1, beta_2),
-            "bias_betas": (single(beta_1), single(beta_2)),
-            "eps": epsilon,
-        }
-        self._with(options, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon)
+    def _shared(self, step: int) -> dict[str, Any]:
+        """Return options that change from step to step, the same for all parameters."""
+        return {}
 
 
-@_offered
-class Adam(_Moments):
-    """The gradient's mean over its root mean square."""
-
-    _formula = staticmethod(formulas.adam)
-    _convention = MappingProxyType({"eps_scaled": True})
-
-    def __init__(
-        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
-        epsilon: float = 1e-7, amsgrad: bool = False, **common: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(learning_rate, beta_1, beta_2, epsilon, **common)
-        self._with({**self._options, "amsgrad": amsgrad}, **self._hyperparameters, amsgrad=amsgrad)
-        if amsgrad:
-            self._kept = (*_Moments._kept, {"velocity_hat": "max_exp_avg_sq"})
-
-
-@_offered
-class AdamW(Adam):
-    """Adam with weight decay."""
-
-    def __init__(
-        self, learning_rate: Any = 0.001, weight_decay: float = 0.004, beta_1: float = 0.9,
-        beta_2: float = 0.999, epsilon: float = 1e-7, amsgrad: bool = False, **common: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            learning_rate, beta_1, beta_2, epsilon, amsgrad, weight_decay=weight_decay, **common
-        )
-        if weight_decay is None:
-            raise ValueError("AdamW: weight_decay is None; expected a float, or write Adam")
-
-
-@_offered
-class RMSprop(_OfFormula):
-    """The gradient over its root mean square."""
-
-    _formula = staticmethod(formulas.rmsprop)
-    _convention = MappingProxyType({"eps_inside": True, "rate_in_sum": True})
-
-    def __init__(
-        self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0,
-        epsilon: float = 1e-7, centered: bool = False, **common: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(learning_rate, **common)
-        given = {"momentum": momentum, "centered": centered}
-        self._with({"alpha": rho, "eps": epsilon, **given}, rho=rho, epsilon=epsilon, **given)
-        self._kept = [{"velocity": "square_avg"}]
-        self._kept += [{"momentum": "momentum_buffer"}] * (momentum > 0)
-        self._kept += [{"average_gradient": "grad_avg"}] * centered
-
-
-@_offered
-class Adagrad(_OfFormula):
-    """The gradient over the root of the sum of its squares."""
-
-    _formula = staticmethod(formulas.adagrad)
-    _convention = MappingProxyType({"eps_inside": True})
-    _kept = ({"accumulator": "sum"},)
-
-    def __init__(
-        self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1,
-        epsilon: float = 1e-7, **common: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(learning_rate, **common)
-        self._with(
-            {"eps": epsilon},
-            initial_accumulator_value=initial_accumulator_value, epsilon=epsilon,
-        )  # fmt: skip
-        self._begin = initial_accumulator_value
-
-
-@_offered
-class Adadelta(_OfFormula):
-    """The gradient times the root mean square of steps over that of gradients."""
-
-    _formula = staticmethod(formulas.adadelta)
-    _kept = ({"accumulated_grad": "square_avg", "accumulated_delta_var": "acc_delta"},)
-
-    def __init__(
-        self, learning_rate: Any = 0.001, rho: float = 0.95, epsilon: float = 1e-7, **common: Any
-    ) -> None:
-        super().__init__(learning_rate, **common)
-        self._with({"rho": rho, "eps": epsilon}, rho=rho, epsilon=epsilon)
-
-
-@_offered
-class Adamax(_Moments):
-    """The gradient's mean over the largest gradient."""
-
-    _formula = staticmethod(formulas.adamax)
-    _convention = MappingProxyType({"eps_outside": True})
-    _kept = ({"momentum": "exp_avg", "norm": "exp_inf"},)
-
-
-@_offered
-class Nadam(_Moments):
-    """Adam with Nesterov's look ahead."""
-
-    _formula = staticmethod(formulas.nadam)
-    _convention = MappingProxyType({"momentum_decay": 1, "mu_base": single(0.96)})
+class _WithProduct(_OfFormula):
+    """An optimiser that keeps the product of all weights of the gradient's mean."""
 
     def build(self, var_list: Iterable[Any]) -> None:
         """Make what is kept for each of some variables, and for all of them."""
         if not self.built:
             super().build(var_list)
-            self._product = self._state(1.0, np.float64, "u_product")
-            self._variables.append(self._product)
+            self._product = self._keep(np.asarray(1.0, np.float64), "u_product")
 
     def _shared(self, step: int) -> dict[str, Any]:
         """Return the product of all weights so far, and the betas as they are rounded."""
-        product = float(_raw(self._product)) * self.beta_1 * (1 - 0.5 * 0.96**step)
+        product = float(raw(self._product)) * self._options["beta_1"] * (1 - 0.5 * 0.96**step)
         self._product.assign(product)
         return {"mu_product": product, "betas": self._options["bias_betas"]}
 
 
-@_offered
-class Lamb(_Moments):
-    """Adam with steps as long as the parameter is large."""
-
-    _formula = staticmethod(formulas.lamb)
-
-
-@_offered
-class Lion(_OfFormula):
-    """Steps along the signs of a mean."""
-
-    _formula = staticmethod(formulas.lion)
-    _kept = ({"momentum": "exp_avg"},)
-
-    def __init__(
-        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.99, **common: Any
-    ) -> None:
-        super().__init__(learning_rate, **common)
-        if not 0 < beta_1 <= 1:
-            raise ValueError(f"Lion: beta_1={beta_1}; expected a number above 0, up to 1")
-        self._with({"betas": (single(beta_1), single(beta_2))}, beta_1=beta_1, beta_2=beta_2)
+def _optimizer(
+    name: str,
+    formula: Formula,
+    doc: str,
+    hyperparameters: dict[str, Any],
+    *kept: tuple[dict[str, str], str],
+    base: type[Optimizer] = _OfFormula,
+    rounded: tuple[str, ...] = (),
+    **convention: Any,
+) -> None:
+    """Offer an optimiser: its formula, its own options, its slots, and what the formula does."""
+    own = {"learning_rate": 0.001, **hyperparameters}
+    attributes = {"_kept": kept, "_rounded": rounded, "_convention": convention, "__doc__": doc}
+    kind = configured("optimizers", name, base, own | (_COMMON | own), formula, **attributes)
+    _BY_NAME[name] = _BY_NAME[name.lower()] = kind
 
 
-@_offered
-class Ftrl(_OfFormula):
-    """Follow the regularised leader."""
+_BETAS = {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7}
+_MOMENTS = ({"momentum": "exp_avg", "velocity": "exp_avg_sq"}, "")
+_MOMENTUM = ({"momentum": "momentum_buffer"}, "momentum")
+_LARGEST = ({"velocity_hat": "max_exp_avg_sq"}, "amsgrad")
+_optimizer(
+    "SGD", formulas.sgd,
+    "Steps against the gradient, with `momentum` and perhaps Nesterov's look ahead.",
+    {"learning_rate": 0.01, "momentum": 0.0, "nesterov": False}, _MOMENTUM,
+    rounded=("momentum",), rate_in_sum=True,
+)  # fmt: skip
+_optimizer(
+    "Adam", formulas.adam, "The gradient's mean over its root mean square.",
+    {**_BETAS, "amsgrad": False}, _MOMENTS, _LARGEST, eps_scaled=True,
+)  # fmt: skip
+_optimizer(
+    "AdamW", formulas.adam, "Adam with weight decay.",
+    {"weight_decay": 0.004, **_BETAS, "amsgrad": False}, _MOMENTS, _LARGEST,
+    base=_BY_NAME["Adam"], eps_scaled=True,
+)  # fmt: skip
+_optimizer(
+    "RMSprop", formulas.rmsprop, "The gradient over its root mean square.",
+    {"rho": 0.9, "momentum": 0.0, "epsilon": 1e-7, "centered": False},
+    ({"velocity": "square_avg"}, ""), _MOMENTUM, ({"average_gradient": "grad_avg"}, "centered"),
+    eps_inside=True, rate_in_sum=True,
+)  # fmt: skip
+_optimizer(
+    "Adagrad", formulas.adagrad, "The gradient over the root of the sum of its squares.",
+    {"initial_accumulator_value": 0.1, "epsilon": 1e-7}, ({"accumulator": "sum"}, ""),
+    eps_inside=True,
+)  # fmt: skip
+_optimizer(
+    "Adadelta", formulas.adadelta,
+    "The gradient times the root mean square of steps over that of gradients.",
+    {"rho": 0.95, "epsilon": 1e-7},
+    ({"accumulated_grad": "square_avg", "accumulated_delta_var": "acc_delta"}, ""),
+)  # fmt: skip
+_optimizer(
+    "Adamax", formulas.adamax, "The gradient's mean over the largest gradient.", _BETAS,
+    ({"momentum": "exp_avg", "norm": "exp_inf"}, ""), eps_outside=True,
+)  # fmt: skip
+_optimizer(
+    "Nadam", formulas.nadam, "Adam with Nesterov's look ahead.", _BETAS, _MOMENTS,
+    base=_WithProduct, momentum_decay=1, mu_base=single(0.96),
+)  # fmt: skip
+_optimizer(
+    "Lamb", formulas.lamb, "Adam with steps as long as the parameter is large.", _BETAS, _MOMENTS
+)
+_optimizer(
+    "Lion", formulas.lion, "Steps along the signs of a mean.", {"beta_1": 0.9, "beta_2": 0.99},
+    ({"momentum": "exp_avg"}, ""), rounded=("beta_1", "beta_2"),
+)  # fmt: skip
+_optimizer(
+    "Ftrl", formulas.ftrl, "Follow the regularised leader.",
+    {"learning_rate_power": -0.5, "initial_accumulator_value": 0.1,
+     "l1_regularization_strength": 0.0, "l2_regularization_strength": 0.0,
+     "l2_shrinkage_regularization_strength": 0.0, "beta": 0.0},
+    ({"accumulator": "sum", "linear": "linear"}, ""),
+)  # fmt: skip
 
-    _formula = staticmethod(formulas.ftrl)
-    _kept = ({"accumulator": "sum", "linear": "linear"},)
-
-    def __init__(
-        self, learning_rate: Any = 0.001, learning_rate_power: float = -0.5,
-        initial_accumulator_value: float = 0.1, l1_regularization_strength: float = 0.0,
-        l2_regularization_strength: float = 0.0, l2_shrinkage_regularization_strength: float = 0.0,
-        beta: float = 0.0, **common: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(learning_rate, **common)
-        given = {
-            "initial_accumulator_value": initial_accumulator_value,
-            "l1_regularization_strength": l1_regularization_strength,
-            "l2_regularization_strength": l2_regularization_strength,
-            "l2_shrinkage_regularization_strength": l2_shrinkage_regularization_strength,
-        }
-        for name, value in given.items():
-            if value < 0:
-                raise ValueError(f"Ftrl: {name}={value}; expected 0 or more")
-        if learning_rate_power > 0:
-            raise ValueError(f"Ftrl: learning_rate_power={learning_rate_power}; expected 0 or less")
-        options = {
-            "lr_power": learning_rate_power,
-            "l1": l1_regularization_strength,
-            "l2": l2_regularization_strength,
-            "l2_shrinkage": l2_shrinkage_regularization_strength,
-            "beta": beta,
-        }
-        self._with(options, learning_rate_power=learning_rate_power, beta=beta, **given)
-        self._begin = initial_accumulator_value
-
-
-@keras("optimizers", "get")
-def get(identifier: Any) -> Any:
-    """Return an optimiser by its name, or as it is."""
-    return looked_up(identifier, _BY_NAME, "optimizer")
+get = getter("optimizers", _BY_NAME, "optimizer")

@@ -3,178 +3,137 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.dialects.tensorflow.keras.names import keras
-from wengert.dialects.tensorflow.tensors import convert, outward
-from wengert.engine.tensor import Tensor as Native
+from wengert.dialects.tensorflow.keras.options import (
+    REQUIRED,
+    Configured,
+    configured,
+    keras,
+    options_of,
+)
+from wengert.dialects.tensorflow.tensors import convert, made
 from wengert.optim import rates
-
-ns = Native._namespace
 
 
 @keras("optimizers.schedules", "LearningRateSchedule")
-class LearningRateSchedule:
+class LearningRateSchedule(Configured):
     """A function from the number of the step to a learning rate; subclasses define __call__."""
 
     def __call__(self, step: Any) -> Any:
         """Return the learning rate of a step."""
-        raise NotImplementedError(
-            f"the schedule {type(self).__name__} does not define __call__(self, step)"
-        )
+        raise NotImplementedError(f"{type(self).__name__} does not define __call__(self, step)")
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that make this schedule."""
-        raise NotImplementedError(
-            f"the schedule {type(self).__name__} does not define get_config(self)"
-        )
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
-        """Return a schedule from its arguments."""
-        return cls(**config)
+        raise NotImplementedError(f"{type(self).__name__} does not define get_config(self)")
 
 
 class _OfFormula(LearningRateSchedule):
-    """A schedule that is a formula of its arguments, which are fields, and of the step."""
+    """A schedule that is a formula of the step and of its options."""
 
-    def __post_init__(self) -> None:
-        for name in ("decay_steps", "first_decay_steps"):
-            given = getattr(self, name, 1)
-            if given <= 0:
+    def __init__(self, *args: Any, **options: Any) -> None:
+        Configured.__init__(self, *args, **options)
+        for name, given in self._config.items():
+            if name in ("decay_steps", "first_decay_steps") and given <= 0:
                 raise ValueError(f"{type(self).__name__}: {name}={given}; expected more than 0")
 
-    def get_config(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+    get_config = Configured.get_config
 
     def __call__(self, step: Any) -> Any:
-        start = np.asarray(convert(self._start()).numpy())
-        steps = np.asarray(convert(step).numpy()).astype(start.dtype)
-        return outward(ns.asarray(np.asarray(self._at(steps), start.dtype)))
-
-    def _start(self) -> Any:
-        return self.initial_learning_rate  # type: ignore[attr-defined]
-
-    def _at(self, step: Any) -> Any:
-        raise NotImplementedError
+        options = {key: value for key, value in self._config.items() if key != "name"}
+        first = next(iter(options.values()))
+        kind = convert(first).dtype
+        steps = np.asarray(convert(step).numpy()).astype(kind)
+        return made(np.asarray(type(self)._function(steps, **options), kind))
 
 
-@keras("optimizers.schedules", "ExponentialDecay")
-@dataclass(eq=False, repr=False)
-class ExponentialDecay(_OfFormula):
-    """initial * decay_rate ** (step / decay_steps)."""
+def _schedule(name: str, label: str = "", after: int = 9) -> Callable[[Any], Any]:
+    """Return a decorator that offers a class for a formula of a step and of options.
 
-    initial_learning_rate: Any
-    decay_steps: Any
-    decay_rate: Any
-    staircase: bool = False
-    name: str = "ExponentialDecay"
+    Its option `name` is `label` unless given, and comes after so many of the others.
+    """
 
-    def _at(self, step: Any) -> Any:
-        given = float(self.decay_rate), self.decay_steps, self.staircase
-        return self.initial_learning_rate * rates.exponential(np, step, *given)
+    def declare(formula: Callable[..., Any]) -> Any:
+        options = list(options_of(formula, 1).items())
+        options.insert(after, ("name", label or name))
+        return configured("optimizers.schedules", name, _OfFormula, dict(options), formula)
+
+    return declare
 
 
-@keras("optimizers.schedules", "InverseTimeDecay")
-@dataclass(eq=False, repr=False)
-class InverseTimeDecay(_OfFormula):
-    """initial / (1 + decay_rate * step / decay_steps)."""
-
-    initial_learning_rate: Any
-    decay_steps: Any
-    decay_rate: Any
-    staircase: bool = False
-    name: str = "InverseTimeDecay"
-
-    def _at(self, step: Any) -> Any:
-        given = self.initial_learning_rate, self.decay_rate, self.decay_steps, self.staircase
-        return rates.inverse_time(np, step, *given)
+@_schedule("ExponentialDecay")
+def _exponential(
+    step: Any, initial_learning_rate: Any, decay_steps: Any, decay_rate: Any, staircase: Any = False
+) -> Any:
+    """Return initial * decay_rate ** (step / decay_steps)."""
+    factor = rates.exponential(np, step, float(decay_rate), decay_steps, staircase)
+    return initial_learning_rate * factor
 
 
-@keras("optimizers.schedules", "PolynomialDecay")
-@dataclass(eq=False, repr=False)
-class PolynomialDecay(_OfFormula):
-    """From initial to end, in decay_steps; the rest shrinks as a power."""
-
-    initial_learning_rate: Any
-    decay_steps: Any
-    end_learning_rate: Any = 0.0001
-    power: float = 1.0
-    cycle: bool = False
-    name: str = "PolynomialDecay"
-
-    def _at(self, step: Any) -> Any:
-        steps = self.decay_steps
-        if self.cycle:
-            steps = steps * np.maximum(np.ceil(step / steps), 1)
-        ends = self.initial_learning_rate, self.end_learning_rate
-        return rates.polynomial(rates.share(np, step, steps), *ends, self.power)
+@_schedule("InverseTimeDecay")
+def _inverse_time(
+    step: Any, initial_learning_rate: Any, decay_steps: Any, decay_rate: Any, staircase: Any = False
+) -> Any:
+    """Return initial / (1 + decay_rate * step / decay_steps)."""
+    return rates.inverse_time(np, step, initial_learning_rate, decay_rate, decay_steps, staircase)
 
 
-@keras("optimizers.schedules", "CosineDecay")
-@dataclass(eq=False, repr=False)
-class CosineDecay(_OfFormula):
-    """Half a cosine from initial to alpha * initial, perhaps after a line up to warmup_target."""
-
-    initial_learning_rate: Any
-    decay_steps: Any
-    alpha: float = 0.0
-    name: str = "CosineDecay"
-    warmup_target: Any = None
-    warmup_steps: Any = 0
-
-    def _at(self, step: Any) -> Any:
-        start = self.initial_learning_rate
-        if self.warmup_target is not None:
-            if step < self.warmup_steps:
-                return rates.line(step / self.warmup_steps, start, self.warmup_target)
-            start, step = self.warmup_target, step - self.warmup_steps
-        return start * rates.cosine(np, rates.share(np, step, self.decay_steps), 1, self.alpha)
+@_schedule("PolynomialDecay")
+def _polynomial(
+    step: Any, initial_learning_rate: Any, decay_steps: Any, end_learning_rate: Any = 0.0001,
+    power: float = 1.0, cycle: bool = False,
+) -> Any:  # fmt: skip
+    """Return rates from initial to end, in decay_steps; the rest shrinks as a power."""
+    if cycle:
+        decay_steps = decay_steps * np.maximum(np.ceil(step / decay_steps), 1)
+    done = rates.share(np, step, decay_steps)
+    return rates.polynomial(done, initial_learning_rate, end_learning_rate, power)
 
 
-@keras("optimizers.schedules", "CosineDecayRestarts")
-@dataclass(eq=False, repr=False)
-class CosineDecayRestarts(_OfFormula):
-    """Half cosines one after another, each t_mul times as long and m_mul times as high."""
+@_schedule("CosineDecay", after=3)
+def _cosine(
+    step: Any, initial_learning_rate: Any, decay_steps: Any, alpha: float = 0.0,
+    warmup_target: Any = None, warmup_steps: Any = 0,
+) -> Any:  # fmt: skip
+    """Return half a cosine to alpha * initial, perhaps after a line up to warmup_target."""
+    start = initial_learning_rate
+    if warmup_target is not None:
+        if step < warmup_steps:
+            return rates.line(step / warmup_steps, start, warmup_target)
+        start, step = warmup_target, step - warmup_steps
+    return start * rates.cosine(np, rates.share(np, step, decay_steps), 1, alpha)
 
-    initial_learning_rate: Any
-    first_decay_steps: Any
-    t_mul: float = 2.0
-    m_mul: float = 1.0
-    alpha: float = 0.0
-    name: str = "SGDRDecay"
 
-    def _at(self, step: Any) -> Any:
-        number, done = rates.restarts(np, step, self.first_decay_steps, self.t_mul)
-        high = (1 - self.alpha) * self.m_mul**number
-        return self.initial_learning_rate * (rates.cosine(np, done, high, 0) + self.alpha)
+@_schedule("CosineDecayRestarts", "SGDRDecay")
+def _restarts(
+    step: Any, initial_learning_rate: Any, first_decay_steps: Any, t_mul: float = 2.0,
+    m_mul: float = 1.0, alpha: float = 0.0,
+) -> Any:  # fmt: skip
+    """Return half cosines one after another, each t_mul times as long and m_mul times as high."""
+    number, done = rates.restarts(np, step, first_decay_steps, t_mul)
+    high = (1 - alpha) * m_mul**number
+    return initial_learning_rate * (rates.cosine(np, done, high, 0) + alpha)
 
 
 @keras("optimizers.schedules", "PiecewiseConstantDecay")
-@dataclass(eq=False, repr=False)
 class PiecewiseConstantDecay(_OfFormula):
     """values[0] up to and with step boundaries[0], then values[1], and so forth."""
 
-    boundaries: Any
-    values: Any
-    name: str = "PiecewiseConstant"
+    _defaults: ClassVar[dict[str, Any]] = {
+        "boundaries": REQUIRED, "values": REQUIRED, "name": "PiecewiseConstant"
+    }  # fmt: skip
 
-    def __post_init__(self) -> None:
-        if len(self.boundaries) != len(self.values) - 1:
-            raise ValueError(
-                f"{len(self.boundaries)} boundaries and {len(self.values)} values; expected one "
-                "value more than boundaries"
-            )
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        counts = len(self._config["boundaries"]), len(self._config["values"])
+        if counts[0] != counts[1] - 1:
+            raise ValueError(f"{counts[0]} boundaries need one value more, and {counts[1]} came")
 
-    def _start(self) -> Any:
-        return self.values[0]
-
-    def _at(self, step: Any) -> Any:
-        passed = sum(int(step > float(b)) for b in self.boundaries)
-        return np.asarray(convert(self.values[passed]).numpy())
-
-
-Rate = float | Callable[[], Any] | LearningRateSchedule
+    def __call__(self, step: Any) -> Any:
+        """Return the learning rate of a step."""
+        values = [convert(value).numpy() for value in self._config["values"]]
+        passed = sum(bool(convert(step).numpy() > float(b)) for b in self._config["boundaries"])
+        return made(np.asarray(values[passed], values[0].dtype))

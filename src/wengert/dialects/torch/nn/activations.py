@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
-from wengert.dialects.torch import conventions, dtypes, memory
-from wengert.dialects.torch.axes import axis_of, kind_of, unable
+from wengert.dialects.kernel.functions import warn
+from wengert.dialects.torch import conventions, memory
+from wengert.dialects.torch.axes import kind_of, unable
 from wengert.dialects.torch.generators import default_generator
-from wengert.dialects.torch.memory import change
+from wengert.dialects.torch.kinds import Axis, Dtype, Input, floating
 from wengert.dialects.torch.nn import kinks
-from wengert.dialects.torch.nn.arguments import F, activation, functional, is_batched, number, real
+from wengert.dialects.torch.nn.arguments import (
+    Alike,
+    F,
+    Floats,
+    activation,
+    functional,
+    is_batched,
+    misfit,
+    number,
+)
 from wengert.dialects.torch.random import exponential
 from wengert.dialects.torch.table import NAMES, guarded, offered, offered_as, plain, put
 from wengert.dialects.torch.tensors import Tensor, astype, ns, of_one, only_tensor
@@ -49,34 +58,24 @@ def hardtanh(min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return kinks.hardtanh(number(min_val), number(max_val))
 
 
-@activation("relu6")
-def relu6() -> Any:
-    """Return x clipped to the interval from 0 to 6."""
-    return kinks.hardtanh(0, 6)
-
-
-@activation("leaky_relu", underscored=(F + "leaky_relu_",))
-def leaky_relu(negative_slope: float = 0.01) -> Any:
-    """Return x where it is positive, else negative_slope * x."""
-    return kinks.leaky_relu(number(negative_slope))
-
-
-@activation("hardsigmoid")
-def hardsigmoid() -> Any:
-    """Return x / 6 + 1/2, clipped to the interval from 0 to 1."""
-    return kinks.hardsigmoid()
-
-
-@activation("hardswish")
-def hardswish() -> Any:
-    """Return x * hardsigmoid(x)."""
-    return kinks.hardswish
-
-
-@activation("threshold", "threshold", underscored=(F + "threshold_", "threshold_"))
-def threshold(threshold: float, value: float) -> Any:
-    """Return x where it is above a threshold, else a value."""
-    return kinks.threshold(number(threshold), number(value))
+activation("relu6", doc="Return x clipped to the interval from 0 to 6.")(
+    lambda: kinks.hardtanh(0, 6)
+)
+activation(
+    "leaky_relu",
+    underscored=(F + "leaky_relu_",),
+    doc="Return x where it is positive, else negative_slope * x.",
+)(lambda negative_slope=0.01: kinks.leaky_relu(number(negative_slope)))
+activation("hardsigmoid", doc="Return x / 6 + 1/2, clipped to the interval from 0 to 1.")(
+    lambda: kinks.hardsigmoid()
+)
+activation("hardswish", doc="Return x * hardsigmoid(x).")(lambda: kinks.hardswish)
+activation(
+    "threshold",
+    "threshold",
+    underscored=(F + "threshold_", "threshold_"),
+    doc="Return x where it is above a threshold, else a value.",
+)(lambda threshold, value: kinks.threshold(number(threshold), number(value)))
 
 
 @plain(F + "hardshrink", "hardshrink", "Tensor.hardshrink")
@@ -93,25 +92,17 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     return kinks.softshrink(number(lambd))(input)
 
 
-@functional("prelu", "prelu", "Tensor.prelu", label="PreluKernelBackward0")
-def prelu(input: Any, weight: Any) -> Any:
+@functional("prelu", "Tensor.prelu", label="PreluKernelBackward0")
+def prelu(input: Alike, weight: Alike) -> Native:
     """Return x where it is positive, else x times the weight of its channel."""
-    x, w = real(input, "prelu"), only_tensor(weight, "prelu", "weight")
-    if x._raw.dtype != w._raw.dtype:
-        raise RuntimeError(
-            f"prelu: the input has dtype {x.dtype} and the weight {w.dtype}; convert one"
-        )
-    if w.ndim > 1:
-        raise RuntimeError(f"prelu: the weight has {w.ndim} axes; give one number, or a vector")
-    if w.ndim and w.shape[0] != 1:
-        if not x.ndim:
-            raise RuntimeError("prelu: a single number takes one weight")
-        channels = x.shape[1] if x.ndim > 1 else 1
-        if channels != w.shape[0]:
-            raise RuntimeError(
-                f"prelu: {w.shape[0]} weights for {channels} channels; give one weight, or one "
-                "for each channel"
-            )
+    x, w = input, weight
+    if kind_of(x) != "f":
+        raise unable("prelu", x)
+    channels = 1 if x.ndim == 1 else x.shape[1] if x.ndim else 0
+    several = w.ndim > 0 and w.shape[0] != 1
+    if w.ndim > 1 or (several and channels != w.shape[0]):
+        raise misfit("prelu", "one weight, or one for each channel", input=x, weight=w)
+    if several:
         w = ns.reshape(w, (w.shape[0], *(1,) * (x.ndim - 2)))
     elif not x.ndim:
         w = ns.reshape(w, ())
@@ -128,15 +119,14 @@ def rrelu(lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) ->
     return kinks.leaky_relu((lower + upper) / 2)
 
 
-def _slopes_drawn(input: Any, lower: float, upper: float) -> Any:
-    x = real(input, "rrelu")
-    if is_batched(x):
+def _slopes_drawn(input: Floats, lower: float, upper: float) -> Native:
+    if is_batched(input):
         raise RuntimeError("rrelu: inside of vmap there is no training; write training=False")
-    below = x._raw <= 0
+    below = input._raw <= 0
     drawn = default_generator.uniform(int(below.sum()), np.dtype(np.float64))
-    slopes = np.ones(x.shape, x.dtype)
+    slopes = np.ones(input.shape, input.dtype)
     slopes[below] = drawn * (upper - lower) + lower
-    return x * wrap_native(slopes)
+    return input * wrap_native(slopes)
 
 
 _with_slopes = guarded(_slopes_drawn, "RreluWithNoiseBackward0")
@@ -145,16 +135,18 @@ _with_slopes = guarded(_slopes_drawn, "RreluWithNoiseBackward0")
 # -- curves ----------------------------------------------------------------------------------------
 
 
-@activation("elu", underscored=(F + "elu_",))
-def elu(alpha: float = 1.0) -> Any:
-    """Return x where it is positive, else alpha * (exp(x) - 1)."""
-    return kinks.elu(number(alpha), 1.0, 1.0)
-
-
-@activation("selu", "selu", underscored=(F + "selu_", "selu_"))
-def selu() -> Any:
-    """Return elu with a slope and a scale that keep the mean 0 and the variance 1."""
-    return kinks.elu(activations.SELU["alpha"], activations.SELU["scale"], 1.0)
+activation(
+    "elu",
+    underscored=(F + "elu_",),
+    doc="Return x where it is positive, else alpha * (exp(x) - 1).",
+)(lambda alpha=1.0: kinks.elu(number(alpha), 1.0, 1.0))
+activation(
+    "selu",
+    "selu",
+    underscored=(F + "selu_", "selu_"),
+    doc="Return elu with a slope and a scale that keep the mean 0 and the variance 1.",
+)(lambda: kinks.elu(activations.SELU["alpha"], activations.SELU["scale"], 1.0))
+activation("mish", doc="Return x * tanh(softplus(x)).")(lambda: kinks.mish)
 
 
 @activation("celu", "celu", underscored=(F + "celu_", "celu_"))
@@ -173,28 +165,20 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     return memory.apart(kinks.gelu(approximate)(input))
 
 
-def _complex_silu(input: Any) -> Any:
-    x = only_tensor(input, "silu")
-    return x * apply(conventions.sigmoid.op, (x,), {})
+def _complex_silu(input: Input) -> Native:
+    return input * apply(conventions.sigmoid.op, (input,), {})
 
 
 _of_complex = guarded(_complex_silu, "SiluBackward0")
 
 
-@plain(F + "silu")
-def silu(input: Any, inplace: bool = False) -> Any:
-    """Return x * sigmoid(x)."""
-    if inplace:
-        return change(input, silu)
+def _silu(input: Any) -> Any:
     if isinstance(input, Tensor) and input._raw.dtype.kind == "c":
         return _of_complex(input)
     return kinks.silu(input)
 
 
-@activation("mish")
-def mish() -> Any:
-    """Return x * tanh(softplus(x))."""
-    return kinks.mish
+activation("silu", doc="Return x * sigmoid(x).")(lambda: _silu)
 
 
 @plain(F + "softplus")
@@ -203,57 +187,44 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
     return kinks.softplus(number(beta), number(threshold))(input)
 
 
-def _with_fractions(x: Native) -> Native:
-    return astype(x, dtypes.floating(x._raw.dtype))
-
-
-@functional("softsign", label="DivBackward0")
-def softsign(input: Any) -> Any:
+@functional(label="DivBackward0")
+def softsign(input: Input) -> Native:
     """Return x / (1 + abs(x))."""
-    given = only_tensor(input, "softsign")
-    if kind_of(given) == "b":
-        raise unable("abs_cpu", given)
-    x = _with_fractions(given)
-    around = apply(conventions.absolute.op, (x,), {}) + 1
-    return apply(conventions.divide.op, (x, around), {})
+    if kind_of(input) == "b":
+        raise unable("abs_cpu", input)
+    x = floating(input)
+    return apply(conventions.divide.op, (x, apply(conventions.absolute.op, (x,), {}) + 1), {})
 
 
-@functional("tanhshrink", label="SubBackward0")
-def tanhshrink(input: Any) -> Any:
+@functional(label="SubBackward0")
+def tanhshrink(input: Input) -> Native:
     """Return x - tanh(x)."""
-    given = only_tensor(input, "tanhshrink")
-    if kind_of(given) == "b":
+    if kind_of(input) == "b":
         raise RuntimeError("tanhshrink: booleans have no differences; write x.float()")
-    x = _with_fractions(given)
+    x = floating(input)
     return x - ns.tanh(x)
 
 
-@functional("logsigmoid", label="LogSigmoidBackward0")
-def logsigmoid(input: Any) -> Any:
+@functional(label="LogSigmoidBackward0")
+def logsigmoid(input: Floats) -> Native:
     """Return log(sigmoid(x))."""
-    return special.log_expit(real(input, "log_sigmoid"))
+    return special.log_expit(input)
 
 
-@functional("glu")
-def glu(input: Any, dim: int = -1) -> Any:
+@functional()
+def glu(input: Floats, dim: Axis = -1) -> Native:
     """Return the first half of x along an axis, times the sigmoid of the second."""
-    x = real(input, "glu")
-    if not x.ndim:
-        raise RuntimeError("glu: a single number has no halves; give an axis")
-    axis = axis_of(dim, x.ndim)
-    if x.shape[axis] % 2:
-        raise RuntimeError(f"glu: axis {axis} has {x.shape[axis]} elements; give an even number")
-    return activations.glu(x, axis=axis)
+    if not input.ndim or input.shape[dim] % 2:
+        raise misfit("glu", "an even number of elements", input=input, dim=dim)
+    return activations.glu(input, axis=dim)
 
 
 # -- along an axis ---------------------------------------------------------------------------------
 
 
-def _lines(function: Any, input: Any, dim: Any, dtype: Any, name: str) -> Native:
-    x = only_tensor(input, name)
+def _lines(function: Any, x: Native, axis: int, dtype: np.dtype | None, name: str) -> Native:
     if dtype is not None:
-        x = astype(x, dtypes.to_numpy(dtype))
-    axis = axis_of(dim, x.ndim)
+        x = astype(x, dtype)
     if kind_of(x) != "f":
         raise unable(name, x)
     if not x.ndim:
@@ -262,30 +233,27 @@ def _lines(function: Any, input: Any, dim: Any, dtype: Any, name: str) -> Native
 
 
 @offered("softmax")
-def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+def softmax(input: Input, dim: Axis, dtype: Dtype | None = None) -> Native:
     """Return exp(x) over its sum along an axis."""
     return _lines(special.softmax, input, dim, dtype, "softmax")
 
 
 @offered("log_softmax")
-def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+def log_softmax(input: Input, dim: Axis, dtype: Dtype | None = None) -> Native:
     """Return the logarithm of softmax."""
     return _lines(special.log_softmax, input, dim, dtype, "log_softmax")
 
 
-def _usual_axis(input: Any, name: str, stacklevel: int) -> int:
+def _usual_axis(input: Any, name: str) -> int:
     """Return the axis that is meant where none is given, which PyTorch warns about."""
-    warnings.warn(
-        f"{name}: no axis was given, and one was guessed from the shape; write dim=",
-        stacklevel=stacklevel,
-    )
+    warn(f"{name}: no axis was given, and one was guessed from the shape; write dim=")
     return 0 if only_tensor(input, name).ndim in (0, 1, 3) else 1
 
 
 def _of_functional(name: str, function: Any) -> None:
     def call(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
         if dim is None:
-            dim = _usual_axis(input, name, _stacklevel)
+            dim = _usual_axis(input, name)
         return function(input, dim, dtype)
 
     call.__name__ = call.__qualname__ = name
@@ -293,9 +261,9 @@ def _of_functional(name: str, function: Any) -> None:
     put((F + name,), call)
 
 
-def _softmin(input: Any, dim: int, dtype: Any = None) -> Any:
+def _softmin(input: Input, dim: Axis, dtype: Dtype | None = None) -> Native:
     """Return exp(-x) over its sum along an axis."""
-    return _lines(special.softmax, -only_tensor(input, "softmin"), dim, dtype, "softmin")
+    return _lines(special.softmax, -input, dim, dtype, "softmin")
 
 
 _of_functional("softmax", softmax)
@@ -308,16 +276,14 @@ def _gumbel(size: tuple[int, ...], kind: np.dtype) -> np.ndarray:
     return -np.log(waits.reshape(size))
 
 
-@functional("gumbel_softmax", label="SoftmaxBackward0")
+@functional(label="SoftmaxBackward0")
 def gumbel_softmax(
-    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
-) -> Any:
+    logits: Floats, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: Axis = -1
+) -> Native:
     """Return softmax of logits with noise; with `hard` the largest is 1, and derivatives stay."""
-    x = real(logits, "gumbel_softmax", "logits")
-    axis = axis_of(dim, x.ndim)
-    kind = x._raw.dtype
-    noise = drawn("gumbel_softmax", lambda size: _gumbel(size, kind), x.shape)
-    soft = _lines(special.softmax, (x + noise) / tau, axis, None, "gumbel_softmax")
+    axis, kind = dim, logits._raw.dtype
+    noise = drawn("gumbel_softmax", lambda size: _gumbel(size, kind), logits.shape)
+    soft = _lines(special.softmax, (logits + noise) / tau, axis, None, "gumbel_softmax")
     if not hard:
         return soft
     places = ns.expand_dims(ns.argmax(soft, axis=axis), axis=axis)

@@ -2,51 +2,32 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from inspect import Parameter, Signature, signature
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.torch.axes import kind_of, type_name, unable
+from wengert.dialects.kernel.functions import Argument, Kind
+from wengert.dialects.torch.axes import type_name
+from wengert.dialects.torch.kinds import READERS, read_tensor, tensor
 from wengert.dialects.torch.memory import change
 from wengert.dialects.torch.modes import GRAD, current
 from wengert.dialects.torch.table import as_is, guarded, put
-from wengert.dialects.torch.tensors import Tensor, only_tensor, static
+from wengert.dialects.torch.tensors import Tensor, camel, static
 from wengert.engine.tensor import Tensor as Native
+from wengert.ops.batching import constant
 
 Ints = tuple[int, ...]
 
 
-def real(input: Any, name: str, what: str = "input") -> Native:
-    """Return a tensor of real numbers with fractions; PyTorch has no other kernels."""
-    x = only_tensor(input, name, what)
-    if kind_of(x) != "f":
-        raise unable(name, x)
-    return x
-
-
-def fractional(input: Any, name: str, what: str = "input") -> Native:
-    """Return a tensor of real or complex numbers with fractions."""
-    x = only_tensor(input, name, what)
-    if kind_of(x) not in "fc":
-        raise unable(name, x)
-    return x
-
-
-def optional(value: Any, name: str, what: str) -> Native | None:
-    """Return a tensor that may be left out."""
-    return None if value is None else only_tensor(value, name, what)
-
-
-def refuse_gradient(value: Any, name: str, what: str) -> None:
-    """Raise if gradients are wanted of an argument that PyTorch has none for."""
-    if isinstance(value, Tensor) and value.requires_grad and GRAD in current():
+def refuse_gradient(x: Native, at: Argument | str) -> Native:
+    """Return a tensor as a constant; raise if gradients are wanted, which PyTorch has not got."""
+    if x._node is not None and GRAD in x._node.tokens and GRAD in current():
         raise RuntimeError(
-            f"{name}: the argument '{what}' has no derivative, and the one given requires a "
-            f"gradient; write {what}.detach()"
+            f"{at} has no derivative, and the one given requires a gradient; write x.detach()"
         )
+    return constant(x)
 
 
 def check_one_dtype(name: str, **tensors: Native | None) -> None:
@@ -64,27 +45,54 @@ def wrong(message: str) -> Exception:
     return as_is(ValueError(message))
 
 
-def whole(value: Any, name: str, what: str) -> int:
-    """Return an integer argument."""
-    value = static(value)
-    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        raise TypeError(f"{name}(): {what} is a {type(value).__name__}; give a whole number")
-    return operator.index(value)
-
-
 def number(value: Any) -> Any:
     """Return a Python number, which may be given as a tensor."""
     return value if type(value) is float or type(value) is int else static(value)
 
 
+def misfit(
+    name: str, expected: str, error: Callable[[str], Exception] = RuntimeError, /, **given: Any
+) -> Exception:
+    """Return the error for arguments that do not fit: what was given, and what to give."""
+    texts = [
+        f"{what} of shape {list(value.shape)}" if hasattr(value, "shape") else f"{what}={value!r}"
+        for what, value in given.items()
+    ]
+    return error(f"{name}(): got {', '.join(texts)}; give {expected}")
+
+
 def lengths(value: Any, count: int, name: str, what: str) -> Ints:
     """Return a number, or one for each of some axes, as a tuple of such."""
-    given = static(value)
-    numbers = given if isinstance(given, (list, tuple)) else [given]
-    found = tuple(whole(n, name, what) for n in numbers)
+    found = READERS.integers(value, Argument(name, what))
     if len(found) not in (1, count):
-        raise RuntimeError(f"{name}: {what} is {value!r}; give a whole number, or {count} of them")
+        raise misfit(name, f"a whole number, or {count} of them", **{what: value})
     return found * (count // len(found))
+
+
+# -- kinds -----------------------------------------------------------------------------------------
+
+
+def _read_alike(values: Any, at: tuple[Argument, ...], x: Any) -> list[Native | None]:
+    given = [None if v is None else read_tensor(v, a) for v, a in zip(values, at, strict=True)]
+    kind = given[0]._raw.dtype  # type: ignore[union-attr]
+    for v in given:
+        if v is not None and v._raw.dtype is not kind:
+            check_one_dtype(at[0].function, **{a.name: v for a, v in zip(at, given, strict=True)})
+            break
+    return given
+
+
+def _read_constant(value: Any, at: Argument, x: Any) -> Native:
+    return refuse_gradient(read_tensor(value, at), at)
+
+
+#: Tensors of floating numbers; of floating and complex ones. PyTorch has no other kernels.
+Floats = Annotated[Native, tensor("f", NotImplementedError)]
+Fractional = Annotated[Native, tensor("fc", NotImplementedError)]
+#: Tensors that must have one dtype, where None is left out.
+Alike = Annotated[Any, Kind(_read_alike, tensor=True, together=True)]
+#: A tensor for which there is no gradient.
+Constant = Annotated[Native, Kind(_read_constant, tensor=True)]
 
 
 # -- offering --------------------------------------------------------------------------------------
@@ -93,23 +101,40 @@ F = "nn.functional."
 
 
 def functional(
-    *names: str, label: str = "", raises: tuple[type[Exception], ...] = ()
+    *also: str, label: str = "", raises: tuple[type[Exception], ...] = ()
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function as torch.nn.functional.name.
 
-    Further names are dotted ones below `torch`.
+    The names in `also` are dotted ones below `torch`.
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        call = guarded(function, label or _label(names[0]), *raises)
-        put((F + names[0], *names[1:]), call)
+        name = function.__name__
+        call = guarded(function, label or f"{camel(name)}Backward0", *raises)
+        put((F + name, *also), call)
         return call
 
     return declare
 
 
-def _label(name: str) -> str:
-    return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
+def ranked(
+    name: str, label: str, *, first: str = "", also: Ints = (), ranks: Ints = (1, 2, 3)
+) -> Callable[[Callable[[int], Any]], Callable[[int], Any]]:
+    """Return a decorator that offers functions for one, two and three axes of space.
+
+    What is decorated returns the body for a number of axes, which "{}" stands for in names and
+    labels. `first` is the label for one axis, and `also` has those that torch itself offers.
+    """
+
+    def declare(body_for: Callable[[int], Any]) -> Callable[[int], Any]:
+        for rank in ranks:
+            body, its = body_for(rank), name.format(rank)
+            body.__name__ = body.__qualname__ = its
+            called = first if rank == 1 and first else label.format(rank)
+            put((F + its, *((its,) if rank in also else ())), guarded(body, called))
+        return body_for
+
+    return declare
 
 
 _KIND = Parameter.POSITIONAL_OR_KEYWORD
@@ -118,7 +143,7 @@ _INPLACE = Parameter("inplace", _KIND, default=False, annotation="bool")
 
 
 def activation(
-    name: str, *also: str, underscored: tuple[str, ...] = ()
+    name: str, *also: str, underscored: tuple[str, ...] = (), doc: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers an activation, with an argument `inplace` after its own.
 
@@ -146,7 +171,7 @@ def activation(
         functions: Any = ((call, name), (without, name), (changed, f"{name}_"))
         for function, its in functions:
             function.__name__ = function.__qualname__ = its
-            function.__doc__ = choose.__doc__
+            function.__doc__ = doc or choose.__doc__
             function.__signature__ = Signature([*takes, _INPLACE] if function is call else takes)
         put((F + name,), call)
         put(also, without)

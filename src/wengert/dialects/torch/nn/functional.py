@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.torch.axes import kind_of, labelled
+from wengert.dialects.kernel.functions import Argument, Kind, warn
+from wengert.dialects.torch.axes import kind_of, labelled, unable
 from wengert.dialects.torch.generators import default_generator
+from wengert.dialects.torch.kinds import Input, Int, read_tensor
 from wengert.dialects.torch.memory import overwrite
 from wengert.dialects.torch.modes import no_grad
-from wengert.dialects.torch.nn.arguments import (
-    F,
-    check_one_dtype,
-    functional,
-    is_batched,
-    optional,
-    real,
-    whole,
-    wrong,
-)
+from wengert.dialects.torch.nn.arguments import Alike, F, functional, is_batched, misfit, wrong
 from wengert.dialects.torch.random import happens
-from wengert.dialects.torch.table import guarded, in_place, offered, plain, put
+from wengert.dialects.torch.table import guarded, in_place, offered, put
 from wengert.dialects.torch.tensors import Tensor, ns, only_tensor, values_of
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -35,21 +27,12 @@ from wengert.ops.neural import attention, layers
 # -- affine maps -----------------------------------------------------------------------------------
 
 
-@functional("linear", label="AddmmBackward0")
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+@functional(label="AddmmBackward0")
+def linear(input: Alike, weight: Alike, bias: Alike = None) -> Native:
     """Return input @ weight.T + bias."""
-    x, w = only_tensor(input, "linear"), only_tensor(weight, "linear", "weight")
-    b = optional(bias, "linear", "bias")
-    check_one_dtype("linear", input=x, weight=w, bias=b)
-    if not x.ndim or not w.ndim:
-        raise RuntimeError(
-            f"linear: the input has {x.ndim} axes and the weight {w.ndim}; give 1 or more of each"
-        )
-    if w.ndim > 2 or x.shape[-1] != w.shape[-1]:
-        raise RuntimeError(
-            f"linear: inputs of shape {list(x.shape)} do not fit a weight of {list(w.shape)}; "
-            "their last axes must be equal"
-        )
+    x, w, b = input, weight, bias
+    if not x.ndim or w.ndim not in (1, 2) or x.shape[-1] != w.shape[-1]:
+        raise misfit("linear", "as many columns to both", input=x, weight=w)
     if w.ndim == 1:
         y = contractions.matmul(x, w)
         return y if b is None else y + b
@@ -58,43 +41,39 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         label = "MmBackward0" if x.ndim == 2 else "UnsafeViewBackward0"
         return labelled(contractions.matmul(x, turned), label)
     if b.shape == w.shape[:1] and kind_of(x) in "fc":
-        return labelled(
-            layers.linear(x, turned, b), "AddmmBackward0" if x.ndim == 2 else "ViewBackward0"
-        )
+        label = "AddmmBackward0" if x.ndim == 2 else "ViewBackward0"
+        return labelled(layers.linear(x, turned, b), label)
     return contractions.matmul(x, turned) + b
 
 
-@functional("bilinear", "bilinear", label="AddBackward0")
-def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+@functional("bilinear", label="AddBackward0")
+def bilinear(input1: Alike, input2: Alike, weight: Alike, bias: Alike = None) -> Native:
     """Return input1 @ weight[k] @ input2 for each k, plus bias."""
-    x1, x2 = only_tensor(input1, "bilinear", "input1"), only_tensor(input2, "bilinear", "input2")
-    w, b = only_tensor(weight, "bilinear", "weight"), optional(bias, "bilinear", "bias")
-    check_one_dtype("bilinear", input1=x1, input2=x2, weight=w, bias=b)
+    given = {"input1": input1, "input2": input2, "weight": weight}
+    lengths = input1.shape[-1:], input2.shape[-1:]
     if (
-        x1.shape[:-1] != x2.shape[:-1]
-        or w.ndim != 3
-        or (x1.shape[-1:], x2.shape[-1:]) != (w.shape[1:2], w.shape[2:3])
-        or (b is not None and b.shape != w.shape[:1])
+        input1.shape[:-1] != input2.shape[:-1]
+        or weight.ndim != 3
+        or lengths != (weight.shape[1:2], weight.shape[2:3])
+        or (bias is not None and bias.shape != weight.shape[:1])
     ):
-        raise RuntimeError(
-            f"bilinear(): shapes {list(x1.shape)}, {list(x2.shape)} and {list(w.shape)} do not "
-            "fit; expected (*, n), (*, m) and (out, n, m)"
-        )
-    y = ns.einsum("...i,oij,...j->...o", x1, w, x2)
-    return y if b is None else y + b
+        raise misfit("bilinear", "(*, n), (*, m) and (out, n, m)", **given)
+    y = ns.einsum("...i,oij,...j->...o", input1, weight, input2)
+    return y if bias is None else y + bias
 
 
 # -- rows by their indices -------------------------------------------------------------------------
 
 
-def _indices(input: Any, name: str, what: str = "indices") -> Any:
-    """Return indices as whole numbers that nobody else can write to."""
-    x = only_tensor(input, name, what)
-    if x._raw.dtype not in (np.int64, np.int32):
-        raise RuntimeError(
-            f"{what} has dtype {x.dtype}; whole numbers are needed, so write x.long()"
-        )
-    return values_of(input)
+def _read_indices(value: Any, at: Argument, x: Any) -> Any:
+    given = read_tensor(value, at)
+    if given._raw.dtype not in (np.int64, np.int32):
+        raise RuntimeError(f"{at} has dtype {given.dtype}; write x.long()")
+    return values_of(given._raw)
+
+
+#: Whole numbers that nobody else can write to.
+Indices = Annotated[Any, Kind(_read_indices)]
 
 
 def _check_rows(where: Any, count: int) -> None:
@@ -105,8 +84,7 @@ def _check_rows(where: Any, count: int) -> None:
         )
 
 
-def _rows(weight: Any, where: Any, padding_idx: int, scale_grad_by_freq: bool) -> Native:
-    w = only_tensor(weight, "embedding", "weight")
+def _rows(w: Native, where: Any, padding_idx: int, scale_grad_by_freq: bool) -> Native:
     if w.ndim != 2:
         raise RuntimeError(f"the weight has shape {list(w.shape)}; give a matrix of rows")
     _check_rows(where, w.shape[0])
@@ -136,50 +114,46 @@ def _shorten(weight: Any, where: np.ndarray, max_norm: float, norm_type: float) 
             overwrite(weight, wrap_native(new))
 
 
-@functional("embedding")
+@functional()
 def embedding(
-    input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
+    input: Indices, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
-) -> Any:  # fmt: skip
+) -> Native:  # fmt: skip
     """Return the rows of a matrix at indices; the row `padding_idx` gets no gradient."""
-    count = only_tensor(weight, "embedding", "weight").shape[0]
-    padding = -1
-    if padding_idx is not None:
-        if not -count <= padding_idx < count:
-            raise AssertionError("padding_idx names a row that the table does not have")
-        padding = padding_idx % count
-    where = _indices(input, "embedding")
+    count = read_tensor(weight, _TABLE).shape[0]
+    if padding_idx is not None and not -count <= padding_idx < count:
+        raise AssertionError("padding_idx names a row that the table does not have")
+    padding = -1 if padding_idx is None else padding_idx % count
     if max_norm is not None:
-        _shorten(weight, where, max_norm, norm_type)
-    return _rows(weight, where, padding, scale_grad_by_freq)
+        _shorten(weight, input, max_norm, norm_type)
+    return _rows(read_tensor(weight, _TABLE), input, padding, scale_grad_by_freq)
+
+
+_TABLE = Argument("embedding", "weight")
 
 
 @offered("embedding", method=False)
 def _embedding(
-    weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False,
+    weight: Input, indices: Indices, padding_idx: int = -1, scale_grad_by_freq: bool = False,
     sparse: bool = False,
-) -> Any:  # fmt: skip
+) -> Native:  # fmt: skip
     """Return the rows of a matrix at indices, in the order of torch.embedding."""
-    return _rows(weight, _indices(indices, "embedding"), padding_idx, scale_grad_by_freq)
+    return _rows(weight, indices, padding_idx, scale_grad_by_freq)
 
 
-@functional("embedding_bag")
+@functional()
 def embedding_bag(
-    input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None,
+    input: Indices, weight: Any, offsets: Indices | None = None, max_norm: float | None = None,
     norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean",
-    sparse: bool = False, per_sample_weights: Any = None, include_last_offset: bool = False,
-    padding_idx: int | None = None,
-) -> Any:  # fmt: skip
+    sparse: bool = False, per_sample_weights: Input | None = None,
+    include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Native:  # fmt: skip
     """Return the sum, mean or largest of the rows at the indices of each bag."""
-    w, where = only_tensor(weight, "embedding_bag", "weight"), _indices(input, "embedding_bag")
-    shares = optional(per_sample_weights, "embedding_bag", "per_sample_weights")
+    where, shares = input, per_sample_weights
     if shares is not None and shares.shape != where.shape:
-        raise wrong(
-            f"embedding_bag: per_sample_weights has shape {list(shares.shape)} for indices of "
-            f"shape {list(where.shape)}; give one weight for each index"
+        raise misfit(
+            "embedding_bag", "one weight for each index", wrong, input=where, weights=shares
         )
-    if w.ndim != 2:
-        raise wrong(f"embedding_bag: the weight has {w.ndim} axes; give a matrix of rows")
     if mode not in ("sum", "mean", "max"):
         raise wrong("embedding_bag: unknown mode; give 'sum', 'mean' or 'max'")
     starts = _starts(where, offsets, include_last_offset)
@@ -187,42 +161,32 @@ def embedding_bag(
     bags = np.repeat(np.arange(count), np.diff([*starts, len(where)]))
     if shares is not None:
         if mode != "sum":
-            raise NotImplementedError(
-                f"embedding_bag: per_sample_weights with mode='{mode}'; write mode='sum'"
-            )
+            raise misfit("embedding_bag", "'sum' with weights", NotImplementedError, mode=mode)
         shares = ns.reshape(shares, (len(where), 1))
     if max_norm is not None:
         _shorten(weight, where, max_norm, norm_type)
+    w = read_tensor(weight, _TABLE)
+    if w.ndim != 2:
+        raise wrong(f"embedding_bag: the weight has {w.ndim} axes; give a matrix of rows")
     if padding_idx is not None:
         kept = where != padding_idx % w.shape[0]
         where, bags = where[kept], bags[kept]
         shares = None if shares is None else shares[np.flatnonzero(kept)]
-    return _bagged(_rows(weight, where, -1, scale_grad_by_freq), shares, bags, count, mode)
+    return _bagged(_rows(w, where, -1, scale_grad_by_freq), shares, bags, count, mode)
 
 
 def _starts(where: Any, offsets: Any, include_last_offset: bool) -> list[int]:
     """Return where each bag begins in a row of indices."""
+    expected = "a matrix of bags, or a vector and offsets"
+    if where.ndim not in (1, 2) or (offsets is None) == (where.ndim == 1):
+        raise misfit("embedding_bag", expected, wrong, input=where, offsets=offsets)
     if where.ndim == 2:
-        if offsets is not None:
-            raise wrong(
-                f"embedding_bag: offsets of type {type(offsets)} were given for a matrix of "
-                "indices, where each row is a bag; leave offsets out"
-            )
         return list(range(0, where.size, where.shape[1])) if where.size else [0] * where.shape[0]
-    if where.ndim != 1:
-        raise wrong(f"embedding_bag: the indices have {where.ndim} axes; give 1 or 2")
-    if offsets is None:
-        raise wrong("embedding_bag: give offsets, which say where each bag begins")
-    starts = _indices(offsets, "embedding_bag", "offsets")
-    if starts.ndim != 1:
+    if offsets.ndim != 1:
         raise wrong("embedding_bag: the offsets have other than one axis; give a vector")
-    if starts.size and starts[0] != 0:
-        raise RuntimeError(f"embedding_bag: the first offset is {starts[0]}; it must be 0")
-    if starts.size and starts[-1] > len(where):
-        raise RuntimeError(
-            f"embedding_bag: an offset of {starts[-1]} lies beyond the {len(where)} indices"
-        )
-    found: list[int] = starts.tolist()
+    if offsets.size and (offsets[0] != 0 or offsets[-1] > len(where)):
+        raise misfit("embedding_bag", f"0 to {len(where)}", offsets=offsets.tolist())
+    found: list[int] = offsets.tolist()
     return found[:-1] if include_last_offset else found
 
 
@@ -253,30 +217,26 @@ def _bagged(rows: Native, shares: Any, bags: np.ndarray, count: int, mode: str) 
     return sums / wrap_native(sizes[:, None].astype(sums._raw.dtype))
 
 
-@functional("one_hot", label="")
-def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+@functional(label="")
+def one_hot(tensor: Input, num_classes: Int = -1) -> Native:
     """Return 1 at each index along a new last axis, else 0."""
-    x = only_tensor(tensor, "one_hot", "tensor")
-    if x._raw.dtype != np.int64:
+    if tensor._raw.dtype != np.int64:
         raise RuntimeError("one_hot: the classes are not of dtype int64; write x.long()")
-    count = whole(num_classes, "one_hot", "num_classes")
-    where = values_of(tensor)
+    where, count = values_of(tensor._raw), num_classes
     if is_batched(tensor):
         if count < 0:
             raise RuntimeError("one_hot: inside of vmap, give num_classes")
         return layers.one_hot(where, count, dtype=np.int64)
-    if not where.size:
-        if count <= 0:
-            raise RuntimeError("one_hot: there are no classes to count; give num_classes")
-        return wrap_native(np.zeros((*where.shape, count), np.int64))
-    if where.min() < 0:
-        raise RuntimeError("one_hot: a class is negative; number the classes from 0")
-    if count == -1:
-        count = int(where.max()) + 1
-    if count < 1:
-        raise RuntimeError("one_hot: num_classes is 0 or less; give 1 or more")
-    if where.max() >= count:
-        raise RuntimeError("one_hot: a class exceeds num_classes - 1; give more")
+    if where.size:
+        largest = int(where.max())
+        count = largest + 1 if count == -1 else count
+        if where.min() < 0 or largest >= count:
+            raise RuntimeError(
+                f"one_hot: the classes go from {where.min()} to {largest}; number them from 0 on, "
+                f"below num_classes={count}"
+            )
+    elif count <= 0:
+        raise RuntimeError("one_hot: there are no classes to count; give num_classes")
     return layers.one_hot(where, count, dtype=np.int64)
 
 
@@ -293,9 +253,8 @@ def _check_chance(p: Any) -> float:
     return chance
 
 
-def _dropped(input: Any, p: float, by_channel: bool, alpha: bool) -> Native:
+def _dropped(x: Input, p: float, by_channel: bool, alpha: bool) -> Native:
     """Return x with elements or channels dropped, as PyTorch's generator says."""
-    x = only_tensor(input, "dropout")
     if kind_of(x) not in "fc":
         raise RuntimeError(
             f"dropout scales what is left, and {x.dtype} has no fractions; write x.float()"
@@ -320,7 +279,11 @@ def _kept(size: tuple[int, ...], chance: float, kind: np.dtype) -> np.ndarray:
 def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = False) -> Any:
     """Offer a kind of dropout in torch and in torch.nn.functional, also in place."""
     label = "AddBackward0" if alpha else "MulBackward0"
-    compute = guarded(lambda input, p: _dropped(input, p, by_channel, alpha), label)
+
+    def body(input: Input, p: float) -> Native:
+        return _dropped(input, p, by_channel, alpha)
+
+    compute = guarded(body, label)
     changed = in_place(compute, f"{name}_")
 
     def drop(input: Any, p: float = 0.5, training: bool = default, inplace: bool = False) -> Any:
@@ -358,53 +321,30 @@ put((F + "feature_alpha_dropout",), _dropout("feature_alpha_dropout", False, Tru
 _channels = _dropout("feature_dropout", True, by_channel=True)
 
 
-def _in_a_batch(input: Any, drop: Callable[[Any], Any], inplace: bool) -> Any:
-    """Drop channels of a tensor without a batch."""
-    if inplace:
-        drop(input.unsqueeze(0))
-        return input
-    return drop(input.unsqueeze(0)).squeeze(0)
+def _dropout_of_channels(axes: int, ndims: tuple[int, ...]) -> None:
+    """Offer the dropout of channels of tensors that have so many axes, with or without a batch."""
+    name = f"dropout{axes}d"
+
+    def drop(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        _check_chance(p)
+        if input.ndim not in ndims:
+            message = f"{name}: the input has {input.ndim} axes; give {ndims[-1]}: batch, channels"
+            if axes == 1:
+                raise RuntimeError(message)
+            warn(message)
+        if input.ndim == ndims[-1] - 1 and len(ndims) == 2:
+            dropped = _channels(input.unsqueeze(0), p, training, inplace)
+            return input if inplace else dropped.squeeze(0)
+        return _channels(input, p, training, inplace)
+
+    drop.__name__ = drop.__qualname__ = name
+    drop.__doc__ = "Return x with some channels dropped by chance."
+    put((F + name,), drop)
 
 
-@plain(F + "dropout1d")
-def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Return x, (batch, channels, length) or without a batch, with some channels dropped."""
-    _check_chance(p)
-    if input.ndim not in (2, 3):
-        raise RuntimeError(
-            f"dropout1d: the input has {input.ndim} axes; give 3, or 2 without a batch"
-        )
-    if input.ndim == 2:
-        return _in_a_batch(input, lambda x: _channels(x, p, training, inplace), inplace)
-    return _channels(input, p, training, inplace)
-
-
-@plain(F + "dropout2d")
-def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Return x, (batch, channels, rows, columns), with some channels dropped."""
-    _check_chance(p)
-    if input.ndim != 4:
-        warnings.warn(
-            f"dropout2d: the input has {input.ndim} axes, and the second is taken for channels; "
-            "write dropout1d or add a batch",
-            stacklevel=2,
-        )
-    return _channels(input, p, training, inplace)
-
-
-@plain(F + "dropout3d")
-def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Return x, (batch, channels, three axes) or without a batch, with some channels dropped."""
-    _check_chance(p)
-    if input.ndim not in (4, 5):
-        warnings.warn(
-            f"dropout3d: the input has {input.ndim} axes, and the second is taken for channels; "
-            "write dropout instead",
-            stacklevel=2,
-        )
-    if input.ndim == 4:
-        return _in_a_batch(input, lambda x: _channels(x, p, training, inplace), inplace)
-    return _channels(input, p, training, inplace)
+_dropout_of_channels(1, (2, 3))
+_dropout_of_channels(2, (4,))
+_dropout_of_channels(3, (4, 5))
 
 
 # -- attention -------------------------------------------------------------------------------------
@@ -415,24 +355,21 @@ def _repeated(x: Native, heads: int) -> Native:
     if x.shape[-3] == heads:
         return x
     if heads % x.shape[-3]:
-        raise RuntimeError(
-            f"{x.shape[-3]} heads of keys and values do not divide {heads} heads of the query"
-        )
+        raise misfit("attention", f"heads that divide {heads}", key=x)
     return ns.repeat(x, heads // x.shape[-3], axis=-3)
 
 
-@functional("scaled_dot_product_attention", label="ScaledDotProductFlashAttentionForCpuBackward0")
+@functional(label="ScaledDotProductFlashAttentionForCpuBackward0")
 def scaled_dot_product_attention(
-    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
-    is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
-) -> Any:  # fmt: skip
+    query: Alike, key: Alike, value: Alike, attn_mask: Input | None = None,
+    dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Native:  # fmt: skip
     """Return softmax(query @ key.T * scale + mask) @ value."""
-    name = "scaled_dot_product_attention"
-    q, k, v = (
-        real(x, name, what) for x, what in ((query, "query"), (key, "key"), (value, "value"))
-    )
-    check_one_dtype(name, query=q, key=k, value=v)
-    mask = optional(attn_mask, name, "attn_mask")
+    name, mask = "scaled_dot_product_attention", attn_mask
+    q, k, v = query, key, value
+    if kind_of(q) != "f":
+        raise unable(name, q)
     if min(q.ndim, k.ndim, v.ndim) < 2:
         raise RuntimeError(f"{name}: query, key or value is a vector; give matrices")
     if mask is not None and is_causal:

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
-from typing import Any
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Argument, Kind, warn
 from wengert.dialects.torch import conventions, dtypes
 from wengert.dialects.torch.axes import axis_of, kind_of, labelled, unable
+from wengert.dialects.torch.kinds import Bool, Input, Promoted, read_tensor
 from wengert.dialects.torch.nn.arguments import (
+    Alike,
+    Constant,
     F,
+    Floats,
     check_one_dtype,
     functional,
-    optional,
-    real,
+    misfit,
     refuse_gradient,
     wrong,
 )
-from wengert.dialects.torch.reductions import vector_norm
+from wengert.dialects.torch.norms import vector_norm
 from wengert.dialects.torch.table import NAMES, offered_as, plain, put
-from wengert.dialects.torch.tensors import (
-    astype,
-    convert,
-    ns,
-    only_tensor,
-    promoted,
-    values_of,
-)
-from wengert.engine.errors import caller_depth
+from wengert.dialects.torch.tensors import astype, ns, promoted, values_of
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -43,25 +39,44 @@ from wengert.ops.neural import losses
 _REDUCTIONS = ("none", "mean", "sum")
 
 
-def _way(size_average: Any, reduce: Any, reduction: Any) -> str:
+def reduction_of(size_average: Any, reduce: Any, reduction: Any) -> str:
     """Return how losses are reduced, which old programs say by two truth values."""
     if size_average is not None or reduce is not None:
-        size_average = True if size_average is None else size_average
-        reduce = True if reduce is None else reduce
+        size_average, reduce = (True if flag is None else flag for flag in (size_average, reduce))
         reduction = ("mean" if size_average else "sum") if reduce else "none"
-        warnings.warn(
-            f"size_average and reduce are old; write reduction='{reduction}'",
-            stacklevel=caller_depth(),
-        )
+        warn(f"size_average and reduce are old; write reduction='{reduction}'")
     if reduction not in _REDUCTIONS:
         raise wrong(f"reduction is {reduction}; write 'mean', 'sum' or 'none'")
     return str(reduction)
 
 
-def _reduced(each: Native, reduction: str) -> Native:
-    if reduction == "none":
-        return each
-    return _mean(each) if reduction == "mean" else ns.sum(each)
+def _read_reduction(values: Any, at: Any, x: Any) -> tuple[Any, ...]:
+    if values in _USUAL:
+        return tuple(values)
+    old, reduction = values[:-1], values[-1]
+    size_average, reduce = old or (None, None)
+    return (*old, reduction_of(size_average, reduce, reduction))
+
+
+_USUAL = tuple((*old, name) for old in ((None, None), ()) for name in ("mean", "sum", "none"))
+#: How losses are reduced: `reduction`, with or without `size_average` and `reduce` before it.
+Reduction = Annotated[Any, Kind(_read_reduction, together=True)]
+
+
+def _reduced(each: Native, reduction: str, label: str = "") -> Native:
+    """Return losses reduced.
+
+    If PyTorch has no operation of its own for a loss, `label` is what it calls the losses of each
+    example, and the result has its name for the reduction.
+    """
+    if reduction == "mean":
+        each = _mean(each)
+    elif reduction == "sum":
+        each = ns.sum(each)
+    return labelled(each, _REDUCED.get(reduction, label)) if label else each
+
+
+_REDUCED = {"mean": "MeanBackward0", "sum": "SumBackward0"}
 
 
 def _mean(each: Native, axis: int | None = None) -> Native:
@@ -70,13 +85,34 @@ def _mean(each: Native, axis: int | None = None) -> Native:
     return ns.sum(each, axis=axis) * math.nan if empty else ns.mean(each, axis=axis)
 
 
-def _composed(each: Native, reduction: str, label: str) -> Native:
-    """Return losses reduced where PyTorch has no operation of its own, with its name for the last.
+_FLAGS = [
+    Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="Reduction")
+    for name, default in (("size_average", None), ("reduce", None), ("reduction", "mean"))
+]
 
-    `label` is what it calls the losses themselves.
+
+def loss(after: str = "", each: str = "") -> Callable[[Callable[..., Native]], Callable[..., Any]]:
+    """Return a decorator for a function that returns the loss of each example.
+
+    The function that it offers also takes `size_average`, `reduce` and `reduction`, behind the
+    parameter `after` or behind all. `each` is what PyTorch calls the losses of each example, if it
+    has no operation of its own.
     """
-    names = {"mean": "MeanBackward0", "sum": "SumBackward0"}
-    return labelled(_reduced(each, reduction), names.get(reduction, label))
+
+    def declare(function: Callable[..., Native]) -> Callable[..., Any]:
+        takes = list(signature(function).parameters.values())
+        place = [p.name for p in takes].index(after) + 1 if after else len(takes)
+
+        def body(*args: Any) -> Native:
+            return _reduced(function(*args[:place], *args[place + 3 :]), args[place + 2], each)
+
+        body.__name__, body.__doc__ = function.__name__, function.__doc__
+        takes[place:place] = _FLAGS
+        body.__signature__ = Signature(takes)  # type: ignore[attr-defined]
+        body.__annotations__ = {p.name: p.annotation for p in takes}
+        return functional(label="MeanBackward0" if each else "")(body)
+
+    return declare
 
 
 def _positive_part(x: Native) -> Native:
@@ -96,190 +132,158 @@ def _size(x: Native) -> Native:
 # -- differences -----------------------------------------------------------------------------------
 
 
-def _pair(input: Any, target: Any, name: str, kinds: str = "fc") -> tuple[Native, Native]:
-    """Return two tensors of one dtype and shape; PyTorch warns if their shapes were not equal."""
-    x, t = only_tensor(input, name), only_tensor(target, name, "target")
-    if x.shape != t.shape:
-        warnings.warn(
-            f"the target has shape {list(t.shape)} and the input {list(x.shape)}, so both are "
-            "broadcast, which is rarely meant; give them one shape",
-            stacklevel=4,
-        )
-        x, t = ns.broadcast_arrays(x, t)
-    if x._raw.dtype != t._raw.dtype:
-        x, t = promoted(x, t)
-    if kind_of(x) not in kinds:
-        raise unable(name, x)
-    return x, t
+def _pair(kinds: str) -> Kind:
+    """Return the kind of two tensors that get one dtype and shape."""
+
+    def read(values: Any, at: tuple[Argument, Argument], _: Any) -> list[Native]:
+        x, t = read_tensor(values[0], at[0]), read_tensor(values[1], at[1])
+        if x.shape != t.shape:
+            warn(
+                f"the target has shape {list(t.shape)} and the input {list(x.shape)}, so both are "
+                "broadcast, which is rarely meant; give them one shape"
+            )
+            x, t = ns.broadcast_arrays(x, t)
+        if x._raw.dtype != t._raw.dtype:
+            x, t = promoted(x, t)
+        if kind_of(x) not in kinds:
+            raise unable(at[0].function, x)
+        return [x, t]
+
+    return Kind(read, tensor=True, together=True)
 
 
-def _weighted(each: Native, weight: Any, reduction: str, name: str) -> Native:
+Pair = Annotated[Native, _pair("fc")]
+NumberPair = Annotated[Native, _pair("iufc")]
+
+
+def _weighted(each: Native, weight: Native | None, reduction: str) -> Native:
     """Return losses reduced; with weights, the mean is theirs."""
     if weight is None:
         return _reduced(each, reduction)
-    w = only_tensor(weight, name, "weight")
-    if w.shape != each.shape:
-        raise wrong(f"weights of shape {w.shape} for losses of {each.shape}; give as many")
-    total = each * w
-    if reduction != "mean":
-        return _reduced(total, reduction)
-    return ns.sum(total) / ns.sum(w)
+    if weight.shape != each.shape:
+        raise wrong(f"weights of shape {weight.shape} for losses of {each.shape}; give as many")
+    if reduction == "mean":
+        return ns.sum(each * weight) / ns.sum(weight)
+    return _reduced(each * weight, reduction)
 
 
-@functional("mse_loss")
+@functional()
 def mse_loss(
-    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-    weight: Any = None,
-) -> Any:  # fmt: skip
+    input: Pair, target: Pair, size_average: Reduction = None, reduce: Reduction = None,
+    reduction: Reduction = "mean", weight: Input | None = None,
+) -> Native:  # fmt: skip
     """Return the squares of the differences."""
-    x, t = _pair(input, target, "mse_loss")
-    away = x - t
-    squares = elementwise.square(away)
-    return _weighted(squares, weight, _way(size_average, reduce, reduction), "mse_loss")
+    each = elementwise.square(input - target)
+    return _reduced(each, reduction) if weight is None else _weighted(each, weight, reduction)
 
 
-@functional("l1_loss", label="MeanBackward0")
+@functional(label="MeanBackward0")
 def l1_loss(
-    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-    weight: Any = None,
-) -> Any:  # fmt: skip
+    input: NumberPair, target: NumberPair, size_average: Reduction = None,
+    reduce: Reduction = None, reduction: Reduction = "mean", weight: Input | None = None,
+) -> Native:  # fmt: skip
     """Return the sizes of the differences."""
-    x, t = _pair(input, target, "l1_loss", "iufc")
-    way = _way(size_average, reduce, reduction)
-    if way == "mean" and kind_of(x) not in "fc":
-        raise RuntimeError(f"losses of {x.dtype} have no mean; write x.float()")
-    each = _size(x - t)
+    if reduction == "mean" and kind_of(input) not in "fc":
+        raise RuntimeError(f"losses of {input.dtype} have no mean; write x.float()")
+    each = _size(input - target)
     if weight is None:
-        return _composed(each, way, "AbsBackward0")
-    return _weighted(each, weight, way, "l1_loss")
+        return _reduced(each, reduction, "AbsBackward0")
+    return _weighted(each, weight, reduction)
 
 
-@functional("smooth_l1_loss")
-def smooth_l1_loss(
-    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-    beta: float = 1.0,
-) -> Any:  # fmt: skip
+@loss(after="target")
+def smooth_l1_loss(input: Pair, target: Pair, beta: float = 1.0) -> Native:
     """Return half the squares of differences over beta, and lines of slope 1 beyond beta."""
-    x, t = _pair(input, target, "smooth_l1_loss")
-    way = _way(size_average, reduce, reduction)
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss: beta is {beta}; give 0 or more")
     if beta == 0:
-        return labelled(_reduced(_size(x - t), way), "MeanBackward0")
-    return _reduced(losses.huber_terms(x - t, delta=float(beta)) / float(beta), way)
+        return _size(input - target)
+    return losses.huber_terms(input - target, delta=float(beta)) / float(beta)
 
 
-@functional("huber_loss")
+@functional()
 def huber_loss(
-    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
-) -> Any:
+    input: Pair, target: Pair, reduction: Reduction = "mean", delta: float = 1.0,
+    weight: Input | None = None,
+) -> Native:  # fmt: skip
     """Return half the squares of differences up to delta, and lines of slope delta beyond."""
-    x, t = _pair(input, target, "huber_loss")
     if delta <= 0:
         raise RuntimeError(f"huber_loss: delta is {delta}; give a positive number")
-    each = losses.huber_terms(x - t, delta=float(delta))
-    way = _way(None, None, reduction)
-    if weight is not None:  # the mean is over all elements here
-        each, weight = _weighted(each, weight, "none", "huber_loss"), None
-    return _reduced(each, way)
+    each = losses.huber_terms(input - target, delta=float(delta))
+    return _reduced(_weighted(each, weight, "none"), reduction)  # the mean is over all elements
 
 
 # -- classes ---------------------------------------------------------------------------------------
 
 
 def _class_axis(x: Native) -> int:
+    if not x.ndim:
+        raise RuntimeError("the input has no axes; give one of classes")
     return 0 if x.ndim == 1 else 1
 
 
-def _class_weights(weight: Any, x: Native, name: str, is_constant: bool = True) -> Any:
-    """Return the factor of each class, which is constant unless targets are probabilities."""
-    w = optional(weight, name, "weight")
-    if w is None:
-        return None
-    check_one_dtype(name, input=x, weight=w)
-    if not is_constant:
-        return w
-    refuse_gradient(weight, "nll_loss_forward", "weight")
-    return constant(w)
-
-
-def _labels(target: Any, x: Native, name: str) -> Any:
+def _labels(target: Native, x: Native, name: str) -> Any:
     """Return the class of each row as whole numbers that nobody else can write to."""
-    t = only_tensor(target, name, "target")
-    if t._raw.dtype not in (np.int64, np.uint8):
-        raise RuntimeError(f"{name}: the target has dtype {t._raw.dtype}; write target.long()")
+    if target._raw.dtype not in (np.int64, np.uint8):
+        raise RuntimeError(f"{name}: the target has dtype {target.dtype}; write target.long()")
     axis = _class_axis(x)
     wanted = (*x.shape[:axis], *x.shape[axis + 1 :])
-    if t.shape != wanted:
-        if x.ndim > 1 and t.ndim and t.shape[0] != x.shape[0]:
-            raise wrong(
-                f"{x.shape[0]} examples in the input and {t.shape[0]} in the target; give as many"
-            )
-        raise RuntimeError(
-            f"{name}: target of shape {list(t.shape)} for input of shape {list(x.shape)}; expected "
-            f"{list(wanted)}"
-        )
-    return values_of(target)
+    if target.shape != wanted:
+        if x.ndim > 1 and target.ndim and target.shape[0] != x.shape[0]:
+            raise misfit(name, "as many examples", wrong, input=x, target=target)
+        raise misfit(name, f"a target of {list(wanted)}", input=x, target=target)
+    return values_of(target._raw)
 
 
-@functional("cross_entropy", label="NllLossBackward0")
+@functional(label="NllLossBackward0")
 def cross_entropy(
-    input: Any, target: Any, weight: Any = None, size_average: Any = None,
-    ignore_index: int = -100, reduce: Any = None, reduction: str = "mean",
+    input: Floats, target: Input, weight: Input | None = None, size_average: Reduction = None,
+    ignore_index: int = -100, reduce: Reduction = None, reduction: Reduction = "mean",
     label_smoothing: float = 0.0,
-) -> Any:  # fmt: skip
+) -> Native:  # fmt: skip
     """Return minus the logarithm of the probability that softmax gives to each target."""
-    x = only_tensor(input, "cross_entropy")
-    t = only_tensor(target, "cross_entropy", "target")
-    way = _way(size_average, reduce, reduction)
-    if not x.ndim:
-        raise RuntimeError("cross_entropy: input has no axes; expected one of classes")
-    if kind_of(x) != "f":
-        raise unable("log_softmax_lastdim_kernel_impl", x)
+    axis = _class_axis(input)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing is {label_smoothing}; give a number from 0 to 1")
-    by_index = t.shape != x.shape or kind_of(t) == "i"
-    w = _class_weights(weight, x, "cross_entropy", by_index)
-    if w is not None and w.shape != (x.shape[_class_axis(x)],):
+    by_index = target.shape != input.shape or kind_of(target) == "i"
+    if weight is not None:
+        check_one_dtype("cross_entropy", input=input, weight=weight)
+        if by_index:
+            weight = refuse_gradient(weight, "nll_loss_forward(): weight")
+        if weight.shape != (input.shape[axis],):
+            raise misfit("cross_entropy", "a number for each class", input=input, weight=weight)
+    options: Any = {"weight": weight, "label_smoothing": float(label_smoothing)}
+    options |= {"axis": axis, "reduction": reduction}
+    if by_index:
+        labels = _labels(target, input, "cross_entropy")
+        return losses.cross_entropy(input, labels, ignore_index=ignore_index, **options)
+    if kind_of(target) != "f":
         raise RuntimeError(
-            f"cross_entropy: the weight has shape {list(w.shape)}; give one number for each of "
-            f"the {x.shape[_class_axis(x)]} classes"
+            f"a target of probabilities has dtype {target.dtype}; write target.float()"
         )
-    axis = _class_axis(x)
-    options: Any = {"weight": w, "label_smoothing": float(label_smoothing), "reduction": way}
-    if not by_index:
-        if kind_of(t) != "f":
-            raise RuntimeError(
-                f"a target of probabilities has dtype {t.dtype}; write target.float()"
-            )
-        if ignore_index >= 0:
-            raise RuntimeError("ignore_index needs a target of classes; leave it out")
-        return losses.cross_entropy(x, astype(t, x._raw.dtype), axis=axis, **options)
-    labels = _labels(target, x, "cross_entropy")
-    return losses.cross_entropy(x, labels, axis=axis, ignore_index=ignore_index, **options)
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index needs a target of classes; leave it out")
+    return losses.cross_entropy(input, astype(target, input._raw.dtype), **options)
 
 
-@functional("nll_loss")
+@functional()
 def nll_loss(
-    input: Any, target: Any, weight: Any = None, size_average: Any = None,
-    ignore_index: int = -100, reduce: Any = None, reduction: str = "mean",
-) -> Any:  # fmt: skip
+    input: Floats, target: Input, weight: Constant | None = None, size_average: Reduction = None,
+    ignore_index: int = -100, reduce: Reduction = None, reduction: Reduction = "mean",
+) -> Native:  # fmt: skip
     """Return minus the logarithm of the probability at each target."""
-    x = real(input, "nll_loss_out_frame")
-    way = _way(size_average, reduce, reduction)
-    if not x.ndim:
-        raise RuntimeError("nll_loss: input has no axes; expected one of classes")
+    check_one_dtype("nll_loss", input=input, weight=weight)
     return losses.nll_loss(
-        conventions.read(x),
-        _labels(target, x, "nll_loss"),
-        axis=_class_axis(x),
-        weight=_class_weights(weight, x, "nll_loss"),
+        conventions.read(input),
+        _labels(target, input, "nll_loss"),
+        axis=_class_axis(input),
+        weight=weight,
         ignore_index=ignore_index,
-        reduction=way,
+        reduction=reduction,
     )
 
 
-@functional("linear_cross_entropy", label="NllLossBackward0")
+@functional(label="NllLossBackward0")
 def linear_cross_entropy(
     input: Any, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None,
     reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0,
@@ -287,357 +291,264 @@ def linear_cross_entropy(
 ) -> Any:  # fmt: skip
     """Return the cross-entropy of an affine map's results."""
     logits = NAMES[F + "linear"](input, linear_weight, linear_bias)
+    ignored = -100 if ignore_index is None else ignore_index
     return cross_entropy(
-        logits,
-        target,
-        weight=weight,
-        reduction=reduction,
-        ignore_index=-100 if ignore_index is None else ignore_index,
-        label_smoothing=label_smoothing,
+        logits, target, weight, None, ignored, None, reduction, label_smoothing=label_smoothing
     )
 
 
-def _multi_margin_rows(x: Native, target: Any) -> tuple[Native, np.ndarray]:
-    rows = x if x.ndim == 2 else ns.reshape(x, (1, -1) if x.ndim else (1, 1))
-    labels = values_of(target)
-    if x.ndim > 2 or labels.size != rows.shape[0] or labels.ndim > 1:
-        raise RuntimeError(
-            f"a target of shape {list(labels.shape)} does not fit an input of shape {list(x.shape)}"
-        )
+def _check_classes(labels: np.ndarray, least: int, count: int) -> None:
     if labels.dtype != np.int64:
         raise RuntimeError(f"the target has dtype {labels.dtype}; write target.long()")
-    labels = labels.reshape(-1)
-    if labels.size and (labels.min() < 0 or labels.max() >= rows.shape[1]):
-        raise RuntimeError(f"the target names classes {labels}, and there are {rows.shape[1]}")
-    return rows, labels
+    if labels.size and (labels.min() < least or labels.max() >= count):
+        raise RuntimeError(f"the target names classes {labels}, and there are {count}")
 
 
-@functional("multi_margin_loss")
+@loss()
 def multi_margin_loss(
-    input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None,
-    size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-) -> Any:  # fmt: skip
+    input: Floats, target: Input, p: int = 1, margin: float = 1.0, weight: Constant | None = None
+) -> Native:
     """Return how far other classes come within a margin of the target."""
-    x, way = real(input, "multi_margin_loss"), _way(size_average, reduce, reduction)
     if p not in (1, 2):
         raise wrong("multi_margin_loss: unknown p; give 1 or 2")
-    rows, labels = _multi_margin_rows(x, target)
+    rows = input if input.ndim == 2 else ns.reshape(input, (1, -1) if input.ndim else (1, 1))
+    labels = values_of(target._raw)
+    if input.ndim > 2 or labels.size != rows.shape[0] or labels.ndim > 1:
+        raise misfit("multi_margin_loss", "a class for each row", input=input, target=target)
+    labels = labels.reshape(-1)
+    _check_classes(labels, 0, rows.shape[1])
     others = labels[:, None] != np.arange(rows.shape[1])
     mine = ns.take_along_axis(rows, wrap_native(labels[:, None]), axis=1)
     each = ns.keep(_ramp(rows - mine + float(margin)), wrap_native(others))
     each = each * each if p == 2 else each
     if weight is not None:
-        refuse_gradient(weight, "multi_margin_loss", "weight")
-        w = only_tensor(weight, "multi_margin_loss", "weight")
-        if w.ndim != 1:
+        if weight.ndim != 1:
             raise wrong("multi_margin_loss: the weight is no vector; give one")
-        each = each * wrap_native(np.asarray(w._raw)[labels][:, None])
+        each = each * wrap_native(np.asarray(weight._raw)[labels][:, None])
     each = ns.sum(each, axis=1) / rows.shape[1]
-    return _reduced(each if x.ndim == 2 else ns.reshape(each, ()), way)
+    return each if input.ndim == 2 else ns.reshape(each, ())
 
 
-@functional("multilabel_margin_loss")
-def multilabel_margin_loss(
-    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Any:
+@loss()
+def multilabel_margin_loss(input: Floats, target: Input) -> Native:
     """Return how far other classes come within 1 of each target; targets end at the first -1."""
-    x, way = real(input, "multilabel_margin_loss"), _way(size_average, reduce, reduction)
-    labels = values_of(target)
-    if x.ndim > 2 or labels.shape != x.shape:
-        raise RuntimeError(
-            f"a target of shape {list(labels.shape)} does not fit an input of shape {list(x.shape)}"
-        )
-    count = x.shape[-1] if x.ndim else 1
-    rows, labels = ns.reshape(x, (-1, count)), labels.reshape(-1, count)
-    if labels.dtype != np.int64:
-        raise RuntimeError(f"the target has dtype {labels.dtype}; write target.long()")
-    if labels.size and (labels.min() < -1 or labels.max() >= count):
-        raise RuntimeError(f"the target names classes {labels}, and there are {count}")
+    labels = values_of(target._raw)
+    if input.ndim > 2 or labels.shape != input.shape:
+        raise misfit("multilabel_margin_loss", "one shape", input=input, target=target)
+    count = input.shape[-1] if input.ndim else 1
+    rows, labels = ns.reshape(input, (-1, count)), labels.reshape(-1, count)
+    _check_classes(labels, -1, count)
     meant = np.cumprod(labels >= 0, axis=1).astype(bool)
-    places = np.where(meant, labels, 0)
     hit = np.zeros((*labels.shape[:1], count), bool)
     row, column = np.nonzero(meant)
     hit[row, labels[row, column]] = True
-    mine = ns.take_along_axis(rows, wrap_native(places), axis=1)
+    mine = ns.take_along_axis(rows, wrap_native(np.where(meant, labels, 0)), axis=1)
     gaps = _ramp(1.0 - ns.expand_dims(mine, axis=2) + ns.expand_dims(rows, axis=1))
     counted = wrap_native(meant[:, :, None] & ~hit[:, None, :])
     each = ns.sum(ns.keep(gaps, counted), axis=(1, 2)) / count
-    return _reduced(each if x.ndim == 2 else ns.reshape(each, ()), way)
+    return each if input.ndim == 2 else ns.reshape(each, ())
 
 
-@functional("multilabel_soft_margin_loss", label="MeanBackward0")
+@loss(each="DivBackward0")
 def multilabel_soft_margin_loss(
-    input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
+    input: Floats, target: Input, weight: Input | None = None
+) -> Native:
     """Return the mean over classes of the cross-entropy of sigmoid(input)."""
-    x, t = real(input, "log_sigmoid"), only_tensor(target, "multilabel_soft_margin_loss", "target")
-    way = _way(size_average, reduce, reduction)
-    x, t = promoted(x, t)
+    x, t = promoted(input, target)
     each = -(t * special.log_expit(x) + (1 - t) * special.log_expit(-x))
-    if weight is not None:
-        each = each * only_tensor(weight, "multilabel_soft_margin_loss", "weight")
-    return _composed(_mean(each, axis=-1), way, "DivBackward0")
+    return _mean(each if weight is None else each * weight, axis=-1)
 
 
 # -- probabilities ---------------------------------------------------------------------------------
 
 
-def _same_sizes(x: Native, t: Native) -> None:
+def _check_sizes(x: Native, t: Native, name: str) -> None:
     if x.shape != t.shape:
-        raise wrong(
-            f"target of shape {list(t.shape)} for input of {list(x.shape)}; give them one shape"
-        )
+        raise misfit(name, "one shape", wrong, input=x, target=t)
 
 
-def _check_fits(weight: Native, each: Native, name: str) -> Native:
-    if np.broadcast_shapes(weight.shape, each.shape) != each.shape:
-        raise RuntimeError(f"{name}: weight of {list(weight.shape)} for {list(each.shape)}")
-    return weight
-
-
-@functional("binary_cross_entropy")
-def binary_cross_entropy(
-    input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
+@loss()
+def binary_cross_entropy(input: Alike, target: Alike, weight: Constant | None = None) -> Native:
     """Return the cross-entropy of two probabilities."""
-    x, t = only_tensor(input, "binary_cross_entropy"), convert(target)
-    way = _way(size_average, reduce, reduction)
-    _same_sizes(x, t)
-    check_one_dtype("binary_cross_entropy", input=x, target=t)
-    x = real(x, "binary_cross_entropy")
-    raw = x._raw
+    _check_sizes(input, target, "binary_cross_entropy")
+    if kind_of(input) != "f":
+        raise unable("binary_cross_entropy", input)
+    raw = input._raw
     if type(raw) is np.ndarray and not ((raw >= 0) & (raw <= 1)).all():
         raise RuntimeError(
             "the input has numbers below 0 or above 1; write binary_cross_entropy_with_logits "
             "for numbers that are no probabilities"
         )
-    each = losses.binary_terms(x, t)
-    if weight is not None:
-        refuse_gradient(weight, "binary_cross_entropy", "weight")
-        w = only_tensor(weight, "binary_cross_entropy", "weight")
-        each = each * _check_fits(w, each, "binary_cross_entropy")
-    return _reduced(each, way)
+    each = losses.binary_terms(input, target)
+    if weight is None:
+        return each
+    if np.broadcast_shapes(weight.shape, each.shape) != each.shape:
+        raise misfit("binary_cross_entropy", "weights that fit", input=input, weight=weight)
+    return each * weight
 
 
-@functional("binary_cross_entropy_with_logits")
+@loss(after="weight")
 def binary_cross_entropy_with_logits(
-    input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
-    reduction: str = "mean", pos_weight: Any = None,
-) -> Any:  # fmt: skip
+    input: Floats, target: Input, weight: Constant | None = None,
+    pos_weight: Constant | None = None,
+) -> Native:  # fmt: skip
     """Return the cross-entropy of the probabilities sigmoid(input) and the target."""
-    name = "binary_cross_entropy_with_logits"
-    x, t = only_tensor(input, name), only_tensor(target, name, "target")
-    way = _way(size_average, reduce, reduction)
-    _same_sizes(x, t)
-    x = real(x, name)
-    if kind_of(t) != "f":
-        raise RuntimeError(
-            f"{name}: target of {t.dtype}; expected a floating point tensor: write target.float()"
-        )
-    log = special.log_expit(x)
-    refuse_gradient(pos_weight, name, "pos_weight")
-    refuse_gradient(weight, name, "weight")
+    _check_sizes(input, target, "binary_cross_entropy_with_logits")
+    if kind_of(target) != "f":
+        raise RuntimeError(f"the target has dtype {target.dtype}; write target.float()")
+    log = special.log_expit(input)
     if pos_weight is not None:
-        log = log * ((only_tensor(pos_weight, name, "pos_weight") - 1) * t + 1)
-    each = (1 - astype(t, dtypes.joined(t._raw.dtype, x._raw.dtype))) * x - log
-    if weight is not None:
-        each = each * only_tensor(weight, name, "weight")
-    return _reduced(each, way)
+        log = log * ((pos_weight - 1) * target + 1)
+    kind = dtypes.joined(target._raw.dtype, input._raw.dtype)
+    each = (1 - astype(target, kind)) * input - log
+    return each if weight is None else each * weight
 
 
-def _divergence(x: Native, t: Native, log_target: bool) -> Native:
-    if log_target:
-        return ns.exp(t) * (t - x)
-    return apply(conventions.xlogy.op, (t, t), {}) - t * x
-
-
-@functional("kl_div", label="MeanBackward0")
+@functional(label="MeanBackward0")
 def kl_div(
-    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-    log_target: bool = False,
-) -> Any:  # fmt: skip
+    input: Input, target: Input, size_average: Any = None, reduce: Any = None,
+    reduction: str = "mean", log_target: bool = False,
+) -> Native:  # fmt: skip
     """Return target * (log(target) - input) for logarithms of probabilities."""
-    if reduction == "mean" and size_average is None and reduce is None:
-        warnings.warn(
+    new = size_average is None and reduce is None
+    if new and reduction == "mean":
+        warn(
             "kl_div: 'mean' divides by the number of elements; write reduction='batchmean' for "
-            "the divergence itself, averaged over the batch",
-            stacklevel=3,
+            "the divergence itself, averaged over the batch"
         )
-    x, t = only_tensor(input, "kl_div"), only_tensor(target, "kl_div", "target")
-    batches = reduction == "batchmean" and size_average is None and reduce is None
-    way = "sum" if batches else _way(size_average, reduce, reduction)
-    if "c" in (kind_of(x), kind_of(t)):
-        raise unable("kl_div: Complex inputs", x)
-    x, t = promoted(x, t, floating=True)
-    total = _composed(_divergence(x, t, log_target), way, "SubBackward0")
+    batches = new and reduction == "batchmean"
+    way = "sum" if batches else reduction_of(size_average, reduce, reduction)
+    if "c" in (kind_of(input), kind_of(target)):
+        raise unable("kl_div: Complex inputs", input)
+    x, t = promoted(input, target, floating=True)
+    each = ns.exp(t) * (t - x) if log_target else apply(conventions.xlogy.op, (t, t), {}) - t * x
+    total = _reduced(each, way, "SubBackward0")
     return total / x.shape[0] if batches and x.ndim else total
 
 
-@functional("poisson_nll_loss", label="MeanBackward0")
+@functional(label="MeanBackward0")
 def poisson_nll_loss(
-    input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: Any = None,
-    eps: float = 1e-8, reduce: Any = None, reduction: str = "mean",
-) -> Any:  # fmt: skip
+    input: Input, target: Input, log_input: bool = True, full: bool = False,
+    size_average: Reduction = None, eps: float = 1e-8, reduce: Reduction = None,
+    reduction: Reduction = "mean",
+) -> Native:  # fmt: skip
     """Return minus the logarithm of the Poisson probability of targets."""
-    x, t = only_tensor(input, "poisson_nll_loss"), only_tensor(target, "poisson_nll_loss", "target")
-    way = _way(size_average, reduce, reduction)
-    x, t = promoted(x, t, floating=True)
+    x, t = promoted(input, target, floating=True)
     each = ns.exp(x) - t * x if log_input else x - t * ns.log(x + eps)
     if full:
         some = ns.greater(t, 1.0)
         inside = ns.where(some, t, 1.0)
         term = t * ns.log(inside) - t + 0.5 * ns.log(2 * math.pi * inside)
         each = each + ns.where(some, term, 0.0)
-    return _composed(each, way, "SubBackward0")
+    return _reduced(each, reduction, "SubBackward0")
 
 
-@functional("gaussian_nll_loss", label="MeanBackward0")
+@functional(label="MeanBackward0")
 def gaussian_nll_loss(
-    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
+    input: Input, target: Input, var: Any, full: bool = False, eps: float = 1e-6,
+    reduction: Reduction = "mean",
+) -> Native:  # fmt: skip
     """Return minus the logarithm of the normal density of targets, with means `input`."""
-    name = "gaussian_nll_loss"
-    x, t = only_tensor(input, name), only_tensor(target, name, "target")
     if isinstance(var, float):
-        spread = wrap_native(np.full(x.shape, var, x._raw.dtype))
+        spread = wrap_native(np.full(input.shape, var, input._raw.dtype))
     else:
-        spread = only_tensor(var, name, "var")
+        spread = read_tensor(var, Argument("gaussian_nll_loss", "var"))
     if np.any(spread._raw < 0):
         raise wrong("gaussian_nll_loss: a variance is negative")
-    if spread.shape != x.shape:
-        if x.shape[:-1] == spread.shape:
+    sizes = input.shape
+    if spread.shape != sizes:
+        if sizes[:-1] == spread.shape:
             spread = ns.expand_dims(spread, axis=-1)
         elif (
-            x.ndim != spread.ndim
-            or sum(m for n, m in zip(x.shape, spread.shape, strict=True) if n != m) != 1
+            input.ndim != spread.ndim
+            or sum(m for n, m in zip(sizes, spread.shape, strict=True) if n != m) != 1
         ):
             raise wrong("gaussian_nll_loss: var does not fit the input's shape")
-    way = _way(None, None, reduction)
     spread = spread + constant(ns.where(ns.less(spread, eps), eps - spread, 0.0))
-    away = x - t
+    away = input - target
     each = 0.5 * (ns.log(spread) + away * away / spread)
     if full:
         each = each + 0.5 * math.log(2 * math.pi)
-    return _composed(each, way, "MulBackward0")
+    return _reduced(each, reduction, "MulBackward0")
 
 
-@functional("soft_margin_loss")
-def soft_margin_loss(
-    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Any:
+@loss()
+def soft_margin_loss(input: Floats, target: Input) -> Native:
     """Return log(1 + exp(-target * input)) for targets 1 and -1."""
-    x, t = real(input, "soft_margin_loss"), only_tensor(target, "soft_margin_loss", "target")
-    x, t = promoted(x, t)
-    return _reduced(losses.soft_margin_terms(x, t), _way(size_average, reduce, reduction))
+    return losses.soft_margin_terms(*promoted(input, target))
 
 
 # -- margins ---------------------------------------------------------------------------------------
 
 
-@functional("hinge_embedding_loss", label="MeanBackward0")
-def hinge_embedding_loss(
-    input: Any, target: Any, margin: float = 1.0, size_average: Any = None, reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
+def _check_axes(**tensors: Any) -> None:
+    if len({x.ndim for x in tensors.values()}) > 1:
+        raise misfit("margin", "as many axes to each", **tensors)
+
+
+@loss(each="AddBackward0")
+def hinge_embedding_loss(input: Input, target: Input, margin: float = 1.0) -> Native:
     """Return x where the target is 1, and what is missing to a margin where it is -1."""
-    x = only_tensor(input, "hinge_embedding_loss")
-    t = constant(only_tensor(target, "hinge_embedding_loss", "target"))
-    apart = ns.where(ns.not_equal(t, 1), _positive_part(margin - x), 0.0)
-    together = ns.where(ns.not_equal(t, -1), x, 0.0)
-    return _composed(apart + together, _way(size_average, reduce, reduction), "AddBackward0")
+    t = constant(target)
+    apart = ns.where(ns.not_equal(t, 1), _positive_part(margin - input), 0.0)
+    return apart + ns.where(ns.not_equal(t, -1), input, 0.0)
 
 
-@functional("margin_ranking_loss", label="MeanBackward0")
+@loss(each="ClampMinBackward0")
 def margin_ranking_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: Any = None,
-    reduce: Any = None, reduction: str = "mean",
-) -> Any:  # fmt: skip
+    input1: Promoted, input2: Promoted, target: Promoted, margin: float = 0
+) -> Native:
     """Return how far input1 is from exceeding (or, for -1, falling below) input2 by a margin."""
-    name = "margin_ranking_loss"
-    x1, x2, t = (
-        only_tensor(v, name, what)
-        for v, what in ((input1, "input1"), (input2, "input2"), (target, "target"))
-    )
-    if not x1.ndim == x2.ndim == t.ndim:
-        raise RuntimeError(
-            f"margin_ranking_loss: shapes {list(x1.shape)}, {list(x2.shape)} and {list(t.shape)} "
-            "have different numbers of axes; give as many to each"
-        )
-    x1, x2, t = promoted(x1, x2, t)
-    each = _positive_part(-t * (x1 - x2) + margin)
-    return _composed(each, _way(size_average, reduce, reduction), "ClampMinBackward0")
+    _check_axes(input1=input1, input2=input2, target=target)
+    return _positive_part(-target * (input1 - input2) + margin)
 
 
 def _distance(x1: Native, x2: Native, p: float, eps: float, keepdim: bool = False) -> Native:
     x1, x2 = promoted(x1, x2)
-    away = x1 - x2 + eps
     last = max(x1.ndim, x2.ndim) - 1
-    return vector_norm(away, float(p), (last,) if last >= 0 else (), keepdim)
+    return vector_norm(x1 - x2 + eps, float(p), (last,) if last >= 0 else (), keepdim)
 
 
-@functional("pairwise_distance", "pairwise_distance", label="LinalgVectorNormBackward0")
+@functional("pairwise_distance", label="LinalgVectorNormBackward0")
 def pairwise_distance(
-    x1: Any, x2: Any, p: float = 2, eps: float = 1e-6, keepdim: bool = False
-) -> Any:
+    x1: Input, x2: Input, p: float = 2, eps: float = 1e-6, keepdim: Bool = False
+) -> Native:
     """Return the p-norm of x1 - x2 + eps along the last axis."""
-    one = only_tensor(x1, "pairwise_distance", "x1")
-    return _distance(one, only_tensor(x2, "pairwise_distance", "x2"), p, eps, keepdim)
+    return _distance(x1, x2, p, eps, keepdim)
 
 
 put((F + "pdist",), offered_as("pdist"))
 
 
-@functional("triplet_margin_loss", label="MeanBackward0")
-def triplet_margin_loss(
-    anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2,
-    eps: float = 1e-6, swap: bool = False, size_average: Any = None, reduce: Any = None,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """Return how far the positive is from being nearer than the negative, by a margin."""
-    name = "triplet_margin_loss"
+def _check_margin(margin: float) -> None:
     if margin <= 0:
         raise wrong(f"margin is {margin}; give a positive number")
-    a, near, far = (
-        only_tensor(v, name, what)
-        for v, what in ((anchor, "anchor"), (positive, "positive"), (negative, "negative"))
-    )
-    if not a.ndim == near.ndim == far.ndim:
-        raise RuntimeError(
-            f"anchor, positive and negative have {a.ndim}, {near.ndim} and {far.ndim} axes; give "
-            "as many to each"
-        )
-    to_near, to_far = _distance(a, near, p, eps), _distance(a, far, p, eps)
+
+
+@loss(each="ClampMinBackward0")
+def triplet_margin_loss(
+    anchor: Input, positive: Input, negative: Input, margin: float = 1.0, p: float = 2,
+    eps: float = 1e-6, swap: bool = False,
+) -> Native:  # fmt: skip
+    """Return how far the positive is from being nearer than the negative, by a margin."""
+    _check_margin(margin)
+    _check_axes(anchor=anchor, positive=positive, negative=negative)
+    near, far = _distance(anchor, positive, p, eps), _distance(anchor, negative, p, eps)
     if swap:
-        between = _distance(near, far, p, eps)
-        to_far = apply(conventions.minimum.op, (to_far, between), {})
-    each = _positive_part(margin + to_near - to_far)
-    return _composed(each, _way(size_average, reduce, reduction), "ClampMinBackward0")
+        far = apply(conventions.minimum.op, (far, _distance(positive, negative, p, eps)), {})
+    return _positive_part(margin + near - far)
 
 
 @plain(F + "triplet_margin_with_distance_loss")
 def triplet_margin_with_distance_loss(
-    anchor: Any,
-    positive: Any,
-    negative: Any,
-    *,
-    distance_function: Callable[[Any, Any], Any] | None = None,
-    margin: float = 1.0,
-    swap: bool = False,
-    reduction: str = "mean",
-) -> Any:
+    anchor: Any, positive: Any, negative: Any, *,
+    distance_function: Callable[[Any, Any], Any] | None = None, margin: float = 1.0,
+    swap: bool = False, reduction: str = "mean",
+) -> Any:  # fmt: skip
     """Return triplet_margin_loss with a distance of one's own."""
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"reduction is {reduction}; write 'mean', 'sum' or 'none'")
-    if margin <= 0:
-        raise ValueError(f"margin is {margin}; give a positive number")
-    if not anchor.ndim == positive.ndim == negative.ndim:
-        raise RuntimeError(
-            f"anchor, positive and negative have {anchor.ndim}, {positive.ndim} and "
-            f"{negative.ndim} axes; give as many to each"
-        )
+    reduction = reduction_of(None, None, reduction)
+    _check_margin(margin)
+    _check_axes(anchor=anchor, positive=positive, negative=negative)
     away = pairwise_distance if distance_function is None else distance_function
     near, far = away(anchor, positive), away(anchor, negative)
     if swap:
@@ -646,59 +557,44 @@ def triplet_margin_with_distance_loss(
     return each if reduction == "none" else NAMES[reduction](each)
 
 
-@functional("cosine_similarity", "cosine_similarity", label="SumBackward1")
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+@functional("cosine_similarity", label="SumBackward1")
+def cosine_similarity(x1: Promoted, x2: Promoted, dim: int = 1, eps: float = 1e-8) -> Native:
     """Return the cosine of the angle between vectors along an axis; lengths are at least eps."""
-    one, two = promoted(
-        only_tensor(x1, "cosine_similarity", "x1"), only_tensor(x2, "cosine_similarity", "x2")
-    )
-    if kind_of(one) not in "fc":
-        raise RuntimeError(f"the inputs have dtype {one.dtype}, without fractions; write x.float()")
-    one, two = ns.broadcast_arrays(one, two)
-    axis = axis_of(dim, one.ndim)
-    axes = (axis,) if one.ndim else ()
+    if kind_of(x1) not in "fc":
+        raise RuntimeError(f"the inputs have dtype {x1.dtype}, without fractions; write x.float()")
+    both = ns.broadcast_arrays(x1, x2)
+    axes = (axis_of(dim, both[0].ndim),) if both[0].ndim else ()
     parts = []
-    for x in (one, two):
+    for x in both:
         length = vector_norm(x, 2.0, axes, True)
         more = constant(ns.where(ns.less(length, eps), eps - length, 0.0))
         parts.append(x / (length + more))
     return ns.sum(parts[0] * parts[1], axis=axes)
 
 
-@functional("cosine_embedding_loss", label="MeanBackward0")
-def cosine_embedding_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: Any = None,
-    reduce: Any = None, reduction: str = "mean",
-) -> Any:  # fmt: skip
+@loss(each="AddBackward0")
+def cosine_embedding_loss(input1: Input, input2: Input, target: Input, margin: float = 0) -> Native:
     """Return 1 - cosine for pairs with target 1, and its excess over a margin for those with -1."""
-    name = "cosine_embedding_loss"
-    x1, x2 = only_tensor(input1, name, "input1"), only_tensor(input2, name, "input2")
-    t = constant(only_tensor(target, name, "target"))
-    if t.ndim not in (0, 1):
-        raise RuntimeError("the target has more than one axis; give one number for each pair")
-    if x1.ndim != t.ndim + 1 or x2.ndim != t.ndim + 1:
-        raise RuntimeError(
-            f"a target of {t.ndim} axes for inputs of shapes {list(x1.shape)} and "
-            f"{list(x2.shape)}; give inputs of {t.ndim + 1} axes"
-        )
-    x1, x2 = promoted(x1, x2, floating=True)
-    along = ns.sum(x1 * x2, axis=-1)
+    t = constant(target)
+    if t.ndim > 1 or not input1.ndim == input2.ndim == t.ndim + 1:
+        given = {"input1": input1, "input2": input2, "target": t}
+        raise misfit("cosine_embedding_loss", "a number for each pair of rows", **given)
+    x1, x2 = promoted(input1, input2, floating=True)
     squares = [ns.sum(x * x, axis=-1) + 1e-12 for x in (x1, x2)]
-    cosine = along / ns.sqrt(squares[0] * squares[1])
+    cosine = ns.sum(x1 * x2, axis=-1) / ns.sqrt(squares[0] * squares[1])
     together = ns.where(ns.equal(t, 1), 1 - cosine, 0.0)
-    apart = ns.where(ns.equal(t, -1), _positive_part(cosine - margin), 0.0)
-    return _composed(together + apart, _way(size_average, reduce, reduction), "AddBackward0")
+    return together + ns.where(ns.equal(t, -1), _positive_part(cosine - margin), 0.0)
 
 
 # -- the same in torch itself, where a number says how losses are reduced --------------------------
 
 
-def _numbered(name: str, *order: str) -> None:
+def _numbered(name: str, order: str) -> None:
     """Offer a loss as torch.name, whose arguments have an order of their own."""
-    function = NAMES[F + name]
+    function, names = NAMES[F + name], order.split()
 
     def call(*args: Any, **options: Any) -> Any:
-        given = dict(zip(order, args, strict=False)) | options
+        given = dict(zip(names, args, strict=False)) | options
         given["reduction"] = _REDUCTIONS[given.get("reduction", 0)]
         return function(**given)
 
@@ -707,15 +603,10 @@ def _numbered(name: str, *order: str) -> None:
     put((name,), call)
 
 
-_numbered("kl_div", "input", "target", "reduction")
-_numbered("hinge_embedding_loss", "input", "target", "margin", "reduction")
-_numbered("margin_ranking_loss", "input1", "input2", "target", "margin", "reduction")
-_numbered("cosine_embedding_loss", "input1", "input2", "target", "margin", "reduction")
-_numbered("poisson_nll_loss", "input", "target", "log_input", "full", "eps", "reduction")
-_numbered(
-    "triplet_margin_loss", "anchor", "positive", "negative", "margin", "p", "eps", "swap",
-    "reduction",
-)  # fmt: skip
-_numbered(
-    "binary_cross_entropy_with_logits", "input", "target", "weight", "pos_weight", "reduction"
-)
+_numbered("kl_div", "input target reduction")
+_numbered("hinge_embedding_loss", "input target margin reduction")
+_numbered("margin_ranking_loss", "input1 input2 target margin reduction")
+_numbered("cosine_embedding_loss", "input1 input2 target margin reduction")
+_numbered("poisson_nll_loss", "input target log_input full eps reduction")
+_numbered("triplet_margin_loss", "anchor positive negative margin p eps swap reduction")
+_numbered("binary_cross_entropy_with_logits", "input target weight pos_weight reduction")

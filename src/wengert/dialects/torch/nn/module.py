@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
-import warnings
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch import devices, dtypes
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn import module_hooks, module_state
 from wengert.dialects.torch.nn.parameters import Buffer, Parameter
+from wengert.dialects.torch.signatures import registered, registration
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, is_tensor
 
 M = TypeVar("M", bound="Module")
+
+
+def _conversion(name: str) -> Callable[[M], M]:
+    """Return the method that converts floating parameters and buffers as one of a tensor does."""
+
+    def convert(self: M) -> M:
+        return self._apply(lambda t: getattr(t, name)() if t.is_floating_point() else t)
+
+    convert.__doc__ = f"Convert floating parameters and buffers, as Tensor.{name} does."
+    return convert
+
+
+def _members(kind: str, doc: str) -> Callable[..., Iterator[tuple[str, Any]]]:
+    """Return the method that returns all tensors of a kind."""
+
+    def named(
+        self: Any, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        yield from self._named_members(
+            lambda part: getattr(part, kind).items(), prefix, recurse, remove_duplicate
+        )
+
+    named.__doc__ = doc
+    return named
 
 
 class Module:
@@ -156,22 +182,24 @@ class Module:
             raise TypeError(f"the name of a {what} is a {type(name).__name__}; give a string")
         if hasattr(self, name) and name not in names:
             raise KeyError(f"the module already has an attribute '{name}'; choose another name")
-        if "." in name:
-            raise KeyError(f"a {what} cannot be called {name}: leave out the dots")
-        if not name:
-            raise KeyError(f"the name of a {what} is empty; give one letter at least")
+        if "." in name or not name:
+            raise KeyError(f"a {what} cannot be called {name!r}; give a name without dots")
+
+    def _at(self, target: str, kind: type) -> Any:
+        """Return what is at a path of names."""
+        found: Any = self
+        for name in target.split(".") if target else ():
+            if not isinstance(found, Module) or not hasattr(found, name):
+                raise AttributeError(f"there is nothing at {target}: {name} is not in a module")
+            found = getattr(found, name)
+        if not isinstance(found, kind):
+            raise AttributeError(f"{target} is a {type(found).__name__}; name a {kind.__name__}")
+        return found
 
     def get_submodule(self, target: str) -> Module:
         """Return the part at a path of names."""
-        part: Any = self
-        for name in target.split(".") if target else ():
-            if not hasattr(part, name):
-                raise AttributeError(f"{part._get_name()} has nothing called {name}")
-            part = getattr(part, name)
-            if not isinstance(part, Module):
-                raise AttributeError(f"{name} is not a module; give a path of modules")
-        found: Module = part
-        return found
+        part: Module = self._at(target, Module)
+        return part
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Put a part at a path of names; with `strict` there must be one already."""
@@ -181,32 +209,21 @@ class Module:
             raise ValueError(f"set_submodule: got a {type(module)}; give a module")
         path, _, name = target.rpartition(".")
         above = self.get_submodule(path)
-        if strict and not hasattr(above, name):
-            raise AttributeError(f"{above._get_name()} has nothing called {name}")
-        if hasattr(above, name) and not isinstance(getattr(above, name), Module):
-            raise AttributeError(f"{name} is not a module; give a path of modules")
+        if strict or hasattr(above, name):
+            self.get_submodule(target)
         setattr(above, name, module)
-
-    def _at(self, target: str) -> tuple[Module, str, Any]:
-        path, _, name = target.rpartition(".")
-        part = self.get_submodule(path)
-        if not hasattr(part, name):
-            raise AttributeError(f"{part._get_name()} has nothing called {name}")
-        return part, name, getattr(part, name)
 
     def get_parameter(self, target: str) -> Any:
         """Return the parameter at a path of names."""
-        _, name, found = self._at(target)
-        if not isinstance(found, Parameter):
-            raise AttributeError(f"{name} is not a parameter")
-        return found
+        return self._at(target, Parameter)
 
     def get_buffer(self, target: str) -> Any:
         """Return the buffer at a path of names."""
-        part, name, found = self._at(target)
-        if name not in part._buffers:
-            raise AttributeError(f"{name} is no buffer of the module")
-        return found
+        path, _, name = target.rpartition(".")
+        buffers = self.get_submodule(path)._buffers
+        if name not in buffers:
+            raise AttributeError(f"there is no buffer at {target}")
+        return buffers[name]
 
     # -- what is in it -----------------------------------------------------------------------------
 
@@ -251,12 +268,8 @@ class Module:
         remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Any]]:
         seen: set[Any] = set()
-        parts = (
-            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
-            if recurse
-            else [(prefix, self)]
-        )
-        for path, part in parts:
+        below = self.named_modules(None, prefix, remove_duplicate)
+        for path, part in below if recurse else [(prefix, self)]:
             for name, value in get_members_fn(part):
                 if value is None or value in seen:
                     continue
@@ -264,26 +277,13 @@ class Module:
                     seen.add(value)
                 yield (f"{path}.{name}" if path else name), value
 
-    def named_parameters(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
-        """Return the parameters, with their paths."""
-        yield from self._named_members(
-            lambda part: part._parameters.items(), prefix, recurse, remove_duplicate
-        )
+    named_parameters = _members("_parameters", "Return the parameters, with their paths.")
+    named_buffers = _members("_buffers", "Return the buffers, with their paths.")
 
     def parameters(self, recurse: bool = True) -> Iterator[Any]:
         """Return the parameters."""
         for _, value in self.named_parameters(recurse=recurse):
             yield value
-
-    def named_buffers(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
-        """Return the buffers, with their paths."""
-        yield from self._named_members(
-            lambda part: part._buffers.items(), prefix, recurse, remove_duplicate
-        )
 
     def buffers(self, recurse: bool = True) -> Iterator[Any]:
         """Return the buffers."""
@@ -373,20 +373,9 @@ class Module:
 
         return self._apply(change)
 
-    def _floating(self: M, name: str) -> M:
-        return self._apply(lambda t: getattr(t, name)() if t.is_floating_point() else t)
-
-    def float(self: M) -> M:
-        """Convert floating parameters and buffers to float32."""
-        return self._floating("float")
-
-    def double(self: M) -> M:
-        """Convert floating parameters and buffers to float64."""
-        return self._floating("double")
-
-    def half(self: M) -> M:
-        """Convert floating parameters and buffers to float16."""
-        return self._floating("half")
+    float = _conversion("float")
+    double = _conversion("double")
+    half = _conversion("half")
 
     def type(self: M, dst_type: Any) -> M:
         """Convert all parameters and buffers to a dtype."""
@@ -413,130 +402,28 @@ class Module:
 
     # -- hooks -------------------------------------------------------------------------------------
 
-    def register_forward_hook(
-        self,
-        hook: Callable[..., Any],
-        *,
-        prepend: bool = False,
-        with_kwargs: bool = False,
-        always_call: bool = False,
-    ) -> Handle:
-        """Have a function called with the arguments and the result of each call."""
-        handle = module_hooks.registered(self._forward_hooks, hook, prepend)
-        if with_kwargs:
-            self._forward_hooks_with_kwargs[handle.id] = True
-        if always_call:
-            self._forward_hooks_always_called[handle.id] = True
-        return handle
-
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> Handle:
-        """Have a function called with the arguments before each call."""
-        handle = module_hooks.registered(self._forward_pre_hooks, hook, prepend)
-        if with_kwargs:
-            self._forward_pre_hooks_with_kwargs[handle.id] = True
-        return handle
-
-    def register_full_backward_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Handle:
-        """Have a function called with the gradients of the arguments and of the result."""
-        self._use_backward_hooks(True)
-        return module_hooks.registered(self._backward_hooks, hook, prepend)
-
-    def register_full_backward_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Handle:
-        """Have a function called with the gradients of the result."""
-        return module_hooks.registered(self._backward_pre_hooks, hook, prepend)
-
-    def register_backward_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called with the gradients of the operation that made the result."""
-        self._use_backward_hooks(False)
-        return module_hooks.registered(self._backward_hooks, hook)
-
-    def _use_backward_hooks(self, full: bool) -> None:
-        if self._is_full_backward_hook is (not full):
-            raise RuntimeError(
-                "this module has backward hooks of the other kind, old or full; use "
-                "register_full_backward_hook for all of them"
-            )
-        self._is_full_backward_hook = full
-
-    # -- state -------------------------------------------------------------------------------------
-
-    def state_dict(
-        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
-    ) -> Any:
-        """Return all parameters and lasting buffers by their paths."""
-        if args:
-            warnings.warn(
-                "write state_dict(destination=..., prefix=...), with names",
-                FutureWarning,
-                2,
-            )
-            destination = args[0] if destination is None else destination
-            prefix = args[1] if len(args) > 1 and not prefix else prefix
-            keep_vars = args[2] if len(args) > 2 and not keep_vars else keep_vars
-        return module_state.saved(self, destination, prefix, keep_vars)
-
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        for name, value in module_state.own_tensors(self).items():
-            destination[prefix + name] = value if keep_vars else value.detach()
-        if type(self).get_extra_state is not Module.get_extra_state:
-            destination[prefix + module_state.EXTRA] = self.get_extra_state()
-
-    def load_state_dict(
-        self, state_dict: Any, strict: bool = True, assign: bool = False
-    ) -> module_state.IncompatibleKeys:
-        """Copy parameters and buffers from a dict of them, or with `assign` take them."""
-        loading = module_state.Loading(state_dict, assign)
-        loading.load(self, loading.state)
-        return loading.finish(self, strict)
-
-    def _load_from_state_dict(
-        self,
-        state_dict: Any,
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
-        for hook in self._load_state_dict_pre_hooks.values():
-            hook(
-                state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
-                error_msgs,
-            )  # fmt: skip
-        assign = local_metadata.get("assign_to_params_buffers", False)
-        takes_extra = type(self).set_extra_state is not Module.set_extra_state
-        module_state.load_own(
-            self, state_dict, prefix, assign, strict, missing_keys, unexpected_keys, error_msgs,
-            takes_extra,
-        )  # fmt: skip
-
-    def get_extra_state(self) -> Any:
-        """Return what is saved besides tensors; a subclass says what."""
-        raise RuntimeError("get_extra_state() is not there; write it where set_extra_state is")
-
-    def set_extra_state(self, state: Any) -> None:
-        """Take what `get_extra_state` returned."""
-        raise RuntimeError("set_extra_state() is not there; write it where get_extra_state is")
-
-    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called before the state is saved: hook(module, prefix, keep_vars)."""
-        return module_hooks.registered(self._state_dict_pre_hooks, hook)
+    register_forward_hook = module_hooks.register_forward_hook
+    register_forward_pre_hook = module_hooks.register_forward_pre_hook
+    register_full_backward_hook = module_hooks.register_full_backward_hook
+    register_full_backward_pre_hook = module_hooks.register_full_backward_pre_hook
+    register_backward_hook = module_hooks.register_backward_hook
+    register_state_dict_pre_hook = registration(
+        "_state_dict_pre_hooks",
+        "Have a function called before the state is saved: hook(module, prefix, keep_vars).",
+    )
+    _register_state_dict_hook = registration(
+        "_state_dict_hooks", "Have a function called with the state, which it may replace."
+    )
+    register_load_state_dict_post_hook = registration(
+        "_load_state_dict_post_hooks",
+        "Have a function called after a state was loaded: hook(module, incompatible_keys).",
+    )
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> Handle:
         """Have a function called with the state: hook(module, state_dict, prefix, metadata)."""
-        handle = module_hooks.registered(self._state_dict_hooks, hook)
+        handle = self._register_state_dict_hook(hook)
         self._state_dict_public_hooks[handle.id] = True
         return handle
-
-    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> Handle:
-        return module_hooks.registered(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> Handle:
         """Have a function called before a state is loaded: hook(module, state_dict, ...)."""
@@ -545,12 +432,34 @@ class Module:
     def _register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], with_module: bool = False
     ) -> Handle:
-        call = module_state.with_module(hook, self) if with_module else hook
-        return module_hooks.registered(self._load_state_dict_pre_hooks, call)
+        call = functools.partial(hook, self) if with_module else hook
+        return registered(self._load_state_dict_pre_hooks, call)
 
-    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called after a state was loaded: hook(module, incompatible_keys)."""
-        return module_hooks.registered(self._load_state_dict_post_hooks, hook)
+    # -- state -------------------------------------------------------------------------------------
+
+    def state_dict(
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> Any:
+        """Return all parameters and lasting buffers by their paths."""
+        if args:
+            warn("write state_dict(destination=..., prefix=...), with names", FutureWarning)
+            destination = args[0] if destination is None else destination
+            prefix = args[1] if len(args) > 1 and not prefix else prefix
+            keep_vars = args[2] if len(args) > 2 and not keep_vars else keep_vars
+        return module_state.saved(self, destination, prefix, keep_vars)
+
+    _save_to_state_dict = module_state.save_own
+    _load_from_state_dict = module_state.load_own
+    get_extra_state = module_state.get_extra_state
+    set_extra_state = module_state.set_extra_state
+
+    def load_state_dict(
+        self, state_dict: Any, strict: bool = True, assign: bool = False
+    ) -> module_state.IncompatibleKeys:
+        """Copy parameters and buffers from a dict of them, or with `assign` take them."""
+        loading = module_state.Loading(state_dict, assign)
+        loading.load(self, loading.state)
+        return loading.finish(self, strict)
 
     # -- what it looks like ------------------------------------------------------------------------
 
@@ -583,9 +492,7 @@ def framed(name: str, lines: list[str], parts: list[str]) -> str:
 
 #: The dicts that every module has.
 _DICTS = (
-    "_parameters", "_buffers", "_modules", "_backward_pre_hooks", "_backward_hooks",
-    "_forward_hooks", "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
-    "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
+    "_parameters", "_buffers", "_modules", *module_hooks.DICTS, "_state_dict_hooks",
     "_state_dict_public_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",
     "_load_state_dict_post_hooks",
 )  # fmt: skip

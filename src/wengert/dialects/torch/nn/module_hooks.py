@@ -2,48 +2,96 @@
 
 from __future__ import annotations
 
-import warnings
+import functools
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.autograd_function import Function
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import is_grad_enabled
-from wengert.dialects.torch.table import plain
+from wengert.dialects.torch.signatures import registered, registration
+from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
 
-Hooks = dict[int, Callable[..., Any]]
+#: The dicts of hooks that a module has, by the numbers of their handles.
+DICTS = (
+    "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs",
+)  # fmt: skip
+#: The hooks that are called for every module.
+EVERY: Any = SimpleNamespace(_is_full_backward_hook=None, **{name: {} for name in DICTS})
 
 
-class _ForEvery:
-    """Hooks that are called for every module, each kind by the numbers of their handles."""
-
-    def __init__(self) -> None:
-        self.forward: Hooks = {}
-        self.forward_pre: Hooks = {}
-        self.backward: Hooks = {}
-        self.backward_pre: Hooks = {}
-        #: the numbers of those that get keyword arguments, and of those called after errors too
-        self.with_kwargs: set[int] = set()
-        self.always: set[int] = set()
-        #: whether backward hooks get the gradients of all arguments, or of the last operation
-        self.full: bool | None = None
+# -- registering -----------------------------------------------------------------------------------
 
 
-EVERY = _ForEvery()
-
-
-def registered(hooks: Hooks, hook: Callable[..., Any], first: bool = False) -> Handle:
-    """Keep a hook behind the others or before them, and return what takes it away again."""
-    handle = Handle(hooks)
-    others = dict(hooks) if first else {}
-    if first:
-        hooks.clear()
-    hooks[handle.id] = hook
-    hooks.update(others)
+def register_forward_hook(
+    self: Any,
+    hook: Callable[..., Any],
+    *,
+    prepend: bool = False,
+    with_kwargs: bool = False,
+    always_call: bool = False,
+) -> Handle:
+    """Have a function called with the arguments and the result of each call."""
+    handle = registered(self._forward_hooks, hook, prepend)
+    if with_kwargs:
+        self._forward_hooks_with_kwargs[handle.id] = True
+    if always_call:
+        self._forward_hooks_always_called[handle.id] = True
     return handle
+
+
+def register_forward_pre_hook(
+    self: Any, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+) -> Handle:
+    """Have a function called with the arguments before each call."""
+    handle = registered(self._forward_pre_hooks, hook, prepend)
+    if with_kwargs:
+        self._forward_pre_hooks_with_kwargs[handle.id] = True
+    return handle
+
+
+def register_full_backward_hook(
+    self: Any, hook: Callable[..., Any], prepend: bool = False
+) -> Handle:
+    """Have a function called with the gradients of the arguments and of the result."""
+    _use_backward_hooks(self, True)
+    return registered(self._backward_hooks, hook, prepend)
+
+
+def register_backward_hook(self: Any, hook: Callable[..., Any]) -> Handle:
+    """Have a function called with the gradients of the operation that made the result."""
+    _use_backward_hooks(self, False)
+    return registered(self._backward_hooks, hook)
+
+
+register_full_backward_pre_hook = registration(
+    "_backward_pre_hooks", "Have a function called with the gradients of the result."
+)
+
+
+def _use_backward_hooks(module: Any, full: bool) -> None:
+    if module._is_full_backward_hook is (not full) and module._backward_hooks:
+        raise RuntimeError(
+            "there are backward hooks of the other kind, old or full; use "
+            "register_full_backward_hook for all of them"
+        )
+    module._is_full_backward_hook = full
+
+
+for _name, _function in (
+    ("forward_pre_hook", register_forward_pre_hook),
+    ("forward_hook", register_forward_hook),
+    ("full_backward_hook", register_full_backward_hook),
+    ("backward_hook", register_backward_hook),
+    ("full_backward_pre_hook", register_full_backward_pre_hook),
+):
+    put((f"nn.modules.module.register_module_{_name}",), functools.partial(_function, EVERY))
 
 
 # -- a call ----------------------------------------------------------------------------------------
@@ -56,11 +104,22 @@ def are_set(module: Any) -> bool:
         or module._forward_pre_hooks
         or module._backward_hooks
         or module._backward_pre_hooks
-        or EVERY.forward
-        or EVERY.forward_pre
-        or EVERY.backward
-        or EVERY.backward_pre
+        or EVERY._forward_hooks
+        or EVERY._forward_pre_hooks
+        or EVERY._backward_hooks
+        or EVERY._backward_pre_hooks
     )
+
+
+def _hooks(module: Any, kind: str) -> list[tuple[int, Callable[..., Any]]]:
+    """Return the hooks of every module and of this one, with their numbers."""
+    return [*getattr(EVERY, kind).items(), *getattr(module, kind).items()]
+
+
+def _backward_hooks(module: Any, full: bool) -> list[Callable[..., Any]]:
+    """Return the backward hooks that get the gradients of arguments, or of the last operation."""
+    owners = [o for o in (EVERY, module) if o._is_full_backward_hook is full]
+    return [hook for owner in owners for hook in owner._backward_hooks.values()]
 
 
 class Call:
@@ -82,29 +141,25 @@ class Call:
     def _run(self) -> Any:
         module = self.module
         self._before()
-        full = list(EVERY.backward.values()) if EVERY.full else []
-        full += list(module._backward_hooks.values()) if module._is_full_backward_hook else []
-        pre = [*EVERY.backward_pre.values(), *module._backward_pre_hooks.values()]
+        full = _backward_hooks(module, True)
+        pre = [hook for _, hook in _hooks(module, "_backward_pre_hooks")]
         watch = _Watch(module, full, pre) if full or pre else None
         if watch is not None:
             self.args = watch.inputs(self.args)
         self.result = module.forward(*self.args, **self.kwargs)
-        for number, hook in self._forward_hooks():
+        for number, hook in _hooks(module, "_forward_hooks"):
             self.done.add(number)
             self._after(number, hook)
         if watch is not None:
             self.result = watch.outputs(self.result)
-        plain_ones = list(EVERY.backward.values()) if EVERY.full is False else []
-        if module._is_full_backward_hook is False:
-            plain_ones += list(module._backward_hooks.values())
-        if plain_ones:
-            _hook_last_entry(module, self.result, plain_ones)
+        last = _backward_hooks(module, False)
+        if last:
+            _hook_last_node(module, self.result, last)
         return self.result
 
     def _before(self) -> None:
         module = self.module
-        hooks = (*EVERY.forward_pre.items(), *module._forward_pre_hooks.items())
-        for number, hook in hooks:
+        for number, hook in _hooks(module, "_forward_pre_hooks"):
             if number in module._forward_pre_hooks_with_kwargs:
                 answer = hook(module, self.args, self.kwargs)
                 if answer is None:
@@ -120,12 +175,10 @@ class Call:
                 if answer is not None:
                     self.args = answer if isinstance(answer, tuple) else (answer,)
 
-    def _forward_hooks(self) -> list[tuple[int, Callable[..., Any]]]:
-        return [*EVERY.forward.items(), *self.module._forward_hooks.items()]
-
     def _after(self, number: int, hook: Callable[..., Any]) -> None:
         module = self.module
-        if number in module._forward_hooks_with_kwargs or number in EVERY.with_kwargs:
+        named = module._forward_hooks_with_kwargs, EVERY._forward_hooks_with_kwargs
+        if number in named[0] or number in named[1]:
             answer = hook(module, self.args, self.kwargs, self.result)
         else:
             answer = hook(module, self.args, self.result)
@@ -134,17 +187,13 @@ class Call:
 
     def _after_error(self) -> None:
         """Call the hooks that are always called and were not yet."""
-        always = EVERY.always | set(self.module._forward_hooks_always_called)
-        for number, hook in self._forward_hooks():
+        always = dict(_hooks(self.module, "_forward_hooks_always_called"))
+        for number, hook in _hooks(self.module, "_forward_hooks"):
             if number in always and number not in self.done:
                 try:
                     self._after(number, hook)
                 except Exception as error:
-                    warnings.warn(
-                        "forward failed, and after it a hook with always_call=True failed too: "
-                        f"{error}",
-                        stacklevel=4,
-                    )
+                    warn(f"forward failed, and after it a hook with always_call=True: {error}")
 
 
 # -- gradients -------------------------------------------------------------------------------------
@@ -180,21 +229,18 @@ class _Watch:
         self.metas = [
             (tuple(a._raw.shape), a._raw.dtype) if isinstance(a, Tensor) else None for a in args
         ]
-        args, entry, self.places = _through_entry(args)
-        if entry is not None:
-            entry.register_hook(self._after)
+        args, node, self.places = _through_node(args)
+        if node is not None:
+            node.register_hook(self._after)
         return args
 
     def outputs(self, result: Any) -> Any:
         """Return the result, whose gradients are seen."""
         if not isinstance(result, (Tensor, tuple)):
-            warnings.warn(
-                f"backward hooks need tensors as results, and the module returned a {type(result)}",
-                stacklevel=5,
-            )
-        parts, entry, places = _through_entry(result if isinstance(result, tuple) else (result,))
-        if entry is not None:
-            entry.register_hook(lambda _, given: self._before(given, places, len(parts)))
+            warn(f"backward hooks need tensors as results, and there is a {type(result)}")
+        parts, node, places = _through_node(result if isinstance(result, tuple) else (result,))
+        if node is not None:
+            node.register_hook(lambda _, given: self._before(given, places, len(parts)))
         return parts if isinstance(result, tuple) else parts[0]
 
     def _before(self, given: Any, places: Any, count: int) -> Any:
@@ -212,10 +258,9 @@ class _Watch:
 
     def _without_inputs(self) -> None:
         """Call the hooks now, since no argument will get a gradient."""
-        warnings.warn(
+        warn(
             "no argument of this module requires a gradient, so its full backward hooks are "
-            "called with the gradients of its results only",
-            stacklevel=5,
+            "called with the gradients of its results only"
         )
         for hook in self.hooks:
             answer = hook(self.module, (None,) * len(self.metas), self.given)
@@ -245,7 +290,7 @@ class _Watch:
         return tuple(answers[k] for k in self.places)
 
 
-def _through_entry(values: tuple[Any, ...]) -> tuple[Any, Any, list[int] | None]:
+def _through_node(values: tuple[Any, ...]) -> tuple[Any, Any, list[int] | None]:
     """Return values whose tensors come out of one node, that node, and which are tensors."""
     places = [k for k, value in enumerate(values) if isinstance(value, Tensor)]
     if not (is_grad_enabled() and any(values[k].requires_grad for k in places)):
@@ -254,9 +299,9 @@ def _through_entry(values: tuple[Any, ...]) -> tuple[Any, Any, list[int] | None]
     replaced = list(values)
     for k, tensor in zip(places, found, strict=True):
         replaced[k] = tensor
-    entry = next(t.grad_fn for t in found if t.grad_fn is not None)
+    node = next(t.grad_fn for t in found if t.grad_fn is not None)
     made_of = type(values)
-    return (tuple(replaced) if made_of is tuple else made_of(*replaced)), entry, places
+    return (tuple(replaced) if made_of is tuple else made_of(*replaced)), node, places
 
 
 def _spread(values: Any, places: list[int], count: int) -> tuple[Any, ...]:
@@ -271,64 +316,11 @@ def _check_count(answer: Any, count: int, who: str, what: str) -> None:
         raise RuntimeError(f"{who} returned {len(answer)} gradients for {what}; return {count}")
 
 
-def _hook_last_entry(module: Any, result: Any, hooks: list[Callable[..., Any]]) -> None:
+def _hook_last_node(module: Any, result: Any, hooks: list[Callable[..., Any]]) -> None:
     """Have hooks called with the gradients of the operation that made a result."""
     while not isinstance(result, Tensor):
         parts = result.values() if isinstance(result, dict) else result
         result = next(p for p in parts if isinstance(p, (Tensor, tuple, list, dict)))
-    entry: Any = result.grad_fn
-    for hook in hooks if entry is not None else ():
-        entry.register_hook(lambda found, given, hook=hook: hook(module, found, given))
-
-
-# -- for every module ------------------------------------------------------------------------------
-
-_PLACE = "nn.modules.module."
-
-
-@plain(_PLACE + "register_module_forward_pre_hook")
-def register_module_forward_pre_hook(hook: Callable[..., Any]) -> Handle:
-    """Have a function called before each call of any module."""
-    return registered(EVERY.forward_pre, hook)
-
-
-@plain(_PLACE + "register_module_forward_hook")
-def register_module_forward_hook(
-    hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
-) -> Handle:
-    """Have a function called after each call of any module."""
-    handle = registered(EVERY.forward, hook)
-    if with_kwargs:
-        EVERY.with_kwargs.add(handle.id)
-    if always_call:
-        EVERY.always.add(handle.id)
-    return handle
-
-
-def _set_full(full: bool) -> None:
-    if EVERY.full is (not full) and EVERY.backward:
-        raise RuntimeError(
-            "there are backward hooks of the other kind, old or full, for all modules; use "
-            "register_module_full_backward_hook for all of them"
-        )
-    EVERY.full = full
-
-
-@plain(_PLACE + "register_module_full_backward_hook")
-def register_module_full_backward_hook(hook: Callable[..., Any]) -> Handle:
-    """Have a function called with the gradients of each call of any module."""
-    _set_full(True)
-    return registered(EVERY.backward, hook)
-
-
-@plain(_PLACE + "register_module_backward_hook")
-def register_module_backward_hook(hook: Callable[..., Any]) -> Handle:
-    """Have a function called with the gradients of the last operation of any module."""
-    _set_full(False)
-    return registered(EVERY.backward, hook)
-
-
-@plain(_PLACE + "register_module_full_backward_pre_hook")
-def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Handle:
-    """Have a function called with the gradients of the results of any module."""
-    return registered(EVERY.backward_pre, hook)
+    node: Any = result.grad_fn
+    for hook in hooks if node is not None else ():
+        node.register_hook(lambda found, given, hook=hook: hook(module, found, given))

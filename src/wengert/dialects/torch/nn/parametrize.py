@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.containers import ModuleDict, ModuleList
 from wengert.dialects.torch.nn.layers.calls import F
@@ -38,16 +40,14 @@ def _keep(module: Module, name: str, tensor: Any) -> None:
         module.register_buffer(name, tensor)
 
 
-def _check_kept(old: Any, new: Any) -> None:
-    """Raise unless a parametrization gives a tensor of the dtype and shape that there was."""
+def _check_kept(old: Any, new: Any, *, what: str = "the parametrization") -> None:
+    """Raise unless a tensor has the dtype of another, and for a parametrization its shape."""
     if not is_tensor(new):
-        raise ValueError(f"a parametrization returned a {type(new).__name__}; return a tensor")
-    for what in ("dtype", "shape"):
-        if getattr(new, what) != getattr(old, what):
-            raise ValueError(
-                f"the parametrization changed the {what} of the tensor from {getattr(old, what)} "
-                f"to {getattr(new, what)}; keep it, or write unsafe=True"
-            )
+        raise ValueError(f"{what} returned a {type(new).__name__}; return a tensor")
+    for name in ("dtype", "shape") if what == "the parametrization" else ("dtype",):
+        before, after = getattr(old, name), getattr(new, name)
+        if before != after:
+            raise ValueError(f"{what} changed the {name} from {before} to {after}; keep it")
 
 
 class ParametrizationList(ModuleList):
@@ -59,61 +59,49 @@ class ParametrizationList(ModuleList):
         super().__init__(modules)
         self.unsafe = unsafe
         before = original.detach().clone()
-        new = original
-        with no_grad():
-            for part in reversed(list(self)):
-                if hasattr(part, "right_inverse"):
-                    with contextlib.suppress(NotImplementedError):
-                        new = part.right_inverse(new)
+        new = self._inverted(original, False)
         self.is_tensor = is_tensor(new)
         if not self.is_tensor and not isinstance(new, Sequence):
-            raise ValueError(
-                f"right_inverse returned a {type(new).__name__}; return one tensor or several"
-            )
+            raise ValueError(f"right_inverse returned a {type(new).__name__}; return tensors")
         self.ntensors = 1 if self.is_tensor else len(new)
         if self.is_tensor:
-            if new.dtype != original.dtype:
-                raise ValueError(
-                    f"right_inverse changed the dtype from {original.dtype} to {new.dtype}; keep it"
-                )
+            _check_kept(original, new, what="right_inverse")
             if new is not original:
                 original.data = new.detach()
             _keep(self, "original", original)
         else:
             learns = isinstance(original, Parameter)
-            for position, tensor in enumerate(new):
-                tensor = Parameter(tensor, original.requires_grad) if learns else tensor
-                _keep(self, f"original{position}", tensor)
+            for name, tensor in zip(self._names(), new, strict=True):
+                _keep(self, name, Parameter(tensor, original.requires_grad) if learns else tensor)
         if not unsafe:
             _check_kept(before, self())
 
+    def _names(self) -> list[str]:
+        return ["original"] if self.is_tensor else [f"original{k}" for k in range(self.ntensors)]
+
     def _originals(self) -> list[Any]:
-        if self.is_tensor:
-            return [self.original]
-        return [getattr(self, f"original{k}") for k in range(self.ntensors)]
+        return [getattr(self, name) for name in self._names()]
+
+    def _inverted(self, value: Any, required: bool) -> Any:
+        """Return what is to be learnt for a value; functions without an inverse are left out."""
+        with no_grad():
+            for part in reversed(list(self)):
+                if hasattr(part, "right_inverse"):
+                    with contextlib.suppress(*() if required else (NotImplementedError,)):
+                        value = part.right_inverse(value)
+                elif required:
+                    raise RuntimeError(f"{type(part).__name__} has no right_inverse; define it")
+        return value
 
     def right_inverse(self, value: Any) -> None:
         """Have what is learnt be such that the parameter has a value."""
-        with no_grad():
-            for part in reversed(list(self)):
-                if not hasattr(part, "right_inverse"):
-                    raise RuntimeError(
-                        f"{type(part).__name__} has no right_inverse; define it to assign"
-                    )
-                value = part.right_inverse(value)
-            parts = [value] if self.is_tensor else list(value)
-            originals = self._originals()
-            if len(parts) != len(originals):
-                raise ValueError(
-                    f"right_inverse returned {len(parts)} tensors; return {len(originals)}"
-                )
-            for place, part in zip(originals, parts, strict=True):
-                if place.dtype != part.dtype:
-                    raise ValueError(
-                        f"right_inverse returned a tensor of {part.dtype}, where the original "
-                        f"has {place.dtype}; keep the dtype"
-                    )
-                place.data = part.detach()
+        value = self._inverted(value, True)
+        parts, originals = [value] if self.is_tensor else list(value), self._originals()
+        if len(parts) != len(originals):
+            raise ValueError(f"right_inverse returned {len(parts)}; return {len(originals)}")
+        for old, new in zip(originals, parts, strict=True):
+            _check_kept(old, new, what="right_inverse")
+            old.data = new.detach()
 
     def forward(self) -> Any:
         """Return the parameter."""
@@ -136,9 +124,7 @@ class _Parametrized:
         return twin
 
     def __getstate__(self) -> Any:
-        raise RuntimeError(
-            "a module with parametrizations is not pickled; save its state_dict() instead"
-        )
+        raise RuntimeError("parametrizations are not pickled; save the state_dict() instead")
 
 
 def _computed(name: str) -> property:
@@ -196,20 +182,16 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"{module} has no parametrization of {tensor_name}")
     functions = module.parametrizations[tensor_name]
+    value = getattr(module, tensor_name).detach().clone()
+    if not (functions.is_tensor or leave_parametrized):
+        raise ValueError("there is no original to go back to; write leave_parametrized=True")
     if functions.is_tensor:
         original = functions.original
         if leave_parametrized:
-            with no_grad():
-                value = getattr(module, tensor_name).detach().clone()
             original.data = value
-    elif not leave_parametrized:
-        raise ValueError(
-            "a tensor that is computed from several others has no original to go back to; write "
-            "leave_parametrized=True"
-        )
     else:
         learns = any(p.requires_grad for p in functions.parameters(recurse=False))
-        original = Parameter(getattr(module, tensor_name).detach().clone(), learns)
+        original = Parameter(value, learns)
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]
     if not is_parametrized(module):
@@ -278,10 +260,14 @@ def _as_matrix(weight: Any, dim: int) -> Any:
     return weight.flatten(1)
 
 
-def _power_step(matrix: Any, u: Any, v: Any, eps: float) -> None:
-    """Move two vectors, in place, towards those of the largest singular value."""
-    u.copy_(F.normalize(matrix.mv(v), dim=0, eps=eps))
-    v.copy_(F.normalize(matrix.mH.mv(u), dim=0, eps=eps))
+def _drawn(like: Any, count: int, eps: float) -> Any:
+    """Return a random vector of length 1."""
+    return F.normalize(like.new_empty(count).normal_(0, 1), dim=0, eps=eps)
+
+
+def _check_iterations(times: int) -> None:
+    if times <= 0:
+        raise ValueError(f"n_power_iterations is {times}; give 1 or more")
 
 
 def _first_axis(module: Any, dim: int | None) -> int:
@@ -297,21 +283,21 @@ class _SpectralNorm(Module):
         super().__init__()
         if not -weight.ndim <= dim < weight.ndim:
             raise IndexError(f"there is no axis {dim}: the weight has {weight.ndim}")
-        if n_power_iterations <= 0:
-            raise ValueError(f"n_power_iterations is {n_power_iterations}; give 1 or more")
+        _check_iterations(n_power_iterations)
         self.dim, self.eps = dim % weight.ndim, eps
         if weight.ndim > 1:
             self.n_power_iterations = n_power_iterations
             matrix = _as_matrix(weight, self.dim)
             for name, count in zip(("_u", "_v"), matrix.shape, strict=True):
-                drawn = matrix.new_empty(count).normal_(0, 1)
-                self.register_buffer(name, F.normalize(drawn, dim=0, eps=eps))
+                self.register_buffer(name, _drawn(matrix, count, eps))
             self._move(matrix, 15)
 
     def _move(self, matrix: Any, times: int) -> None:
+        """Move two vectors, in place, towards those of the largest singular value."""
         with no_grad():
             for _ in range(times):
-                _power_step(matrix, self._u, self._v, self.eps)
+                self._u.copy_(F.normalize(matrix.mv(self._v), dim=0, eps=self.eps))
+                self._v.copy_(F.normalize(matrix.mH.mv(self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Any) -> Any:
         if weight.ndim == 1:
@@ -326,12 +312,9 @@ class _SpectralNorm(Module):
 
 
 def spectral_norm(
-    module: Any,
-    name: str = "weight",
-    n_power_iterations: int = 1,
-    eps: float = 1e-12,
+    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
     dim: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Have a parameter divided by its largest singular value."""
     weight = getattr(module, name, None)
     if not is_tensor(weight):
@@ -347,117 +330,92 @@ put(("nn.utils.parametrizations.spectral_norm",), spectral_norm)
 # -- as they were before, by hooks -----------------------------------------------------------------
 
 
+@dataclass(frozen=True)
 class _BeforeCall:
-    """A hook that computes a parameter before each call of its module."""
+    """A hook that computes a parameter from others before each call of its module."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    kind: str
+    name: str
+    #: what the names of the others end with, and the function of them and of `training`
+    parts: tuple[str, ...]
+    compute: Callable[..., Any]
 
-    def compute(self, module: Any, training: bool) -> Any:
-        raise NotImplementedError
+    def value(self, module: Any, training: bool) -> Any:
+        """Return the parameter."""
+        return self.compute(*(getattr(module, self.name + part) for part in self.parts), training)
 
     def __call__(self, module: Any, args: Any) -> None:
-        setattr(module, self.name, self.compute(module, module.training))
+        setattr(module, self.name, self.value(module, module.training))
 
-    def take_away(self, module: Any) -> None:
-        raise NotImplementedError
+    def is_like(self, other: Any) -> bool:
+        """Return whether another hook does the same to the same parameter."""
+        return isinstance(other, _BeforeCall) and (self.kind, self.name) == (other.kind, other.name)
+
+    def register(self, module: Any) -> None:
+        """Have the hook called before each call of a module."""
+        if any(map(self.is_like, module._forward_pre_hooks.values())):
+            raise RuntimeError(
+                f"the parameter {self.name} already has a {self.kind}; remove that first"
+            )
+        module.register_forward_pre_hook(self)
 
 
-def _register(module: Any, hook: _BeforeCall) -> Any:
-    for other in module._forward_pre_hooks.values():
-        if type(other) is type(hook) and other.name == hook.name:
-            kind = type(hook).__name__.strip("_")
-            raise RuntimeError(f"the parameter {hook.name} already has a {kind}; remove that first")
-    module.register_forward_pre_hook(hook)
-    return module
-
-
-def _remove(module: Any, kind: type[_BeforeCall], name: str) -> Any:
+def _remove(kind: str, module: Any, name: str = "weight") -> Any:
+    """Have a parameter be one again, with its value now."""
     for number, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, kind) and hook.name == name:
-            hook.take_away(module)
+        if _BeforeCall(kind, name, (), _remove).is_like(hook):
+            with no_grad():
+                value = hook.value(module, False)
+            for part in ("", *hook.parts):
+                delattr(module, name + part)
+            module.register_parameter(name, Parameter(value.detach()))
             del module._forward_pre_hooks[number]
             return module
-    raise ValueError(f"{module} has no {kind.__name__.strip('_')} of '{name}'")
+    raise ValueError(f"{module} has no {kind} of '{name}'")
 
 
-class _WeightNormHook(_BeforeCall):
-    def __init__(self, name: str, dim: int) -> None:
-        super().__init__(name)
-        self.dim = dim
-
-    def compute(self, module: Any, training: bool) -> Any:
-        g, v = (getattr(module, f"{self.name}_{part}") for part in "gv")
-        return v * (g / _norm_but(v, self.dim))
-
-    def take_away(self, module: Any) -> None:
-        weight = self.compute(module, False)
-        for name in (self.name, f"{self.name}_g", f"{self.name}_v"):
-            delattr(module, name)
-        setattr(module, self.name, Parameter(weight.detach()))
+def _from_length(g: Any, v: Any, training: bool, dim: int) -> Any:
+    return v * (g / _norm_but(v, dim))
 
 
 def _old_weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Have a parameter computed from its length and its direction before each call."""
-    warnings.warn(
-        "torch.nn.utils.weight_norm is the old form; write "
-        "torch.nn.utils.parametrizations.weight_norm",
-        FutureWarning,
-        stacklevel=2,
-    )
-    hook = _WeightNormHook(name, -1 if dim is None else dim)
-    _register(module, hook)
+    warn("nn.utils.weight_norm is old; write nn.utils.parametrizations.weight_norm", FutureWarning)
+    axis = -1 if dim is None else dim
+    hook = _BeforeCall("weight_norm", name, ("_g", "_v"), partial(_from_length, dim=axis))
+    hook.register(module)
     weight = getattr(module, name)
     delattr(module, name)
-    module.register_parameter(f"{name}_g", Parameter(_norm_but(weight, hook.dim).detach()))
-    module.register_parameter(f"{name}_v", Parameter(weight.detach()))
-    setattr(module, name, hook.compute(module, False))
+    for part, value in zip(hook.parts, (_norm_but(weight, axis), weight), strict=True):
+        module.register_parameter(name + part, Parameter(value.detach()))
+    setattr(module, name, hook.value(module, False))
     return module
 
 
-class _SpectralNormHook(_BeforeCall):
-    def __init__(self, name: str, times: int, dim: int, eps: float) -> None:
-        if times <= 0:
-            raise ValueError(f"n_power_iterations is {times}; give 1 or more")
-        super().__init__(name)
-        self.times, self.dim, self.eps = times, dim, eps
-
-    def compute(self, module: Any, training: bool) -> Any:
-        weight, u, v = (getattr(module, f"{self.name}_{part}") for part in ("orig", "u", "v"))
-        matrix = _as_matrix(weight, self.dim)
-        if training:
-            with no_grad():
-                for _ in range(self.times):
-                    v.copy_(F.normalize(matrix.t().mv(u), dim=0, eps=self.eps))
-                    u.copy_(F.normalize(matrix.mv(v), dim=0, eps=self.eps))
-            u, v = u.clone(), v.clone()
-        return weight / u.dot(matrix.mv(v))
-
-    def take_away(self, module: Any) -> None:
+def _scaled(weight: Any, u: Any, v: Any, training: bool, dim: int, eps: float, times: int) -> Any:
+    matrix = _as_matrix(weight, dim)
+    if training:
         with no_grad():
-            weight = self.compute(module, False)
-        for part in ("", "_orig", "_u", "_v"):
-            delattr(module, f"{self.name}{part}")
-        module.register_parameter(self.name, Parameter(weight.detach()))
+            for _ in range(times):
+                v.copy_(F.normalize(matrix.t().mv(u), dim=0, eps=eps))
+                u.copy_(F.normalize(matrix.mv(v), dim=0, eps=eps))
+        u, v = u.clone(), v.clone()
+    return weight / u.dot(matrix.mv(v))
 
 
 def _old_spectral_norm(
-    module: Any,
-    name: str = "weight",
-    n_power_iterations: int = 1,
-    eps: float = 1e-12,
+    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
     dim: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Have a parameter divided by its largest singular value before each call."""
-    hook = _SpectralNormHook(name, n_power_iterations, _first_axis(module, dim), eps)
-    _register(module, hook)
+    _check_iterations(n_power_iterations)
+    axis = _first_axis(module, dim)
+    compute = partial(_scaled, dim=axis, eps=eps, times=n_power_iterations)
+    _BeforeCall("spectral_norm", name, ("_orig", "_u", "_v"), compute).register(module)
     weight = module._parameters[name]
     if weight is None:
         raise ValueError("spectral_norm: the parameter is None; give one with a value")
-    matrix = _as_matrix(weight, hook.dim)
-    vectors = [
-        F.normalize(weight.new_empty(count).normal_(0, 1), dim=0, eps=eps) for count in matrix.shape
-    ]
+    vectors = [_drawn(weight, count, eps) for count in _as_matrix(weight, axis).shape]
     delattr(module, name)
     module.register_parameter(f"{name}_orig", weight)
     setattr(module, name, weight.data)
@@ -468,11 +426,5 @@ def _old_spectral_norm(
 
 put(("nn.utils.weight_norm",), _old_weight_norm)
 put(("nn.utils.spectral_norm",), _old_spectral_norm)
-put(
-    ("nn.utils.remove_weight_norm",),
-    lambda module, name="weight": _remove(module, _WeightNormHook, name),
-)
-put(
-    ("nn.utils.remove_spectral_norm",),
-    lambda module, name="weight": _remove(module, _SpectralNormHook, name),
-)
+put(("nn.utils.remove_weight_norm",), partial(_remove, "weight_norm"))
+put(("nn.utils.remove_spectral_norm",), partial(_remove, "spectral_norm"))

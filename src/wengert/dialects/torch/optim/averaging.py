@@ -11,8 +11,8 @@ import numpy as np
 
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.module import Module
-from wengert.dialects.torch.optim.lr_scheduler import check_strategy
 from wengert.dialects.torch.optim.optimizer import Optimizer
+from wengert.dialects.torch.optim.ranges import check
 from wengert.dialects.torch.optim.scheduler import LRScheduler, for_groups
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor, made
@@ -143,27 +143,16 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
 
 @plain("optim.swa_utils.SWALR")
-class SWALR(LRScheduler):
+class SWALR(LRScheduler, takes="swa_lr, anneal_epochs=10, anneal_strategy='cos', last_epoch=-1"):
     """The rate going to a constant one in some steps."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        swa_lr: Any,
-        anneal_epochs: int = 10,
-        anneal_strategy: str = "cos",
-        last_epoch: int = -1,
-    ) -> None:
-        for rate, group in zip(
-            for_groups("swa_lr", optimizer, swa_lr), optimizer.param_groups, strict=True
-        ):
+    def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
+        goals = for_groups("swa_lr", optimizer, options.pop("swa_lr"))
+        for rate, group in zip(goals, optimizer.param_groups, strict=True):
             group["swa_lr"] = rate
-        check_strategy(anneal_strategy)
-        self._anneal_strategy = anneal_strategy
-        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
-            raise ValueError(f"anneal_epochs is {anneal_epochs}; give 0 or more")
-        self.anneal_epochs = anneal_epochs
-        super().__init__(optimizer, last_epoch)
+        check(options)
+        self._anneal_strategy = options.pop("anneal_strategy")
+        super()._init_with(optimizer, options)
 
     def _share(self, step: int) -> float:
         """Return how much of the constant rate there is after some steps."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-import warnings
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.optim.optimizer import Optimizer
+from wengert.dialects.torch.optim.ranges import check, one_of
 from wengert.dialects.torch.optim.scheduler import (
     EPOCH,
     LRScheduler,
     check_optimizer,
+    for_groups,
     rates_of,
     set_rate,
 )
@@ -27,21 +29,15 @@ class _Several(LRScheduler):
 
     def _check_parts(self, optimizer: Any, schedulers: Sequence[Any]) -> None:
         name = type(self).__name__
+        if not schedulers:
+            raise ValueError(f"{name}: got no schedules; give one at least")
         for position, part in enumerate(schedulers):
             if not hasattr(part, "optimizer"):
-                raise TypeError(
-                    f"{name}: the schedule at index {position} has no optimizer; give schedules "
-                    "only"
-                )
-            if isinstance(part, ReduceLROnPlateau):
+                raise TypeError(f"{name}: a {type(part).__name__} was given; give schedules")
+            if isinstance(part, ReduceLROnPlateau) or optimizer is not part.optimizer:
                 raise ValueError(
-                    f"{name}: ReduceLROnPlateau at index {position} needs a metric in each step; "
-                    "call it by itself"
-                )
-            if optimizer is not part.optimizer:
-                raise ValueError(
-                    f"{name}: the schedule at index {position} is for another optimizer; give "
-                    "schedules of one"
+                    f"{name}: the schedule at index {position} is for another optimizer, or needs "
+                    "a metric in each step; give schedules of one optimizer that need none"
                 )
 
 
@@ -55,8 +51,6 @@ class SequentialLR(_Several):
         milestones: list[int],
         last_epoch: int = -1,
     ) -> None:
-        if len(schedulers) < 1:
-            raise ValueError("SequentialLR: got no schedules; give one at least")
         self._check_parts(optimizer, schedulers)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
@@ -101,14 +95,11 @@ class ChainedScheduler(_Several):
     def __init__(
         self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
     ) -> None:
-        if len(schedulers) < 1:
-            raise ValueError("ChainedScheduler: got no schedules; give one at least")
-        if optimizer is None:
-            optimizer = schedulers[0].optimizer
-        self._check_parts(optimizer, schedulers)
+        own: Any = optimizer or getattr(next(iter(schedulers), None), "optimizer", None)
+        self._check_parts(own, schedulers)
         self._schedulers = schedulers
-        self.optimizer = optimizer
-        self._last_lr = rates_of(optimizer)
+        self.optimizer = own
+        self._last_lr = rates_of(own)
 
     def step(self) -> None:  # type: ignore[override]
         """Give groups the rates of the next step."""
@@ -117,46 +108,36 @@ class ChainedScheduler(_Several):
         self._last_lr = rates_of(self.optimizer)
 
 
-class ReduceLROnPlateau(LRScheduler):
+_RANGES = {
+    "factor": ("a number below 1", lambda factor: factor < 1),
+    "mode": one_of("min", "max"),
+    "threshold_mode": one_of("rel", "abs"),
+}
+
+
+class ReduceLROnPlateau(
+    LRScheduler,
+    takes="mode='min', factor=0.1, patience=10, threshold=1e-4, threshold_mode='rel', cooldown=0, "
+    "min_lr=0, eps=1e-8",
+):
     """The rate, times `factor` when a metric has not become better for some steps."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        mode: str = "min",
-        factor: float = 0.1,
-        patience: int = 10,
-        threshold: float = 1e-4,
-        threshold_mode: str = "rel",
-        cooldown: int = 0,
-        min_lr: Any = 0,
-        eps: float = 1e-8,
-    ) -> None:
-        if factor >= 1.0:
-            raise ValueError(f"factor is {factor}; give a number below 1")
-        self.factor = factor
+    _order = (
+        "factor, default_min_lr, min_lrs, patience, cooldown, eps, last_epoch, _last_lr, "
+        "mode_worse, mode, threshold, threshold_mode"
+    )
+
+    def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
+        check(options, _RANGES)
         check_optimizer(optimizer)
         self.optimizer = optimizer
-        several, groups = isinstance(min_lr, (list, tuple)), len(optimizer.param_groups)
-        if several and len(min_lr) != groups:
-            raise ValueError(
-                f"min_lr has {len(min_lr)} numbers for {groups} groups; give one for each group"
-            )
-        self.default_min_lr = None if several else min_lr
-        self.min_lrs = list(min_lr) if several else [min_lr] * groups
-        self.patience = patience
-        self.cooldown = cooldown
-        self.eps = eps
+        least = options.pop("min_lr")
+        self.default_min_lr = None if isinstance(least, (list, tuple)) else least
+        self.min_lrs = for_groups("min_lr", optimizer, least)
         self.last_epoch = 0
         self._last_lr = rates_of(optimizer)
-        if mode not in ("min", "max"):
-            raise ValueError(f"mode is {mode}; write 'min' or 'max'")
-        if threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"threshold_mode is {threshold_mode}; write 'rel' or 'abs'")
-        self.mode_worse = math.inf if mode == "min" else -math.inf
-        self.mode = mode
-        self.threshold = threshold
-        self.threshold_mode = threshold_mode
+        self.mode_worse = math.inf if options["mode"] == "min" else -math.inf
+        self.__dict__.update(options)
         self._reset()
 
     def _reset(self) -> None:
@@ -168,7 +149,7 @@ class ReduceLROnPlateau(LRScheduler):
         """See a metric, and make rates smaller if it has not become better for long enough."""
         now = float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH, UserWarning, stacklevel=2)
+            warn(EPOCH)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(now, self.best):
             self.best = now

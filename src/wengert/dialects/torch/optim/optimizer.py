@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import copy
 import functools
-import warnings
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import conventions, dtypes, memory
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import PAUSED, current, enable_grad, no_grad
+from wengert.dialects.torch.optim.ranges import check, item
+from wengert.dialects.torch.signatures import define_init, registered, registration, split
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, convert, made, ns, users_frame
 from wengert.engine.node import next_order
@@ -24,7 +26,7 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.optim.formulas import PIECE, Formula, step_in_place
 
-Hooks = OrderedDict[int, Callable[..., Any]]
+Hooks = dict[int, Callable[..., Any]]
 
 
 class _Required:
@@ -36,37 +38,26 @@ class _Required:
 
 required = _Required()
 #: Hooks around the steps of all optimisers.
-_before_all: Hooks = OrderedDict()
-_after_all: Hooks = OrderedDict()
+_before_all: Hooks = {}
+_after_all: Hooks = {}
 #: Options that are filled in where an older state lacks them.
-_LATER_OPTIONS = {
-    "nesterov": False,
-    "amsgrad": False,
-    "maximize": False,
-    "foreach": None,
-    "capturable": False,
-    "differentiable": False,
-    "decoupled_weight_decay": False,
-    "fused": None,
-}
-
-
-def _added(hooks: Hooks, hook: Callable[..., Any], prepend: bool = False) -> Handle:
-    handle = Handle(hooks)
-    hooks[handle.id] = hook
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
+_LATER_OPTIONS = dict.fromkeys(("foreach", "fused")) | dict.fromkeys(
+    (
+        "nesterov", "amsgrad", "maximize", "capturable", "differentiable",
+        "decoupled_weight_decay",
+    ),
+    False,
+)  # fmt: skip
 
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> Handle:
     """Have a function called before each step of any optimiser."""
-    return _added(_before_all, hook)
+    return registered(_before_all, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> Handle:
     """Have a function called after each step of any optimiser."""
-    return _added(_after_all, hook)
+    return registered(_after_all, hook)
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,10 +65,10 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not (_before_all or _after_all or self._before or self._after):
+        if not (_before_all or _after_all or self._step_pre_hooks or self._step_post_hooks):
             return step(self, *args, **kwargs)
         given: tuple[Any, ...] = (self, *args)
-        for hook in (*_before_all.values(), *self._before.values()):
+        for hook in (*_before_all.values(), *self._step_pre_hooks.values()):
             answer = hook(self, given, kwargs)
             if answer is None:
                 continue
@@ -88,7 +79,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                 )
             given, kwargs = answer
         result = step(*given, **kwargs)
-        for hook in (*self._after.values(), *_after_all.values()):
+        for hook in (*self._step_post_hooks.values(), *_after_all.values()):
             hook(self, given, kwargs)
         return result
 
@@ -101,6 +92,10 @@ class Optimizer:
 
     A subclass defines `step`, and gives `__init__` the options that groups need not name.
     """
+
+    if TYPE_CHECKING:  # the hooks, and what registers them
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -117,12 +112,8 @@ class Optimizer:
 
     def _without_hooks(self) -> None:
         """Begin without hooks, and have the class's own `step` call those that come."""
-        self._before: Hooks = OrderedDict()
-        self._after: Hooks = OrderedDict()
-        self._before_saving: Hooks = OrderedDict()
-        self._after_saving: Hooks = OrderedDict()
-        self._before_loading: Hooks = OrderedDict()
-        self._after_loading: Hooks = OrderedDict()
+        for name in _HOOKS:
+            self.__dict__[f"_{name}s"] = {}
         kind: Any = type(self)
         if not hasattr(kind.step, "hooked"):
             kind.step = _with_hooks(kind.step)
@@ -132,7 +123,7 @@ class Optimizer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if "_before" not in self.__dict__:
+        if "_step_pre_hooks" not in self.__dict__:
             self._without_hooks()
         self.defaults.setdefault("differentiable", False)
         for group in self.param_groups:
@@ -155,25 +146,17 @@ class Optimizer:
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters with options of their own."""
         if not isinstance(param_group, dict):
-            raise TypeError(
-                f"add_param_group: got a {type(param_group).__name__}; give a dictionary with "
-                "'params'"
-            )
+            raise TypeError(f"got a {type(param_group).__name__}; give a dictionary with 'params'")
         given = param_group["params"]
         if isinstance(given, set):
-            raise TypeError(
-                "the parameters are a set, whose order changes between runs; write a list"
-            )
-        entries = [given] if isinstance(given, Tensor) else list(given)
-        names = [entry[0] for entry in entries if isinstance(entry, tuple)]
-        params = [entry[1] if isinstance(entry, tuple) else entry for entry in entries]
+            raise TypeError("the parameters are a set, whose order changes; write a list")
+        several = [given] if isinstance(given, Tensor) else list(given)
+        names = [pair[0] for pair in several if isinstance(pair, tuple)]
+        params = [pair[1] if isinstance(pair, tuple) else pair for pair in several]
         param_group["params"] = params
         if names:
             if len(names) != len(params):
-                raise ValueError(
-                    f"{len(names)} of {len(params)} parameters have names; give them to all or "
-                    "to none"
-                )
+                raise ValueError(f"{len(names)} of {len(params)} parameters have names; give all")
             param_group["param_names"] = names
         for p in params:
             self._check_parameter(p)
@@ -200,16 +183,10 @@ class Optimizer:
         """Raise if parameters of a new group are in others, or only some groups have names."""
         params = {id(p) for p in group["params"]}
         if len(params) != len(group["params"]):
-            warnings.warn(
-                "a parameter is in its group twice; give each once",
-                stacklevel=4,
-            )
+            warn("a parameter is in its group twice; give each once")
         for other in self.param_groups:
             if ("param_names" in group) != ("param_names" in other):
-                raise ValueError(
-                    "some groups have names and some have none; give those of "
-                    "model.named_parameters() to all groups, or to none"
-                )
+                raise ValueError("some groups have names and some have none; give them to all")
             if not params.isdisjoint(id(p) for p in other["params"]):
                 raise ValueError("a parameter is in two groups; put each into one")
 
@@ -233,7 +210,7 @@ class Optimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state and the groups, with numbers in the place of parameters."""
-        for hook in self._before_saving.values():
+        for hook in self._state_dict_pre_hooks.values():
             hook(self)
         numbers: dict[int, int] = {}
         begin = 0
@@ -248,7 +225,7 @@ class Optimizer:
             numbers[id(p)] if isinstance(p, Tensor) else p: kept for p, kept in self.state.items()
         }
         found: dict[str, Any] = {"state": state, "param_groups": groups}
-        for hook in self._after_saving.values():
+        for hook in self._state_dict_post_hooks.values():
             answer = hook(self, found)
             found = found if answer is None else answer
         return found
@@ -256,20 +233,15 @@ class Optimizer:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over the state and the groups of another optimiser."""
         state_dict = state_dict.copy()
-        for hook in self._before_loading.values():
+        for hook in self._load_state_dict_pre_hooks.values():
             answer = hook(self, state_dict)
             state_dict = state_dict if answer is None else answer
         groups = copy.deepcopy(state_dict["param_groups"])
-        if len(groups) != len(self.param_groups):
-            raise ValueError(
-                f"the state has {len(groups)} groups of parameters, and the optimizer has "
-                f"{len(self.param_groups)}"
-            )
         sizes, mine = ([len(g["params"]) for g in all_] for all_ in (groups, self.param_groups))
         if sizes != mine:
             raise ValueError(
                 f"the groups of the state have {sizes} parameters, and those of the optimizer "
-                f"have {mine}"
+                f"{mine}; make the optimizer with the groups that the state was saved with"
             )
         places: dict[Any, Tensor] = {}
         for group, own in zip(groups, self.param_groups, strict=True):
@@ -279,47 +251,24 @@ class Optimizer:
                 group.setdefault("param_names", own["param_names"])
         state: defaultdict[Any, Any] = defaultdict(dict)
         for key, kept in state_dict["state"].items():
-            if key in places:
-                state[places[key]] = _fitted(places[key], kept)
-            else:
-                state[key] = kept
+            p = places.get(key)
+            state[key if p is None else p] = kept if p is None else _fitted(p, kept)
         self.__setstate__({"state": state, "param_groups": groups})
-        for hook in self._after_loading.values():
+        for hook in self._load_state_dict_post_hooks.values():
             hook(self)
 
-    # -- hooks -------------------------------------------------------------------------------------
 
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called before each step; it may return other arguments."""
-        return _added(self._before, hook)
-
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> Handle:
-        """Have a function called after each step."""
-        return _added(self._after, hook)
-
-    def register_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Handle:
-        """Have a function called before the state is asked for."""
-        return _added(self._before_saving, hook, prepend)
-
-    def register_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Handle:
-        """Have a function called with the state that is given out; it may return another."""
-        return _added(self._after_saving, hook, prepend)
-
-    def register_load_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Handle:
-        """Have a function called with a state before it is loaded; it may return another."""
-        return _added(self._before_loading, hook, prepend)
-
-    def register_load_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> Handle:
-        """Have a function called after a state was loaded."""
-        return _added(self._after_loading, hook, prepend)
+#: The hooks of an optimiser. Those before may return other arguments, and the one after the state
+#: was asked for another state.
+_HOOKS = tuple(
+    f"{what}_{when}_hook"
+    for what in ("step", "state_dict", "load_state_dict")
+    for when in ("pre", "post")
+)
+for _hook in _HOOKS:
+    _doc = f"Have a function called {'before' if '_pre_' in _hook else 'after'} each `{{}}`."
+    _called = _hook.removesuffix("_hook").rpartition("_")[0]
+    setattr(Optimizer, f"register_{_hook}", registration(f"_{_hook}s", _doc.format(_called)))
 
 
 def _fitted(p: Tensor, value: Any, name: Any = None) -> Any:
@@ -366,24 +315,73 @@ def filled(p: Tensor, value: float = 0.0) -> Tensor:
     return made(np.full_like(raw, complex(value, value) if raw.dtype.kind == "c" else value))
 
 
-def item(value: Any) -> Any:
-    """Return the number in a tensor; other values as they are."""
-    return value._raw.item() if isinstance(value, Tensor) else value
+class OfOptions(Optimizer):
+    """An optimiser whose constructor takes parameters and options, written as a text: `takes`."""
+
+    #: the options that a state shows last, in PyTorch's order
+    _last: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, *, takes: str = "", last: str = "", **further: Any) -> None:
+        super().__init_subclass__(**further)
+        define_init(cls, "params", takes)
+        cls._last = split(last) or cls._last
+
+    def _init_with(self, params: Any, options: dict[str, Any]) -> None:
+        """Check the options, and begin with them."""
+        check(options)
+        if options.get("fused") and options.get("differentiable"):
+            raise RuntimeError(
+                "fused=True has no derivative, which differentiable=True needs; leave one away"
+            )
+        if options.get("fused") and options.get("foreach"):
+            raise RuntimeError("fused and foreach both say how to compute a step; leave one away")
+        first = {name: value for name, value in options.items() if name not in self._last}
+        super().__init__(params, first | {name: options[name] for name in self._last})
 
 
-class ByRule(Optimizer):
-    """An optimiser that changes each parameter by a rule of its gradient, state and options."""
+class ByRule(OfOptions):
+    """An optimiser that changes each parameter by a formula of its gradient, state and options.
+
+    Parameters
+    ----------
+    takes
+        The arguments of ``__init__`` behind the parameters, which become options.
+    keeps
+        The arrays that are kept for each parameter: "prev" of zeros, "step_size=lr" of an option's
+        value, "grad_avg if centered" if an option is set.
+    numbers
+        The numbers that are kept besides the step, likewise.
+    """
 
     _formula: Formula
     #: whether complex parameters are taken for pairs of real ones
     _pairs = True
+    #: the name of each array and number, its first value and the option that it needs
+    _arrays: tuple[tuple[str, Any, str], ...] = ()
+    _numbers: tuple[tuple[str, Any, str], ...] = ()
 
-    #: the arrays of zeros that are kept for each parameter, if the class says no more
-    _kept: tuple[str, ...] = ()
+    def __init_subclass__(
+        cls,
+        *,
+        formula: Formula | None = None,
+        keeps: str = "",
+        numbers: str = "",
+        **further: Any,
+    ) -> None:
+        super().__init_subclass__(**further)
+        if formula is not None:
+            cls._formula = staticmethod(formula)
+            cls._arrays, cls._numbers = _kept(keeps), _kept(numbers)
 
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the state that a parameter begins with."""
-        return {"step": number(0), **{name: filled(p) for name in self._kept}}
+        state = {"step": number(0)}
+        for name, value, _ in self._numbers:
+            state[name] = number(item(group.get(value, value)))
+        for name, value, needed in self._arrays:
+            if not needed or group[needed]:
+                state[name] = filled(p, item(group.get(value, value)))
+        return state
 
     def _state_of(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state: dict[str, Any] = self.state[p]
@@ -481,6 +479,16 @@ class ByRule(Optimizer):
             memory.overwrite(tensor, value)
 
 
+def _kept(text: str) -> tuple[tuple[str, Any, str], ...]:
+    """Return the name, the first value and the needed option of what a text says is kept."""
+    found = []
+    for part in split(text):
+        rest, _, needed = part.partition(" if ")
+        name, _, value = rest.partition("=")
+        found.append((name, value if value.isidentifier() else float(value or 0), needed))
+    return tuple(found)
+
+
 def _as_native(value: Any) -> Any:
     """Return a tensor among the options as what rules record; a number if it is not learnt."""
     if not isinstance(value, Tensor):
@@ -523,4 +531,4 @@ put(("optim.Optimizer", "optim.optimizer.Optimizer"), Optimizer)
 put(("optim.optimizer.required",), required)
 for _function in (register_optimizer_step_pre_hook, register_optimizer_step_post_hook):
     put((f"optim.optimizer.{_function.__name__}",), _function)
-__all__ = ["ByRule", "Optimizer", "filled", "item", "number"]
+__all__ = ["ByRule", "OfOptions", "Optimizer", "filled", "item", "number"]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import wraps
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.optim.optimizer import Optimizer
+from wengert.dialects.torch.optim.ranges import check
+from wengert.dialects.torch.signatures import define_init, split
 from wengert.dialects.torch.tensors import Tensor, made
 
 EPOCH = "step(epoch) sets the schedule to an epoch and is old; write `scheduler.step()`"
@@ -98,8 +100,26 @@ class LRScheduler:
     _is_initial: bool = False
     #: what holds functions or schedules, of which a state has only what they know
     _packed: str = ""
+    #: what a state shows first, in PyTorch's order
+    _order: str = ""
     _step_count: int
     _last_lr: list[Any]
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init_subclass__(cls, *, takes: str = "", **further: Any) -> None:
+        """Write the constructor, if a text says what it takes behind the optimiser."""
+        super().__init_subclass__(**further)
+        define_init(cls, "optimizer", takes)
+
+    def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
+        """Check the options, and keep them as attributes."""
+        check(options)
+        last_epoch = options.pop("last_epoch")
+        self.__dict__.update(options)
+        LRScheduler.__init__(self, optimizer, last_epoch)
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
@@ -128,7 +148,8 @@ class LRScheduler:
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that is kept, but for the optimiser; of callable objects, their attributes."""
-        state = {name: value for name, value in self.__dict__.items() if name != "optimizer"}
+        first = {name: None for name in split(self._order) if name in self.__dict__}
+        state = first | {k: v for k, v in self.__dict__.items() if k != "optimizer"}
         if self._packed in state:
             state[self._packed] = _packed(state.pop(self._packed))
         return state
@@ -154,24 +175,20 @@ class LRScheduler:
             self._check_order()
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH, UserWarning, stacklevel=2)
+            warn(EPOCH)
         self._update_lr(epoch)
 
     def _check_order(self) -> None:
         """Warn if the optimiser has made no step before the first of the schedule."""
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-            warnings.warn(
+            warn(
                 "`optimizer.step` was replaced after the schedule was made, so calls of it are "
-                "not seen; make the schedule after that",
-                UserWarning,
-                stacklevel=3,
+                "not seen; make the schedule after that"
             )
         elif not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn(
+            warn(
                 "the schedule took a step before the optimizer did, so the first learning rate "
-                "is never used; call `optimizer.step()` and then `lr_scheduler.step()`",
-                UserWarning,
-                stacklevel=3,
+                "is never used; call `optimizer.step()` and then `lr_scheduler.step()`"
             )
 
     def _update_lr(self, epoch: int | None = None) -> None:
@@ -186,17 +203,11 @@ class LRScheduler:
             set_rate(group, value)
         self._last_lr = rates_of(self.optimizer)
 
-    def _times(self, factor: float) -> list[Any]:
-        """Return the rates of all groups, times a factor."""
-        return [group["lr"] * factor for group in self.optimizer.param_groups]
-
     def _warn_outside(self) -> None:
         if not self._get_lr_called_within_step:
-            warnings.warn(
+            warn(
                 "get_lr() computes the next learning rate, and belongs to step(); write "
-                "get_last_lr() for the one in use",
-                UserWarning,
-                stacklevel=3,
+                "get_last_lr() for the one in use"
             )
 
 

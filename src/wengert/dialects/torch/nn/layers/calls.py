@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-import linecache
-from collections.abc import Callable, Iterable, Mapping
+import sys
+import types
+from collections.abc import Iterable, Mapping
 from inspect import Parameter as Argument
-from inspect import Signature
 from typing import Any, ClassVar
 
 from wengert.dialects.torch.nn import (  # noqa: F401  they offer the functions
@@ -21,6 +20,8 @@ from wengert.dialects.torch.nn import (  # noqa: F401  they offer the functions
 )
 from wengert.dialects.torch.nn.module import Module
 from wengert.dialects.torch.nn.parameters import Parameter
+from wengert.dialects.torch.signatures import arguments as written
+from wengert.dialects.torch.signatures import define, split
 from wengert.dialects.torch.table import NAMES, put
 
 
@@ -37,8 +38,6 @@ class _Functions:
 
 F: Any = _Functions()
 
-_SELF = Argument("self", Argument.POSITIONAL_OR_KEYWORD)
-_RETURNS = {"__init__": "None", "forward": "Any"}
 #: Flags that say what `reduction` says; losses take them and do not keep them.
 _OLD_FLAGS = ("size_average", "reduce")
 
@@ -94,14 +93,14 @@ class Call(Module):
         call: Any = getattr(F, function) if function else None
         has = inspect.signature(call).parameters if function else {}
         if takes:
-            arguments = _arguments(_split(takes), has)
+            arguments = written(takes, has)
             cls._takes = {argument.name: argument.default for argument in arguments}
             kept = ", ".join(f"{name}={name}" for name in cls._takes)
             body = f"start(self); self._init_with({kept})"
-            _define(cls, "__init__", arguments, body, start=_start)
+            define(cls, "__init__", arguments, body, start=_start)
         for name, text in (("_passes", passes), ("_inputs", inputs), ("_shown", shown)):
             if text is not None:
-                setattr(cls, name, _split(text))
+                setattr(cls, name, split(text))
         if axes:
             cls.axes = axes
         if function:
@@ -111,7 +110,7 @@ class Call(Module):
                 name for name in has if has[name].default is Argument.empty and name not in given
             )
             body = f"return call({_passed(has, names, given)})"
-            _define(cls, "forward", [has[name] for name in names], body, call=call)
+            define(cls, "forward", [has[name] for name in names], body, call=call)
 
     def _init_with(self, **options: Any) -> None:
         """Keep the arguments of `__init__`; a subclass may check or convert them first."""
@@ -129,27 +128,6 @@ class Call(Module):
         return ", ".join(texts)
 
 
-def _split(names: str) -> tuple[str, ...]:
-    return tuple(names.split(", ")) if names else ()
-
-
-def _arguments(items: Iterable[str], has: Mapping[str, Argument]) -> list[Argument]:
-    """Return the arguments of a constructor, each of which is written as "name=default"."""
-    kind: Any = Argument.POSITIONAL_OR_KEYWORD
-    found = []
-    for item in items:
-        if item == "*":
-            kind = Argument.KEYWORD_ONLY
-            continue
-        name, _, text = item.partition("=")
-        known = has.get(name, Argument(name, kind, annotation="Any"))
-        default = ast.literal_eval(text) if text else known.default
-        if known.annotation == "Any" and isinstance(default, (bool, float, str)):
-            known = known.replace(annotation=type(default).__name__)
-        found.append(known.replace(kind=kind, default=default))
-    return found
-
-
 def _passed(has: Mapping[str, Argument], names: Iterable[str], given: Iterable[str]) -> str:
     """Return the text of a call's arguments, without their names as far as that can be."""
     values = {name: name for name in names} | {name: f"self.{name}" for name in given}
@@ -163,20 +141,6 @@ def _passed(has: Mapping[str, Argument], names: Iterable[str], given: Iterable[s
 
 def _start(module: Call) -> None:
     super(Call, module).__init__()
-
-
-def _define(cls: type, name: str, arguments: list[Argument], body: str, **names: Any) -> None:
-    """Give a class a method of one line, unless it has written that method itself."""
-    if name in vars(cls):
-        return
-    signature = Signature([_SELF, *arguments], return_annotation=_RETURNS[name])
-    text, file = f"def {name}{signature}: {body}", f"<{cls.__name__}.{name}>"
-    linecache.cache[file] = (len(text), None, [text], file)  # for tracebacks
-    scope = {**names, "__name__": cls.__module__, "Any": Any, "Callable": Callable}
-    exec(compile(text, file, "exec", dont_inherit=True), scope)
-    method: Any = scope[name]
-    method.__qualname__ = f"{cls.__qualname__}.{name}"
-    setattr(cls, name, method)
 
 
 class Weighted(Call, passes="weight"):
@@ -213,6 +177,43 @@ def parameter(*shape: int, device: Any = None, dtype: Any = None) -> Parameter:
 def several(value: Any, count: int) -> tuple[Any, ...]:
     """Return one value for each of some axes; a sequence is taken as it is."""
     return tuple(value) if isinstance(value, Iterable) else (value,) * count
+
+
+# -- classes from rows -----------------------------------------------------------------------------
+
+
+def layer(
+    name: str, *bases: type, doc: str = "", function: str = "", module: str = "", **options: Any
+) -> type[Any]:
+    """Return a class of the module that calls this; its documentation may be that of a function.
+
+    What is printed is by default all that it takes: `inplace` if it is set.
+    """
+    if not bases and "shown" not in options:
+        names = [item.partition("=")[0] for item in split(options.get("takes", ""))]
+        options["shown"] = ", ".join(f"{n}?" if n == "inplace" else f"{n}=" for n in names)
+    doc = doc or (getattr(F, function).__doc__ or "").removeprefix("Return ")
+    module = module or sys._getframe(1).f_globals["__name__"]
+    body = {"__module__": module, "__doc__": doc}
+    given = {"function": function, **options}
+    kind = types.new_class(name, bases or (Call,), given, lambda names: names.update(body))
+    setattr(sys.modules[module], name, kind)  # where pickle looks for it
+    return kind
+
+
+_ALONG = {1: "along one axis", 2: "of images", 3: "of volumes"}
+
+
+def family(
+    name: str, base: type, doc: str, function: str = "", axes: Iterable[int] = (1, 2, 3)
+) -> list[type[Any]]:
+    """Return classes that work along some numbers of axes, which "{}" in a text stands for."""
+    found = []
+    for n in axes:
+        options: Any = {"doc": doc.format(_ALONG[n]), "axes": n, "module": base.__module__}
+        called = f"{function}{n}d" if function else ""
+        found.append(layer(f"{name}{n}d", base, function=called, **options))
+    return found
 
 
 def offer(where: str, *classes: type[Module]) -> None:

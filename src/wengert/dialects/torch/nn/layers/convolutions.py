@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from wengert.dialects.torch.nn import init
-from wengert.dialects.torch.nn.layers.calls import F, Weighted, offer, several
+from wengert.dialects.torch.nn.layers.calls import F, Weighted, family, offer, several
 from wengert.dialects.torch.nn.layers.linear import draw_bias
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
@@ -121,18 +121,6 @@ class _Conv(_ConvNd, takes=f"in_channels, {OPTIONS}"):
         return self._conv_forward(input, self.weight, self.bias)
 
 
-class Conv1d(_Conv, axes=1):
-    """A convolution along one axis."""
-
-
-class Conv2d(_Conv, axes=2):
-    """A convolution of images."""
-
-
-class Conv3d(_Conv, axes=3):
-    """A convolution of volumes."""
-
-
 class _ConvTransposeNd(_ConvNd, takes=f"in_channels, {TRANSPOSED}"):
     """The transpose of a convolution."""
 
@@ -180,19 +168,6 @@ class _ConvTransposeNd(_ConvNd, takes=f"in_channels, {TRANSPOSED}"):
         )  # fmt: skip
 
 
-class ConvTranspose1d(_ConvTransposeNd, axes=1):
-    """The transpose of a convolution along one axis."""
-
-
-class ConvTranspose2d(_ConvTransposeNd, axes=2):
-    """The transpose of a convolution of images."""
-
-
-class ConvTranspose3d(_ConvTransposeNd, axes=3):
-    """The transpose of a convolution of volumes."""
-
-
-offer(
-    "conv", _ConvNd, _ConvTransposeNd, Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d,
-    ConvTranspose3d,
-)  # fmt: skip
+CONVOLUTIONS = family("Conv", _Conv, "A convolution {}.")
+TRANSPOSES = family("ConvTranspose", _ConvTransposeNd, "The transpose of a convolution {}.")
+offer("conv", _ConvNd, _ConvTransposeNd, *CONVOLUTIONS, *TRANSPOSES)

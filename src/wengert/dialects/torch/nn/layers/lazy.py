@@ -10,7 +10,7 @@ from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.nn.layers import convolutions as conv
 from wengert.dialects.torch.nn.layers import linear
 from wengert.dialects.torch.nn.layers import normalisation as norm
-from wengert.dialects.torch.nn.layers.calls import Weighted, offer
+from wengert.dialects.torch.nn.layers.calls import Weighted, layer, offer
 from wengert.dialects.torch.nn.module import Module
 from wengert.dialects.torch.nn.parameters import Parameter
 from wengert.dialects.torch.table import NAMES, put
@@ -163,32 +163,8 @@ class _LazyConvolution(_LazyConv, takes=conv.OPTIONS):
     pass
 
 
-class LazyConv1d(_LazyConvolution, conv.Conv1d, becomes=conv.Conv1d):
-    """A Conv1d that finds out `in_channels`."""
-
-
-class LazyConv2d(_LazyConvolution, conv.Conv2d, becomes=conv.Conv2d):
-    """A Conv2d that finds out `in_channels`."""
-
-
-class LazyConv3d(_LazyConvolution, conv.Conv3d, becomes=conv.Conv3d):
-    """A Conv3d that finds out `in_channels`."""
-
-
 class _LazyTransposed(_LazyConv, takes=conv.TRANSPOSED):
     pass
-
-
-class LazyConvTranspose1d(_LazyTransposed, conv.ConvTranspose1d, becomes=conv.ConvTranspose1d):
-    """A ConvTranspose1d that finds out `in_channels`."""
-
-
-class LazyConvTranspose2d(_LazyTransposed, conv.ConvTranspose2d, becomes=conv.ConvTranspose2d):
-    """A ConvTranspose2d that finds out `in_channels`."""
-
-
-class LazyConvTranspose3d(_LazyTransposed, conv.ConvTranspose3d, becomes=conv.ConvTranspose3d):
-    """A ConvTranspose3d that finds out `in_channels`."""
 
 
 # -- normalisation ---------------------------------------------------------------------------------
@@ -210,37 +186,17 @@ class _LazyNorm(_Lazy, takes=norm.OPTIONS):
         self._set_size(size)
 
 
-class LazyBatchNorm1d(_LazyNorm, norm.BatchNorm1d, becomes=norm.BatchNorm1d):
-    """A BatchNorm1d that finds out `num_features`."""
-
-
-class LazyBatchNorm2d(_LazyNorm, norm.BatchNorm2d, becomes=norm.BatchNorm2d):
-    """A BatchNorm2d that finds out `num_features`."""
-
-
-class LazyBatchNorm3d(_LazyNorm, norm.BatchNorm3d, becomes=norm.BatchNorm3d):
-    """A BatchNorm3d that finds out `num_features`."""
-
-
-class LazyInstanceNorm1d(_LazyNorm, norm.InstanceNorm1d, becomes=norm.InstanceNorm1d):
-    """An InstanceNorm1d that finds out `num_features`."""
-
-
-class LazyInstanceNorm2d(_LazyNorm, norm.InstanceNorm2d, becomes=norm.InstanceNorm2d):
-    """An InstanceNorm2d that finds out `num_features`."""
-
-
-class LazyInstanceNorm3d(_LazyNorm, norm.InstanceNorm3d, becomes=norm.InstanceNorm3d):
-    """An InstanceNorm3d that finds out `num_features`."""
-
-
 put(("nn.UninitializedParameter", "nn.parameter.UninitializedParameter"), UninitializedParameter)
 put(("nn.parameter.is_lazy",), is_lazy)
 put(("nn.modules.lazy.LazyModuleMixin",), LazyModuleMixin)
 offer("linear", LazyLinear)
-offer(
-    "conv", LazyConv1d, LazyConv2d, LazyConv3d, LazyConvTranspose1d, LazyConvTranspose2d,
-    LazyConvTranspose3d,
-)  # fmt: skip
-offer("batchnorm", LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d)
-offer("instancenorm", LazyInstanceNorm1d, LazyInstanceNorm2d, LazyInstanceNorm3d)
+for _where, _base, _classes in (
+    ("conv", _LazyConvolution, conv.CONVOLUTIONS),
+    ("conv", _LazyTransposed, conv.TRANSPOSES),
+    ("batchnorm", _LazyNorm, norm.BATCH_NORMS),
+    ("instancenorm", _LazyNorm, norm.INSTANCE_NORMS),
+):
+    for _class in _classes:
+        _name = _class.__name__
+        _doc = f"A {_name} that reads `{_base._size}` off its first argument."
+        offer(_where, layer(f"Lazy{_name}", _base, _class, doc=_doc, becomes=_class))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
+from typing import Any, ClassVar
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.nn import init
-from wengert.dialects.torch.nn.layers.calls import Call, F, Weighted, offer, several
+from wengert.dialects.torch.nn.layers.calls import Call, F, Weighted, family, offer, several
 from wengert.dialects.torch.table import NAMES
 
 
@@ -39,12 +39,8 @@ class _NormBase(
     """Scales and offsets for each channel, and means and variances that are kept."""
 
     _version = 2
-    _dims: tuple[int, ...] = ()
-
-    def __init_subclass__(cls, *, dims: tuple[int, ...] = (), **options: Any) -> None:
-        """Take the numbers of axes that the argument may have."""
-        super().__init_subclass__(**options)
-        cls._dims = dims or cls._dims
+    #: the numbers of axes that the argument may have, by how many it works along
+    _dims: ClassVar[dict[int, tuple[int, ...]]] = {}
 
     def _init_with(self, **options: Any) -> None:
         kept: list[Any] = [None, None, None]
@@ -75,8 +71,8 @@ class _NormBase(
     def _check_input_dim(self, input: Any) -> None:
         if not self._dims:
             raise NotImplementedError(f"{type(self).__name__} has no _check_input_dim")
-        if input.ndim not in self._dims:
-            expected = " or ".join(f"{n}D" for n in self._dims)
+        if input.ndim not in self._dims[self.axes]:
+            expected = " or ".join(f"{n}D" for n in self._dims[self.axes])
             raise ValueError(f"the input has {input.ndim} axes; this layer takes {expected}")
 
     def _load_from_state_dict(
@@ -90,6 +86,8 @@ class _NormBase(
 
 class _BatchNorm(_NormBase):
     """Numbers over their mean and deviation in a batch; those kept from training in evaluation."""
+
+    _dims: ClassVar = {1: (2, 3), 2: (4,), 3: (5,)}
 
     def forward(self, input: Any) -> Any:
         """Return the numbers of each channel, normalised."""
@@ -106,18 +104,6 @@ class _BatchNorm(_NormBase):
             input, self.running_mean if used else None, self.running_var if used else None,
             self.weight, self.bias, by_batch, momentum, self.eps,
         )  # fmt: skip
-
-
-class BatchNorm1d(_BatchNorm, dims=(2, 3)):
-    """Batch normalisation of vectors, or of channels along one axis."""
-
-
-class BatchNorm2d(_BatchNorm, dims=(4,)):
-    """Batch normalisation of the channels of images."""
-
-
-class BatchNorm3d(_BatchNorm, dims=(5,)):
-    """Batch normalisation of the channels of volumes."""
 
 
 class SyncBatchNorm(
@@ -143,8 +129,10 @@ class _InstanceNorm(
 ):
     """The numbers of each example and channel over their mean and deviation."""
 
+    _dims: ClassVar = {n: (n + 1, n + 2) for n in (1, 2, 3)}
+
     def _check_channels(self, input: Any) -> None:
-        axis = input.ndim - self._dims[0]
+        axis = input.ndim - self.axes - 1
         if input.shape[axis] != self.num_features:
             message = (
                 f"axis {axis} of the input has {input.shape[axis]} elements, and the layer was "
@@ -152,13 +140,13 @@ class _InstanceNorm(
             )
             if self.affine:
                 raise ValueError(message)
-            warnings.warn(message, stacklevel=4)
+            warn(message)
 
     def forward(self, input: Any) -> Any:
         """Return the numbers of each example and channel, normalised."""
         self._check_input_dim(input)
         self._check_channels(input)
-        if input.ndim == self._dims[0]:
+        if input.ndim == self.axes + 1:
             return self._normalised(input.unsqueeze(0)).squeeze(0)
         return self._normalised(input)
 
@@ -168,18 +156,6 @@ class _InstanceNorm(
             self.training or not self.track_running_stats,
             0.0 if self.momentum is None else self.momentum, self.eps,
         )  # fmt: skip
-
-
-class InstanceNorm1d(_InstanceNorm, dims=(2, 3)):
-    """Instance normalisation along one axis."""
-
-
-class InstanceNorm2d(_InstanceNorm, dims=(3, 4)):
-    """Instance normalisation of images."""
-
-
-class InstanceNorm3d(_InstanceNorm, dims=(4, 5)):
-    """Instance normalisation of volumes."""
 
 
 class GroupNorm(
@@ -246,6 +222,8 @@ class LocalResponseNorm(
     """The numbers of each channel over a mean of the squares of those beside it."""
 
 
-offer("batchnorm", _NormBase, _BatchNorm, BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm)
-offer("instancenorm", _InstanceNorm, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d)
+BATCH_NORMS = family("BatchNorm", _BatchNorm, "Batch normalisation of channels {}.")
+INSTANCE_NORMS = family("InstanceNorm", _InstanceNorm, "Instance normalisation of channels {}.")
+offer("batchnorm", _NormBase, _BatchNorm, SyncBatchNorm, *BATCH_NORMS)
+offer("instancenorm", _InstanceNorm, *INSTANCE_NORMS)
 offer("normalization", GroupNorm, LayerNorm, RMSNorm, LocalResponseNorm)

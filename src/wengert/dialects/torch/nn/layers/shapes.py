@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from wengert.dialects.torch.nn.layers.calls import Call, F, offer
+from wengert.dialects.kernel.functions import warn
+from wengert.dialects.torch.nn.layers.calls import Call, F, layer, offer
 from wengert.dialects.torch.nn.module import Module
 
 
@@ -23,60 +23,14 @@ class Unflatten(Call, takes="dim, unflattened_size", shown="dim=, unflattened_si
     def _init_with(self, **options: Any) -> None:
         super()._init_with(**options)
         if not isinstance(self.dim, int):
-            raise TypeError(
-                f"dim is a {type(self.dim).__name__}; give a number: axes have no names"
-            )
+            raise TypeError(f"dim is {self.dim!r}; give a number: axes have no names")
         sizes = self.unflattened_size
-        if not isinstance(sizes, (tuple, list)):
-            raise TypeError(
-                f"unflattened_size is a {type(sizes).__name__}; give a tuple of lengths"
-            )
-        for position, size in enumerate(sizes):
-            if not isinstance(size, int):
-                raise TypeError(
-                    f"unflattened_size has a {type(size).__name__} at position {position}; give "
-                    "whole numbers"
-                )
+        if not isinstance(sizes, (tuple, list)) or not all(isinstance(n, int) for n in sizes):
+            raise TypeError(f"unflattened_size is {sizes!r}; give a tuple of lengths")
 
     def forward(self, input: Any) -> Any:
         """Return the same numbers with more axes."""
         return input.unflatten(self.dim, self.unflattened_size)
-
-
-class Fold(
-    Call,
-    function="fold",
-    takes="output_size, kernel_size, dilation, padding, stride",
-    shown="output_size=, kernel_size=, dilation=, padding=, stride=",
-):
-    """Windows added up to images."""
-
-
-class Unfold(
-    Call,
-    function="unfold",
-    takes="kernel_size, dilation, padding, stride",
-    shown="kernel_size=, dilation=, padding=, stride=",
-):
-    """The windows of images."""
-
-
-class PixelShuffle(Call, function="pixel_shuffle", takes="upscale_factor", shown="upscale_factor="):
-    """Channels as parts of a finer image."""
-
-
-class PixelUnshuffle(
-    Call, function="pixel_unshuffle", takes="downscale_factor", shown="downscale_factor="
-):
-    """Parts of an image as channels."""
-
-
-class ChannelShuffle(Call, function="channel_shuffle", takes="groups", shown="groups="):
-    """Channels of several groups, one of each group in turn."""
-
-
-class CosineSimilarity(Call, function="cosine_similarity", takes="dim, eps"):
-    """The cosine of the angle between vectors."""
 
 
 class PairwiseDistance(Call, function="pairwise_distance", takes="p=2.0, eps, keepdim"):
@@ -130,19 +84,28 @@ class Container(Module):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__()
-        warnings.warn(
-            "nn.Container is the old name of nn.Module; write class Net(nn.Module)",
-            FutureWarning,
-            stacklevel=2,
-        )
+        warn("nn.Container is the old name of nn.Module; write nn.Module", FutureWarning)
         for name, module in kwargs.items():
             self.add_module(name, module)
 
 
 offer("flatten", Flatten, Unflatten)
-offer("fold", Fold, Unfold)
-offer("pixelshuffle", PixelShuffle, PixelUnshuffle)
-offer("channelshuffle", ChannelShuffle)
-offer("distance", CosineSimilarity, PairwiseDistance)
+_windows = "kernel_size, dilation, padding, stride"
+offer(
+    "fold",
+    layer("Fold", function="fold", takes=f"output_size, {_windows}"),
+    layer("Unfold", function="unfold", takes=_windows),
+)
+offer(
+    "pixelshuffle",
+    layer("PixelShuffle", function="pixel_shuffle", takes="upscale_factor"),
+    layer("PixelUnshuffle", function="pixel_unshuffle", takes="downscale_factor"),
+)
+offer("channelshuffle", layer("ChannelShuffle", function="channel_shuffle", takes="groups"))
+offer(
+    "distance",
+    PairwiseDistance,
+    layer("CosineSimilarity", function="cosine_similarity", takes="dim, eps", shown=""),
+)
 offer("upsampling", Upsample, UpsamplingNearest2d, UpsamplingBilinear2d)
 offer("container", Container)

@@ -1,0 +1,99 @@
+"""Names of PyTorch that are not offered on purpose, and what to write instead."""
+
+from __future__ import annotations
+
+_DENSE = "tensors are dense; wengert.sparse has sparse Jacobians"
+_ONE_DEVICE = "there is one device, the CPU, and dtypes are what x.to says"
+_LOOP = "write the recurrence as a loop over nn.Linear layers"
+_ATTENTION = "write attention with nn.Linear and nn.functional.scaled_dot_product_attention"
+_REASONS = {
+    "save": "write pickle.dump(model.state_dict(), file), or np.savez with x.numpy()",
+    "load": "write pickle.load(file), or np.load",
+    "distributions": "write the log-density with torch's functions, and draw with torch.randn",
+    "utils.data": "write `for k in torch.randperm(n).split(batch): x[k]`",
+    "distributed": "there is one process, on a CPU",
+    "multiprocessing": "write `import multiprocessing`",
+    "autocast": _ONE_DEVICE,
+    "amp": _ONE_DEVICE,
+    "cuda.amp": _ONE_DEVICE,
+    "nn.DataParallel": "there is one device; call the module",
+    "bfloat16": "NumPy has no such dtype; write torch.float32",
+    "sparse_coo_tensor": _DENSE,
+    "sparse_csr_tensor": _DENSE,
+    "sparse": _DENSE,
+    "quantization": "tensors are of floating or whole numbers",
+    "onnx": "there are no models to export",
+    "hub": "there are no models to fetch",
+    "fx": "there is no compiler",
+    "export": "there is no compiler",
+    "profiler": "write `import cProfile`",
+    "library": "declare operations with torch.autograd.Function",
+    "optim.SparseAdam": "tensors are dense; write Adam",
+    "optim.Muon": "it needs bfloat16; write torch.optim.AdamW",
+    "nn.CTCLoss": "write the sum over alignments in log-space",
+    "nn.AdaptiveLogSoftmaxWithLoss": "write nn.Linear and nn.CrossEntropyLoss",
+    "nn.FractionalMaxPool2d": "write nn.AdaptiveMaxPool2d, which draws nothing",
+    "nn.FractionalMaxPool3d": "write nn.AdaptiveMaxPool3d, which draws nothing",
+    "histogram": "it has no derivative; write np.histogram(x.numpy()), or torch.histc",
+    "histogramdd": "it has no derivative; write np.histogramdd(x.numpy())",
+    "ormqr": "write torch.linalg.qr(A).Q @ other",
+    "symeig": "it is gone from PyTorch; write torch.linalg.eigh(A, UPLO='U')",
+    "eig": "it is gone from PyTorch; write torch.linalg.eig(A)",
+    "solve": "it is gone from PyTorch; write torch.linalg.solve(A, B)",
+    "lstsq": "it is gone from PyTorch; write torch.linalg.lstsq(A, B)",
+    "matrix_rank": "it is gone from PyTorch; write torch.linalg.matrix_rank(A)",
+    "signal": "write torch.from_numpy(scipy.signal.windows.hann(n)), or torch.hann_window(n)",
+    "testing.make_tensor": "write torch.rand or randint",
+    **{
+        f"nn.{name}": _LOOP
+        for name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell", "RNNBase")
+    },
+    "nn.MultiheadAttention": _ATTENTION,
+    **{
+        f"nn.Transformer{name}": _ATTENTION
+        for name in ("", "Encoder", "Decoder", "EncoderLayer", "DecoderLayer")
+    },
+}
+#: The polynomials of torch.special, and what SciPy calls them.
+_POLYNOMIALS = {
+    "chebyshev_polynomial_t": "eval_chebyt", "chebyshev_polynomial_u": "eval_chebyu",
+    "chebyshev_polynomial_v": "eval_jacobi", "chebyshev_polynomial_w": "eval_jacobi",
+    "hermite_polynomial_h": "eval_hermite", "hermite_polynomial_he": "eval_hermitenorm",
+    "laguerre_polynomial_l": "eval_laguerre", "legendre_polynomial_p": "eval_legendre",
+    "shifted_chebyshev_polynomial_t": "eval_sh_chebyt",
+    "shifted_chebyshev_polynomial_u": "eval_sh_chebyu",
+    "shifted_chebyshev_polynomial_v": "eval_sh_jacobi",
+    "shifted_chebyshev_polynomial_w": "eval_sh_jacobi",
+}  # fmt: skip
+_REASONS |= {
+    f"special.{name}": f"it has no derivative; write scipy.special.{values} of x.numpy()"
+    for name, values in _POLYNOMIALS.items()
+}
+#: Names without a derivative, and what to write instead.
+_REASONS |= {
+    name: f"it has no derivative; write {instead}"
+    for name, instead in {
+        "range": "torch.arange(start, end + step, step)",
+        "frombuffer": "torch.from_numpy(np.frombuffer(buffer, dtype))",
+        "scalar_tensor": "torch.tensor(x)",
+        "empty_strided": "torch.empty(shape).permute(order)",
+        "empty_permuted": "torch.empty(shape).permute(order)",
+        "unravel_index": "np.unravel_index(x.numpy(), shape)",
+        "set_default_tensor_type": "torch.set_default_dtype(dtype)",
+        "UntypedStorage": "x.untyped_storage()",
+        "is_storage": "isinstance",
+        "Tensor.new_empty_strided": "x.new_empty(shape).permute(order)",
+        "Tensor.apply_": "x.copy_(torch.tensor([f(v) for v in x.tolist()]))",
+        "Tensor.map_": "x.copy_(f(x, y))",
+        "Tensor.set_": "x.data = y",
+        "Tensor.resize_": "x.reshape(shape), or torch.empty(shape)",
+        "Tensor.resize_as_": "x.reshape(y.shape), or torch.empty(y.shape)",
+        "Tensor.dim_order": "x.stride()",
+        "Tensor.is_set_to": "x.data_ptr() == y.data_ptr() and x.stride() == y.stride()",
+        "Tensor.cauchy_": "x.uniform_().sub_(0.5).mul_(torch.pi).tan_()",
+        "Tensor.log_normal_": "x.normal_(mean, std).exp_()",
+        "Tensor.geometric_": "x.uniform_().log_().div_(math.log1p(-p)).ceil_()",
+    }.items()
+}
+#: What is said where a program asks for one of these names, or for one below it.
+ABSENT = {name: f"torch.{name} is not offered: {why}" for name, why in _REASONS.items()}

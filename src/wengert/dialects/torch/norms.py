@@ -1,0 +1,239 @@
+"""Norms of vectors and matrices, by the names of torch and of torch.linalg."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import numpy as np
+
+from wengert.dialects.kernel.functions import Argument, Kind
+from wengert.dialects.torch import conventions
+from wengert.dialects.torch.axes import kept_shape, kind_of, labelled, type_name
+from wengert.dialects.torch.kinds import (
+    READERS,
+    Axes,
+    Axis,
+    Bool,
+    Dtype,
+    Inexact,
+    Input,
+    NamedAxes,
+    Number,
+    Promoted,
+    all_axes,
+    axes_of,
+    read_tensor,
+)
+from wengert.dialects.torch.table import offered
+from wengert.dialects.torch.tensors import astype, ns, static
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor as Native
+from wengert.ops import reductions
+from wengert.ops.linalg.unguarded import singular_values
+
+_OVER = {"max": reductions.max_over, "min": reductions.min_over}
+
+
+def vector_norm(x: Native, p: float, axes: tuple[int, ...], keepdim: bool) -> Native:
+    """Return the p-norm over some axes; its derivative is 0 where it is 0."""
+    if p == 0:  # which PyTorch has a derivative of, zero
+        ones = ns.square(apply(conventions.flat_sign.op, (ns.abs(x),), {}))
+        return reductions.sum_over(ones, axis=axes, keepdims=keepdim)
+    if abs(p) in (1, math.inf) and p != -1:  # these have a second derivative, which is zero
+        size = apply(conventions.absolute.op, (x,), {})
+        over = {1: reductions.sum_over, math.inf: _OVER["max"], -math.inf: _OVER["min"]}[p]
+        return over(size, axis=axes, keepdims=keepdim)
+    return ns.linalg.vector_norm(x, axis=axes, keepdims=keepdim, ord=p)
+
+
+@offered("norm", label="LinalgVectorNormBackward0")
+def norm(
+    input: Inexact,
+    p: Any = "fro",
+    dim: Axes = None,
+    keepdim: Bool = False,
+    dtype: Dtype | None = None,
+) -> Native:
+    """Return the p-norm over all axes or some, or a matrix's nuclear norm."""
+    x = input if dtype is None else astype(input, dtype)
+    if p == "nuc":
+        return _nuclear(x, dim, keepdim)
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"norm: p is {p}; write 'fro', 'nuc' or a number")
+    return vector_norm(x, 2.0 if p is None or p == "fro" else float(p), dim, keepdim)
+
+
+def _nuclear(x: Native, axes: tuple[int, ...], keepdim: bool) -> Native:
+    if len(axes) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: expected two axes, got {len(axes)}; give dim=")
+    y = ns.linalg.matrix_norm(ns.moveaxis(x, axes, (-2, -1)), ord="nuc")
+    return labelled(ns.reshape(y, kept_shape(x.shape, axes, keepdim)), "SumBackward1")
+
+
+@offered("frobenius_norm", method=False, label="LinalgVectorNormBackward0")
+def frobenius_norm(input: Input, dim: Axes, keepdim: Bool = False) -> Native:
+    """Return the root of the sum of squares over all axes or some."""
+    return vector_norm(input, 2.0, dim, keepdim)
+
+
+@offered("nuclear_norm", method=False, label="SumBackward1")
+def nuclear_norm(input: Input, dim: Any = None, keepdim: Bool = False) -> Native:
+    """Return the sum of a matrix's singular values."""
+    if isinstance(dim, bool):  # nuclear_norm(input, keepdim)
+        dim, keepdim = None, dim
+    return _nuclear(input, axes_of(dim, input), keepdim)
+
+
+def _others(x: Native, axis: int) -> tuple[int, ...]:
+    return tuple(i for i in range(x.ndim) if i != axis)
+
+
+@offered("norm_except_dim", method=False)
+def norm_except_dim(v: Input, pow: Number = 2, dim: Any = 0) -> Native:
+    """Return the norms over all axes but one, which are kept."""
+    if dim == -1:
+        return vector_norm(v, float(pow), all_axes(v), False)
+    return vector_norm(v, float(pow), _others(v, axes_of(dim, v)[0]), True)
+
+
+@offered("dist")
+def dist(input: Promoted, other: Promoted, p: Number = 2) -> Native:
+    """Return the p-norm of the difference of two tensors."""
+    if kind_of(input) not in "fc":
+        raise RuntimeError(f"dist(): got a {type_name(input)}, without fractions; write x.float()")
+    away = ns.subtract(input, other)
+    return vector_norm(away, float(p), all_axes(away), False)
+
+
+@offered("renorm", in_place=True)
+def renorm(input: Input, p: Number, dim: Axis, maxnorm: Number) -> Native:
+    """Return a tensor whose parts along an axis have a p-norm of at most `maxnorm`."""
+    if p <= 0 or maxnorm < 0:
+        raise RuntimeError(f"renorm: p is {p} and maxnorm {maxnorm}; give positive numbers")
+    if input.ndim < 2:
+        raise RuntimeError(f"renorm: the tensor has {input.ndim} axes; give 2 or more")
+    lengths = vector_norm(input, float(p), _others(input, dim), True)
+    shorter = ns.divide(maxnorm, lengths + 1e-7)
+    return input * ns.where(lengths > maxnorm, shorter, ns.ones_like(lengths))
+
+
+# -- torch.linalg ----------------------------------------------------------------------------------
+
+
+def _wider(x: Native, dtype: np.dtype | None, name: str) -> Native:
+    """Return a tensor in a dtype that holds its numbers."""
+    if dtype is None:
+        return x
+    if dtype.kind != kind_of(x) or dtype.itemsize < x._raw.dtype.itemsize:
+        raise RuntimeError(
+            f"{name}: dtype={dtype} for a {type_name(x)}; give a dtype that holds its numbers"
+        )
+    return astype(x, dtype)
+
+
+def _vector_norm(x: Native, ord: Any, axes: tuple[int, ...], keepdim: bool, name: str) -> Native:
+    order = READERS.number(ord, Argument(name, "ord"))
+    if isinstance(order, bool):
+        raise TypeError(f"{name}(): ord is a truth value; give a number")
+    empty = 0 in x.shape and 0 in [x.shape[a] for a in axes]
+    if empty and (order < 0 or order == math.inf):
+        raise RuntimeError(
+            f"{name}: the norm of order {order} is undefined for a tensor without elements"
+        )
+    return vector_norm(x, float(order), axes, keepdim)
+
+
+@offered("linalg.vector_norm", method=False, label="LinalgVectorNormBackward0")
+def linalg_vector_norm(
+    input: Inexact,
+    ord: Any = 2,
+    dim: Axes = None,
+    keepdim: Bool = False,
+    *,
+    dtype: Dtype | None = None,
+) -> Native:
+    """Return the norm of all elements or of those along some axes."""
+    x = _wider(input, dtype, "linalg.vector_norm")
+    return _vector_norm(x, ord, dim, keepdim, "linalg.vector_norm")
+
+
+MATRIX_NORMS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
+
+
+def norm_of_matrices(x: Native, ord: Any, axes: tuple[int, ...], keepdim: bool) -> Native:
+    """Return a norm of the matrices on two axes."""
+    name = "linalg.matrix_norm"
+    if len(axes) != 2:
+        raise RuntimeError(f"{name}: dim is {axes}; give the two axes of the matrices")
+    order = static(ord)
+    if order is None or isinstance(order, bool):
+        raise TypeError(f"{name}(): ord is {order}; give a number or a string")
+    if order not in MATRIX_NORMS:
+        raise RuntimeError(f"{name}: ord is {ord}; write one of {MATRIX_NORMS}")
+    if order == "fro":
+        return vector_norm(x, 2.0, axes, keepdim)
+    y = _of_matrix(ns.moveaxis(x, axes, (-2, -1)), order)
+    return ns.reshape(y, kept_shape(x.shape, axes, keepdim))
+
+
+def _of_matrix(x: Native, order: Any) -> Native:
+    """Return a norm of matrices on the last two axes; the largest of nothing is 0."""
+    if order == "nuc" or abs(order) == 2:
+        values = singular_values(x)
+        if order == "nuc":
+            return reductions.sum_over(values, axis=(x.ndim - 2,), keepdims=False)
+    else:
+        size = apply(conventions.absolute.op, (x,), {})
+        axis = x.ndim - (2 if abs(order) == 1 else 1)
+        values = reductions.sum_over(size, axis=(axis,), keepdims=False)
+    last = x.ndim - 2
+    if not values.shape[last]:
+        return reductions.sum_over(values, axis=(last,), keepdims=False)
+    reduce = reductions.max_over if order > 0 else reductions.min_over
+    return reduce(values, axis=(last,), keepdims=False)
+
+
+def _read_some_matrices(value: Any, at: Argument, x: Any = None) -> Native:
+    found = read_tensor(value, at)
+    if kind_of(found) not in "fc" or found.ndim < 2:
+        raise RuntimeError(
+            f"{at} is a {type_name(found)} of shape {list(found.shape)}; give matrices of numbers "
+            "with fractions"
+        )
+    return found
+
+
+@offered("linalg.matrix_norm", method=False, label="LinalgVectorNormBackward0")
+def matrix_norm(
+    input: Annotated[Native, Kind(_read_some_matrices, tensor=True)],
+    ord: Any = "fro",
+    dim: NamedAxes = (-2, -1),
+    keepdim: Bool = False,
+    *,
+    dtype: Dtype | None = None,
+) -> Native:
+    """Return the norm of matrices."""
+    return norm_of_matrices(_wider(input, dtype, "linalg.matrix_norm"), ord, dim, keepdim)
+
+
+@offered("linalg.norm", method=False, label="LinalgVectorNormBackward0")
+def linalg_norm(
+    input: Inexact,
+    ord: Any = None,
+    dim: NamedAxes | None = None,
+    keepdim: Bool = False,
+    *,
+    dtype: Dtype | None = None,
+) -> Native:
+    """Return the norm of vectors along an axis, of matrices on two, or of all elements."""
+    x = _wider(input, dtype, "linalg.vector_norm")
+    axes = all_axes(x) if dim is None else dim
+    if len(axes) not in (1, 2) and (dim is not None or ord is not None):
+        raise RuntimeError(
+            f"linalg.norm: the axes {axes} of shape {list(x.shape)}; give dim=, one axis for "
+            "vectors or two for matrices"
+        )
+    if ord is None or (len(axes) == 1 and not isinstance(ord, str)):
+        return _vector_norm(x, 2 if ord is None else ord, axes, keepdim, "linalg.norm")
+    return norm_of_matrices(x, ord, axes, keepdim)

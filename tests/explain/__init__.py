@@ -1,0 +1,1 @@
+"""Tests of explanations: the line and the advice where a value leaves a tape, and HTML tables."""

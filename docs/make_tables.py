@@ -1,4 +1,4 @@
-"""Write the tables of operations and of the dialects' names, from what the package declares.
+"""Write the tables of operations and of names, and type stubs, from what the package declares.
 
 python docs/make_tables.py            rewrite the tables
 python docs/make_tables.py --check    fail if a table is not up to date
@@ -10,11 +10,13 @@ import functools
 import importlib
 import pkgutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import wengert as wg
 import wengert.ops
+from wengert.dialects.kernel.stubs import stubs
 from wengert.engine.op import Op
 from wengert.extend import REGISTRY
 
@@ -149,19 +151,41 @@ def rewritten(text: str, name: str, made: str) -> str:
     return f"{before}{begin}\n\n{made}\n{end}{after}"
 
 
+def stubs_of(module: str) -> Iterator[tuple[Path, str]]:
+    """Yield the path and the text of each type stub of a dialect."""
+    facade = importlib.import_module(f"wengert.{module}")._facade
+    facade.load_all()
+    tensor = importlib.import_module(f"wengert.dialects.{module}.tensors").Tensor
+    folder = Path(wengert.__file__).parent / module
+    for path, text in stubs(facade.names, f"wengert.{module}", tensor).items():
+        yield folder / path, text
+
+
 def main() -> None:
-    """Rewrite the documents, or check them."""
+    """Write the tables of the documents and the type stubs anew, or check them."""
+    texts: dict[Path, str] = {}
     for document, name, make in (
         ("reference.md", "operations", table),
         ("tensorflow-names.md", "names", lambda: dialect_names("tensorflow")),
         ("torch-names.md", "names", lambda: dialect_names("torch")),
     ):
         old = (DOCS / document).read_text(encoding="utf-8")
-        new = rewritten(old, name, make())
-        if sys.argv[1:] != ["--check"]:
-            (DOCS / document).write_text(new, encoding="utf-8")
-        elif new != old:
-            raise SystemExit(f"{document} is out of date; run: python docs/make_tables.py")
+        texts[DOCS / document] = rewritten(old, name, make())
+    for module in ("tensorflow", "torch"):
+        texts |= dict(stubs_of(module))
+        for path in (Path(wengert.__file__).parent / module).rglob("*.pyi"):
+            if path not in texts:
+                texts[path] = ""
+    for path, text in texts.items():
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        if sys.argv[1:] == ["--check"]:
+            if text != old:
+                raise SystemExit(f"{path.name} is out of date; run: python docs/make_tables.py")
+        elif text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        else:
+            path.unlink()
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ EXPECTED = {
         ("d sum of squares / dv", -4.0),
         ("d sum of squares / dx", [6.0, 2, 0, 2, 10]),
         ("the vector before", [0.1, 0.2, 0.3, 0.4, 0.5]),
-        ("after fitting entry 1", [0.1, 4.85, 0.3, 0.4, 0.5]),
+        ("after fitting element 1", [0.1, 4.85, 0.3, 0.4, 0.5]),
         ("steps of descent", 20),
         ("its weighted sum", 10.0),
         ("the others kept every bit", True),

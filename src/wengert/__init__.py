@@ -45,6 +45,7 @@ from wengert.ops.elementwise import complex_ as complex
 from wengert.ops.elementwise import power as pow
 from wengert.ops.elementwise import round_ as round
 from wengert.ops.indexing import *  # noqa: F403
+from wengert.ops.joining import *  # noqa: F403
 from wengert.ops.namespace import PUBLIC as _public
 from wengert.ops.numpy import protocol as _numpy_protocol
 from wengert.ops.reductions import *  # noqa: F403

@@ -24,13 +24,12 @@ class _Module(facade.Alias):
 
     def __getattr__(self, name: str) -> Any:
         names = vars(self._real)
-        is_offered = name in names or "__getattr__" in names
-        if is_offered and not isinstance(names.get(name), types.ModuleType):
-            return getattr(self._real, name)
+        if name in names and not isinstance(names[name], types.ModuleType):
+            return names[name]
         if not name.startswith("_") and _submodule(f"{self.__name__}.{name}") is not None:
             return importlib.import_module(f"{self.__name__}.{name}")
-        if is_offered:
-            return names[name]
+        if name in names or "__getattr__" in names:
+            return getattr(self._real, name)
         raise missing(self.__name__, name, self.__all__, names.get("ABSENT", {}).get(name, ""))
 
 

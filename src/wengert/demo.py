@@ -76,21 +76,21 @@ def replace() -> Report:
         energy = wg.sum(changed**2)
     to_x, to_v = tape.gradient(energy, [x, v])
 
-    # Which entry number 1 makes the weighted sum 10, if all others stay as they are?
+    # Which value of element 1 makes the weighted sum 10, if all others stay as they are?
     weights = wg.asarray([0.1, 2.0, -0.3, 0.7, 0.2])
     start = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
     vector: Any = wg.Variable(start)
     steps = 0
     while steps < 1000:
-        entry = vector[1]
+        element = vector[1]
         with wg.GradientTape() as tape:
-            tape.watch(entry)
-            miss = wg.sum(weights * vector.at[1].set(entry)) - 10.0
+            tape.watch(element)
+            miss = wg.sum(weights * vector.at[1].set(element)) - 10.0
             loss = miss * miss
-        slope = tape.gradient(loss, entry)
+        slope = tape.gradient(loss, element)
         if wg.abs(slope) < 1e-12:
             break
-        vector[1] = entry - 0.1 * slope
+        vector[1] = element - 0.1 * slope
         steps += 1
     others = [0, 2, 3, 4]
     untouched = vector.numpy()[others].tobytes() == start[others].tobytes()
@@ -98,7 +98,7 @@ def replace() -> Report:
     return Report(
         title="One element of a vector: replaced, and then optimised alone",
         question=(
-            "If x[2] is replaced by a number v, where do derivatives flow; and can one entry be "
+            "If x[2] is replaced by a number v, where do derivatives flow; and can one element be "
             "fitted while its neighbours keep every bit?"
         ),
         answers=[
@@ -107,7 +107,7 @@ def replace() -> Report:
             ("d sum of squares / dv", to_v),
             ("d sum of squares / dx", to_x),
             ("the vector before", wg.asarray(start)),
-            ("after fitting entry 1", vector.value()),
+            ("after fitting element 1", vector.value()),
             ("steps of descent", steps),
             ("its weighted sum", wg.sum(weights * vector)),
             ("the others kept every bit", untouched),

@@ -98,7 +98,7 @@ def test_interp_where_values_are_hard() -> None:
     assert_same(np.interp(wg.asarray([1, 2]), [0, 3], [1, 7]), np.interp([1, 2], [0, 3], [1, 7]))
     half = wg.asarray(np.array([0.5], np.float32))
     assert np.interp(half, KNOTS, HEIGHTS).dtype == np.float64
-    with pytest.raises(wg.ShapeError, match=r"shapes \(4,\) and \(3,\)"):
+    with pytest.raises(wg.ShapeError, match=r"xp of shape \(4,\), fp of shape \(3,\)"):
         np.interp(half, KNOTS, HEIGHTS[:3])
     with pytest.raises(ValueError, match="period is 0"):
         np.interp(half, KNOTS, HEIGHTS, period=0.0)
@@ -132,7 +132,7 @@ def test_piecewise_and_choose_say_what_they_expect() -> None:
         np.piecewise(x, [X > 0], [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="not from 0 to 1"):
         np.choose([0, 1, 2], [x, x])
-    with pytest.raises(ValueError, match="mode='far'"):
+    with pytest.raises(ValueError, match="mode is 'far'"):
         np.choose([0, 1, 1], [x, x], mode="far")
 
 

@@ -334,7 +334,7 @@ def test_unsupported_parameters_are_named() -> None:
         np.nan_to_num(x, copy=False)
     with pytest.raises(TypeError, match="order='A'"):
         np.reshape(x, -1, order="A")
-    with pytest.raises(ValueError, match="ord=3 *"):
+    with pytest.raises(ValueError, match="ord is 3"):
         np.linalg.norm(x, 3)
     with pytest.raises(wg.NoRuleError, match="np.linalg.svd: hermitian=True"):
         np.linalg.svd(x, hermitian=True)

@@ -322,17 +322,17 @@ def test_a_jacobian_of_ones_own_is_kept():
         (
             lambda: optim.solve_ivp(lambda t, y: y.T, (0, 1), np.ones((2, 3))),
             wg.ShapeError,
-            r"y0 is an array of shape \(2, 3\) and the function returned .* of shape \(3, 2\)",
+            r"y0 has the shapes \[\(2, 3\)\] and the function returned \[\(3, 2\)\]",
         ),
         (
             lambda: optim.solve_ivp(lambda t, y: y["a"], (0, 1), {"a": np.ones(2), "b": 1.0}),
             wg.ShapeError,
-            r"y0 is a nest of 2 arrays, \(2,\), \(\) and the function returned an array of",
+            r"y0 has the shapes \[\(2,\), \(\)\] and the function returned \[",
         ),
         (
             lambda: optim.solve_ivp(lambda t, y: None, (0, 1), np.ones(2)),
             TypeError,
-            "solve_ivp: the function returned NoneType; expected an array",
+            "solve_ivp: the function returned .* got NoneType; expected a tensor",
         ),
         (
             lambda: optim.solve_ivp(lambda t, y: y * 1j, (0, 1), np.ones(2)),
@@ -352,7 +352,7 @@ def test_a_jacobian_of_ones_own_is_kept():
         (
             lambda: optim.jac_for_ivp(lambda t, y: y, 0.0, np.ones((2, 2))),
             wg.ShapeError,
-            r"y is an array of shape \(2, 2\); .* write wg.optim.solve_ivp",
+            r"y has the shapes \[\(2, 2\)\]; .* write wg.optim.solve_ivp",
         ),
         (
             lambda: optim.jac_for_ivp(lambda t, y: y, 0.0, np.ones(2))(0.0, np.ones(3)),

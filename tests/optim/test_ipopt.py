@@ -279,7 +279,11 @@ def test_without_cyipopt(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"bounds": [(0.0, 1.0)] * 3}, ValueError, r"bounds of shape \(3,\) for 4 numbers"),
+        (
+            {"bounds": [(0.0, 1.0)] * 3},
+            ValueError,
+            r"x0 has 4 numbers, and limits of shapes \(3,\) and \(3,\)",
+        ),
         (
             {"constraints": optimize.LinearConstraint(np.ones((1, 3)), 0.0, 1.0)},
             ValueError,
@@ -288,7 +292,7 @@ def test_without_cyipopt(monkeypatch):
         (
             {"constraints": optimize.NonlinearConstraint(lambda x: x[:2], [0.0] * 3, 1.0)},
             ValueError,
-            r"a constraint has 2 values, and limits of shapes \(3,\) and \(\)",
+            r"a constraint has 2 numbers, and limits of shapes \(3,\) and \(\)",
         ),
         (
             {"constraints": {"type": "eq", "fun": lambda x: None}},

@@ -57,9 +57,9 @@ def _held(memory: Memory, what: str, shape: Sequence[int], dtype: Any) -> np.nda
 
 
 def _pieces(batch: int, size: Ints, row: int, by_place: bool) -> list[tuple[slice, slice]]:
-    """Return (images, rows) that cover all places: several images, or some rows of one.
+    """Return (images, rows) that cover all windows: several images, or some rows of one.
 
-    `row` is the number of bytes that the windows of a row take. Images whose places are not side
+    `row` is the number of bytes that the windows of a row take. Images whose windows are not side
     by side are better taken one by one, unless they are small.
     """
     if not batch or not math.prod(size):
@@ -132,14 +132,14 @@ def _kernels(w: np.ndarray, groups: int) -> np.ndarray:
 
 
 def _places(z: np.ndarray, images: slice, rows: slice, groups: int) -> np.ndarray:
-    """Return a piece of z as matrices (groups, places, channels): a view if memory allows."""
+    """Return a piece of z as matrices (groups, windows, channels): a view if memory allows."""
     part = np.moveaxis(z, 1, -1)[images, rows]
     flat = part.reshape(math.prod(part.shape[:-1]), groups, z.shape[1] // groups)
     return flat.swapaxes(0, 1)
 
 
 def _long_runs(x: np.ndarray, kernel: Ints, groups: int) -> bool:
-    """Return whether windows are best laid out place by place: their parts are long in memory."""
+    """Return whether windows are best laid out one by one: their parts are long in memory."""
     return is_channels_last(x) and x.shape[1] // groups * kernel[-1] >= 8
 
 
@@ -147,7 +147,7 @@ def _laid_out(
     memory: Memory, x: np.ndarray, images: slice, rows: slice, kernel: Ints, size: Ints,
     geometry: Geometry, groups: int, by_place: bool,
 ) -> np.ndarray:  # fmt: skip
-    """Return the windows of a piece as matrices (groups, places, window and channels)."""
+    """Return the windows of a piece as matrices (groups, windows, taps and channels)."""
     stride, offset, dilation = geometry
     here = (rows.stop - rows.start, *size[1:])
     below = Geometry(stride, (offset[0] - rows.start * stride[0], *offset[1:]), dilation)
@@ -208,7 +208,7 @@ def convolve(
     geometry: Geometry,
     groups: int,
 ) -> np.ndarray:
-    """Return the sums of x * w in windows at places of `size`, plus a bias for each channel."""
+    """Return the sums of x * w in windows, `size` of them, plus a bias for each channel."""
     zero = np.zeros(1, w.dtype)
     (x, w, bias), dtype = _with_working_dtype(x, w, zero if bias is None else bias)
     kernel = w.shape[2:]
@@ -246,7 +246,7 @@ def convolve(
 def convolve_weight(
     x: np.ndarray, z: np.ndarray, *, size: tuple[int, ...], geometry: Geometry, groups: int
 ) -> np.ndarray:
-    """Return the sums of x * z over all places, for each tap of kernels of `size`."""
+    """Return the sums of x * z over all windows, for each tap of kernels of `size`."""
     (x, z), dtype = _with_working_dtype(x, z)
     channels, outputs, places = x.shape[1] // groups, z.shape[1] // groups, z.shape[2:]
     taps = channels * math.prod(size)

@@ -27,7 +27,7 @@ __all__ = [
 def _overlap(
     k: int, places: int, length: int, stride: int, offset: int, dilation: int
 ) -> tuple[slice, slice]:
-    """Return the places at which tap k reads within the array, and the positions it reads."""
+    """Return the windows whose tap k reads within the array, and the positions it reads."""
     shift = k * dilation - offset
     first = max(0, -(shift // stride))  # the least p with p * stride + shift >= 0
     last = min(places, (length - 1 - shift) // stride + 1)
@@ -66,7 +66,7 @@ def _images(x: np.ndarray, spatial: int, last: bool) -> np.ndarray:
 
 
 def _as_before(images: np.ndarray, lead: Ints, last: bool) -> np.ndarray:
-    """Return what `_images` was made of, with lengths `lead` in front of the spatial axes."""
+    """Undo `_images`, with lengths `lead` in front of the spatial axes."""
     return np.moveaxis(images, -1, 1) if last else images.reshape(*lead, *images.shape[1:])
 
 

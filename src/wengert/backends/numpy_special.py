@@ -40,24 +40,14 @@ def _halved(function: np.ufunc) -> Callable[..., Any]:
     return call
 
 
-def airy_ai(x: Any) -> Any:
-    """Return the Airy function Ai."""
-    return scipy_special.airy(x)[0].astype(x.dtype)
+def _part(name: str, position: int) -> Callable[..., Any]:
+    """Return one of the results of a function of SciPy."""
+    function = getattr(scipy_special, name)
+    return lambda x: function(x)[position].astype(x.dtype, copy=False)
 
 
-def airy_ai_derivative(x: Any) -> Any:
-    """Return the derivative of the Airy function Ai."""
-    return scipy_special.airy(x)[1].astype(x.dtype)
-
-
-def fresnel_sin(x: Any) -> Any:
-    """Return the integral of sin(pi t**2 / 2) from 0 to x."""
-    return scipy_special.fresnel(x)[0]
-
-
-def fresnel_cos(x: Any) -> Any:
-    """Return the integral of cos(pi t**2 / 2) from 0 to x."""
-    return scipy_special.fresnel(x)[1]
+airy_ai, airy_ai_derivative = _part("airy", 0), _part("airy", 1)
+fresnel_sin, fresnel_cos = _part("fresnel", 0), _part("fresnel", 1)
 
 
 def _in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:

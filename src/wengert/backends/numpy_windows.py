@@ -1,7 +1,7 @@
 """Windows of NumPy arrays: which elements they read, and the windows themselves as arrays.
 
 Arrays are (batch, channels, *spatial). What lies outside of the array is nothing: 0 for sums,
-smaller than all for the largest. No function of windows loops over places; loops are over taps,
+smaller than all for the largest. No function of windows loops over windows; loops are over taps,
 images, and pieces of memory.
 """
 
@@ -20,7 +20,7 @@ Ints = Sequence[int]
 class Geometry(NamedTuple):
     """Where windows read: numbers for each spatial axis.
 
-    Tap k of the window at place p reads position ``p * stride + k * dilation - offset``.
+    Tap k of window p reads position ``p * stride + k * dilation - offset``.
     """
 
     stride: tuple[int, ...]
@@ -76,7 +76,7 @@ def slices_of(k: Ints, size: Ints, geometry: Geometry) -> tuple[Any, ...]:
 
 
 def is_channels_last(x: np.ndarray) -> bool:
-    """Return whether the channels of a place lie side by side in memory."""
+    """Return whether the channels of a position lie side by side in memory."""
     return x.shape[1] > 1 and 0 < x.strides[1] < min(map(abs, x.strides[2:]))
 
 

@@ -44,7 +44,7 @@ def in_pieces(
 ) -> None:
     """Call ``work(start, stop)`` for pieces of at most `piece` that cover ``range(length)``.
 
-    Pieces may run at the same time, so each must write to places of its own. `scratch`, if
+    Pieces may run at the same time, so each must write to memory of its own. `scratch`, if
     given, is called once by each thread, and what it returns is a third argument of its work.
     """
     piece = max(1, piece)

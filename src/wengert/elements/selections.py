@@ -30,7 +30,14 @@ from wengert.ops.indexing import (
     slice_transpose,
 )
 from wengert.ops.segments import like, segment_prod
-from wengert.ops.updates import maximum_at, minimum_at, places_twice, put, put_add, times_before
+from wengert.ops.updates import (
+    maximum_at,
+    minimum_at,
+    put,
+    put_add,
+    repeated_positions,
+    times_before,
+)
 from wengert.ops.variable import VARIABLE, Variable
 
 
@@ -55,7 +62,7 @@ class Selected:
         return index_transpose(xp, g, self._whole, self._parts)
 
     def pick(self, xp: Any, g: Any) -> Any:
-        """Return g[key], at the cost of what is asked for and what there is."""
+        """Return g[key], reading only the part of a Block that overlaps it."""
         region = self.region
         box = selected(xp, g, region)
         offsets = iter(region)
@@ -196,7 +203,7 @@ class Selection:
         `wg.ones(2).at[1].multiply(5.0)` is `[1.0, 5.0]`.
         """
         x, values = self._x, self._values(values)
-        positions = places_twice(self._parts, x.shape)
+        positions = repeated_positions(self._parts, x.shape)
         if positions is None:
             return put(x, elementwise.multiply(self.get(), values), key=self._parts)
         ids = shapes.reshape(wrap(positions), (-1,))
@@ -239,7 +246,7 @@ class Selection:
     def _combine(self, function: Callable[[Any, Any], Any], values: Any) -> Any:
         """Return x with function(element, value) at the key; duplicates take turns."""
         values = self._values(values)
-        positions = places_twice(self._parts, self._x.shape)
+        positions = repeated_positions(self._parts, self._x.shape)
         if positions is None:
             return put(self._x, function(self.get(), values), key=self._parts)
         x = self._x

@@ -1,4 +1,4 @@
-"""What to write in place of a function that takes plain numbers from a tensor, for messages."""
+"""Advice for messages: what to write instead of a function that takes plain numbers."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _for_maker(name: str, given: ast.AST, text: str) -> str:
 
 
 def _as_tensor(given: ast.AST, text: str) -> str | None:
-    """Return what makes a tensor of a list of them; None if it is no list."""
+    """Return the call that stacks a list of tensors; None if it is no list."""
     if isinstance(given, (ast.List, ast.Tuple)):
         nested = any(isinstance(p, (ast.List, ast.Tuple, ast.Constant)) for p in given.elts)
         return f"{'wg.asarray' if nested else 'wg.stack'}({_short(text, '[...]')})"

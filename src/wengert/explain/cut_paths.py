@@ -1,4 +1,4 @@
-"""What is said where a value leaves the tapes: at which line, and which function asked for it.
+"""Errors and warnings where a value leaves the tapes: the line, and the function that asked.
 
 A tensor that is converted (`float(x)`, `np.asarray(x)`) leaves a constant behind. Inside of a
 transform that would make the answer wrong, so it is an error; on a tape that the user opened, where
@@ -106,7 +106,7 @@ def _calls_a_function(frame: FrameType) -> bool:
 
 
 def _who_and_instead(asker: _Asker, how: str) -> tuple[str, str]:
-    """Return who takes the numbers, and the advice what to write in its place."""
+    """Return the name of the function that takes the numbers, and what to write instead."""
     frame, entry, given = asker
     if not how.endswith("(x)"):
         return how, cut_advice.for_function(how)

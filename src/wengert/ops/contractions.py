@@ -115,7 +115,7 @@ def _multiplied_on_numpy(x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
 matrix_product.op.numpy_function = _multiplied_on_numpy
 
 
-def matmul(x1: Any, x2: Any, /) -> Any:
+def matmul(x1: Any, x2: Any, /) -> Tensor:
     """Return the matrix product over the last two axes; an array of one axis is a vector.
 
     `wg.matmul([[1, 2], [3, 4]], [5, 6])` is `[17, 39]`.
@@ -202,7 +202,7 @@ _einsum = contraction(
 )
 
 
-def einsum(subscripts: str, /, *operands: Any) -> Any:
+def einsum(subscripts: str, /, *operands: Any) -> Tensor:
     """Return the sum of products that `subscripts` describes, as np.einsum does.
 
     `wg.einsum("ij,j->i", [[1, 2], [3, 4]], [5, 6])` is `[17, 39]`.
@@ -283,7 +283,7 @@ def _diagonals(labels: str, x: Any) -> tuple[str, Any]:
         sample((2, 3, 4), (4, 2, 3), axes=((0, 2), (1, 0))),
     ]
 )
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
     """Return sums of products over `axes`: how many, or those of x1 and those of x2.
 
     `wg.tensordot([[1, 2], [3, 4]], [5, 6], axes=1)` is `[17, 39]`.
@@ -307,11 +307,8 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
 
 
 @composite(samples=[sample((2, 3), (2, 3)), sample((2, 3), (3,)), sample((3, 2), (3, 2), axis=-2)])
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Return sum(conj(x1) * x2) along `axis`.
-
-    `wg.vecdot([[1, 2], [3, 4]], [5, 6])` is `[17, 39]`.
-    """
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
+    """Return sum(conj(x1) * x2) along `axis`. `wg.vecdot([1, 2], [3, 4])` is `11`."""
     x1, x2 = _array(x1, "vecdot"), _array(x2, "vecdot")
     axis = one_axis(axis, min(x1.ndim, x2.ndim), "vecdot") - min(x1.ndim, x2.ndim)
     if x1.shape[axis] != x2.shape[axis]:
@@ -322,11 +319,8 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 
 @composite(samples=[sample((2,), (3,)), sample((2, 2), (3,))])
-def outer(x1: Any, x2: Any, /) -> Any:
-    """Return the products x1[i] * x2[j] of flattened arrays.
-
-    `wg.outer([1, 2], [3, 4])` is `[[3, 4], [6, 8]]`.
-    """
+def outer(x1: Any, x2: Any, /) -> Tensor:
+    """Return x1[i] * x2[j] of flattened arrays. `wg.outer([1, 2], [3])` is `[[3], [6]]`."""
     x1 = shapes.reshape(_array(x1, "outer"), (-1, 1))
     return elementwise.multiply(x1, shapes.reshape(_array(x2, "outer"), (1, -1)))
 
@@ -339,7 +333,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
         sample((2, 3), (2, 3, 2)),
     ]
 )
-def dot(x1: Any, x2: Any, /) -> Any:
+def dot(x1: Any, x2: Any, /) -> Tensor:
     """Return NumPy's dot: sums over the last axis of x1 and the second-last of x2.
 
     `wg.dot([[1, 2], [3, 4]], [5, 6])` is `[17, 39]`.

@@ -45,22 +45,22 @@ def _replaced(
     if not path and key is None:
         return np.zeros_like(x) + values
     out = x if own else x.copy("K")
-    place = follow(path, wrap(out))._raw
-    if np.may_share_memory(place, out):
-        place[... if key is None else key] = values
+    view = follow(path, wrap(out))._raw
+    if np.may_share_memory(view, out):
+        view[... if key is None else key] = values
         return out
-    if place.dtype != out.dtype:
+    if view.dtype != out.dtype:
         raise RuntimeError("a view of parts of complex numbers in another order; write x.clone()")
     flat = out.reshape(-1).copy()  # its elements lie in another order than those of the base
-    places = _positions(path, key, x.shape)
-    flat[places[places >= 0]] = np.broadcast_to(values, places.shape)[places >= 0]
+    positions = _positions(path, key, x.shape)
+    flat[positions[positions >= 0]] = np.broadcast_to(values, positions.shape)[positions >= 0]
     return flat.reshape(x.shape)
 
 
 def _positions(path: tuple[View, ...], key: Key, shape: tuple[int, ...]) -> Any:
     """Return where the elements of a view are in its base; -1 for those that it does not know."""
-    places = wrap(np.arange(1, math.prod(shape) + 1).reshape(shape))
-    found = follow(path, places)._raw - 1
+    positions = wrap(np.arange(1, math.prod(shape) + 1).reshape(shape))
+    found = follow(path, positions)._raw - 1
     return found if key is None else found[key]
 
 
@@ -141,9 +141,9 @@ def _examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> An
     if x.dtype != values.dtype or not (path or key):
         return one_by_one(op, level, arrays, mapped, params)
     x, values = (batching.full(a, m, level) for a, m in zip(arrays, mapped, strict=True))
-    places = _positions(path, key, x.shape[1:]).reshape(-1)
+    positions = _positions(path, key, x.shape[1:]).reshape(-1)
     flat, parts = (ns.reshape(a, (level.size, math.prod(a.shape[1:]))) for a in (x, values))
-    return ns.reshape(at_set(flat, parts, key=(slice(None), places), winners=None), x.shape)
+    return ns.reshape(at_set(flat, parts, key=(slice(None), positions), winners=None), x.shape)
 
 
 def _later(x: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from wengert import backends
 from wengert.engine.errors import ShapeError
 from wengert.engine.record import SCALARS, holds_tensor, lift
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import elementwise, shapes
+from wengert.ops import elementwise, joining, shapes
+from wengert.ops.families import documented
 
 
 def asarray(
@@ -33,7 +35,7 @@ def asarray(
     if isinstance(obj, (list, tuple)) and holds_tensor(obj):
         if copy is False:
             raise ValueError("asarray: joining tensors makes a copy; write copy=None")
-        tensor = shapes.stack([asarray(part) for part in obj])
+        tensor = joining.stack([asarray(part) for part in obj])
     elif type(obj) is Tensor or hasattr(type(obj), "__wengert_tensor__"):
         tensor = lift(obj, "asarray")
     else:
@@ -104,18 +106,13 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
     return wrap(np.array(backends.to_numpy(x)))
 
 
-def _like(name: str) -> Any:
+def _like(name: str) -> Callable[..., Tensor]:
     def make(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
         raw = shapes.tensor(x, name)._raw
         xp: Any = backends.namespace_of(raw)
         return wrap(getattr(xp, name)(raw, dtype=dtype))
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = (
-        f"Return {name.partition('_')[0]} in the shape and dtype of x, or in `dtype`. "
-        f"`wg.{name}([5, 7]).shape` is `(2,)`."
-    )
-    return make
+    return documented(make, name)
 
 
 zeros_like, ones_like, empty_like = map(_like, ("zeros_like", "ones_like", "empty_like"))
@@ -134,24 +131,18 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     return wrap(xp.full_like(raw, fill_value, dtype=dtype))
 
 
-def _filled(name: str) -> Any:
+def _filled(name: str) -> Callable[..., Tensor]:
     def make(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
         _check_device(device)
         return wrap(getattr(np, name)(shape, dtype=dtype or np.float64))
 
-    make.__name__ = make.__qualname__ = name
-    content = "no particular numbers" if name == "empty" else name
-    make.__doc__ = (
-        f"Return {content} in a shape, in float64 unless `dtype` says otherwise. "
-        f"`wg.{name}((2, 3)).shape` is `(2, 3)`."
-    )
-    return make
+    return documented(make, name)
 
 
 zeros, ones, empty = map(_filled, ("zeros", "ones", "empty"))
 
 
-def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Return an array filled with a number, or a one-element tensor, which gets the gradient.
 
     `wg.full(2, 7.0)` is `[7.0, 7.0]`.
@@ -182,7 +173,7 @@ def linspace(
     dtype: Any = None,
     device: Any = None,
     endpoint: bool = True,
-) -> Any:
+) -> Tensor:
     """Return `num` evenly spaced numbers from `start` to `stop`; these may be tensors.
 
     `wg.linspace(0, 1, 3)` is `[0.0, 0.5, 1.0]`.
@@ -203,15 +194,12 @@ def linspace(
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """Return a matrix with ones on its k-th diagonal.
-
-    `wg.eye(2, 3, k=1)` is `[[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]`.
-    """
+    """Return a matrix with ones on its k-th diagonal. `wg.eye(2)` is `[[1.0, 0.0], [0.0, 1.0]]`."""
     _check_device(device)
     return wrap(np.eye(n_rows, n_cols, k=k, dtype=dtype or np.float64))
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     """Return coordinate grids, one for each array of values along an axis.
 
     `wg.meshgrid([1, 2], [3, 4])` is `([[1, 2], [1, 2]], [[3, 3], [4, 4]])`.
@@ -220,9 +208,9 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
         raise ValueError(f"meshgrid: indexing {indexing!r}; expected 'xy' or 'ij'")
     tensors = [shapes.tensor(x, "meshgrid") for x in arrays]
     rank = len(tensors)
-    place = [1, 0, *range(2, rank)] if indexing == "xy" and rank > 1 else list(range(rank))
+    position = [1, 0, *range(2, rank)] if indexing == "xy" and rank > 1 else list(range(rank))
     lines = [
-        shapes.reshape(x, (1,) * place[i] + (-1,) + (1,) * (rank - 1 - place[i]))
+        shapes.reshape(x, (1,) * position[i] + (-1,) + (1,) * (rank - 1 - position[i]))
         for i, x in enumerate(tensors)
     ]
     return shapes.broadcast_arrays(*lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import numpy as np
 from wengert import backends
 from wengert.engine.cotangents import Block, slices
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import batching, elementwise, reductions, segments, shapes
-from wengert.ops.families import linear, one_axis, sample, special
+from wengert.ops import batching, elementwise, joining, reductions, segments, shapes
+from wengert.ops.families import Operation, documented, linear, one_axis, sample, special
 
 
 def _reverse_sum(xp: Any, g: Any, axis: int) -> Any:
@@ -91,7 +92,7 @@ def _part(x: Any, axis: int, start: int, stop: int | None) -> Any:
 
 
 def _shifted(xp: Any, x: Any, by: int, axis: int, fill: int) -> Any:
-    """Return x moved along an axis by some places, with `fill` where nothing comes from."""
+    """Return x moved along an axis by some positions, with `fill` where nothing comes from."""
     n = x.shape[axis]
     blank = _part(x, axis, 0, abs(by))
     filler = xp.zeros_like(blank) if fill == 0 else xp.ones_like(blank)
@@ -197,15 +198,6 @@ max_along, min_along = (
 )
 
 
-def _running(op: Any, x: Any, axis: Any, dtype: Any, initial: bool, blank: Any) -> Any:
-    x = reductions.accumulated(x, dtype, op.__name__)
-    axis = _one_axis(axis, x, op.__name__)
-    y = op(x, axis=axis)
-    if not initial:
-        return y
-    return shapes.concat([blank((*x.shape[:axis], 1, *x.shape[axis + 1 :]), y), y], axis=axis)
-
-
 def _one_axis(axis: int | None, x: Tensor, name: str) -> int:
     """Return the axis to go along, which is known if there is one only."""
     if axis is None and x.ndim != 1:
@@ -213,68 +205,50 @@ def _one_axis(axis: int | None, x: Tensor, name: str) -> int:
     return one_axis(axis or 0, x.ndim, name)
 
 
-def _blank(name: str) -> Any:
-    def make(shape: tuple[int, ...], like: Any) -> Any:
-        xp: Any = backends.namespace_of(like._raw)
-        return wrap(getattr(xp, name)(shape, dtype=like.dtype))
+def _running(op: Operation[Tensor], blank: str) -> Callable[..., Tensor]:
+    """Return what users call for running sums or products, after a blank one if they want."""
+    name = op.__name__
 
-    return make
+    def run(
+        x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    ) -> Tensor:
+        x = reductions.accumulated(x, dtype, name)
+        axis = _one_axis(axis, x, name)
+        y = op(x, axis=axis)
+        if not include_initial:
+            return y
+        xp: Any = backends.namespace_of(y._raw)
+        first = getattr(xp, blank)((*x.shape[:axis], 1, *x.shape[axis + 1 :]), dtype=y.dtype)
+        return joining.concat([wrap(first), y], axis=axis)
 
-
-def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
-) -> Any:
-    """Return running sums along an axis, after a 0 if `include_initial`.
-
-    `wg.cumulative_sum([1, 3, 2], include_initial=True)` is `[0, 1, 4, 6]`.
-    """
-    return _running(sum_along, x, axis, dtype, include_initial, _blank("zeros"))
-
-
-def cumulative_prod(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
-) -> Any:
-    """Return running products along an axis, after a 1 if `include_initial`.
-
-    The derivative exists also where elements are 0. `wg.cumulative_prod([1, 3, 2])` is `[1, 3, 6]`.
-    """
-    return _running(prod_along, x, axis, dtype, include_initial, _blank("ones"))
+    return documented(run, name)
 
 
-def cumulative_logsumexp(x: Any, /, *, axis: int | None = None) -> Any:
-    """Return log(cumulative_sum(exp(x))) along an axis, without overflow.
+def _ordered(op: Operation[Tensor], exact: bool = True) -> Callable[..., Tensor]:
+    """Return what users call for running extremes and the like, of numbers that have an order."""
+    name = op.__name__
 
-    `wg.cumulative_logsumexp([0.0, 0.0, 1.0])` is `[0.0, 0.693147, 1.55144]`.
-    """
-    x = segments.floating(shapes.tensor(x, "cumulative_logsumexp"))
-    x = segments.ordered("cumulative_logsumexp", x)
-    return logsumexp_along(x, axis=_one_axis(axis, x, "cumulative_logsumexp"))
+    def run(x: Any, /, *, axis: int | None = None) -> Tensor:
+        x = segments.ordered(name, shapes.tensor(x, name))
+        x = x if exact else segments.floating(x)
+        return op(x, axis=_one_axis(axis, x, name))
 
-
-def cumulative_max(x: Any, /, *, axis: int | None = None) -> Any:
-    """Return running maxima along an axis; ties so far share the gradient evenly.
-
-    `wg.cumulative_max([1, 3, 2])` is `[1, 3, 3]`.
-    """
-    x = segments.ordered("cumulative_max", shapes.tensor(x, "cumulative_max"))
-    return max_along(x, axis=_one_axis(axis, x, "cumulative_max"))
+    return documented(run, name)
 
 
-def cumulative_min(x: Any, /, *, axis: int | None = None) -> Any:
-    """Return running minima along an axis; ties so far share the gradient evenly.
-
-    `wg.cumulative_min([2, 3, 1])` is `[2, 2, 1]`.
-    """
-    x = segments.ordered("cumulative_min", shapes.tensor(x, "cumulative_min"))
-    return min_along(x, axis=_one_axis(axis, x, "cumulative_min"))
+cumulative_sum, cumulative_prod = _running(sum_along, "zeros"), _running(prod_along, "ones")
+cumulative_max, cumulative_min = _ordered(max_along), _ordered(min_along)
+cumulative_logsumexp = _ordered(logsumexp_along, exact=False)
 
 
-def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None
+) -> Tensor:
     """Return x[i + 1] - x[i] along an axis, n times over. `wg.diff([1, 3, 2])` is `[2, -1]`."""
     x = shapes.tensor(x, "diff")
     axis = one_axis(axis, x.ndim, "diff")
     ends = [e for e in (prepend, x, append) if e is not None]
-    x = shapes.concat(ends, axis=axis) if len(ends) > 1 else x
+    x = joining.concat(ends, axis=axis) if len(ends) > 1 else x
     before = (slice(None),) * axis
     for _ in range(n):
         x = x[(*before, slice(1, None))] - x[(*before, slice(None, -1))]

@@ -6,7 +6,9 @@ Outside of a distribution's support a density is 0, and its derivative too.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,46 +42,34 @@ def _inside(condition: Any, x: Any, elsewhere: float) -> Any:
 # -- normal -----------------------------------------------------------------------------------
 
 
-def norm_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def norm_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
     """Return the logarithm of the normal density."""
     x, loc, scale = _floats(x, loc, scale)
     z = (x - loc) / scale
     return -0.5 * (z * z) - wg.log(scale) - 0.5 * _LOG_2PI
 
 
-def norm_pdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return the normal density."""
-    return wg.exp(norm_logpdf(x, loc, scale))
+def _of_standard(name: str, function: Callable[[Any], Any], sign: int, what: str) -> Any:
+    """Return a function of the standard normal distribution, or of its mirror image, for any."""
+
+    def call(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
+        x, loc, scale = _floats(x, loc, scale)
+        return function((x - loc) / scale if sign > 0 else (loc - x) / scale)
+
+    call.__name__, call.__doc__ = name, f"Return {what}."
+    return call
 
 
-def norm_cdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return the normal distribution function."""
-    x, loc, scale = _floats(x, loc, scale)
-    return special.ndtr((x - loc) / scale)
-
-
-def norm_logcdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return the logarithm of the normal distribution function."""
-    x, loc, scale = _floats(x, loc, scale)
-    return special.log_ndtr((x - loc) / scale)
-
-
-def norm_sf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return one minus the normal distribution function."""
-    x, loc, scale = _floats(x, loc, scale)
-    return special.ndtr((loc - x) / scale)
-
-
-def norm_logsf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return the logarithm of one minus the normal distribution function."""
-    x, loc, scale = _floats(x, loc, scale)
-    return special.log_ndtr((loc - x) / scale)
-
+_CDF, _LOG = "the normal distribution function", "the logarithm of"
+norm_cdf = _of_standard("norm_cdf", special.ndtr, 1, _CDF)
+norm_sf = _of_standard("norm_sf", special.ndtr, -1, f"one minus {_CDF}")
+norm_logcdf = _of_standard("norm_logcdf", special.log_ndtr, 1, f"{_LOG} {_CDF}")
+norm_logsf = _of_standard("norm_logsf", special.log_ndtr, -1, f"{_LOG} one minus {_CDF}")
 
 # -- Student's t ------------------------------------------------------------------------------
 
 
-def t_logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def t_logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
     """Return the logarithm of the density of Student's t."""
     x, df, loc, scale = _floats(x, df, loc, scale)
     z = (x - loc) / scale
@@ -87,12 +77,7 @@ def t_logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     return constant - wg.log(scale) - (df + 1) / 2 * wg.log1p(z * z / df)
 
 
-def t_pdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return the density of Student's t."""
-    return wg.exp(t_logpdf(x, df, loc, scale))
-
-
-def t_cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def t_cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
     """Return the distribution function of Student's t."""
     x, df, loc, scale = _floats(x, df, loc, scale)
     z = (x - loc) / scale
@@ -105,7 +90,7 @@ def t_cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     return wg.where(is_left, tail, 1 - tail)
 
 
-def t_logcdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def t_logcdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
     """Return the logarithm of the distribution function of Student's t."""
     return wg.log(t_cdf(x, df, loc, scale))
 
@@ -113,7 +98,7 @@ def t_logcdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
 # -- beta and gamma ---------------------------------------------------------------------------
 
 
-def beta_logpdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def beta_logpdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
     """Return the logarithm of the beta density."""
     x, a, b, loc, scale = _floats(x, a, b, loc, scale)
     z = (x - loc) / scale
@@ -123,12 +108,7 @@ def beta_logpdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any
     return wg.where(within, y, -math.inf)
 
 
-def beta_pdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return the beta density."""
-    return wg.exp(beta_logpdf(x, a, b, loc, scale))
-
-
-def beta_cdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def beta_cdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
     """Return the beta distribution function."""
     x, a, b, loc, scale = _floats(x, a, b, loc, scale)
     z = (x - loc) / scale
@@ -137,7 +117,7 @@ def beta_cdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     return wg.where(within, y, wg.where(wg.less_equal(z, 0.0), 0.0, 1.0))
 
 
-def gamma_logpdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def gamma_logpdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
     """Return the logarithm of the gamma density."""
     x, a, loc, scale = _floats(x, a, loc, scale)
     z = (x - loc) / scale
@@ -147,12 +127,7 @@ def gamma_logpdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     return wg.where(within, y, -math.inf)
 
 
-def gamma_pdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return the gamma density."""
-    return wg.exp(gamma_logpdf(x, a, loc, scale))
-
-
-def gamma_cdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def gamma_cdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
     """Return the gamma distribution function."""
     x, a, loc, scale = _floats(x, a, loc, scale)
     z = (x - loc) / scale
@@ -160,17 +135,12 @@ def gamma_cdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     return wg.where(within, special.gammainc(a, _inside(within, z, 1.0)), 0.0)
 
 
-def chi2_logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def chi2_logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
     """Return the logarithm of the chi-square density."""
     return gamma_logpdf(x, wg.divide(df, 2.0), loc, wg.multiply(scale, 2.0))
 
 
-def chi2_pdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return the chi-square density."""
-    return wg.exp(chi2_logpdf(x, df, loc, scale))
-
-
-def chi2_cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+def chi2_cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
     """Return the chi-square distribution function."""
     return gamma_cdf(x, wg.divide(df, 2.0), loc, wg.multiply(scale, 2.0))
 
@@ -178,7 +148,7 @@ def chi2_cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
 # -- Poisson ----------------------------------------------------------------------------------
 
 
-def poisson_logpmf(k: Any, mu: Any, loc: Any = 0.0) -> Any:
+def poisson_logpmf(k: Any, mu: Any, loc: Any = 0.0) -> Tensor:
     """Return the logarithm of the probability of k Poisson events."""
     k, mu, loc = _floats(k, mu, loc)
     count = k - loc
@@ -188,12 +158,7 @@ def poisson_logpmf(k: Any, mu: Any, loc: Any = 0.0) -> Any:
     return wg.where(within, y, -math.inf)
 
 
-def poisson_pmf(k: Any, mu: Any, loc: Any = 0.0) -> Any:
-    """Return the probability of k Poisson events."""
-    return wg.exp(poisson_logpmf(k, mu, loc))
-
-
-def poisson_cdf(k: Any, mu: Any, loc: Any = 0.0) -> Any:
+def poisson_cdf(k: Any, mu: Any, loc: Any = 0.0) -> Tensor:
     """Return the probability of at most k Poisson events."""
     k, mu, loc = _floats(k, mu, loc)
     count = wg.floor(k - loc)
@@ -204,7 +169,7 @@ def poisson_cdf(k: Any, mu: Any, loc: Any = 0.0) -> Any:
 # -- vectors ----------------------------------------------------------------------------------
 
 
-def dirichlet_logpdf(x: Any, alpha: Any) -> Any:
+def dirichlet_logpdf(x: Any, alpha: Any) -> Tensor:
     """Return the logarithm of the Dirichlet density of x, whose first axis sums to 1.
 
     x may lack the last part of each sum, as in SciPy.
@@ -223,11 +188,6 @@ def dirichlet_logpdf(x: Any, alpha: Any) -> Any:
     weights = wg.reshape(alpha - 1, (-1,) + (1,) * (x.ndim - 1))
     constant = special.gammaln(wg.sum(alpha)) - wg.sum(special.gammaln(alpha))
     return _without_single_axes(wg.sum(special.xlogy(weights, x), axis=0) + constant)
-
-
-def dirichlet_pdf(x: Any, alpha: Any) -> Any:
-    """Return the Dirichlet density."""
-    return wg.exp(dirichlet_logpdf(x, alpha))
 
 
 def _moments(mean: Any, cov: Any) -> tuple[Any, Any]:
@@ -286,15 +246,29 @@ def _of_singular(offset: Any, cov: Any) -> Any:
     return _without_single_axes(wg.where(outside < 1e3 * small, y, -math.inf))
 
 
-def multivariate_normal_pdf(
-    x: Any, mean: Any = None, cov: Any = 1.0, allow_singular: bool = False
-) -> Any:
-    """Return the normal density of vectors along the last axis of x."""
-    return wg.exp(multivariate_normal_logpdf(x, mean, cov, allow_singular))
-
-
-def multivariate_normal_entropy(mean: Any = None, cov: Any = 1.0) -> Any:
+def multivariate_normal_entropy(mean: Any = None, cov: Any = 1.0) -> Tensor:
     """Return the entropy of normal vectors."""
     mean, cov = _moments(mean, cov)
     half_logdet = wg.sum(wg.log(linalg.diagonal(linalg.cholesky(cov))))
     return 0.5 * mean.size * (1 + _LOG_2PI) + half_logdet
+
+
+# -- densities that are no logarithms ---------------------------------------------------------
+
+
+def _density(log_density: Callable[..., Tensor]) -> Any:
+    """Return exp of a logarithm of a density."""
+
+    @functools.wraps(log_density)
+    def density(*args: Any, **params: Any) -> Tensor:
+        return wg.exp(log_density(*args, **params))
+
+    density.__name__ = log_density.__name__.replace("_logp", "_p")
+    density.__doc__ = (log_density.__doc__ or "").replace("the logarithm of ", "")
+    return density
+
+
+norm_pdf, t_pdf, chi2_pdf = _density(norm_logpdf), _density(t_logpdf), _density(chi2_logpdf)
+beta_pdf, gamma_pdf = _density(beta_logpdf), _density(gamma_logpdf)
+poisson_pmf, dirichlet_pdf = _density(poisson_logpmf), _density(dirichlet_logpdf)
+multivariate_normal_pdf = _density(multivariate_normal_logpdf)

@@ -8,6 +8,8 @@ that share evenly.
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
-from wengert.ops.families import elementwise, sample, zero
+from wengert.ops.families import Operation, elementwise, sample, zero
 
 INSIDE = (-0.9, 0.9)
 ABOVE_ONE = (1.1, 3.0)
@@ -248,11 +250,8 @@ nextafter = elementwise("nextafter", lambda xp, g: g, None, kinds="f")
 real_sign = zero("sign")
 
 
-def sign(x: Any, /) -> Any:
-    """Return -1, 0 or 1; for complex numbers x / abs(x), and 0 at 0.
-
-    `wg.sign([-3.0, 0.0, 2.0])` is `[-1.0, 0.0, 1.0]`.
-    """
+def sign(x: Any, /) -> Tensor:
+    """Return -1, 0 or 1; for complex numbers x / abs(x), 0 at 0. `wg.sign(-3.0)` is `-1.0`."""
     if backends.kind_of(getattr(x, "dtype", None)) != "c":
         return real_sign(x)
     size = abs_(x)
@@ -260,11 +259,8 @@ def sign(x: Any, /) -> Any:
     return where(zero, 0.0, divide(x, where(zero, 1.0, size)))
 
 
-def angle(x: Any, /) -> Any:
-    """Return the argument of complex numbers, atan2(imag(x), real(x)).
-
-    `wg.angle([1j, -1 + 0j])` is `[1.5708, 3.14159]`.
-    """
+def angle(x: Any, /) -> Tensor:
+    """Return atan2(imag(x), real(x)) of complex numbers. `wg.angle(1j)` is `1.5708`."""
     return atan2(imag(x), real(x))
 
 
@@ -288,7 +284,7 @@ def _cast(xp: Any, x: Any, dtype: Any) -> Any:
     return xp.astype(x, dtype)
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
     """Return x cast to `dtype`; gradients flow through floating and complex dtypes.
 
     `wg.astype([1.7, -2.0], wg.int64)` is `[1, -2]`.
@@ -347,32 +343,25 @@ minimum = elementwise(
 )
 
 
-def _first_is_larger(xp: Any, x1: Any, x2: Any) -> Any:
-    return (x1 >= x2) | xp.isnan(x2)
+def _ignoring_nan(name: str, word: str, wins: Callable[[Any, Any], Any]) -> Operation[Tensor]:
+    """Declare fmax or fmin; `wins` says whether the first is better than the second, or equal."""
+
+    def first(xp: Any, x1: Any, x2: Any) -> Any:
+        return wins(x1, x2) | xp.isnan(x2)
+
+    return elementwise(
+        name,
+        lambda xp, g, x1, x2: xp.keep(g, first(xp, x1, x2)),
+        lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(first(xp, x1, x2))),
+        compute=lambda xp, x1, x2: xp.where(first(xp, x1, x2), x1, x2),
+        numpy=getattr(np, name),
+        kinds="f",
+        doc=f"Return the {word} of two numbers, of which one may be NaN; the first of equal ones.",
+    )
 
 
-def _first_is_smaller(xp: Any, x1: Any, x2: Any) -> Any:
-    return (x1 <= x2) | xp.isnan(x2)
-
-
-fmax = elementwise(
-    "fmax",
-    lambda xp, g, x1, x2: xp.keep(g, _first_is_larger(xp, x1, x2)),
-    lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(_first_is_larger(xp, x1, x2))),
-    compute=lambda xp, x1, x2: xp.where(_first_is_larger(xp, x1, x2), x1, x2),
-    numpy=np.fmax,
-    kinds="f",
-    doc="Return the larger of two numbers, of which one may be NaN; the first of equal ones.",
-)
-fmin = elementwise(
-    "fmin",
-    lambda xp, g, x1, x2: xp.keep(g, _first_is_smaller(xp, x1, x2)),
-    lambda xp, g, x1, x2: xp.keep(g, xp.logical_not(_first_is_smaller(xp, x1, x2))),
-    compute=lambda xp, x1, x2: xp.where(_first_is_smaller(xp, x1, x2), x1, x2),
-    numpy=np.fmin,
-    kinds="f",
-    doc="Return the smaller of two numbers, of which one may be NaN; the first of equal ones.",
-)
+fmax = _ignoring_nan("fmax", "larger", operator.ge)
+fmin = _ignoring_nan("fmin", "smaller", operator.le)
 where = elementwise(
     "where",
     None,
@@ -414,7 +403,7 @@ clip_between = elementwise(
 )
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
     """Return x limited to the interval from `min` to `max`.
 
     At a bound the bound takes the derivative and x gets 0, as for relu at 0.
@@ -519,7 +508,7 @@ gcd, lcm = (
 )
 
 
-def power(x1: Any, x2: Any, /) -> Any:
+def power(x1: Any, x2: Any, /) -> Tensor:
     """Return x1 to the power x2; as a Python number, x2 takes no array of exponents.
 
     `wg.pow([2.0, 3.0], 2)` is `[4.0, 9.0]`.

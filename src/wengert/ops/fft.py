@@ -164,17 +164,17 @@ def _known_norm(norm: Any, name: str) -> str:
 
 
 def _length(n: Any, name: str, axis: int | None = None) -> int:
-    place = "" if axis is None else f" for axis {axis}"
+    where = "" if axis is None else f" for axis {axis}"
     try:
         n = operator.index(n)
     except TypeError:
         raise TypeError(
-            f"{name}: length {n!r}{place}; expected an integer, or None for the axis's own"
-            if place
+            f"{name}: length {n!r}{where}; expected an integer, or None for the axis's own"
+            if where
             else f"{name}: length {n!r}; expected an integer"
         ) from None
     if n < 1:
-        raise ValueError(f"{name}: length {n}{place}; expected at least 1")
+        raise ValueError(f"{name}: length {n}{where}; expected at least 1")
     return n
 
 
@@ -249,10 +249,7 @@ def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backwar
 
 @composite("fft.ifft", samples=_LENGTHS)
 def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """Return the inverse of fft along an axis.
-
-    `wg.fft.ifft([10.0, -2.0, -2.0, 2.0])` is `[2 + 0j, 3 - 1j, 2 + 0j, 3 + 1j]`.
-    """
+    """Return the inverse of fft along an axis. `wg.fft.ifft([2.0, 0.0])` is `[1 + 0j, 1 + 0j]`."""
     x, n, axis = _one(x, n, axis, "ifft", "fc")
     return _inverse(_fitted(x, n, axis), axes=(axis,), norm=_known_norm(norm, "ifft"))
 
@@ -323,10 +320,7 @@ def fftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") 
 
 @composite("fft.ifftn", samples=_MANY)
 def ifftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
-    """Return the inverse of fftn.
-
-    `wg.fft.ifftn([[10.0, -2.0], [-4.0, 0.0]])` is `[[1 + 0j, 2 + 0j], [3 + 0j, 4 + 0j]]`.
-    """
+    """Return the inverse of fftn. `wg.fft.ifftn([[2.0, 0.0]])` is `[[1 + 0j, 1 + 0j]]`."""
     x = _numbers(x, "ifftn", "fc")
     axes, sizes = _sizes(x, s, axes, "ifftn")
     return _over_axes(_inverse, x, axes, sizes, _known_norm(norm, "ifftn"))
@@ -439,10 +433,10 @@ def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
     return _rolled(x, axes, "ifftshift", lambda n: -(n // 2))
 
 
-def _rolled(x: Any, axes: Any, name: str, places: Callable[[int], int]) -> Tensor:
+def _rolled(x: Any, axes: Any, name: str, shift: Callable[[int], int]) -> Tensor:
     x = shapes.tensor(x, name)
     axes = normalised(axes, x.ndim, name)
-    return shapes.roll(x, tuple(places(x.shape[a]) for a in axes), axis=axes)
+    return shapes.roll(x, tuple(shift(x.shape[a]) for a in axes), axis=axes)
 
 
 __all__ = [

@@ -18,7 +18,7 @@ from wengert.engine.errors import ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import batching, shapes
+from wengert.ops import batching, joining, shapes
 from wengert.ops.families import linear, one_axis, position_map, sample
 
 
@@ -115,12 +115,12 @@ def has_arrays(parts: Any) -> bool:
 
 def selected_shape(parts: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of x[parts], of one example, for an x of `shape`."""
-    one = [_any_places(p) if type(p) is Batched else p for p in parts]
+    one = [_any_positions(p) if type(p) is Batched else p for p in parts]
     found: tuple[int, ...] = np.broadcast_to(np.empty((), bool), shape)[tuple(one)].shape
     return found
 
 
-def _any_places(part: Batched) -> Any:
+def _any_positions(part: Batched) -> Any:
     return np.zeros(part.shape, np.intp) if part.shape else 0
 
 
@@ -131,14 +131,14 @@ def _part(part: Any) -> Any:
     if isinstance(part, slice):
         return slice(*(None if v is None else int(v) for v in (part.start, part.stop, part.step)))
     if isinstance(part, list) and any(type(getattr(p, "_raw", None)) is Batched for p in part):
-        part = shapes.stack(part)
+        part = joining.stack(part)
     if type(part) is Tensor:
         part = part._raw if type(part._raw) is Batched else part.numpy()
     if type(part) is Batched and backends.kind_of(part.dtype) != "b":
         if backends.kind_of(part.dtype) in "iu":
-            places = batching.all_values(part)
-            known = places.dtype == np.intp and type(part.values._raw) is np.ndarray
-            return part if known else batching.rebatched(places.astype(np.intp), part)
+            positions = batching.all_values(part)
+            known = positions.dtype == np.intp and type(part.values._raw) is np.ndarray
+            return part if known else batching.rebatched(positions.astype(np.intp), part)
         raise IndexError(f"an array of {part.dtype} is not an index; expected integers")
     array = np.asarray(part) if not isinstance(part, (list, tuple)) or part else np.zeros(0, int)
     if array.dtype.kind == "b":
@@ -157,12 +157,12 @@ def _checked(part: Any, axis: int, shape: tuple[int, ...]) -> Any:
     n = shape[axis]
     if isinstance(part, slice):
         return _inside(part, n)
-    places = batching.all_values(part) if type(part) is Batched else part
+    positions = batching.all_values(part) if type(part) is Batched else part
     if isinstance(part, int):
         low = high = part
     else:
-        low = np.minimum.reduce(places, axis=None, initial=0)
-        high = np.maximum.reduce(places, axis=None, initial=-1)
+        low = np.minimum.reduce(positions, axis=None, initial=0)
+        high = np.maximum.reduce(positions, axis=None, initial=-1)
     if low < -n or high >= n:
         wrong = low if low < -n else high
         raise IndexError(f"index {wrong} is out of range for axis {axis} of shape {shape}")
@@ -170,11 +170,11 @@ def _checked(part: Any, axis: int, shape: tuple[int, ...]) -> Any:
         return part % n
     if low >= 0:
         return part
-    return batching.rebatched(np.where(places < 0, places + n, places), part)
+    return batching.rebatched(np.where(positions < 0, positions + n, positions), part)
 
 
 def _inside(part: slice, n: int) -> slice:
-    """Return the same slice of n places with its ends among them, as not every library does."""
+    """Return the same slice of n positions with its ends among them, as not every library does."""
     start, stop = part.start, part.stop
     if (
         part.step is None
@@ -330,15 +330,15 @@ def over_examples(key: tuple[Any, ...], level: Level) -> Layout:
     NumPy has the axes of index arrays first, unless the arrays are neighbours in the key. Arrays
     that differ between examples go with an array that counts those, so theirs are always first.
     """
-    count, place, neighbours = _index_axes(key)
+    count, position, neighbours = _index_axes(key)
     if not _differs(key, level):
         return Layout((_ALL, *key), () if neighbours else (count,), () if neighbours else (0,))
     numbers = np.arange(level.size)
     if count:
         numbers = numbers.reshape(-1, *(1,) * count)
-    moved = tuple(range(1, 1 + count)) if place else ()
+    moved = tuple(range(1, 1 + count)) if position else ()
     return Layout(
-        (numbers, *_lifted(key, level, count)), moved, tuple([axis + place for axis in moved])
+        (numbers, *_lifted(key, level, count)), moved, tuple([axis + position for axis in moved])
     )
 
 
@@ -374,9 +374,9 @@ def index_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) 
     if mapped[0]:
         layout = over_examples(key, level)
         return layout.ours(apply(op, (x,), {"key": layout.key}))
-    count, place, _ = _index_axes(key)
+    count, position, _ = _index_axes(key)
     y = apply(op, (x,), {"key": _lifted(key, level, count)})
-    return shapes.moveaxis(y, place, 0) if place else y
+    return shapes.moveaxis(y, position, 0) if position else y
 
 
 def _scatter_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
@@ -472,7 +472,7 @@ def getitem(x: Any, key: Any) -> Any:
     return slice_parts(x, parts=parts) if basic else index(x, key=parts)
 
 
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
     """Return the elements at `indices` along `axis`, or of the flattened array.
 
     `wg.take([[1, 2], [3, 4]], [1, 0, 1], axis=1)` is `[[2, 1, 2], [4, 3, 4]]`.
@@ -487,7 +487,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     return getitem(x, (*[slice(None)] * axis, where))
 
 
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
     """Return the elements at `indices`, which match x along the other axes.
 
     `wg.take_along_axis([[1, 2], [3, 4]], [[1], [0]], axis=1)` is `[[2], [3]]`.
@@ -513,7 +513,7 @@ def _integers(indices: Any, name: str) -> Any:
     return where._raw if type(where._raw) is Batched else np.asarray(where.numpy())
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """Return the slices of x along one axis, as a tuple.
 
     `wg.unstack([[1, 2], [3, 4]])` is `([1, 2], [3, 4])`.

@@ -20,6 +20,8 @@ from wengert.ops import (
     dtypes,
     elementwise,
     indexing,
+    joining,
+    positions,
     reductions,
     segments,
     shapes,
@@ -28,8 +30,8 @@ from wengert.ops import (
 )
 
 _MODULES = (
-    contractions, creation, cumulative, dtypes, elementwise, indexing, reductions, segments, shapes,
-    sorting,
+    contractions, creation, cumulative, dtypes, elementwise, indexing, joining, reductions,
+    segments, shapes, sorting,
 )  # fmt: skip
 PUBLIC: dict[str, Any] = {name: getattr(m, name) for m in _MODULES for name in m.__all__}
 PUBLIC |= {
@@ -41,14 +43,14 @@ PUBLIC |= {
 }
 INTERNAL = {
     "copy": elementwise.positive,
-    "embed": shapes.embed,
-    "gather_flat": shapes.gather_flat,
+    "embed": positions.embed,
+    "gather_flat": positions.gather_flat,
     "index": indexing.index,
     "keep": elementwise.keep,
     "put": updates.put,
     "put_add": updates.put_add,
     "scatter": indexing.scatter,
-    "scatter_flat": shapes.scatter_flat,
+    "scatter_flat": positions.scatter_flat,
 }
 
 #: The modules of recorded functions behind `xp.linalg` and the like.

@@ -12,7 +12,7 @@ from wengert.engine.fastpath import Front, caller
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
-from wengert.ops import contractions, creation, elementwise, indexing, reductions, shapes
+from wengert.ops import contractions, creation, elementwise, indexing, positions, reductions, shapes
 from wengert.ops.variable import Variable
 
 _ARITHMETIC = {
@@ -124,7 +124,7 @@ def _to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
         return self
     if type(self._raw) is np.ndarray:
         raise ValueError(f"to_device: NumPy arrays live on 'cpu', not {device!r}")
-    return shapes.to_device(self, device=device, back=self.device)
+    return positions.to_device(self, device=device, back=self.device)
 
 
 def _method(name: str) -> Callable[..., Any]:

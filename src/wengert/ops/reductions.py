@@ -11,7 +11,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
-from wengert.ops.families import axes, reduction, sample, zero
+from wengert.ops.families import Operation, axes, documented, reduction, sample, zero
 from wengert.ops.shapes import tensor
 
 
@@ -62,7 +62,7 @@ sum_over.op.numpy_function = _total
 
 
 def over_count(xp: Any, g: Any, count: float) -> Any:
-    """Return g / count. Half precision, which cannot hold a large count, goes by way of single."""
+    """Return g / count. Half precision, which cannot hold a large count, is computed in single."""
     if count > LARGEST_HALF and backends.is_half(g.dtype):
         return xp.astype(xp.astype(g, xp.float32) / count, g.dtype)
     return g / count
@@ -140,10 +140,10 @@ def _product(xp: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 
 def _var_rule(xp: Any, g: Any, x: Any, axis: tuple[int, ...], correction: Any) -> Any:
     freedom = _count(tuple(x.shape), axis) - correction
-    apart = x - xp.mean(x, axis=axis, keepdims=True)
+    offset = x - xp.mean(x, axis=axis, keepdims=True)
     if freedom > LARGEST_HALF:
-        return g * over_count(xp, apart + apart, freedom)
-    return g * (apart * (2 / freedom if freedom else math.nan))
+        return g * over_count(xp, offset + offset, freedom)
+    return g * (offset * (2 / freedom if freedom else math.nan))
 
 
 def _std_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...], correction: Any) -> Any:
@@ -177,11 +177,6 @@ var_over, std_over = _moment("var", _var_rule), _moment("std", _std_rule)
 std_over.op.scales = False
 
 
-def _reduce(op: Any, x: Any, axis: Any, **params: Any) -> Any:
-    x = tensor(x, op.__name__)
-    return op(x, axis=axes(axis, len(x._raw.shape), op.__name__), **params)
-
-
 def accumulated(x: Any, dtype: Any, name: str) -> Tensor:
     """Return x in the dtype that its sums are kept in: at least the default integer."""
     x = tensor(x, name)
@@ -197,109 +192,68 @@ def accumulated(x: Any, dtype: Any, name: str) -> Tensor:
     return x if x.dtype in (xp.int64, xp.uint64) else ew.astype(x, default)
 
 
-def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     """Return the sum over `axis`. `wg.sum([[1, 5], [7, 2]], axis=0)` is `[8, 7]`."""
     x = accumulated(x, dtype, "sum")
     return sum_over(x, axis=axes(axis, len(x._raw.shape), "sum"), keepdims=keepdims)
 
 
-def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     """Return the product over `axis`; its gradient exists also where elements are 0.
 
     `wg.prod([[1, 5], [7, 2]], axis=0)` is `[7, 10]`.
     """
-    return _reduce(prod_over, accumulated(x, dtype, "prod"), axis, keepdims=keepdims)
+    x = accumulated(x, dtype, "prod")
+    return prod_over(x, axis=axes(axis, len(x._raw.shape), "prod"), keepdims=keepdims)
 
 
-def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the mean over `axis`. `wg.mean([[1.0, 5.0], [7.0, 2.0]], axis=0)` is `[4.0, 3.5]`."""
-    return _reduce(mean_over, x, axis, keepdims=keepdims)
+def _over_axes(op: Operation[Tensor]) -> Callable[..., Tensor]:
+    """Return what users call for a reduction: over an axis, a tuple of them, or all."""
+    name = op.__name__
+
+    def reduce(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+        x = tensor(x, name)
+        return op(x, axis=axes(axis, len(x._raw.shape), name), keepdims=keepdims)
+
+    return documented(reduce, name)
 
 
-def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the maximum over `axis`; ties share the gradient evenly.
+def _moment_over_axes(op: Operation[Tensor]) -> Callable[..., Tensor]:
+    name = op.__name__
 
-    `wg.max([[1, 5], [7, 2]], axis=0)` is `[7, 5]`.
-    """
-    return _reduce(max_over, x, axis, keepdims=keepdims)
+    def reduce(
+        x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
+    ) -> Tensor:
+        x = tensor(x, name)
+        over = axes(axis, len(x._raw.shape), name)
+        return op(x, axis=over, correction=correction, keepdims=keepdims)
 
-
-def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the minimum over `axis`; ties share the gradient evenly.
-
-    `wg.min([[1, 5], [7, 2]], axis=0)` is `[1, 2]`.
-    """
-    return _reduce(min_over, x, axis, keepdims=keepdims)
+    return documented(reduce, name)
 
 
-def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """Return sum((x - mean(x))**2) / (n - correction) over `axis`.
-
-    `wg.var([1.0, 2.0, 6.0])` is `4.66667`.
-    """
-    return _reduce(var_over, x, axis, correction=correction, keepdims=keepdims)
-
-
-def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """Return the standard deviation, sqrt(var); its gradient is 0 where all are equal.
-
-    `wg.std([1.0, 1.0, 3.0, 3.0])` is `1.0`.
-    """
-    return _reduce(std_over, x, axis, correction=correction, keepdims=keepdims)
-
+mean, max, min = map(_over_axes, (mean_over, max_over, min_over))
+var, std = map(_moment_over_axes, (var_over, std_over))
 
 # -- no derivative ------------------------------------------------------------------------
 
 _TESTS = [sample((2, 3), axis=(1,), keepdims=False), sample((2, 3), axis=(0, 1), keepdims=True)]
-_all, _any, _count_nonzero = (
-    zero(name, params=("axis", "keepdims"), samples=_TESTS, kinds="fb")
+all, any, count_nonzero = (
+    _over_axes(zero(name, params=("axis", "keepdims"), samples=_TESTS, kinds="fb"))
     for name in ("all", "any", "count_nonzero")
 )
 _ARG = [sample((2, 3), axis=1, keepdims=False), sample((2, 3), axis=None, keepdims=True)]
-_argmax, _argmin = (
-    zero(name, params=("axis", "keepdims"), samples=_ARG) for name in ("argmax", "argmin")
-)
 
 
-def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return whether all elements over `axis` are true.
+def _position(name: str) -> Callable[..., Tensor]:
+    op = zero(name, params=("axis", "keepdims"), samples=_ARG)
 
-    `wg.all([[0, 1], [2, 3]], axis=1)` is `[False, True]`.
-    """
-    return _reduce(_all, x, axis, keepdims=keepdims)
+    def find(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+        return op(x, axis=axis, keepdims=keepdims)
 
-
-def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return whether any element over `axis` is true.
-
-    `wg.any([[0, 0], [2, 0]], axis=1)` is `[False, True]`.
-    """
-    return _reduce(_any, x, axis, keepdims=keepdims)
+    return documented(find, name)
 
 
-def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return how many elements over `axis` are not zero.
-
-    `wg.count_nonzero([[1, 0], [2, 3]], axis=0)` is `[2, 1]`.
-    """
-    return _reduce(_count_nonzero, x, axis, keepdims=keepdims)
-
-
-def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the index of the first maximum along `axis`, or in the flattened array.
-
-    `wg.argmax([[1, 5, 5], [2, 0, 1]], axis=1)` is `[1, 0]`.
-    """
-    return _argmax(x, axis=axis, keepdims=keepdims)
-
-
-def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the index of the first minimum along `axis`, or in the flattened array.
-
-    `wg.argmin([[1, 5, 5], [2, 0, 1]], axis=1)` is `[0, 1]`.
-    """
-    return _argmin(x, axis=axis, keepdims=keepdims)
-
+argmax, argmin = map(_position, ("argmax", "argmin"))
 
 __all__ = [
     "all", "any", "argmax", "argmin", "count_nonzero", "max", "mean", "min", "prod", "std", "sum",

@@ -26,7 +26,7 @@ class Rows(Op):
     """x[indices]: rows of a table."""
 
     linear = True
-    #: whether there is an entry of this operation anywhere
+    #: whether there is a node of this operation anywhere
     recorded = False
 
     def pull_array(

@@ -22,7 +22,7 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, reductions, shapes
 from wengert.ops import elementwise as ew
-from wengert.ops.families import linear, sample, special
+from wengert.ops.families import Operation, Rule, documented, linear, sample, special
 
 # -- on NumPy arrays ----------------------------------------------------------------------
 
@@ -41,10 +41,10 @@ def _accumulated(
     """Return the rows of each segment combined by a ufunc, starting with `fill`."""
     out = np.full((count, *data.shape[1:]), fill, data.dtype)
     width = math.prod(data.shape[1:])
-    # NumPy is fast if places and values have one axis
-    places = ids if width == 1 else (ids[:, None] * width + np.arange(width)).reshape(-1)
+    # NumPy is fast if positions and values have one axis
+    positions = ids if width == 1 else (ids[:, None] * width + np.arange(width)).reshape(-1)
     with np.errstate(invalid="ignore"):  # maximum.at warns of NaN, as maximum does not
-        ufunc.at(out.reshape(-1), places, data.reshape(-1))
+        ufunc.at(out.reshape(-1), positions, data.reshape(-1))
     return out
 
 
@@ -89,8 +89,8 @@ def _summed(xp: Any, data: Any, ids: Any, count: int) -> Any:
     return xp.scatter(data, shape=(count, *data.shape[1:]), key=(ids,))
 
 
-def apart(ids: Any, count: int) -> np.ndarray:
-    """Return places or ids below `count` such that no two examples have the same."""
+def distinct(ids: Any, count: int) -> np.ndarray:
+    """Return positions or ids below `count` such that no two examples have the same."""
     values = batching.all_values(ids)
     lead = values.shape[: values.ndim - ids.ndim]
     first = np.arange(math.prod(lead)).reshape(*lead, *(1,) * ids.ndim) * count
@@ -109,9 +109,9 @@ def _on_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) ->
     ids = params["segment_ids"]
     count = params.get("num_segments", _highest(ids) + 1)
     rows, rest = data.shape[1], data.shape[2:]
-    places = wrap(batching.full_parameter(ids, level))
+    positions = wrap(batching.full_parameter(ids, level))
     first = wrap(np.arange(level.size)[:, None] * count)
-    changed = {"segment_ids": xp.reshape(places + first, (level.size * rows,))._raw}
+    changed = {"segment_ids": xp.reshape(positions + first, (level.size * rows,))._raw}
     if "num_segments" in params:
         changed["num_segments"] = level.size * count
     y = apply(op, (xp.reshape(data, (level.size * rows, *rest)),), changed)
@@ -119,7 +119,6 @@ def _on_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) ->
 
 
 _IDS, _FULL = np.array([2, 0, 2, 3, 0]), np.array([2, 0, 2, 1, 0])  # the first leaves out 1
-_PARAMS = ("segment_ids", "num_segments")
 _SAMPLES = [
     sample((5,), segment_ids=_IDS, num_segments=4),
     sample((5, 2), segment_ids=_IDS, num_segments=5),
@@ -133,16 +132,29 @@ _FULL_SAMPLES = [
 ]
 
 
-_segment_sum = linear(
+def _segments(
+    name: str, rule: Rule, on_numpy: Callable[..., np.ndarray], declare: Any = special, **how: Any
+) -> Operation[Tensor]:
+    """Declare a function of the rows of each segment: ``on_numpy(rows, ids, count)``."""
+    return declare(
+        name,
+        rule,
+        args=("data",),
+        params=("segment_ids", "num_segments"),
+        batch=_on_examples,
+        compute=lambda xp, data, segment_ids, num_segments: on_host(
+            xp, lambda rows: on_numpy(rows, segment_ids, num_segments), data
+        ),
+        **how,
+    )
+
+
+_segment_sum = _segments(
     "segment_sum",
     lambda xp, g, segment_ids: _gathered(xp, g, segment_ids),
+    _sums,
+    linear,
     moves=True,
-    args=("data",),
-    params=_PARAMS,
-    batch=_on_examples,
-    compute=lambda xp, data, segment_ids, num_segments: on_host(
-        xp, lambda rows: _sums(rows, segment_ids, num_segments), data
-    ),
     samples=_SAMPLES,
 )
 
@@ -182,12 +194,12 @@ def _before(xp: Any, rows: Any, ranked: np.ndarray, ids: Any) -> Any:
 
     def mine(by: int) -> np.ndarray:
         """Return the row that is `by` before each; `count` if that is another segment's."""
-        place = np.arange(count) - by
-        same = (place >= 0) & (ranked[..., np.maximum(place, 0)] == ranked)
-        return np.where(same, place, count)
+        position = np.arange(count) - by
+        same = (position >= 0) & (ranked[..., np.maximum(position, 0)] == ranked)
+        return np.where(same, position, count)
 
-    def back(x: Any, places: np.ndarray) -> Any:
-        key = (batching.rebatched(places, ids),)
+    def back(x: Any, positions: np.ndarray) -> Any:
+        key = (batching.rebatched(positions, ids),)
         return xp.index(xp.concat([x, one], axis=0), key=key)
 
     product, reach = back(rows, mine(1)), 1
@@ -197,15 +209,10 @@ def _before(xp: Any, rows: Any, ranked: np.ndarray, ids: Any) -> Any:
     return product
 
 
-_segment_prod = special(
+_segment_prod = _segments(
     "segment_prod",
     _prod_rule,
-    args=("data",),
-    params=_PARAMS,
-    batch=_on_examples,
-    compute=lambda xp, data, segment_ids, num_segments: on_host(
-        xp, lambda rows: _accumulated(np.multiply, rows, segment_ids, num_segments, 1), data
-    ),
+    lambda rows, ids, count: _accumulated(np.multiply, rows, ids, count, 1),
     samples=_SAMPLES,
 )
 
@@ -217,28 +224,18 @@ def _extreme_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any, num_segm
     return _gathered(xp, g, segment_ids) * (won / count)
 
 
-def _extreme(name: str, ufunc: np.ufunc, sign: int) -> Any:
-    def compute(xp: Any, data: Any, segment_ids: Any, num_segments: int) -> Any:
-        def on_numpy(rows: np.ndarray) -> np.ndarray:
-            fill = _lowest(rows.dtype, sign)
-            return _accumulated(ufunc, rows, segment_ids, num_segments, fill)
-
-        return on_host(xp, on_numpy, data)
-
-    return special(
-        name,
+_segment_max, _segment_min = (
+    _segments(
+        f"segment_{ufunc.__name__[:3]}",
         _extreme_rule,
-        args=("data",),
-        params=_PARAMS,
-        batch=_on_examples,
-        compute=compute,
+        lambda rows, ids, count, ufunc=ufunc, sign=sign: _accumulated(
+            ufunc, rows, ids, count, _lowest(rows.dtype, sign)
+        ),
         samples=_FULL_SAMPLES,
         kinds="f",
     )
-
-
-_segment_max = _extreme("segment_max", np.maximum, 1)
-_segment_min = _extreme("segment_min", np.minimum, -1)
+    for ufunc, sign in ((np.maximum, 1), (np.minimum, -1))
+)
 
 
 def _logsumexp_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any, num_segments: int) -> Any:
@@ -256,17 +253,8 @@ def _logsumexp_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any, num_se
     return _gathered(xp, g, segment_ids) * (share / total)
 
 
-_segment_logsumexp = special(
-    "segment_logsumexp",
-    _logsumexp_rule,
-    args=("data",),
-    params=_PARAMS,
-    batch=_on_examples,
-    compute=lambda xp, data, segment_ids, num_segments: on_host(
-        xp, lambda rows: _logsumexp(rows, segment_ids, num_segments), data
-    ),
-    samples=_FULL_SAMPLES,
-    kinds="f",
+_segment_logsumexp = _segments(
+    "segment_logsumexp", _logsumexp_rule, _logsumexp, samples=_FULL_SAMPLES, kinds="f"
 )
 
 
@@ -333,7 +321,7 @@ def _checked(
 
 
 def integers(name: str, what: str, values: Any) -> Any:
-    """Return an argument that holds places as a new NumPy array, which nobody else can write.
+    """Return an argument that holds positions as a new NumPy array, which nobody else can write.
 
     If it differs between examples, it is a batched one.
     """
@@ -369,7 +357,7 @@ def ordered(name: str, x: Tensor) -> Tensor:
     return x
 
 
-def segment_sum(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
+def segment_sum(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Tensor:
     """Return the sum of the rows of each segment; 0 for one without rows.
 
     `segment_ids` are the segments of the rows of `data`, in any order. There are
@@ -385,17 +373,25 @@ def segment_sum(data: Any, segment_ids: Any, /, *, num_segments: int | None = No
     return _segment_sum(reductions.accumulated(data, None, "segment_sum"), **params)
 
 
-def segment_prod(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return the product of the rows of each segment; 1 for one without rows.
+def _of_segments(
+    op: Operation[Tensor], taken: Callable[[str, Tensor], Tensor]
+) -> Callable[..., Tensor]:
+    """Return what users call for an operation on segments; `taken` is what it takes of the data."""
+    name = op.__name__
 
-    Its derivative exists also where elements are 0.
-    `wg.segment_prod([3, 1, 2], [0, 1, 0])` is `[6, 1]`.
-    """
-    data, params = _checked("segment_prod", data, segment_ids, num_segments)
-    return _segment_prod(reductions.accumulated(data, None, "segment_prod"), **params)
+    def reduce(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Tensor:
+        data, params = _checked(name, data, segment_ids, num_segments)
+        return op(taken(name, data), **params)
+
+    return documented(reduce, name)
 
 
-def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
+segment_prod = _of_segments(_segment_prod, lambda name, x: reductions.accumulated(x, None, name))
+segment_max, segment_min = _of_segments(_segment_max, ordered), _of_segments(_segment_min, ordered)
+segment_logsumexp = _of_segments(_segment_logsumexp, lambda name, x: floating(ordered(name, x)))
+
+
+def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Tensor:
     """Return the mean of the rows of each segment; 0 for one without rows.
 
     `wg.segment_mean([3.0, 1.0, 2.0], [0, 1, 0])` is `[2.5, 1.0]`.
@@ -410,42 +406,13 @@ def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = N
 
 def _counts(ids: Any, count: int) -> np.ndarray:
     """Return how often there is each of `count` ids, in each example that has its own."""
-    values = apart(ids, count)
+    values = distinct(ids, count)
     lead = values.shape[:-1]
     found = np.bincount(values.reshape(-1), minlength=math.prod(lead) * count)
     return found.reshape(*lead, count)
 
 
-def segment_max(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return the maximum of each segment; ties share the gradient evenly.
-
-    A segment without rows has -inf, or the least integer of an integer dtype.
-    `wg.segment_max([3, 1, 2], [0, 1, 0])` is `[3, 1]`.
-    """
-    data, params = _checked("segment_max", data, segment_ids, num_segments)
-    return _segment_max(ordered("segment_max", data), **params)
-
-
-def segment_min(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return the minimum of each segment; ties share the gradient evenly.
-
-    A segment without rows has inf, or the largest integer of an integer dtype.
-    `wg.segment_min([3, 1, 2], [0, 1, 0])` is `[2, 1]`.
-    """
-    data, params = _checked("segment_min", data, segment_ids, num_segments)
-    return _segment_min(ordered("segment_min", data), **params)
-
-
-def segment_logsumexp(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Any:
-    """Return log(sum(exp(rows))) of each segment, without overflow; -inf for one without rows.
-
-    `wg.segment_logsumexp([0.0, 1.0, 0.0], [0, 1, 0])` is `[0.693147, 1.0]`.
-    """
-    data, params = _checked("segment_logsumexp", data, segment_ids, num_segments)
-    return _segment_logsumexp(floating(ordered("segment_logsumexp", data)), **params)
-
-
-def segment_softmax(data: Any, segment_ids: Any, /) -> Any:
+def segment_softmax(data: Any, segment_ids: Any, /) -> Tensor:
     """Return exp(data) divided by its sum over the rows of the same segment.
 
     `wg.segment_softmax([0.0, 1.0, 0.0], [0, 1, 0])` is `[0.5, 1.0, 0.5]`.
@@ -455,21 +422,21 @@ def segment_softmax(data: Any, segment_ids: Any, /) -> Any:
     return _segment_softmax(data, segment_ids=params["segment_ids"])
 
 
-def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Tensor:
     """Return the count of each of 0, 1, 2, ... in x, or the sum of its weights.
 
     Derivatives flow to the weights. `wg.bincount([0, 2, 2])` is `[1, 0, 2]`.
     """
     x = shapes.tensor(x, "bincount")
-    places = integers("bincount", "x", x)
-    if places.ndim != 1:
-        raise ShapeError(f"bincount: x of shape {places.shape}; expected one axis")
-    low, high = int(batching.all_values(places).min(initial=0)), _highest(places)
+    positions = integers("bincount", "x", x)
+    if positions.ndim != 1:
+        raise ShapeError(f"bincount: x of shape {positions.shape}; expected one axis")
+    low, high = int(batching.all_values(positions).min(initial=0)), _highest(positions)
     if low < 0:
         raise IndexError(f"bincount: x has {low}; expected 0 or more")
     if minlength < 0:
         raise ValueError(f"bincount: minlength={minlength}; expected 0 or more")
-    if type(places) is Batched and high >= minlength:
+    if type(positions) is Batched and high >= minlength:
         raise ValueError(
             f"bincount: inside of vmap x has {high} and minlength={minlength}; the shape of the "
             "result cannot follow from x, so write a minlength above all its elements"
@@ -477,17 +444,17 @@ def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Any:
     count = max(high + 1, operator.index(minlength))
     if weights is None:
         xp: Any = plain_namespace(x._raw)
-        found: Any = _counts(places, count)
+        found: Any = _counts(positions, count)
         if xp is not backends.NUMPY:
             found = xp.asarray(found, device=x.device)
-        return wrap(batching.rebatched(found, places))
+        return wrap(batching.rebatched(found, positions))
     weights = floating(shapes.tensor(weights, "bincount"))
-    if weights.shape != places.shape:
+    if weights.shape != positions.shape:
         raise ShapeError(
-            f"bincount: weights of shape {weights.shape} for x of shape {places.shape}; expected "
-            "the same"
+            f"bincount: weights of shape {weights.shape} for x of shape {positions.shape}; "
+            "expected the same"
         )
-    return _segment_sum(weights, segment_ids=places, num_segments=count)
+    return _segment_sum(weights, segment_ids=positions, num_segments=count)
 
 
 __all__ = [

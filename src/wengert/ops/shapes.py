@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,12 @@ from wengert.engine.cotangents import (
     whole,
 )
 from wengert.engine.errors import ShapeError
-from wengert.engine.node import Node
 from wengert.engine.op import Op
 from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
 from wengert.ops.families import axes as normalised
-from wengert.ops.families import linear, one_axis, position_map, sample, special
+from wengert.ops.families import documented, linear, one_axis, position_map, sample
 
 
 def tensor(x: Any, name: str) -> Tensor:
@@ -145,7 +144,7 @@ def _in_shape(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> An
     return apply(op, arrays, {"shape": (level.size, *params["shape"])})
 
 
-_reshape = position_map(
+reshape_to = position_map(
     "reshape",
     lambda xp, g, x_shape: xp.reshape(g, x_shape),
     params=("shape",),
@@ -161,23 +160,26 @@ _reshape = position_map(
         sample((0, 3), shape=(3, 0)),
     ],
 )
-_reshape.op.numpy_function = lambda x, *, shape: x.reshape(shape)
+reshape_to.op.numpy_function = lambda x, *, shape: x.reshape(shape)
 
 
-def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
-    """Return x in another shape; a length of -1 is inferred.
-
-    `wg.reshape([1, 2, 3, 4], (2, -1))` is `[[1, 2], [3, 4]]`.
-    """
+def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
+    """Return x in another shape; -1 is inferred. `wg.reshape([1, 2], (2, -1))` is `[[1], [2]]`."""
     x = tensor(x, "reshape")
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
-    if -1 in shape:
-        rest = math.prod(n for n in shape if n != -1)
+    if shape and min(shape) < 0:
+        known = [n for n in shape if n != -1]
+        rest = math.prod(known)
+        if min(known, default=0) < 0 or len(known) < len(shape) - 1 or not (rest or x.size):
+            raise ShapeError(
+                f"reshape: shape {x.shape} does not say what {shape} means; give lengths of 0 or "
+                "more, and -1 once at most"
+            )
         fill = x.size // rest if rest else 0
         shape = tuple(fill if n == -1 else n for n in shape)
     if math.prod(shape) != x.size:
         raise ShapeError(f"reshape: {x.size} elements of shape {x.shape} do not fill {shape}")
-    return _reshape(x, shape=shape)
+    return reshape_to(x, shape=shape)
 
 
 def renewed(x: Tensor) -> Tensor:
@@ -185,7 +187,7 @@ def renewed(x: Tensor) -> Tensor:
 
     Were the result x itself, a gradient with respect to it would be the gradient of the argument.
     """
-    return _reshape(x, shape=x.shape)
+    return reshape_to(x, shape=x.shape)
 
 
 def _inverse(order: Sequence[int]) -> tuple[int, ...]:
@@ -216,11 +218,8 @@ _permute = position_map(
 _permute.op.numpy_function = lambda x, *, axes: x.transpose(axes)
 
 
-def permute_dims(x: Any, /, axes: Any) -> Any:
-    """Return x with its axes in another order.
-
-    `wg.permute_dims([[1, 2]], (1, 0))` is `[[1], [2]]`.
-    """
+def permute_dims(x: Any, /, axes: Any) -> Tensor:
+    """Return x with its axes permuted. `wg.permute_dims([[1, 2]], (1, 0))` is `[[1], [2]]`."""
     x = tensor(x, "permute_dims")
     axes = normalised(tuple(axes), x.ndim, "permute_dims")
     if len(axes) != x.ndim:
@@ -228,7 +227,7 @@ def permute_dims(x: Any, /, axes: Any) -> Any:
     return _permute(x, axes=axes)
 
 
-def matrix_transpose(x: Any, /) -> Any:
+def matrix_transpose(x: Any, /) -> Tensor:
     """Return x with its last two axes swapped. `wg.matrix_transpose([[1, 2]])` is `[[1], [2]]`."""
     x = tensor(x, "matrix_transpose")
     if x.ndim < 2:
@@ -236,7 +235,7 @@ def matrix_transpose(x: Any, /) -> Any:
     return _permute(x, axes=(1, 0)) if x.ndim == 2 else swapaxes(x, -1, -2)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
+def swapaxes(x: Any, axis1: int, axis2: int, /) -> Tensor:
     """Return x with two axes swapped. `wg.swapaxes([[1, 2]], 0, 1)` is `[[1], [2]]`."""
     x = tensor(x, "swapaxes")
     first, second = one_axis(axis1, x.ndim, "swapaxes"), one_axis(axis2, x.ndim, "swapaxes")
@@ -245,11 +244,8 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
     return permute_dims(x, order)
 
 
-def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
-    """Return x with the axes `source` at `destination`.
-
-    `wg.moveaxis([[1, 2]], 0, 1)` is `[[1], [2]]`.
-    """
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
+    """Return x with axes moved to `destination`. `wg.moveaxis([[1, 2]], 0, 1)` is `[[1], [2]]`."""
     x = tensor(x, "moveaxis")
     start = normalised(source, x.ndim, "moveaxis")
     end = normalised(destination, x.ndim, "moveaxis")
@@ -261,7 +257,7 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
     return permute_dims(x, order)
 
 
-def expand_dims(x: Any, /, axis: Any = 0) -> Any:
+def expand_dims(x: Any, /, axis: Any = 0) -> Tensor:
     """Return x with new axes of length 1. `wg.expand_dims([1, 2], axis=1)` is `[[1], [2]]`."""
     x = tensor(x, "expand_dims")
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
@@ -270,7 +266,7 @@ def expand_dims(x: Any, /, axis: Any = 0) -> Any:
     return reshape(x, tuple(1 if a in new else next(lengths) for a in range(x.ndim + count)))
 
 
-def squeeze(x: Any, /, axis: Any = None) -> Any:
+def squeeze(x: Any, /, axis: Any = None) -> Tensor:
     """Return x without axes of length 1: all, or `axis`. `wg.squeeze([[1, 2]])` is `[1, 2]`."""
     x = tensor(x, "squeeze")
     ones = tuple(a for a, n in enumerate(x.shape) if n == 1)
@@ -287,7 +283,7 @@ def _broadcast_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: 
     (x,), shape = arrays, params["shape"]
     if x.ndim <= len(shape):
         ones = (1,) * (len(shape) + 1 - x.ndim)
-        x = _reshape(x, shape=(level.size, *ones, *x.shape[1:]))
+        x = reshape_to(x, shape=(level.size, *ones, *x.shape[1:]))
     return apply(op, (x,), {"shape": (level.size, *shape)})
 
 
@@ -312,7 +308,7 @@ _broadcast_to = position_map(
 )
 
 
-def broadcast_to(x: Any, /, shape: Any) -> Any:
+def broadcast_to(x: Any, /, shape: Any) -> Tensor:
     """Return x broadcast to `shape`. `wg.broadcast_to([1, 2], (2, 2))` is `[[1, 2], [1, 2]]`."""
     x = tensor(x, "broadcast_to")
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
@@ -332,7 +328,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
         ) from error
 
 
-def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
+def broadcast_arrays(*arrays: Any) -> tuple[Tensor, ...]:
     """Return the arrays broadcast against each other.
 
     `wg.broadcast_arrays([1, 2], [[3], [4]])` is `([[1, 2], [1, 2]], [[3, 3], [4, 4]])`.
@@ -356,7 +352,7 @@ _tile = position_map(
 )
 
 
-def tile(x: Any, repetitions: Any, /) -> Any:
+def tile(x: Any, repetitions: Any, /) -> Tensor:
     """Return copies of x side by side. `wg.tile([1, 2], 2)` is `[1, 2, 1, 2]`."""
     counts = (repetitions,) if isinstance(repetitions, int) else tuple(map(int, repetitions))
     return _tile(x, repetitions=counts)
@@ -378,7 +374,7 @@ _repeat = position_map(
 )
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
     """Return x with each element repeated. `wg.repeat([1, 2], [2, 1])` is `[1, 1, 2]`."""
     x = tensor(x, "repeat")
     if axis is None:
@@ -415,7 +411,7 @@ _flip = position_map(
 )
 
 
-def flip(x: Any, /, *, axis: Any = None) -> Any:
+def flip(x: Any, /, *, axis: Any = None) -> Tensor:
     """Return x with the order along `axis` reversed. `wg.flip([1, 2, 3])` is `[3, 2, 1]`."""
     x = tensor(x, "flip")
     return _flip(x, axis=normalised(axis, x.ndim, "flip"))
@@ -428,14 +424,14 @@ def _roll_block(xp: Any, g: Block, shift: Any, axis: Any) -> Block | None:
         r, n = region[a], g.shape[a]
         if type(r) is range and len(r) == n and r.step == 1 and any(s % n for s in shift):
             return None
-        places = (np.asarray(r) - by) % n
-        runs = len(places) == 1 or (np.diff(places) == getattr(r, "step", 0)).all()
+        positions = (np.asarray(r) - by) % n
+        runs = len(positions) == 1 or (np.diff(positions) == getattr(r, "step", 0)).all()
         if runs and type(r) is range:
-            first = int(places[0])
+            first = int(positions[0])
             stop = first + len(r) * r.step
             region[a] = range(first, stop, r.step)
         else:
-            region[a] = places
+            region[a] = positions
     if sum(type(r) is not range for r in region) > 1:
         return None
     return Block(g.shape, tuple(region), g.values)
@@ -456,7 +452,7 @@ _roll = position_map(
 )
 
 
-def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Tensor:
     """Return x shifted cyclically along `axis`. `wg.roll([1, 2, 3], 1)` is `[3, 1, 2]`."""
     x = tensor(x, "roll")
     if type(shift) is Tensor and type(shift._raw) is Batched:
@@ -484,8 +480,8 @@ def _rolled_apart(x: Tensor, shift: Tensor, axis: Any) -> Any:
             "number for one axis. Write wg.roll once for each axis"
         )
     axis = one_axis(axis, x.ndim, "roll")
-    places = (wrap(np.arange(x.shape[axis])) - shift) % max(x.shape[axis], 1)
-    return Tensor._namespace.take(x, places, axis=axis)
+    positions = (wrap(np.arange(x.shape[axis])) - shift) % max(x.shape[axis], 1)
+    return Tensor._namespace.take(x, positions, axis=axis)
 
 
 def _unpad(xp: Any, g: Any, x_shape: Any, widths: Any, mode: str) -> Any:
@@ -544,7 +540,7 @@ _pad.op.of_tangents = {"value": 0}
 PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
-def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
+def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Tensor:
     """Return x with more elements around it, as np.pad does.
 
     `pad_width` is a number, (before, after), or one such pair for each axis; `mode` is
@@ -584,7 +580,7 @@ _diagonal = position_map(
 )
 
 
-def diagonal(x: Any, /, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(x: Any, /, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """Return the diagonals of the matrices on two axes, as a new last axis.
 
     `wg.diagonal([[1, 2], [3, 4]])` is `[1, 4]`.
@@ -594,7 +590,7 @@ def diagonal(x: Any, /, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     return _diagonal(x, offset=offset, axis1=first, axis2=second)
 
 
-def _triangle(name: str) -> Any:
+def _triangle(name: str) -> Callable[..., Tensor]:
     def within(region: Region, k: int) -> np.ndarray:
         rows, columns = (np.asarray(r) for r in region[-2:])
         above = columns[None, :] - rows[:, None]
@@ -612,7 +608,7 @@ def _triangle(name: str) -> Any:
             return Block(g.shape, g.region, values, kept.mask)
         return Block(g.shape, g.region, values, lambda: kept.mask & g.mask)
 
-    return linear(
+    op = linear(
         name,
         transpose,
         params=("k",),
@@ -624,18 +620,10 @@ def _triangle(name: str) -> Any:
         samples=[sample((3, 3), k=0), sample((2, 3, 4), k=1), sample((3, 2), k=-1)],
     )
 
+    def triangle(x: Any, /, *, k: int = 0) -> Tensor:
+        return op(_matrices(x, name), k=k)
 
-_tril, _triu = _triangle("tril"), _triangle("triu")
-
-
-def tril(x: Any, /, *, k: int = 0) -> Any:
-    """Return x with zeros above diagonal k. `wg.tril([[1, 2], [3, 4]])` is `[[1, 0], [3, 4]]`."""
-    return _tril(_matrices(x, "tril"), k=k)
-
-
-def triu(x: Any, /, *, k: int = 0) -> Any:
-    """Return x with zeros below diagonal k. `wg.triu([[1, 2], [3, 4]])` is `[[1, 2], [0, 4]]`."""
-    return _triu(_matrices(x, "triu"), k=k)
+    return documented(triangle, name)
 
 
 def _matrices(x: Any, name: str) -> Tensor:
@@ -645,248 +633,11 @@ def _matrices(x: Any, name: str) -> Tensor:
     return broadcast_to(x, (x.shape[0], x.shape[0])) if x.ndim == 1 else x  # as NumPy has it
 
 
-# -- joining and parting ----------------------------------------------------------------------
-
-
-def _part(xp: Any, g: Any, position: int, shapes: Any, axis: int) -> Any:
-    start, stop = shapes.span(position, axis)
-    return g[(slice(None),) * axis + (slice(start, stop), ...)]
-
-
-def _part_block(
-    xp: Any, g: Block, node: Any, parent: Any, argument: int, values: tuple[Any, ...]
-) -> Block | None:
-    position, shapes, axis = values
-    start, stop = shapes.span(position, axis)
-    inside = _run_within(g.region[axis], start, stop)
-    if not inside:
-        return None
-    r = g.region[axis][inside.start : inside.stop]
-    moved = range(r.start - start, r.stop - start, r.step)
-    region = (*g.region[:axis], moved, *g.region[axis + 1 :])
-    key = (slice(None),) * axis + (slice(inside.start, inside.stop), ...)
-    mask = (lambda: g.mask[key]) if g.is_masked else None
-    return Block(shapes[position], region, g.values[key], mask)
-
-
-def _run_within(r: range, start: int, stop: int) -> range:
-    """Return which of the elements of a range, which are a run, lie from start to stop."""
-    if r.step < 0:
-        back = _run_within(r[::-1], start, stop)
-        return range(len(r) - back.stop, len(r) - back.start)
-    first = max(0, -((r.start - start) // r.step))
-    last = min(len(r), -((r.start - stop) // r.step))
-    return range(first, max(first, last))
-
-
-def _part_depends(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
-    position, shapes, axis = values
-    start, stop = shapes.span(position, axis)
-    r = region[axis]
-    if type(r) is not range or r.step != 1:
-        return None
-    low, high = max(r.start, start), min(r.stop, stop)
-    return (*region[:axis], range(low - start, max(low, high) - start), *region[axis + 1 :])
-
-
-def _part_reached(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Region:
-    position, shapes, axis = values
-    start, _ = shapes.span(position, axis)
-    moved = range(region[axis].start + start, region[axis].stop + start)
-    return (*region[:axis], moved, *region[axis + 1 :])
-
-
-def _push_parts(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
-    """Return the tangents joined, with zeros for parts that have none."""
-    if any(type(t) is Block for *_, t in edges):
-        return NotImplemented  # which costs no more than what the blocks reach
-    _, shapes, axis = edges[0][2]
-    tangents = {position: t for _, position, _, t in edges}
-    like = edges[0][3]
-    plain = backends.namespace_of(getattr(like, "_raw", like))
-    parts = []
-    for position, shape in enumerate(shapes):
-        t = tangents.get(position)
-        if t is None:
-            zeros = plain.zeros(shape, dtype=node.dtype)
-            t = wrap(zeros) if type(like) is Tensor else zeros
-        parts.append(t if t.dtype == node.dtype else xp.astype(t, node.dtype))
-    return xp.concat(parts, axis=axis)
-
-
-def _concat_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    full = [batching.full(x, m, level) for x, m in zip(arrays, mapped, strict=True)]
-    return apply(op, tuple(full), {"axis": params["axis"] + 1})
-
-
-_concat = special(
-    "concat",
-    _part,
-    args=("arrays",),
-    params=("axis",),
-    variadic=True,
-    block=_part_block,
-    batch=_concat_examples,
-    compute=lambda xp, *arrays, axis: xp.concat(arrays, axis=axis),
-    linear=True,
-    samples=[
-        sample((2, 3), (1, 3), axis=0),
-        sample((2, 1), (2, 2), (2, 0), axis=1),
-        sample((2,), axis=0),
-    ],
-    reference=lambda *arrays, axis: np.concatenate(arrays, axis=axis),
-)
-_concat.op.numpy_function = np.concatenate
-_concat.op.reach = _part_reached
-_concat.op.depends = _part_depends
-_concat.op.push = _push_parts
-
-
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Return the arrays joined along an existing axis; flattened first if it is None.
-
-    `wg.concat([[1, 2], [3]])` is `[1, 2, 3]`.
-    """
-    arrays = list(arrays)
-    if type(axis) is int and axis >= 0 and arrays and _is_numpy(arrays[0]):
-        try:  # NumPy finds what is wrong, and we have the words for it
-            return _concat(*arrays, axis=axis)
-        except ValueError:
-            pass
-    tensors = [tensor(x, "concat") for x in arrays]
-    if not tensors:
-        raise ValueError("concat: got no arrays; expected at least one")
-    if axis is None:
-        tensors, axis = [reshape(x, (-1,)) for x in tensors], 0
-    axis = one_axis(axis, tensors[0].ndim, "concat")
-    rest = {(*x.shape[:axis], *x.shape[axis + 1 :]) for x in tensors}
-    if len(rest) > 1 or len({x.ndim for x in tensors}) > 1:
-        shapes = ", ".join(str(x.shape) for x in tensors)
-        raise ShapeError(f"concat: shapes {shapes} differ in more than axis {axis}")
-    return _concat(*tensors, axis=axis)
-
-
-def _is_numpy(x: Any) -> bool:
-    return type(x) is Tensor and type(x._raw) is np.ndarray
-
-
-def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """Return arrays joined along a new axis. `wg.stack([[1, 2], [3, 4]])` is `[[1, 2], [3, 4]]`."""
-    tensors = [tensor(x, "stack") for x in arrays]
-    if len({tuple(x._raw.shape) for x in tensors}) != 1:
-        shapes = ", ".join(str(x.shape) for x in tensors)
-        raise ShapeError(f"stack: expected arrays of one shape, got {shapes or 'none'}")
-    shape = tensors[0].shape
-    axis = one_axis(axis, len(shape) + 1, "stack")
-    if axis < len(shape):  # joined along an axis that is then cut in two
-        new = (*shape[:axis], len(tensors), *shape[axis:])
-        return _reshape(_concat(*tensors, axis=axis), shape=new)
-    return _concat(*(_reshape(x, shape=(*shape, 1)) for x in tensors), axis=axis)
-
-
-# -- what the sweep itself needs --------------------------------------------------------------
-
-
-def _embed_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    key = (slice(None), *params["key"])
-    return apply(op, arrays, {"shape": (level.size, *params["shape"]), "key": key})
-
-
-embed = linear(
-    "embed",
-    lambda xp, g, key: g[key],
-    args=("values",),
-    params=("shape", "key"),
-    compute=lambda xp, values, shape, key: xp.embed(values, shape, key),
-    batch=_embed_examples,
-    samples=[sample((1, 2), shape=(3, 4), key=(slice(1, 2), slice(0, 4, 2)))],
-    reference=lambda values, shape, key: backends.NUMPY.embed(values, shape, key),
-    doc="Return zeros of `shape` with `values` at the slices `key`.",
-)
-
-
-def _flat_positions(level: Level, size: int, positions: Any) -> Any:
-    """Return flat positions in the arrays of all examples, each of which has `size` elements."""
-    xp = Tensor._namespace
-    places = wrap(batching.full_parameter(positions, level))
-    firsts = wrap(size * np.arange(level.size).reshape(-1, *(1,) * (places.ndim - 1)))
-    return xp.where(places < 0, -1, places + firsts)._raw
-
-
-def _scatter_flat_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    shape = params["shape"]
-    positions = _flat_positions(level, math.prod(shape), params["positions"])
-    values = batching.full(arrays[0], mapped[0], level)
-    return apply(op, (values,), {"shape": (level.size, *shape), "positions": positions})
-
-
-def _gather_flat_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    (x,), positions = arrays, params["positions"]
-    if not mapped[0]:
-        positions = positions.values._raw
-    else:
-        positions = _flat_positions(level, math.prod(x.shape[1:]), positions)
-    shape = (level.size, *params["shape"])
-    return apply(op, (x,), {"shape": shape, "positions": positions})
-
-
-scatter_flat = linear(
-    "scatter_flat",
-    lambda xp, g, values_shape, positions: batching.call(
-        xp, "gather_flat", g, shape=values_shape, positions=positions
-    ),
-    batch=_scatter_flat_examples,
-    args=("values",),
-    params=("shape", "positions"),
-    compute=lambda xp, values, shape, positions: xp.scatter_flat(values, shape, positions),
-    samples=[
-        sample((3,), shape=(2, 2), positions=backends.NUMPY.asarray([0, 3, 0])),
-        sample((3,), shape=(4,), positions=backends.NUMPY.asarray([-1, 2, 1])),
-    ],
-    reference=lambda values, shape, positions: backends.NUMPY.scatter_flat(
-        values, shape, positions
-    ),
-    doc="Return zeros of `shape` with `values` added at flat positions; negative ones are dropped.",
-)
-gather_flat = linear(
-    "gather_flat",
-    lambda xp, g, x_shape, positions: batching.call(
-        xp, "scatter_flat", g, shape=x_shape, positions=positions
-    ),
-    batch=_gather_flat_examples,
-    params=("shape", "positions"),
-    compute=lambda xp, x, shape, positions: xp.gather_flat(x, shape, positions),
-    samples=[
-        sample((2, 2), shape=(3,), positions=backends.NUMPY.asarray([0, 3, 0])),
-        sample((4,), shape=(3,), positions=backends.NUMPY.asarray([-1, 2, 1])),
-    ],
-    reference=lambda x, shape, positions: backends.NUMPY.gather_flat(x, shape, positions),
-    doc="Return the elements at flat positions in a shape; 0 at negative ones.",
-)
-
-
-def _moved(x: Any, device: Any) -> Any:
-    if device is None or isinstance(x, np.ndarray):
-        return x
-    import array_api_compat
-
-    return array_api_compat.to_device(x, device)
-
-
-to_device = linear(
-    "to_device",
-    lambda xp, g, back: _moved(g, back),
-    batch=batching.as_it_is,
-    params=("device", "back"),
-    compute=lambda xp, x, device, back: _moved(x, device),
-    samples=[sample((2,), device=None, back=None)],
-    reference=lambda x, device, back: x,
-    doc="Return x on another device of its library; its derivative moves back.",
-)
+tril, triu = map(_triangle, ("tril", "triu"))
 
 
 __all__ = [
-    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "diagonal", "expand_dims",
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "diagonal", "expand_dims",
     "flip", "matrix_transpose", "moveaxis", "pad", "permute_dims", "repeat", "reshape", "roll",
-    "squeeze", "stack", "swapaxes", "tile", "tril", "triu",
+    "squeeze", "swapaxes", "tile", "tril", "triu",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import batching, reductions, shapes
+from wengert.ops import batching, joining, reductions, shapes
 from wengert.ops import elementwise as ew
 from wengert.ops.families import axes, composite, one_axis, sample, special, zero
 from wengert.ops.indexing import getitem, take, take_along_axis
@@ -47,7 +47,7 @@ def _argsort_raw(xp: Any, x: Any, axis: int, descending: bool, stable: bool) -> 
     return x.shape[axis] - 1 - xp.flip(flipped, axis=axis)
 
 
-def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Return the indices that sort x along an axis; NaN counts as larger than every number.
 
     `wg.argsort([3, 1, 2])` is `[1, 2, 0]`.
@@ -60,7 +60,7 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
 @composite(
     samples=[sample((5,), axis=0), sample((2, 4), axis=1), sample((3, 2), axis=-2)], kinds="f"
 )
-def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Return x sorted along an axis; each element keeps its gradient.
 
     NaN counts as larger than every number. `wg.sort([3, 1, 2], descending=True)` is `[3, 2, 1]`.
@@ -72,7 +72,7 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
 # -- the largest elements -----------------------------------------------------------------
 
 
-def _top_places(xp: Any, x: Any, k: int, axis: int, largest: bool) -> Any:
+def _top_positions(xp: Any, x: Any, k: int, axis: int, largest: bool) -> Any:
     if xp is backends.NUMPY and x.size > 2000 and 0 < k <= x.shape[axis] // 4:
         found = _top_by_partition(np.moveaxis(x, axis, -1), k, largest)
         if found is not None:
@@ -84,8 +84,8 @@ def _top_places(xp: Any, x: Any, k: int, axis: int, largest: bool) -> Any:
 def _top_by_partition(x: np.ndarray, k: int, largest: bool) -> np.ndarray | None:
     """Return what a stable sort would, without sorting more than k elements; None if NaN is."""
     n = x.shape[-1]
-    place = n - k if largest else k - 1
-    edge = np.partition(x, place, axis=-1)[..., place : place + 1]
+    position = n - k if largest else k - 1
+    edge = np.partition(x, position, axis=-1)[..., position : position + 1]
     chosen = x >= edge if largest else x <= edge
     count = np.count_nonzero(chosen)
     if x.dtype.kind == "f" and (np.isnan(edge).any() or np.isnan(x).any()):
@@ -94,16 +94,16 @@ def _top_by_partition(x: np.ndarray, k: int, largest: bool) -> np.ndarray | None
         inside, ties = x > edge if largest else x < edge, x == edge
         room = k - np.count_nonzero(inside, axis=-1, keepdims=True)
         chosen = inside | (ties & (np.cumsum(ties, axis=-1) <= room))
-    places = np.nonzero(chosen)[-1].reshape(*x.shape[:-1], k)
-    values = np.take_along_axis(x, places, axis=-1)
+    positions = np.nonzero(chosen)[-1].reshape(*x.shape[:-1], k)
+    values = np.take_along_axis(x, positions, axis=-1)
     order = _argsort_raw(backends.NUMPY, values, values.ndim - 1, largest, True)
-    return np.take_along_axis(places, order, axis=-1)
+    return np.take_along_axis(positions, order, axis=-1)
 
 
 topk_positions = zero(
-    "topk_places",
+    "topk_positions",
     params=("k", "axis", "largest"),
-    compute=_top_places,
+    compute=_top_positions,
     samples=[
         sample((5,), k=2, axis=0, largest=True),
         sample((2, 4), k=3, axis=1, largest=False),
@@ -139,27 +139,27 @@ def topk(x: Any, k: int, /, *, axis: int = -1, largest: bool = True) -> TopK:
             f"topk: k={k} of {x.shape[axis]} elements along axis {axis} of shape {x.shape}; "
             f"expected 0 to {x.shape[axis]}"
         )
-    places = topk_positions(x, k=k, axis=axis, largest=bool(largest))
-    return TopK(take_along_axis(x, places, axis=axis), places)
+    positions = topk_positions(x, k=k, axis=axis, largest=bool(largest))
+    return TopK(take_along_axis(x, positions, axis=axis), positions)
 
 
 # -- quantiles ----------------------------------------------------------------------------
 
 
-def _sorted_at(xp: Any, x: Any, places: tuple[int, ...]) -> Any:
+def _sorted_at(xp: Any, x: Any, positions: tuple[int, ...]) -> Any:
     if xp is backends.NUMPY:
-        few = len(places) < 16
-        ranked = np.partition(x, places, axis=-1) if few else np.sort(x, axis=-1)
-        return ranked[..., list(places)]
-    return xp.take(xp.sort(x, axis=-1), xp.asarray(np.asarray(places)), axis=-1)
+        few = len(positions) < 16
+        ranked = np.partition(x, positions, axis=-1) if few else np.sort(x, axis=-1)
+        return ranked[..., list(positions)]
+    return xp.take(xp.sort(x, axis=-1), xp.asarray(np.asarray(positions)), axis=-1)
 
 
-def _order_rule(xp: Any, g: Any, x: Any, y: Any, places: tuple[int, ...]) -> Any:
-    """Share the g of each place evenly among the elements that have its value."""
+def _order_rule(xp: Any, g: Any, x: Any, y: Any, positions: tuple[int, ...]) -> Any:
+    """Share the g of each position evenly among the elements that have its value."""
     total = xp.zeros_like(x)
-    for i in range(len(places)):
+    for i in range(len(positions)):
         mine = g[..., i : i + 1]
-        if xp is backends.NUMPY and not mine.any():  # the place was looked at for a NaN
+        if xp is backends.NUMPY and not mine.any():  # the position was looked at for a NaN
             continue
         won = xp.astype(attains(x, y[..., i : i + 1]), g.dtype)
         total = total + won * (mine / xp.sum(won, axis=-1, keepdims=True))
@@ -169,13 +169,13 @@ def _order_rule(xp: Any, g: Any, x: Any, y: Any, places: tuple[int, ...]) -> Any
 order_statistics = special(
     "order_statistics",
     _order_rule,
-    params=("places",),
+    params=("positions",),
     compute=_sorted_at,
     batch=batching.as_it_is,
-    samples=[sample((5,), places=(2,)), sample((2, 4), places=(0, 3))],
+    samples=[sample((5,), positions=(2,)), sample((2, 4), positions=(0, 3))],
     kinds="f",
-    reference=lambda x, places: np.sort(x, axis=-1)[..., list(places)],
-    doc="Return the elements at some places of the sorted last axis; ties share evenly.",
+    reference=lambda x, positions: np.sort(x, axis=-1)[..., list(positions)],
+    doc="Return the elements at some positions of the sorted last axis; ties share evenly.",
 )
 
 #: Where the quantile q of n elements is: at n * q + a + q * (1 - a - b) - 1, from 0.
@@ -189,9 +189,9 @@ _CONTINUOUS = {
 }
 
 
-def _average(place: Any) -> Any:
-    """Return a place between elements as the middle between them, and at an element itself."""
-    return (np.floor(place) + np.ceil(place)) / 2
+def _average(position: Any) -> Any:
+    """Return a position between elements as the middle between them, and at an element itself."""
+    return (np.floor(position) + np.ceil(position)) / 2
 
 
 #: Where it is for methods that are constant in q between jumps.
@@ -252,22 +252,24 @@ def _between(rows: Tensor, q: Tensor, method: str) -> Any:
     levels = batching.all_values(q._raw).astype(float)
     if method in _CONTINUOUS:
         a, b = _CONTINUOUS[method]
-        place = n * levels + (a + levels * (1 - a - b)) - 1
+        position = n * levels + (a + levels * (1 - a - b)) - 1
     else:
-        place = np.asarray(_STEPS[method](n, levels))
-    inside = np.clip(place, 0, n - 1)
+        position = np.asarray(_STEPS[method](n, levels))
+    inside = np.clip(position, 0, n - 1)
     each = partial(batching.rebatched, like=q._raw)
     low = np.floor(inside).astype(int)
     # where q has a derivative, the neighbour matters also at an element itself
     high = np.minimum(low + 1, n - 1) if follows else np.ceil(inside).astype(int)
     low = np.maximum(high - 1, 0) if follows else low
-    places, where = np.unique(np.stack([low, high, np.full_like(low, n - 1)]), return_inverse=True)
+    positions, where = np.unique(
+        np.stack([low, high, np.full_like(low, n - 1)]), return_inverse=True
+    )
     where = where.reshape(3, *low.shape)
-    found = order_statistics(rows, places=tuple(places.tolist()))
+    found = order_statistics(rows, positions=tuple(positions.tolist()))
     below, above, last = (take(found, wrap(each(part)), axis=-1) for part in where)
     usual = type(found._raw) is np.ndarray and _differences_are_finite(found._raw)
     if follows:
-        moves = (place >= 0) & (place <= n - 1)
+        moves = (position >= 0) & (position <= n - 1)
         slope = like(each(np.where(moves, n + 1 - a - b, 0.0)), below)
         # 0, with q's derivative
         change = ew.astype(q - batching.constant(q), below.dtype, copy=False)
@@ -297,7 +299,7 @@ def _interpolated(below: Tensor, above: Tensor, share: Tensor, finite: bool) -> 
 
 def quantile(
     x: Any, q: Any, /, *, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
+) -> Tensor:
     """Return the quantiles q, from 0 to 1, over `axis` (an axis, a tuple of them, or all).
 
     The axes of q come first in the result. `method` is one of NumPy's. The derivative goes to
@@ -315,15 +317,12 @@ def quantile(
 
 def percentile(
     x: Any, q: Any, /, *, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
-    """Return quantiles as `quantile` does, with q from 0 to 100.
-
-    `wg.percentile([1.0, 2.0, 4.0], 75)` is `3.0`.
-    """
+) -> Tensor:
+    """Return quantiles, with q from 0 to 100. `wg.percentile([1.0, 2.0, 4.0], 75)` is `3.0`."""
     return _quantile("percentile", x, q, axis, method, keepdims, 100.0)
 
 
-def median(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def median(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Return the middle element over `axis`, or the mean of the two in the middle.
 
     Elements that are equal share the derivative evenly. Where there is a NaN, the result is NaN.
@@ -336,7 +335,7 @@ def median(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def _search_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    """Return the places in the array of each example, or in one for all."""
+    """Return the positions in the array of each example, or in one for all."""
     x1, x2 = arrays
     if not mapped[0]:
         return apply(op, (x1, x2), params)
@@ -345,7 +344,7 @@ def _search_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any
     # where it is among all numbers, less where it is among those of x2; ties keep their order
     both, first = ([x1, lines], x1.shape[1]) if params["side"] == "right" else ([lines, x1], 0)
     mine = (slice(None), slice(first, first + lines.shape[1]))
-    found = getitem(_ranks(shapes.concat(both, axis=1)), mine) - _ranks(lines)
+    found = getitem(_ranks(joining.concat(both, axis=1)), mine) - _ranks(lines)
     return shapes.reshape(found, values.shape)
 
 
@@ -364,7 +363,7 @@ _searchsorted = zero(
 )
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
     """Return the indices at which x2 would be inserted in x1, which is sorted, or x1[sorter] is.
 
     Of equal elements, side "left" is before the first and "right" after the last.
@@ -386,7 +385,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     return _searchsorted(x1, x2, side=side)
 
 
-def nonzero(x: Any, /) -> tuple[Any, ...]:
+def nonzero(x: Any, /) -> tuple[Tensor, ...]:
     """Return the indices of nonzero elements, an array for each axis.
 
     `wg.nonzero([[1, 0], [2, 3]])` is `([0, 1, 1], [0, 0, 1])`.
@@ -403,11 +402,8 @@ def _settled(x: Tensor) -> Any:
     return np.asarray(x._raw) if type(x._raw) is Batched else x._raw
 
 
-def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
-    """Return whether each element of x1 is in x2.
-
-    `wg.isin([1, 2, 3], [3, 1])` is `[True, False, True]`.
-    """
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
+    """Return whether each element of x1 is in x2. `wg.isin([1, 2], [3, 1])` is `[True, False]`."""
     x1, x2 = shapes.tensor(x1, "isin"), shapes.tensor(x2, "isin")
     if Batched in (type(x1._raw), type(x2._raw)):
         same = ew.equal(shapes.expand_dims(x1, axis=-1), shapes.reshape(x2, (-1,)))
@@ -453,10 +449,7 @@ def unique_all(x: Any, /) -> UniqueAll:
 
 
 def unique_counts(x: Any, /) -> UniqueCounts:
-    """Return the distinct values and how often there is each.
-
-    `wg.unique_counts([7, 5, 7]).counts` is `[1, 2]`.
-    """
+    """Return the distinct values and their counts. `wg.unique_counts([5, 5]).counts` is `[2]`."""
     found = unique_all(x)
     return UniqueCounts(found.values, found.counts)
 
@@ -470,7 +463,7 @@ def unique_inverse(x: Any, /) -> UniqueInverse:
     return UniqueInverse(found.values, found.inverse_indices)
 
 
-def unique_values(x: Any, /) -> Any:
+def unique_values(x: Any, /) -> Tensor:
     """Return the distinct values; each has the gradient of its first element.
 
     `wg.unique_values([7, 5, 7])` is `[5, 7]`.

@@ -23,7 +23,7 @@ from wengert.ops import batching
 from wengert.ops.families import pull_with_mask, sample, special
 from wengert.ops.indexing import has_arrays, index, is_selected, over_examples
 from wengert.ops.reductions import attains
-from wengert.ops.segments import apart, on_host
+from wengert.ops.segments import distinct, on_host
 
 _KEYS = [
     sample((3, 4), (4,), key=(1, slice(None)), winners=None),
@@ -38,8 +38,8 @@ def _value_rule(xp: Any, g: Any, key: Any, winners: Any) -> Any:
     if winners is None:
         return part
     shape = tuple(part.shape)
-    places = np.arange(math.prod(shape)).reshape(shape)
-    won = batching.rebatched(np.where(batching.all_values(winners), places, -1), winners)
+    positions = np.arange(math.prod(shape)).reshape(shape)
+    won = batching.rebatched(np.where(batching.all_values(winners), positions, -1), winners)
     return batching.call(xp, "gather_flat", part, shape=shape, positions=won)
 
 
@@ -88,7 +88,7 @@ at_set = special(
 def _push_set(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
     """Return the tangent of x with that of the values at the key.
 
-    Where several values are at one place, the last one's tangent is there, as the value is; the
+    Where several values are at one position, the last one's tangent is there, as the value is; the
     rules, transposed, would add them up, as without `winners` they give each the cotangent.
     """
     moving: dict[int, Any] = {}
@@ -103,7 +103,7 @@ def _push_set(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
 
 
 def zeros_for(xp: Any, node: Node, tangent: Any) -> Any:
-    """Return zeros in the shape of an entry, of the kind of a tangent."""
+    """Return zeros in the shape of a node, of the kind of a tangent."""
     plain = backends.namespace_of(getattr(tangent, "_raw", tangent))
     zeros = plain.zeros(node.shape, dtype=node.dtype)
     return wrap(zeros) if type(tangent) is Tensor else zeros
@@ -127,7 +127,7 @@ at_add = special(
 def _extreme(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
     """Declare x with the larger (or smaller) of each element and all its values.
 
-    Of elements and values that tie at a place, each has an even share of the derivative.
+    Of elements and values that tie at a position, each has an even share of the derivative.
     """
 
     def on_numpy(x: np.ndarray, values: np.ndarray, key: Any) -> np.ndarray:
@@ -137,7 +137,7 @@ def _extreme(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
         return out
 
     def share(xp: Any, won: Any, x: Any, values: Any, y: Any, key: Any) -> Any:
-        """Return the share of what won at each place, among x and its values there."""
+        """Return the share of what won at each position, among x and its values there."""
         mine = xp.astype(attains(x, y), y.dtype)
         theirs = xp.astype(attains(values, _read(xp, y, key)), y.dtype)
         count = xp.put_add(mine, theirs, key=key)
@@ -178,34 +178,34 @@ def put_add(x: Any, values: Any, *, key: tuple[Any, ...]) -> Any:
     return at_add(x, values, key=key)
 
 
-def places_twice(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+def repeated_positions(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     """Return the flat place of each selected element, as a raw array; None if no two are one."""
     if not has_arrays(key):
         return None
-    places = index(wrap(np.arange(math.prod(shape)).reshape(shape)), key=key)._raw
-    flat = np.sort(apart(places, math.prod(shape)), axis=None)
-    return places if (flat[1:] == flat[:-1]).any() else None
+    positions = index(wrap(np.arange(math.prod(shape)).reshape(shape)), key=key)._raw
+    flat = np.sort(distinct(positions, math.prod(shape)), axis=None)
+    return positions if (flat[1:] == flat[:-1]).any() else None
 
 
-def times_before(places: Any, size: int) -> Any:
-    """Return for each of the places how often it was selected before, as a raw array."""
-    flat = apart(places, size)
+def times_before(positions: Any, size: int) -> Any:
+    """Return for each of the positions how often it was selected before, as a raw array."""
+    flat = distinct(positions, size)
     order = np.argsort(flat, axis=None, kind="stable")
     ranked = flat.reshape(-1)[order]
     starts = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])
     before = np.arange(ranked.size) - np.repeat(starts, np.diff(np.r_[starts, ranked.size]))
     rounds = np.empty(ranked.size, int)
     rounds[order] = before
-    return batching.rebatched(rounds.reshape(flat.shape), places)
+    return batching.rebatched(rounds.reshape(flat.shape), positions)
 
 
 def _winners(key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-    """Return which of the selected elements is the last of its place; None if all are."""
-    places = places_twice(key, shape)
-    if places is None:
+    """Return which of the selected elements is the last of its position; None if all are."""
+    positions = repeated_positions(key, shape)
+    if positions is None:
         return None
-    flat = apart(places, math.prod(shape))
+    flat = distinct(positions, math.prod(shape))
     numbers = np.arange(flat.size).reshape(flat.shape)
     last = np.empty(int(flat.max()) + 1, int)
     last[flat.reshape(-1)] = numbers.reshape(-1)
-    return batching.rebatched(last[flat] == numbers, places)
+    return batching.rebatched(last[flat] == numbers, positions)

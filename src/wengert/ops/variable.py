@@ -17,7 +17,7 @@ from wengert.engine.record import lift
 from wengert.engine.tensor import CONVERSIONS, Tensor, wrap
 from wengert.ops.gates import Structural
 
-#: The entry of a variable, whose value tensors must not be assigned to behind its back.
+#: The operation of a variable's node, whose value tensors must not be assigned to behind its back.
 VARIABLE = Structural("variable", (), lambda xp: None, ())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,7 +119,10 @@ def _newton(
             message = f"the residuals are above {limit:.3g} after {steps} steps"
             break
         try:
-            direction = _direction(function, method, x, f, forcing, inner)
+            if method == "newton":
+                direction = _solved(function, x, f)
+            else:
+                direction = _iterated(function, x, f, forcing, inner)
         except (np.linalg.LinAlgError, RuntimeError) as error:  # the latter is SuperLU's
             if "singular" not in str(error).lower():
                 raise
@@ -159,29 +163,28 @@ def _settings(defaults: dict[str, Any], given: dict[str, Any], what: str) -> dic
     return {**defaults, **given}
 
 
-def _direction(
-    function: VectorFunction,
-    method: str,
-    x: np.ndarray,
-    f: np.ndarray,
-    forcing: float,
-    inner: dict[str, Any],
-) -> np.ndarray:
-    """Return Newton's step, exact for "newton", and up to `forcing` for "krylov"."""
+def _solved(function: VectorFunction, x: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """Return Newton's step, by the Jacobian."""
     from scipy.sparse import issparse, linalg
 
-    if method == "newton":
-        matrix = function.any_jacobian(x)
-        if issparse(matrix):
-            return np.asarray(linalg.splu(matrix.tocsc()).solve(-f))
-        return np.linalg.solve(matrix, -f)
-    products = jacobian_operator(function, x)
-    solver = getattr(linalg, inner["method"])
+    matrix = function.any_jacobian(x)
+    if issparse(matrix):
+        return np.asarray(linalg.splu(matrix.tocsc()).solve(-f))
+    return np.linalg.solve(matrix, -f)
+
+
+def _iterated(
+    function: VectorFunction, x: np.ndarray, f: np.ndarray, rtol: float, inner: dict[str, Any]
+) -> np.ndarray:
+    """Return Newton's step up to a relative error, by products with the Jacobian."""
+    from scipy.sparse import linalg
+
     M = inner["inner_M"]
     if callable(M) and not hasattr(M, "matvec"):
         M = M(function.space.tree(x))
-    found, _ = solver(products, -f, rtol=forcing, maxiter=inner["inner_maxiter"], M=M)
-    return np.asarray(found)
+    solver = getattr(linalg, inner["method"])
+    products = jacobian_operator(function, x)
+    return np.asarray(solver(products, -f, rtol=rtol, maxiter=inner["inner_maxiter"], M=M)[0])
 
 
 def _search(
@@ -279,8 +282,14 @@ def solve_ivp(
         tables = (np.reshape(one, (-1, space.size)) for one in found.y_events)
         found.y_events = [space.trees(table, first=True) for table in tables]
     if found.sol is not None:
-        found.sol = _Solution(found.sol, space)
+        found.sol = partial(_state_at, found.sol, space)
     return found
+
+
+def _state_at(sol: Callable[..., np.ndarray], space: Space, t: Any) -> Any:
+    """Return the state at a time, or at times, as SciPy interpolates it."""
+    found = sol(t)
+    return space.tree(found) if found.ndim == 1 else space.trees(found, first=False)
 
 
 def jac_for_ivp(
@@ -313,8 +322,8 @@ def jac_for_ivp(
     space = Space(y, "jac_for_ivp", "y")
     if len(space.shapes) != 1 or len(space.shapes[0]) != 1:
         raise ShapeError(
-            f"jac_for_ivp: y is {_form(y)}; SciPy's function takes one vector. For other states "
-            "write wg.optim.solve_ivp"
+            f"jac_for_ivp: y has the shapes {space.shapes}; SciPy's function takes one vector. For "
+            "other states write wg.optim.solve_ivp"
         )
     function = VectorFunction(
         lambda y, t, *args: fun(t, y, *args), (), space, "the function", sparse
@@ -329,34 +338,21 @@ def jac_for_ivp(
 
 def _check_rate(rate: Any, space: Space) -> None:
     """Raise if a derivative by time has not the form of the state."""
-    shapes = [_shape(leaf) for leaf in flatten(rate)[0]]
-    numbers = all(shape == () for shape in shapes)
+    shapes = _shapes(rate)
     vector = len(space.shapes) == 1 and len(space.shapes[0]) == 1
-    if shapes == space.shapes or (vector and numbers and len(shapes) == space.size):
+    if shapes == space.shapes or (vector and shapes == [()] * space.size):
         return
     raise ShapeError(
-        f"solve_ivp: y0 is {_form(space.x0)} and the function returned {_form(rate)}; expected the "
-        "derivative of each number of y by time, in the form of y0"
+        f"solve_ivp: y0 has the shapes {space.shapes} and the function returned {shapes}; expected "
+        "the derivative of each number of y by time, in the form of y0"
     )
 
 
-def _shape(leaf: Any) -> tuple[int, ...]:
+def _shapes(tree: Any) -> list[tuple[int, ...]]:
     try:
-        return tuple(raw(leaf).shape)
-    except TypeError:
-        raise TypeError(
-            f"solve_ivp: the function returned {type(leaf).__name__}; expected an array, or a nest "
-            "of arrays"
-        ) from None
-
-
-def _form(tree: Any) -> str:
-    shapes = [_shape(leaf) for leaf in flatten(tree)[0]]
-    if len(shapes) == 1:
-        return f"an array of shape {shapes[0]}"
-    return f"a nest of {len(shapes)} arrays, {', '.join(map(str, shapes[:4]))}" + (
-        ", ..." if len(shapes) > 4 else ""
-    )
+        return [tuple(raw(leaf).shape) for leaf in flatten(tree)[0]]
+    except TypeError as error:  # it says what it got
+        raise TypeError(f"solve_ivp: the function returned another value: {error}") from None
 
 
 def _jacobian_of_time(
@@ -394,14 +390,3 @@ def _events(given: Any, space: Space, args: tuple[Any, ...]) -> Any:
         return on_vector
 
     return wrapped(given) if callable(given) else [wrapped(event) for event in given]
-
-
-class _Solution:
-    """The state at any time, as SciPy interpolates it."""
-
-    def __init__(self, sol: Any, space: Space) -> None:
-        self.sol, self.space = sol, space
-
-    def __call__(self, t: Any) -> Any:
-        found = self.sol(t)
-        return self.space.tree(found) if found.ndim == 1 else self.space.trees(found, first=False)

@@ -219,7 +219,7 @@ class _Optimiser:
     def _step_leaf(
         self, rate: Any, in_place: bool, leaf: Any, gradient: Any, *kept: Any
     ) -> tuple[Any, ...]:
-        """Return the new value of a parameter, and what is kept for it."""
+        """Return the new value of a parameter, and its new state."""
         if gradient is None:
             return (leaf, *kept)
         count, *slots = kept or [0]

@@ -35,7 +35,7 @@ from wengert.engine.tensor import Tensor, wrap
 State = dict[str, Any]
 Options = dict[str, Any]
 Formula = Callable[[Any, Any, Any, State, Options], Any]
-#: Up to so many elements it does not pay to step an array in pieces.
+#: Arrays of up to this many elements are stepped in one piece.
 PIECE = threads.PIECE // 4
 
 
@@ -48,48 +48,34 @@ def stepped(
     pieces that fit a cache: in one piece, each of a formula's dozen operations would pass over
     memory.
     """
-    if p.nbytes > 2 * threads.PIECE and formula in ELEMENTWISE:
-        names = [name for name, v in state.items() if getattr(v, "shape", None) == p.shape]
-        arrays = [p, *(state[name] for name in names)]
-        if all(type(a) is np.ndarray and a.flags.c_contiguous for a in (g, *arrays)):
-            return _in_pieces(formula, g, arrays, names, state, options, in_place)
-    if not in_place:
-        p = p.copy()
-        for name, value in state.items():
-            if type(value) is np.ndarray:
-                state[name] = value.copy()
-    return formula(np, p, g, state, options)
-
-
-def step_in_place(formula: Formula, p: Any, g: Any, state: State, options: Options) -> Any:
-    """Return a NumPy parameter after a step in its own memory and in that of its state."""
-    return stepped(formula, p, g, state, options, in_place=True)
-
-
-def _in_pieces(
-    formula: Formula,
-    g: Any,
-    arrays: list[Any],
-    names: list[str],
-    state: State,
-    options: Options,
-    in_place: bool,
-) -> Any:
-    results = arrays if in_place else [np.empty_like(array) for array in arrays]
-    new, old = ([array.reshape(-1) for array in group] for group in (results, arrays))
+    is_large = p.nbytes > 2 * threads.PIECE and formula in ELEMENTWISE
+    names = [k for k, v in state.items() if is_large and getattr(v, "shape", None) == p.shape]
+    old = [p, *(state[name] for name in names)]
+    if not is_large or not all(type(a) is np.ndarray and a.flags.c_contiguous for a in (g, *old)):
+        if not in_place:
+            p = p.copy()
+            state.update({k: v.copy() for k, v in state.items() if type(v) is np.ndarray})
+        return formula(np, p, g, state, options)
+    new = old if in_place else [np.empty_like(array) for array in old]
+    flat, sources = ([array.reshape(-1) for array in arrays] for arrays in (new, old))
     g = g.reshape(-1)
 
     def work(start: int, stop: int) -> None:
-        pieces = [array[start:stop] for array in new]
+        pieces = [array[start:stop] for array in flat]
         if not in_place:
-            for piece, array in zip(pieces, old, strict=True):
+            for piece, array in zip(pieces, sources, strict=True):
                 piece[...] = array[start:stop]
         part = state | dict(zip(names, pieces[1:], strict=True))
         formula(np, pieces[0], g[start:stop], part, options)
 
     threads.in_pieces(work, g.size, threads.PIECE // g.itemsize)
-    state.update(zip(names, results[1:], strict=True))
-    return results[0]
+    state.update(zip(names, new[1:], strict=True))
+    return new[0]
+
+
+def step_in_place(formula: Formula, p: Any, g: Any, state: State, options: Options) -> Any:
+    """Return a NumPy parameter after a step in its own memory and in that of its state."""
+    return stepped(formula, p, g, state, options, in_place=True)
 
 
 class Rows:
@@ -310,7 +296,7 @@ def radam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
 
 
 def adamax(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
-    """Return a step of Adam with the largest gradient in the place of the mean square."""
+    """Return a step of Adam with the largest gradient instead of the root mean square."""
     g = _decayed(p, g, options)
     first, second = options["betas"]
     state["exp_avg"] = mean = _towards(state["exp_avg"], total(g), 1 - first)

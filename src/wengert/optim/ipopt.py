@@ -1,4 +1,4 @@
-"""IPOPT, by way of cyipopt: constrained minimization with sparse exact derivatives."""
+"""Constrained minimization by IPOPT and cyipopt, with sparse exact derivatives."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class IpoptProblem:
         self._objective.value_and_gradient(space.start)  # so that errors come before IPOPT does
         self._jacobian_plan = self._make_jacobian()
         self._hessian_plan: Any = None
-        #: How many steps IPOPT has made.
+        #: How many steps IPOPT has taken.
         self.steps = 0
         #: How often each callback was called, by its name.
         self.calls = dict.fromkeys(("objective", "gradient", "jacobian", "hessian"), 0)
@@ -282,12 +282,12 @@ def _joined(given: Any, space: Space) -> tuple[VectorFunction, list[Any], Limits
         if isinstance(one, LinearConstraint):
             rows = np.atleast_2d(one.A) if isinstance(one.A, (list, np.ndarray)) else one.A
             matrices.append(rows)
-            linear_limits.append(_sides(one, rows.shape[0]))
+            linear_limits.append(_sides(one, rows.shape[0], "a constraint"))
             continue
         new, args = as_new(one)
         functions.append((new.fun, args))
         single = VectorFunction(new.fun, args, space, "a constraint")
-        limits.append(_sides(new, len(single.value(space.start))))
+        limits.append(_sides(new, len(single.value(space.start)), "a constraint"))
 
     def constraints(tree: Any) -> Any:
         return [fun(tree, *args) for fun, args in functions]
@@ -296,14 +296,15 @@ def _joined(given: Any, space: Space) -> tuple[VectorFunction, list[Any], Limits
     return joined, matrices, limits + linear_limits
 
 
-def _sides(one: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _sides(one: Any, count: int, what: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and the upper limit of each number."""
     low, high = (np.asarray(side, np.float64) for side in (one.lb, one.ub))
     try:
-        return np.broadcast_to(low, (count,)), np.broadcast_to(high, (count,))
+        return np.array(np.broadcast_to(low, (count,))), np.array(np.broadcast_to(high, (count,)))
     except ValueError:
         raise ValueError(
-            f"minimize_ipopt: a constraint has {count} values, and limits of shapes {low.shape} "
-            f"and {high.shape}; give one number, or one for each value"
+            f"minimize_ipopt: {what} has {count} numbers, and limits of shapes {low.shape} and "
+            f"{high.shape}; give one number, or one for each"
         ) from None
 
 
@@ -332,13 +333,5 @@ def _bounds(given: Any, space: Space) -> tuple[np.ndarray, np.ndarray]:
         given = Bounds(-np.inf, np.inf)
     if not isinstance(given, Bounds):
         pairs = [(-np.inf if a is None else a, np.inf if b is None else b) for a, b in given]
-        low, high = np.array(pairs, np.float64).T
-        given = Bounds(low, high)
-    try:
-        low, high = (np.broadcast_to(side, (space.size,)) for side in (given.lb, given.ub))
-    except ValueError:
-        raise ValueError(
-            f"minimize_ipopt: there are bounds of shape {np.shape(given.lb)} for {space.size} "
-            "numbers; give a pair (low, high) for each"
-        ) from None
-    return np.array(low, np.float64), np.array(high, np.float64)
+        given = Bounds(*np.array(pairs, np.float64).T)
+    return _sides(given, space.size, "x0")

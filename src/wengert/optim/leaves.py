@@ -109,7 +109,7 @@ def for_each(
 
 
 def traced(value: Any) -> bool:
-    """Whether a tape that records now cares about a tensor."""
+    """Whether a tape records a tensor now."""
     if type(value) is np.ndarray:
         return False
     if type(value) is Block:
@@ -137,14 +137,14 @@ def raw(value: Any) -> Any:
 
 
 def tensor(value: Any) -> Tensor:
-    """Return a leaf as a tensor, for what is to be recorded."""
+    """Return a leaf as a tensor, to be recorded."""
     if isinstance(value, Selection):
         return value.get()
     return value if type(value) is Tensor else wrap(backends.protected(raw(value)))
 
 
 def each_once(g: Block) -> Block:
-    """Return the block with each position of a list once, its values added up."""
+    """Return the block with each position once, its values added up."""
     axis = g.rows
     if axis is None:
         return g

@@ -1,7 +1,7 @@
 """Learning rates as functions of the step: one set of formulas for this library and its dialects.
 
 A formula takes a namespace: `numpy` for arrays of steps, in whose precision it computes, or
-`NUMBERS` for Python's numbers. Many are functions of `done`, the share of the way that lies behind.
+`NUMBERS` for Python's numbers. Many are functions of `done`, the completed share of a decay.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ NUMBERS: Any = SimpleNamespace(cos=math.cos, floor=math.floor, log=math.log, pow
 
 
 def share(xp: Any, step: Any, steps: Any) -> Any:
-    """Return how much of the way is done: 0 at the start, 1 from the last step on."""
+    """Return the completed share: 0 at the start, 1 from the last step on."""
     return xp.minimum(step, steps) / steps
 
 
 def line(done: Any, start: Any, end: Any) -> Any:
-    """Return what lies on a straight line from start to end."""
+    """Return the value on a straight line from start to end."""
     return start * (1 - done) + end * done
 
 
 def polynomial(done: Any, start: Any, end: Any, power: Any) -> Any:
-    """Return what lies on a way from start to end, whose rest shrinks as a power."""
+    """Return ``end + (start - end) * (1 - done) ** power``."""
     return end + (start - end) * (1 - done) ** power
 
 
 def cosine(xp: Any, done: Any, start: Any, end: Any) -> Any:
-    """Return what lies on half a cosine from start to end; it goes on as a wave."""
+    """Return the value on half a cosine from start to end, which continues as a wave."""
     return end + (start - end) * half_wave(xp, done)
 
 
 def half_wave(xp: Any, done: Any) -> Any:
-    """Return what is left of a height after a share of half a cosine: 1 at first, then 0."""
+    """Return ``(1 + cos(pi * done)) / 2``, which falls from 1 to 0."""
     return (1 + xp.cos(math.pi * done)) / 2
 
 

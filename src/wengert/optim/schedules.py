@@ -20,7 +20,7 @@ Schedule = Callable[[int], float]
 
 
 class _Schedule:
-    """What all schedules check when they are made, by the names of their parameters."""
+    """The base of all schedules, which checks parameters by their names."""
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
@@ -29,6 +29,8 @@ class _Schedule:
                 _check_count(f"{self._name}: {field.name}", value)
             elif field.name in ("value", "start", "end", "rate", "factor", "power"):
                 _check_number(f"{self._name}: {field.name}", value)
+            elif field.name == "schedule":
+                _check_schedule(self._name, value)
 
     def __call__(self, step: int) -> float:
         """Return the value for a step; the first one is step 0."""
@@ -55,7 +57,7 @@ def _check_number(what: str, value: Any) -> None:
 
 
 def _part(step: int, steps: int) -> float:
-    """Return how much of the way is done: 0 at the start, 1 from the last step on."""
+    """Return the completed share: 0 at the start, 1 from the last step on."""
     return rates.share(NUMBERS, max(step, 0), steps)
 
 
@@ -173,8 +175,36 @@ class inverse_sqrt(_Schedule):
         return self.start * math.sqrt(self.steps / max(step, self.steps))
 
 
+class _Pieces(_Schedule):
+    """A schedule of several pieces, with boundaries between them."""
+
+    def __post_init__(self) -> None:
+        given = {field.name: tuple(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        for field, value in given.items():
+            object.__setattr__(self, field, value)
+        boundaries = given.pop("boundaries")
+        ((what, pieces),) = given.items()
+        for boundary in boundaries:
+            _check_count(f"{self._name}: a boundary", boundary)
+        if any(a >= b for a, b in itertools.pairwise(boundaries)):
+            raise ValueError(
+                f"{self._name}: the boundaries are {boundaries}; each must exceed the last"
+            )
+        count = len(boundaries)
+        if len(pieces) != count + 1:
+            raise ValueError(
+                f"{self._name}: got {len(pieces)} {what} for {count} boundaries; "
+                f"expected {count + 1}"
+            )
+        for piece in pieces:
+            if what == "values":
+                _check_number(f"{self._name}: a value", piece)
+            else:
+                _check_schedule(self._name, piece)
+
+
 @dataclass(frozen=True)
-class piecewise_constant(_Schedule):
+class piecewise_constant(_Pieces):
     """Return a schedule with a value for each piece between boundaries.
 
     It is values[0] before step boundaries[0], values[1] from there on, and so forth:
@@ -184,19 +214,12 @@ class piecewise_constant(_Schedule):
     boundaries: Sequence[int]
     values: Sequence[float]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "boundaries", tuple(self.boundaries))
-        object.__setattr__(self, "values", tuple(self.values))
-        _check_boundaries(self._name, self.boundaries, self.values, "values")
-        for value in self.values:
-            _check_number(f"{self._name}: a value", value)
-
     def _at(self, step: int) -> float:
         return self.values[bisect.bisect_right(self.boundaries, step)]
 
 
 @dataclass(frozen=True)
-class join(_Schedule):
+class join(_Pieces):
     """Return a schedule that follows one schedule after another.
 
     The next one begins at each boundary, and counts its steps from there.
@@ -212,13 +235,6 @@ class join(_Schedule):
 
     schedules: Sequence[Schedule]
     boundaries: Sequence[int]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "schedules", tuple(self.schedules))
-        object.__setattr__(self, "boundaries", tuple(self.boundaries))
-        _check_boundaries(self._name, self.boundaries, self.schedules, "schedules")
-        for schedule in self.schedules:
-            _check_schedule(self._name, schedule)
 
     def _at(self, step: int) -> float:
         i = bisect.bisect_right(self.boundaries, step)
@@ -237,10 +253,6 @@ class warmup(_Schedule):
     steps: int
     start: float = 0.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_schedule(self._name, self.schedule)
-
     def _at(self, step: int) -> float:
         if step >= self.steps:
             return self.schedule(step - self.steps)
@@ -252,18 +264,4 @@ def _check_schedule(name: str, schedule: Any) -> None:
         raise TypeError(
             f"{name}: got {schedule!r}; expected a schedule, so for a number write "
             "wg.optim.constant(number)"
-        )
-
-
-def _check_boundaries(
-    name: str, boundaries: Sequence[int], pieces: Sequence[Any], what: str
-) -> None:
-    for boundary in boundaries:
-        _check_count(f"{name}: a boundary", boundary)
-    if any(a >= b for a, b in itertools.pairwise(boundaries)):
-        raise ValueError(f"{name}: the boundaries are {boundaries}; each must exceed the last")
-    if len(pieces) != len(boundaries) + 1:
-        raise ValueError(
-            f"{name}: got {len(pieces)} {what} for {len(boundaries)} boundaries; expected "
-            f"{len(boundaries) + 1}"
         )

@@ -217,7 +217,7 @@ def _on_vectors(
 
 
 def as_list(given: Any) -> list[Any]:
-    """Return constraints in a list, of which SciPy also takes one alone."""
+    """Return a list of constraints, given one or several."""
     from scipy.optimize import LinearConstraint, NonlinearConstraint
 
     single = isinstance(given, (dict, LinearConstraint, NonlinearConstraint))

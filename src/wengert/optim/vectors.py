@@ -29,7 +29,7 @@ from wengert.trees import flatten
 if TYPE_CHECKING:
     from wengert.transforms.sparse.plans import Plan
 
-#: From so many numbers of x on, "auto" looks whether a derivative is sparse, ...
+#: From this many numbers of x on, "auto" checks whether a derivative is sparse, ...
 LARGE = 100
 #: ... which it is if no more than this share of its elements may differ from zero.
 SPARSE = 0.1
@@ -66,7 +66,7 @@ def ravel(tree: Any) -> tuple[np.ndarray, Callable[[Any], Any]]:
 
 
 class Space:
-    """Trees of one form, and vectors of float64 in their place."""
+    """Trees of one form, and vectors of float64 with their numbers."""
 
     def __init__(self, x0: Any, caller: str, name: str = "x0") -> None:
         self.caller = caller

@@ -1,9 +1,9 @@
-"""Memory for time: what a function computed inside is computed again when a sweep needs it.
+"""Memory for time: a sweep recomputes the intermediate results of a function.
 
-A checkpointed call is one node of the tape. Its edges lead to everything recorded that the
-results were computed from, be it an argument or not: the call's ends. The node keeps the
-arguments, and nothing that was computed on the way. When a sweep comes to it, the function runs
-again under a tape of its own that watches the ends, and an inner sweep takes the weights there.
+A checkpointed call is one node of the tape. Its edges lead to every recorded tensor that the
+results were computed from, whether it is an argument or not: the call's ends. The node keeps the
+arguments and no intermediate result. When a sweep comes to it, the function runs again under a
+tape of its own that watches the ends, and an inner sweep carries the cotangents there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from wengert.engine.op import ALIAS, Op, leaf
 from wengert.engine.record import interested, output_node
 from wengert.engine.sweep import reverse
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.surroundings import Surroundings, found_in
+from wengert.transforms.surroundings import Surroundings, found_in, recording
 from wengert.trees import flatten
 
 P = ParamSpec("P")
@@ -35,15 +35,14 @@ R = TypeVar("R")
 def checkpoint(fun: Callable[P, R], *, check: bool = False) -> Callable[P, R]:
     """Return a function like `fun` that keeps only its inputs, and runs again for a gradient.
 
-    What `fun` computes inside is not kept for the reverse sweep, which calls `fun` once more
-    with the same arguments. Derivatives of all orders are those of `fun`, also with respect to
-    tensors and variables that it reads without their being arguments. Without a tape it is `fun`.
+    Intermediate results are not kept for the reverse sweep, which calls `fun` once more with the
+    same arguments. Derivatives of all orders are those of `fun`, also with respect to tensors and
+    variables that it reads beside its arguments. Without a tape it is `fun`.
 
-    The second call must do what the first did. It finds the arguments, the values of variables
-    and the states of random generators as they were, and leaves variables and generators as they
-    are. They are looked for among the arguments and in what `fun` refers to: names, attributes,
-    containers. If the second call differs nevertheless, `RuleError` is raised. Other effects of
-    `fun`, such as printing, come twice.
+    The second call must do what the first did. For its time, variables and random generators have
+    the values of the first call; they are looked for among the arguments and in what `fun` refers
+    to: names, attributes, containers. If the second call differs nevertheless, `RuleError` is
+    raised. Other effects of `fun`, such as printing, happen twice.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ def checkpoint(fun: Callable[P, R], *, check: bool = False) -> Callable[P, R]:
 
 
 class Checkpoint(Op):
-    """What the engine must know of a call that is made again; the call is an edge's one value."""
+    """The operation of a recomputed call, which is the one residual of each edge."""
 
     family = "checkpoint"
     takes_rows = True
@@ -105,7 +104,7 @@ _OPS = {captures: Checkpoint(captures) for captures in (False, True)}
 
 
 class Recomputed:
-    """One call of a function, which can be made again as it was made first.
+    """One call of a function that can be repeated.
 
     Attributes
     ----------
@@ -137,13 +136,13 @@ class Recomputed:
 
     def recorded_as_one(self, result: Any, before: int) -> Any:
         """Return the result of the first call with one node for all that it recorded."""
-        recording = active.get()
+        tapes = active.get()
         leaves, rebuild = flatten(result)
-        self.live = [i for i, value in enumerate(leaves) if _is_made(value, before, recording)]
+        self.live = [i for i, value in enumerate(leaves) if _is_new(value, before, tapes)]
         if not self.live:
             return result
         nodes = [leaves[i]._node for i in self.live]
-        inner, self.ends = explored(nodes, before, recording)
+        inner, self.ends = explored(nodes, before, tapes)
         self.recorded = Recorded(len(inner), frozenset(self.ends))
         self.leaf_count = len(leaves)
         self.surroundings.note_call(self.ends)
@@ -219,9 +218,9 @@ class Recomputed:
 
 
 class Run:
-    """A call that is made under a tape of its own, which watches the ends.
+    """A call under a tape of its own, which watches the ends.
 
-    If the sweep that asks for it is recorded, then so is the call, by the same tapes.
+    If tapes record the sweep that asks for it, they record the call as well.
     """
 
     def __init__(self, call: Callable[[], list[Any]], ends: list[Node], xp: Any) -> None:
@@ -230,9 +229,8 @@ class Run:
         # what calls for an error where the function was called does so here
         names = {token.transform for end in ends for token in end.tokens if token.alive}
         self.token = Token(False, max(names, default=""))
-        outside = active.get()
-        active.set((outside if self.is_recorded else NOBODY) | {self.token})
-        try:
+        self.outside = active.get() if self.is_recorded else NOBODY
+        with recording(self.outside | {self.token}):
             for end in ends:
                 watch(end, self.token)
             # older than what leads to them, as an outer sweep expects
@@ -243,14 +241,12 @@ class Run:
             self.before = now()
             with cuts_shown:
                 self.leaves = call()
-        finally:
-            active.set(outside)
 
     def __del__(self) -> None:
         self.token.alive = False  # so that the ends forget it
 
     def explore(self, targets: list[Node]) -> Recorded:
-        """Return what was recorded on the way to the targets."""
+        """Return what was recorded between the ends and the targets."""
         self._inner, ends = explored(targets, self.before, frozenset({self.token}))
         return Recorded(len(self._inner), frozenset(ends))
 
@@ -277,14 +273,10 @@ class Run:
         nodes = sorted(self._inner, key=attrgetter("order"), reverse=True)
         nodes += stand_ins.values()
         self.leaves, self._inner = [], []
-        outside = active.get()
-        active.set(outside if self.is_recorded else NOBODY)
-        try:
+        with recording(self.outside):
             found = reverse(
                 self.xp, nodes, seeds, set(stand_ins.values()), self.is_recorded, self.token
             )
-        finally:
-            active.set(outside)
         return [found.get(node) for node in stand_ins.values()]
 
 
@@ -295,13 +287,10 @@ class Recorded(NamedTuple):
     ends: frozenset[Node]
 
 
-def explored(
-    targets: Iterable[Node], before: int, recording: Tokens
-) -> tuple[list[Node], list[Node]]:
-    """Return the nodes made since `before` that targets were computed from, and their ends.
+def explored(targets: Iterable[Node], before: int, tapes: Tokens) -> tuple[list[Node], list[Node]]:
+    """Return the nodes recorded since `before` that lead to the targets, and their ends.
 
-    Ends are the older nodes that these lead to, and those of tensors and variables that were
-    made and watched since.
+    Ends are the older nodes that these were computed from, and new leaves.
     """
     inner: list[Node] = []
     ends: list[Node] = []
@@ -310,7 +299,7 @@ def explored(
     pending = list(targets)
     for node in pending:  # grows while it is read
         tokens = node.tokens
-        if node in seen or (tokens is not recording and not tokens & recording):
+        if node in seen or (tokens is not tapes and not tokens & tapes):
             continue
         seen.add(node)
         if node.order < before or node.parent is None:
@@ -324,20 +313,20 @@ def explored(
 
 
 def now() -> int:
-    """Return a number between those of the nodes made before and after."""
+    """Return a number between the orders of older and of newer nodes."""
     return leaf((), None).order
 
 
-def _is_made(value: Any, before: int, recording: Tokens) -> bool:
+def _is_new(value: Any, before: int, tapes: Tokens) -> bool:
     """Whether a value is a tensor that was computed, and recorded, since `before`."""
     if type(value) is not Tensor or value._node is None:
         return False
     node = value._node
-    return node.order > before and node.parent is not None and bool(node.tokens & recording)
+    return node.order > before and node.parent is not None and bool(node.tokens & tapes)
 
 
 def kept(value: Any) -> Any:
-    """Return an argument as something that nobody else can change."""
+    """Return an argument as a value that nobody else can change."""
     if type(value) is Tensor:
         return wrap(value._raw, value._node)
     return value if backends.namespace_of(value) is None else backends.protected(value)
@@ -349,7 +338,7 @@ def fresh(value: Any) -> Any:
 
 
 class Expected:
-    """What is known of a result, to tell whether it comes out the same again."""
+    """The shape, dtype and sums of a result, to compare with those of another call."""
 
     def __init__(self, raw: Any, exactly: bool) -> None:
         self.shape, self.dtype = tuple(raw.shape), raw.dtype
@@ -357,7 +346,7 @@ class Expected:
         self.sums = () if exactly else _sums(raw)
 
     def compare(self, raw: Any, refuse: Callable[[str], None]) -> None:
-        """Call `refuse` with words for the difference, if there is one."""
+        """Call `refuse` with a description of the difference, if there is one."""
         if (tuple(raw.shape), raw.dtype) != (self.shape, self.dtype):
             refuse(
                 f"returned an array of shape {tuple(raw.shape)} and dtype {raw.dtype}, and at "
@@ -395,7 +384,7 @@ def _library(raw: Any) -> Any:
 
 
 def _sums(raw: Any) -> tuple[Any, ...]:
-    """Return the sum of an array with weights that tell places apart, and of absolute values."""
+    """Return a sum with other weights for each element, and the sum of absolute values."""
     raw, xp = _plain(raw), _library(raw)
     weights = xp.reshape(xp.asarray(_weights(math.prod(raw.shape)), dtype=raw.dtype), raw.shape)
     with np.errstate(all="ignore"):
@@ -413,6 +402,6 @@ def has_node(value: Any) -> bool:
     return type(value) is Tensor and value._node is not None
 
 
-def is_recorded(value: Any, recording: Tokens) -> bool:
-    """Whether a value is a tensor that some of these tapes care about."""
-    return has_node(value) and bool(value._node.tokens & recording)
+def is_recorded(value: Any, tapes: Tokens) -> bool:
+    """Whether a value is a tensor that some of these tapes record."""
+    return has_node(value) and bool(value._node.tokens & tapes)

@@ -1,4 +1,4 @@
-"""Long loops of which few states are kept; others are made again from these in the sweep."""
+"""Long loops that keep a few states, from which the sweep recomputes the others."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from wengert.transforms.checkpoint import (
     kept,
     now,
 )
-from wengert.transforms.surroundings import Surroundings, found_in
+from wengert.transforms.surroundings import Surroundings, found_in, recording
 from wengert.trees import Rebuild, flatten
 
 
 def checkpoint_loop(
     step: Callable[[Any, Any], Any], state: Any, xs: Any, *, snapshots: int | None = None
 ) -> Any:
-    """Return the last state of a loop ``state = step(state, x)``, of which few states are kept.
+    """Return the last state of a loop ``state = step(state, x)`` that keeps a few states only.
 
-    Without `snapshots`, a loop of n steps keeps about sqrt(n) states, and in the reverse sweep
-    what sqrt(n) steps record; each step runs twice. With `snapshots`, it keeps at most that many
-    states and what one step records, and steps run again as often as that takes, and no more:
-    with s snapshots, less than binomial(s + r, s) steps run at most r + 1 times each.
-    (Derivatives of higher order record all steps.)
+    Without `snapshots`, a loop of n steps keeps about sqrt(n) states, and the reverse sweep keeps
+    the nodes of sqrt(n) steps; each step runs twice. With `snapshots`, at most that many states
+    and the nodes of one step are in memory, and steps run again as often as that takes: with s
+    snapshots, fewer than binomial(s + r, s) steps run at most r + 1 times each. (Derivatives of
+    higher order record all steps.)
 
     Parameters
     ----------
@@ -60,7 +60,6 @@ def checkpoint_loop(
 
     Examples
     --------
-    >>> import wengert as wg
     >>> import wengert as wg
     >>> def logistic(x, i):
     ...     return 3.0 * x * (1 - x)
@@ -94,7 +93,7 @@ def checkpoint_loop(
     return state
 
 
-#: The node of a state that a step gets, and may assign to, unlike that of a watched tensor.
+#: The node of the state that a step gets. Unlike a watched tensor, it can be assigned to.
 STATE = Structural("checkpoint_loop.state", (), lambda xp: None, ())
 #: The parts of an array along its first axis: one node, and a rule that puts them together.
 ROWS = Structural(
@@ -144,9 +143,9 @@ def advance(steps: int, slots: int) -> int:
 
 
 def _stops(position: int, end: int, slots: int) -> Iterator[int]:
-    """Yield where to keep a state on the way from one to the state before step `end - 1`.
+    """Yield the positions of states to keep between `position` and step `end - 1`.
 
-    The last stop is that state itself, which needs no slot.
+    The last one is the state before that step, which needs no slot.
     """
     while end - position > 1:
         position += advance(end - position, slots)
@@ -164,7 +163,7 @@ class State(NamedTuple):
 
 
 class RecomputedLoop(Recomputed):
-    """A loop of which at most `slots` states are kept; others are made again from these.
+    """A loop that keeps at most `slots` states, and recomputes the others from these.
 
     Attributes
     ----------
@@ -196,9 +195,9 @@ class RecomputedLoop(Recomputed):
 
     def first(self) -> Any:
         """Return the last state, with one node that leads to all that the steps read."""
-        recording = active.get()
+        tapes = active.get()
         leaves, rebuild = self.inputs, self.kept[0].rebuild
-        connected = [is_recorded(v, recording) for v in leaves]
+        connected = [is_recorded(v, tapes) for v in leaves]
         #: the nodes of the first state's leaves
         self.starts = [v._node if c else None for v, c in zip(leaves, connected, strict=True)]
         ends = dict.fromkeys(node for node in self.starts if node is not None)
@@ -209,20 +208,20 @@ class RecomputedLoop(Recomputed):
             if i in stops:
                 self.kept.append(State(i, _cut(leaves), rebuild, self.surroundings.later()))
                 self.known[i] = _known(leaves)
-            leaves = _cut(leaves, recording)
+            leaves = _cut(leaves, tapes)
             own = {v._node: c for v, c in zip(leaves, connected, strict=True) if has_node(v)}
             before = now()
             leaves, rebuild = flatten(self.fun(rebuild(leaves), self.x_of(i)))
-            nodes = [v._node for v in leaves if is_recorded(v, recording)]
-            inner, reached = explored(nodes, before, recording)
+            nodes = [v._node for v in leaves if is_recorded(v, tapes)]
+            inner, reached = explored(nodes, before, tapes)
             read = tuple(node for node in reached if node not in own)
             self.steps.append((len(inner), read))
             ends.update(dict.fromkeys(read))
             captures = captures or any(node.op.captures for node in inner)
-            connected = [is_recorded(v, recording) for v in leaves]
+            connected = [is_recorded(v, tapes) for v in leaves]
             if not all(own.values()):  # some of the state does not depend on anything recorded
                 connected = [
-                    c and any(own.get(n, True) for n in explored([v._node], before, recording)[1])
+                    c and any(own.get(n, True) for n in explored([v._node], before, tapes)[1])
                     for v, c in zip(leaves, connected, strict=True)
                 ]
             del nodes, inner, reached
@@ -266,16 +265,12 @@ class RecomputedLoop(Recomputed):
 
     def _moved(self, state: State, position: int) -> State:
         """Return a later state; nothing is recorded."""
-        outside = active.get()
-        active.set(NOBODY)
-        try:
+        with recording(NOBODY):
             state.around.bring_back()
             leaves, rebuild = state.leaves, state.rebuild
             for i in range(state.position, position):
                 leaves, rebuild = flatten(self.fun(rebuild(_cut(leaves)), self.x_of(i)))
             return State(position, _cut(leaves), rebuild, state.around.later())
-        finally:
-            active.set(outside)
 
     def _pulled(self, xp: Any, state: State, weights: dict[int, Any], totals: Totals) -> Any:
         """Return the cotangents of a state's leaves, given those of the next one's."""
@@ -337,18 +332,16 @@ def _as_state(value: Any) -> Any:
     return lift(value, "checkpoint_loop") if is_array else value
 
 
-def _cut(leaves: list[Any], recording: Tokens | None = None) -> list[Any]:
+def _cut(leaves: list[Any], tapes: Tokens | None = None) -> list[Any]:
     """Return a state without its history: constants, or tensors that some tapes record."""
-    return [
-        wrap(v._raw, _state_node(v, recording)) if type(v) is Tensor else kept(v) for v in leaves
-    ]
+    return [wrap(v._raw, _state_node(v, tapes)) if type(v) is Tensor else kept(v) for v in leaves]
 
 
-def _state_node(value: Tensor, recording: Tokens | None) -> Node | None:
-    if recording is None or not backends.is_inexact(value.dtype):
+def _state_node(value: Tensor, tapes: Tokens | None) -> Node | None:
+    if tapes is None or not backends.is_inexact(value.dtype):
         return None
     node = leaf(value.shape, value.dtype)
-    node.op, node.tokens = STATE, recording
+    node.op, node.tokens = STATE, tapes
     return node
 
 

@@ -88,7 +88,7 @@ def like_given(result: Any, given: Any, fresh: bool = False) -> Any:
 
 
 def is_traced(tensor: Tensor) -> bool:
-    """Whether a tape that records now, outside of the transform, cares about a tensor."""
+    """Whether a tape outside of the transform records a tensor now."""
     return tensor._node is not None and bool(tensor._node.tokens & active.get())
 
 
@@ -248,7 +248,7 @@ def value_and_grad(
     """
 
     @functools.wraps(fun)
-    def with_gradient(*args: Any, **kwargs: Any) -> Any:
+    def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         call = Call(fun, argnums, has_aux, args, kwargs, "value_and_grad")
         value = _scalar(call)
         gradient = call.gradients(None)

@@ -17,7 +17,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, highest, levels, outside, plain_namespace
 from wengert.engine.errors import DtypeError, RuleError, ShapeError, name_of
-from wengert.engine.node import NOBODY, active
+from wengert.engine.node import NOBODY
 from wengert.engine.tensor import Tensor, wrap
 from wengert.transforms.checkpoint import now
 from wengert.transforms.forward import jvp, linearize
@@ -31,6 +31,7 @@ from wengert.transforms.single_node import (
     recorded_as_one,
     refuse_captured,
 )
+from wengert.transforms.surroundings import recording
 from wengert.trees import Rebuild, flatten
 
 #: Up to this many unknowns "auto" makes the matrix dF/dx.
@@ -411,14 +412,13 @@ def _one_by_one(
     raws = [v._raw for v in values if type(v) is Tensor]
     level = highest(raws, {}) if levels.get() else None
     if level is None:
-        before, recording = levels.get(), active.get()
+        before = levels.get()
         levels.set(())
-        active.set(NOBODY)
         try:
-            return solve([*map(_on_numpy, values)])
+            with recording(NOBODY):
+                return solve([*map(_on_numpy, values)])
         finally:
             levels.set(before)
-            active.set(recording)
     xp = Tensor._namespace
     found = []
     with outside(level):

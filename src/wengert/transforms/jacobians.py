@@ -12,7 +12,7 @@ import numpy as np
 from wengert import backends
 from wengert.elements.selections import Selected
 from wengert.engine.errors import DtypeError, ShapeError
-from wengert.engine.tape import Part, part_of_tape
+from wengert.engine.tape import Part
 from wengert.engine.tensor import Tensor
 from wengert.transforms.forward import jvp
 from wengert.transforms.gradients import Call, as_tensor, grad, like_given, vjp, zeros_like
@@ -70,7 +70,9 @@ def jacobian(
     def of_function(*args: Any, **kwargs: Any) -> Any:
         call = Call(fun, argnums, has_aux, args, kwargs, "jacobian", persistent=True)
         targets, rebuild_result = _targets(call, of)
-        sources, rebuild_sources = _sources(call, wrt)
+        sources = call.parts
+        if wrt is not None:
+            sources = [Part(p.tensor, p.node, Selected(wrt, p.tensor.shape)) for p in sources]
         _check_complex(call.what, [*targets, *sources], holomorphic)
         call.check_connected([t.tensor for t in targets])
         table = _table(call, targets, sources, mode, chunk_size, holomorphic)
@@ -78,7 +80,7 @@ def jacobian(
         rows = []
         for row in table:
             pairs = zip(row, given, strict=True)
-            nests = rebuild_sources([like_given(y, g, fresh=True) for y, g in pairs])
+            nests = flatten(call.sources)[1]([like_given(y, g, fresh=True) for y, g in pairs])
             rows.append(nests[0] if call.single else tuple(nests))
         answer = rebuild_result(rows)
         return (answer, call.outward(call.aux)) if has_aux else answer
@@ -104,14 +106,6 @@ def _targets(call: Call, of: Any) -> tuple[list[Part], Callable[[list[Any]], Any
         chosen = None if of is None else Selected(of, tensor.shape)
         targets.append(Part(tensor, tensor._node, chosen))
     return targets, rebuild
-
-
-def _sources(call: Call, wrt: Any) -> tuple[list[Part], Callable[[list[Any]], Any]]:
-    leaves, rebuild = flatten(call.sources)
-    sources = [part_of_tape(leaf, call.what) for leaf in leaves]
-    if wrt is not None:
-        sources = [Part(p.tensor, p.node, Selected(wrt, p.tensor.shape)) for p in sources]
-    return sources, rebuild
 
 
 def _check_complex(what: str, parts: list[Part], holomorphic: bool) -> None:
@@ -260,43 +254,34 @@ def jac_diagonal(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callabl
     >>> wg.jac_diagonal(lambda x: x**2 + np.sum(x))(np.array([1.0, 2.0]))
     array([3., 5.])
     """
+    return _diagonal(fun, chunk_size, "jac_diagonal")
 
+
+def _diagonal(fun: Callable[..., Any], chunk_size: Chunk, what: str) -> Callable[..., Any]:
     @functools.wraps(fun)
     def diagonal(x: Any, *args: Any, **kwargs: Any) -> Any:
-        return _diagonal(fun, (x, *args), kwargs, chunk_size, "jac_diagonal")
+        call = Call(fun, 0, False, (x, *args), kwargs, what, persistent=True)
+        targets, sources = _targets(call, None)[0], call.parts
+        if len(targets) != 1 or len(sources) != 1 or shape_of(targets[0]) != shape_of(sources[0]):
+            took, gave = (" and ".join(str(shape_of(p)) for p in ps) for ps in (sources, targets))
+            raise ShapeError(
+                f"{call.what}: the function takes {took} and returns {gave}; a diagonal needs one "
+                "array of the same shape in and out"
+            )
+        _check_complex(call.what, [*targets, *sources], False)
+        call.check_connected([targets[0].tensor])
+        shape = shape_of(sources[0])
+        xp = Tensor._namespace
+        parts = []
+        for piece in chunks(math.prod(shape), chunk_size, [targets[0].node], call.tape._token):
+            (found,) = pulled(call.tape, targets[0], sources, [piece], last=False)
+            if found is not None:
+                rows = xp.reshape(found[0], (len(piece), -1))
+                parts.append(rows[np.arange(len(piece)), np.asarray(piece)])
+        answer = xp.reshape(joined(parts), shape) if parts else zeros_like(sources[0].tensor, shape)
+        return like_given(answer, x, fresh=True)
 
     return diagonal
-
-
-def _diagonal(
-    fun: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    chunk_size: Chunk,
-    what: str,
-) -> Any:
-    call = Call(fun, 0, False, args, kwargs, what, persistent=True)
-    targets, _ = _targets(call, None)
-    sources, _ = _sources(call, None)
-    if len(targets) != 1 or len(sources) != 1 or shape_of(targets[0]) != shape_of(sources[0]):
-        taken, returned = (" and ".join(str(shape_of(p)) for p in ps) for ps in (sources, targets))
-        raise ShapeError(
-            f"{call.what}: the function takes {taken} and returns {returned}; a diagonal needs one "
-            "array of the same shape in and out"
-        )
-    _check_complex(call.what, [*targets, *sources], False)
-    call.check_connected([targets[0].tensor])
-    shape = shape_of(sources[0])
-    pieces = chunks(math.prod(shape), chunk_size, [targets[0].node], call.tape._token)
-    xp = Tensor._namespace
-    parts = []
-    for piece in pieces:
-        (found,) = pulled(call.tape, targets[0], sources, [piece], last=False)
-        if found is not None:
-            rows = xp.reshape(found[0], (len(piece), -1))
-            parts.append(rows[np.arange(len(piece)), np.asarray(piece)])
-    answer = xp.reshape(joined(parts), shape) if parts else zeros_like(sources[0].tensor, shape)
-    return like_given(answer, args[0], fresh=True)
 
 
 def hessian_diagonal(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[..., Any]:
@@ -308,13 +293,7 @@ def hessian_diagonal(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Cal
     >>> wg.hessian_diagonal(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
     array([ 6., 12.])
     """
-    gradient = grad(fun)
-
-    @functools.wraps(fun)
-    def diagonal(x: Any, *args: Any, **kwargs: Any) -> Any:
-        return _diagonal(gradient, (x, *args), kwargs, chunk_size, "hessian_diagonal")
-
-    return diagonal
+    return _diagonal(grad(fun), chunk_size, "hessian_diagonal")
 
 
 def laplacian(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[..., Any]:
@@ -326,12 +305,11 @@ def laplacian(fun: Callable[..., Any], chunk_size: Chunk = "auto") -> Callable[.
     >>> wg.laplacian(lambda x: np.sum(x**2))(np.zeros(3))
     np.float64(6.0)
     """
-    gradient = grad(fun)
+    diagonal = _diagonal(grad(fun), chunk_size, "laplacian")
 
     @functools.wraps(fun)
     def total(x: Any, *args: Any, **kwargs: Any) -> Any:
-        parts = _diagonal(gradient, (x, *args), kwargs, chunk_size, "laplacian")
-        answer = Tensor._namespace.sum(parts)
+        answer = Tensor._namespace.sum(diagonal(x, *args, **kwargs))
         return like_given(answer, x, fresh=True)
 
     return total

@@ -1,4 +1,4 @@
-"""What a function reads beside its arguments: variables and generators, found and brought back."""
+"""Variables and random generators that a function reads beside its arguments, and their state."""
 
 from __future__ import annotations
 
@@ -10,14 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from wengert.engine.node import Node, active
+from wengert.engine.node import Node, Tokens, active
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor
 from wengert.ops.variable import VARIABLE, Variable
 
 
+@contextlib.contextmanager
+def recording(tokens: Tokens) -> Iterator[None]:
+    """Return a context in which these tapes record, and no others."""
+    before = active.get()
+    active.set(tokens)
+    try:
+        yield
+    finally:
+        active.set(before)
+
+
 class Surroundings:
-    """What a function reads beside its arguments, and how that was at a time.
+    """Variables and generators that a function reads, with the values they had at one moment.
 
     Attributes
     ----------
@@ -36,7 +47,7 @@ class Surroundings:
         self.assigned: set[Node] = set()
 
     def later(self) -> Surroundings:
-        """Return the same at another time, which is now."""
+        """Return the same variables and generators with their values now."""
         twin = Surroundings(self.generators, (v for v, _ in self.variables.values()))
         if all(twin.variables[leaf][1] is value for leaf, (_, value) in self.variables.items()):
             twin.variables = self.variables  # one for all times, as long as nothing is assigned
@@ -55,7 +66,7 @@ class Surroundings:
             self.variables = {**self.variables, **more}
 
     def bring_back(self) -> None:
-        """Make all as it was."""
+        """Restore the values."""
         for generator, state in zip(self.generators, self.states, strict=True):
             generator.bit_generator.state = state
         for variable, value in self.variables.values():
@@ -64,7 +75,7 @@ class Surroundings:
 
     @contextlib.contextmanager
     def restored(self) -> Iterator[None]:
-        """Return a context in which all is as it was, and after which it is as it is now.
+        """Return a context that restores the values, and brings back the present ones at its end.
 
         Variables that neither this nor the call assigns to are left to other threads.
         """

@@ -26,7 +26,7 @@ from wengert.engine.tensor import Tensor, wrap
 
 #: About how many bytes the cotangents of one sweep may take, if `chunk_size` is "auto".
 BUDGET = 2**29
-#: Up to so many bytes, nobody asks how much memory there is.
+#: Up to this many bytes, available memory is not checked.
 SMALL = 2**28
 log = logging.getLogger("wengert")
 

@@ -13,7 +13,7 @@ from wengert.engine.errors import ShapeError, name_of
 from wengert.engine.record import lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.transforms.gradients import as_tensor, like_given
-from wengert.trees import flatten, paths
+from wengert.trees import Rebuild, flatten, paths
 
 Axes = list[int | None]
 
@@ -80,18 +80,20 @@ def vmap(
             mapped.append(leaf)
         size = _size(mapped, axes, paths(args), what)
         first = next(leaf for leaf, axis in zip(leaves, axes, strict=True) if axis is not None)
-        if not chunk_size or size <= chunk_size:
-            found, form = _run(fun, mapped, axes, rebuild, kwargs, size, what, randomness)
-        else:
-            chunks = []
-            for start in range(0, size, chunk_size):
-                here = slice(start, min(start + chunk_size, size))
-                part = [m if a is None else m[here] for m, a in zip(mapped, axes, strict=True)]
-                results, form = _run(
-                    fun, part, axes, rebuild, kwargs, here.stop - start, what, randomness
-                )
-                chunks.append(results)
-            found = [Tensor._namespace.concat(parts) for parts in zip(*chunks, strict=True)]
+        chunks: list[list[Tensor]] = []
+        form: Rebuild = list
+        for start in range(0, size, chunk_size) if chunk_size and size else (0,):
+            here = slice(start, min(start + (chunk_size or size), size))
+            with opened(here.stop - start, randomness) as level:
+                inner = [
+                    leaf if axis is None else wrap(Batched(level, _part(leaf, here)))
+                    for leaf, axis in zip(mapped, axes, strict=True)
+                ]
+                results, form = flatten(fun(*rebuild(inner), **kwargs))
+                returned = f"{what}: the function returned"
+                chunks.append([collected(r, level, returned) for r in results])
+        concat = Tensor._namespace.concat
+        found = chunks[0] if len(chunks) == 1 else [*map(concat, zip(*chunks, strict=True))]
         answer = form(found)
         ends = _axes_of(out_axes, answer, f"{what}: out_axes", "result")
         placed = [_placed(y, end, what) for y, end in zip(found, ends, strict=True)]
@@ -101,24 +103,8 @@ def vmap(
     return on_examples
 
 
-def _run(
-    fun: Callable[..., Any],
-    leaves: list[Any],
-    axes: Axes,
-    rebuild: Callable[[list[Any]], Any],
-    kwargs: dict[str, Any],
-    size: int,
-    what: str,
-    randomness: str,
-) -> tuple[list[Tensor], Callable[[list[Any]], Any]]:
-    """Return the results of one call for `size` examples, the first axis counting them."""
-    with opened(size, randomness) as level:
-        inner = [
-            leaf if axis is None else wrap(Batched(level, leaf))
-            for leaf, axis in zip(leaves, axes, strict=True)
-        ]
-        results, form = flatten(fun(*rebuild(inner), **kwargs))
-        return [collected(r, level, f"{what}: the function returned") for r in results], form
+def _part(leaf: Tensor, here: slice) -> Tensor:
+    return leaf if here == slice(0, leaf.shape[0]) else leaf[here]
 
 
 def collected(value: Any, level: Level, what: str) -> Tensor:
@@ -140,11 +126,7 @@ def _front(leaf: Any, axis: int, what: str) -> Tensor:
             f"{what} is {leaf!r:.60}, which has no axis of examples; write in_axes=None in its "
             "place if it is the same for all"
         )
-    if not -tensor.ndim <= axis < tensor.ndim:
-        raise np.exceptions.AxisError(
-            f"{what} has shape {tensor.shape}; in_axes says that its examples are along axis {axis}"
-        )
-    return tensor if axis % tensor.ndim == 0 else Tensor._namespace.moveaxis(tensor, axis, 0)
+    return _with_axis(tensor, axis, 0, axis, f"{what}: in_axes")
 
 
 def _size(mapped: list[Any], axes: Axes, names: list[Any], what: str) -> int:
@@ -170,11 +152,16 @@ def _placed(y: Tensor, end: int | None, what: str) -> Tensor:
             f"{what}: out_axes has None; a result has one value for each example, so write the "
             "axis to have them along"
         )
-    if not -y.ndim <= end < y.ndim:
+    return _with_axis(y, end, end, 0, f"{what}: out_axes")
+
+
+def _with_axis(tensor: Tensor, axis: int, to: int, start: int, what: str) -> Tensor:
+    """Return a tensor with the axis of examples moved, where one of the two positions is 0."""
+    if not -tensor.ndim <= axis < tensor.ndim:
         raise np.exceptions.AxisError(
-            f"{what}: out_axes is {end} for a result of shape {y.shape}, examples included"
+            f"{what} is {axis} for an array of shape {tensor.shape}, examples included"
         )
-    return y if end % y.ndim == 0 else Tensor._namespace.moveaxis(y, 0, end)
+    return tensor if axis % tensor.ndim == 0 else Tensor._namespace.moveaxis(tensor, start, to)
 
 
 def _axes_of_arguments(in_axes: Any, args: tuple[Any, ...], what: str) -> Axes:

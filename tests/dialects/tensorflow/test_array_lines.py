@@ -105,9 +105,6 @@ tf.zeros([2], int)
 tf.zeros([2], float)
 tf.cast([1.5], int)
 tf.cast([1], float)
-tf.TensorShape([2,3]).most_specific_compatible_shape([2,5])
-tf.TensorShape([2,3]).is_subtype_of(tf.TensorShape([2,None]))
-tf.TensorShape([2,3]).most_specific_compatible_shape([2])
 tf.TensorShape([2,3]) == 5
 tf.TensorShape([2,3]) == None
 tf.TensorShape([2]) == 2

@@ -57,8 +57,6 @@ PROGRAMS |= {
     "resize number": plain_image("resize", PHOTO, 3),
     "resize zero": plain_image("resize", PHOTO, [0, 3]),
     "resize method": plain_image("resize", PHOTO, [3, 3], "foo"),
-    "with pad": image("resize_with_pad", 9, 9),
-    "with pad 2": image("resize_with_pad", 5, 9),
     "crop or pad": image("resize_with_crop_or_pad", 5, 9),
     "crop or pad 2": image("resize_with_crop_or_pad", 11, 3),
     "central crop": image("central_crop", 0.5),
@@ -121,7 +119,6 @@ PROGRAMS |= {
     "random_crop": lambda tf: tf.image.random_crop(PHOTO, [1, 3, 3, 3]).shape,
     "random_crop large": lambda tf: tf.image.random_crop(PHOTO, [1, 30, 3, 3]),
     "random_flip": lambda tf: tf.reduce_sum(tf.image.random_flip_left_right(PHOTO)),
-    "random_brightness": lambda tf: tf.image.random_brightness(PHOTO, -1.0),
 }
 
 

@@ -323,17 +323,6 @@ PROGRAMS |= {
         tf.nn.experimental.stateless_dropout(tf.ones([50]), 0.5, [1, 2])
         == tf.nn.experimental.stateless_dropout(tf.ones([50]), 0.5, seed=[1, 2])
     ),
-    "stateless flips": lambda tf: (
-        tf.image.stateless_random_flip_left_right(PHOTO, (1, 2)).shape,
-        tf.image.stateless_random_flip_up_down(PHOTO[0], seed=[1, 2]).shape,
-    ),
-    "stateless crop": lambda tf: tf.image.stateless_random_crop(PHOTO, [1, 2, 3, 3], (1, 2)).shape,
-    "stateless crop large": lambda tf: tf.image.stateless_random_crop(PHOTO, [9, 2, 3, 3], (1, 2)),
-    "stateless brightness": lambda tf: (
-        tf.image.stateless_random_brightness(PHOTO, 0.2, (1, 2)).dtype
-    ),
-    "stateless contrast": lambda tf: tf.image.stateless_random_contrast(PHOTO, 0.2, 0.1, (1, 2)),
-    "stateless image seed": lambda tf: tf.image.stateless_random_flip_left_right(PHOTO, 3),
     "generator bare": lambda tf: tf.random.Generator.from_seed(1).normal(2),
     "global generator": lambda tf: tf.random.get_global_generator().normal([2]).shape,
     "stateless alg": lambda tf: tf.random.stateless_uniform([2], [1, 2], alg="philox").shape,
@@ -393,8 +382,6 @@ PROGRAMS |= {
     "image random crop large": lambda tf: tf.image.random_crop(PHOTO, [2, 9, 4, 3]),
     "image random flip": lambda tf: tf.image.random_flip_left_right(PHOTO, seed=1).shape,
     "image random flip wrong": lambda tf: tf.image.random_flip_up_down(PHOTO[0, 0]),
-    "image random brightness": lambda tf: tf.image.random_brightness(PHOTO, -0.1),
-    "image random contrast": lambda tf: tf.image.random_contrast(PHOTO, 0.9, 0.5),
     "image method enum": lambda tf: tf.image.resize(PHOTO, [4, 4], tf.image.ResizeMethod.AREA),
 }
 

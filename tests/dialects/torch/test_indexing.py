@@ -443,7 +443,6 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "nonzero 0-d": lambda torch: torch.tensor(3.0).nonzero(),
     "nonzero 0-d tuple": lambda torch: torch.tensor(3.0).nonzero(as_tuple=True),
     "argwhere": lambda torch: torch.argwhere(torch.tensor([[0, 1], [2, 0]])),
-    "unravel_index": lambda torch: torch.unravel_index(torch.tensor([5, 0, 3]), (2, 3)),
     "broadcast_shapes": lambda torch: torch.broadcast_shapes((2, 1), (3,), 1),
     "where alone": lambda torch: torch.where(torch.tensor([[0, 1], [2, 0]])),
     "where dtypes": lambda torch: torch.where(torch.tensor([True, False]), 1, 2.5),

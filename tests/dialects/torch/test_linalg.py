@@ -70,7 +70,7 @@ def test_eigenvectors_of_equal_eigenvalues_have_none() -> None:
 def test_a_gradient_that_depends_on_phases_is_refused() -> None:
     a = torch.tensor([[2.0, 1j], [-1j, 3.0]], dtype=torch.complex128, requires_grad=True)
     vectors = linalg.eigh(a).eigenvectors
-    with pytest.raises(RuntimeError, match="e\\^{i phi}"):
+    with pytest.raises(RuntimeError, match="phases of the eigenvectors"):
         (vectors.real.sum() + vectors.imag.sum() * 2).backward()
 
 

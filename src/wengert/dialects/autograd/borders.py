@@ -1,6 +1,6 @@
 """Where programs of HIPS autograd meet Wengert: what goes in, what comes out, what is missing.
 
-All that `autograd` does in another way than Wengert, and that its programs would notice, is here:
+All that `autograd` does differently from Wengert, and that its programs would notice, is here:
 results are plain NumPy arrays and scalars; cotangents of complex numbers are the conjugates of
 Wengert's; functions of NumPy and SciPy are their own unless an argument is recorded.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import importlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -19,7 +20,7 @@ from wengert.engine.record import holds_tensor
 from wengert.engine.tensor import Tensor
 from wengert.ops.creation import asarray
 from wengert.ops.numpy.ufuncs import is_tensor
-from wengert.transforms.gradients import is_traced
+from wengert.transforms.gradients import as_tensor, is_traced
 from wengert.trees import map_leaves
 
 #: What needs no search for arrays inside.
@@ -56,6 +57,16 @@ def _value(leaf: Any) -> Any:
         return leaf
     array = asarray(leaf).numpy()
     return array if array.shape else array[()]
+
+
+def tensor_of(leaf: Any, what: str) -> Tensor:
+    """Return a function's result, an array or a number, as a tensor."""
+    if leaf is None or isinstance(leaf, (str, bytes)):
+        raise TypeError(
+            f"{what}: the function returned {leaf!r}; expected arrays or numbers, in any nest of "
+            "lists, tuples and dicts"
+        )
+    return as_tensor(leaf, what)
 
 
 def is_complex(leaf: Any) -> bool:
@@ -108,3 +119,10 @@ def missing(module: str, name: str, names: Iterable[str], why: str = "") -> Attr
     return AttributeError(
         f"module {module!r} has no attribute {name!r}{f'; {why}' if why else nearest}"
     )
+
+
+def late(package: str, name: str, names: Iterable[str], why: str = "") -> Any:
+    """Return a module of a package, which is imported when it is first used."""
+    if name in names:
+        return importlib.import_module(f"{package}.{name}")
+    raise missing(package, name, names, why)

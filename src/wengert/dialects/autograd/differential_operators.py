@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.dialects.autograd.borders import conjugated, is_complex, settled
+from wengert.dialects.autograd.borders import conjugated, is_complex, settled, tensor_of
 from wengert.dialects.autograd.vspaces import vspace
 from wengert.engine.errors import name_of
-from wengert.engine.record import lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.transforms import forward, jacobians
 from wengert.transforms.checkpoint import checkpoint
@@ -57,9 +56,7 @@ def of_arguments(operator: Function) -> Function:
             return operator(of_one, x[0] if single else x, *more, **named)
 
         on_arguments.__name__ = f"{operator.__name__}_of_{name}_wrt_argnum_{argnum}"
-        on_arguments.__doc__ = (
-            f"Return {operator.__name__} of {name} with respect to argument {argnum}."
-        )
+        on_arguments.__doc__ = f"Return {operator.__name__} of {name} by argument {argnum}."
         return on_arguments
 
     on_functions.__name__ = on_functions.__qualname__ = operator.__name__
@@ -79,10 +76,7 @@ def _call(fun: Function, x: Any, what: str, has_aux: bool = False, again: bool =
 
 
 def _floating(leaf: Any, what: str) -> Tensor:
-    if leaf is None or isinstance(leaf, (str, bytes)):
-        raise TypeError(f"{what}: the function returned {leaf!r}; expected arrays or numbers")
-    lifted = lift(leaf, what)
-    tensor = lifted if type(lifted) is Tensor else wrap(np.asarray(lifted))
+    tensor = tensor_of(leaf, what)
     if backends.is_inexact(tensor.dtype):
         return tensor
     return wrap(np.asarray(tensor.numpy(), dtype=np.float64))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.autograd.borders import conjugated, values
+from wengert.dialects.autograd.borders import conjugated, tensor_of, values
 from wengert.dialects.autograd.vspaces import VSpace, vspace
 from wengert.engine.batching import Batched, Level, highest, outside
 from wengert.engine.cotangents import Block
@@ -99,7 +99,7 @@ def _seen(value: Any) -> Any:
 
 
 def _reads(xp: Any, g: Any, y: Any, arrays: Any, position: Any, given: Any) -> Any:
-    """Say by its parameters what a primitive keeps; it pulls in its own way."""
+    """Name in its parameters what a primitive keeps; `Primitive.pull` is what is called."""
 
 
 class Primitive(Op):
@@ -150,13 +150,7 @@ class Primitive(Op):
                 f"{self.name}: its result depends on a recorded tensor that is no argument, so no "
                 "derivative would reach it; pass it as an argument"
             )
-        if leaf is None or isinstance(leaf, (str, bytes)):
-            raise TypeError(
-                f"{self.name}: a primitive returned {leaf!r}; expected arrays or numbers, in any "
-                "nest of lists, tuples and dicts"
-            )
-        lifted = lift(leaf, self.name)
-        return lifted._raw if type(lifted) is Tensor else np.asarray(lifted)
+        return tensor_of(leaf, self.name)._raw
 
     # -- reverse ------------------------------------------------------------------------------
 
@@ -264,8 +258,7 @@ def _as_array(value: Any, on_tensors: bool = True) -> Any:
     """Return a rule's answer as the sweep carries it."""
     if value is None:
         return None
-    lifted = lift(value, "primitive")
-    tensor = lifted if type(lifted) is Tensor else wrap(np.asarray(lifted))
+    tensor = tensor_of(value, "primitive")
     return tensor if on_tensors else tensor._raw
 
 

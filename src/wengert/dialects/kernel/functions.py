@@ -52,23 +52,29 @@ class Kind(NamedTuple):
     tensor: bool = False
     #: whether all parameters of this kind are read together, as operands of one dtype are
     together: bool = False
+    #: the name of a parameter whose value is x for this kind
+    beside: str = ""
 
 
 @dataclass(frozen=True)
 class Dialect:
     """What a framework does around every call of a function."""
 
-    #: ``() -> state`` and ``(state) -> None``, around reading, computing and finishing
-    enter: Callable[[], Any]
-    leave: Callable[[Any], None]
+    #: ``() -> state`` and ``(state) -> None``, around reading, computing and finishing; without
+    #: them, functions read their arguments and return what the body does, or ``finish`` of that
+    #: and of the options
+    enter: Callable[[], Any] | None = None
+    leave: Callable[[Any], None] | None = None
     #: ``(result, given tensors, state, label) -> result`` of the framework's class
-    finish: Callable[..., Any]
+    finish: Callable[..., Any] | None = None
     #: the classes of errors that may need other words, and ``(error, function) -> error``
-    errors: tuple[type[Exception], ...]
-    translate: Callable[[Exception, Function], Exception]
+    errors: tuple[type[Exception], ...] = ()
+    translate: Callable[[Exception, Function], Exception] | None = None
     #: a parameter that every function takes, with None as its default, and whether by name only
-    extra: str
-    by_name: bool
+    extra: str = ""
+    by_name: bool = True
+    #: further parameters that every function takes by name, with their defaults
+    options: Mapping[str, Any] = field(default_factory=dict)
     #: ``(result, extra) -> result`` where that argument was given; None if it is ignored
     store: Callable[[Any, Any], Any] | None = None
     #: other names of parameters
@@ -94,13 +100,14 @@ class Function:
     body: Callable[..., Any]
     name: str
     dialect: Dialect
-    #: what nodes are called; and if the second argument is given, where that is another name
-    label: str = ""
+    #: what nodes are called, or ``(*arguments) -> name``; and if the second argument is given,
+    #: where that is another name
+    label: str | Callable[..., str] = ""
     other_label: str = ""
     #: classes of errors that are raised as they are
     raises: tuple[type[Exception], ...] = ()
     quick: Quick | None = None
-    #: ``(first argument, x, step, function) -> result`` for a body whose results are views
+    #: ``(first argument, x, step, label) -> result`` for a body whose results are views
     view: Callable[..., Any] | None = None
 
 
@@ -167,7 +174,7 @@ class _Source:
             "_leave": dialect.leave, "_finish": dialect.finish, "_ERRORS": dialect.errors,
             "_translate": dialect.translate, "_store": dialect.store, "_renamed": _renamed,
             "_aliases": self._aliases(), "_view": made_of.view, "_MISSING": _MISSING,
-            "_missing": _missing,
+            "_missing": _missing, "_label": made_of.label,
         }  # fmt: skip
         taken = [p.name for p in self.parameters]
         self.extra = dialect.extra if dialect.extra not in taken else ""
@@ -177,8 +184,10 @@ class _Source:
     def _aliases(self) -> dict[str, str]:
         if self._takes_any():
             return {}
-        taken = {p.name for p in self.parameters if p.kind is not Parameter.VAR_POSITIONAL}
-        return {k: v for k, v in self.dialect.aliases.items() if v in taken and k not in taken}
+        several = [p.name for p in self.parameters if p.kind is Parameter.VAR_POSITIONAL]
+        taken = {p.name for p in self.parameters if p.name not in several}
+        found = {k: v for k, v in self.dialect.aliases.items() if v in taken and k not in taken}
+        return found | {name: f"*{name}" for name in several if name in self.kinds}
 
     def whole(self) -> str:
         """Return the source of the function."""
@@ -191,6 +200,12 @@ class _Source:
             lines += [f"    raise _missing(_self, {values})"]
         if self.made_of.quick is not None:
             lines += self._quickly(self.made_of.quick)
+        if self.dialect.enter is None:
+            result = f"_body({self._all_passed()})"
+            if self.dialect.finish is not None:
+                result = f"_finish({', '.join([result, *self.dialect.options])})"
+            lines += [*self._reading(), f"return {result}"]
+            return f"def call({signature}):\n" + textwrap.indent("\n".join(lines), "    ")
         lines += ["_state = _enter()", "try:"]
         lines += textwrap.indent("\n".join(self._reading()), "    ").splitlines()
         lines += textwrap.indent("\n".join(self._calling()), "    ").splitlines()
@@ -228,7 +243,12 @@ class _Source:
         if extra:
             if self.dialect.by_name and not starred:
                 parts.append("*")
+                starred = True
             parts.append(extra)
+        parts += ["*"] if self.dialect.options and not starred else []
+        for name, default in self.dialect.options.items():
+            self.names[f"_default_{name}"] = default
+            parts.append(f"{name}=_default_{name}")
         if self._takes_any():
             parts.append(f"**{self.parameters[-1].name}")
         elif self.names["_aliases"]:
@@ -257,7 +277,7 @@ class _Source:
             if p.kind in (*_POSITIONAL, Parameter.VAR_POSITIONAL)
         )
         by_name = [p.name for p in self.parameters if p.kind is Parameter.KEYWORD_ONLY]
-        by_name += [self.extra] if self.extra else []
+        by_name += [*([self.extra] if self.extra else ()), *self.dialect.options]
         return f"({by_position}), {{{', '.join(f'{n!r}: {n}' for n in by_name)}}}"
 
     # -- reading -------------------------------------------------------------------------------
@@ -286,7 +306,7 @@ class _Source:
     def _read(self, name: str, kind: Kind, optional: bool, first: str) -> str:
         self.names[f"_read_{name}"] = kind.read
         self.names[f"_at_{name}"] = Argument(self.made_of.name, name)
-        text = f"_read_{name}({name}, _at_{name}, {first})"
+        text = f"_read_{name}({name}, _at_{name}, {kind.beside or first})"
         plain = [kind.plain.format(name)] if kind.plain else []
         plain += [f"{name} is None"] if optional else []
         return f"{name} if {' or '.join(plain)} else {text}" if plain else text
@@ -313,24 +333,34 @@ class _Source:
             return f"**{value}"
         return f"{p.name}={value}" if p.kind is Parameter.KEYWORD_ONLY else value
 
+    def _all_passed(self) -> str:
+        return ", ".join(self._passed(p) for p in self.parameters)
+
+    def _label(self) -> str:
+        label = self.made_of.label
+        if callable(label):
+            given = (f"*{p.name}" if p.kind is Parameter.VAR_POSITIONAL else p.name
+                     for p in self.parameters)  # fmt: skip
+            return f"_label({', '.join(given)})"
+        if self.made_of.other_label:
+            second = self.parameters[1].name
+            return f"{label!r} if {second} is None else {self.made_of.other_label!r}"
+        return repr(label)
+
     def _calling(self) -> list[str]:
-        passed = ", ".join(self._passed(p) for p in self.parameters)
         if self.made_of.view is not None:
             first, *rest = self.parameters
             others = ", ".join(["_whole", *(self._passed(p) for p in rest)])
-            step = f"lambda _whole: _body({others})"
-            return [f"_result = _view({first.name}, {self._value(first)}, {step}, _function)"]
+            step, x = f"lambda _whole: _body({others})", self._value(first)
+            return [f"_result = _view({first.name}, {x}, {step}, {self._label()})"]
         tensors = "".join(
             f"*{p.name}, " if p.kind is Parameter.VAR_POSITIONAL else
             f"*{p.name}.values(), " if p.kind is Parameter.VAR_KEYWORD else f"{p.name}, "
             for p in self.parameters
             if p.name not in self.kinds or self.kinds[p.name][0].tensor
         )  # fmt: skip
-        label = repr(self.made_of.label)
-        if self.made_of.other_label:
-            second = self.parameters[1].name
-            label = f"{label} if {second} is None else {self.made_of.other_label!r}"
-        return [f"_result = _finish(_body({passed}), ({tensors}), _state, {label})"]
+        passed = self._all_passed()
+        return [f"_result = _finish(_body({passed}), ({tensors}), _state, {self._label()})"]
 
     def _quickly(self, quick: Quick) -> list[str]:
         """Return the lines that call an operation at once."""
@@ -378,6 +408,8 @@ def _renamed(
         known = aliases[name]
         if known in options:
             options[known] = value
+        elif known.startswith("*"):  # numbers that may be given one by one
+            args = (*args, value)
         else:
             position = names.index(known)
             args = (*args[:position], value, *args[position + 1 :])

@@ -42,6 +42,8 @@ class Readers:
     def integer(self, value: Any, at: Argument, x: Any = None) -> int:
         """Return a whole number."""
         given = value if type(value) is int else self.static(value)
+        if type(given) is list and hasattr(type(value), "__index__"):  # perhaps of one element
+            given = operator.index(value)
         refused = type(given) is bool and not self.counts_truth
         if refused or not hasattr(type(given), "__index__"):
             raise self.wrong_type(f"{at} is {shown(value)}; give a whole number")
@@ -56,7 +58,23 @@ class Readers:
         """Return lengths that are given one by one, or as one sequence."""
         if len(values) == 1 and _is_sequence(values[0]):
             values = tuple(values[0])
+        elif not values:
+            raise self.wrong_type(f"{at} is missing; give whole numbers, or a tuple of them")
+        for n in values:
+            if type(n) is not int:
+                break
+        else:
+            return values
         return tuple([self.integer(n, at) for n in values])
+
+    def several_axes(self, values: tuple[Any, ...], at: Argument, x: Any) -> tuple[int, ...]:
+        """Return axes of x that are named one by one, or as one sequence."""
+        return self._once([self.axis(a, at, x) for a in self.sizes(values, at)], at, x)
+
+    def one_or_several(self, value: Any, at: Argument, x: Any = None) -> Any:
+        """Return a whole number, or a tuple of them if a sequence is given."""
+        given = self.static(value)
+        return self.integers(given, at) if _is_sequence(given) else self.integer(given, at)
 
     def number(self, value: Any, at: Argument, x: Any = None) -> Any:
         """Return a number of Python's."""
@@ -71,10 +89,10 @@ class Readers:
             raise self.wrong_type(f"{at} is {shown(value)}; give True or False")
         return value
 
-    def axis(self, value: Any, at: Argument, x: Any) -> int:
-        """Return one axis of x, counted from 0."""
+    def axis(self, value: Any, at: Argument, x: Any, new: int = 0) -> int:
+        """Return one axis of x, counted from 0, where x gets some new axes."""
         axis = value if type(value) is int else self.integer(value, at)
-        limit = max(len(x._raw.shape), self.least)
+        limit = max(len(x._raw.shape) + new, self.least)
         if not -limit <= axis < limit:
             raise self.out_of_range(
                 f"{at.function}(): there is no axis {axis} in shape {list(x._raw.shape)}; "
@@ -82,15 +100,23 @@ class Readers:
             )
         return axis % limit
 
+    def new_axis(self, value: Any, at: Argument, x: Any) -> int:
+        """Return the position of an axis that x gets, counted from 0."""
+        return self.axis(value, at, x, 1)
+
     def named_axes(self, value: Any, at: Argument, x: Any) -> tuple[int, ...]:
         """Return the axes of x that are named: one, or a sequence of them, which may be empty."""
         if type(value) is int and 0 <= value < len(x._raw.shape):
             return _ONE[value]
         given = self.static(value)
-        axes = tuple([self.axis(a, at, x) for a in (given if _is_sequence(given) else (given,))])
+        if not _is_sequence(given):
+            return (self.axis(given, at, x),)[: len(x._raw.shape)]
+        return self._once([self.axis(a, at, x) for a in given], at, x)
+
+    def _once(self, axes: list[int], at: Argument, x: Any) -> tuple[int, ...]:
         if len(set(axes)) < len(axes):
-            raise self.wrong_value(f"{at} is {shown(value)}; name each axis once")
-        return axes if x._raw.shape else ()
+            raise self.wrong_value(f"{at} is {axes}; name each axis once")
+        return tuple(axes) if x._raw.shape else ()
 
     def axes(self, value: Any, at: Argument, x: Any) -> tuple[int, ...]:
         """Return the axes of x that are named; all of them for None."""

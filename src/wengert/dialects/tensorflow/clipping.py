@@ -6,55 +6,52 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.tensorflow import tensors
 from wengert.dialects.tensorflow.conventions import maximum, select, sqrt
 from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import as_is
 from wengert.dialects.tensorflow.kinds import integers
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import offered
-from wengert.dialects.tensorflow.tensors import (
-    check_dtypes,
-    check_kind,
-    convert,
-    is_tensor,
-    outward,
-    pair,
-)
+from wengert.dialects.tensorflow.tensors import check_dtypes, convert, is_tensor, outward, pair
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 
 ns = Native._namespace
 
 
+def _values(t: Any) -> Native:
+    return convert(t.values if isinstance(t, IndexedSlices) else t)
+
+
+def _like(t: Any, values: Native) -> Any:
+    """Return values as a tensor, or as those of slices at the same rows."""
+    is_part = isinstance(t, IndexedSlices)
+    return IndexedSlices(outward(values), t.indices, t.dense_shape) if is_part else outward(values)
+
+
 @offered("clip_by_value", raises=(TypeError,))
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
     """Return values no less than one limit and no greater than another, which may be arrays."""
-    if isinstance(t, IndexedSlices):
-        values = outward(_clipped(convert(t.values), clip_value_min, clip_value_max))
-        return IndexedSlices(values, t.indices, t.dense_shape)
-    return _clipped(convert(t), clip_value_min, clip_value_max)
-
-
-def _clipped(x: Native, low: Any, high: Any) -> Native:
+    x = _values(t)
     shown = outward(x)
-    _, most = pair(shown, high, "Minimum")
-    _, least = pair(shown, low, "Maximum")
+    _, most = pair(shown, clip_value_max, "Minimum")
+    _, least = pair(shown, clip_value_min, "Maximum")
     for limit in (most, least):
         if ns.broadcast_shapes(x.shape, limit.shape) != x.shape:
             raise as_is(ValueError(f"a limit of shape {limit.shape} for values of shape {x.shape}"))
     below = select(x > most, most, x)  # a tie, and NaN, is x
-    clipped: Native = select(below < least, least, below)
-    return clipped
+    return _like(t, select(below < least, least, below))
 
 
 @offered("clip_by_norm", raises=(TypeError,))
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
     """Return values scaled down, if need be, to a norm of at most `clip_norm`, or 0 if negative."""
-    x = convert(t.values if isinstance(t, IndexedSlices) else t)
-    check_kind(x, "fc", "Sqrt")
+    x = _values(t)
+    tensors.check_kind(x, "fc", "Sqrt")
     real = of_numpy(np.empty(0, x.dtype).real.dtype)
     most = convert(clip_norm, None if is_tensor(clip_norm) else real)
-    check_kind(most, "iuf", "Maximum")
+    tensors.check_kind(most, "iuf", "Maximum")
     most = ns.astype(maximum(most, ns.zeros_like(most)), x.dtype)
     along = None if axes is None else integers(axes, "axes")
     along = tuple(along) if isinstance(along, list) else along
@@ -64,10 +61,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     scaled = x * most
     if scaled.shape != x.shape:
         raise as_is(ValueError(f"clip_norm makes of shape {x.shape} the shape {scaled.shape}"))
-    clipped = scaled / ns.where(length < most, most, length)
-    if isinstance(t, IndexedSlices):
-        return IndexedSlices(outward(clipped), t.indices, t.dense_shape)
-    return clipped
+    return _like(t, scaled / ns.where(length < most, most, length))
 
 
 def _listed(t_list: Any) -> list[Any]:
@@ -76,12 +70,8 @@ def _listed(t_list: Any) -> list[Any]:
     return list(t_list)
 
 
-def _values(t: Any) -> Native:
-    return convert(t.values if isinstance(t, IndexedSlices) else t)
-
-
 @offered("linalg.global_norm", raises=(TypeError,))
-def global_norm(t_list: Any, name: str | None = None) -> Any:
+def global_norm(t_list: Any) -> Any:
     """Return the norm of all tensors of a list together; None is none."""
     squares = [ns.sum(ns.square(_values(t))) for t in _listed(t_list) if t is not None]
     if not squares:
@@ -91,9 +81,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
 
 
 @offered("clip_by_global_norm", raises=(TypeError,))
-def clip_by_global_norm(
-    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
-) -> Any:
+def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None) -> Any:
     """Return tensors scaled down, if need be, to a norm together of at most `clip_norm`, and it."""
     given = _listed(t_list)
     total = convert(global_norm(t_list) if use_norm is None else use_norm)
@@ -103,14 +91,8 @@ def clip_by_global_norm(
     scale = most * ns.where(by > 1.0 / most, 1.0 / most, by)
     # a norm that is not finite makes all values NaN
     scale = ns.where(ns.isfinite(total), scale, np.asarray(np.nan, total.dtype))
-    clipped: list[Any] = []
-    for t in given:
-        if t is None:
-            clipped.append(None)
-            continue
-        values = _values(t)
-        made = outward(values * ns.astype(scale, values.dtype))
-        if isinstance(t, IndexedSlices):
-            made = IndexedSlices(made, t.indices, t.dense_shape)
-        clipped.append(made)
+    clipped = [
+        None if t is None else _like(t, _values(t) * ns.astype(scale, _values(t).dtype))
+        for t in given
+    ]
     return clipped, outward(total)

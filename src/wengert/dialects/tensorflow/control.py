@@ -6,28 +6,21 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from wengert.dialects.tensorflow import tensors as eager
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import OpError, OutOfRangeError, invalid
+from wengert.dialects.tensorflow.errors import OpError, OutOfRangeError, invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.structures import TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.structures import assert_same_structure as check_form
 from wengert.dialects.tensorflow.structures import map_structure as mapped
 from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tensor_arrays import TensorArray
-from wengert.dialects.tensorflow.tensors import (
-    Tensor,
-    alias,
-    call_start,
-    convert,
-    is_tensor,
-    is_variable,
-    outward,
-    tensor_of,
-)
+from wengert.dialects.tensorflow.tensors import Tensor, convert, is_tensor, outward, tensor_of
 from wengert.engine.tensor import Tensor as Native
 from wengert.transforms.vmap import vmap
 
@@ -62,61 +55,40 @@ def case(
 ) -> Any:
     """Return what the function of the first condition that holds returns."""
     ignore("case", ignored, "name")
-    if isinstance(pred_fn_pairs, dict):
-        if not exclusive:
-            raise ValueError(
-                "case: a dict has no order in which conditions are tried; give a list of pairs, or "
-                "write exclusive=True"
-            )
-        pred_fn_pairs = [(key.deref(), fn) for key, fn in pred_fn_pairs.items()]
-    if not isinstance(pred_fn_pairs, (list, tuple)):
-        raise TypeError("case: give a list of pairs (condition, function)")
-    if not pred_fn_pairs:
-        raise ValueError("'pred_fn_pairs' is empty; give at least one pair (condition, function)")
-    for pair in pred_fn_pairs:
+    pairs = pred_fn_pairs
+    if isinstance(pairs, dict) and exclusive:
+        pairs = [(key.deref(), fn) for key, fn in pairs.items()]
+    if isinstance(pairs, dict) or not pairs:
+        raise ValueError(
+            "case: give at least one pair (condition, function), in a list; a dict has no order in "
+            "which conditions are tried, so write exclusive=True with it"
+        )
+    for pair in pairs if isinstance(pairs, (list, tuple)) else [pairs]:
         if not isinstance(pair, tuple) or len(pair) != 2 or not is_tensor(pair[0]):
-            raise TypeError(
-                f"case: got {pair!r:.80}; expected a pair (condition, function), and for a "
-                "condition that is no tensor tf.constant(condition)"
-            )
+            raise mistake(TypeError, "case: a pair", pair, "(tf.constant(condition), function)")
         _check_callable(pair[1], "case: fn")
-    for pred, fn in pred_fn_pairs:
-        if pred:
-            return fn()
-    if default is None:
+    chosen = next((fn for pred, fn in pairs if pred), default)
+    if chosen is None:
         raise invalid("case: no condition holds, and there is no default")
-    _check_callable(default, "case: default")
-    return default()
+    _check_callable(chosen, "case: default")
+    return chosen()
 
 
 @plain("switch_case")
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: Any = None) -> Any:
     """Return what the function of a number returns; outside of them, the default or the last."""
     if not is_tensor(branch_index) or not branch_index.dtype.is_integer:
-        raise TypeError(
-            f"switch_case: branch_index is {branch_index!r:.80}; expected a tensor of whole "
-            "numbers: write tf.constant(i)"
-        )
-    functions = _numbered(branch_fns)
-    at = int(branch_index)
-    if 0 <= at < len(functions):
-        return functions[at]()
-    return functions[-1]() if default is None else default()
-
-
-def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
-    """Return functions given as a list, a dict or pairs, in the order of their numbers."""
+        raise mistake(TypeError, "switch_case: branch_index", branch_index, "tf.constant(i)")
     pairs = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
     if not pairs or not all(isinstance(fn, tuple) for fn in pairs):
         pairs = list(enumerate(pairs))
-    for _, fn in pairs:
+    functions = dict(pairs)
+    for fn in functions.values():
         _check_callable(fn, "switch_case: branch function")
-    numbers = [number for number, _ in pairs]
-    if sorted(numbers) != list(range(len(pairs))):
-        raise ValueError(
-            f"switch_case: the functions are numbered {numbers}; expected 0 to {len(pairs) - 1}"
-        )
-    return [fn for _, fn in sorted(pairs, key=lambda pair: pair[0])]
+    if sorted(number for number, _ in pairs) != list(range(len(pairs))):
+        raise ValueError(f"switch_case: the numbers {list(functions)}; expected all from 0 on")
+    chosen = functions.get(int(branch_index), default)
+    return (functions[len(functions) - 1] if chosen is None else chosen)()
 
 
 # -- loops ----------------------------------------------------------------------------------------
@@ -124,10 +96,11 @@ def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
 
 @plain("while_loop")
 def while_loop(
-    cond: Any, body: Any, loop_vars: Any, *, maximum_iterations: Any = None, **ignored: Any
-) -> Any:
+    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any = None, *,
+    maximum_iterations: Any = None, **ignored: Any,
+) -> Any:  # fmt: skip
     """Return what `body`, called again and again while `cond` holds, makes of some values."""
-    ignore("while_loop", ignored, "shape_invariants", *_LOOP)
+    ignore("while_loop", ignored, *_LOOP)
     _check_callable(cond, "cond")
     _check_callable(body, "body")
     if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
@@ -139,9 +112,9 @@ def while_loop(
         answer = body(*values)
         if not isinstance(answer, (list, tuple)) or len(answer) != len(loop_vars):
             one_number = np.shape(answer) == () and maximum_iterations is None
-            raise (TypeError if one_number else ValueError)(
-                f"while_loop: body returned {answer!r:.80}; expected a list or tuple like "
-                f"loop_vars, of length {len(loop_vars)}: write return [x]"
+            wrong = TypeError if one_number else ValueError
+            raise mistake(
+                wrong, "while_loop: result of body", answer, f"a list of {len(loop_vars)}: [x]"
             )
         check_form(list(loop_vars), list(answer))
         values, done = answer, done + 1
@@ -153,15 +126,10 @@ def _elements(elems: Any, what: str) -> tuple[list[Native], int]:
     tensors = [convert(e) for e in flatten(elems)]
     if any(not t.ndim for t in tensors):
         kind = ValueError if what == "map_fn" else IndexError
-        raise kind(
-            f"{what}: elems holds single numbers, which have no first axis to go along; for a list "
-            "of numbers write tf.constant(elems)"
-        )
+        raise mistake(kind, f"{what}: elems", elems, "first axes: write tf.constant(elems)")
     counts = {t.shape[0] for t in tensors}
     if len(counts) != 1:
-        raise ValueError(
-            f"{what}: elems have {sorted(counts)} elements; expected one number of them"
-        )
+        raise mistake(ValueError, f"{what}: lengths of elems", sorted(counts), "one for all")
     return tensors, counts.pop()
 
 
@@ -182,8 +150,8 @@ def _stacked(rows: list[list[Native]], kinds: Sequence[Any], form: Any) -> Any:
                     "fn_output_signature"
                 )
             if part.shape != parts[0].shape:
-                raise ValueError(
-                    f"the function returned shape {part.shape}, and {parts[0].shape} for the first"
+                raise mistake(
+                    ValueError, "shape of a result", part.shape, f"{parts[0].shape}, as the first"
                 )
         stacks.append(outward(ns.stack(parts) if parts else ns.zeros((0,), dtype=dtype)))
     return pack_sequence_as(form, stacks)
@@ -226,7 +194,7 @@ def vectorized_map(
     fn: Any, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
     """Return what a function returns for each element along the first axis, computed at once."""
-    start = call_start()
+    start = eager.call_start()
     tensors = [convert(e) for e in flatten(elems)]
     if not tensors or any(not t.ndim for t in tensors):
         raise IndexError("vectorized_map: each of elems must have a first axis, of its elements")
@@ -313,15 +281,8 @@ class Function:
         self._signature = None if input_signature is None else tuple(input_signature)
         functools.update_wrapper(self, function)
 
-    @property
-    def python_function(self) -> Callable[..., Any]:
-        """The function as it was written."""
-        return self._function
-
-    @property
-    def input_signature(self) -> tuple[Any, ...] | None:
-        """What the arguments are, if that was said."""
-        return self._signature
+    python_function = property(attrgetter("_function"), doc="The function as it was written.")
+    input_signature = property(attrgetter("_signature"), doc="What the arguments are, if said.")
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
@@ -330,7 +291,7 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the function returns, as tensors."""
-        start = call_start()
+        start = eager.call_start()
         try:
             bound = inspect.signature(self._function).bind(*args, **kwargs)
         except TypeError as error:
@@ -339,18 +300,13 @@ class Function:
                 f"{args!r:.100} and {kwargs!r:.100}"
             ) from None
         if self._signature is not None:
-            args, kwargs = self._fitted(bound), {}
+            bound.apply_defaults()
+            given = (*bound.args, *bound.kwargs.values())
+            fitted = tuple(map(_of_spec, given, self._signature))
+            args, kwargs = (*fitted, *given[len(fitted) :]), {}
         result = self._function(*mapped(_argument, args), **mapped(_argument, kwargs))
         seen: set[int] = set()
         return mapped(lambda value: _returned(value, start, seen), result)
-
-    def _fitted(self, bound: inspect.BoundArguments) -> tuple[Any, ...]:
-        """Return the arguments as tensors that fit the signature."""
-        specs: tuple[Any, ...] = self._signature or ()
-        bound.apply_defaults()
-        given = (*bound.args, *bound.kwargs.values())
-        pairs = zip(given, specs, strict=False)
-        return tuple(_of_spec(value, spec) for value, spec in pairs) + given[len(specs) :]
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Function:
         """Return the same function, for arguments like these tensors or TensorSpecs."""
@@ -381,9 +337,7 @@ def _of_spec(value: Any, spec: Any) -> Any:
     except (ValueError, TypeError) as error:
         raise TypeError(f"an argument does not fit input_signature: {error}") from error
     if not spec.shape.is_compatible_with(tensor.shape):
-        raise TypeError(
-            f"an argument is {TensorSpec.from_tensor(tensor)!r}, and input_signature says {spec!r}"
-        )
+        raise mistake(TypeError, "an argument", TensorSpec.from_tensor(tensor), repr(spec))
     return tensor
 
 
@@ -391,13 +345,13 @@ def _argument(value: Any) -> Any:
     """Return an argument as the function sees it: a tensor is one of its own there."""
     if isinstance(value, np.ndarray):
         return outward(convert(value))
-    return outward(alias(convert(value))) if type(value) is Tensor else value
+    return outward(eager.alias(convert(value))) if type(value) is Tensor else value
 
 
 def _returned(value: Any, start: float, seen: set[int]) -> Any:
     """Return a result as a tensor, if it is numbers; one of its own, if it was there before."""
     numbers = (bool, int, float, complex, np.ndarray, np.generic)
-    if isinstance(value, numbers) or is_variable(value):
+    if isinstance(value, numbers) or eager.is_variable(value):
         return tensor_of(value)
     if type(value) is not Tensor:
         return value
@@ -426,7 +380,7 @@ def function(func: Any = None, input_signature: Any = None, **ignored: Any) -> A
 @plain("py_function", "numpy_function")
 def py_function(func: Any = None, inp: Any = (), Tout: Any = None, name: str | None = None) -> Any:
     """Return func(*inp), as tensors of given dtypes."""
-    start = call_start()
+    start = eager.call_start()
     answer = func(*[outward(convert(x), start) for x in inp])
     if isinstance(Tout, (list, tuple)):
         answers = answer if isinstance(answer, (list, tuple)) else [answer]

@@ -18,7 +18,7 @@ import numpy as np
 from wengert.dialects.tensorflow import dataset_elements as stages
 from wengert.dialects.tensorflow.dataset_elements import ElementIterator, like, mapped
 from wengert.dialects.tensorflow.dataset_elements import tensors as as_tensors
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.structures import TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.table import plain, put
@@ -44,14 +44,16 @@ def _stage(
     @functools.wraps(function)
     def method(self: Dataset, *args: Any, **options: Any) -> Dataset:
         own = {key: options.pop(key) for key in list(options) if key in signature.parameters}
+        count = len(signature.parameters) - 1
+        options |= dict(zip(_IGNORED, args[count:], strict=False))
         ignore(function.__name__, options, *_IGNORED)
-        bound = signature.bind(None, *args, **own)
+        bound = signature.bind(None, *args[:count], **own)
         bound.apply_defaults()
         given = {key: value for key, value in bound.arguments.items() if key != "elements"}
         given |= {key: int(given[key]) for key in whole if given[key] is not None}
         unknown = length is None or self._length is None
-        count = None if unknown else length(self._length, **given)  # type: ignore[misc]
-        return Dataset(lambda: function(self._elements(), **given), count)
+        known = None if unknown else length(self._length, **given)  # type: ignore[misc]
+        return Dataset(lambda: function(self._elements(), **given), known)
 
     return method
 
@@ -85,9 +87,7 @@ class Dataset:
         leaves = flatten(nest)
         lengths = list(dict.fromkeys(len(leaf) if leaf.ndim else None for leaf in leaves))
         if len(lengths) != 1 or lengths[0] is None:
-            raise ValueError(
-                f"from_tensor_slices: first axes of the lengths {lengths}; expected one length"
-            )
+            raise mistake(ValueError, "from_tensor_slices: lengths", lengths, "one length for all")
         count = lengths[0]
 
         def elements() -> Iterator[Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import as_dtype
-from wengert.dialects.tensorflow.errors import InvalidArgumentError, invalid
+from wengert.dialects.tensorflow.errors import InvalidArgumentError, invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.structures import is_nested, map_structure
 from wengert.dialects.tensorflow.table import ABSENT, offered, plain
@@ -76,9 +76,7 @@ def _relation(name: str, sign: str, holds: Callable[[Any, Any], Any], with_zero:
         return f"x {sign} y is wrong, first at the indices {where}\nx: {a!s:.300}\ny: {b!s:.300}"
 
     def complaint_with_zero(x: Any) -> str:
-        values = convert(x).numpy()
-        right = np.all(holds(values, 0))
-        return "" if right else f"x {sign} 0 does not hold for all of x = {values!s:.300}"
+        return complaint(x, np.zeros((), convert(x).dtype))
 
     body: Any = complaint_with_zero if with_zero else complaint
     body.__doc__ = f"Raise unless x {sign} {'0' if with_zero else 'y'} for all elements."
@@ -124,7 +122,7 @@ def check_numerics(x: Any, message: str) -> Any:
     """Return a tensor; raise if it holds NaN or infinity."""
     tensor = convert(x)
     if tensor.dtype.kind != "f":
-        raise invalid(f"check_numerics: got a tensor of {tensor.dtype}; give floating numbers")
+        raise mistake(InvalidArgumentError, "dtype of x", tensor.dtype, "floating numbers")
     values = tensor.numpy()
     found = [w for w, f in (("NaN", np.isnan), ("Inf", np.isinf)) if f(values).any()]
     if found:
@@ -149,10 +147,9 @@ def disable_check_numerics() -> None:
 # -- assertions about shapes and dtypes -----------------------------------------------------------
 
 
-def _rank_complaint(x: Any, told: str, wanted: Any, holds: Callable[..., bool]) -> str:
-    shape = convert(x).shape
-    wanted = [int(static(w)) for w in wanted] if told == "in" else int(static(wanted))
-    return "" if holds(len(shape), wanted) else f"got shape {shape}; expected {told} {wanted} axes"
+def _rank_complaint(x: Any, expected: str, wanted: Any, holds: Callable[..., bool]) -> str:
+    shape, wanted = convert(x).shape, np.asarray(static(wanted)).tolist()
+    return "" if holds(len(shape), wanted) else f"{shape}; expected {expected} {wanted} axes"
 
 
 @_assertion("debugging.assert_rank", "assert_rank")
@@ -170,7 +167,7 @@ def assert_rank_at_least(x: Any, rank: Any) -> str:
 @_assertion("debugging.assert_rank_in")
 def assert_rank_in(x: Any, ranks: Any) -> str:
     """Raise unless the number of axes is one of some numbers."""
-    return _rank_complaint(x, "in", ranks, lambda rank, wanted: rank in wanted)
+    return _rank_complaint(x, "one of", ranks, lambda rank, wanted: rank in wanted)
 
 
 @_assertion("debugging.assert_scalar")
@@ -292,9 +289,8 @@ def print_(
     text = sep.join(_text(value, summarize) for value in inputs)
     if isinstance(stream, str):
         if not stream.startswith("file://"):
-            raise ValueError(
-                f"tf.print: output_stream is {stream!r}; write sys.stdout, sys.stderr, or "
-                "'file://' and a path"
+            raise mistake(
+                ValueError, "output_stream", stream, "sys.stdout, sys.stderr or 'file://path'"
             )
         with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
             file.write(text + end)
@@ -312,15 +308,12 @@ def print_(
 def compute_gradient(f: Callable[..., Any], x: Any, delta: Any = None) -> Any:
     """Return the Jacobians of f(*x) by rules and by differences, as two tuples of matrices."""
     if not isinstance(x, (list, tuple)):
-        raise ValueError(
-            f"compute_gradient: x is a {type(x)}; expected a list of the arguments, so write [x]"
-        )
+        raise mistake(ValueError, "compute_gradient: x", x, "a list of the arguments: write [x]")
     points = [outward(convert(value)) for value in x]
     for position, point in enumerate(points):
         if not (point.dtype.is_floating or point.dtype.is_complex):
-            raise AssertionError(
-                f"argument {position} has dtype {point.dtype.name}; gradients are of floating or "
-                "complex numbers, so cast it first"
+            raise mistake(
+                AssertionError, f"argument {position}", point.dtype, "tf.float32 or the like"
             )
     step = 1.0 / 1024 if delta is None else delta
     by_rules = tuple(_jacobian(f, points, i) for i in range(len(points)))

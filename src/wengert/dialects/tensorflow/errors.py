@@ -68,6 +68,12 @@ def as_is(error: Exception) -> Exception:
     return error
 
 
+def mistake(wrong: type[Exception], what: str, given: Any, expected: str) -> Exception:
+    """Return an error about something that was given, which says what was expected."""
+    text = f"{what} is {given!r:.100}; expected {expected}"
+    return invalid(text) if wrong is InvalidArgumentError else wrong(text)
+
+
 def value_error(message: str) -> Exception:
     """Return a ValueError that goes to the user as it is."""
     return as_is(ValueError(message))

@@ -8,17 +8,12 @@ from weakref import WeakKeyDictionary
 
 from wengert import backends
 from wengert.dialects.quiet import Quiet
+from wengert.dialects.tensorflow import tapes
+from wengert.dialects.tensorflow.errors import mistake
 from wengert.dialects.tensorflow.recorders import Span, begin, end, now, recording
 from wengert.dialects.tensorflow.structures import assert_same_structure, flatten, map_structure
 from wengert.dialects.tensorflow.table import plain
-from wengert.dialects.tensorflow.tapes import (
-    UnconnectedGradients,
-    is_number,
-    log,
-    node_of,
-    wants_zeros,
-    zeros_like,
-)
+from wengert.dialects.tensorflow.tapes import UnconnectedGradients, is_number, node_of
 from wengert.dialects.tensorflow.tensors import convert, is_tensor, outward
 from wengert.engine.batching import levels
 from wengert.engine.cotangents import Block
@@ -49,17 +44,10 @@ class ForwardAccumulator:
         for primal, tangent in zip(flatten(primals), flatten(tangents), strict=True):
             if not is_tensor(primal):
                 raise AttributeError(f"{type(primal).__name__!r} object has no attribute 'dtype'")
-            if not is_number(primal):
-                log.warning(
-                    "a primal of dtype %r gets no tangent; write tf.cast(x, tf.float32)",
-                    primal.dtype,
-                )
+            if not all(tapes.numbers_among([primal], "ForwardAccumulator: a primal")):
                 continue
             if any(primal is other for other in self._primals):
-                raise ValueError(
-                    "ForwardAccumulator: the same tensor is given as two primals; give it once, "
-                    "with the sum of its tangents"
-                )
+                raise ValueError("a primal is given twice; give the sum of its tangents")
             place = part_of_tape(primal, "ForwardAccumulator: primal")
             try:
                 checked = as_tangent(convert(tangent, primal.dtype), place, "ForwardAccumulator")
@@ -92,20 +80,17 @@ class ForwardAccumulator:
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """Return the tangent of a tensor, or of each in a nest."""
-        zeros = wants_zeros(unconnected_gradients)
+        zeros = tapes.wants_zeros(unconnected_gradients)
         return map_structure(lambda leaf: self._tangent(leaf, zeros), primals)
 
     def _tangent(self, value: Any, zeros: bool) -> Any:
         if not is_tensor(value):
-            raise AttributeError(
-                f"jvp: got {value!r:.80} of type {type(value).__name__!r}; expected a tensor or a "
-                "variable"
-            )
+            raise mistake(AttributeError, "jvp: primal", value, "a tensor or a variable")
         for primal, tangent in zip(self._primals, self._given, strict=True):
             if value is primal:
                 return tangent
         found = self._known(node_of(value)) if is_number(value) else None
-        return outward(zeros_like(convert(value))) if found is None and zeros else found
+        return outward(tapes.zeros_like(convert(value))) if found is None and zeros else found
 
     # -- tangents of nodes ----------------------------------------------------------------------
 
@@ -120,15 +105,15 @@ class ForwardAccumulator:
 
     def _compute(self, target: Node) -> None:
         """Compute the tangents of a node's ancestors, oldest first, and its own."""
-        entries = self._unknown(target)
+        nodes = self._unknown(target)
         outer: dict[Node, list[Span]] = {}
         uses: dict[Node, int] = {}
-        for node in entries:
+        for node in nodes:
             for parent, _, _ in node.edges:
                 uses[parent] = uses.get(parent, 0) + 1
         before = active.get()
         try:
-            for node in entries:
+            for node in nodes:
                 span = self._span_of(node)
                 outer[node] = [] if span is None else span.outer(node.order)
                 self._tangents[node] = self._pushed(node, span, outer[node])
@@ -143,15 +128,15 @@ class ForwardAccumulator:
     def _unknown(self, target: Node) -> list[Node]:
         """Return the nodes whose tangents are not known and that one depends on, oldest first."""
         token = self._tape._token
-        entries, seen = [target], {target}
-        for node in entries:  # grows while it is read
+        nodes, seen = [target], {target}
+        for node in nodes:  # grows while it is read
             if self._span_of(node) is None:
                 continue  # made while this accumulator was not open
             for parent, _, _ in node.edges:
                 if parent not in seen and parent not in self._tangents and token in parent.tokens:
                     seen.add(parent)
-                    entries.append(parent)
-        return sorted(entries, key=lambda node: node.order)
+                    nodes.append(parent)
+        return sorted(nodes, key=lambda node: node.order)
 
     def _span_of(self, node: Node) -> Span | None:
         """Return the time in which a node was made; None if this accumulator was closed then."""

@@ -11,9 +11,9 @@ import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import invalid
-from wengert.dialects.tensorflow.kinds import Input
-from wengert.dialects.tensorflow.random import global_generator, of_seed
+from wengert.dialects.tensorflow.errors import invalid, mistake
+from wengert.dialects.tensorflow.kinds import Input, Int
+from wengert.dialects.tensorflow.random import global_generator
 from wengert.dialects.tensorflow.table import ABSENT, offered, put
 from wengert.dialects.tensorflow.tensors import check_dtypes, convert, static, tensor_of
 from wengert.engine.tensor import Tensor as Native
@@ -22,11 +22,17 @@ from wengert.ops.neural.windows import fitting_windows
 
 ns = Native._namespace
 _offered = functools.partial(offered, raises=(ValueError, TypeError))
-for _name in ("rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb"):
-    ABSENT[f"image.{_name}"] = (
-        f"tf.image.{_name} is not offered; of a change of colours that is linear, write "
-        "tf.tensordot(images, matrix, 1)"
-    )
+_STATELESS = ("crop", "flip_left_right", "flip_up_down")
+for _name, _instead in {
+    **dict.fromkeys(("rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb"),
+                    "tf.tensordot(images, matrix, 1)"),
+    **{f"stateless_random_{name}": f"tf.image.random_{name}(..., seed=1)" for name in _STATELESS},
+    **{f"{start}random_{name}": f"tf.image.adjust_{name}(x, np.random.uniform(low, high))"
+       for name in ("brightness", "contrast") for start in ("", "stateless_")},
+    "resize_with_pad": "tf.image.resize(x, size, preserve_aspect_ratio=True), and tf.image."
+                       "resize_with_crop_or_pad of that",
+}.items():  # fmt: skip
+    ABSENT[f"image.{_name}"] = f"tf.image.{_name} is not offered; write {_instead}"
 
 
 # -- arguments ----------------------------------------------------------------------------------
@@ -38,24 +44,8 @@ def _images(*ranks: int) -> Callable[..., Native]:
     def read(value: Any, argument: Argument, _: Any = None) -> Native:
         x = convert(value)
         if x.ndim not in ranks if ranks else x.ndim < 3:
-            raise ValueError(
-                f"{argument} has shape {x.shape}; expected (rows, columns, channels), or a batch"
-            )
+            raise mistake(ValueError, f"{argument}.shape", x.shape, "(rows, columns, channels)")
         return x
-
-    return read
-
-
-def _at_least(least: int) -> Callable[..., int]:
-    """Return what reads a whole number that is not less than another."""
-
-    def read(value: Any, argument: Argument, _: Any = None) -> int:
-        number = static(value)
-        if not isinstance(number, int):
-            raise TypeError(f"{argument} is {value!r}; expected a whole number")
-        if number < least:
-            raise ValueError(f"{argument} is {number}; expected {least} or more")
-        return number
 
     return read
 
@@ -64,17 +54,15 @@ _one_or_several = _images(3, 4)
 Images = Annotated[Native, Kind(_images(), tensor=True)]
 Image = Annotated[Native, Kind(_one_or_several, tensor=True)]
 Batch = Annotated[Native, Kind(_images(4), tensor=True)]
-Offset = Annotated[int, Kind(_at_least(0))]
-Length = Annotated[int, Kind(_at_least(1))]
 
 
 # -- sizes --------------------------------------------------------------------------------------
 
 _METHODS = {
-    "BILINEAR": "bilinear", "NEAREST_NEIGHBOR": "nearest", "BICUBIC": "bicubic", "AREA": "area",
-    "LANCZOS3": "lanczos3", "LANCZOS5": "lanczos5", "GAUSSIAN": "gaussian",
-    "MITCHELLCUBIC": "mitchellcubic",
-}  # fmt: skip
+    name.upper(): name
+    for name in ("bilinear", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
+}
+_METHODS["NEAREST_NEIGHBOR"] = "nearest"
 for _name, _value in _METHODS.items():
     put((f"image.ResizeMethod.{_name}",), _value)
 _KERNELS = {"bilinear": "linear", "bicubic": "cubic", "mitchellcubic": "mitchell"}
@@ -106,19 +94,15 @@ def resize(
     antialias: Any = False,
 ) -> Any:  # fmt: skip
     """Return images in another size."""
-    wanted = _wanted_size(size, images, preserve_aspect_ratio)
+    x, wanted = images, _wanted_size(size, images, preserve_aspect_ratio)
+    axes = {x.ndim - 3: wanted[0], x.ndim - 2: wanted[1]}
     if method not in _METHODS.values():
         raise ValueError(f"method={method!r}; expected one of {', '.join(_METHODS.values())}")
-    return _resized(images, wanted, method, antialias)
-
-
-def _resized(x: Native, wanted: list[int], method: str, antialias: bool) -> Native:
-    axes = {x.ndim - 3: wanted[0], x.ndim - 2: wanted[1]}
     if method == "nearest":
         for axis, m in axes.items():
             n = x.shape[axis]
-            places = np.minimum(((2 * np.arange(m) + 1) * n) // (2 * m), n - 1)
-            x = x if n == m else ns.take(x, places, axis=axis)
+            indices = np.minimum(((2 * np.arange(m) + 1) * n) // (2 * m), n - 1)
+            x = x if n == m else ns.take(x, indices, axis=axis)
         return x
     if x.dtype.kind not in "iuf":
         raise invalid(f"images of {of_numpy(x.dtype).name}; expected real numbers")
@@ -131,7 +115,8 @@ def _resized(x: Native, wanted: list[int], method: str, antialias: bool) -> Nati
 
 def _check_inside(offset: Any, inner: Any, outer: Any) -> None:
     """Raise unless a rectangle lies inside of another."""
-    if any(a + n > m for a, n, m in zip(offset, inner, outer, strict=True)):
+    fits = all(a + n <= m for a, n, m in zip(offset, inner, outer, strict=True))
+    if not fits or min(offset) < 0 or min(inner) < 1:
         raise ValueError(
             f"{tuple(inner)} (rows, columns), from {tuple(offset)} on, do not fit in {tuple(outer)}"
         )
@@ -148,9 +133,8 @@ def _padded(x: Native, top: int, left: int, height: int, width: int) -> Native:
 
 @_offered("image.crop_to_bounding_box")
 def crop_to_bounding_box(
-    image: Image, offset_height: Offset, offset_width: Offset, target_height: Length,
-    target_width: Length,
-) -> Any:  # fmt: skip
+    image: Image, offset_height: Int, offset_width: Int, target_height: Int, target_width: Int
+) -> Any:
     """Return a rectangle of an image."""
     offset, size = (offset_height, offset_width), (target_height, target_width)
     _check_inside(offset, size, image.shape[-3:-1])
@@ -159,9 +143,8 @@ def crop_to_bounding_box(
 
 @_offered("image.pad_to_bounding_box")
 def pad_to_bounding_box(
-    image: Image, offset_height: Offset, offset_width: Offset, target_height: Length,
-    target_width: Length,
-) -> Any:  # fmt: skip
+    image: Image, offset_height: Int, offset_width: Int, target_height: Int, target_width: Int
+) -> Any:
     """Return an image with zeros around it."""
     offset, size = (offset_height, offset_width), (target_height, target_width)
     _check_inside(offset, image.shape[-3:-1], size)
@@ -169,29 +152,14 @@ def pad_to_bounding_box(
 
 
 @_offered("image.resize_with_crop_or_pad")
-def resize_with_crop_or_pad(image: Image, target_height: Length, target_width: Length) -> Any:
+def resize_with_crop_or_pad(image: Image, target_height: Int, target_width: Int) -> Any:
     """Return an image cut or padded at its borders, evenly, to another size."""
-    size = (target_height, target_width)
-    gaps = [m - n for n, m in zip(image.shape[-3:-1], size, strict=True)]
-    kept = map(min, image.shape[-3:-1], size)
-    top, left = (max(-gap, 0) // 2 for gap in gaps)
-    x = _cropped(image, top, left, *kept)
-    top, left = (max(gap, 0) // 2 for gap in gaps)
+    size, own = (target_height, target_width), image.shape[-3:-1]
+    _check_inside((0, 0), size, size)
+    top, left = (max(n - m, 0) // 2 for n, m in zip(own, size, strict=True))
+    x = _cropped(image, top, left, *map(min, own, size))
+    top, left = (max(m - n, 0) // 2 for n, m in zip(own, size, strict=True))
     return _padded(x, top, left, *size)
-
-
-@_offered("image.resize_with_pad")
-def resize_with_pad(
-    image: Image, target_height: Length, target_width: Length, method: Any = "bilinear",
-    antialias: Any = False,
-) -> Any:  # fmt: skip
-    """Return an image resized with its aspect ratio, and zeros around it."""
-    size = (target_height, target_width)
-    ratio = max(n / m for n, m in zip(image.shape[-3:-1], size, strict=True))
-    fitted = [n / ratio for n in image.shape[-3:-1]]
-    top, left = (max(0, math.floor((m - n) / 2)) for n, m in zip(fitted, size, strict=True))
-    small = _resized(image, [*map(math.floor, fitted)], method, antialias)
-    return _padded(small, top, left, *size)
 
 
 @_offered("image.central_crop")
@@ -431,25 +399,9 @@ def ssim(
 
 # -- by chance ----------------------------------------------------------------------------------
 
-_OTHERS = "other random numbers than TensorFlow's"
-#: A seed, as which the body gets a generator: the program's, or that of two whole numbers.
+#: A seed, as which the body gets a generator.
 Seed = Annotated[Any, Kind(lambda seed, *_: global_generator(seed))]
-Stateless = Annotated[Any, Kind(lambda seed, *_: of_seed(seed))]
-
-
-def _by_chance(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that offers a function of a seed as random_<name>, and stateless, too."""
-
-    def declare(body: Callable[..., Any]) -> Callable[..., Any]:
-        def stateless(*args: Any) -> Any:
-            return body(*args)
-
-        functools.update_wrapper(stateless, body)
-        stateless.__annotations__ = {**body.__annotations__, "seed": "Stateless"}
-        _offered(f"image.stateless_random_{name}", differs=_OTHERS)(stateless)
-        return _offered(f"image.random_{name}", differs=_OTHERS)(body)
-
-    return declare
+_by_chance = functools.partial(_offered, differs="other random numbers than TensorFlow's")
 
 
 def _flipped(x: Native, axis: int, rng: np.random.Generator) -> Native:
@@ -457,35 +409,19 @@ def _flipped(x: Native, axis: int, rng: np.random.Generator) -> Native:
     return ns.where(ns.asarray(chosen[..., None, None, None]), ns.flip(x, axis=axis), x)
 
 
-@_by_chance("flip_left_right")
+@_by_chance("image.random_flip_left_right")
 def random_flip_left_right(image: Image, seed: Seed = None) -> Any:
     """Return each image with its columns in reverse or not, by chance."""
     return _flipped(image, -2, seed)
 
 
-@_by_chance("flip_up_down")
+@_by_chance("image.random_flip_up_down")
 def random_flip_up_down(image: Image, seed: Seed = None) -> Any:
     """Return each image with its rows in reverse or not, by chance."""
     return _flipped(image, -3, seed)
 
 
-@_by_chance("brightness")
-def random_brightness(image: Any, max_delta: float, seed: Seed = None) -> Any:
-    """Return an image with a random number added."""
-    if max_delta < 0:
-        raise ValueError(f"max_delta={max_delta}; expected at least 0")
-    return adjust_brightness(image, float(seed.uniform(-max_delta, max_delta)))
-
-
-@_by_chance("contrast")
-def random_contrast(image: Any, lower: float, upper: float, seed: Seed = None) -> Any:
-    """Return an image with its contrast changed by a random factor."""
-    if not 0 <= lower < upper:
-        raise ValueError(f"lower={lower} and upper={upper}; expected 0 <= lower < upper")
-    return adjust_contrast(image, float(seed.uniform(lower, upper)))
-
-
-@_by_chance("crop")
+@_by_chance("image.random_crop")
 def random_crop(value: Input, size: Any, seed: Seed = None) -> Any:
     """Return a part of an array, of a size, at a random place."""
     wanted = [int(n) for n in static(size)]

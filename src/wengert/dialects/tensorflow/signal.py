@@ -12,7 +12,7 @@ from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.tensorflow.conventions import maximum, minimum
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, float32, of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid
-from wengert.dialects.tensorflow.kinds import Input, Int
+from wengert.dialects.tensorflow.kinds import Axes, Input, Int
 from wengert.dialects.tensorflow.table import ABSENT, offered
 from wengert.dialects.tensorflow.tensors import check_kind, convert, outward, static
 from wengert.engine.tensor import Tensor as Native
@@ -60,29 +60,21 @@ def _wrong(message: str) -> Exception:
 
 Signal = Annotated[Native, Kind(_reader("f", 1), tensor=True)]
 Waves = Annotated[Native, Kind(_reader("c", 2), tensor=True)]
-Floating = Annotated[DType, Kind(_read_floating)]
+FloatingDtype = Annotated[DType, Kind(_read_floating)]
 Window = Callable[..., Any] | None
 
 
 # -- Fourier transforms -------------------------------------------------------------------------
 
 
-def _complex_transform(name: str, function: Any, axes: int) -> None:
-    """Offer a transform from complex numbers to complex numbers."""
+def _transform(name: str, function: Any, axes: int, kind: str) -> None:
+    """Offer a Fourier transform over the last axes; one from or to real numbers has lengths."""
+    last = tuple(range(-axes, 0))
 
-    def transform(input: Any) -> Any:
-        return function(input, axes=tuple(range(-axes, 0)))
+    def whole(input: Any) -> Any:
+        return function(input, axes=last)
 
-    read = _reader("c", axes, "complex64")
-    transform.__annotations__ = {"input": Annotated[Native, Kind(read, tensor=True)]}
-    transform.__doc__ = f"Return the transform of complex numbers over the last {axes} axes."
-    offered(f"signal.{name}")(transform)
-
-
-def _real_transform(name: str, function: Any, axes: int, kind: str) -> None:
-    """Offer a transform from real numbers, or to real numbers."""
-
-    def transform(input_tensor: Any, fft_length: Any = None) -> Any:
+    def half(input_tensor: Any, fft_length: Any = None) -> Any:
         x = input_tensor
         if x.dtype.kind != kind or x.dtype == np.float16:
             wanted = "real" if kind == "f" else "complex"
@@ -90,36 +82,35 @@ def _real_transform(name: str, function: Any, axes: int, kind: str) -> None:
         sizes = None if fft_length is None else static(fft_length)
         if isinstance(sizes, int) or (sizes is not None and len(sizes) != axes):
             raise _wrong(f"fft_length is {fft_length!r}; expected a list of {axes} lengths")
-        return function(x, s=sizes, axes=tuple(range(-axes, 0)))
+        return function(x, s=sizes, axes=last)
 
-    read = _reader("iufc", axes, "float32" if kind == "f" else "complex64")
-    transform.__annotations__ = {"input_tensor": Annotated[Native, Kind(read, tensor=True)]}
-    transform.__doc__ = f"Return the Fourier transform of real numbers over the last {axes} axes."
-    offered(f"signal.{name}")(transform)
+    is_half = "r" in name
+    body: Any = half if is_half else whole
+    dtype = "float32" if kind == "f" else "complex64"
+    read = _reader("iufc" if is_half else "c", axes, dtype)
+    first = "input_tensor" if is_half else "input"
+    body.__annotations__ = {first: Annotated[Native, Kind(read, tensor=True)]}
+    body.__doc__ = f"Return the Fourier transform {name} over the last {axes} axes."
+    offered(f"signal.{name}")(body)
 
 
 for _axes, _end in ((1, ""), (2, "2d"), (3, "3d")):
-    _complex_transform(f"fft{_end}", native.fftn, _axes)
-    _complex_transform(f"ifft{_end}", native.ifftn, _axes)
-    _real_transform(f"rfft{_end}", native.rfftn, _axes, "f")
-    _real_transform(f"irfft{_end}", native.irfftn, _axes, "c")
-
-
-def _shifted_axes(axes: Any) -> Any:
-    given = static(axes)
-    return tuple(given) if isinstance(given, list) else given
+    _transform(f"fft{_end}", native.fftn, _axes, "c")
+    _transform(f"ifft{_end}", native.ifftn, _axes, "c")
+    _transform(f"rfft{_end}", native.rfftn, _axes, "f")
+    _transform(f"irfft{_end}", native.irfftn, _axes, "c")
 
 
 @offered("signal.fftshift")
-def fftshift(x: Input, axes: Any = None) -> Any:
+def fftshift(x: Input, axes: Axes | None = None) -> Any:
     """Return x with the zero frequency moved to the middle."""
-    return native.fftshift(x, axes=_shifted_axes(axes))
+    return native.fftshift(x, axes=axes)
 
 
 @offered("signal.ifftshift")
-def ifftshift(x: Input, axes: Any = None) -> Any:
+def ifftshift(x: Input, axes: Axes | None = None) -> Any:
     """Return x with the zero frequency moved from the middle to the start."""
-    return native.ifftshift(x, axes=_shifted_axes(axes))
+    return native.ifftshift(x, axes=axes)
 
 
 # -- cosine transforms --------------------------------------------------------------------------
@@ -199,8 +190,8 @@ def _frames(
         missing = max(0, length + step * (count - 1) - size)
         widths = [(0, missing if a == axis else 0) for a in range(x.ndim)]
         x = ns.pad(x, widths, constant_values=pad_value)
-    places = np.arange(count)[:, None] * step + np.arange(length)
-    return x[(slice(None),) * axis + (places,)]
+    indices = np.arange(count)[:, None] * step + np.arange(length)
+    return x[(slice(None),) * axis + (indices,)]
 
 
 @offered("signal.frame")
@@ -224,35 +215,34 @@ def overlap_and_add(signal: Input, frame_step: Int) -> Any:
 
 def _overlapped(x: Native, step: int) -> Native:
     *lead, count, length = x.shape
-    places = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
+    indices = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
     flat = ns.moveaxis(ns.reshape(x, (*lead, count * length)), -1, 0)
-    total = segments.segment_sum(flat, places, num_segments=(count - 1) * step + length)
+    total = segments.segment_sum(flat, indices, num_segments=(count - 1) * step + length)
     return ns.moveaxis(ns.astype(total, x.dtype, copy=False), 0, -1)
 
 
 # -- windows ------------------------------------------------------------------------------------
 
 
-def _cosines(n: int, periodic: Any, dtype: DType, a: float) -> Native:
-    period = n + bool(static(periodic)) * (1 - n % 2) - 1
-    values = np.ones(1) if n == 1 else a - (1 - a) * np.cos(2 * np.pi * np.arange(n) / period)
-    return wrap(values.astype(dtype._numpy))
+def _cosines(name: str, a: float) -> Any:
+    """Return a window that is a - (1 - a) cos, having offered it."""
+
+    def window(window_length: Int, periodic: Any = True, dtype: FloatingDtype = float32) -> Any:
+        n = window_length
+        period = n + bool(static(periodic)) * (1 - n % 2) - 1
+        values = np.ones(1) if n == 1 else a - (1 - a) * np.cos(2 * np.pi * np.arange(n) / period)
+        return wrap(values.astype(dtype._numpy))
+
+    window.__doc__ = f"Return {name.title()}'s window."
+    return offered(f"signal.{name}_window")(window)
 
 
-@offered("signal.hann_window")
-def hann_window(window_length: Int, periodic: Any = True, dtype: Floating = float32) -> Any:
-    """Return Hann's window."""
-    return _cosines(window_length, periodic, dtype, 0.5)
-
-
-@offered("signal.hamming_window")
-def hamming_window(window_length: Int, periodic: Any = True, dtype: Floating = float32) -> Any:
-    """Return Hamming's window."""
-    return _cosines(window_length, periodic, dtype, 0.54)
+hann_window = _cosines("hann", 0.5)
+_cosines("hamming", 0.54)
 
 
 @offered("signal.kaiser_window", differs="of a negative beta, the window is that of -beta")
-def kaiser_window(window_length: Int, beta: Any = 12.0, dtype: Floating = float32) -> Any:
+def kaiser_window(window_length: Int, beta: Any = 12.0, dtype: FloatingDtype = float32) -> Any:
     """Return Kaiser's window, which is the same for `beta` and -`beta`."""
     n, kind = window_length, dtype._numpy
     if n == 1:
@@ -326,7 +316,7 @@ def _mel(hertz: Any) -> Any:
 @offered("signal.linear_to_mel_weight_matrix")
 def linear_to_mel_weight_matrix(
     num_mel_bins: Int = 20, num_spectrogram_bins: Int = 129, sample_rate: Any = 8000,
-    lower_edge_hertz: Any = 125.0, upper_edge_hertz: Any = 3800.0, dtype: Floating = float32,
+    lower_edge_hertz: Any = 125.0, upper_edge_hertz: Any = 3800.0, dtype: FloatingDtype = float32,
 ) -> Any:  # fmt: skip
     """Return the matrix by which a spectrogram becomes one of triangles, evenly apart in mel."""
     rate, low, high = (float(static(v)) for v in (sample_rate, lower_edge_hertz, upper_edge_hertz))
@@ -339,9 +329,9 @@ def linear_to_mel_weight_matrix(
     first, last = (_mel(convert(edge, dtype)) for edge in (lower_edge_hertz, upper_edge_hertz))
     edges = first + (last - first) * np.linspace(0.0, 1.0, num_mel_bins + 2, dtype=kind)
     waves = np.linspace(0.0, rate / 2, num_spectrogram_bins, dtype=kind)[1:, None]
-    places = _mel(ns.asarray(waves))
-    rising = (places - edges[:-2]) / (edges[1:-1] - edges[:-2])
-    weights = minimum(rising, (edges[2:] - places) / (edges[2:] - edges[1:-1]))
+    mels = _mel(ns.asarray(waves))
+    rising = (mels - edges[:-2]) / (edges[1:-1] - edges[:-2])
+    weights = minimum(rising, (edges[2:] - mels) / (edges[2:] - edges[1:-1]))
     return ns.pad(maximum(ns.zeros_like(weights), weights), ((1, 0), (0, 0)))
 
 

@@ -8,11 +8,12 @@ joined once the sweep is over.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.dtypes import DType
+from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.table import offered, plain
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
@@ -34,20 +35,11 @@ class IndexedSlices:
         self._indices = tensor_of(indices)
         self._dense_shape = None if dense_shape is None else tensor_of(dense_shape)
 
-    @property
-    def values(self) -> Tensor:
-        """The rows' values."""
-        return self._values
-
-    @property
-    def indices(self) -> Tensor:
-        """Which rows, perhaps repeatedly."""
-        return self._indices
-
-    @property
-    def dense_shape(self) -> Tensor | None:
-        """The shape of the whole array."""
-        return self._dense_shape
+    values = property(attrgetter("_values"), doc="The rows' values.")
+    indices = property(attrgetter("_indices"), doc="Which rows, perhaps repeatedly.")
+    dense_shape = property(attrgetter("_dense_shape"), doc="The shape of the whole array.")
+    dtype = property(attrgetter("_values.dtype"), doc="The kind of numbers.")
+    device = property(attrgetter("_values.device"), doc="Where the numbers are.")
 
     @property
     def shape(self) -> TensorShape:
@@ -55,16 +47,6 @@ class IndexedSlices:
         if self._dense_shape is None:
             return TensorShape(None)
         return TensorShape(self._dense_shape.numpy())
-
-    @property
-    def dtype(self) -> DType:
-        """The kind of numbers."""
-        return self._values.dtype
-
-    @property
-    def device(self) -> str:
-        """Where the numbers are."""
-        return self._values.device
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
@@ -83,9 +65,7 @@ class IndexedSlices:
 def densified(slices: IndexedSlices) -> Native:
     """Return the whole array."""
     if slices.dense_shape is None:
-        raise ValueError(
-            "IndexedSlices without dense_shape cannot become a whole array; give its shape"
-        )
+        raise ValueError("IndexedSlices without dense_shape are no whole array; give a shape")
     shape = tuple(int(n) for n in slices.dense_shape.numpy())
     where = np.asarray(slices.indices)
     if where.size and (where.min() < 0 or where.max() >= shape[0]):
@@ -144,12 +124,12 @@ def _turns(targets: list[Node]) -> dict[Node, int]:
     The turn of a node comes once all that was computed from it had theirs. Rows are joined so.
     """
     waiting: dict[Node, int] = dict.fromkeys(targets, 0)
-    entries = list(waiting)
-    for node in entries:  # grows while it is read
+    nodes = list(waiting)
+    for node in nodes:  # grows while it is read
         for parent, _, _ in node.edges:
             if parent not in waiting:
                 waiting[parent] = 0
-                entries.append(parent)
+                nodes.append(parent)
             waiting[parent] += 1
     queue = [node for node in dict.fromkeys(targets) if not waiting[node]]
     for node in queue:
@@ -179,12 +159,8 @@ def _native(values: Any) -> Native:
 
 
 @offered("convert_to_tensor", raises=(ValueError, TypeError))
-def convert_to_tensor(
-    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
-) -> Any:
+def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None) -> Any:
     """Return a value as a tensor."""
-    from wengert.dialects.tensorflow.dtypes import as_dtype
-
     if type(value) is Tensor and (dtype is None or value.dtype == dtype):
         return value
     like = None if dtype_hint is None else as_dtype(dtype_hint)._numpy

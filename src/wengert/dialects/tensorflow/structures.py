@@ -6,10 +6,11 @@ import collections
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, MappingView
-from types import TracebackType
+from operator import attrgetter
 from typing import Any
 
-from wengert.dialects.tensorflow.dtypes import DType, as_dtype, float32
+from wengert.dialects.tensorflow.dtypes import as_dtype, float32
+from wengert.dialects.tensorflow.errors import mistake
 from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import is_tensor
@@ -52,7 +53,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """Return a nest like `structure` with the values of a list."""
     if not isinstance(flat_sequence, (list, tuple)):
-        raise TypeError(f"pack_sequence_as: got {flat_sequence!r:.80}; expected a list of values")
+        raise mistake(TypeError, "pack_sequence_as: values", flat_sequence, "a list of values")
     wanted = len(flatten(structure))
     if wanted != len(flat_sequence):
         raise ValueError(
@@ -116,9 +117,8 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     check_types = kwargs.pop("check_types", True)
     kwargs.pop("expand_composites", None)
     if kwargs:
-        raise ValueError(
-            f"map_structure: got {', '.join(kwargs)}; besides nests it takes check_types and "
-            "expand_composites"
+        raise mistake(
+            ValueError, "map_structure: options", kwargs, "check_types, expand_composites"
         )
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types)
@@ -139,10 +139,7 @@ class name_scope:
         self._name = name
         self._outside: list[str] = []
 
-    @property
-    def name(self) -> str:
-        """The name, as given."""
-        return self._name
+    name = property(attrgetter("_name"), doc="The name, as given.")
 
     def __enter__(self) -> str:
         before = scope.get()
@@ -153,12 +150,7 @@ class name_scope:
             scope.set(f"{before}{self._name}/" if self._name else "")
         return scope.get()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         scope.set(self._outside.pop())
 
 
@@ -176,9 +168,7 @@ class Module:
 
     def __init__(self, name: str | None = None) -> None:
         if name is not None and not name.isidentifier():
-            raise ValueError(
-                f"Module: name={name!r}; expected letters, digits and _, as for a class"
-            )
+            raise mistake(ValueError, "Module: name", name, "letters, digits and _, as for a class")
         self._name = name or snake(type(self).__name__)
         self._scope_name = f"{scope.get()}{self._name}/"
 
@@ -197,40 +187,32 @@ class Module:
             return str(vars(self)[attribute])
         except KeyError:
             raise AttributeError(
-                f"{type(self).__name__} has no {attribute[1:]} yet: call super().__init__() in its "
-                "__init__"
+                f"{attribute[1:]}: call super().__init__() in __init__ first"
             ) from None
+
+    def _found(self, kind: type, holds: Callable[[Any], bool] = lambda _: True) -> tuple[Any, ...]:
+        leaves = _leaves(self, lambda leaf: isinstance(leaf, kind) and holds(leaf), {id(self)})
+        return tuple(leaves)
 
     @property
     def variables(self) -> tuple[Any, ...]:
         """All variables: those of its own attributes, in order of names, then of its modules."""
-        return tuple(self._flatten(predicate=lambda v: isinstance(v, Variable)))
+        return self._found(Variable)
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
         """The variables that are trained."""
-        return tuple(v for v in self.variables if v.trainable)
+        return self._found(Variable, lambda v: v.trainable)
 
     @property
     def non_trainable_variables(self) -> tuple[Any, ...]:
         """The variables that are not trained."""
-        return tuple(v for v in self.variables if not v.trainable)
+        return self._found(Variable, lambda v: not v.trainable)
 
     @property
     def submodules(self) -> tuple[Any, ...]:
         """All modules inside of this one."""
-        return tuple(self._flatten(predicate=lambda v: isinstance(v, Module)))
-
-    def _flatten(
-        self,
-        recursive: bool = True,
-        predicate: Callable[[Any], bool] | None = None,
-        attribute_traversal_key: Any = None,
-        with_path: bool = False,
-        expand_composites: bool = False,
-    ) -> Iterator[Any]:
-        """Return the leaves of all attributes that a predicate holds for, each once."""
-        return _leaves(self, predicate or (lambda v: True), recursive, {id(self)})
+        return self._found(Module)
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -244,9 +226,8 @@ class Module:
         return scoped
 
 
-def _leaves(
-    module: Any, predicate: Callable[[Any], bool], recursive: bool, seen: set[int]
-) -> Iterator[Any]:
+def _leaves(module: Any, holds: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
+    """Return the leaves of all attributes for which a condition holds, each once."""
     inner = []
     for _, attribute in sorted(vars(module).items()):
         try:
@@ -257,12 +238,12 @@ def _leaves(
             if id(leaf) in seen:
                 continue
             seen.add(id(leaf))
-            if predicate(leaf):
+            if holds(leaf):
                 yield leaf
-            if recursive and isinstance(leaf, Module):
+            if isinstance(leaf, Module):
                 inner.append(leaf)
     for part in inner:
-        yield from _leaves(part, predicate, recursive, seen)
+        yield from _leaves(part, holds, seen)
 
 
 # -- what tensors a function takes ----------------------------------------------------------------
@@ -277,20 +258,9 @@ class TensorSpec:
         self._dtype = as_dtype(dtype)
         self._name = name
 
-    @property
-    def shape(self) -> TensorShape:
-        """The shape, with None for what may be any."""
-        return self._shape
-
-    @property
-    def dtype(self) -> DType:
-        """The kind of numbers."""
-        return self._dtype
-
-    @property
-    def name(self) -> str | None:
-        """The name."""
-        return self._name
+    shape = property(attrgetter("_shape"), doc="The shape, with None for what may be any.")
+    dtype = property(attrgetter("_dtype"), doc="The kind of numbers.")
+    name = property(attrgetter("_name"), doc="The name.")
 
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
@@ -309,11 +279,7 @@ class TensorSpec:
         )
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, TensorSpec)
-            and (self._shape, self._dtype) == (other._shape, other._dtype)
-            and self._name == other._name
-        )
+        return isinstance(other, TensorSpec) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
         return hash((self._shape, self._dtype))

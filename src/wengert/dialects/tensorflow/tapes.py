@@ -6,20 +6,17 @@ import contextlib
 import enum
 import functools
 import inspect
+import itertools
 import logging
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
 from wengert.dialects.quiet import Quiet, aloud
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, mistake
 from wengert.dialects.tensorflow.recorders import begin, end
 from wengert.dialects.tensorflow.slices import Aside
-from wengert.dialects.tensorflow.structures import (
-    flatten,
-    map_structure,
-    pack_sequence_as,
-)
+from wengert.dialects.tensorflow.structures import flatten, map_structure, pack_sequence_as
 from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tensors import Tensor, call_start, convert, is_tensor, outward
 from wengert.engine.cotangents import Block
@@ -42,15 +39,13 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
-def wants_zeros(unconnected_gradients: Any) -> bool:
+def wants_zeros(given: Any) -> bool:
     """Return whether to answer zeros where there is no path."""
     try:
-        return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        return UnconnectedGradients(given) is UnconnectedGradients.ZERO
     except ValueError:
-        raise ValueError(
-            f"unconnected_gradients is {unconnected_gradients!r}; write "
-            "tf.UnconnectedGradients.NONE or tf.UnconnectedGradients.ZERO"
-        ) from None
+        expected = "tf.UnconnectedGradients.NONE or tf.UnconnectedGradients.ZERO"
+        raise mistake(ValueError, "unconnected_gradients", given, expected) from None
 
 
 def is_number(tensor: Any) -> bool:
@@ -59,14 +54,26 @@ def is_number(tensor: Any) -> bool:
     return dtype.is_floating or dtype.is_complex
 
 
-def _check_recorded(value: Any, what: str) -> None:
-    """Raise what TensorFlow raises for a target or source that is no tensor."""
-    if not is_tensor(value):
-        wrong = TypeError if value is None or isinstance(value, str) else AttributeError
-        raise wrong(
-            f"{what} is {value!r:.80} of type {type(value).__name__!r}; a tape knows what was "
-            "computed from tensors and variables"
+def numbers_among(tensors: list[Any], what: str) -> list[bool]:
+    """Return which tensors have a derivative; a warning says that some have none."""
+    found = [is_number(tensor) for tensor in tensors]
+    if not all(found):
+        log.warning(
+            "%s of dtype %s has no gradient; give floating numbers: write tf.cast(x, tf.float32)",
+            what,
+            [tensor.dtype for tensor in tensors],
         )
+    return found
+
+
+def _recorded(nest: Any, what: str) -> list[Any]:
+    """Return the tensors of a nest; raise what TensorFlow raises for what is no tensor."""
+    leaves = flatten(nest)
+    for value in leaves:
+        if not is_tensor(value):
+            wrong = TypeError if value is None or isinstance(value, str) else AttributeError
+            raise mistake(wrong, what, value, "a tensor or a variable, which a tape records")
+    return leaves
 
 
 # -- reverse mode ---------------------------------------------------------------------------------
@@ -90,10 +97,7 @@ class GradientTape:
 
     def __enter__(self) -> GradientTape:
         if self._is_recording():
-            raise ValueError(
-                "the tape records already; leave its `with` before entering it again, or make "
-                "another tape"
-            )
+            raise ValueError("the tape records already; leave its `with`, or make another tape")
         if self._tape is None:
             self._tape = NativeTape(self._persistent, self._watches_read)
         self._tape.__enter__()
@@ -117,22 +121,11 @@ class GradientTape:
         """Record what is computed from these tensors or variables from now on."""
         for leaf in flatten(tensor):
             if not is_tensor(leaf):
-                raise ValueError(
-                    f"watch: got {leaf!r:.80} of type {type(leaf).__name__!r}; expected a tensor "
-                    "or a variable: write x = tf.constant(x), and compute with that"
-                )
+                raise mistake(ValueError, "watch: x", leaf, "a tensor: write tf.constant(x)")
             if self._tape is None:
-                raise AttributeError(
-                    "watch() on a tape that has not been entered, or has been used up; write "
-                    "`with tape:` first"
-                )
-            if is_number(leaf):
+                raise AttributeError("watch() of a tape that is not open; write `with tape:` first")
+            if all(numbers_among([leaf], "watch: a tensor")):
                 self._tape.watch(leaf)
-            else:
-                log.warning(
-                    "a tensor of dtype %r is not watched; write tf.cast(x, tf.float32)",
-                    leaf.dtype,
-                )
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -176,31 +169,18 @@ class GradientTape:
             self._tape = None
 
     def gradient(
-        self,
-        target: Any,
-        sources: Any,
-        output_gradients: Any = None,
+        self, target: Any, sources: Any, output_gradients: Any = None,
         unconnected_gradients: Any = UnconnectedGradients.NONE,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Return the derivative of the target's sum with respect to each source."""
         tape = self._asked("gradient")
         if target is None:
-            raise TypeError(
-                "gradient: the target is None; expected a tensor, or a nest of tensors, that was "
-                "computed inside of the tape"
-            )
+            raise mistake(TypeError, "gradient: target", None, "a tensor, or a nest of tensors")
         targets, weights = _targets(target, output_gradients)
-        given = flatten(sources)
-        for source in given:
-            _check_recorded(source, "a source")
+        given = _recorded(sources, "a source")
         zeros = wants_zeros(unconnected_gradients)
-        asked = [s if is_number(s) else None for s in given]
-        if any(s is None for s in asked):
-            log.warning(
-                "gradient: a source of dtype %s has no gradient and gets None; give floating "
-                "numbers, such as tf.float32",
-                [s.dtype for s in given],
-            )
+        kinds = zip(given, numbers_among(given, "gradient: a source"), strict=True)
+        asked = [source if is_one else None for source, is_one in kinds]
         cut: set[Any] = set()
         before = _cut.set(cut)
         try:
@@ -210,69 +190,48 @@ class GradientTape:
             raise invalid(str(error)) from error
         finally:
             _cut.reset(before)
-        if cut:
-            pairs = zip(found, given, strict=True)
-            found = [None if node_of(s) in cut and _is_nothing(g) else g for g, s in pairs]
-        answers = [aside.shown(g, s) for g, s in zip(found, given, strict=True)]
-        for i, source in enumerate(given):
-            answers[i] = _with_itself(tape, answers[i], source, targets, weights)
+        answers = []
+        for g, source in zip(found, given, strict=True):
+            g = None if node_of(source) in cut and _is_nothing(g) else g
+            answer = _with_itself(tape, aside.shown(g, source), source, targets, weights)
+            answers.append(zeros_like(convert(source)) if answer is None and zeros else answer)
         self._used()
-        if zeros:
-            pairs = zip(answers, given, strict=True)
-            answers = [outward(zeros_like(convert(s))) if g is None else g for g, s in pairs]
-        return pack_sequence_as(sources, answers)
+        return pack_sequence_as(sources, outward(answers))
 
     def jacobian(
-        self,
-        target: Any,
-        sources: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Any:
+        self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
         """Return the gradient of every element of the target with respect to each source."""
-        tape = self._asked_for_rows("jacobian", experimental_use_pfor)
-        if not is_tensor(target):
-            raise AttributeError(f"{type(target).__name__!r} object has no attribute 'shape'")
-        given = flatten(sources)
-        for source in given:
-            _check_recorded(source, "a source")
+        tape = self._asked_for_rows("jacobian", experimental_use_pfor, target)
+        given = _recorded(sources, "a source")
         zeros = wants_zeros(unconnected_gradients)
         if isinstance(target, NativeVariable) and target.trainable:
             self.watch(target)  # asking for its rows reads it
-        differentiable = [s for s in given if is_number(s)]
         found: Iterator[Any] = iter(())
         if is_number(target):
             with Quiet():
-                rows = tape.jacobian(_source(target), list(map(_source, differentiable)))
-            found = iter(rows)
+                differentiable = [_source(s) for s in given if is_number(s)]
+                found = iter(tape.jacobian(_source(target), differentiable))
         self._used()
-        answers = [next(found, None) if is_number(s) else None for s in given]
-        if zeros:
-            shape = convert(target).shape
-            pairs = zip(answers, given, strict=True)
-            answers = [zeros_like(convert(s), shape) if g is None else g for g, s in pairs]
-        return pack_sequence_as(sources, [outward(g) for g in answers])
+        answers = []
+        for source in given:
+            g = next(found, None) if is_number(source) else None
+            blank = zeros_like(convert(source), convert(target).shape) if zeros else None
+            answers.append(blank if g is None else g)
+        return pack_sequence_as(sources, outward(answers))
 
     def batch_jacobian(
-        self,
-        target: Any,
-        source: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Any:
+        self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
+    ) -> Any:  # fmt: skip
         """Return the Jacobian of each example: of target[i] with respect to source[i]."""
-        tape = self._asked_for_rows("batch_jacobian", experimental_use_pfor)
-        for tensor in (target, source):
-            if not is_tensor(tensor):
-                raise AttributeError(f"{type(tensor).__name__!r} object has no attribute 'shape'")
-            if len(tensor.shape) < 2:
-                raise ValueError(f"batch_jacobian: shape {tensor.shape}; expected two axes or more")
-        if target.shape[0] != source.shape[0]:
+        tape = self._asked_for_rows("batch_jacobian", experimental_use_pfor, target, source)
+        shapes = convert(target).shape, convert(source).shape
+        if min(map(len, shapes)) < 2 or shapes[0][0] != shapes[1][0]:
             raise ValueError(
-                f"batch_jacobian: the target has {target.shape[0]} examples and the source "
-                f"{source.shape[0]}; their first axes must be of one length"
+                f"batch_jacobian: the target has shape {shapes[0]} and the source {shapes[1]}; "
+                "expected two axes or more, of which the first are of one length"
             )
         wants_zeros(unconnected_gradients)
         found = None
@@ -281,56 +240,49 @@ class GradientTape:
                 found = tape.batch_jacobian(_source(target), _source(source))
         self._used()
         # TensorFlow answers zeros here, whatever is asked for
-        return outward(found if found is not None else _batch_zeros(target, source))
+        blank = Native._namespace.zeros((*shapes[0], *shapes[1][1:]), dtype=convert(target).dtype)
+        return outward(blank if found is None else found)
 
-    def _asked_for_rows(self, method: str, vectorised: bool) -> NativeTape:
+    def _asked_for_rows(self, method: str, vectorised: bool, *tensors: Any) -> NativeTape:
         if not vectorised and not self._persistent and self._tape is not None:
             raise RuntimeError(
                 f"{method}: experimental_use_pfor=False asks the tape for each row, so it has to "
                 "be tf.GradientTape(persistent=True)"
             )
-        return self._asked(method)
+        tape = self._asked(method)
+        for tensor in tensors:
+            if not is_tensor(tensor):
+                raise AttributeError(f"{type(tensor).__name__!r} object has no attribute 'shape'")
+        return tape
 
 
 def _targets(target: Any, output_gradients: Any) -> tuple[list[Any], list[Any] | None]:
     """Return the targets that have a derivative, and their weights, if any are given."""
-    leaves = flatten(target)
-    for leaf in leaves:
-        _check_recorded(leaf, "a target")
-    weights = None
-    if output_gradients is not None:
-        # as TensorFlow has it, weights that are missing are ones, and further ones have no effect
-        weights = [convert(w) for w in flatten(output_gradients)][: len(leaves)]
-        missing = leaves[len(weights) :]
-        weights += [Native._namespace.ones_like(convert(leaf)) for leaf in missing]
-    kept = [i for i, leaf in enumerate(leaves) if is_number(leaf)]
-    if len(kept) < len(leaves):
-        log.warning(
-            "gradient: a target of dtype %s has no gradient and is left out; give floating "
-            "numbers, such as tf.float32",
-            [leaf.dtype for leaf in leaves],
-        )
-    if weights is not None:
-        weights = [weights[i] for i in kept]
-        for i, weight in zip(kept, weights, strict=True):
-            if weight.dtype != convert(leaves[i]).dtype:
-                raise invalid(
-                    f"output_gradients have dtype {weight.dtype} and the target "
-                    f"{leaves[i].dtype.name}; write tf.cast(weights, tf.{leaves[i].dtype.name})"
-                )
-        weights = [_spread(w, convert(leaves[i]).shape) for i, w in zip(kept, weights, strict=True)]
-    return [leaves[i] for i in kept], weights
+    leaves = _recorded(target, "a target")
+    kept = numbers_among(leaves, "gradient: a target")
+    targets = list(itertools.compress(leaves, kept))
+    if output_gradients is None:
+        return targets, None
+    # as TensorFlow has it, weights that are missing are ones, and further ones have no effect
+    weights = [convert(w) for w in flatten(output_gradients)][: len(leaves)]
+    weights += [Native._namespace.ones_like(convert(leaf)) for leaf in leaves[len(weights) :]]
+    pairs = zip(itertools.compress(weights, kept), targets, strict=True)
+    return targets, [_spread(weight, convert(leaf)) for weight, leaf in pairs]
 
 
-def _spread(weight: Native, shape: tuple[int, ...]) -> Native:
+def _spread(weight: Native, target: Native) -> Native:
     """Return a weight for each element of a target: fewer are repeated, as in arithmetic."""
     try:
-        return weight if weight.shape == shape else Native._namespace.broadcast_to(weight, shape)
+        if weight.dtype == target.dtype:
+            if weight.shape == target.shape:
+                return weight
+            return Native._namespace.broadcast_to(weight, target.shape)
     except ValueError:
-        raise invalid(
-            f"output_gradients have shape {weight.shape} and the target {shape}; give one number "
-            "for each element of the target"
-        ) from None
+        pass
+    raise invalid(
+        f"output_gradients have shape {weight.shape} and dtype {weight.dtype}, and the target "
+        f"{target.shape} and {target.dtype}; give one number of its dtype for each element"
+    )
 
 
 def _with_itself(
@@ -373,11 +325,6 @@ def zeros_like(tensor: Native, before: tuple[int, ...] = ()) -> Native:
     return Native._namespace.zeros((*before, *tensor.shape), dtype=tensor.dtype)
 
 
-def _batch_zeros(target: Any, source: Any) -> Native:
-    shape = (*convert(target).shape, *convert(source).shape[1:])
-    return Native._namespace.zeros(shape, dtype=convert(target).dtype)
-
-
 # -- functions with gradients of their own --------------------------------------------------------
 
 
@@ -406,13 +353,13 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
-        def on_native(function: Callable[..., Any], *given: Any, **options: Any) -> Any:
-            result = aloud(function, *_outward_in(given), **_outward_in(options))
-            return map_structure(_inward, result)
+        def on_native(*given: Any, **options: Any) -> Any:
+            given, options = map_structure(outward, (given, options))
+            return map_structure(_inward, aloud(f, *given, **options))
 
         start = call_start()
-        again = checkpoint(functools.partial(on_native, f))
-        result = again(*map_structure(_inward, args), **map_structure(_inward, kwargs))
+        args, kwargs = map_structure(_inward, (args, kwargs))
+        result = checkpoint(on_native)(*args, **kwargs)
         return map_structure(lambda value: outward(value, start), result)
 
     return call
@@ -420,10 +367,6 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def _inward(value: Any) -> Any:
     return convert(value) if type(value) is Tensor else value
-
-
-def _outward_in(nest: Any) -> Any:
-    return map_structure(outward, nest)
 
 
 @plain(
@@ -457,25 +400,19 @@ class _Custom:
         given = [*flatten(args), *flatten(kwargs)]
         read = [v for v in watcher.watched_variables() if all(v is not g for g in given)]
         if read and not _takes_variables(pull):
-            raise TypeError(
-                f"custom_gradient: the function reads the variables {[v.name for v in read]}, so "
-                "its gradient must take them: write def grad(dy, variables=None)"
-            )
+            names = [v.name for v in read]
+            raise TypeError(f"the function reads {names}; write def grad(dy, variables=None)")
         arguments = [convert(a) for a in flatten(args)]
         results = [convert(r) for r in flatten(result)]
-        kinds = [(r.shape, r.dtype) for r in results]
+        kinds, zeros = [(r.shape, r.dtype) for r in results], Native._namespace.zeros
 
         def backward(_: list[Any], weights: list[Any]) -> list[Any]:
-            zeros = Native._namespace.zeros
-            whole = [
-                outward(zeros(shape, dtype=dtype) if w is None else w)
-                for w, (shape, dtype) in zip(weights, kinds, strict=True)
-            ]
+            pairs = zip(weights, kinds, strict=True)
+            whole = [outward(zeros(k[0], dtype=k[1]) if w is None else w) for w, k in pairs]
             answers = _pulled(pull, whole, len(arguments), read)
             cut = _cut.get()
             if cut is not None:
-                pairs = zip(answers, sources, strict=True)
-                cut.update(s._node for a, s in pairs if a is None)
+                cut.update(s._node for a, s in zip(answers, sources, strict=True) if a is None)
             return answers
 
         sources = [*arguments, *map(convert, read)]
@@ -492,23 +429,13 @@ def _pulled(
     pull: Callable[..., Any], weights: list[Any], count: int, variables: list[Any]
 ) -> list[Any]:
     """Return the gradient of each argument and of each variable, as a function says."""
-    by_variable: Any = []
-    if variables:
-        by_argument, by_variable = aloud(pull, *weights, variables=variables)
-        if len(flatten(by_variable)) != len(variables):
-            raise ValueError(
-                f"custom_gradient: {len(variables)} variables are read, and their gradient "
-                f"returned {len(flatten(by_variable))} values; return one for each"
-            )
-    else:
-        by_argument = aloud(pull, *weights)
-    answers = flatten(by_argument)
-    if len(answers) != count:
-        raise ValueError(
-            f"custom_gradient: the function has {count} arguments, and its gradient returned "
-            f"{len(answers)} values; return one for each"
-        )
-    return [None if g is None else convert(g) for g in [*answers, *flatten(by_variable)]]
+    answer = aloud(pull, *weights, **({"variables": variables} if variables else {}))
+    by_argument, by_variable = map(flatten, answer if variables else (answer, []))
+    given, expected = (len(by_argument), len(by_variable)), (count, len(variables))
+    if given != expected:
+        what = "custom_gradient: the number of gradients of arguments and of variables"
+        raise mistake(ValueError, what, given, f"{expected}, one for each")
+    return [None if g is None else convert(g) for g in [*by_argument, *by_variable]]
 
 
 @plain("gradients", "hessians")

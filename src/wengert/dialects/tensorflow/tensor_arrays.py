@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import OutOfRangeError, invalid
+from wengert.dialects.tensorflow.errors import InvalidArgumentError, OutOfRangeError, mistake
+from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.table import guarded, plain
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
-from wengert.dialects.tensorflow.tensors import (
-    alias,
-    convert,
-    is_variable,
-    made,
-    outward,
-    static,
-)
+from wengert.dialects.tensorflow.tensors import alias, convert, is_variable, made, outward, static
 from wengert.engine.tensor import Tensor as Native
 
 ns = Native._namespace
@@ -33,21 +28,13 @@ class TensorArray:
     """A list of tensors that a loop writes to."""
 
     def __init__(
-        self,
-        dtype: Any,
-        size: Any = None,
-        dynamic_size: bool | None = None,
-        clear_after_read: bool | None = None,
-        tensor_array_name: str | None = None,
-        handle: Any = None,
-        flow: Any = None,
-        infer_shape: bool = True,
-        element_shape: Any = None,
-        colocate_with_first_write_call: bool = True,
-        name: str | None = None,
-    ) -> None:
-        if size is None or handle is not None:
+        self, dtype: Any, size: Any = None, dynamic_size: Any = None, clear_after_read: Any = None,
+        *, infer_shape: bool = True, element_shape: Any = None, **ignored: Any,
+    ) -> None:  # fmt: skip
+        if size is None or ignored.pop("handle", None) is not None:
             raise ValueError("TensorArray: give a size, and no handle: write size=0 for an empty")
+        names = ("tensor_array_name", "flow", "colocate_with_first_write_call", "name")
+        ignore("TensorArray", ignored, *names)
         self._dtype = as_dtype(dtype)
         self._grows = bool(dynamic_size)
         self._clears = clear_after_read is None or bool(clear_after_read)
@@ -57,20 +44,9 @@ class TensorArray:
         #: which elements were forgotten once they had been read
         self._read: set[int] = set()
 
-    @property
-    def dtype(self) -> Any:
-        """The kind of numbers."""
-        return self._dtype
-
-    @property
-    def element_shape(self) -> TensorShape:
-        """The shape of an element, as far as it is known."""
-        return self._shape
-
-    @property
-    def dynamic_size(self) -> bool:
-        """Whether writing past the end makes the array longer."""
-        return self._grows
+    dtype = property(attrgetter("_dtype"), doc="The kind of numbers.")
+    element_shape = property(attrgetter("_shape"), doc="The shape of an element, if it is known.")
+    dynamic_size = property(attrgetter("_grows"), doc="Whether writing past the end adds to it.")
 
     def size(self, name: str | None = None) -> Any:
         """Return the number of elements."""
@@ -82,10 +58,8 @@ class TensorArray:
             raise _outside(at, size)
         tensor = self._element(value)
         if not self._shape.is_compatible_with(tensor.shape):
-            raise ValueError(
-                f"TensorArray: an element has shape {tensor.shape}, and others {self._shape}; "
-                "for elements of several shapes write infer_shape=False"
-            )
+            expected = f"{self._shape}; else write infer_shape=False"
+            raise mistake(ValueError, "shape of an element", tensor.shape, expected)
         if self._infers:
             self._shape = self._shape.merge_with(tensor.shape)
         self._values += [None] * (at + 1 - size)
@@ -96,10 +70,8 @@ class TensorArray:
         if is_variable(value):
             tensor = alias(tensor)  # a read of its own
         if tensor.dtype != self._dtype._numpy:
-            raise invalid(
-                f"TensorArray of {self._dtype.name}: got {of_numpy(tensor.dtype).name}; write "
-                f"tf.cast(x, tf.{self._dtype.name})"
-            )
+            dtype = of_numpy(tensor.dtype)
+            raise mistake(InvalidArgumentError, "dtype of an element", dtype, repr(self._dtype))
         return tensor
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
@@ -120,8 +92,8 @@ class TensorArray:
         if not tensor.ndim:
             raise ValueError("TensorArray.unstack: got one number; expected a first axis")
         if tensor.shape[0] > len(self._values) and not self._grows:
-            raise ValueError(
-                f"TensorArray of size {len(self._values)}: unstack got {tensor.shape[0]} elements"
+            raise mistake(
+                ValueError, "unstack: elements", len(tensor), f"{len(self._values)} at most"
             )
         self._values = [tensor[i] for i in range(tensor.shape[0])]
         return self
@@ -131,7 +103,7 @@ class TensorArray:
         tensor, parts = self._element(value), np.asarray(static(lengths))
         fits = parts.ndim == 1 and tensor.ndim and int(parts.sum()) == tensor.shape[0]
         if not fits or not (self._grows or len(parts) == len(self._values)):
-            raise invalid(
+            raise InvalidArgumentError(
                 f"TensorArray of size {len(self._values)}: split got shape {tensor.shape} and "
                 f"lengths {parts.tolist()}; expected a length for each element, which add up"
             )
@@ -145,9 +117,8 @@ class TensorArray:
         if not 0 <= at < len(self._values):
             raise _outside(at, len(self._values))
         if self._values[at] is None and at in self._read:
-            raise invalid(
-                f"TensorArray: element {at} was read before, and forgotten; write "
-                "TensorArray(..., clear_after_read=False) to read it again"
+            raise InvalidArgumentError(
+                f"element {at} was read; to read it twice write clear_after_read=False"
             )
         value = self._filled(at)
         if self._clears:
@@ -160,16 +131,13 @@ class TensorArray:
         value = self._values[at]
         if value is None:
             if not self._shape.is_fully_defined():
-                raise ValueError(
-                    f"TensorArray: element {at} was not written to, and its shape is not known; "
-                    "write TensorArray(..., element_shape=shape)"
-                )
+                raise ValueError(f"element {at} is not written to; give element_shape=shape")
             value = ns.zeros(tuple(self._shape), dtype=self._dtype._numpy)
             self._values[at] = value
         return value
 
     @guarded("TensorArray", ValueError)
-    def stack(self, name: str | None = None) -> Any:
+    def stack(self) -> Any:
         """Return all elements as one tensor; what was not written to is zero."""
         if not self._values:
             rest = tuple(self._shape) if self._shape.is_fully_defined() else ()
@@ -177,16 +145,18 @@ class TensorArray:
         return ns.stack([self._filled(i) for i in range(len(self._values))])
 
     @guarded("TensorArray", ValueError, IndexError)
-    def gather(self, indices: Any, name: str | None = None) -> Any:
+    def gather(self, indices: Any) -> Any:
         """Return some elements as one tensor."""
         return ns.stack([self._filled(i) for i in static(indices)])
 
     @guarded("TensorArray", ValueError)
-    def concat(self, name: str | None = None) -> Any:
+    def concat(self) -> Any:
         """Return all elements one after the other along their first axes."""
         values = [self._filled(i) for i in range(len(self._values))]
         if any(not v.ndim for v in values):
-            raise invalid("TensorArray.concat: an element is one number; write stack()")
+            raise InvalidArgumentError(
+                "TensorArray.concat: an element is one number; write stack()"
+            )
         return ns.concat(values)
 
     def identity(self) -> TensorArray:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator
 from typing import Any
+
+from wengert.dialects.tensorflow.errors import mistake
 
 
 def _length(value: Any) -> int:
@@ -12,11 +15,9 @@ def _length(value: Any) -> int:
     try:
         length = operator.index(value)
     except TypeError:
-        raise TypeError(
-            f"a shape holds whole numbers and None, not {value!r} of {type(value)}"
-        ) from None
+        raise mistake(TypeError, "a length", value, "a whole number or None") from None
     if length < 0:
-        raise ValueError(f"a length is {length}; expected 0 or more")
+        raise mistake(ValueError, "a length", length, "0 or more")
     return length
 
 
@@ -40,10 +41,7 @@ class TensorShape:
         """The number of axes."""
         return None if self._dims is None else len(self._dims)
 
-    @property
-    def ndims(self) -> int | None:
-        """The number of axes."""
-        return self.rank
+    ndims = rank
 
     @property
     def dims(self) -> list[int | None] | None:
@@ -58,10 +56,7 @@ class TensorShape:
         """Return the number of elements, if all lengths are known."""
         if not self.is_fully_defined():
             return None
-        total = 1
-        for n in self._dims or ():
-            total *= n or 0
-        return total
+        return math.prod(n or 0 for n in self._dims or ())
 
     def is_fully_defined(self) -> bool:
         """Return whether all lengths are known."""
@@ -86,50 +81,11 @@ class TensorShape:
         if not self.is_fully_defined():
             raise ValueError(f"the shape {self} has lengths that are not known")
 
-    def assert_has_rank(self, rank: int) -> None:
-        """Raise unless there are `rank` axes."""
-        if self.rank not in (None, rank):
-            raise ValueError(f"the shape {self}; expected {rank} axes")
-
     def with_rank(self, rank: int) -> TensorShape:
         """Return the shape, which must have `rank` axes."""
-        self.assert_has_rank(rank)
+        if self.rank not in (None, rank):
+            raise mistake(ValueError, "a shape", self, f"{rank} axes")
         return TensorShape([None] * rank) if self._dims is None else self
-
-    def with_rank_at_least(self, rank: int) -> TensorShape:
-        """Return the shape, which must have `rank` axes or more."""
-        if self.rank is not None and self.rank < rank:
-            raise ValueError(f"the shape {self}; expected {rank} axes or more")
-        return self
-
-    def with_rank_at_most(self, rank: int) -> TensorShape:
-        """Return the shape, which must have `rank` axes or fewer."""
-        if self.rank is not None and self.rank > rank:
-            raise ValueError(f"the shape {self}; expected {rank} axes or fewer")
-        return self
-
-    def assert_same_rank(self, other: Any) -> None:
-        """Raise unless another shape has as many axes."""
-        other = TensorShape(other)
-        if None not in (self.rank, other.rank) and self.rank != other.rank:
-            raise ValueError(f"the shapes {self} and {other} have different numbers of axes")
-
-    def is_subtype_of(self, other: Any) -> bool:
-        """Return whether every tensor of this shape has another one, too."""
-        if not isinstance(other, TensorShape):
-            return False
-        if other._dims is None:
-            return True
-        return self._dims is not None and self.most_specific_compatible_shape(other) == other
-
-    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
-        """Return the shape with None where two differ."""
-        other = TensorShape(other)
-        if self._dims is None or other._dims is None or self.rank != other.rank:
-            return TensorShape(None)
-        return TensorShape(
-            [a if a == b else None for a, b in zip(self._dims, other._dims, strict=True)]
-        )
 
     def merge_with(self, other: Any) -> TensorShape:
         """Return the shape with what either of two knows."""
@@ -150,13 +106,12 @@ class TensorShape:
             return TensorShape(None)
         return TensorShape(self._dims + other._dims)
 
+    __add__ = concatenate
+
     def _known(self, message: str) -> tuple[int | None, ...]:
         if self._dims is None:
             raise ValueError(message)
         return self._dims
-
-    def __add__(self, other: Any) -> TensorShape:
-        return self.concatenate(other)
 
     def __radd__(self, other: Any) -> TensorShape:
         return TensorShape(other).concatenate(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import operator
 from contextvars import ContextVar
 from typing import Any
 
@@ -11,12 +12,12 @@ import numpy as np
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow import operators
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import NAMES, plain, put
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
-from wengert.dialects.tensorflow.tensors import Reference, convert, numpy_text, outward, tensor_of
+from wengert.dialects.tensorflow.tensors import Tensor, convert, numpy_text, outward, tensor_of
 from wengert.engine.errors import ShapeError
 from wengert.engine.op import leaf
 from wengert.engine.tensor import Tensor as Native
@@ -45,11 +46,11 @@ class _Absent:
         raise AttributeError("TensorFlow's variables do not have this attribute")
 
 
-def _refused(why: str) -> Any:
+def _refused(why: str, wrong: type[Exception] = TypeError) -> Any:
     """Return a method in the place of one of Wengert's that TensorFlow's variables do not have."""
 
     def method(*args: Any) -> Any:
-        raise TypeError(why)
+        raise wrong(why)
 
     return method
 
@@ -80,9 +81,7 @@ class Variable(NativeVariable):
         value = convert(initial_value, None if dtype is None else as_dtype(dtype))
         declared = TensorShape(value.shape if shape is None else shape)
         if not declared.is_compatible_with(value.shape):
-            raise ValueError(
-                f"tf.Variable: the value has shape {value.shape}, which does not fit shape={shape}"
-            )
+            raise mistake(ValueError, "tf.Variable: shape", shape, f"one that fits {value.shape}")
         self._declared = declared
         name = f"{scope.get()}{name or 'Variable'}:0"
         if trainable is None:
@@ -102,14 +101,10 @@ class Variable(NativeVariable):
         """The kind of numbers."""
         return of_numpy(self._value.dtype)
 
-    @property
-    def device(self) -> str:
-        """Where the numbers are."""
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
-
-    def get_shape(self) -> TensorShape:
-        """Return the length of each axis."""
-        return self.shape
+    device: Any = Tensor.device
+    get_shape: Any = Tensor.get_shape
+    ref: Any = Tensor.ref
+    experimental_ref: Any = Tensor.ref
 
     def set_shape(self, shape: Any) -> None:
         """Raise unless the variable has this shape."""
@@ -134,33 +129,13 @@ class Variable(NativeVariable):
 
     read_value = value
 
-    def ref(self) -> Reference:
-        """Return something that can be a key of a dict."""
-        return Reference(self)
-
-    experimental_ref = ref
-
     # -- assignment -------------------------------------------------------------------------------
-
-    def _taken(self, value: Any) -> Any:
-        """Return what is to be assigned, which must have the variable's dtype."""
-        return convert(value, self.dtype)
-
-    def _change(self, delta: Any) -> Native:
-        """Return what is to be added, which must have the variable's shape."""
-        change = _plain(self._taken(delta))
-        if change.shape != self._value.shape:
-            raise invalid(
-                f"the variable has shape {list(self._value.shape)}, and what is to be added "
-                f"{list(change.shape)}; they must be equal, so write v.assign(v + x)"
-            )
-        return change
 
     def assign(
         self, value: Any, use_locking: Any = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Replace the value."""
-        tensor = self._taken(value)
+        tensor = convert(value, self.dtype)
         if not self._declared.is_compatible_with(tensor.shape):
             raise ValueError(
                 f"assign: the variable {self.name!r} has shape {self.shape}, and the value "
@@ -177,17 +152,24 @@ class Variable(NativeVariable):
         self, delta: Any, use_locking: Any = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Add to the value."""
-        with Quiet():
-            total = _plain(self._value) + self._change(delta)
-        return self.assign(total, read_value=read_value)
+        return self.assign(self._with(delta, operator.add), read_value=read_value)
 
     def assign_sub(
         self, delta: Any, use_locking: Any = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Subtract from the value."""
+        return self.assign(self._with(delta, operator.sub), read_value=read_value)
+
+    def _with(self, delta: Any, changed: Any) -> Native:
+        """Return the value changed by another of its shape."""
+        value, change = _plain(self._value), _plain(convert(delta, self.dtype))
+        if change.shape != value.shape:
+            raise invalid(
+                f"the variable has shape {list(value.shape)}, and what is to be added "
+                f"{list(change.shape)}; they must be equal, so write v.assign(v + x)"
+            )
         with Quiet():
-            total = _plain(self._value) - self._change(delta)
-        return self.assign(total, read_value=read_value)
+            return changed(value, change)
 
     def _updated(self, key: tuple[Any, ...], values: Any, how: str) -> Any:
         """Change elements at index arrays, having checked that they fit."""
@@ -229,7 +211,7 @@ class Variable(NativeVariable):
         parts = key if isinstance(key, tuple) else (key,)
         place = _plain(self._value).at[tuple(operators._part(p) for p in parts)]
         try:
-            return self.assign(place.set(_plain(self._taken(value))))
+            return self.assign(place.set(_plain(convert(value, self.dtype))))
         except ShapeError as error:
             raise invalid(str(error)) from error
 
@@ -265,26 +247,17 @@ class Variable(NativeVariable):
         return self
 
     def __deepcopy__(self, memo: Any) -> Variable:
-        return _rebuilt(self._value._raw, self.trainable, self.name.removesuffix(":0"))
+        rebuild, arguments = self.__reduce__()
+        return rebuild(*arguments)
 
 
 def _rebuilt(raw: Any, trainable: bool, name: str) -> Variable:
-    return Variable(raw, trainable=trainable, name=name)
+    return Variable(raw, trainable, name=name)
 
 
 def _plain(tensor: Native) -> Native:
     """Return the same values as a constant."""
     return wrap(tensor._raw)
-
-
-def _no_hash(self: Variable) -> int:
-    raise TypeError(f"a variable is no key of a dict or set; write v.ref() ({self!r:.200})")
-
-
-def _not_in_place(self: Variable, other: Any) -> Any:
-    raise RuntimeError(
-        "v += x neither changes a variable nor keeps it one; write v.assign_add(x), or y = v + x"
-    )
 
 
 operators.install(Variable)
@@ -297,9 +270,10 @@ def _of_no_none(compared: Any) -> Any:
 
 for _name in ("__eq__", "__ne__"):
     setattr(Variable, _name, _of_no_none(getattr(Variable, _name)))
-Variable.__hash__ = _no_hash  # type: ignore[method-assign, assignment]
+Variable.__hash__ = _refused("a variable is no key of a dict or set; write v.ref()")  # type: ignore[method-assign]
+_in_place = _refused("v += x is no variable; write v.assign_add(x), or y = v + x", RuntimeError)
 for _name in ("__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__"):
-    setattr(Variable, _name, _not_in_place)
+    setattr(Variable, _name, _in_place)
 
 
 def _of_rows(how: str) -> Any:

@@ -69,5 +69,31 @@ _REASONS |= {
     f"special.{name}": f"it has no derivative; write scipy.special.{values} of x.numpy()"
     for name, values in _POLYNOMIALS.items()
 }
+#: Names without a derivative, and what to write instead.
+_REASONS |= {
+    name: f"it has no derivative; write {instead}"
+    for name, instead in {
+        "range": "torch.arange(start, end + step, step)",
+        "frombuffer": "torch.from_numpy(np.frombuffer(buffer, dtype))",
+        "scalar_tensor": "torch.tensor(x)",
+        "empty_strided": "torch.empty(shape).permute(order)",
+        "empty_permuted": "torch.empty(shape).permute(order)",
+        "unravel_index": "np.unravel_index(x.numpy(), shape)",
+        "set_default_tensor_type": "torch.set_default_dtype(dtype)",
+        "UntypedStorage": "x.untyped_storage()",
+        "is_storage": "isinstance",
+        "Tensor.new_empty_strided": "x.new_empty(shape).permute(order)",
+        "Tensor.apply_": "x.copy_(torch.tensor([f(v) for v in x.tolist()]))",
+        "Tensor.map_": "x.copy_(f(x, y))",
+        "Tensor.set_": "x.data = y",
+        "Tensor.resize_": "x.reshape(shape), or torch.empty(shape)",
+        "Tensor.resize_as_": "x.reshape(y.shape), or torch.empty(y.shape)",
+        "Tensor.dim_order": "x.stride()",
+        "Tensor.is_set_to": "x.data_ptr() == y.data_ptr() and x.stride() == y.stride()",
+        "Tensor.cauchy_": "x.uniform_().sub_(0.5).mul_(torch.pi).tan_()",
+        "Tensor.log_normal_": "x.normal_(mean, std).exp_()",
+        "Tensor.geometric_": "x.uniform_().log_().div_(math.log1p(-p)).ceil_()",
+    }.items()
+}
 #: What is said where a program asks for one of these names, or for one below it.
 ABSENT = {name: f"torch.{name} is not offered: {why}" for name, why in _REASONS.items()}

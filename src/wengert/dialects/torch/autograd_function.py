@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert.dialects.torch import callbacks, hooks, memory
 from wengert.dialects.torch.grad_fns import seen
-from wengert.dialects.torch.gradients import Freed, running, shown
+from wengert.dialects.torch.gradients import running, shown
 from wengert.dialects.torch.methods import detach
 from wengert.dialects.torch.modes import (
     GRAD,
@@ -27,6 +27,7 @@ from wengert.dialects.torch.modes import (
     is_grad_enabled,
     no_grad,
 )
+from wengert.dialects.torch.nodes import SOMETHING, Freed, joint_node, node_of_result, weights_of
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import (
     Leaf,
@@ -116,10 +117,7 @@ class FunctionCtx:
         """What was saved."""
         return self.unpacked(self._node)
 
-    @property
-    def saved_variables(self) -> tuple[Any, ...]:
-        """What was saved, by its old name."""
-        return self.saved_tensors
+    saved_variables = saved_tensors  # its old name
 
     def unpacked(self, node: Node | None) -> tuple[Any, ...]:
         """Return what was saved, where results have the node that is given."""
@@ -180,7 +178,7 @@ class Custom(Op):
     context: FunctionCtx
     #: shape and dtype of each result; None for what is no tensor
     metas: list[Any]
-    #: which results have no derivative
+    #: which results have no derivative, or are no tensors
     cut: list[bool]
     #: which arguments are tensors, and shape and dtype of those that have derivatives
     tensors: list[bool]
@@ -190,10 +188,9 @@ class Custom(Op):
         self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
     ) -> Sequence[Any]:
         """Return the cotangents that the program's function gives, checked."""
-        g = g.todense(xp) if type(g) is ct.Block else g
         self.context._node = node
         try:
-            found = self.backward([*map(shown, g if type(g) is list else [g])])
+            found = self.backward([*map(shown, weights_of(xp, g))])
         finally:
             self.context._node = None
         sweep = running.get()
@@ -213,14 +210,14 @@ class Custom(Op):
         self.__dict__.update(_template(len(args)).__dict__)
         self.context = ctx
         self.metas = [_like(r) for r in results]
-        self.cut = [_is_among(r, self.context.non_differentiable) for r in results]
+        self.cut = [not _floats(r) or _is_among(r, ctx.non_differentiable) for r in results]
         self.tensors = [isinstance(a, Tensor) for a in args]
         likes = [_like(a) for a in args]
         self.likes = [like if like and like[1].kind in "fc" else None for like in likes]
         return self
 
     def backward(self, given: list[Any]) -> list[Any]:
-        """Return what the program's function gives for each argument."""
+        """Return what the program's function gives for each argument, or raise."""
         ctx = self.context
         if ctx.materialize_grads:
             given = [
@@ -229,11 +226,7 @@ class Custom(Op):
             ]
         answers = callbacks.call(_backward_of(ctx._function), ctx, *given)
         found = list(answers) if isinstance(answers, tuple) else [answers]
-        return self.checked(found)
-
-    def checked(self, found: list[Any]) -> list[Any]:
-        """Return one answer for each argument, or raise."""
-        name, count = self.context.name(), len(self.tensors)
+        name, count = ctx.name(), len(self.tensors)
         while len(found) > count and found[-1] is None:
             found.pop()
         if len(found) != count:
@@ -251,19 +244,17 @@ class Custom(Op):
 
     def fitted(self, g: Native, position: int, parent: Node) -> Native:
         """Return a gradient with the shape and dtype of its argument, or raise."""
+        fits = parent.dtype.kind == "c" or g.dtype.kind != "c"
         if tuple(g.shape) != tuple(parent.shape):
             try:
                 g = ct.unbroadcast(ns, g, parent.shape)
             except ValueError:
-                raise RuntimeError(
-                    f"{self.context.name()} returned a gradient of shape {list(g.shape)} at "
-                    f"position {position}, for an argument of shape {list(parent.shape)}; return "
-                    "it in that shape"
-                ) from None
-        if g.dtype.kind == "c" and parent.dtype.kind != "c":
+                fits = False
+        if not fits:
             raise RuntimeError(
-                f"Function {self.context.name()} returned a complex gradient at index {position}, "
-                f"and the argument is real; return its real part"
+                f"{self.context.name()} returned a gradient of shape {list(g.shape)} and {g.dtype} "
+                f"at position {position}, for an argument of shape {list(parent.shape)} and "
+                f"{parent.dtype}; return it in that shape, and real if the argument is"
             )
         return astype(g, parent.dtype)
 
@@ -303,7 +294,7 @@ class Custom(Op):
             )
         found: list[Any] = []
         for position, (answer, meta) in enumerate(zip(answers, self.metas, strict=True)):
-            is_cut = meta is None or meta[1].kind not in "fc" or self.cut[position]
+            is_cut = self.cut[position]
             fits = isinstance(answer, Tensor) and (is_cut or tuple(answer._raw.shape) == meta[0])
             if not fits and not (is_cut and answer is None):
                 raise RuntimeError(
@@ -332,13 +323,13 @@ def _template(count: int) -> Custom:
 
 
 def _backward_of(function: Any) -> Callable[..., Any]:
-    if function.backward is not Function.backward:
-        if function.vjp is not Function.vjp:
-            raise RuntimeError(
-                "this Function defines both backward and vjp, which mean the same; keep one of them"
-            )
-        return function.backward
-    return function.vjp
+    if function.backward is Function.backward:
+        return function.vjp
+    if function.vjp is not Function.vjp:
+        raise RuntimeError(
+            "this Function defines both backward and vjp, which mean the same; keep one of them"
+        )
+    return function.backward
 
 
 # -- a call ----------------------------------------------------------------------------------------
@@ -459,22 +450,16 @@ def _recorded(
         for i, node in enumerate(nodes)
         if node is not None and node.tokens & tokens
     ]
-    single = len(results) == 1
     metas = [((), np.dtype(bool)) if meta is None else meta for meta in op.metas]
-    shape, dtype = metas[0] if single else map(list, zip(*metas, strict=True))
-    whole = new_node(op, *edges[0], tuple(edges[1:]), tokens, shape, dtype)
-    mark(whole, ctx.name())
+    joint = joint_node(op, edges, tokens, metas)
+    mark(joint, ctx.name())
     found = []
     ctx._nodes = [None] * len(results)
     for position, result in enumerate(results):
-        if not isinstance(result, Tensor):
-            found.append(result)
-        elif result._raw.dtype.kind not in "fc" or _is_among(result, ctx.non_differentiable):
+        if op.cut[position]:
             found.append(_cut(result, args, ctx))
         else:
-            node = whole if single else output_node(whole, position, result._raw)
-            assert node is not None
-            mark(node, ctx.name())
+            node = node_of_result(joint, position, result._raw, ctx.name())
             ctx._nodes[position] = weakref.ref(node)
             found.append(_with_node(ctx, result, args, node))
     return found
@@ -482,7 +467,7 @@ def _recorded(
 
 def _with_node(ctx: FunctionCtx, result: Tensor, args: Sequence[Any], node: Node) -> Tensor:
     if _is_among(result, ctx.dirty_tensors):
-        base = result if result._base is None else result._base
+        base = memory.base_of(result)
         memory.settle(base, memory.path_of(result), node, own=True)
         result._grad = None
         if result._retains and result is not base:
@@ -513,7 +498,7 @@ def _save(ctx: FunctionCtx, args: tuple[Any, ...], results: list[Any]) -> tuple[
             node = None
         if packing is not None:
             saved.append(_Saved(hooks.pack(packing, value), node, position, packing))
-            arrays.append(_SOME)
+            arrays.append(SOMETHING)
             continue
         if position is not None:
             saved.append(_Saved(raw, None, position, None))
@@ -523,10 +508,6 @@ def _save(ctx: FunctionCtx, args: tuple[Any, ...], results: list[Any]) -> tuple[
             arrays.append(raw)
     ctx._saved, ctx.to_save = tuple(saved), ()
     return tuple(arrays)
-
-
-#: Says that something is kept which a sweep gives up.
-_SOME = np.empty(0)
 
 
 # -- inside of vmap --------------------------------------------------------------------------------
@@ -580,16 +561,12 @@ def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = No
     """
     from wengert.transforms.single_node import recorded_as_one
 
-    needed = [isinstance(a, Tensor) and _floats(a) for a in args]
+    needed = [_floats(a) for a in args]
     ctx, several, results = _forward(function, args, needed, level)
     _save(ctx, args, results)
     op = Custom.of_call(ctx, args, results)
     taken = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
-    given = [
-        k
-        for k, r in enumerate(results)
-        if isinstance(r, Tensor) and _floats(r) and not _is_among(r, ctx.non_differentiable)
-    ]
+    given = [k for k, cut in enumerate(op.cut) if not cut]
 
     def backward(found: list[Any], weights: list[Any]) -> list[Any]:
         full: list[Any] = [None] * len(results)
@@ -613,8 +590,9 @@ def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = No
     return tuple(results) if several else results[0]
 
 
-def _floats(tensor: Tensor) -> bool:
-    return bool(tensor._raw.dtype.kind in "fc")
+def _floats(value: Any) -> bool:
+    """Return whether a value is a tensor that can have a derivative."""
+    return isinstance(value, Tensor) and value._raw.dtype.kind in "fc"
 
 
 # -- what programs derive from ---------------------------------------------------------------------
@@ -706,7 +684,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         parent = given[0]._node
 
         def ended(value: Any) -> Any:
-            if not isinstance(value, Tensor) or not _floats(value):
+            if not _floats(value):
                 return value
             shape, kind = tuple(value._raw.shape), value._raw.dtype
             node = new_node(_ONCE, parent, 0, (), (), frozenset({GRAD}), shape, kind)

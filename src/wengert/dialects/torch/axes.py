@@ -70,13 +70,7 @@ def kind_of(x: Native) -> str:
 
 def type_name(x: Native) -> str:
     """Return what PyTorch's errors call a tensor's dtype."""
-    name = dtypes.of_numpy(x._raw.dtype).name
-    known = {
-        "float16": "Half", "float32": "Float", "float64": "Double", "int16": "Short",
-        "int32": "Int", "int64": "Long", "int8": "Char", "uint8": "Byte",
-        "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-    }  # fmt: skip
-    return known.get(name, name.capitalize())
+    return dtypes.TYPES[x._raw.dtype.name]
 
 
 def unable(name: str, x: Native) -> NotImplementedError:

@@ -7,6 +7,8 @@ and its rule calls the function again and sweeps what that records. With re-entr
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
@@ -15,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.quiet import aloud
-from wengert.dialects.torch import gradients, memory
+from wengert.dialects.torch import gradients
 from wengert.dialects.torch.autograd_function import Function
-from wengert.dialects.torch.gradients import Freed, Packed, running
+from wengert.dialects.torch.gradients import running
 from wengert.dialects.torch.modes import (
     GRAD,
     TRACKING,
@@ -27,12 +29,21 @@ from wengert.dialects.torch.modes import (
     no_grad,
     switched,
 )
-from wengert.dialects.torch.table import NAMES, plain, put
-from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made, mark, ns
-from wengert.engine import cotangents as ct
-from wengert.engine.node import Edge, Node, active, new_node
+from wengert.dialects.torch.nodes import (
+    SOMETHING,
+    Freed,
+    Packed,
+    joint_node,
+    keeps_arrays,
+    node_of_result,
+    summed,
+    unpacked,
+    weights_of,
+)
+from wengert.dialects.torch.table import NAMES, plain
+from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made, ns
+from wengert.engine.node import Edge, Node, active
 from wengert.engine.op import Op
-from wengert.engine.record import output_node
 from wengert.engine.sweep import reverse
 from wengert.transforms.checkpoint import explored, now
 from wengert.trees import flatten
@@ -43,39 +54,34 @@ class CheckpointError(RuntimeError):
     """A function did something else when it was called again."""
 
 
+@plain("utils.checkpoint.noop_context_fn")
 def noop_context_fn() -> tuple[Any, Any]:
     """Return contexts for the first call and the next that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
-
-
-put(("utils.checkpoint.noop_context_fn",), noop_context_fn)
 
 
 class Again:
     """One call of a function, which can be made again as it was made first."""
 
     def __init__(
-        self,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        options: dict[str, Any],
-        keep_state: bool,
-        context: Any = None,
-    ) -> None:
+        self, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any],
+        keep_state: bool, context: Any = None,
+    ) -> None:  # fmt: skip
         self.function, self.args, self.options = function, args, options
         self.required = [_requires_grad(a) for a in (*args, *options.values())]
         self.state = NAMES["get_rng_state"]() if keep_state and "get_rng_state" in NAMES else None
-        self.context = context
+        self.context = context or contextlib.nullcontext()
         self.ends: list[Node] = []
 
     def call(self, args: tuple[Any, ...] | None = None) -> Any:
         """Return what the function gives, random numbers included, as it did first."""
         options = self.options
-        if args is None:
-            given = list(map(_as_before, (*self.args, *options.values()), self.required))
+        if args is None:  # what was a constant in the first call is one again
+            all_given = zip((*self.args, *options.values()), self.required, strict=True)
+            given = [v.detach() if _requires_grad(v) and not r else v for v, r in all_given]
             args = tuple(given[: len(self.args)])
             options = dict(zip(options, given[len(args) :], strict=True))
-        with self._random(), self.context or contextlib.nullcontext():
+        with self._random(), self.context:
             return aloud(self.function, *args, **options)
 
     @contextlib.contextmanager
@@ -93,11 +99,6 @@ class Again:
 
 def _requires_grad(value: Any) -> bool:
     return isinstance(value, Tensor) and value.requires_grad
-
-
-def _as_before(value: Any, required: bool) -> Any:
-    """Return an argument; as a constant if it was one in the first call and is none any more."""
-    return value.detach() if _requires_grad(value) and not required else value
 
 
 # -- without re-entry ------------------------------------------------------------------------------
@@ -119,8 +120,7 @@ class Recomputed(Op):
         self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
     ) -> Sequence[Any]:
         """Return the cotangents of the ends."""
-        g = g.todense(xp) if type(g) is ct.Block else g
-        found = self.cotangents(xp, g if type(g) is list else [g])
+        found = self.cotangents(xp, weights_of(xp, g))
         return [found[argument] for _, argument, _ in edges]
 
     def cotangents(self, xp: Any, weights: list[Any]) -> list[Any]:
@@ -135,33 +135,33 @@ class Recomputed(Op):
         ends = self.again.ends
         nodes: list[Any] = [getattr(leaves[i], "_node", None) for i in self.live if i < len(leaves)]
         if len(nodes) != len(self.live) or None in nodes:
+            raise CheckpointError(f"{_OTHERWISE} returned something else")
+        inner, reached = explored(nodes, before, TRACKING)
+        found = len(inner), _shapes(nodes), {end for end in reached if end.order < before}
+        if found != (self.count, self.shapes, set(ends)):
             raise CheckpointError(
-                "torch.utils.checkpoint: the function returned something else when it was called "
-                "again for the gradient; it must do the same each time"
+                f"{_OTHERWISE} recorded {found[0]} operations on {len(found[2])} tensors with "
+                f"results of shapes {found[1]}, and at first {self.count} on {len(ends)} of shapes "
+                f"{self.shapes}"
             )
-        inner, found = explored(nodes, before, TRACKING)
-        self._compare(len(inner), [end for end in found if end.order < before], nodes)
-        seeds: dict[Node, Any] = {}
-        for node, weight in zip(nodes, weights, strict=True):
-            if weight is not None:
-                seeds[node] = ct.add(xp, seeds[node], weight) if node in seeds else weight
-        entries = sorted({*inner, *ends}, key=attrgetter("order"), reverse=True)
-        back = gradients.unpacked(entries, set(ends))
+        seeds = summed(xp, nodes, weights)
+        swept = sorted({*inner, *ends}, key=attrgetter("order"), reverse=True)
+        pack_again = unpacked(swept, set(ends))
         try:
-            answers = reverse(xp, entries, seeds, set(ends), xp is ns, None, ends=set(ends))
+            answers = reverse(xp, swept, seeds, set(ends), xp is ns, None, ends=set(ends))
         finally:
-            back()
+            pack_again()
         return [answers.get(end) for end in ends]
 
-    def _compare(self, count: int, found: list[Node], nodes: list[Any]) -> None:
-        shapes = [tuple(node.shape) for node in nodes]
-        if (count, shapes) != (self.count, self.shapes) or set(found) != set(self.again.ends):
-            raise CheckpointError(
-                "torch.utils.checkpoint: called again for the gradient, the function recorded "
-                f"{count} operations on {len(found)} tensors with results of shapes {shapes}, and "
-                f"at first {self.count} on {len(self.again.ends)} of shapes {self.shapes}; it must "
-                "do the same each time"
-            )
+
+_OTHERWISE = (
+    "torch.utils.checkpoint: a function must do the same each time; called again for the gradient, "
+    "it"
+)
+
+
+def _shapes(nodes: list[Any]) -> list[tuple[int, ...]]:
+    return [tuple(node.shape) for node in nodes]
 
 
 def _without_reentry(again: Again, first: Any) -> Any:
@@ -180,45 +180,32 @@ def _without_reentry(again: Again, first: Any) -> Any:
     again.ends = [end for end in ends if end.order < before]  # others are leaves of its own
     if not again.ends:
         return output
-    op = Recomputed.__new__(Recomputed)
-    op.__dict__.update(_template.__dict__)
+    op = copy.copy(_template)
     op.again, op.live, op.count = again, live, len(inner)
-    op.shapes = [tuple(n.shape) for n in nodes]
+    op.shapes = shapes = _shapes(nodes)
     # arguments are read again, so a write to one is found out as for what other nodes keep
     given = tuple(a._raw for a in again.args if isinstance(a, Tensor))
-    arrays = (_SOME, *(raw for raw in given if type(raw) is np.ndarray))
-    kept = (arrays,) if any(_keeps(node) for node in inner) else ()
+    arrays = (SOMETHING, *(raw for raw in given if type(raw) is np.ndarray))
+    keeps = any(type(n.values) in (Packed, Freed) or keeps_arrays(n) for n in inner)
+    kept = (arrays,) if keeps else ()
     edges = [(end, i, kept) for i, end in enumerate(again.ends)]
-    single = len(live) == 1
-    shapes, kinds = [tuple(n.shape) for n in nodes], [n.dtype for n in nodes]
-    tokens = frozenset({GRAD})
-    whole = new_node(
-        op, *edges[0], tuple(edges[1:]), tokens,
-        shapes[0] if single else shapes, kinds[0] if single else kinds,
-    )  # fmt: skip
+    metas = list(zip(shapes, [node.dtype for node in nodes], strict=True))
+    joint = joint_node(op, edges, TRACKING, metas)
     for position, i in enumerate(live):
-        node = whole if single else output_node(whole, position, leaves[i]._raw)
-        assert node is not None
-        mark(node, label_of(nodes[position]))
-        leaves[i] = made(leaves[i]._raw, node)
+        raw = leaves[i]._raw
+        leaves[i] = made(raw, node_of_result(joint, position, raw, label_of(nodes[position])))
     return rebuild(leaves)
 
 
 _template = Recomputed(
     "checkpoint", ("arrays",), lambda xp, *arrays: None, [lambda xp, g: g], variadic=True
 )
-#: Says that something is kept which a sweep gives up.
-_SOME = np.empty(0)
 
 
 def _is_new(leaf: Any, before: int) -> bool:
     if not isinstance(leaf, Tensor) or leaf._node is None:
         return False
     return leaf._node.order > before and leaf.requires_grad and type(leaf._node) is not Leaf
-
-
-def _keeps(node: Node) -> bool:
-    return type(node.values) in (Packed, Freed) or memory.keeps_arrays(node)
 
 
 # -- with re-entry ---------------------------------------------------------------------------------
@@ -250,11 +237,7 @@ class CheckpointFunction(Function):
         with enable_grad():
             outputs = ctx.again.call(inputs)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
-        pairs = [
-            (o, g)
-            for o, g in zip(outputs, grads, strict=True)
-            if isinstance(o, Tensor) and o.requires_grad
-        ]
+        pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if _requires_grad(o)]
         if not pairs:
             raise RuntimeError(
                 "no result requires a gradient; call the function without checkpoint()"
@@ -288,31 +271,33 @@ def check_backward_validity(inputs: Sequence[Any]) -> None:
 
 # -- what programs call ----------------------------------------------------------------------------
 
-_EXPLICIT = (
-    "checkpoint: use_reentrant was not given and is True for now; write use_reentrant=False, "
-    "which is the better choice, or use_reentrant=True"
-)
+
+def _read(use_reentrant: bool | None, kwargs: dict[str, Any]) -> tuple[bool, bool]:
+    """Return whether to re-enter, and whether to keep the state of random numbers."""
+    if use_reentrant is None:
+        warnings.warn(
+            "checkpoint: use_reentrant was not given and is True for now; write "
+            "use_reentrant=False, which is the better choice, or use_reentrant=True",
+            stacklevel=3,
+        )
+    return use_reentrant is not False, kwargs.pop("preserve_rng_state", True)
+
+
+def _refuse(kwargs: dict[str, Any]) -> None:
+    if kwargs:
+        raise ValueError(f"checkpoint: there is no argument {','.join(kwargs)}")
 
 
 @plain("utils.checkpoint.checkpoint")
 def checkpoint(
-    function: Callable[..., Any],
-    *args: Any,
-    use_reentrant: bool | None = None,
-    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
-    determinism_check: str = "default",
-    debug: bool = False,
-    early_stop: bool = True,
-    **kwargs: Any,
-) -> Any:
+    function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn, determinism_check: str = "default",
+    debug: bool = False, early_stop: bool = True, **kwargs: Any,
+) -> Any:  # fmt: skip
     """Return what a function gives; for the gradient it is called again."""
-    if use_reentrant is None:
-        warnings.warn(_EXPLICIT, stacklevel=2)
-        use_reentrant = True
-    keep_state = kwargs.pop("preserve_rng_state", True)
+    use_reentrant, keep_state = _read(use_reentrant, kwargs)
     if use_reentrant:
-        if kwargs:
-            raise ValueError(f"checkpoint: there is no argument {','.join(kwargs)}")
+        _refuse(kwargs)
         if context_fn is not noop_context_fn or debug:
             raise ValueError(
                 "checkpoint: context_fn and debug need use_reentrant=False; write that"
@@ -330,21 +315,12 @@ def checkpoint_sequential(
     functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
     """Return what functions give one after the other, in segments of which each is a checkpoint."""
-    if use_reentrant is None:
-        warnings.warn(_EXPLICIT, stacklevel=2)
-        use_reentrant = True
-    keep_state = kwargs.pop("preserve_rng_state", True)
-    if kwargs:
-        raise ValueError(f"checkpoint_sequential: there is no argument {','.join(kwargs)}")
+    use_reentrant, keep_state = _read(use_reentrant, kwargs)
+    _refuse(kwargs)
     steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
 
     def run(start: int, end: int) -> Callable[[Any], Any]:
-        def segment(value: Any) -> Any:
-            for step in steps[start:end]:
-                value = step(value)
-            return value
-
-        return segment
+        return lambda value: functools.reduce(lambda x, step: step(x), steps[start:end], value)
 
     size = len(steps) // segments
     end = 0
@@ -356,18 +332,9 @@ def checkpoint_sequential(
     return run(end, len(steps))(input)
 
 
-class _Setting:
-    """A context for a setting that changes nothing here."""
-
-    def __init__(self, value: Any = None) -> None:
-        self.value = value
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exception: object) -> None:
-        pass
-
-
-put(("utils.checkpoint.set_checkpoint_early_stop",), _Setting)
-put(("utils.checkpoint.set_checkpoint_debug_enabled",), _Setting)
+@plain(
+    "utils.checkpoint.set_checkpoint_early_stop", "utils.checkpoint.set_checkpoint_debug_enabled"
+)
+def _setting(value: Any) -> contextlib.nullcontext[None]:
+    """Return a context for a setting that changes nothing here."""
+    return contextlib.nullcontext()

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch.gradients import grad
+from wengert.dialects.torch.memory import is_expanded
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made, outward
 from wengert.transforms.forward import jvp
@@ -64,7 +65,7 @@ def _positions_to_check(inputs: list[Any]) -> list[int]:
                 "are mostly rounding errors; write x.double()",
                 stacklevel=4,
             )
-        if any(n > 1 and not s for n, s in zip(value._raw.shape, value._raw.strides, strict=True)):
+        if is_expanded(value._raw):
             raise RuntimeError(
                 f"gradcheck: input {position} was expanded, so that several elements share "
                 "memory and cannot be changed one by one; write x.contiguous() before gradcheck"
@@ -82,14 +83,9 @@ class _Check:
     """A function at some arguments, with its Jacobians by differences and by rules."""
 
     def __init__(
-        self,
-        function: Callable[..., Any],
-        inputs: Any,
-        eps: float,
-        tolerances: tuple[float, float],
-        dtypes: bool,
-        fast: bool,
-    ) -> None:
+        self, function: Callable[..., Any], inputs: Any, eps: float,
+        tolerances: tuple[float, float], dtypes: bool, fast: bool,
+    ) -> None:  # fmt: skip
         self.function, self.inputs = function, _listed(inputs)
         self.eps, self.tolerances, self.dtypes = eps, tolerances, dtypes
         self.draw = np.random.default_rng(0) if fast else None
@@ -236,23 +232,13 @@ class _Check:
 
 
 def gradcheck(
-    func: Callable[..., Any],
-    inputs: Any,
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False,
-    check_batched_grad: bool = False,
-    check_batched_forward_grad: bool = False,
-    check_forward_ad: bool = False,
-    check_backward_ad: bool = True,
-    fast_mode: bool = False,
+    func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5,
+    rtol: float = 1e-3, raise_exception: bool = True, nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True, check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False, check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False, check_backward_ad: bool = True, fast_mode: bool = False,
     masked: bool | None = None,
-) -> bool:
+) -> bool:  # fmt: skip
     """Return whether gradients are what differences of values say; if not, raise by default."""
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError(
@@ -279,15 +265,10 @@ def gradcheck(
 
 
 def gradgradcheck(
-    func: Callable[..., Any],
-    inputs: Any,
-    grad_outputs: Any = None,
-    *,
-    gen_non_contig_grad_outputs: bool = False,
-    check_fwd_over_rev: bool = False,
-    check_rev_over_rev: bool = True,
-    **options: Any,
-) -> bool:
+    func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *,
+    gen_non_contig_grad_outputs: bool = False, check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True, **options: Any,
+) -> bool:  # fmt: skip
     """Return whether gradients of gradients are what differences of gradients say.
 
     The other options are those of `gradcheck`.

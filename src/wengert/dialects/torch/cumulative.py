@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.axes import kind_of, lines_of, part, taken
+from wengert.dialects.torch.copies import in_order
 from wengert.dialects.torch.kinds import (
     Axes,
     Axis,
@@ -24,7 +25,6 @@ from wengert.dialects.torch.kinds import (
     tensor,
 )
 from wengert.dialects.torch.return_types import results
-from wengert.dialects.torch.shapes import in_order
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import astype, convert, ns, promoted
 from wengert.engine.tensor import Tensor as Native

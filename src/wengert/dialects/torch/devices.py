@@ -69,34 +69,6 @@ def shape_of(tensor: Tensor) -> Size:
     return sized(tensor._raw.shape)
 
 
-def read_sizes(name: str, given: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
-    """Return a shape that is given as integers, or as one sequence of them, or by name."""
-    if named is not None:
-        given = (named,) if isinstance(named, (tuple, list)) else (None,)
-    if not given:
-        raise TypeError(f"{name}() needs a size; write {name}(2, 3)")
-    if len(given) == 1 and isinstance(given[0], (tuple, list)):
-        given = tuple(given[0])
-    elif isinstance(given[0], (tuple, list)):
-        raise TypeError(f"{name}() takes one size, or integers; got {given!r:.100}")
-    lengths = tuple(read_length(name, n) for n in given)
-    if any(n < 0 for n in lengths):
-        raise RuntimeError(
-            f"{name}: the size {list(lengths)} has a negative length; give 0 or more"
-        )
-    return lengths
-
-
-def read_length(name: str, n: Any) -> int:
-    """Return an integer that may be given as a tensor or NumPy's."""
-    if type(n) is int:
-        return n
-    whole = isinstance(n, (int, np.integer)) or (isinstance(n, Tensor) and n._raw.size == 1)
-    if isinstance(n, (bool, np.bool_)) or not whole:
-        raise TypeError(f"{name}(): the size has a {type(n).__name__}; give whole numbers")
-    return operator.index(n)
-
-
 class device(metaclass=Shown):
     """Where numbers are: here that is always "cpu"."""
 

@@ -95,6 +95,13 @@ ALIASES = {
     "half": float16, "float": float32, "double": float64, "short": int16, "int": int32,
     "long": int64, "cfloat": complex64, "cdouble": complex128,
 }  # fmt: skip
+#: What PyTorch calls tensors of a dtype.
+TYPES = {
+    "float16": "Half", "float32": "Float", "float64": "Double", "int8": "Char", "int16": "Short",
+    "int32": "Int", "int64": "Long", "uint8": "Byte", "bool": "Bool", "uint16": "UInt16",
+    "uint32": "UInt32", "uint64": "UInt64", "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}  # fmt: skip
 _PYTHON = {float: float64, int: int64, bool: bool_, complex: complex128}
 _default = [float32]
 
@@ -124,6 +131,11 @@ def to_numpy(kind: Any, what: str = "dtype") -> np.dtype:
 def default() -> dtype:
     """Return the dtype that Python's floating numbers get."""
     return _default[0]
+
+
+def or_default(kind: np.dtype | None) -> np.dtype:
+    """Return a dtype that may be left out, or the default one."""
+    return default().numpy if kind is None else kind
 
 
 def set_default(kind: dtype) -> None:
@@ -233,8 +245,27 @@ def _given(kind: Any, what: str) -> dtype:
     return kind
 
 
-class finfo:
+class _Limits:
+    """The limits of a dtype."""
+
+    dtype: str
+    _shown: tuple[str, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.dtype == self.dtype
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        shown = [f"{n}={getattr(self, n):g}" for n in self._shown]
+        return f"{type(self).__name__}({', '.join(shown)}, dtype={self.dtype})"
+
+
+class finfo(_Limits):
     """The limits of a floating dtype."""
+
+    _shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
 
     def __init__(self, type: dtype | None = None) -> None:
         kind = default() if type is None else _given(type, "type")
@@ -244,26 +275,16 @@ class finfo:
             )
         limits: Any = np.finfo(kind.numpy)
         self.bits: int = limits.bits
-        self.eps = float(limits.eps)
-        self.max = float(limits.max)
-        self.min = float(limits.min)
+        self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
         self.tiny = self.smallest_normal = float(limits.smallest_normal)
         self.resolution = float(str(limits.resolution))
         self.dtype = kind.to_real().name
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, finfo) and other.dtype == self.dtype
 
-    def __hash__(self) -> int:
-        return hash(self.dtype)
-
-    def __repr__(self) -> str:
-        shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
-        return f"finfo({', '.join(f'{n}={getattr(self, n):g}' for n in shown)}, dtype={self.dtype})"
-
-
-class iinfo:
+class iinfo(_Limits):
     """The limits of a dtype of whole numbers."""
+
+    _shown = ("min", "max")
 
     def __init__(self, type: dtype) -> None:
         kind = _given(type, "type")
@@ -272,12 +293,3 @@ class iinfo:
         limits = np.iinfo(kind.numpy)
         self.bits, self.min, self.max = limits.bits, int(limits.min), int(limits.max)
         self.dtype = kind.name
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, iinfo) and other.dtype == self.dtype
-
-    def __hash__(self) -> int:
-        return hash(self.dtype)
-
-    def __repr__(self) -> str:
-        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

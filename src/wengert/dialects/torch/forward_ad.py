@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from wengert.dialects.torch.modes import Tracking, current
-from wengert.dialects.torch.table import put
+from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor, astype, check_differentiable, convert, made
 from wengert.engine.forward import push
 from wengert.engine.node import NOBODY, Node, Tokens, active, new_node
@@ -19,6 +19,7 @@ from wengert.engine.tape import Part, Tape
 from wengert.engine.tensor import wrap
 
 
+@plain("autograd.forward_ad.UnpackedDualTensor")
 class UnpackedDualTensor(NamedTuple):
     """A tensor and its tangent; None if it has none."""
 
@@ -31,7 +32,7 @@ class _Level:
 
     def __init__(self) -> None:
         self.tape = Tape(persistent=True, watch_accessed_variables=False)
-        self.places: list[Part] = []
+        self.duals: list[Part] = []
         self.tangents: list[Any] = []
         #: the program's tangents, by the nodes of what it made dual
         self.given: dict[Node, Tensor] = {}
@@ -46,6 +47,7 @@ class _Level:
 _levels: list[_Level] = []
 
 
+@plain("autograd.forward_ad.enter_dual_level")
 def enter_dual_level() -> int:
     """Begin a level of dual numbers, and return its number."""
     if _levels:
@@ -54,6 +56,7 @@ def enter_dual_level() -> int:
     return len(_levels) - 1
 
 
+@plain("autograd.forward_ad.exit_dual_level")
 def exit_dual_level(*, level: int | None = None) -> None:
     """End the level of dual numbers that was begun last."""
     if not _levels:
@@ -63,6 +66,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     _levels.pop().leave()
 
 
+@plain("autograd.forward_ad.dual_level")
 @contextlib.contextmanager
 def dual_level() -> Iterator[int]:
     """Return a context in which there are dual numbers."""
@@ -73,12 +77,11 @@ def dual_level() -> Iterator[int]:
         exit_dual_level(level=level)
 
 
+@plain("autograd.forward_ad.make_dual")
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Tensor:
     """Return a tensor with a tangent."""
     if not _levels:
-        raise RuntimeError(
-            "make_dual: no level of forward mode is open; write `with dual_level():`"
-        )
+        raise RuntimeError("make_dual: no dual level is open; write `with dual_level():`")
     for value, name in ((tensor, "tensor"), (tangent, "tangent")):
         if not isinstance(value, Tensor):
             raise TypeError(f"make_dual: {name} is a {type(value).__name__}; give a tensor")
@@ -99,36 +102,27 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Tensor:
     node = new_node(LEAF if before is None else ALIAS, before, 0, (), (), tokens, shape, dtype)
     if before is not None:
         node.label = "ViewBackward0"
-    dual = made(tensor._raw, node)
-    here.places.append(Part(wrap(tensor._raw, node), node))
+    here.duals.append(Part(wrap(tensor._raw, node), node))
     here.tangents.append(astype(convert(tangent), dtype))
     here.given[node] = tangent
-    return dual
+    return made(tensor._raw, node)
 
 
+@plain("autograd.forward_ad.unpack_dual")
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """Return a tensor without its tangent, and the tangent."""
-    if not _levels or tensor._node is None or not _levels[-1].places:
+    node = tensor._node
+    if not _levels or node is None or _levels[-1].tape._token not in node.tokens:
         return UnpackedDualTensor(tensor, None)
     here = _levels[-1]
-    token = here.tape._token
-    if token not in tensor._node.tokens:
-        return UnpackedDualTensor(tensor, None)
-    node = tensor._node
     tangent = here.given.get(node)
     if tangent is None:
         with Tracking():
-            (found,) = push(here.tape, here.places, here.tangents, [convert(tensor)])
+            (found,) = push(here.tape, here.duals, here.tangents, [convert(tensor)])
         tangent = None if found is None else made(found._raw, found._node)
-    rest = node.tokens - {token}
+    rest = node.tokens - {here.tape._token}
     primal = made(tensor._raw)
     if rest:
         primal._node = new_node(ALIAS, node, 0, (), (), rest, node.shape, node.dtype)
         primal._node.label = "ViewBackward0"
     return UnpackedDualTensor(primal, tangent)
-
-
-for _function in (
-    enter_dual_level, exit_dual_level, dual_level, make_dual, unpack_dual, UnpackedDualTensor,
-):  # fmt: skip
-    put((f"autograd.forward_ad.{_function.__name__}",), _function)

@@ -30,20 +30,23 @@ def outward(tree: Any) -> Any:
     return map_leaves(lambda v: made(v._raw, v._node) if type(v) is Native else v, tree)
 
 
-def lowered(func: Callable[..., Any], has_aux: bool = False) -> Callable[..., Any]:
-    """Return a function of PyTorch's tensors as one of Wengert's."""
+def lowered(
+    func: Callable[..., Any], has_aux: bool = False, check: Callable[[Any], None] | None = None
+) -> Callable[..., Any]:
+    """Return a function of PyTorch's tensors as one of Wengert's, whose value is checked."""
 
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = aloud(func, *outward(args), **kwargs)
-        if not has_aux:
-            return inward(result)
-        if not isinstance(result, tuple) or len(result) != 2:
+        if has_aux and (not isinstance(result, tuple) or len(result) != 2):
             raise RuntimeError(
                 "has_aux=True needs a function that returns (output, aux), and it returned "
                 f"{type(result).__name__}"
             )
-        return inward(result[0]), result[1]
+        value = inward(result[0] if has_aux else result)
+        if check is not None:
+            check(value)
+        return (value, result[1]) if has_aux else value
 
     return call
 
@@ -56,6 +59,12 @@ def transforming(name: str) -> Iterator[None]:
     with hooks, Tracking(), warnings.catch_warnings(), translated(name, ValueError):
         warnings.simplefilter("ignore", UnconnectedWarning)
         yield
+
+
+def _through(name: str, native: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return what one of Wengert's functions gives for PyTorch's tensors, as PyTorch's."""
+    with transforming(name):
+        return outward(native(*inward(args), **kwargs))
 
 
 def _check_argnums(argnums: Any, args: Sequence[Any], name: str) -> None:
@@ -74,30 +83,20 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         _check_argnums(argnums, args, "grad_and_value")
-        inner = gradients.value_and_grad(_scalar(func, has_aux), argnums, has_aux)
-        with transforming("grad"):
-            value, gradient = inner(*inward(args), **kwargs)
-        return outward(gradient), outward(value)
+        inner = gradients.value_and_grad(lowered(func, has_aux, _check_scalar), argnums, has_aux)
+        value, gradient = _through("grad", inner, *args, **kwargs)
+        return gradient, value
 
     return call
 
 
-def _scalar(func: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
-    inner = lowered(func, has_aux)
-
-    @functools.wraps(func)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        result = inner(*args, **kwargs)
-        value = result[0] if has_aux else result
-        if type(value) is not Native or value.ndim:
-            got = f"shape {list(value.shape)}" if type(value) is Native else type(value).__name__
-            raise RuntimeError(
-                "the function must return a tensor without axes (one number) for its gradient, got "
-                f"{got}; write .sum() in it"
-            )
-        return result
-
-    return call
+def _check_scalar(value: Any) -> None:
+    if type(value) is not Native or value.ndim:
+        got = f"shape {list(value.shape)}" if type(value) is Native else type(value).__name__
+        raise RuntimeError(
+            "the function must return a tensor without axes (one number) for its gradient, got "
+            f"{got}; write .sum() in it"
+        )
 
 
 @plain("func.grad")
@@ -118,25 +117,21 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Return a function's value, and a function from cotangents to gradients of its arguments."""
     if not primals:
         raise RuntimeError("vjp: got no primals; give the function's arguments")
-    with transforming("vjp"):
-        value, pull, *aux = gradients.vjp(lowered(func, has_aux), *inward(primals), has_aux=has_aux)
+    value, pull, *aux = _through(
+        "vjp", gradients.vjp, lowered(func, has_aux), *primals, has_aux=has_aux
+    )
 
     def pulled(cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:
-        with transforming("vjp"):
-            return outward(pull(inward(cotangents)))
+        return _through("vjp", pull, cotangents)
 
-    return (outward(value), pulled, *outward(aux))
+    return (value, pulled, *aux)
 
 
 @plain("func.jvp")
 def jvp(
-    func: Callable[..., Any],
-    primals: Any,
-    tangents: Any,
-    *,
-    strict: bool = False,
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False,
     has_aux: bool = False,
-) -> Any:
+) -> Any:  # fmt: skip
     """Return a function's value and its derivative in a direction."""
     for given, name in ((primals, "primals"), (tangents, "tangents")):
         if not isinstance(given, tuple):
@@ -145,24 +140,15 @@ def jvp(
         raise RuntimeError(
             f"jvp: got {len(primals)} primals and {len(tangents)} tangents; give one for each"
         )
-    with transforming("jvp"):
-        answer = forward.jvp(
-            lowered(func, has_aux), inward(primals), inward(tangents), has_aux=has_aux
-        )
-    return outward(tuple(answer))
+    inner = lowered(func, has_aux)
+    return tuple(_through("jvp", forward.jvp, inner, primals, tangents, has_aux=has_aux))
 
 
 @plain("func.linearize")
 def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     """Return a function's value, and the linear function from tangents to its tangent."""
-    with transforming("linearize"):
-        value, push = forward.linearize(lowered(func), *inward(primals))
-
-    def pushed(*tangents: Any) -> Any:
-        with transforming("linearize"):
-            return outward(push(*inward(tangents)))
-
-    return outward(value), pushed
+    value, push = _through("linearize", forward.linearize, lowered(func), *primals)
+    return value, lambda *tangents: _through("linearize", push, *tangents)
 
 
 def _jacobian(
@@ -182,21 +168,16 @@ def _jacobian(
             has_aux=has_aux,
             holomorphic=holomorphic,
         )
-        with transforming(name):
-            return outward(inner(*inward(args), **kwargs))
+        return _through(name, inner, *args, **kwargs)
 
     return call
 
 
 @plain("func.jacrev")
 def jacrev(
-    func: Callable[..., Any],
-    argnums: Any = 0,
-    *,
-    has_aux: bool = False,
-    chunk_size: int | None = None,
-    _preallocate_and_copy: bool = False,
-) -> Callable[..., Any]:
+    func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False,
+    chunk_size: int | None = None, _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
     """Return a function that gives the Jacobian of another one, by reverse sweeps."""
     return _jacobian(func, argnums, has_aux, chunk_size, "reverse", "jacrev")
 
@@ -217,23 +198,19 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
 
 @plain("func.vmap", "vmap")
 def vmap(
-    func: Callable[..., Any],
-    in_dims: Any = 0,
-    out_dims: Any = 0,
-    randomness: str = "error",
-    *,
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
     chunk_size: int | None = None,
-) -> Callable[..., Any]:
+) -> Callable[..., Any]:  # fmt: skip
     """Return a function that calls another one with each example of its arguments, all at once."""
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"randomness is {randomness!r}; give 'error', 'different' or 'same'")
-    inner = vmaps.vmap(_returning(func), in_dims, out_dims, chunk_size, randomness)
+    checked = lowered(func, check=_check_tensors)
+    inner = vmaps.vmap(checked, in_dims, out_dims, chunk_size, randomness)
 
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         _check_dims(in_dims, args)
-        with transforming("vmap"):
-            return outward(inner(*inward(args), **kwargs))
+        return _through("vmap", inner, *args, **kwargs)
 
     return call
 
@@ -264,32 +241,19 @@ def _check_dims(in_dims: Any, args: tuple[Any, ...]) -> None:
         )
 
 
-def _returning(func: Callable[..., Any]) -> Callable[..., Any]:
-    inner = lowered(func)
-
-    @functools.wraps(func)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        result = inner(*args, **kwargs)
-        for leaf in flatten(result)[0]:
-            if type(leaf) is not Native:
-                raise ValueError(
-                    f"vmap: the function must return tensors, and it returned {type(leaf).__name__}"
-                )
-        return result
-
-    return call
+def _check_tensors(value: Any) -> None:
+    for leaf in flatten(value)[0]:
+        if type(leaf) is not Native:
+            raise ValueError(
+                f"vmap: the function must return tensors, and it returned {type(leaf).__name__}"
+            )
 
 
 @plain("func.functional_call")
 def functional_call(
-    module: Any,
-    parameter_and_buffer_dicts: Any,
-    args: Any = None,
-    kwargs: Any = None,
-    *,
-    tie_weights: bool = True,
-    strict: bool = False,
-) -> Any:
+    module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: Any = None, *,
+    tie_weights: bool = True, strict: bool = False,
+) -> Any:  # fmt: skip
     """Call a module with other tensors in the place of its parameters and buffers."""
     given = _merged(parameter_and_buffer_dicts)
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)

@@ -1,4 +1,4 @@
-"""What a program sees of the list: grad_fn, next_functions, saved values, gradient edges."""
+"""What a program sees of the tape: grad_fn, next_functions, saved values, gradient edges."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.torch import gradients
-from wengert.dialects.torch.gradients import Freed, Handle, Hooked
+from wengert.dialects.torch.gradients import Handle, Hooked
 from wengert.dialects.torch.modes import PAUSED, TRACKING, is_grad_enabled
+from wengert.dialects.torch.nodes import Freed, freed_error, unpacked
 from wengert.dialects.torch.tensors import Leaf, Tensor, convert, label_of, made, ns, outward
 from wengert.engine.cotangents import Block
 from wengert.engine.fastpath import CONSTANTS
@@ -24,7 +24,7 @@ from wengert.engine.sweep import recorded_edges
 _SECOND = {"PowBackward0": "exponent", "MmBackward0": "mat2", "BmmBackward0": "mat2"}
 #: The exponents of powers that are operations of their own.
 _EXPONENTS = {"square": 2, "sqrt": 0.5, "reciprocal": -1}
-#: Entries that lead to fewer than the operation has arguments.
+#: Nodes that lead to fewer than the operation has arguments.
 _ONE = ("PowBackward0",)
 
 
@@ -59,10 +59,10 @@ class GradFn:
         if node.op.name == "nn.linear" and self._label == "AddmmBackward0":
             return tuple(_shown(parent) for parent in _of_affine_map(node))
         if all(_is_shown(parent) for parent, _, _ in node.edges):
-            found = {argument: parent for parent, argument, _ in node.edges}
+            parents = {argument: parent for parent, argument, _ in node.edges}
             count = 1 if self._label in _ONE else len(node.op.args)
-            places = range(max(count, max(found, default=-1) + 1))
-            return tuple(_shown(found.get(k)) for k in places)
+            count = max(count, max(parents, default=-1) + 1)
+            return tuple(_shown(parents.get(k)) for k in range(count))
         return tuple(dict.fromkeys(_shown(parent) for parent in _shown_behind(node)))
 
     @property
@@ -160,11 +160,11 @@ def _is_shown(node: Node) -> bool:
 
 def _of_affine_map(node: Node) -> tuple[Node | None, ...]:
     """Return what the bias, the rows and the turned weight of an affine map were computed by."""
-    found = {argument: parent for parent, argument, _ in node.edges}
-    turned = found.get(1)
+    parents = {argument: parent for parent, argument, _ in node.edges}
+    turned = parents.get(1)
     if turned is not None and not _is_shown(turned):
         turned.label = "TBackward0"
-    return found.get(2), found.get(0), turned
+    return parents.get(2), parents.get(0), turned
 
 
 def _shown_behind(node: Node) -> Iterator[Node]:
@@ -208,8 +208,8 @@ def as_saved(array: np.ndarray, node: Node | None) -> Tensor:
 def _saved(node: Node, name: str, label: str) -> Any:
     """Return a value that a node keeps, by PyTorch's name of it."""
     if type(node.values) is Freed:
-        raise gradients.freed_error(node)
-    back = gradients.unpacked([node], {p for p, _, _ in node.edges})
+        raise freed_error(node)
+    back = unpacked([node], {p for p, _, _ in node.edges})
     try:
         found = dict(_kept(node, label))
     finally:
@@ -248,10 +248,10 @@ def _kept(node: Node, label: str) -> Iterator[tuple[str, Any]]:
 def called(node: Node, given: tuple[Tensor, ...]) -> Any:
     """Return the gradients of a node's arguments, given those of its results."""
     if type(node.values) is Freed:
-        raise gradients.freed_error(node)
+        raise freed_error(node)
     parts = [convert(g) for g in given]
     g: Any = parts if type(node.shape) is list else parts[0]
-    back = gradients.unpacked([node], {p for p, _, _ in node.edges})
+    back = unpacked([node], {p for p, _, _ in node.edges})
     token = active.set(TRACKING if is_grad_enabled() else PAUSED)
     found: list[Any] = [None] * max([len(node.op.args), *[a + 1 for _, a, _ in node.edges]])
     try:
@@ -284,9 +284,9 @@ class GradientEdge(NamedTuple):
         if found is not None:
             return found
         part = np.empty(node.shape[self.output_nr], node.dtype[self.output_nr])
-        made_now = output_node(node, self.output_nr, part)
-        assert made_now is not None
-        return made_now
+        output = output_node(node, self.output_nr, part)
+        assert output is not None
+        return output
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

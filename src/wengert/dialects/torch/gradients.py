@@ -1,4 +1,4 @@
-"""backward and autograd.grad: sweeps from tensors to leaves, hooks on the way, accumulation."""
+"""backward and autograd.grad: sweeps from tensors to leaves, hooks, accumulation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -16,14 +16,21 @@ from wengert import backends
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import callbacks, memory
 from wengert.dialects.torch.modes import GRAD, PAUSED, Tracking, current, switched
+from wengert.dialects.torch.nodes import (
+    Freed,
+    behind,
+    freed_error,
+    freeing,
+    passed,
+    summed,
+    unpacked,
+    within,
+)
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
     convert,
     is_unreached,
-    label_of,
-    line_at,
-    line_of,
     made,
     ns,
     outward,
@@ -32,24 +39,11 @@ from wengert.dialects.torch.tensors import (
 )
 from wengert.engine import cotangents as ct
 from wengert.engine.node import NOBODY, Node, active, new_node
-from wengert.engine.op import LEAF, OUTPUT, Op
-from wengert.engine.sweep import ancestors, leading_to, reverse
+from wengert.engine.op import LEAF, Op
+from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tape import on_tensors
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
-
-
-class Freed(tuple[Any, ...]):
-    """What is left of a node's values after a sweep has used them: where that was."""
-
-    code: Any = None
-    last: int = 0
-
-
-class Packed(tuple[Any, ...]):
-    """The values of a node of which some are packed, and how to unpack all of its edges."""
-
-    unpack: Callable[[Node], None]
 
 
 class Running(NamedTuple):
@@ -105,9 +99,9 @@ class Handle:
 
 
 class Hooked(Op):
-    """A place where the program sees, and may replace, the gradient that comes by.
+    """Has the program see, and perhaps replace, the gradient that comes by.
 
-    A node that gets a hook becomes such a place, and what it was goes behind it: so hooks work
+    A node that gets a hook gets this operation, and what it was goes behind it: so hooks work
     for what was computed from a tensor before they were registered.
     """
 
@@ -193,22 +187,22 @@ def answer_of(answer: Any, given: Tensor) -> Tensor:
 
 
 def hooked(node: Node) -> Hooked:
-    """Return the place for hooks on a node's gradient, which is made if there is none yet."""
+    """Return the operation with the hooks of a node, which gets one if it has none yet."""
     if type(node.op) is Hooked:
         return node.op
     inner: Any
     if type(node) is Leaf:
-        # leaves stay what they are: the place is the node that operations lead to
+        # leaves stay what they are: operations lead to the node with the hooks
         inner = new_node(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype, Leaf)
         inner.owner = node.owner
     else:
-        inner = memory.behind(node)
-        inner.place = weakref.ref(node)
+        inner = behind(node)
+        inner.front = weakref.ref(node)
         node.label = inner.label
     inner.order = node.order - 0.5
-    place = Hooked()
-    node.op, node.parent, node.argument, node.values, node.others = place, inner, 0, (), ()
-    return place
+    op = Hooked()
+    node.op, node.parent, node.argument, node.values, node.others = op, inner, 0, (), ()
+    return op
 
 
 def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
@@ -259,56 +253,25 @@ def _add_in_place(held: Tensor, gradient: Tensor) -> None:
         memory.overwrite(held, ns.add(convert(held), convert(gradient)))
 
 
-class Own:
-    """Gives out gradients that share memory with nothing else.
+def owning(taken: Sequence[Any], seen: bool = False) -> Callable[[Any], Any]:
+    """Return a function from gradients to gradients that share memory with nothing else.
 
     `seen` says that a program's functions may have kept any of them.
     """
+    keys = {id(memory.owner(raw)) for raw in taken if type(raw) is np.ndarray}
 
-    def __init__(self, taken: Sequence[Any], seen: bool = False) -> None:
-        self._taken = {id(memory.owner(raw)) for raw in taken if type(raw) is np.ndarray}
-        self._seen = seen
-
-    def __call__(self, g: Any) -> Any:
+    def own(g: Any) -> Any:
         if type(g) is not np.ndarray:
             return np.asarray(g) if isinstance(g, np.generic) else g
-        key = id(g)
-        if self._seen or key in self._taken or g.base is not None or not g.flags.writeable:
+        if seen or id(g) in keys or g.base is not None or not g.flags.writeable:
             g = g.copy()
-            key = id(g)
-        self._taken.add(key)
+        keys.add(id(g))
         return g
+
+    return own
 
 
 # -- the sweep -------------------------------------------------------------------------------------
-
-
-def freeing(gone: Freed) -> Callable[[Node], None]:
-    """Return what has a node give up its arrays; one that keeps none can be swept again."""
-
-    def free(node: Node) -> None:
-        keeps = node.op.keeps
-        if keeps is False or type(node.values) is Freed:
-            return
-        if keeps is None and not (memory.keeps_arrays(node) or memory.is_part_written(node)):
-            return
-        node.values = gone
-        if node.others:
-            node.others = tuple([(parent, argument, gone) for parent, argument, _ in node.others])
-        if node.op.captures and hasattr(node.op, "release"):
-            node.op.release(gone)
-
-    return free
-
-
-def freed_error(node: Node) -> RuntimeError:
-    """Return the error about a node whose saved tensors are needed and are not there any more."""
-    values: Any = node.values
-    return RuntimeError(
-        f"{label_of(node)} of {line_of(node)} is needed a second time, and the backward at "
-        f"{line_at(values.code, values.last)} has freed its saved tensors; write retain_graph=True "
-        "there"
-    )
 
 
 def check(nodes: list[Node], sources: set[Node] | None, accumulates: bool = False) -> None:
@@ -326,29 +289,8 @@ def check(nodes: list[Node], sources: set[Node] | None, accumulates: bool = Fals
             raise
         needed = set(passed(nodes, sources))  # other nodes do not matter
         if accumulates:
-            needed.update(_within(sources))
+            needed.update(within(sources))
         check([node for node in nodes if node in needed], None)
-
-
-def _within(nodes: Iterable[Node]) -> list[Node]:
-    """Return nodes and those that are one with them in PyTorch.
-
-    Only the last node of an operation knows its line; a write to a view is part of the base's
-    node, and results of a function have one in common.
-    """
-    found = list(nodes)
-    for node in found:  # grows while it is read
-        for parent, argument, _ in node.edges:
-            part = node.op is OUTPUT or (argument == 1 and memory.is_part_written(node))
-            if type(parent) is not Leaf and (part or not hasattr(parent, "code")):
-                found.append(parent)
-    return found
-
-
-def passed(nodes: list[Node], sources: set[Node]) -> list[Node]:
-    """Return the nodes that a sweep to some sources goes through."""
-    wanted = leading_to(sources, nodes)
-    return [node for node in nodes if any(parent in wanted for parent, _, _ in node.edges)]
 
 
 def target_of(value: Any, seed: Any, position: int) -> Node:
@@ -408,13 +350,9 @@ def _why_cut(tensor: Tensor) -> str:
 
 
 def sweep(
-    targets: list[Node],
-    seeds: Sequence[Tensor],
-    sources: set[Node] | None,
-    keep: bool,
-    create: bool,
-    accumulates: bool = False,
-) -> tuple[dict[Node, Any], Running]:
+    targets: list[Node], seeds: Sequence[Tensor], sources: set[Node] | None, keep: bool,
+    create: bool, accumulates: bool = False,
+) -> tuple[dict[Node, Any], Running]:  # fmt: skip
     """Return the cotangents of nodes, as tensors of Wengert; of all leaves if none are given.
 
     With them comes what is known of the sweep.
@@ -440,8 +378,9 @@ def sweep(
         undo.append(unpacked(nodes, wanted))
         undo += [observe(nodes) for observe in list(observers)]
         with Quiet():
+            start = summed(xp, targets, [carried(xp, seed) for seed in seeds])
             found = reverse(
-                xp, nodes, _started(xp, targets, seeds), wanted, recorded, None if keep else GRAD,
+                xp, nodes, start, wanted, recorded, None if keep else GRAD,
                 free=freeing(gone), skips_empty=False,  # hooks see zeros, and they are recorded
             )  # fmt: skip
             if this.cut:
@@ -454,17 +393,6 @@ def sweep(
         active.reset(token)
         running.reset(mine)
     return answers, this
-
-
-def _started(xp: Any, nodes: list[Node], seeds: Sequence[Tensor]) -> dict[Node, Any]:
-    """Return what a sweep begins with: for each node the sum of its seeds, in its dtype."""
-    start: dict[Node, Any] = {}
-    for node, seed in zip(nodes, seeds, strict=True):
-        g = carried(xp, seed)
-        if g.dtype != node.dtype:
-            g = xp.astype(g, node.dtype)
-        start[node] = ct.add(xp, start[node], g) if node in start else g
-    return start
 
 
 def _dense(xp: Any, g: Any, recorded: bool) -> Native:
@@ -503,25 +431,6 @@ def _reached(sweep: Running) -> set[Node]:
     return found
 
 
-def unpacked(nodes: list[Node], sources: set[Node]) -> Callable[[], None]:
-    """Unpack what nodes have packed, and return what brings that back where it was not freed."""
-    packed = [node for node in nodes if type(node.values) is Packed]
-    if not packed:
-        return lambda: None
-    on_path = set(passed(nodes, sources))
-    kept = [(n, n.values, n.others) for n in packed if n in on_path]
-    for node, values, _ in kept:
-        assert type(values) is Packed
-        values.unpack(node)
-
-    def pack_again() -> None:
-        for node, values, others in kept:
-            if type(node.values) is not Freed:
-                node.values, node.others = values, others
-
-    return pack_again
-
-
 # -- what programs call ----------------------------------------------------------------------------
 
 
@@ -529,6 +438,13 @@ def _sequence(value: Any) -> list[Any]:
     if isinstance(value, Tensor) or hasattr(value, "output_nr"):
         return [value]
     return list(value.values() if isinstance(value, Mapping) else value)
+
+
+def _named(inputs: Any, name: str) -> list[Any]:
+    found = _sequence(inputs)
+    if not found:
+        raise RuntimeError(f"{name}: inputs is empty; name one tensor at least")
+    return found
 
 
 def _paired(targets: list[Any], given: Any, what: str) -> list[Any]:
@@ -549,27 +465,18 @@ def _seeded(targets: list[Any], given: list[Any]) -> tuple[list[Node], list[Tens
 
 
 def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Any = None,
-) -> None:
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, grad_variables: Any = None, inputs: Any = None,
+) -> None:  # fmt: skip
     """Add the gradients of tensors to the leaves that they were computed from."""
     if grad_variables is not None:
         if grad_tensors is not None:
-            raise RuntimeError(
-                "backward: grad_tensors and its old name grad_variables were both given; give "
-                "`grad_tensors` only"
-            )
+            raise RuntimeError("backward: leave out grad_variables, the old name of grad_tensors")
         grad_tensors = grad_variables
     targets = _sequence(tensors)
     sources = None
     if inputs is not None:
-        chosen = _sequence(inputs)
-        if not chosen:
-            raise RuntimeError("backward: inputs is empty; name one tensor at least")
+        chosen = _named(inputs, "backward")
         for tensor in chosen:
             if isinstance(tensor, Tensor) and not tensor.is_leaf:
                 retain_grad(tensor)
@@ -577,7 +484,7 @@ def backward(
     nodes, seeds = _seeded(targets, _paired(targets, grad_tensors, "tensors"))
     keep = create_graph if retain_graph is None else retain_graph
     found, done = sweep(nodes, seeds, sources, keep, create_graph, True)
-    own = Own([s._raw for s in seeds], done.seen)
+    own = owning([s._raw for s in seeds], done.seen)
     after = active.set(switched(current(), create_graph))
     try:
         with Quiet():
@@ -616,7 +523,7 @@ def move_retained(tensor: Tensor, before: Node | None) -> None:
 
 
 def source_of(value: Any, position: int) -> Node:
-    """Return the node at which a tensor's gradient is found, or the place of its hooks."""
+    """Return the node at which a tensor's gradient is found, or that of its hooks."""
     if not isinstance(value, Tensor):
         return _node_of_edge(value, position)
     if value._node is None or GRAD not in value._node.tokens:
@@ -629,7 +536,7 @@ def source_of(value: Any, position: int) -> Node:
 
 
 def behind_hooks(node: Node) -> Node:
-    """Return a node, or the one behind the place of its hooks."""
+    """Return a node, or the one behind it if it has hooks."""
     if type(node.op) is not Hooked:
         return node
     assert node.parent is not None
@@ -652,25 +559,16 @@ def captured(nodes: list[Node]) -> list[Node]:
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    only_inputs: bool = True,
-    allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
-    materialize_grads: bool = False,
-) -> Any:
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,
+    is_grads_batched: bool = False, materialize_grads: bool = False,
+) -> Any:  # fmt: skip
     """Return the gradients of outputs with respect to inputs, which keep theirs."""
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "materialize_grads=True gives zeros for unused inputs, and allow_unused=False "
-            "forbids them; leave allow_unused out"
+            "grad: materialize_grads=True allows unused inputs; leave allow_unused out"
         )
-    targets, wanted = _sequence(outputs), _sequence(inputs)
-    if not wanted:
-        raise RuntimeError("grad: inputs is empty; name one tensor at least")
+    targets, wanted = _sequence(outputs), _named(inputs, "grad")
     given = _paired(targets, grad_outputs, "outputs")
     keep = create_graph if retain_graph is None else retain_graph
     sources = captured([source_of(t, i) for i, t in enumerate(wanted)])
@@ -682,7 +580,7 @@ def grad(
         found, done = sweep(nodes, seeds, set(sources), keep, create_graph)
         seen = done.seen
     answers: list[Any] = []
-    own = Own([s._raw for s in given if s is not None], seen)
+    own = owning([s._raw for s in given if s is not None], seen)
     for position, node in enumerate(sources):
         g = found.get(node)
         if g is not None:

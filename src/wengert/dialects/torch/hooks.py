@@ -7,7 +7,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,15 +23,14 @@ from wengert.dialects.torch.grad_fns import (
 from wengert.dialects.torch.gradients import (
     Handle,
     Hooked,
-    Packed,
     answer_of,
     carried,
     hooked,
     observers,
-    passed,
     running,
     shown,
 )
+from wengert.dialects.torch.nodes import Packed, arrays_of, keeps_arrays, passed
 from wengert.dialects.torch.table import plain, put
 from wengert.dialects.torch.tensors import (
     Leaf,
@@ -250,13 +249,10 @@ def unpack(hooks: saved_tensors_hooks, held: Any) -> Tensor:
     return found
 
 
-class _Held:
+class _Held(NamedTuple):
     """Stands for an array among a node's values."""
 
-    __slots__ = ("packed",)
-
-    def __init__(self, packed: Any) -> None:
-        self.packed = packed
+    packed: Any
 
 
 def _pack(node: Node) -> None:
@@ -275,21 +271,20 @@ def _pack(node: Node) -> None:
 
 def _pack_node(node: Node, hooks: saved_tensors_hooks) -> None:
     op = node.op
-    if hasattr(op, "context") or not memory.keeps_arrays(node):
+    if hasattr(op, "context") or not keeps_arrays(node):
         return  # a function packs what it saves itself
     parents = {argument: parent for parent, argument, _ in node.edges}
 
     def packed(read: str, value: Any) -> Any:
         if type(value) is tuple and value and type(value[0]) is np.ndarray:
-            return tuple(
-                _Held(pack(hooks, as_saved(v, parents.get(i)))) for i, v in enumerate(value)
-            )
+            return tuple(held(v, parents.get(i)) for i, v in enumerate(value))
         if type(value) is not np.ndarray or is_constant(value):
             return value
-        origin = node if read == "y" else None
-        if read in op.args:
-            origin = parents.get(op.args.index(read))
-        return _Held(pack(hooks, as_saved(value, origin)))
+        parent = parents.get(op.args.index(read)) if read in op.args else None
+        return held(value, node if read == "y" else parent)
+
+    def held(array: np.ndarray, origin: Node | None) -> _Held:
+        return _Held(pack(hooks, as_saved(array, origin)))
 
     def edge(argument: int, values: Any) -> tuple[Any, ...]:
         reads = op.reads[0 if op.variadic else argument] or ()
@@ -306,14 +301,14 @@ def _pack_node(node: Node, hooks: saved_tensors_hooks) -> None:
 
 
 def _unpack(node: Node, hooks: saved_tensors_hooks, first: Any, others: Any) -> None:
-    node.values = tuple(_found(hooks, v) for v in first)
-    node.others = tuple((p, a, tuple(_found(hooks, v) for v in kept)) for p, a, kept in others)
+    node.values = _unpacked(hooks, first)
+    node.others = tuple((p, a, _unpacked(hooks, kept)) for p, a, kept in others)
 
 
-def _found(hooks: saved_tensors_hooks, value: Any) -> Any:
-    """Return what is kept for a value of a node, unpacked."""
-    if type(value) is tuple and value and type(value[0]) is _Held:
-        return tuple(_found(hooks, v) for v in value)
+def _unpacked(hooks: saved_tensors_hooks, value: Any) -> Any:
+    """Return what is kept for a value of a node, or for several, unpacked."""
+    if type(value) is tuple:
+        return tuple(_unpacked(hooks, v) for v in value)
     return unpack(hooks, value.packed)._raw if type(value) is _Held else value
 
 
@@ -485,7 +480,7 @@ def _forget(key: int) -> None:
 
 def _refuse_saved(node: Node) -> None:
     """Raise if a node saves a tensor of inference mode."""
-    for array in memory.arrays_of(node):
+    for array in arrays_of(node):
         if id(memory.owner(array)) in _MADE:
             raise RuntimeError(
                 f"a tensor of shape {list(array.shape)} from torch.inference_mode() is needed "

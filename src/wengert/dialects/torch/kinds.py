@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
-from wengert.dialects.kernel.readers import Readers
+from wengert.dialects.kernel.readers import Readers, shown
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.axes import type_name
 from wengert.dialects.torch.tensors import Tensor, astype, promoted, static
@@ -44,13 +44,16 @@ def tensor(
         found = read_tensor(value, at)
         kind = found._raw.dtype.kind
         if kind not in kinds:
-            raise error(f"{at} is a {type_name(found)}, which it does not take; {_instead(kind)}")
+            instead = _instead(kind, kinds)
+            raise error(f"{at} is a {type_name(found)}, which it does not take; {instead}")
         return found if become is None else become(found)
 
     return Kind(read, tensor=True)
 
 
-def _instead(kind: str) -> str:
+def _instead(kind: str, kinds: str) -> str:
+    if kinds == "c":
+        return "convert it first, as x.to(torch.complex64)"
     return "write x.abs() or x.real" if kind == "c" else "convert it first, as x.float()"
 
 
@@ -77,9 +80,30 @@ def _read_operands(values: Any, at: Any, x: Any) -> list[Native]:
 
 
 def _read_tensors(values: Any, at: Argument, x: Any) -> list[Native]:
+    return _read_list(values.unbind(0) if isinstance(values, Tensor) else values, at, x)
+
+
+def _read_list(values: Any, at: Argument, x: Any) -> list[Native]:
     if not isinstance(values, (list, tuple)):
         raise TypeError(f"{at} is a {type(values).__name__}; give a list or tuple of tensors")
     return [read_tensor(v, at) for v in values]
+
+
+def _one_by_one(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return tensors that are given one by one, or as one sequence."""
+    sequence = len(values) == 1 and isinstance(values[0], (list, tuple))
+    return tuple(values[0]) if sequence else values
+
+
+def read_given(value: Any, at: Argument, x: Any = None) -> Tensor:
+    """Return a tensor as it is given; numbers and arrays are refused."""
+    if isinstance(value, Tensor):
+        return value
+    raise TypeError(f"{at} is a {type(value).__name__}; give a tensor, as torch.tensor(x)")
+
+
+def _read_shape(value: Any, at: Argument, x: Any) -> tuple[int, ...]:
+    return tuple(read_given(value, at)._raw.shape)
 
 
 #: Any tensor.
@@ -90,14 +114,27 @@ Inexact = Annotated[Native, tensor("fc")]
 Floating = Annotated[Native, tensor("f")]
 #: Tensors of numbers that have an order, for functions that are not implemented for others.
 Ordered = Annotated[Native, tensor("biuf", NotImplementedError)]
+Complex = Annotated[Native, tensor("c")]
 #: Tensors in the dtype of their sums, and in one with fractions.
 Summed = Annotated[Native, tensor(become=summed)]
 Fractions = Annotated[Native, tensor(become=floating)]
 #: Tensors of one dtype, the one that all of them are promoted to; with numbers among them.
 Promoted = Annotated[Native, Kind(_read_promoted, tensor=True, together=True)]
 Operand = Annotated[Native, Kind(_read_operands, tensor=True, together=True)]
-#: A list or tuple of tensors.
+#: A tensor, or a number as it is.
+TensorOrNumber = Annotated[Any, Kind(_operand, tensor=True)]
+#: A list or tuple of tensors; given one by one as ``*tensors``.
+TensorList = Annotated[list[Native], Kind(_read_list, tensor=True)]
 Tensors = Annotated[list[Native], Kind(_read_tensors, tensor=True)]
+Several = Annotated[
+    Native, Kind(lambda values, at, x: _read_tensors(_one_by_one(values), at, x), tensor=True)
+]
+#: PyTorch's own tensors, for functions that see to memory themselves; and the shape of one.
+Given = Annotated[Any, Kind(read_given, tensor=True)]
+SeveralGiven = Annotated[
+    Any, Kind(lambda values, at, x: [read_given(v, at) for v in _one_by_one(values)], tensor=True)
+]
+ShapeOf = Annotated[tuple[int, ...], Kind(_read_shape)]
 
 
 # -- other arguments -------------------------------------------------------------------------------
@@ -123,6 +160,28 @@ def axes_of(dim: Any, x: Any, function: str = "") -> tuple[int, ...]:
     return _read_axes(dim, Argument(function, "dim"), x)
 
 
+def axis_of(dim: Any, x: Any, function: str = "", new: int = 0) -> int:
+    """Return the axis of x that an argument `dim` means, where x gets some new axes."""
+    if type(dim) is int and 0 <= dim < len(x._raw.shape) + new:  # quickly
+        return dim
+    return READERS.axis(dim, Argument(function, "dim"), x, new)
+
+
+def read_lengths(values: Any, at: Argument, x: Any = None) -> tuple[int, ...]:
+    """Return a shape that is given one by one, or as one sequence."""
+    lengths = READERS.sizes(values, at)
+    if lengths and min(lengths) < 0:
+        raise RuntimeError(f"{at} is {list(lengths)}; give lengths of 0 or more")
+    return lengths
+
+
+def read_size(value: Any, at: Argument, x: Any = None) -> tuple[int, ...]:
+    """Return a shape that is given as a sequence."""
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"{at} is {shown(value)}; give a tuple of lengths, as (2, 3)")
+    return read_lengths((value,), at)
+
+
 def _read_dtype(value: Any, at: Argument, x: Any) -> np.dtype:
     return dtypes.to_numpy(value, str(at))
 
@@ -130,13 +189,21 @@ def _read_dtype(value: Any, at: Argument, x: Any) -> np.dtype:
 Bool = Annotated[bool, Kind(READERS.truth, "type({0}) is bool")]
 Int = Annotated[int, Kind(READERS.integer, "type({0}) is int")]
 Number = Annotated[Any, Kind(READERS.number, "type({0}) is float")]
-#: Whole numbers: a sequence or one of them; given one by one as ``*sizes``.
+#: Whole numbers: a sequence or one of them; one as a number; given one by one as ``*sizes``, and
+#: those that are none of them negative.
 Ints = Annotated[tuple[int, ...], Kind(READERS.integers)]
+IntOrInts = Annotated[Any, Kind(READERS.one_or_several)]
 Sizes = Annotated[int, Kind(READERS.sizes)]
+Lengths = Annotated[int, Kind(read_lengths)]
+#: A shape as a sequence.
+Size = Annotated[tuple[int, ...], Kind(read_size)]
 #: One axis of the first tensor; some of its axes, all for None and for (); those that are named.
 Axis = Annotated[int, Kind(READERS.axis)]
 Axes = Annotated[Any, Kind(_read_axes)]
 NamedAxes = Annotated[Any, Kind(READERS.named_axes)]
+#: Axes that are given one by one as ``*dims``; and one that a tensor gets.
+SeveralAxes = Annotated[int, Kind(READERS.several_axes)]
+NewAxis = Annotated[int, Kind(READERS.new_axis)]
 #: One axis, or all for None, as a tuple.
 OneOrAll = Annotated[Any, Kind(_read_one_or_all)]
 #: A dtype, as NumPy's.

@@ -1,9 +1,9 @@
 """Tensors that change: writing in place, views that share memory, and what was overwritten.
 
 Memory is NumPy's: a view of an array is a view of its memory, so a write to one shows in all. The
-list of operations has to say the same. After a write through a view, the node of its base becomes
-"the base before, with this part replaced" (`COPY`), and each view gives up its node: when it is
-next asked for, `derive` makes it from the base's. So a write costs what it writes.
+tape has to say the same. After a write through a view, the node of its base becomes "the base
+before, with this part replaced" (`COPY`), and each view gives up its node: when it is next asked
+for, `derive` makes it from the base's. So a write costs what it writes.
 
 A node keeps the arrays that its rule reads. A write to such an array is found out when a sweep
 needs it: `WRITTEN` knows for each piece of memory when it was last written to, and nodes know
@@ -13,12 +13,12 @@ when they were made.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.torch import dtypes
+from wengert.dialects.torch import dtypes, nodes
 from wengert.dialects.torch.modes import (
     GRAD,
     Tracking,
@@ -26,6 +26,7 @@ from wengert.dialects.torch.modes import (
     is_inference_mode_enabled,
     switched,
 )
+from wengert.dialects.torch.nodes import Behind
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
@@ -41,8 +42,7 @@ from wengert.dialects.torch.tensors import (
     unreached,
     users_frame,
 )
-from wengert.engine.node import Edge, Node, Tokens, active, meet, new_node, next_order
-from wengert.engine.op import ALIAS
+from wengert.engine.node import Node, active, next_order
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -78,8 +78,8 @@ def owner(raw: np.ndarray) -> np.ndarray:
     return raw
 
 
-class _Apart:
-    """The memory of an array, for another array whose writes are counted apart from the first's."""
+class _Unlinked:
+    """The memory of an array, for another array with a count of writes of its own."""
 
     __slots__ = ("__array_struct__", "base")
 
@@ -87,15 +87,15 @@ class _Apart:
         self.base, self.__array_struct__ = raw, raw.__array_struct__
 
 
-def counted_apart(raw: Any) -> Any:
+def unlinked(raw: Any) -> Any:
     """Return an array with the same memory that has a count of writes of its own, as `x.data`."""
-    return np.asarray(_Apart(raw)) if type(raw) is np.ndarray else raw
+    return np.asarray(_Unlinked(raw)) if type(raw) is np.ndarray else raw
 
 
 def _counted(raw: np.ndarray) -> np.ndarray:
     """Return the array that the writes to another are counted for."""
     base: Any = raw.base
-    while base is not None and type(base) is not tuple and type(base) is not _Apart:
+    while base is not None and type(base) is not tuple and type(base) is not _Unlinked:
         if isinstance(base, np.ndarray):
             raw = base
         base = getattr(base, "base", None)
@@ -134,15 +134,15 @@ def note_write(raw: np.ndarray, frame: Any = None) -> None:
     WRITTEN[key] = Written(times + 1, order, frame.f_code, frame.f_lasti, reference)
 
 
-def check_unwritten(entries: list[Node]) -> None:
+def check_unwritten(newest_first: list[Node]) -> None:
     """Raise if a node (they are given newest first) needs memory that was written to since."""
     if not WRITTEN:
         return
     last = _last_write[0]
-    for node in reversed(entries):
+    for node in reversed(newest_first):
         if node.order > last:
             return  # and so were all that follow
-        for array in arrays_of(node):
+        for array in nodes.arrays_of(node):
             found = WRITTEN.get(id(_counted(array)))
             if found is not None and found.order > node.order:
                 raise RuntimeError(
@@ -151,21 +151,6 @@ def check_unwritten(entries: list[Node]) -> None:
                     f"written to at {line_at(found.code, found.last)}; write the operation there "
                     "without the underscore, or save a clone()"
                 )
-
-
-def arrays_of(node: Node) -> Iterable[np.ndarray]:
-    """Return the arrays that a node keeps.
-
-    As in PyTorch, an operation of several arguments keeps none for those that no gradients come to.
-    """
-    for parent, _, values in node.edges:
-        if node.others and is_unreached(parent):
-            continue
-        for value in values:
-            if type(value) is np.ndarray:
-                yield value
-            elif type(value) is tuple:
-                yield from (v for v in value if type(v) is np.ndarray)
 
 
 def apart(x: Any) -> Any:
@@ -179,18 +164,6 @@ def apart(x: Any) -> Any:
     return (made if isinstance(x, Tensor) else wrap_native)(raw.copy(), node)
 
 
-def keeps_arrays(node: Node) -> bool:
-    """Return whether a node keeps any array that PyTorch's would."""
-    if node.op.name == "gather_flat":  # positions stand for the strides of a view
-        return False
-    return any(True for _ in arrays_of(node))
-
-
-def is_part_written(node: Node) -> bool:
-    """Return whether a node is that of a write to a view, which PyTorch sweeps only once."""
-    return node.op is COPY and getattr(node, "label", None) == "CopySlices"
-
-
 # -- views -----------------------------------------------------------------------------------------
 
 
@@ -199,7 +172,7 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
     raw, node = result._raw, result._node
     if node is not None:
         if node is tensor._node:
-            node = alias(node)
+            node = nodes.alias(node)
         mark(node, label)
     if type(raw) is np.ndarray:
         if raw is tensor._raw:
@@ -213,21 +186,16 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
         part._turned = len(base._turns)
     several, blind = several or tensor._among, tensor._blind or GRAD not in current()
     if tensor._held is not None and type(raw) is np.ndarray:
-        _hold(part, node)
+        hold(part, node)
     if several or blind:
         part._among, part._blind = several, blind
         if base.requires_grad and GRAD not in current():
             node = unreached(part)
-        _hold(part, node)
+        hold(part, node)
     elif WRITTEN and type(raw) is np.ndarray:
         part._seen = _writes(raw)
     _register(base, part)
     return part
-
-
-def alias(node: Node, kind: Any = Node) -> Any:
-    """Return a node for the same value as another."""
-    return new_node(ALIAS, node, 0, (), (), node.tokens, node.shape, node.dtype, kind)
 
 
 def base_of(tensor: Tensor) -> Tensor:
@@ -245,17 +213,13 @@ def path_of(tensor: Tensor) -> tuple[View, ...]:
     return tensor._path
 
 
-def _hold(part: Tensor, node: Node | None) -> None:
+def hold(part: Tensor, node: Node | None, seen: int | None = None) -> None:
     """Have a view look each time it is asked for its node whether its memory was written to.
 
     So do views that a write makes useless, and those with hooks, which get a node without them.
+    The node is that of when the memory had been written to `seen` times; by default, that of now.
     """
-    hold(part, node, _writes(part._raw))
-
-
-def hold(part: Tensor, node: Node | None, seen: int) -> None:
-    """Do the same for a node of when the view's memory had been written to so many times."""
-    part._held = node, seen
+    part._held = node, _writes(part._raw) if seen is None else seen
     part.__dict__.pop("_node", None)
 
 
@@ -288,7 +252,7 @@ def look_at(tensor: Tensor, again: bool = False) -> Node | None:
             return node
     node = tensor._node
     if tensor._base is not None and tensor._held is None and type(tensor._raw) is np.ndarray:
-        _hold(tensor, node)
+        hold(tensor, node)
         for part in _live_views(base_of(tensor)):  # views of it lead to the hooks as well
             if part._held is not None or "_node" not in part.__dict__:
                 continue
@@ -316,9 +280,9 @@ def _outdate(base: Tensor) -> None:
             part.__dict__.pop("_raw", None)
 
 
-def _outdate_origin(detached: Tensor) -> None:
+def _outdate_origin(base: Tensor) -> None:
     """Have views of what a tensor was detached from give up their nodes, after a write."""
-    origin = detached._origin() if detached._origin is not None else None
+    origin = None if base._origin is None else base._origin()
     if origin is not None and origin._views and origin._node is not None:
         _outdate(origin)
 
@@ -347,10 +311,10 @@ def derive(part: Tensor, name: str) -> Any:
     node = found._node
     if node is not None:
         if node is base._node:
-            node = alias(node)
+            node = nodes.alias(node)
         mark(node, "AsStridedBackward0")
     elif former is not None and GRAD in former.tokens:  # of a leaf that is a view itself
-        node = alias(unreached(part))
+        node = nodes.alias(unreached(part))
     if "_raw" not in part.__dict__:
         part._raw = found._raw
     if part._held is None:
@@ -358,7 +322,7 @@ def derive(part: Tensor, name: str) -> Any:
         if node is not None:
             part._seen = _writes(part._raw)
     else:
-        _hold(part, node)
+        hold(part, node)
         if part._retains:
             from wengert.dialects.torch.gradients import move_retained
 
@@ -400,48 +364,6 @@ def with_part(x: Native, step: View, values: Native) -> Native:
     return found
 
 
-def _node_of_write(
-    before: Node | None, written: Node | None, raw: Any, path: Any, key: Key, label: str
-) -> Node:
-    """Return the node of a tensor, a view of which was written to. Nothing is computed."""
-    recording = current()
-    edges: list[Edge] = []
-    tokens: Tokens = frozenset()
-    for node, argument in ((written, 1), (before, 0)):
-        if node is not None and node.tokens & recording:
-            edges.append((node, argument, (path, key)))
-            tokens = meet(tokens | node.tokens, recording)
-    copy = new_node(COPY, *edges[0], tuple(edges[1:]), tokens, tuple(raw.shape), raw.dtype)
-    mark(copy, label)
-    return copy
-
-
-class Behind(Node):
-    """A node whose result is read from another place: one with hooks, or a view written to.
-
-    A rule that reads the result reads it from there: so hooks see derivatives of gradients too.
-    """
-
-    __slots__ = ("place",)
-    place: Any
-
-    def seen(self) -> Node:
-        """Return the place, if there is anything left that uses it."""
-        return self.place() or self
-
-
-def behind(node: Node) -> Behind:
-    """Return a copy of a node that is still to be told its place."""
-    inner = new_node(
-        node.op, node.parent, node.argument, node.values, node.others, node.tokens,
-        node.shape, node.dtype, Behind,
-    )  # fmt: skip
-    inner.label, inner.order = label_of(node), node.order
-    if hasattr(node, "code"):
-        inner.code, inner.last = node.code, node.last
-    return inner
-
-
 # -- writing ---------------------------------------------------------------------------------------
 
 
@@ -463,8 +385,7 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
         base = base_of(tensor)
         if base._views and base._node is not None:
             _outdate(base)
-        if base._origin is not None:
-            _outdate_origin(base)
+        _outdate_origin(base)
     else:
         overwrite(tensor, convert(result), since)
     return tensor
@@ -480,18 +401,18 @@ def node_below(tensor: Tensor) -> Node | None:
     if tensor._base is None or node is None:
         return node
     base = base_of(tensor)
-    way: Node | None = node
+    ancestor: Node | None = node
     for _ in path_of(tensor):
-        if way is None or way is base._node:
+        if ancestor is None or ancestor is base._node:
             return node
-        if way.op.family == "hook":
+        if ancestor.op.family == "hook":
             below = _found_in(base, path_of(tensor))._node
             if below is None:
                 return None
-            inner: Behind = alias(below, Behind)
-            inner.place = lambda: node
+            inner: Behind = nodes.alias(below, Behind)
+            inner.front = lambda: node
             return inner
-        way = way.parent
+        ancestor = ancestor.parent
     return node
 
 
@@ -548,55 +469,46 @@ def overwrite(
     The value's node, if made since the order that is given, was made for it alone.
     """
     with Tracking():
+        is_array = type(tensor._raw) is np.ndarray
         number = not value._raw.shape and value._node is None and not label.startswith("Copy")
-        if number and type(tensor._raw) is np.ndarray:
-            value = astype(value, tensor._raw.dtype)  # one number for all, also where they are one
-        else:
-            value = _fitted(value, tensor._raw)
-        base = base_of(tensor)
-        if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
-            check_view(tensor)
-        if type(tensor._raw) is np.ndarray and type(value._raw) is np.ndarray:
-            write(tensor._raw, value._raw)
-            node = value._node
-            own = _is_own(node, since)
-            if own:
-                _move(value, tensor._raw)
-                assert node is not None
-                if tensor._path and any("y" in (reads or ()) for reads in node.op.reads):
-                    node = behind(node)
-            settle(base, path_of(tensor), node, own, label)
-            if type(node) is Behind and own:
-                node.place = weakref.ref(tensor._node)
-            elif tensor._retains and tensor is not base:
-                derive(tensor, "_node")
-        else:
-            _replace(base, path_of(tensor), value, _is_own(value._node, since), label)
-
-
-def _is_own(node: Node | None, since: int | None) -> bool:
-    return node is not None and since is not None and node.order >= since
+        # one number is written to all elements, also where they share a place
+        single = number and is_array
+        value = astype(value, tensor._raw.dtype) if single else _fitted(value, tensor)
+        base, path, node = base_of(tensor), path_of(tensor), value._node
+        own = node is not None and since is not None and node.order >= since
+        if not is_array or type(value._raw) is not np.ndarray:
+            return _replace(base, path, value, own, label)
+        write(tensor._raw, value._raw)
+        if own:
+            assert node is not None
+            _move(value, tensor._raw)
+            if tensor._path and any("y" in (reads or ()) for reads in node.op.reads):
+                node = nodes.behind(node)
+        settle(base, path, node, own, label)
+        if type(node) is Behind and own:
+            node.front = weakref.ref(tensor._node)
+        elif tensor._retains and tensor is not base:
+            derive(tensor, "_node")
+    return None
 
 
 def overwrite_part(tensor: Tensor, step: View, value: Native) -> None:
     """Write to a view of a tensor that no program holds."""
     with Tracking():
         if type(tensor._raw) is not np.ndarray or type(value._raw) is not np.ndarray:
-            part = viewed(tensor, step(convert(tensor)), step, "SliceBackward0")
-            return overwrite(part, value)
-        place = step(wrap_native(tensor._raw))._raw
-        value = _fitted(value, place)
-        if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
-            check_view(tensor)
-        write(place, value._raw)
-        base = base_of(tensor)
-        settle(base, (*path_of(tensor), step), value._node)
+            view = viewed(tensor, step(convert(tensor)), step, "SliceBackward0")
+            return overwrite(view, value)
+        part = step(wrap_native(tensor._raw))._raw
+        value = _fitted(value, tensor, part)
+        write(part, value._raw)
+        settle(base_of(tensor), (*path_of(tensor), step), value._node)
     return None
 
 
-def _fitted(value: Native, raw: Any) -> Native:
-    """Return a value in the shape and dtype of what it is written to."""
-    shape, new = tuple(raw.shape), value._raw
+def _fitted(value: Native, tensor: Tensor, part: Any = None) -> Native:
+    """Return a value in the shape and dtype of what it is written to: a tensor, or part of it."""
+    raw, new = tensor._raw if part is None else part, value._raw
+    shape = tuple(raw.shape)
     if new.dtype != raw.dtype:
         if new.dtype.kind == "c" and raw.dtype.kind != "c":
             value = ns.real(value)
@@ -612,6 +524,8 @@ def _fitted(value: Native, raw: Any) -> Native:
                 f"{list(shape)}; an in-place operation cannot change a shape"
             )
         value = ns.broadcast_to(value, shape)
+    if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
+        check_view(tensor)
     return value
 
 
@@ -651,14 +565,15 @@ def _is_dense(raw: np.ndarray) -> bool:
     return True
 
 
+def is_expanded(raw: np.ndarray) -> bool:
+    """Return whether several elements of an array are one place in memory, along an axis."""
+    lengths = zip(raw.shape, raw.strides, strict=True)
+    return 0 in raw.strides and raw.size > 0 and any(n > 1 and not s for n, s in lengths)
+
+
 def check_memory(raw: np.ndarray, several: bool = False) -> None:
     """Raise if memory cannot be written to, or would be by several elements and may not."""
-    if (
-        not several
-        and raw.size
-        and 0 in raw.strides
-        and any(n > 1 and not s for n, s in zip(raw.shape, raw.strides, strict=True))
-    ):
+    if not several and is_expanded(raw):
         raise RuntimeError(
             "several elements of the tensor that is written to share one place in memory; write "
             "x.clone() before the operation"
@@ -681,20 +596,15 @@ def is_interested(node: Node | None) -> bool:
 
 
 def settle(
-    base: Tensor,
-    path: tuple[View, ...],
-    node: Node | None,
-    own: bool = False,
-    label: str = "CopyBackwards",
-    key: Key = None,
-) -> None:
+    base: Tensor, path: tuple[View, ...], node: Node | None, own: bool = False,
+    label: str = "CopyBackwards", key: Key = None,
+) -> None:  # fmt: skip
     """Give a base the node for what was written to it, or to a view of it, or to elements of that.
 
     `node` is the node of what was written; it is the tensor's `own` if no other tensor has it.
     """
     before = base._node
-    if base._origin is not None:
-        _outdate_origin(base)
+    _outdate_origin(base)
     if not (is_interested(node) or is_interested(before)):
         if before is not None and base._views:  # not recorded; views are made anew all the same
             _outdate(base)
@@ -703,7 +613,7 @@ def settle(
         base._node = node
     else:
         label = "CopySlices" if path else label
-        base._node = _node_of_write(before, node, base._raw, path, key, label)
+        base._node = nodes.node_of_write(before, node, base._raw, path, key, label)
     if base._retains:
         from wengert.dialects.torch.gradients import move_retained
 
@@ -720,7 +630,7 @@ def _move(value: Native, raw: np.ndarray) -> None:
     """
     node, old, whole = value._node, value._raw, _counted(raw)
     assert node is not None
-    spoilt = any(a is not old and _counted(a) is whole for a in arrays_of(node))
+    spoilt = any(a is not old and _counted(a) is whole for a in nodes.arrays_of(node))
     node.values = tuple([raw if v is old else v for v in node.values])
     if node.others:
         node.others = tuple(
@@ -729,7 +639,8 @@ def _move(value: Native, raw: np.ndarray) -> None:
         )
     if not spoilt:
         node.order = next_order()
-    trace_here(node)
+    frame = users_frame()
+    node.code, node.last = frame.f_code, frame.f_lasti
 
 
 def _replace(base: Tensor, path: Any, value: Native, own: bool, label: str) -> None:
@@ -775,7 +686,7 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
         if found._node is not None:
             tensor._seen = _writes(raw)
     elif found._node is not None:
-        _hold(tensor, found._node)
+        hold(tensor, found._node)
     else:  # a base that requires gradients later finds that the view was made before this write
         hold(tensor, None, tensor._held[1])
     if tensor is not base:
@@ -783,9 +694,3 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
     if found._node is not None:
         mark(found._node, label)
     return tensor
-
-
-def trace_here(node: Node) -> None:
-    """Have a node know the program's current line."""
-    frame = users_frame()
-    node.code, node.last = frame.f_code, frame.f_lasti

@@ -23,19 +23,11 @@ put(("autograd.backward",), gradients.backward)
 put(("Tensor._version",), property(memory.version))
 
 
-def _method(function: Any) -> Any:
-    put((f"Tensor.{function.__name__}",), function)
-    return function
-
-
-@_method
+@plain("Tensor.backward")
 def backward(
-    self: Tensor,
-    gradient: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Any = None,
-) -> None:
+    self: Tensor, gradient: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, inputs: Any = None,
+) -> None:  # fmt: skip
     """Add the gradients of this tensor to the leaves that it was computed from."""
     gradients.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
@@ -53,7 +45,7 @@ def detach(input: Tensor) -> Tensor:
 
 def _data(self: Tensor) -> Tensor:
     """Return the same memory in a tensor that nothing is recorded for; its writes go unseen."""
-    return made(memory.counted_apart(self._raw))
+    return made(memory.unlinked(self._raw))
 
 
 def _set_data(self: Tensor, value: Tensor) -> None:
@@ -79,7 +71,7 @@ def detach_(input: Tensor) -> Tensor:
 put(("Tensor.retains_grad",), property(lambda self: self._retains and self.requires_grad))
 
 
-@_method
+@plain("Tensor._is_view")
 def _is_view(self: Tensor) -> bool:
     """Return whether it shares the memory of a tensor that it was made of."""
     return self._base is not None

@@ -121,11 +121,7 @@ class _Usual(Mode):
     _sets = True
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
-        made = object.__new__(cls)
-        if function is None:
-            return made
-        Mode.__init__(made, cls._sets)
-        return made(function)
+        return object.__new__(cls) if function is None else cls()(function)
 
     def __init__(self, function: Callable[..., Any] | None = None) -> None:
         super().__init__(self._sets)

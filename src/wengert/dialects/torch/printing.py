@@ -38,26 +38,15 @@ _PROFILES = {
 
 
 def set_printoptions(
-    precision: int | None = None,
-    threshold: float | None = None,
-    edgeitems: int | None = None,
-    linewidth: int | None = None,
-    profile: str | None = None,
-    sci_mode: bool | None = None,
-) -> None:
+    precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,
+    linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None,
+) -> None:  # fmt: skip
     """Set how tensors are printed from now on."""
-    changes: dict[str, Any] = {}
-    if profile is not None:
-        changes = dataclasses.asdict(_PROFILES.get(profile, OPTIONS))
-    given = {
-        "precision": precision,
-        "threshold": threshold,
-        "edgeitems": edgeitems,
-        "linewidth": linewidth,
-    }
+    changes = {} if profile is None else dataclasses.asdict(_PROFILES.get(profile, OPTIONS))
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems}
+    given["linewidth"] = linewidth
     changes |= {k: v for k, v in given.items() if v is not None}
-    changes["sci_mode"] = sci_mode
-    for key, value in changes.items():
+    for key, value in (changes | {"sci_mode": sci_mode}).items():
         setattr(OPTIONS, key, value)
 
 
@@ -130,37 +119,30 @@ def _edges(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def _line(values: np.ndarray, column: Any, indent: int, shorten: bool) -> str:
-    """Return the numbers of a row, over as many lines as they need."""
+def _shortened(items: Any, write: Callable[[Any], str], shorten: bool, dots: str) -> list[str]:
+    """Return items as words; with dots for those between the edges, if they are many."""
     edge = OPTIONS.edgeitems
-    if shorten and not edge:
-        words = ["..."]
-    elif shorten and len(values) > 2 * edge:
-        words = [column.write(v) for v in values[:edge].tolist()]
-        words.append(" ...")
-        words += [column.write(v) for v in values[-edge:].tolist()]
-    else:
-        words = [column.write(v) for v in values.tolist()]
-    many = max(1, (OPTIONS.linewidth - indent) // (column.width + 2))
-    lines = [", ".join(words[k : k + many]) for k in range(0, len(words), many)]
-    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+    if not shorten or len(items) <= 2 * edge:
+        return [write(item) for item in items]
+    ends = items[len(items) - edge :]
+    return [*(write(v) for v in items[:edge]), dots, *(write(v) for v in ends)]
 
 
 def _nest(values: np.ndarray, column: Any, indent: int, shorten: bool) -> str:
     """Return the numbers of an array, row by row in brackets."""
     if values.ndim == 0:
         return str(column.write(values.item()))
-    if values.ndim == 1:
-        return _line(values, column, indent, shorten)
-    edge = OPTIONS.edgeitems
-    rows = list(values)
-    cut = shorten and len(rows) > 2 * edge
-    if cut:
-        rows = rows[:edge] + rows[len(rows) - edge :]
-    parts = [_nest(row, column, indent + 1, shorten) for row in rows]
-    if cut:
-        parts.insert(edge, "...")
-    return "[" + ("," + "\n" * (values.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
+    gap = " " * (indent + 1)
+    if values.ndim > 1:
+        rows = _shortened(
+            values, lambda row: _nest(row, column, indent + 1, shorten), shorten, "..."
+        )
+        return "[" + ("," + "\n" * (values.ndim - 1) + gap).join(rows) + "]"
+    dots = " ..." if OPTIONS.edgeitems else "..."
+    words = _shortened(values.tolist(), column.write, shorten, dots)
+    many = max(1, (OPTIONS.linewidth - indent) // (column.width + 2))
+    lines = [", ".join(words[k : k + many]) for k in range(0, len(words), many)]
+    return "[" + (",\n" + gap).join(lines) + "]"
 
 
 # -- tensors ---------------------------------------------------------------------------------------

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from wengert.dialects.torch import devices, dtypes, memory
-from wengert.dialects.torch.creation import TYPES, cast, from_numpy
+from wengert.dialects.torch.copies import copied
+from wengert.dialects.torch.creation import cast, from_numpy
 from wengert.dialects.torch.devices import check_device, sized
+from wengert.dialects.torch.kinds import Bool, Given, Input, Number, ShapeOf, axis_of
 from wengert.dialects.torch.modes import is_grad_enabled
-from wengert.dialects.torch.table import NAMES, guarded, offered, plain, put
-from wengert.dialects.torch.tensors import Tensor, convert, ns, values_of
+from wengert.dialects.torch.table import NAMES, both, direct, guarded, offered, plain, put
+from wengert.dialects.torch.tensors import Tensor, ns, values_of
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
+from wengert.ops.numpy.ufuncs import in_line
 
 
 def _method(function: Any) -> Any:
@@ -24,25 +27,9 @@ def _method(function: Any) -> Any:
     return function
 
 
-def _property(function: Callable[[Any], Any]) -> Any:
-    put((f"Tensor.{function.__name__}",), property(function))
-    return function
-
-
 def _both(function: Any) -> Any:
-    """Offer a function of a tensor as a method too."""
-
-    def call(input: Tensor, *args: Any, **options: Any) -> Any:
-        if not isinstance(input, Tensor):
-            raise TypeError(
-                f"{function.__name__}(): input is a {type(input).__name__}; give a tensor"
-            )
-        return function(input, *args, **options)
-
-    call.__name__, call.__doc__ = function.__name__, function.__doc__
-    put((function.__name__,), call)
-    put((f"Tensor.{function.__name__}",), function)
-    return function
+    """Offer a function of a tensor, and a method."""
+    return direct(*both(function.__name__))(function)
 
 
 # -- sizes -----------------------------------------------------------------------------------------
@@ -50,25 +37,23 @@ def _both(function: Any) -> Any:
 put(("Tensor.shape",), property(devices.shape_of, doc="The length of each axis."))
 
 
-def _axis(dim: Any, count: int) -> int:
-    if type(dim) is int and -count <= dim < count:
-        return dim
-    place = devices.read_length("size", dim)
-    if not -max(count, 1) <= place < max(count, 1):
-        raise IndexError(
-            f"there is no axis {place} here; the axes count from {-max(count, 1)} to "
-            f"{max(count, 1) - 1}"
-        )
-    if not count:
+def _along(values: Any, dim: Any, self: Tensor) -> Any:
+    """Return the value of one axis, or those of all for None."""
+    if dim is None:
+        return values
+    axis = axis_of(dim, self)
+    if not values:
         raise IndexError("a single number has no axis 0; write x.reshape(1) first")
-    return place
+    return values[axis]
 
 
 @_method
 def size(self: Tensor, dim: Any = None) -> Any:
     """Return the length of each axis, or of one."""
     shape = self._raw.shape
-    return sized(shape) if dim is None else shape[_axis(dim, len(shape))]
+    if type(dim) is int and -(count := len(shape)) <= dim < count:  # quickly
+        return shape[dim]
+    return _along(sized(shape), dim, self)
 
 
 def _array(tensor: Tensor, what: str = ".item() and the like need") -> np.ndarray:
@@ -90,7 +75,7 @@ def stride(self: Tensor, dim: Any = None) -> Any:
     if 0 in raw.shape:  # for NumPy all steps are 0 then
         lengths = [max(n, 1) for n in raw.shape]
         steps = tuple(math.prod(lengths[k + 1 :]) for k in range(raw.ndim))
-    return steps if dim is None else steps[_axis(dim, len(steps))]
+    return _along(steps, dim, self)
 
 
 def _ndim(self: Tensor) -> int:
@@ -102,13 +87,10 @@ put(("Tensor.dim", "Tensor.ndimension", "Tensor.dense_dim"), _ndim)
 put(("Tensor.ndim",), property(_ndim))
 
 
-@_both
-def numel(self: Tensor) -> int:
+@direct("numel", "Tensor.numel", "Tensor.nelement")
+def numel(input: Given) -> int:
     """Return the number of elements."""
-    return math.prod(self._raw.shape)
-
-
-put(("Tensor.nelement",), numel)
+    return math.prod(input._raw.shape)
 
 
 @_method
@@ -132,13 +114,6 @@ def is_contiguous(self: Tensor, memory_format: Any = devices.contiguous_format) 
 
 
 @_method
-def dim_order(self: Tensor) -> tuple[int, ...]:
-    """Return the axes in the order in which they lie in memory."""
-    steps = _array(self).strides
-    return tuple(sorted(range(len(steps)), key=lambda k: -steps[k]))
-
-
-@_method
 def data_ptr(self: Tensor) -> int:
     """Return the address of the first element."""
     return int(_array(self).ctypes.data) if self._raw.size else 0
@@ -154,11 +129,11 @@ def storage_offset(self: Tensor) -> int:
 
 
 class Storage:
-    """The memory of tensors, all of whose elements are in a row."""
+    """The memory of tensors, all of whose elements, or bytes, are in a row."""
 
-    def __init__(self, raw: np.ndarray) -> None:
+    def __init__(self, raw: np.ndarray, kind: np.dtype | None = None) -> None:
         self._whole = memory.owner(raw)
-        self._kind = raw.dtype
+        self._row = self._whole.ravel(order="K").view(kind or raw.dtype)
 
     def data_ptr(self) -> int:
         """Return the address."""
@@ -168,20 +143,17 @@ class Storage:
         """Return the number of bytes."""
         return int(self._whole.nbytes)
 
-    def size(self) -> int:
-        """Return the number of elements."""
-        return self._whole.nbytes // self._kind.itemsize
-
     def tolist(self) -> list[Any]:
         """Return the elements."""
-        found: list[Any] = self._whole.ravel(order="K").view(self._kind).tolist()
-        return found
+        return self._row.tolist()
 
     def __len__(self) -> int:
-        return self.size()
+        return len(self._row)
 
-    def __getitem__(self, place: int) -> Any:
-        return self.tolist()[place]
+    size = __len__
+
+    def __getitem__(self, index: int) -> Any:
+        return self.tolist()[index]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Storage) and other._whole is self._whole
@@ -190,65 +162,44 @@ class Storage:
         return id(self._whole)
 
 
-class UntypedStorage(Storage):
-    """The memory of tensors, as bytes."""
-
-    def __init__(self, raw: np.ndarray) -> None:
-        super().__init__(raw)
-        self._kind = np.dtype(np.uint8)
-
-
 put(("Tensor.storage", "Tensor._typed_storage"), lambda self: Storage(_array(self)))
-put(("Tensor.untyped_storage",), lambda self: UntypedStorage(_array(self)))
-put(("UntypedStorage",), UntypedStorage)
+put(("Tensor.untyped_storage",), lambda self: Storage(_array(self), np.dtype(np.uint8)))
 
 
 # -- kinds and places ------------------------------------------------------------------------------
 
 
-@_both
-def is_floating_point(self: Tensor) -> bool:
-    """Return whether numbers are real and have fractions."""
-    return self._raw.dtype.kind == "f"
+def _fact(name: str, kinds: str, what: str) -> None:
+    """Offer a function that says whether a tensor's numbers are of some kinds."""
+
+    def fact(input: Given) -> bool:
+        return input._raw.dtype.kind in kinds
+
+    fact.__name__, fact.__doc__ = name, f"Return whether {what}."
+    _both(fact)
+
+
+_fact("is_floating_point", "f", "numbers are real and have fractions")
+_fact("is_complex", "c", "numbers are complex")
+_fact("is_signed", "ifc", "numbers may be negative")
+_fact("is_conj", "", "conjugation was put off: it never is")
+_fact("is_neg", "", "a sign was put off: it never is")
+_fact("is_distributed", "", "a tensor is spread over processes: it never is")
 
 
 @_both
-def is_complex(self: Tensor) -> bool:
-    """Return whether numbers are complex."""
-    return self._raw.dtype.kind == "c"
-
-
-@_both
-def is_signed(self: Tensor) -> bool:
-    """Return whether numbers may be negative."""
-    return self._raw.dtype.kind in "ifc"
-
-
-@_both
-def is_same_size(self: Tensor, other: Tensor) -> bool:
+def is_same_size(input: ShapeOf, other: ShapeOf) -> bool:
     """Return whether two tensors have the same shape."""
-    return self._raw.shape == other._raw.shape
+    return input == other
 
 
 @_both
-def is_nonzero(self: Tensor) -> bool:
+def is_nonzero(input: Given) -> bool:
     """Return whether the only element is not zero."""
-    return _truth(self)
+    return _truth(input)
 
 
-def _never(name: str, doc: str) -> None:
-    def answer(self: Tensor, *args: Any) -> bool:
-        return False
-
-    answer.__name__, answer.__doc__ = name, doc
-    _both(answer)
-
-
-_never("is_conj", "Return whether conjugation was put off: it never is.")
-_never("is_neg", "Return whether a sign was put off: it never is.")
-_never("is_distributed", "Return whether it is spread over processes: it never is.")
 put(("Tensor.is_shared", "Tensor.is_pinned", "Tensor.is_coalesced"), lambda self, *args: False)
-put(("is_storage",), lambda obj: isinstance(obj, Storage))
 for _name in (
     "is_cuda", "is_sparse", "is_sparse_csr", "is_quantized", "is_meta", "is_mps", "is_mkldnn",
     "is_xla", "is_xpu", "is_ipu", "is_nested", "is_vulkan", "is_maia", "is_mtia", "volatile",
@@ -266,25 +217,14 @@ put(("Tensor.resolve_neg", "resolve_neg"), lambda input: input)
 # -- other dtypes ----------------------------------------------------------------------------------
 
 
-def _copy(x: Native) -> Native:
-    """Return a tensor with memory of its own, through which derivatives go."""
-    if x._raw.dtype.kind in "fc" or type(x._raw) is not np.ndarray:
-        return ns.positive(x)
-    return wrap_native(x._raw.copy())
-
-
-def _cast(input: Any, kind: np.dtype) -> Any:
-    x = convert(input)
-    source = x._raw.dtype
+def _cast(input: Input, kind: Any) -> Native:
+    source, x = input._raw.dtype, input
     if source == kind:
-        return _copy(x)
-    if source.kind in "fc" and kind.kind in "iub":
-        if type(x._raw) is np.ndarray:
-            return wrap_native(cast(x._raw, kind))
-        with np.errstate(all="ignore"):
-            return ns.astype(ns.real(x) if source.kind == "c" else x, kind)
-    if source.kind == "c" and kind.kind == "f":
+        return copied(x)
+    if source.kind == "c" and kind.kind not in "cb":
         x = ns.real(x)
+    if type(x._raw) is np.ndarray and source.kind in "fc" and kind.kind in "iub":
+        return wrap_native(cast(x._raw, kind))
     with np.errstate(all="ignore"):
         return ns.astype(x, kind)
 
@@ -296,8 +236,7 @@ def as_dtype(tensor: Tensor, kind: np.dtype, copied: bool = False) -> Tensor:
     """Return a tensor with another dtype, or itself if it has that and no copy is asked for."""
     if tensor._raw.dtype == kind and not copied:
         return tensor
-    found: Tensor = _copied(tensor, kind)
-    return found
+    return _copied(tensor, kind)
 
 
 @_method
@@ -326,64 +265,43 @@ def to(
     check_device(device)
     kind = self._raw.dtype if dtype is None else dtypes.to_numpy(dtype)
     result = as_dtype(self, kind, copy)
-    return (
-        result
-        if memory_format in (None, devices.preserve_format)
-        else _formatted(result, memory_format)
-    )
+    if memory_format in (None, devices.preserve_format) or is_contiguous(result, memory_format):
+        return result
+    return _in_format(result, memory_format)
 
 
-def _formatted(tensor: Tensor, memory_format: Any) -> Tensor:
-    if is_contiguous(tensor, memory_format):
-        return tensor
-    found: Tensor = _in_format(tensor, memory_format)
-    return found
-
-
-def _reformat(input: Any, memory_format: Any) -> Any:
-    x = _copy(convert(input))
+def _reformat(input: Input, memory_format: Any) -> Native:
+    x = copied(input)
     return wrap_native(devices.as_format(x._raw, memory_format), x._node)
 
 
 _in_format = guarded(_reformat, "CloneBackward0")
 
 
-def _to_kind(kind: dtypes.dtype, *names: str) -> None:
+def _to_kind(name: str, kind: dtypes.dtype) -> None:
     def method(self: Tensor, memory_format: Any = None) -> Tensor:
         return as_dtype(self, kind.numpy)
 
-    method.__name__, method.__doc__ = names[0], f"Return a tensor with dtype {kind}."
-    put(tuple(f"Tensor.{name}" for name in names), method)
+    method.__name__, method.__doc__ = name, f"Return a tensor with dtype {kind}."
+    _method(method)
 
 
-for _kind, _names in {
-    dtypes.float16: ("half",),
-    dtypes.float32: ("float",),
-    dtypes.float64: ("double",),
-    dtypes.int8: ("char",),
-    dtypes.int16: ("short",),
-    dtypes.int32: ("int",),
-    dtypes.int64: ("long",),
-    dtypes.uint8: ("byte",),
-    dtypes.bool_: ("bool",),
-    dtypes.complex64: ("cfloat",),
-    dtypes.complex128: ("cdouble",),
-}.items():
-    _to_kind(_kind, *_names)
+for _name, _kind in dtypes.ALIASES.items():
+    _to_kind(_name, _kind)
+for _name, _kind in {"char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_}.items():
+    _to_kind(_name, _kind)
 
 
-@_method
-def type_as(self: Tensor, other: Tensor) -> Tensor:
+@direct("Tensor.type_as")
+def type_as(self: Given, other: Given) -> Tensor:
     """Return a tensor with another's dtype."""
-    if not isinstance(other, Tensor):
-        raise TypeError(f"type_as(): other is a {type(other).__name__}; give a tensor")
     return as_dtype(self, other._raw.dtype)
 
 
 def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False, **options: Any) -> Any:
     """Return what PyTorch calls tensors like this one, or a tensor with another dtype."""
     if dtype is None:
-        return f"torch.{TYPES[self._raw.dtype.name]}Tensor"
+        return f"torch.{dtypes.TYPES[self._raw.dtype.name]}Tensor"
     if isinstance(dtype, str):
         found = NAMES.get(dtype.removeprefix("torch."))
         if found is None or not hasattr(found, "kind"):
@@ -420,14 +338,6 @@ put(("Tensor.to_dense",), lambda self, dtype=None: self if dtype is None else to
 
 
 @_method
-def is_set_to(self: Tensor, tensor: Tensor) -> bool:
-    """Return whether two tensors are the same elements of the same memory."""
-    one, two = _array(self), _array(tensor)
-    same_place = one.ctypes.data == two.ctypes.data and one.dtype == two.dtype
-    return bool(same_place and one.shape == two.shape and one.strides == two.strides)
-
-
-@_method
 def as_subclass(self: Tensor, cls: Any) -> Any:
     """Return a tensor of another class with the same memory and node."""
     result = object.__new__(cls)
@@ -438,13 +348,24 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
 # -- numbers out -----------------------------------------------------------------------------------
 
 
+def _only(
+    self: Tensor,
+    error: type[Exception] = ValueError,
+    instead: str = "x[index], or x.tolist()",
+    what: str = ".item() and the like need",
+) -> Any:
+    """Return the only number."""
+    raw = _array(self, what)
+    if raw.size != 1:
+        raise error(f"a tensor of shape {list(raw.shape)} is no single number; write {instead}")
+    return raw.item()
+
+
 @_method
 def item(self: Tensor) -> Any:
     """Return the only number, as Python's."""
-    raw = _array(self)
-    if raw.size != 1:
-        raise RuntimeError(f"x.item() of {raw.size} elements; write x.tolist(), or x[index].item()")
-    return raw.item()
+    raw = self._raw
+    return raw.item() if type(raw) is np.ndarray and raw.size == 1 else _only(self, RuntimeError)
 
 
 @_method
@@ -489,17 +410,6 @@ def __dlpack_device__(self: Tensor) -> Any:
     return _array(self).__dlpack_device__()
 
 
-def _only(self: Tensor) -> Any:
-    raw = _array(self)
-    if raw.size != 1:
-        raise ValueError(
-            f"a tensor of shape {list(raw.shape)} is no single number; write x[index], or "
-            "x.tolist()"
-        )
-    found = raw.item()
-    return found
-
-
 def _real_number(self: Tensor) -> Any:
     found = _only(self)
     if isinstance(found, complex):
@@ -516,19 +426,14 @@ put(("Tensor.__complex__",), lambda self: complex(_only(self)))
 
 @_method
 def __index__(self: Tensor) -> int:
-    raw = _array(self)
-    if raw.size != 1 or raw.dtype.kind not in "iub":
+    if self._raw.dtype.kind not in "iub":
         raise TypeError("an index must be a single whole number; write int(x)")
-    return int(raw.item())
+    return int(_only(self, TypeError))
 
 
 def _truth(self: Tensor) -> bool:
-    raw = _array(self, "data-dependent control flow needs")
-    if raw.size != 1:
-        raise RuntimeError(
-            f"a tensor of {raw.size} elements is neither true nor false; write x.any() or x.all()"
-        )
-    return bool(raw.item())
+    words = "x.any() or x.all()", "data-dependent control flow needs"
+    return bool(_only(self, RuntimeError, *words))
 
 
 put(("Tensor.__bool__", "Tensor.__nonzero__"), _truth)
@@ -631,132 +536,29 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
 put(("Tensor.__reduce__",), lambda self: __reduce_ex__(self, 2))
 
 
-# -- memory that a program changes -----------------------------------------------------------------
-
-
-def _check_plain(self: Tensor, name: str) -> None:
-    if self.requires_grad:
-        raise RuntimeError(
-            f"{name}() would lose the gradient of this tensor, which requires one; write "
-            f"x.detach().{name}()"
-        )
-
-
-@_method
-def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Replace each number by what a Python function makes of it."""
-    _check_plain(self, "apply_")
-    found = [callable(v) for v in _array(self).ravel().tolist()]
-    return _replaced(self, found)
-
-
-@_method
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replace each number by what a Python function makes of it and another tensor's."""
-    _check_plain(self, "map_")
-    other = np.broadcast_to(_array(tensor), self._raw.shape)
-    pairs = zip(_array(self).ravel().tolist(), other.ravel().tolist(), strict=True)
-    return _replaced(self, [callable(a, b) for a, b in pairs])
-
-
-def _replaced(self: Tensor, values: list[Any]) -> Tensor:
-    raw = np.array(values).reshape(self._raw.shape)
-    memory.overwrite(self, wrap_native(cast(raw, self._raw.dtype)))
-    return self
-
-
-@_method
-def set_(self: Tensor, source: Any = None, *args: Any) -> Tensor:
-    """Have a tensor use another's memory."""
-    if not isinstance(source, Tensor) or args:
-        raise RuntimeError("set_: expected a tensor whose memory is to be used")
-    if source._raw.dtype != self._raw.dtype:
-        raise RuntimeError(f"set_: source of {source.dtype} for {self.dtype}; convert it")
-    self._raw = source._raw
-    return self
-
-
-@_method
-def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
-    """Give a tensor another shape; elements that are added have no value."""
-    if self.requires_grad:
-        raise RuntimeError("resize_() would lose the gradient; write x.detach()")
-    shape = devices.read_sizes("resize_", sizes)
-    raw, count = _array(self), math.prod(shape)
-    whole = memory.owner(raw)
-    row = raw.reshape(-1)
-    if count > row.size and raw.flags.c_contiguous and whole.flags.c_contiguous:
-        start = storage_offset(self)
-        rest = whole.reshape(-1).view(raw.dtype)[start:]
-        row = rest if rest.size >= count else row
-    if count > row.size:
-        grown = np.empty(count, raw.dtype)
-        grown[: row.size] = row
-        row = grown
-    self._raw = row[:count].reshape(shape)
-    return self
-
-
-@_method
-def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
-    """Give a tensor another's shape; elements that are added have no value."""
-    return resize_(self, tuple(the_template._raw.shape))
-
-
-put(("resize_as_",), resize_as_)
-
-
 # -- the same numbers ------------------------------------------------------------------------------
 
 
-def _pair(name: str, input: Any, other: Any) -> tuple[Tensor, Tensor]:
-    for value, what in ((input, "input"), (other, "other")):
-        if not isinstance(value, Tensor):
-            raise TypeError(f"{name}(): {what} is a {type(value).__name__}; give a tensor")
-    return input, other
-
-
-@plain("equal", "Tensor.equal")
-def equal(input: Tensor, other: Tensor) -> bool:
+@direct(*both("equal"))
+def equal(input: Given, other: Given) -> bool:
     """Return whether two tensors have the same shape and the same numbers."""
-    one, two = _pair("equal", input, other)
-    return bool(np.array_equal(_array(one), _array(two)))
+    return bool(np.array_equal(_array(input), _array(other)))
 
 
 @offered("isclose")
 def isclose(
-    input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Any:
+    input: Input, other: Input, rtol: Number = 1e-05, atol: Number = 1e-08, equal_nan: Bool = False
+) -> Native:
     """Return where two tensors are equal up to an absolute and a relative difference."""
-    _pair("isclose", input, other)
-    if input._raw.dtype != other._raw.dtype:
-        raise RuntimeError(f"{input.dtype} and {other.dtype} differ; write x.to(y.dtype)")
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        if value < 0:
-            raise RuntimeError(f"{name} is {value}; give 0 or more")
-    x, y = (wrap_native(convert(t)._raw) for t in (input, other))
-    close = ns.equal(x, y)
-    if x._raw.dtype.kind in "fc" and equal_nan:
-        close = ns.logical_or(close, ns.logical_and(ns.isnan(x), ns.isnan(y)))
-    if (rtol == 0 and atol == 0) or x._raw.dtype.kind == "b":
-        return close
-    if x._raw.dtype.kind in "iu":
-        x, y = (ns.astype(t, np.dtype(np.float64)) for t in (x, y))
-    with np.errstate(all="ignore"):
-        difference = ns.abs(ns.subtract(x, y))
-        allowed = atol + ns.abs(ns.multiply(y, rtol))
-        near = ns.logical_and(ns.isfinite(difference), ns.less_equal(difference, allowed))
-    return ns.logical_or(close, near)
+    if input.dtype != other.dtype or rtol < 0 or atol < 0:
+        raise RuntimeError(
+            f"isclose: dtypes {input.dtype} and {other.dtype}, rtol={rtol}, atol={atol}; give one "
+            "dtype, as x.to(y.dtype), and tolerances of 0 or more"
+        )
+    return in_line(lambda x, y: np.isclose(x, y, rtol, atol, equal_nan), input, other)
 
 
-@plain("allclose", "Tensor.allclose")
-def allclose(
-    input: Tensor,
-    other: Tensor,
-    rtol: float = 1e-05,
-    atol: float = 1e-08,
-    equal_nan: bool = False,
-) -> bool:
+@plain(*both("allclose"))
+def allclose(*args: Any, **options: Any) -> bool:
     """Return whether two tensors are equal up to an absolute and a relative difference."""
-    _pair("allclose", input, other)
-    return bool(_array(isclose(input, other, rtol, atol, equal_nan)).all())
+    return bool(_array(isclose(*args, **options)).all())

@@ -1,222 +1,47 @@
 """Random numbers: those of PyTorch's generator on a CPU, for the same seed.
 
-PyTorch draws from a Mersenne twister, which NumPy has as well: 32 bits at a time, or 64 of two
-draws. What is here is how those bits become numbers of each distribution, so that a program with a
-seed gets the numbers that it gets from PyTorch (in single precision, up to rounding).
+What is here is how the generator's bits become numbers of each distribution, so that a program
+with a seed gets the numbers that it gets from PyTorch (in single precision, up to rounding).
 """
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import math
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.creation import cast, empty_like_array, new
-from wengert.dialects.torch.devices import CPU, read_length, read_sizes
+from wengert.dialects.torch.creation import NewDtype, cast, creates, like
+from wengert.dialects.torch.generators import Generator, Rng, wide
+from wengert.dialects.torch.kinds import (
+    READERS,
+    Bool,
+    Floating,
+    Given,
+    Input,
+    Int,
+    Lengths,
+    Number,
+    Size,
+    TensorOrNumber,
+    read_lengths,
+    read_size,
+)
 from wengert.dialects.torch.memory import change
-from wengert.dialects.torch.table import guarded, offered, plain, put
-from wengert.dialects.torch.tensors import Tensor, convert, made, store
+from wengert.dialects.torch.table import direct, guarded, offered, plain
+from wengert.dialects.torch.tensors import Tensor, ns
 from wengert.engine.batching import Batched, levels
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops.batching import drawn
 from wengert.ops.conventions import unmoved
 
-#: The seed of a generator that was not given any.
-_FIRST_SEED = 67280421310721
-#: Sizes from which normal numbers are made in blocks.
-_BLOCK = 16
 _DOUBLE = np.dtype(np.float64)
-
-
-class Generator:
-    """A source of random numbers with a state of its own."""
-
-    def __init__(self, device: Any = "cpu") -> None:
-        if str(device).partition(":")[0] != "cpu":
-            raise RuntimeError(f"there is no generator on {device}: Wengert's tensors are on 'cpu'")
-        self.device = CPU
-        self._bits: Any = None
-        self._seed = _FIRST_SEED
-        self._spare: float | None = None
-
-    def manual_seed(self, seed: Any) -> Generator:
-        """Begin again at a seed, and return the generator."""
-        number = int(seed)
-        if not -(2**63) <= number < 2**64:
-            raise ValueError(f"the seed {number} does not fit into 64 bits; give a smaller one")
-        self._seed, self._bits, self._spare = number % 2**64, None, None
-        return self
-
-    def seed(self) -> int:
-        """Begin again at a seed that nobody knows, and return it."""
-        self.manual_seed(int.from_bytes(os.urandom(8), "little"))
-        return self._seed
-
-    def initial_seed(self) -> int:
-        """Return the seed."""
-        return self._seed
-
-    def get_state(self) -> Tensor:
-        """Return the state as a tensor of bytes."""
-        state = self._source().state["state"]
-        spare = math.nan if self._spare is None else self._spare
-        parts = (
-            state["key"].astype(np.uint32),
-            np.array([state["pos"], 0], np.uint32),
-            np.array([self._seed], np.uint64),
-            np.array([spare], np.float64),
-        )
-        raw = np.zeros(_STATE_BYTES, np.uint8)
-        raw[:_USED_BYTES] = np.concatenate([p.view(np.uint8) for p in parts])
-        return made(raw)
-
-    def set_state(self, new_state: Tensor) -> None:
-        """Go on from a state that `get_state` returned."""
-        raw = new_state._raw
-        if raw.dtype != np.uint8:
-            raise TypeError(f"the state is {new_state.dtype}; give that of get_rng_state()")
-        if raw.size != _STATE_BYTES:
-            raise RuntimeError(
-                f"the state has {raw.size} bytes; give {_STATE_BYTES}, as of get_rng_state()"
-            )
-        words = raw[: 626 * 4].view(np.uint32)
-        self._seed = int(raw[2504:2512].view(np.uint64)[0])
-        spare = float(raw[2512:_USED_BYTES].view(np.float64)[0])
-        self._spare = None if math.isnan(spare) else spare
-        self._source().state = {
-            "bit_generator": "MT19937",
-            "state": {"key": words[:624].copy(), "pos": int(words[624])},
-        }
-
-    def clone_state(self) -> Generator:
-        """Return a generator in the same state."""
-        twin = Generator()
-        twin.set_state(self.get_state())
-        return twin
-
-    def __reduce__(self) -> Any:
-        return _rebuilt, (self.get_state(),)
-
-    # -- bits ----------------------------------------------------------------------------------
-
-    def _source(self) -> Any:
-        if self._bits is None:
-            self._bits = np.random.MT19937()
-            self._bits._legacy_seeding(self._seed % 2**32)
-        return self._bits
-
-    def words(self, count: int) -> np.ndarray:
-        """Return whole numbers of 32 bits."""
-        found: np.ndarray = self._source().random_raw(count).astype(np.uint64)
-        return found
-
-    def pairs(self, count: int) -> np.ndarray:
-        """Return whole numbers of 64 bits, each of two draws."""
-        drawn = self.words(2 * count)
-        return drawn[::2] << np.uint64(32) | drawn[1::2]
-
-    def uniform(self, count: int, kind: np.dtype) -> np.ndarray:
-        """Return numbers in [0, 1), with as many random digits as a dtype has."""
-        if kind == np.float64:
-            return (self.pairs(count) & np.uint64(2**53 - 1)).astype(np.float64) / 2**53
-        return (self.words(count) & np.uint64(2**24 - 1)).astype(np.float64) / 2**24
-
-    def normal(self, count: int, kind: np.dtype, in_blocks: bool = True) -> np.ndarray:
-        """Return normal numbers: in blocks if there are many, else one by one."""
-        if count < _BLOCK or not in_blocks:
-            return self._singly(count)
-        whole = count - count % _BLOCK
-        drawn = self.uniform(whole if kind == np.float16 else count, _wide(kind))
-        found = np.empty(count)
-        found[:whole] = _turned(drawn[:whole])
-        if count > whole:  # the last block is drawn anew and reaches back into the one before
-            found[count - _BLOCK :] = _turned(self.uniform(_BLOCK, _wide(kind)))
-        return found
-
-    def _singly(self, count: int) -> np.ndarray:
-        """Return normal numbers made two at a time; a second one is spared for the next call."""
-        found = [] if self._spare is None else [self._spare]
-        pairs = max(0, count - len(found) + 1) // 2
-        drawn = self.uniform(2 * pairs, _DOUBLE).reshape(pairs, 2)
-        radius, angle = np.sqrt(-2 * np.log1p(-drawn[:, 1])), 2 * np.pi * drawn[:, 0]
-        made = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
-        every = np.concatenate([np.array(found, np.float64), made.ravel()])
-        self._spare = float(every[count]) if every.size > count else None
-        return every[:count]
-
-
-#: How long a state is in PyTorch, and how much of it is used here.
-_STATE_BYTES, _USED_BYTES = 5056, 626 * 4 + 16
-
-
-def _rebuilt(state: Tensor) -> Generator:
-    generator = Generator()
-    generator.set_state(state)
-    return generator
-
-
-def _wide(kind: np.dtype) -> np.dtype:
-    """Return the dtype that numbers are drawn in."""
-    return np.dtype(np.float64 if kind in (np.float64, np.complex128) else np.float32)
-
-
-def _turned(drawn: np.ndarray) -> np.ndarray:
-    """Return normal numbers from uniform ones by Box and Muller, in blocks of two halves."""
-    blocks = drawn.reshape(-1, 2, _BLOCK // 2)
-    radius = np.sqrt(-2 * np.log1p(-blocks[:, 0]))
-    angle = 2 * np.pi * blocks[:, 1]
-    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).reshape(-1)
-
-
-default_generator = Generator()
-default_generator.seed()
-put(("Generator",), Generator)
-put(("default_generator", "random.default_generator"), default_generator)
-
-
-def _from(generator: Generator | None) -> Generator:
-    if generator is None:
-        return default_generator
-    if not isinstance(generator, Generator):
-        raise TypeError(f"generator is a {type(generator).__name__}; write torch.Generator()")
-    return generator
-
-
-# -- seeds and states ------------------------------------------------------------------------------
-
-
-@plain("manual_seed", "random.manual_seed")
-def manual_seed(seed: Any) -> Generator:
-    """Have random numbers begin again at a seed."""
-    return default_generator.manual_seed(seed)
-
-
-put(("seed", "random.seed"), default_generator.seed)
-put(("initial_seed", "random.initial_seed"), default_generator.initial_seed)
-put(("get_rng_state", "random.get_rng_state"), default_generator.get_state)
-put(("set_rng_state", "random.set_rng_state"), default_generator.set_state)
-
-
-@plain("random.fork_rng")
-@contextlib.contextmanager
-def fork_rng(
-    devices: Any = None, enabled: bool = True, device_type: str = "cuda", **options: Any
-) -> Iterator[None]:
-    """Return a context after which random numbers go on as if it had not been."""
-    before = default_generator.get_state()
-    try:
-        yield
-    finally:
-        if enabled:
-            default_generator.set_state(before)
-
 
 # -- distributions on arrays -----------------------------------------------------------------------
 
@@ -232,7 +57,7 @@ def _not_for(name: str, kind: np.dtype) -> NotImplementedError:
 
 def _uniform(rng: Generator, count: int, kind: np.dtype, in_a_row: bool = True) -> np.ndarray:
     if kind.kind == "c":
-        drawn = rng.uniform(2 * count, _wide(kind))
+        drawn = rng.uniform(2 * count, wide(kind))
         return drawn[::2] + 1j * drawn[1::2]
     if kind.kind != "f":
         raise _not_for("uniform", kind)
@@ -248,7 +73,7 @@ def _below(values: np.ndarray, low: float, high: float, kind: np.dtype) -> np.nd
 
 def _normal(rng: Generator, count: int, kind: np.dtype, in_a_row: bool = True) -> np.ndarray:
     if kind.kind == "c":
-        drawn = rng.normal(2 * count, _wide(kind), in_a_row) / math.sqrt(2)
+        drawn = rng.normal(2 * count, wide(kind), in_a_row) / math.sqrt(2)
         return drawn[::2] + 1j * drawn[1::2]
     if kind.kind != "f":
         raise _not_for("normal", kind)
@@ -313,49 +138,23 @@ def _fill(raw: np.ndarray, values: np.ndarray) -> None:
 def _sized(name: str, draw: Draw) -> None:
     """Offer a function of a size and one of another tensor that draw numbers."""
 
-    def create(
-        *args: Any,
-        size: Any = None,
-        generator: Generator | None = None,
-        out: Tensor | None = None,
-        dtype: Any = None,
-        layout: Any = None,
-        device: Any = None,
-        pin_memory: bool = False,
-        requires_grad: bool = False,
-    ) -> Tensor:
-        kind = dtypes.default().numpy if dtype is None else dtypes.to_numpy(dtype)
-        if out is not None and dtype is None:
-            kind = out._raw.dtype
-        raw = _drawn(name, _from(generator), read_sizes(name, args, size), kind, draw)
-        result = new(raw, layout, device, requires_grad)
-        return result if out is None else store(result, out)
+    def of_size(*size: Lengths, generator: Rng = None, dtype: NewDtype = None) -> Any:
+        return _drawn(name, generator, size, dtypes.or_default(dtype), draw)
 
-    def like(
-        input: Tensor,
-        *,
-        generator: Generator | None = None,
-        dtype: Any = None,
-        layout: Any = None,
-        device: Any = None,
-        pin_memory: bool = False,
-        requires_grad: bool = False,
-        memory_format: Any = None,
-    ) -> Tensor:
-        raw = _like(input, dtype, memory_format, f"{name}_like", generator, draw)
-        return new(raw, layout, device, requires_grad)
+    def of_tensor(
+        input: Given, *, generator: Rng = None, dtype: NewDtype = None, memory_format: Any = None
+    ) -> Any:
+        return _like(name, generator, like(input, dtype, memory_format), draw)
 
-    for function, its in ((create, name), (like, f"{name}_like")):
-        function.__name__ = function.__qualname__ = its
-        function.__doc__ = f"Return random numbers: {name}."
-        put((its,), function)
+    for body, offered_as in ((of_size, name), (of_tensor, f"{name}_like")):
+        body.__name__, body.__doc__ = offered_as, f"Return random numbers: {name}."
+        creates(offered_as)(body)
 
 
-def _like(input: Any, dtype: Any, memory_format: Any, name: str, generator: Any, draw: Draw) -> Any:
-    raw = empty_like_array(input, dtype, memory_format, name)
+def _like(name: str, rng: Generator, raw: np.ndarray, draw: Draw) -> Any:
     if levels.get():
-        return _drawn(name, _from(generator), raw.shape, raw.dtype, draw)
-    _fill(raw, draw(_from(generator), raw.size, raw.dtype, raw.flags.c_contiguous))
+        return _drawn(name, rng, raw.shape, raw.dtype, draw)
+    _fill(raw, draw(rng, raw.size, raw.dtype, raw.flags.c_contiguous))
     return raw
 
 
@@ -363,94 +162,60 @@ _sized("rand", _uniform)
 _sized("randn", _normal)
 
 
-def _bound(value: Any, name: str) -> int:
-    if isinstance(value, (float, np.floating)):
-        raise TypeError(f"randint(): {name} is a {type(value).__name__}; give a whole number")
-    return read_length("randint", value)
-
-
-def _bounds(given: tuple[Any, ...], low: Any, high: Any) -> tuple[int, int]:
-    if len(given) == 2:
-        low, high = given
-    elif len(given) == 1 and high is None:
-        high = given[0]
-    elif len(given) == 1:
-        low = given[0]
-    if high is None:
+def _bounds(given: Any, low: int, high: int | None) -> Draw:
+    """Return what draws from low to high, which may be given by position."""
+    bounds = [READERS.integer(v, Argument("randint", "a bound")) for v in given]
+    if len(bounds) == 1:
+        bounds = [low, *bounds] if high is None else [*bounds, high]
+    elif not bounds and high is not None:
+        bounds = [low, high]
+    if len(bounds) != 2:
         raise TypeError("randint() needs an upper bound; write torch.randint(10, (3,))")
-    return _bound(low, "low"), _bound(high, "high")
+    return _integers(*bounds)
 
 
-@plain("randint")
+@creates("randint")
 def randint(
     *args: Any,
-    low: Any = 0,
-    high: Any = None,
-    size: Any = None,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+    low: Int = 0,
+    high: Int | None = None,
+    size: Size | None = None,
+    generator: Rng = None,
+    dtype: NewDtype = None,
+) -> Any:
     """Return random whole numbers from low to high, without high."""
-    given = list(args)
-    if size is None and len(given) > 1:
-        size = given.pop()
-    if not isinstance(size, (tuple, list)):
-        raise TypeError(f"randint(): the size is a {type(size).__name__}; give a tuple of lengths")
-    draw = _integers(*_bounds(tuple(given), low, high))
-    kind = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype)
-    raw = _drawn("randint", _from(generator), read_sizes("randint", (size,)), kind, draw)
-    result = new(raw, layout, device, requires_grad)
-    return result if out is None else store(result, out)
+    if size is None:
+        given = args[-1] if len(args) > 1 else None
+        args, size = args[:-1], read_size(given, Argument("randint", "size"))
+    draw, kind = _bounds(args, low, high), np.dtype(np.int64) if dtype is None else dtype
+    return _drawn("randint", generator, size, kind, draw)
 
 
-@plain("randint_like")
+@creates("randint_like")
 def randint_like(
-    input: Tensor,
+    input: Given,
     *args: Any,
-    low: Any = 0,
-    high: Any = None,
-    generator: Generator | None = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
+    low: Int = 0,
+    high: Int | None = None,
+    generator: Rng = None,
+    dtype: NewDtype = None,
     memory_format: Any = None,
-) -> Tensor:
+) -> Any:
     """Return random whole numbers in a tensor of another's shape and dtype."""
-    draw = _integers(*_bounds(args, low, high))
-    raw = _like(input, dtype, memory_format, "randint_like", generator, draw)
-    return new(raw, layout, device, requires_grad)
+    raw = like(input, dtype, memory_format)
+    return _like("randint_like", generator, raw, _bounds(args, low, high))
 
 
-@plain("randperm")
-def randperm(
-    n: Any,
-    *,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+@creates("randperm")
+def randperm(n: Int, *, generator: Rng = None, dtype: NewDtype = None) -> Any:
     """Return the whole numbers below n in a random order."""
-    if isinstance(n, float):
-        raise TypeError(f"randperm(): n is a {type(n).__name__}; give a whole number")
-    count = read_sizes("randperm", (n,))[0]
-    kind, rng = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype), _from(generator)
+    (count,) = read_lengths((n,), Argument("randperm", "n"))
 
     def make(size: tuple[int, ...]) -> np.ndarray:
-        orders = [_order(rng, count) for _ in range(math.prod(size[:-1]))]
-        return np.array(orders, kind).reshape(size)
+        orders = [_order(generator, count) for _ in range(math.prod(size[:-1]))]
+        return np.array(orders, dtype or np.int64).reshape(size)
 
-    result = new(_for_examples("randperm", make, (count,)), layout, device, requires_grad)
-    return result if out is None else store(result, out)
+    return _for_examples("randperm", make, (count,))
 
 
 def _order(rng: Generator, count: int) -> list[int]:
@@ -464,88 +229,63 @@ def _order(rng: Generator, count: int) -> list[int]:
 # -- of parameters that are tensors ----------------------------------------------------------------
 
 
-def _check_std(std: Any) -> None:
-    if std < 0:
-        raise RuntimeError(f"normal: std is {std}; give 0 or more")
-
-
-def _normal_of(mean: Any, std: Any, generator: Any = None) -> Any:
-    tensors = [convert(t)._raw for t in (mean, std) if isinstance(t, Tensor)]
-    kind = tensors[0].dtype
-    if kind.kind != "f":
-        raise _not_for("normal", kind)
-    if not isinstance(std, Tensor):
-        _check_std(std)
-    try:
-        shape = np.broadcast_shapes(*(t.shape for t in tensors))
-    except ValueError:
-        raise RuntimeError(
-            f"mean and std do not broadcast: {[list(t.shape) for t in tensors]}"
-        ) from None
-    rng = _from(generator)
-
-    def make(size: tuple[int, ...], means: np.ndarray, widths: np.ndarray) -> np.ndarray:
-        if (widths < 0).any():
-            raise RuntimeError("normal: a number in std is negative; give 0 or more")
-        size = np.broadcast_shapes(size, means.shape, widths.shape)
-        noise = cast(_normal(rng, math.prod(size), kind), kind).reshape(size)
-        return cast(np.asarray(noise * widths + means), kind)
-
-    given = [convert(t) if isinstance(t, Tensor) else _number(t, kind) for t in (mean, std)]
-    return _constant(wrap_native(_for_examples("normal", make, shape, *given)), mean, std)
-
-
-def _number(value: Any, kind: np.dtype) -> Native:
-    return wrap_native(np.array(value, kind))
-
-
-def _constant(value: Any, *sources: Any) -> Any:
-    """Return numbers whose derivative with respect to tensors is zero, where one wants it."""
+def _constant(raw: Any, *sources: Any) -> Native:
+    """Return numbers whose derivative with respect to tensors is zero."""
+    value = wrap_native(raw)
     for source in sources:
-        if isinstance(source, Tensor) and source.requires_grad:
-            value = unmoved(value, convert(source))
+        if type(source) is Native and source._node is not None:
+            value = unmoved(value, source)
     return value
 
 
-#: By whether the mean and the deviation are tensors.
-_normal_of_tensors = {
-    (True, False): guarded(_normal_of, "NormalBackward1"),
-    (False, True): guarded(_normal_of, "NormalBackward2"),
-    (True, True): guarded(_normal_of, "NormalBackward3"),
-}
+def _check_std(std: Any) -> None:
+    if (std < 0).any() if isinstance(std, np.ndarray) else std < 0:
+        raise RuntimeError(f"normal: std is {std}; give 0 or more")
+
+
+def _normal_label(mean: Any, std: Any, generator: Any) -> str:
+    return f"NormalBackward{isinstance(mean, Tensor) + 2 * isinstance(std, Tensor)}"
+
+
+def _normal_of(mean: TensorOrNumber, std: TensorOrNumber, generator: Rng) -> Native:
+    kind = (mean if type(mean) is Native else std).dtype
+    if kind.kind != "f":
+        raise _not_for("normal", kind)
+    given = [t if type(t) is Native else wrap_native(np.array(t, kind)) for t in (mean, std)]
+    shape = ns.broadcast_shapes(*(t.shape for t in given))
+
+    def make(size: tuple[int, ...], means: np.ndarray, widths: np.ndarray) -> np.ndarray:
+        _check_std(widths)
+        size = np.broadcast_shapes(size, means.shape, widths.shape)
+        noise = cast(_normal(generator, math.prod(size), kind), kind).reshape(size)
+        return cast(np.asarray(noise * widths + means), kind)
+
+    return _constant(_for_examples("normal", make, shape, *given), *given)
+
+
+_normal_of_tensors = guarded(_normal_of, _normal_label)
+
+
+@creates()
+def _normal_of_size(
+    mean: Number, std: Number, size: Size, *, generator: Rng = None, dtype: NewDtype = None
+) -> Any:
+    _check_std(std)
+    kind = dtypes.or_default(dtype)
+
+    def make(size: tuple[int, ...]) -> np.ndarray:
+        return cast(_normal(generator, math.prod(size), kind) * std + mean, kind).reshape(size)
+
+    return _for_examples("normal", make, size)
 
 
 @plain("normal")
-def normal(
-    mean: Any,
-    std: Any = 1.0,
-    size: Any = None,
-    *,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Tensor:
     """Return normal numbers with means and deviations that are tensors, or of a size."""
-    tensors = isinstance(mean, Tensor), isinstance(std, Tensor)
-    if any(tensors):
-        result: Tensor = _normal_of_tensors[tensors](mean, std, generator)
-        return result if out is None else store(result, out)
-    if size is None:
-        raise TypeError("normal() of two numbers needs a size; write torch.normal(0.0, 1.0, (3,))")
-    _check_std(std)
-    kind = dtypes.default().numpy if dtype is None else dtypes.to_numpy(dtype)
-    shape = read_sizes("normal", (size,))
-    rng = _from(generator)
-
-    def make(size: tuple[int, ...]) -> np.ndarray:
-        return cast(_normal(rng, math.prod(size), kind) * std + mean, kind).reshape(size)
-
-    result = new(_for_examples("normal", make, shape), layout, device, requires_grad)
-    return result if out is None else store(result, out)
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        given = options.get("generator"), options.get("out")
+        return _normal_of_tensors(mean, std, given[0], out=given[1])
+    return _normal_of_size(mean, std, size, **options)
 
 
 def _check_chances(raw: np.ndarray) -> None:
@@ -562,70 +302,58 @@ def _trials(rng: Generator, chances: np.ndarray, shape: tuple[int, ...]) -> np.n
     return drawn.reshape(shape) < chances
 
 
-@offered("bernoulli", label="BernoulliBackward0")
-def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None) -> Any:
+@offered("bernoulli")
+def bernoulli(input: Input, p: Number | None = None, *, generator: Rng = None) -> Native:
     """Return ones with the given chances, and zeros otherwise."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"bernoulli(): input is a {type(input).__name__}; give a tensor")
-    kind, rng = input._raw.dtype, _from(generator)
+    kind = input.dtype
     if p is None and kind.kind != "f":
         raise _not_for("bernoulli", kind)
 
     def make(size: tuple[int, ...], chances: np.ndarray) -> np.ndarray:
         size = np.broadcast_shapes(size, chances.shape)
         if p is None:
-            return _trials(rng, chances, size).astype(kind)
-        return _happens(rng, float(p), math.prod(size)).reshape(size).astype(kind)
+            return _trials(generator, chances, size).astype(kind)
+        return happens(generator, float(p), math.prod(size)).reshape(size).astype(kind)
 
-    raw = _for_examples("bernoulli", make, input._raw.shape, convert(input))
-    return _constant(wrap_native(raw), input)
+    return _constant(_for_examples("bernoulli", make, input.shape, input), input)
 
 
-def _happens(rng: Generator, p: float, count: int) -> np.ndarray:
+def happens(rng: Generator, p: float, count: int) -> np.ndarray:
+    """Return whether something of one chance happens, so many times."""
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_: p is {p}; give a chance in [0, 1]")
     return rng.uniform(count, _DOUBLE) < p
 
 
-@plain("multinomial", "Tensor.multinomial")
+@offered("multinomial")
 def multinomial(
-    input: Tensor,
-    num_samples: int,
-    replacement: bool = False,
-    *,
-    generator: Generator | None = None,
-    out: Tensor | None = None,
-) -> Tensor:
-    """Return places drawn with chances in proportion to the weights of each row."""
-    x, rng = convert(input), _from(generator)
-    if x.ndim not in (1, 2):
-        raise RuntimeError(f"multinomial: the weights have {x.ndim} axes; give 1 or 2")
-    if x._raw.dtype.kind != "f":
-        raise RuntimeError(f"multinomial: the weights have dtype {input.dtype}; write x.float()")
-    if num_samples <= 0:
-        raise RuntimeError(f"multinomial: num_samples is {num_samples}; give 1 or more")
-    if not replacement and num_samples > x.shape[-1]:
+    input: Floating, num_samples: Int, replacement: Bool = False, *, generator: Rng = None
+) -> Native:
+    """Return indices drawn with chances in proportion to the weights of each row."""
+    most = input.shape[-1] if input.ndim else 0
+    if input.ndim not in (1, 2) or num_samples <= 0 or (num_samples > most and not replacement):
         raise RuntimeError(
-            "multinomial: more samples than weights; write replacement=True, or fewer samples"
+            f"multinomial: {num_samples} samples of weights of shape {list(input.shape)}; give 1 "
+            "or 2 axes, and 1 sample or more: with replacement=True also more than weights"
         )
 
     def make(size: tuple[int, ...], weights: np.ndarray) -> np.ndarray:
         lead = np.broadcast_shapes(size[:-1], weights.shape[:-1])
         weights = np.broadcast_to(weights, (*lead, weights.shape[-1]))
-        return _places(rng, weights, num_samples, replacement)
+        return _chosen(generator, weights, num_samples, replacement)
 
-    result = made(_for_examples("multinomial", make, (*x.shape[:-1], num_samples), x))
-    return result if out is None else store(result, out)
+    shape = (*input.shape[:-1], num_samples)
+    return wrap_native(_for_examples("multinomial", make, shape, input))
 
 
-def _places(rng: Generator, weights: np.ndarray, count: int, replacement: bool) -> np.ndarray:
+def _chosen(rng: Generator, weights: np.ndarray, count: int, replacement: bool) -> np.ndarray:
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise RuntimeError("multinomial: a weight is negative, infinite or nan")
     if (weights.sum(-1) <= 0).any():
         raise RuntimeError("multinomial: the weights of a row add up to 0")
     if replacement and count > 1:
         return _with_return(rng, weights, count).astype(np.int64)
-    waits = _exponential(rng, weights.size, weights.dtype).reshape(weights.shape)
+    waits = exponential(rng, weights.size).reshape(weights.shape)
     with np.errstate(all="ignore"):
         speed = weights / waits.astype(weights.dtype)
     return np.argsort(-speed, -1, kind="stable")[..., :count].astype(np.int64)
@@ -640,7 +368,8 @@ def _with_return(rng: Generator, weights: np.ndarray, count: int) -> np.ndarray:
     return np.minimum(np.stack(places), rows.shape[-1] - 1).reshape(*weights.shape[:-1], count)
 
 
-def _exponential(rng: Generator, count: int, kind: np.dtype) -> np.ndarray:
+def exponential(rng: Generator, count: int) -> np.ndarray:
+    """Return exponential numbers with mean 1."""
     return -np.log1p(-rng.uniform(count, _DOUBLE))
 
 
@@ -675,11 +404,10 @@ def _poisson_one(rng: Generator, rate: float) -> int:
             return count
 
 
-@offered("poisson", method=False, label="PoissonBackward0")
-def poisson(input: Any, generator: Generator | None = None) -> Any:
+@offered("poisson", method=False)
+def poisson(input: Input, generator: Rng = None) -> Native:
     """Return Poisson numbers with the given rates."""
-    x, rng = convert(input), _from(generator)
-    kind = x._raw.dtype
+    kind = input.dtype
     if kind.kind != "f":
         raise _not_for("poisson", kind)
 
@@ -687,21 +415,20 @@ def poisson(input: Any, generator: Generator | None = None) -> Any:
         if not (rates >= 0).all():
             raise RuntimeError("poisson: a rate is negative or nan; give 0 or more")
         rates = np.broadcast_to(rates, np.broadcast_shapes(size, rates.shape))
-        found = [_poisson_one(rng, rate) for rate in rates.ravel().tolist()]
+        found = [_poisson_one(generator, rate) for rate in rates.ravel().tolist()]
         return np.array(found, kind).reshape(rates.shape)
 
-    return _constant(wrap_native(_for_examples("poisson", make, x.shape, x)), input)
+    return _constant(_for_examples("poisson", make, input.shape, input), input)
 
 
-@offered("binomial", method=False, label="BinomialBackward0", differs="other random numbers")
-def binomial(count: Any, prob: Any, generator: Generator | None = None) -> Any:
+@offered("binomial", method=False, differs="other random numbers")
+def binomial(count: Floating, prob: Floating, generator: Rng = None) -> Native:
     """Return how often something with given chances happens in so many trials."""
-    trials, chances = convert(count)._raw, convert(prob)._raw
-    if trials.dtype.kind != "f" or trials.dtype != chances.dtype:
-        raise RuntimeError(f"binomial: expected floating tensors of one dtype, got {trials.dtype}")
-    rng = np.random.Generator(np.random.PCG64(int(_from(generator).pairs(1)[0])))
-    drawn = rng.binomial(trials.astype(np.int64), chances.astype(np.float64))
-    return _constant(wrap_native(np.asarray(drawn).astype(trials.dtype)), count)
+    if count.dtype != prob.dtype:
+        raise RuntimeError(f"binomial: dtypes {count.dtype} and {prob.dtype}; give one dtype")
+    rng = np.random.Generator(np.random.PCG64(int(generator.pairs(1)[0])))
+    drawn = rng.binomial(count._raw.astype(np.int64), prob._raw.astype(np.float64))
+    return _constant(np.asarray(drawn).astype(count.dtype), count)
 
 
 # -- in place --------------------------------------------------------------------------------------
@@ -735,142 +462,77 @@ def _written_for_examples(self: Tensor, values: Callable[[int], np.ndarray]) -> 
     return change(self, lambda old: _zero_of(old, raw))
 
 
-_zero_of = guarded(lambda old, raw: _constant(wrap_native(raw), old), "UniformBackward0")
+@functools.partial(guarded, label="UniformBackward0")
+def _zero_of(old: Input, raw: Any) -> Native:
+    return _constant(raw, old)
 
 
-def _in_place(function: Any) -> Any:
-    put((f"Tensor.{function.__name__}",), function)
-    return function
-
-
-@_in_place
-def uniform_(
-    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **options: Any
-) -> Tensor:
+@direct("Tensor.uniform_")
+def uniform_(self: Given, from_: Number = 0.0, to: Number = 1, *, generator: Rng = None) -> Tensor:
     """Fill a tensor with numbers that are uniform between two bounds."""
-    low = options.pop("from", from_)
-    if self._raw.dtype.kind != "f":
-        raise _not_for("uniform_", self._raw.dtype)
-    if low > to:
-        raise RuntimeError(f"uniform_: from={low} and to={to}; the second must not be smaller")
     kind = self._raw.dtype
+    if kind.kind != "f":
+        raise _not_for("uniform_", kind)
+    if from_ > to:
+        raise RuntimeError(f"uniform_: from={from_} and to={to}; the second must not be smaller")
 
     def values(count: int) -> np.ndarray:
-        drawn = _from(generator).uniform(count, kind)
-        first, last = kind.type(low), kind.type(to)  # PyTorch rounds them first, and the sum once
-        return _below(drawn * float(last - first) + float(first), low, to, kind)
+        drawn = generator.uniform(count, kind)
+        first, last = kind.type(from_), kind.type(to)  # PyTorch rounds them first, the sum once
+        return _below(drawn * float(last - first) + float(first), from_, to, kind)
 
     return _written(self, values)
 
 
-@_in_place
-def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
+@direct("Tensor.normal_")
+def normal_(self: Given, mean: Number = 0.0, std: Number = 1.0, *, generator: Rng = None) -> Tensor:
     """Fill a tensor with normal numbers."""
     _check_std(std)
     raw = self._raw
     in_a_row = type(raw) is Batched or raw.flags.c_contiguous
-
-    def values(count: int) -> np.ndarray:
-        noise = _normal(_from(generator), count, raw.dtype, in_a_row)
-        return noise * std + mean
-
-    return _written(self, values)
+    return _written(self, lambda count: _normal(generator, count, raw.dtype, in_a_row) * std + mean)
 
 
-@_in_place
-def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+@direct("Tensor.bernoulli_")
+def bernoulli_(self: Given, p: Any = 0.5, *, generator: Rng = None) -> Tensor:
     """Fill a tensor with ones of given chances, and zeros otherwise."""
-    rng = _from(generator)
-    if isinstance(p, Tensor):
-        if levels.get():
-            raise NotImplementedError(
-                "bernoulli_ inside of vmap takes a number; write torch.bernoulli(p)"
-            )
-        chances = np.broadcast_to(p._raw, self._raw.shape)
-        return _written(self, lambda count: _trials(rng, chances, self._raw.shape).ravel())
-    return _written(self, lambda count: _happens(rng, float(p), count))
-
-
-def _check_floating(self: Tensor, name: str) -> None:
-    if self._raw.dtype.kind != "f":
-        raise RuntimeError(
-            f"{name} draws numbers with fractions, and the tensor has dtype {self.dtype}; write "
-            "x.float()"
+    if not isinstance(p, Tensor):
+        return _written(self, lambda count: happens(generator, float(p), count))
+    if levels.get():
+        raise NotImplementedError(
+            "bernoulli_ inside of vmap takes a number; write torch.bernoulli(p)"
         )
+    shape = self._raw.shape
+    chances = np.broadcast_to(p._raw, shape)
+    return _written(self, lambda count: _trials(generator, chances, shape).ravel())
 
 
-def _check_positive(name: str, what: str, value: float) -> None:
-    if value <= 0:
-        raise RuntimeError(f"{name}: {what} is {value}; give a positive number")
-
-
-@_in_place
-def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
+@direct("Tensor.exponential_")
+def exponential_(self: Given, lambd: Number = 1, *, generator: Rng = None) -> Tensor:
     """Fill a tensor with exponential numbers."""
-    _check_floating(self, "exponential_")
-    _check_positive("exponential_", "lambda", lambd)
-    kind = self._raw.dtype
-    return _written(self, lambda count: _exponential(_from(generator), count, kind) / lambd)
+    if self._raw.dtype.kind != "f" or lambd <= 0:
+        raise RuntimeError(
+            f"exponential_: lambda is {lambd} and dtype {self.dtype}; give a positive number, and "
+            "a tensor of floating numbers, as x.float()"
+        )
+    return _written(self, lambda count: exponential(generator, count) / lambd)
 
 
-@_in_place
-def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Tensor:
-    """Fill a tensor with Cauchy numbers."""
-    _check_floating(self, "cauchy_")
-    _check_positive("cauchy_", "sigma", sigma)
-
-    def values(count: int) -> np.ndarray:
-        drawn = _from(generator).uniform(count, _DOUBLE)
-        return median + sigma * np.tan(np.pi * (drawn - 0.5))
-
-    return _written(self, values)
-
-
-@_in_place
-def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Tensor:
-    """Fill a tensor with numbers whose logarithms are normal."""
-    _check_floating(self, "log_normal_")
-    _check_positive("log_normal_", "std", std)
-
-    def values(count: int) -> np.ndarray:
-        drawn = _from(generator).normal(count, _DOUBLE, in_blocks=False)
-        return np.exp(drawn * std + mean)
-
-    return _written(self, values)
-
-
-@_in_place
-def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
-    """Fill a tensor with the number of trials until something of a given chance happens."""
-    if not 0 < p < 1:
-        raise RuntimeError(f"geometric_: p is {p}; give a chance between 0 and 1")
-
-    def values(count: int) -> np.ndarray:
-        drawn = _from(generator).uniform(count, _DOUBLE)
-        return np.ceil(np.log(drawn) / math.log1p(-p))
-
-    return _written(self, values)
-
-
-@_in_place
+@direct("Tensor.random_")
 def random_(
-    self: Tensor, from_: Any = None, to: Any = None, *, generator: Any = None, **options: Any
+    self: Given, from_: Int | None = None, to: Int | None = None, *, generator: Rng = None
 ) -> Tensor:
     """Fill a tensor with whole numbers between two bounds, or with all that its dtype has."""
-    low = options.pop("from", from_)
     kind = self._raw.dtype
-    if low is not None and to is None:
-        low, to = 0, low
-    if to is None:
-        digits = {"f": {"e": 11, "f": 24, "d": 53}, "b": {"?": 0}}.get(kind.kind)
-        most = 2 ** digits[kind.char] if digits else int(np.iinfo(kind).max)
-        low, to = 0, most + 1
+    low, high = (0, from_) if to is None else (from_ or 0, to)
+    if high is not None:
+        draw = _integers(low, high)
+        return _written(self, lambda count: draw(generator, count, kind, True))
+    digits = {"e": 11, "f": 24, "d": 53, "?": 0}.get(kind.char)
+    most = int(np.iinfo(kind).max) if digits is None else 2**digits
 
-        def whole(count: int) -> np.ndarray:
-            rng = _from(generator)
-            drawn = rng.pairs(count) if kind.itemsize == 8 else rng.words(count)
-            return drawn % np.uint64(to)
+    def whole(count: int) -> np.ndarray:
+        drawn = generator.pairs(count) if kind.itemsize == 8 else generator.words(count)
+        return drawn % np.uint64(most + 1)
 
-        return _written(self, whole)
-    draw = _integers(int(low or 0), int(to))
-    return _written(self, lambda count: draw(_from(generator), count, kind, True))
+    return _written(self, whole)

@@ -154,7 +154,7 @@ def _whole_middle(x: Native, skip_nan: bool) -> Native:
     strange = int(np.count_nonzero(np.isnan(_raw(flat))))
     if strange:
         rank = (count - strange - 1) // 2 if skip_nan and strange < count else count - 1
-    return ns.reshape(sorting.order_statistics(flat, places=(rank,)), ())
+    return ns.reshape(sorting.order_statistics(flat, positions=(rank,)), ())
 
 
 def _median(name: str, kind: Any) -> None:

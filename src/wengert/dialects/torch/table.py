@@ -23,13 +23,14 @@ import numpy as np
 from wengert.dialects import quiet
 from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
 from wengert.dialects.torch import memory
+from wengert.dialects.torch.absent import ABSENT
 from wengert.dialects.torch.modes import TRACKING
 from wengert.dialects.torch.tensors import (
     Tensor,
     camel,
-    convert,
     fitted,
     mark,
+    ns,
     outward,
     store,
 )
@@ -54,9 +55,16 @@ PARTS = tuple(
         "operators",
         "math",
         "creation",
+        "generators",
         "random",
-        "shapes",
-        "indexing",
+        "views",
+        "copies",
+        "joining",
+        "repeating",
+        "diagonals",
+        "brackets",
+        "gathering",
+        "masks",
         "reductions",
         "norms",
         "cumulative",
@@ -88,6 +96,10 @@ LATE |= dict.fromkeys(
     (f"{_HERE}.settings",),
 )  # fmt: skip
 LATE |= dict.fromkeys(("fft", "stft", "istft"), (f"{_HERE}.fft",))
+LATE |= dict.fromkeys(
+    (f"{name}_window" for name in ("bartlett", "blackman", "hamming", "hann", "kaiser")),
+    (f"{_HERE}.windows",),
+)
 #: torch.linalg, and what torch has of it under older names.
 LATE |= dict.fromkeys(
     (
@@ -135,6 +147,8 @@ def late_method(tensor: Tensor, name: str) -> Any:
     facade.load_all()
     if hasattr(type(tensor), name):
         return getattr(tensor, name)
+    if f"Tensor.{name}" in ABSENT:
+        raise AttributeError(ABSENT[f"Tensor.{name}"])
     methods = [n for n in dir(type(tensor)) if not n.startswith("_")]
     near = difflib.get_close_matches(name, methods, 3)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
@@ -231,13 +245,19 @@ DIALECT = Dialect(
     extra="out",
     by_name=True,
     store=store,
-    aliases={"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other", "input": "A"},
-)
+    aliases={
+        "axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other", "input": "A",
+        "split_size": "split_size_or_sections", "split_sizes": "split_size_or_sections",
+        "indices": "indices_or_sections", "sections": "indices_or_sections", "from": "from_",
+    },
+)  # fmt: skip
+#: Of functions that take PyTorch's tensors and see to memory and nodes by themselves.
+DIRECT = Dialect(aliases=DIALECT.aliases)
 
 
 def guarded(
     body: Callable[..., Any],
-    label: str,
+    label: str | Callable[..., str],
     *raises: type[Exception],
     other_label: str = "",
     quick: Quick | None = None,
@@ -354,20 +374,22 @@ def put_in_place(name: str, function: Callable[..., Any]) -> None:
 
 def view(
     *names: str,
-    label: str = "",
+    label: str | Callable[..., str] = "",
+    copied: str = "",
     method: bool = True,
     differs: str = "",
     several: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function whose result is a view where NumPy makes one.
 
-    The function takes Wengert's tensor and PyTorch's further arguments, and nothing else counts.
-    If it returns a tuple, `several` says that these views cannot be written to.
+    The function's first parameter is the tensor that is viewed, an `Input`; if the function
+    returns that, the result is the given tensor itself. If it returns a tuple, `several` says
+    that these views cannot be written to. `copied` is the label where the result is a copy.
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         first = names[0].rpartition(".")[2]
-        call = as_view(function, label or camel(first) + "Backward0", several)
+        call = as_view(function, label or camel(first) + "Backward0", several, copied)
         put(names, call, differs)
         if method and f"Tensor.{first}" not in names:
             put((f"Tensor.{first}",), call, differs)
@@ -376,22 +398,62 @@ def view(
     return declare
 
 
-def as_view(body: Callable[..., Any], label: str, several: bool = True) -> Callable[..., Any]:
+def as_view(
+    body: Callable[..., Any],
+    label: str | Callable[..., str],
+    several: bool = True,
+    copied: str = "",
+) -> Callable[..., Any]:
     """Return a function whose results, one or a tuple of them, are views of its first argument."""
 
-    def views(input: Any, _: Any, step: Callable[[Native], Any], function: Function) -> Any:
-        if not isinstance(input, Tensor):
-            convert(input)  # which has words for it
-        result = step(convert(input))
-        if type(result) is Native:
-            return memory.viewed(input, result, step, label)
+    def views(input: Any, x: Native, step: Callable[[Native], Any], label: str) -> Any:
+        result = step(x)
+        if type(result) is not Native:
+            return tuple([part(k, input, result, step, label) for k in range(len(result))])
+        if result is x:
+            return input
+        found = memory.viewed(input, result, step, label)
+        if copied and found._base is None and found._node is not None:
+            found._node.label = copied
+        return found
 
-        def part(k: int) -> Any:
-            return memory.viewed(input, result[k], lambda whole: step(whole)[k], label, several)
-
-        return tuple(part(k) for k in range(len(result)))
+    def part(k: int, input: Any, result: Any, step: Callable[[Native], Any], label: str) -> Any:
+        return memory.viewed(input, result[k], lambda whole: step(whole)[k], label, several)
 
     return function(Function(body, body.__name__.strip("_"), DIALECT, label, view=views))
+
+
+def in_place_view(
+    view: Callable[..., Any], label: str | Callable[..., str], undoes_itself: bool = False
+) -> Callable[..., Any]:
+    """Return the in-place form of a view: it gives a tensor another shape of its memory.
+
+    The view exchanges axes, and done twice gives the tensor back; or it changes axes of length 1.
+    """
+
+    def turn(input: Any, x: Native, step: Callable[[Native], Any], label: str) -> Any:
+        shape = x.shape
+        back = step if undoes_itself else lambda y: ns.reshape(y, shape)
+        return memory.reshaped(input, step, back, label)
+
+    body = view.__wrapped__  # type: ignore[attr-defined]
+    return function(Function(body, f"{body.__name__}_", DIALECT, label, view=turn))
+
+
+def both(*names: str) -> tuple[str, ...]:
+    """Return names of functions that are methods as well."""
+    return (*names, *(f"Tensor.{name}" for name in names))
+
+
+def direct(*names: str, differs: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that offers a function of PyTorch's tensors: only arguments are read."""
+
+    def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+        call = function(Function(body, body.__name__.strip("_"), DIRECT))
+        put(names, call, differs)
+        return call
+
+    return declare
 
 
 def plain(*names: str, differs: str = "") -> Callable[[Any], Any]:

@@ -21,19 +21,11 @@ _NUMBERS = (bool, int, float, complex)
 
 @plain("testing.assert_close")
 def assert_close(
-    actual: Any,
-    expected: Any,
-    *,
-    allow_subclasses: bool = True,
-    rtol: float | None = None,
-    atol: float | None = None,
-    equal_nan: bool = False,
-    check_device: bool = True,
-    check_dtype: bool = True,
-    check_layout: bool = True,
-    check_stride: bool = False,
+    actual: Any, expected: Any, *, allow_subclasses: bool = True, rtol: float | None = None,
+    atol: float | None = None, equal_nan: bool = False, check_device: bool = True,
+    check_dtype: bool = True, check_layout: bool = True, check_stride: bool = False,
     msg: str | Callable[[str], str] | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Raise AssertionError unless tensors, numbers or nests of them are almost equal."""
     if (rtol is None) != (atol is None):
         raise ValueError("one of rtol and atol was given; give both or none")
@@ -101,13 +93,9 @@ def _close(actual: np.ndarray, expected: np.ndarray, given: Any, equal_nan: bool
 
 @plain("testing.assert_allclose")
 def assert_allclose(
-    actual: Any,
-    expected: Any,
-    rtol: float | None = None,
-    atol: float | None = None,
-    equal_nan: bool = True,
-    msg: str = "",
-) -> None:
+    actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None,
+    equal_nan: bool = True, msg: str = "",
+) -> None:  # fmt: skip
     """Raise AssertionError unless tensors are almost equal, whatever their dtypes."""
     one, two = (v if isinstance(v, Tensor) else new(np.asarray(v)) for v in (actual, expected))
     assert_close(

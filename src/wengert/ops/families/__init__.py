@@ -31,6 +31,7 @@ from wengert.ops.families.declare import (
     Tests,
     axes,
     declared,
+    documented,
     one_axis,
     run,
     sample,
@@ -44,7 +45,7 @@ from wengert.ops.families.variants import variant
 __all__ = [
     "ANYWHERE", "REGISTRY", "Contraction", "Domain", "Elementwise", "Entry", "Joint",
     "JointLinewise", "Linear", "Linewise", "Operation", "PositionMap", "Reduction", "Rule",
-    "Sample", "Tests", "Zero", "axes", "composite", "contraction", "declared", "elementwise",
-    "joint", "linear", "linewise", "one_axis", "position_map", "pull_with_mask", "reduction", "run",
-    "sample", "special", "variant", "zero",
+    "Sample", "Tests", "Zero", "axes", "composite", "contraction", "declared", "documented",
+    "elementwise", "joint", "linear", "linewise", "one_axis", "position_map", "pull_with_mask",
+    "reduction", "run", "sample", "special", "variant", "zero",
 ]  # fmt: skip

@@ -21,6 +21,7 @@ from wengert.ops.families.docs import DOCS
 
 Rule = Callable[..., Any]
 Result = TypeVar("Result", covariant=True)
+Function = TypeVar("Function", bound=Callable[..., Any])
 Domain = tuple[float, float]
 ANYWHERE: Domain = (-2.0, 2.0)
 
@@ -113,6 +114,13 @@ def register(function: Any, op: Op | None, name: str, family: str, tests: Tests)
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__doc__ = doc or (function.__doc__ if op is None else None)
     function.op = op
+    return function
+
+
+def documented(function: Function, name: str) -> Function:
+    """Return a function with the name and the docstring that it has in the namespace."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = DOCS[name]
     return function
 
 

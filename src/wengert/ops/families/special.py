@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, Unpack
+from typing import Any, Unpack
 
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import RuleError
 from wengert.engine.node import Edge, Node
 from wengert.engine.op import Op
-from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, register
+from wengert.ops.families.declare import (
+    Function,
+    Operation,
+    Rule,
+    Tests,
+    by_name,
+    declared,
+    register,
+)
 from wengert.ops.families.reduction import Linewise
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def special(

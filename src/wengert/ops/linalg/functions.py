@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from wengert.engine.tensor import Tensor
 from wengert.ops import batching
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import run, sample, special
@@ -13,6 +15,17 @@ from wengert.ops.linalg.safeguards import checked, matrices
 from wengert.ops.linalg.solving import sylvester_of
 
 __all__ = ["expm", "sqrtm"]
+
+
+#: A function of matrices whose eigenvalues are positive.
+_of_matrices = partial(
+    special,
+    batch=batching.as_it_is,
+    samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1))],
+    inputs=lambda x: [x + 5 * np.eye(x.shape[-1])],
+    domain=(-1.0, 1.0),
+    rounding=10,
+)
 
 
 def _expm_rule(xp: Any, g: Any, x: Any) -> Any:
@@ -27,24 +40,15 @@ def _doubled(xp: Any, x: Any, g: Any) -> Any:
     return xp.concat([top, bottom], axis=-2)
 
 
-def _expm_reference(x: Any) -> Any:
-    from scipy.linalg import expm
-
-    return expm(x)
-
-
-_expm = special(
+_expm = _of_matrices(
     "linalg.expm",
     _expm_rule,
-    batch=batching.as_it_is,
+    inputs=None,
     samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1)), sample((0, 2, 2))],
-    domain=(-1.0, 1.0),
-    reference=_expm_reference,
-    rounding=10,
 )
 
 
-def expm(x: Any, /) -> Any:
+def expm(x: Any, /) -> Tensor:
     """Return the exponentials of square matrices.
 
     `wg.linalg.expm([[0.0, 1.0], [0.0, 0.0]])` is `[[1.0, 1.0], [0.0, 1.0]]`.
@@ -58,24 +62,11 @@ def _logm_rule(xp: Any, g: Any, x: Any) -> Any:
     return found[..., : x.shape[-1], x.shape[-1] :]
 
 
-def _logm_reference(x: Any) -> Any:
-    from scipy.linalg import logm
-
-    parts = [logm(matrix) for matrix in x.astype(complex).reshape(-1, *x.shape[-2:])]
-    return np.reshape(parts, x.shape).astype(x.dtype)
-
-
-complex_logm: Any = special(
+complex_logm: Any = _of_matrices(
     "linalg.logm",
     _logm_rule,
     compute=lambda xp, x: xp.linalg.logm(x),
-    batch=batching.as_it_is,
-    samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1))],
-    inputs=lambda x: [x + 5 * np.eye(x.shape[-1])],
-    domain=(-1.0, 1.0),
     kinds="c",
-    reference=_logm_reference,
-    rounding=10,
     doc="Return the principal logarithms of complex matrices.",
 )
 
@@ -98,26 +89,14 @@ def _sqrtm_rule(xp: Any, g: Any, y: Any) -> Any:
     return sylvester_of(xp, back, back, g, "sqrtm", problem)
 
 
-def _sqrtm_reference(x: Any) -> Any:
-    from scipy.linalg import sqrtm
-
-    return sqrtm(x)
-
-
-_sqrtm = special(
+_sqrtm = _of_matrices(
     "linalg.sqrtm",
     _sqrtm_rule,
     compute=_root,
-    batch=batching.as_it_is,
-    samples=[sample((2, 2)), sample((2, 3, 3)), sample((1, 1))],
-    inputs=lambda x: [x + 5 * np.eye(x.shape[-1])],
-    domain=(-1.0, 1.0),
-    reference=_sqrtm_reference,
-    rounding=10,
 )
 
 
-def sqrtm(x: Any, /) -> Any:
+def sqrtm(x: Any, /) -> Tensor:
     """Return the principal square roots of square matrices.
 
     Of real matrices they are complex if an eigenvalue of any of them is negative. The derivative

@@ -7,16 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise, reductions, shapes
 from wengert.ops.contractions import adjoint, matmul
 from wengert.ops.families import sample, special
 from wengert.ops.linalg.decompositions import svdvals
 from wengert.ops.linalg.safeguards import (
+    columns,
     constant,
     eps,
-    floating,
     known,
     largest,
     matrices,
@@ -65,7 +64,7 @@ _pinv = special(
 )
 
 
-def pinv(x: Any, /, *, rtol: Any = None) -> Any:
+def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
     """Return the pseudo-inverses of matrices.
 
     Singular values up to `rtol` times the largest are taken for zero; by default `rtol` is the
@@ -80,10 +79,10 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Any:
 class LstsqResult(NamedTuple):
     """A solution of least squares, what is left of each column, the rank, singular values."""
 
-    solution: Any
-    residuals: Any
-    rank: Any
-    singular_values: Any
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
 
 
 def lstsq(a: Any, b: Any, /, *, rcond: float | None = None) -> LstsqResult:
@@ -95,25 +94,20 @@ def lstsq(a: Any, b: Any, /, *, rcond: float | None = None) -> LstsqResult:
     Matrices a and b may be batches.
     `wg.linalg.lstsq([[1.0], [1.0]], [1.0, 3.0]).solution` is `[2.0]`.
     """
-    a, b = matrices(a, "lstsq"), floating(b, "lstsq")
-    if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else 0] != a.shape[-2]:
-        raise ShapeError(
-            f"linalg.lstsq: shapes {a.shape} and {b.shape} do not fit; expected (..., m, n) and "
-            "(m,) or (..., m, k)"
-        )
-    rows, columns = a.shape[-2:]
-    a, b = promoted(a, b)
-    right = shapes.expand_dims(b, axis=1) if b.ndim == 1 else b
+    a = matrices(a, "lstsq")
+    right, is_vector = columns(a, b, "lstsq")
+    a, right = promoted(a, right)
+    rows, unknowns = a.shape[-2:]
     if rcond is None or rcond < 0:
-        rcond = max(rows, columns) * eps(a.dtype)
+        rcond = max(rows, unknowns) * eps(a.dtype)
     x = matmul(pinv(a, rtol=rcond), right)
     s = svdvals(a)
     rank = reductions.count_nonzero(s > rcond * largest(Tensor._namespace, s), axis=-1)
     ranks = known(rank)  # None while a compiler traces
-    if rows > columns and ranks is not None and np.all(ranks == columns):
+    if rows > unknowns and ranks is not None and np.all(ranks == unknowns):
         left = elementwise.abs_(right - matmul(a, x))
         residuals = reductions.sum(elementwise.square(left), axis=-2)
     else:
         residuals = constant(np.zeros(0), s)
-    x = shapes.squeeze(x, axis=-1) if b.ndim == 1 else x
+    x = shapes.squeeze(x, axis=-1) if is_vector else x
     return LstsqResult(x, residuals, rank, s)

@@ -10,6 +10,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching, elementwise, reductions, shapes
+from wengert.ops.checks import check_option
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import reduction, sample, zero
 from wengert.ops.linalg.decompositions import svdvals
@@ -71,7 +72,7 @@ _norm = reduction(
 )
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Tensor:
     """Return the norms of vectors along `axis` (an axis, a tuple of them, or all).
 
     `ord` is a number p, for the p-th root of the sum of p-th powers of sizes, or inf or -inf
@@ -98,7 +99,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 _MATRIX_NORMS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
     """Return the norms of matrices.
 
     `ord` is "fro" (the root of the sum of squares), "nuc" (the sum of singular values), 2 or
@@ -109,10 +110,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     x = matrices(x, "matrix_norm")
     if ord is None or ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
-    if ord not in _MATRIX_NORMS:
-        raise ValueError(
-            f"linalg.matrix_norm: ord={ord!r}; expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
-        )
+    check_option("linalg.matrix_norm", "ord", ord, _MATRIX_NORMS)
     if ord == "nuc":
         y = reductions.sum(_without_zeros(svdvals(x)), axis=-1, keepdims=True)
     elif abs(ord) == 2:
@@ -125,13 +123,13 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     return shapes.expand_dims(y, axis=-1) if keepdims else shapes.squeeze(y, axis=-1)
 
 
-def _without_zeros(s: Tensor) -> Any:
+def _without_zeros(s: Tensor) -> Tensor:
     """Return singular values, those that are 0 but for rounding without a derivative."""
     limit = largest(Tensor._namespace, s) * rounding(s.shape[-1], s.dtype)
     return elementwise.where(s > limit, s, batching.constant(s))
 
 
-def norm(x: Any, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: Any, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Return NumPy's norm: of vectors along one axis, of matrices on two, or of all elements.
 
     Without `ord` it is the root of the sum of squares, of all elements or along `axis`.
@@ -149,7 +147,7 @@ def norm(x: Any, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -
     return shapes.expand_dims(y, axis=along) if keepdims else y
 
 
-def cond(x: Any, /, p: Any = None) -> Any:
+def cond(x: Any, /, p: Any = None) -> Tensor:
     """Return the condition numbers of matrices: their norm times the norm of their inverse.
 
     `p` is an `ord` of `matrix_norm`, and 2 if it is None; then matrices need not be square.
@@ -187,7 +185,7 @@ def _counted(xp: Any, x: Any, rtol: Any) -> Any:
     return xp.linalg.matrix_rank(x, rtol=xp.asarray(rtol, dtype=real))
 
 
-def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
+def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
     """Return how many singular values exceed `rtol` times the largest, as integers.
 
     By default `rtol` is the larger side of the matrix times the rounding error.

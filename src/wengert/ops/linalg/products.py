@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
-from wengert.ops import elementwise, reductions, shapes
+from wengert.ops import elementwise, joining, reductions, shapes
+from wengert.ops.checks import misfit
 from wengert.ops.contractions import matmul, outer, tensordot, vecdot
 from wengert.ops.families import composite, one_axis, sample
 from wengert.ops.linalg.safeguards import constant, matrices, promoted
@@ -37,7 +37,7 @@ __all__ = [
     "linalg.cross",
     samples=[sample((3,), (3,)), sample((2, 3), (3,)), sample((3, 2), (3, 1), axis=0)],
 )
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     """Return the cross products of vectors of three elements, which lie along `axis`.
 
     `wg.linalg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])` is `[0.0, 0.0, 1.0]`.
@@ -46,9 +46,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     ndim = max(x1.ndim, x2.ndim)
     axis = one_axis(axis, ndim, "linalg.cross") - ndim
     if any(-axis > x.ndim or x.shape[axis] != 3 for x in (x1, x2)):
-        raise ShapeError(
-            f"linalg.cross: shapes {x1.shape} and {x2.shape}; expected length 3 along axis {axis}"
-        )
+        raise misfit("linalg.cross", f"length 3 along axis {axis}", x1=x1, x2=x2)
     after, before = [[shapes.roll(x, shift, axis=axis) for x in (x1, x2)] for shift in (-1, 1)]
     return after[0] * before[1] - before[0] * after[1]
 
@@ -56,19 +54,19 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 @composite(
     "linalg.diagonal", samples=[sample((3, 3)), sample((2, 3, 4), offset=1), sample((0, 2, 2))]
 )
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
     """Return the diagonals of matrices, or those `offset` columns to the right.
 
     `wg.linalg.diagonal([[1.0, 2.0], [3.0, 4.0]])` is `[1.0, 4.0]`.
     """
     x = shapes.tensor(x, "linalg.diagonal")
     if x.ndim < 2:
-        raise ShapeError(f"linalg.diagonal: got shape {x.shape}; expected matrices")
+        raise misfit("linalg.diagonal", "matrices", x=x)
     return shapes.diagonal(x, offset=offset, axis1=-2, axis2=-1)
 
 
 @composite("linalg.trace", samples=[sample((3, 3)), sample((2, 3, 4), offset=-1)])
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
     """Return the sums of the diagonals of matrices.
 
     `wg.linalg.trace([[1.0, 2.0], [3.0, 4.0]])` is `5.0`.
@@ -81,7 +79,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     samples=[sample((2, 3), (2, 2)), sample((2,), (3, 2)), sample((), (2,))],
     reference=np.kron,
 )
-def kron(a: Any, b: Any, /) -> Any:
+def kron(a: Any, b: Any, /) -> Tensor:
     """Return the Kronecker product: the blocks a[i, j] * b, along all axes.
 
     `wg.linalg.kron([1.0, 2.0], [3.0, 4.0])` is `[3.0, 4.0, 6.0, 8.0]`.
@@ -95,7 +93,7 @@ def kron(a: Any, b: Any, /) -> Any:
     return shapes.reshape(elementwise.multiply(a, b), lengths)
 
 
-def block_diag(*arrays: Any) -> Any:
+def block_diag(*arrays: Any) -> Tensor:
     """Return a matrix with the given matrices along its diagonal, and zeros.
 
     A vector is a matrix of one row, a number one of one element. Axes before the last two are
@@ -116,10 +114,10 @@ def block_diag(*arrays: Any) -> Any:
         around = [(0, 0)] * (x.ndim - 1) + [(left, width - left - x.shape[-1])]
         rows.append(shapes.pad(x, around))
         left += x.shape[-1]
-    return shapes.concat(rows, axis=-2)
+    return joining.concat(rows, axis=-2)
 
 
-def multi_dot(arrays: Sequence[Any], /) -> Any:
+def multi_dot(arrays: Sequence[Any], /) -> Tensor:
     """Return the product of two or more matrices, in the order that takes the fewest steps.
 
     The first and the last may be vectors.
@@ -132,10 +130,8 @@ def multi_dot(arrays: Sequence[Any], /) -> Any:
     tensors[0] = shapes.expand_dims(tensors[0], axis=0) if row else tensors[0]
     tensors[-1] = shapes.expand_dims(tensors[-1], axis=1) if column else tensors[-1]
     if any(x.ndim != 2 for x in tensors):
-        given = ", ".join(str(shapes.tensor(x, "linalg.multi_dot").shape) for x in arrays)
-        raise ShapeError(
-            f"linalg.multi_dot: shapes {given}; expected matrices, and vectors at the ends"
-        )
+        given = {f"arrays[{i}]": x for i, x in enumerate(tensors)}
+        raise misfit("linalg.multi_dot", "matrices, and vectors at the ends", **given)
     sizes = [x.shape[0] for x in tensors] + [tensors[-1].shape[1]]
     product = _in_order(tensors, _best_splits(sizes), 0, len(tensors) - 1)
     dropped = (0,) * row + (1,) * column
@@ -159,14 +155,14 @@ def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
     return splits
 
 
-def _in_order(tensors: list[Tensor], splits: dict[tuple[int, int], int], i: int, j: int) -> Any:
+def _in_order(tensors: list[Tensor], splits: dict[tuple[int, int], int], i: int, j: int) -> Tensor:
     if i == j:
         return tensors[i]
     k = splits[i, j]
     return matmul(_in_order(tensors, splits, i, k), _in_order(tensors, splits, k + 1, j))
 
 
-def matrix_power(x: Any, n: int, /) -> Any:
+def matrix_power(x: Any, n: int, /) -> Tensor:
     """Return the n-th power of square matrices; for negative n, of their inverses.
 
     `wg.linalg.matrix_power([[1.0, 1.0], [0.0, 1.0]], 3)` is `[[1.0, 3.0], [0.0, 1.0]]`.
@@ -175,7 +171,7 @@ def matrix_power(x: Any, n: int, /) -> Any:
         raise TypeError(f"linalg.matrix_power: n is {n!r}; expected an integer")
     x = shapes.tensor(x, "linalg.matrix_power")
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ShapeError(f"linalg.matrix_power: got shape {x.shape}; expected square matrices")
+        raise misfit("linalg.matrix_power", "square matrices", x=x)
     if n < 0:
         return matrix_power(inv(matrices(x, "matrix_power")), -n)
     if n == 0:

@@ -11,11 +11,12 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched, Level, plain_namespace
-from wengert.engine.errors import DegenerateWarning, ShapeError, caller_depth
+from wengert.engine.errors import DegenerateWarning, caller_depth
 from wengert.engine.op import Op
 from wengert.engine.record import apply, interested
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, dtypes, elementwise, shapes
+from wengert.ops.checks import misfit
 from wengert.ops.contractions import adjoint
 
 __all__: list[str] = []
@@ -36,12 +37,19 @@ def matrices(x: Any, name: str, square: bool = False) -> Tensor:
     """Return an argument as a tensor of matrices on the last two axes."""
     x = floating(x, name)
     if x.ndim < 2:
-        raise ShapeError(
-            f"linalg.{name}: got shape {x.shape}; expected matrices on the last two axes"
-        )
+        raise misfit(f"linalg.{name}", "matrices on the last two axes", x=x)
     if square and x.shape[-1] != x.shape[-2]:
-        raise ShapeError(f"linalg.{name}: got shape {x.shape}; expected square matrices")
+        raise misfit(f"linalg.{name}", "square matrices", x=x)
     return x
+
+
+def columns(a: Tensor, b: Any, name: str) -> tuple[Tensor, bool]:
+    """Return the right side of a @ x = b as matrices, and whether it was a vector."""
+    b = floating(b, name)
+    rows = a.shape[-2]
+    if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else 0] != rows:
+        raise misfit(f"linalg.{name}", f"b of ({rows},) or (..., {rows}, k)", a=a, b=b)
+    return (shapes.expand_dims(b, axis=1), True) if b.ndim == 1 else (b, False)
 
 
 def promoted(*arrays: Tensor) -> list[Tensor]:
@@ -147,7 +155,7 @@ def largest(xp: Any, x: Any) -> Any:
 
 
 def rounding(n: int, dtype: Any) -> float:
-    """Return how far equal eigenvalues of n x n matrices come out apart, next to the largest."""
+    """Return the relative difference by rounding of equal eigenvalues of n x n matrices."""
     return (8 + 2 * math.sqrt(n)) * eps(dtype)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import math
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +17,14 @@ from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching, elementwise, shapes
+from wengert.ops.checks import check_option, misfit
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import joint, sample, special
 from wengert.ops.linalg.safeguards import (
     checked,
+    columns,
     conj,
     constant,
-    floating,
     hermitian,
     matrices,
     promoted,
@@ -46,7 +47,7 @@ LARGE = 32
 
 
 def _regular(a: np.ndarray) -> np.ndarray:
-    """Return square matrices, made of any for tests, that are well away from singular ones."""
+    """Return square matrices for tests that are far from singular."""
     return a + 3 * np.eye(a.shape[-1])
 
 
@@ -55,6 +56,15 @@ def _positive(a: np.ndarray) -> list[np.ndarray]:
 
 
 _SQUARE = [sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2)), sample((0, 0))]
+
+#: An operation of square matrices that have an inverse.
+_of_square = partial(
+    special,
+    batch=batching.as_it_is,
+    samples=_SQUARE,
+    inputs=lambda x: [_regular(x)],
+    rounding=10,
+)
 
 # -- solve ------------------------------------------------------------------------------------
 
@@ -98,8 +108,8 @@ def _columns_together(op: Op, level: Level, arrays: Any, mapped: Any, params: An
     if mapped[0] or a.ndim > 2:
         return batching.as_it_is(op, level, arrays, mapped, params)
     first = shapes.moveaxis(b, -2, 0)
-    columns = shapes.reshape(first, (b.shape[-2], math.prod(first.shape[1:])))
-    found = apply(op, (a, columns), params)
+    wide = shapes.reshape(first, (b.shape[-2], math.prod(first.shape[1:])))
+    found = apply(op, (a, wide), params)
     x = found[0] if type(found) is tuple else found
     return shapes.moveaxis(shapes.reshape(x, first.shape), 0, -2)
 
@@ -131,22 +141,17 @@ _solve = joint(
 _solve.op.sees_unused = True
 
 
-def solve(x1: Any, x2: Any, /) -> Any:
+def solve(x1: Any, x2: Any, /) -> Tensor:
     """Return x of x1 @ x = x2, for square matrices x1.
 
     x2 is a vector, if it has one axis, or matrices. Axes before are a batch, and broadcast.
     `wg.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])` is `[1.0, 0.5]`.
     """
-    a, b = matrices(x1, "solve", square=True), floating(x2, "solve")
-    if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else 0] != a.shape[-1]:
-        raise ShapeError(
-            f"linalg.solve: shapes {a.shape} and {b.shape} do not fit; expected (..., n, n) and "
-            "(n,) or (..., n, k)"
-        )
-    if b.ndim == 1:
-        return shapes.squeeze(solve(a, shapes.expand_dims(b, axis=1)), axis=-1)
+    a = matrices(x1, "solve", square=True)
+    b, is_vector = columns(a, x2, "solve")
     _check_batches("solve", a, b)
-    return _solve(*promoted(a, b))[0]
+    x = _solve(*promoted(a, b))[0]
+    return shapes.squeeze(x, axis=-1) if is_vector else x
 
 
 def _check_batches(name: str, *arrays: Tensor) -> None:
@@ -159,18 +164,14 @@ def _check_batches(name: str, *arrays: Tensor) -> None:
         ) from error
 
 
-inverse = special(
+inverse = _of_square(
     "linalg.inv",
     lambda xp, g, y: -xp.matmul(xp.matmul(adjoint(xp, y), g), adjoint(xp, y)),
     compute=lambda xp, x: checked(xp, "inv", SINGULAR, np.linalg.inv, xp.linalg.inv, x),
-    batch=batching.as_it_is,
-    samples=_SQUARE,
-    inputs=lambda x: [_regular(x)],
-    rounding=10,
 )
 
 
-def inv(x: Any, /) -> Any:
+def inv(x: Any, /) -> Tensor:
     """Return the inverses of square matrices.
 
     `wg.linalg.inv([[2.0, 0.0], [0.0, 4.0]])` is `[[0.5, 0.0], [0.0, 0.25]]`.
@@ -207,10 +208,6 @@ def _triangular_rule(
     return unbroadcast(xp, a_bar, a_shape), unbroadcast(xp, b_bar, b_shape)
 
 
-def _triangular_reference(a: Any, b: Any, lower: bool, unit: bool) -> Any:
-    return np.linalg.solve(_triangle(backends.NUMPY, a, lower, unit), b)
-
-
 _solve_triangular = joint(
     "linalg.solve_triangular",
     _triangular_rule,
@@ -224,7 +221,6 @@ _solve_triangular = joint(
         sample((2, 2), (2, 2, 1), lower=False, unit=False),
     ],
     inputs=lambda a, b: [_regular(a), b],
-    reference=_triangular_reference,
     rounding=10,
 )
 
@@ -238,31 +234,23 @@ def triangular(xp: Any, a: Any, b: Any, lower: bool, unit: bool = False) -> Any:
 
 def solve_triangular(
     a: Any, b: Any, /, *, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
-) -> Any:
+) -> Tensor:
     """Return x of a @ x = b, reading only the upper triangle of a, or the lower one.
 
-    With `trans` 1 or "T" the transpose of a stands in its place, with 2 or "C" the conjugate
+    With `trans` 1 or "T" the transpose of a is taken, with 2 or "C" the conjugate
     transpose. With `unit_diagonal` the diagonal is taken to be 1 and not read. What is not
     read has the derivative 0. b is a vector, if it has one axis, or matrices.
     `wg.linalg.solve_triangular([[2.0, 1.0], [0.0, 4.0]], [3.0, 4.0])` is `[1.0, 1.0]`.
     """
-    a, b = matrices(a, "solve_triangular", square=True), floating(b, "solve_triangular")
-    if trans not in (0, 1, 2, "N", "T", "C"):
-        raise ValueError(
-            f"linalg.solve_triangular: trans is {trans!r}; expected 0, 1, 2, N, T or C"
-        )
-    if b.ndim == 0 or b.shape[-2 if b.ndim > 1 else 0] != a.shape[-1]:
-        raise ShapeError(
-            f"linalg.solve_triangular: shapes {a.shape} and {b.shape} do not fit; expected "
-            "(..., n, n) and (n,) or (..., n, k)"
-        )
+    a = matrices(a, "solve_triangular", square=True)
+    check_option("linalg.solve_triangular", "trans", trans, (0, 1, 2, "N", "T", "C"))
+    b, is_vector = columns(a, b, "solve_triangular")
     if trans not in (0, "N"):
         a, lower = shapes.matrix_transpose(a), not lower
         a = elementwise.conj(a) if trans in (2, "C") and elementwise.is_complex(a) else a
-    columns = shapes.expand_dims(b, axis=1) if b.ndim == 1 else b
-    _check_batches("solve_triangular", a, columns)
-    x = _solve_triangular(*promoted(a, columns), lower=bool(lower), unit=bool(unit_diagonal))
-    return shapes.squeeze(x, axis=-1) if b.ndim == 1 else x
+    _check_batches("solve_triangular", a, b)
+    x = _solve_triangular(*promoted(a, b), lower=bool(lower), unit=bool(unit_diagonal))
+    return shapes.squeeze(x, axis=-1) if is_vector else x
 
 
 # -- Cholesky ---------------------------------------------------------------------------------
@@ -274,7 +262,7 @@ def _factored(xp: Any, x: Any) -> Any:
     return checked(xp, "cholesky", problem, np.linalg.cholesky, xp.linalg.cholesky, symmetric)
 
 
-@functools.lru_cache(maxsize=8)
+@lru_cache(maxsize=8)
 def _half(n: int, dtype: str) -> np.ndarray:
     """Return ones below the diagonal and halves on it."""
     return (np.tri(n) - 0.5 * np.eye(n)).astype(dtype)
@@ -292,23 +280,15 @@ def _cholesky_rule(xp: Any, g: Any, y: Any) -> Any:
     return adjoint(xp, triangular(xp, upper, adjoint(xp, half), lower=False))
 
 
-def _cholesky_reference(x: Any) -> Any:
-    return np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) / 2)
-
-
-_cholesky = special(
+_cholesky = _of_square(
     "linalg.cholesky",
     _cholesky_rule,
     compute=_factored,
-    batch=batching.as_it_is,
-    samples=_SQUARE,
     inputs=_positive,
-    reference=_cholesky_reference,
-    rounding=10,
 )
 
 
-def cholesky(x: Any, /, *, upper: bool = False) -> Any:
+def cholesky(x: Any, /, *, upper: bool = False) -> Tensor:
     """Return the lower triangular L of L @ Lᴴ = x, or the upper triangular Lᴴ.
 
     The factor is that of the Hermitian part (x + xᴴ) / 2, so that the gradient is Hermitian.
@@ -318,7 +298,7 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return adjoint(Tensor._namespace, factor) if upper else factor
 
 
-def cho_solve(c_and_lower: tuple[Any, bool], b: Any, /) -> Any:
+def cho_solve(c_and_lower: tuple[Any, bool], b: Any, /) -> Tensor:
     """Return x of a @ x = b from a Cholesky factor of a: (c, lower), as SciPy has it.
 
     Only the lower triangle of c, or the upper one, is read and has a derivative.
@@ -394,19 +374,11 @@ def _cofactor_rule(xp: Any, g: Any, x: Any, y: Any) -> Any:
     return xp.matmul(xp.matmul(u, conj(xp, swapped)), vh)
 
 
-def _cofactor_reference(x: Any) -> Any:
-    transposed = np.swapaxes(np.linalg.inv(x), -1, -2)
-    return np.linalg.det(x)[..., None, None] * transposed
-
-
-cofactor = special(
+cofactor = _of_square(
     "linalg.cofactor",
     _cofactor_rule,
     compute=_cofactors,
-    batch=batching.as_it_is,
     samples=[sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2))],
-    inputs=lambda x: [_regular(x)],
-    reference=_cofactor_reference,
     rounding=100,  # by singular values or by the inverse
     doc="Return the matrices of cofactors, which are the derivative of the determinant.",
 )
@@ -417,17 +389,13 @@ def _det_rule(xp: Any, g: Any, x: Any) -> Any:
     return g[..., None, None] * conj(xp, parts)
 
 
-_det = special(
+_det = _of_square(
     "linalg.det",
     _det_rule,
-    batch=batching.as_it_is,
-    samples=_SQUARE,
-    inputs=lambda x: [_regular(x)],
-    rounding=10,
 )
 
 
-def det(x: Any, /) -> Any:
+def det(x: Any, /) -> Tensor:
     """Return the determinants of square matrices; singular ones have a derivative, too.
 
     `wg.linalg.det([[1.0, 2.0], [3.0, 4.0]])` is `-2.0`.
@@ -438,8 +406,8 @@ def det(x: Any, /) -> Any:
 class SlogdetResult(NamedTuple):
     """The sign of a determinant, and the logarithm of its size."""
 
-    sign: Any
-    logabsdet: Any
+    sign: Tensor
+    logabsdet: Tensor
 
 
 def _slogdet_rule(xp: Any, g: Any, y: Any, x: Any, x_shape: Any) -> Any:
@@ -456,14 +424,10 @@ def _slogdet_rule(xp: Any, g: Any, y: Any, x: Any, x_shape: Any) -> Any:
     return size[..., None, None] * adjoint(xp, inverse)
 
 
-_slogdet = special(
+_slogdet = _of_square(
     "linalg.slogdet",
     _slogdet_rule,
     compute=lambda xp, x: tuple(xp.linalg.slogdet(x)),
-    batch=batching.as_it_is,
-    samples=_SQUARE,
-    inputs=lambda x: [_regular(x)],
-    rounding=10,
 )
 
 
@@ -504,16 +468,6 @@ def _sylvester_rule(
     )
 
 
-def _sylvester_reference(a: Any, b: Any, q: Any) -> Any:
-    from scipy.linalg import solve_sylvester
-
-    dtype = np.result_type(a, b, q)  # SciPy errs where only some are complex
-    a, b, q = (m.astype(dtype) for m in (a, b, q))
-    if a.ndim == b.ndim == 2:
-        return solve_sylvester(a, b, q)
-    return np.stack([solve_sylvester(*m) for m in zip(a, b, q, strict=True)])
-
-
 sylvester = joint(
     "linalg.solve_sylvester",
     _sylvester_rule,
@@ -522,7 +476,6 @@ sylvester = joint(
     batch=batching.as_it_is,
     samples=[sample((2, 2), (3, 3), (2, 3)), sample((2, 2, 2), (2, 2, 2), (2, 2, 2))],
     inputs=lambda a, b, q: [_regular(a), _regular(b), q],
-    reference=_sylvester_reference,
     rounding=10,
 )
 
@@ -534,7 +487,7 @@ def sylvester_of(xp: Any, a: Any, b: Any, q: Any, *words: str) -> Any:
     return _sylvester_solved(xp, a, b, q, *words)
 
 
-def solve_sylvester(a: Any, b: Any, q: Any, /) -> Any:
+def solve_sylvester(a: Any, b: Any, q: Any, /) -> Tensor:
     """Return x of a @ x + x @ b = q, for square matrices a and b.
 
     `wg.linalg.solve_sylvester([[1.0]], [[2.0]], [[6.0]])` is `[[2.0]]`.
@@ -542,9 +495,7 @@ def solve_sylvester(a: Any, b: Any, q: Any, /) -> Any:
     a, b = (matrices(m, "solve_sylvester", square=True) for m in (a, b))
     q = matrices(q, "solve_sylvester")
     if q.shape[-2:] != (a.shape[-1], b.shape[-1]):
-        raise ShapeError(
-            f"linalg.solve_sylvester: shapes {a.shape}, {b.shape} and {q.shape} do not fit; "
-            "expected (..., m, m), (..., n, n) and (..., m, n)"
-        )
+        expected = "(..., m, m), (..., n, n) and (..., m, n)"
+        raise misfit("linalg.solve_sylvester", expected, a=a, b=b, q=q)
     _check_batches("solve_sylvester", a, b, q)
     return sylvester(*promoted(a, b, q))

@@ -1,4 +1,4 @@
-"""What networks are made of: the extension `xp.nn`, and the public names of `wengert.nn`."""
+"""Layers and losses of networks: the extension `xp.nn`, and the public names of `wengert.nn`."""
 
 from wengert.ops.neural import (
     activations,
@@ -30,14 +30,9 @@ from wengert.ops.neural.resampling import combine  # noqa: F401
 from wengert.ops.neural.unfolding import *  # noqa: F403
 from wengert.ops.neural.unfolding import fold_windows, unfold_windows  # noqa: F401
 
-__all__ = [
-    *activations.__all__,
-    *attention.__all__,
-    *convolutions.__all__,
-    *layers.__all__,
-    *losses.__all__,
-    *normalisation.__all__,
-    *pooling.__all__,
-    *resampling.__all__,
-    *unfolding.__all__,
-]
+_MODULES = (
+    activations, attention, convolutions, layers, losses, normalisation, pooling, resampling,
+    unfolding,
+)  # fmt: skip
+
+__all__ = sorted(name for module in _MODULES for name in module.__all__)

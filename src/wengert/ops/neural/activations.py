@@ -9,12 +9,13 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import numpy_fused as fused
-from wengert.engine.errors import ShapeError
+from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
 from wengert.ops import special
-from wengert.ops.families import composite, elementwise, one_axis, sample
+from wengert.ops.checks import check_option, misfit
+from wengert.ops.families import composite, one_axis, sample
 from wengert.ops.indexing import getitem
-from wengert.ops.neural.arguments import positive, real
+from wengert.ops.neural.arguments import positive, real, real_elementwise
 
 #: Further out than this, exponentials are 0 in float64; products with them have no inf * 0 within.
 _FAR = 800.0
@@ -25,12 +26,11 @@ def _zeros(xp: Any, x: Any) -> Any:
     return np.zeros(x.shape[-1:], x.dtype) if xp is backends.NUMPY else xp.zeros_like(x)
 
 
-relu = elementwise(
+relu = real_elementwise(
     "nn.relu",
     lambda xp, g, y: xp.keep(g, y > 0),
     compute=lambda xp, x: xp.maximum(x, _zeros(xp, x)),
     numpy=lambda x: np.maximum(x, np.zeros(x.shape[-1:], x.dtype)),
-    kinds="f",
     reference=lambda x: np.maximum(x, 0),
     doc="Return max(x, 0), whose derivative at 0 is 0. `wg.nn.relu([-1.0, 2.0])` is `[0.0, 2.0]`.",
 )
@@ -44,7 +44,7 @@ def _slopes(xp: Any, g: Any, x: Any, below: Any) -> Any:
     return xp.keep(g, up) + xp.keep(g * below, xp.logical_not(up))
 
 
-_prelu = elementwise(
+_prelu = real_elementwise(
     "nn.prelu",
     lambda xp, g, x, weight: _slopes(xp, g, x, weight),
     lambda xp, g, x: g * xp.minimum(x, _zeros(xp, x)),
@@ -52,12 +52,11 @@ _prelu = elementwise(
     compute=lambda xp, x, weight: (
         xp.maximum(x, _zeros(xp, x)) + weight * xp.minimum(x, _zeros(xp, x))
     ),
-    kinds="f",
     reference=lambda x, weight: np.where(x > 0, x, weight * x),
 )
 
 
-def prelu(x: Any, weight: Any, /) -> Any:
+def prelu(x: Any, weight: Any, /) -> Tensor:
     """Return x where it is positive, else weight * x; `weight` broadcasts and can be trained.
 
     `wg.nn.prelu([-2.0, 3.0], 0.5)` is `[-1.0, 3.0]`.
@@ -65,7 +64,7 @@ def prelu(x: Any, weight: Any, /) -> Any:
     return _prelu(real(x, "prelu"), real(weight, "prelu", "weight"))
 
 
-def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Any:
+def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Tensor:
     """Return x where it is positive, else negative_slope * x, also for the slope at 0.
 
     `wg.nn.leaky_relu([-2.0, 3.0])` is `[-0.02, 3.0]`.
@@ -73,7 +72,7 @@ def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Any:
     return _prelu(real(x, "leaky_relu"), float(negative_slope))
 
 
-def hardtanh(x: Any, /, min_value: float = -1.0, max_value: float = 1.0) -> Any:
+def hardtanh(x: Any, /, min_value: float = -1.0, max_value: float = 1.0) -> Tensor:
     """Return x clipped to [min_value, max_value]; the derivative at the ends is 0.
 
     `wg.nn.hardtanh([-2.0, 0.5])` is `[-1.0, 0.5]`.
@@ -83,12 +82,12 @@ def hardtanh(x: Any, /, min_value: float = -1.0, max_value: float = 1.0) -> Any:
     return ew.clip(real(x, "hardtanh"), float(min_value), float(max_value))
 
 
-def relu6(x: Any, /) -> Any:
+def relu6(x: Any, /) -> Tensor:
     """Return min(max(x, 0), 6). `wg.nn.relu6([-1.0, 2.0, 8.0])` is `[0.0, 2.0, 6.0]`."""
     return ew.clip(real(x, "relu6"), 0.0, 6.0)
 
 
-def hardsigmoid(x: Any, /) -> Any:
+def hardsigmoid(x: Any, /) -> Tensor:
     """Return x / 6 + 1/2, clipped to [0, 1]. `wg.nn.hardsigmoid([0.0, 4.0])` is `[0.5, 1.0]`."""
     return ew.clip(real(x, "hardsigmoid") + 3.0, 0.0, 6.0) / 6.0
 
@@ -97,12 +96,11 @@ def _hardswish_rule(xp: Any, g: Any, x: Any) -> Any:
     return xp.keep(g, x >= 3) + xp.keep(g * ((2 * x + 3) / 6), (x > -3) & (x < 3))
 
 
-hardswish = elementwise(
+hardswish = real_elementwise(
     "nn.hardswish",
     _hardswish_rule,
     compute=lambda xp, x: xp.clip(x, -3.0, None) * (xp.clip(x + 3, 0.0, 6.0) / 6),
     domain=(-5.0, 5.0),
-    kinds="f",
     reference=lambda x: x * np.clip(x + 3, 0, 6) / 6,
     doc="""Return x * hardsigmoid(x); its derivative is 0 at -3, and 1 at 3.
 
@@ -124,7 +122,7 @@ def _elu_rule(xp: Any, g: Any, x: Any, alpha: float, scale: float, width: float)
     return _slopes(xp, g * scale if scale != 1 else g, x, slope)
 
 
-elu_between = elementwise(
+elu_between = real_elementwise(
     "nn.elu",
     _elu_rule,
     compute=_elu_values,
@@ -134,14 +132,10 @@ elu_between = elementwise(
         sample((4,), alpha=0.7, scale=1.5, width=0.4),
         sample((0, 2), alpha=1.0, scale=1.0, width=1.0),
     ],
-    kinds="f",
-    reference=lambda x, alpha, scale, width: (
-        scale * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / width))
-    ),
 )
 
 
-def elu(x: Any, /, alpha: float = 1.0) -> Any:
+def elu(x: Any, /, alpha: float = 1.0) -> Tensor:
     """Return x where it is positive, else alpha * (exp(x) - 1).
 
     `wg.nn.elu([-1.0, 2.0])` is `[-0.63212, 2.0]`.
@@ -149,7 +143,7 @@ def elu(x: Any, /, alpha: float = 1.0) -> Any:
     return elu_between(real(x, "elu"), alpha=float(alpha), scale=1.0, width=1.0)
 
 
-def celu(x: Any, /, alpha: float = 1.0) -> Any:
+def celu(x: Any, /, alpha: float = 1.0) -> Tensor:
     """Return x where it is positive, else alpha * (exp(x / alpha) - 1).
 
     `wg.nn.celu([-1.0, 2.0], 2.0)` is `[-0.786939, 2.0]`. Its slope has no jump.
@@ -162,7 +156,7 @@ def celu(x: Any, /, alpha: float = 1.0) -> Any:
 SELU = {"alpha": 1.6732632423543772, "scale": 1.0507009873554805}
 
 
-def selu(x: Any, /) -> Any:
+def selu(x: Any, /) -> Tensor:
     """Return elu with a slope and a scale that keep the mean 0 and the variance 1.
 
     `wg.nn.selu([-1.0, 2.0])` is `[-1.111331, 2.101402]`.
@@ -182,18 +176,17 @@ def _softplus(xp: Any, x: Any) -> Any:
     return xp.maximum(x, _zeros(xp, x)) + xp.log1p(xp.exp(-xp.abs(x)))
 
 
-_softplus_of = elementwise(
+_softplus_of = real_elementwise(
     "nn.softplus",
     lambda xp, g, x, beta: g * logistic(xp, x * beta if beta != 1 else x),
     compute=lambda xp, x, beta: _softplus(xp, x * beta) / beta if beta != 1 else _softplus(xp, x),
     params=("beta",),
     samples=[sample((2, 3), beta=1.0), sample((4,), beta=2.5), sample((0, 2), beta=1.0)],
-    kinds="f",
     reference=lambda x, beta: np.logaddexp(x * beta, 0) / beta,
 )
 
 
-def softplus(x: Any, /, beta: float = 1.0) -> Any:
+def softplus(x: Any, /, beta: float = 1.0) -> Tensor:
     """Return log(1 + exp(beta * x)) / beta, which does not overflow.
 
     `wg.nn.softplus([0.0, 1000.0])` is `[0.693147, 1000.0]`.
@@ -212,11 +205,10 @@ def _silu_rule(xp: Any, g: Any, x: Any) -> Any:
     return g * (share * (1 + near * logistic(xp, -near)))
 
 
-silu = elementwise(
+silu = real_elementwise(
     "nn.silu",
     _silu_rule,
     compute=_silu_values,
-    kinds="f",
     reference=lambda x: x / (1 + np.exp(-x)),
     doc="Return x / (1 + exp(-x)), or swish. `wg.nn.silu([0.0, 1.0])` is `[0.0, 0.731059]`.",
 )
@@ -233,19 +225,17 @@ def _mish_values(xp: Any, x: Any) -> Any:
     return near * xp.tanh(_softplus(xp, near))
 
 
-mish = elementwise(
+mish = real_elementwise(
     "nn.mish",
     _mish_rule,
     compute=_mish_values,
-    kinds="f",
     reference=lambda x: x * np.tanh(np.logaddexp(x, 0)),
     doc="Return x * tanh(softplus(x)). `wg.nn.mish([0.0, 1.0])` is `[0.0, 0.865098]`.",
 )
-softsign = elementwise(
+softsign = real_elementwise(
     "nn.softsign",
     lambda xp, g, x: g / (1 + xp.abs(x)) ** 2,
     compute=lambda xp, x: xp.clip(x, -1e30, 1e30) / (1 + xp.clip(xp.abs(x), None, 1e30)),
-    kinds="f",
     reference=lambda x: x / (1 + np.abs(x)),
     doc="Return x / (1 + abs(x)). `wg.nn.softsign([-1.0, 3.0])` is `[-0.5, 0.75]`.",
 )
@@ -280,17 +270,7 @@ def _gelu_rule(xp: Any, g: Any, x: Any, y: Any, approximate: str) -> Any:
     return g * (share * (1 + logistic(xp, -odds) * (near * (_BASE + 3 * _CUBE * square))))
 
 
-def _gelu_reference(x: Any, approximate: str) -> Any:
-    from scipy.special import erf
-
-    if approximate == "none":
-        share = (1 + erf(x / np.sqrt(2))) / 2
-    else:
-        share = (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
-    return (x * share).astype(x.dtype)
-
-
-gelu_of = elementwise(
+gelu_of = real_elementwise(
     "nn.gelu",
     _gelu_rule,
     compute=_gelu_values,
@@ -301,31 +281,28 @@ gelu_of = elementwise(
         sample((), approximate="none"),
         sample((0, 2), approximate="tanh"),
     ],
-    kinds="f",
-    reference=_gelu_reference,
 )
 
 
-def gelu(x: Any, /, *, approximate: str = "none") -> Any:
+def gelu(x: Any, /, *, approximate: str = "none") -> Tensor:
     """Return x times the share of the normal distribution below x.
 
     With ``approximate="tanh"`` that share is taken as a formula with tanh gives it.
     `wg.nn.gelu([-1.0, 2.0])` is `[-0.158655, 1.954500]`.
     """
-    if approximate not in ("none", "tanh"):
-        raise ValueError(f"gelu: approximate is {approximate!r}; expected 'none' or 'tanh'")
+    check_option("gelu", "approximate", approximate, ("none", "tanh"))
     return gelu_of(real(x, "gelu"), approximate=approximate)
 
 
 # -- logistic functions, and functions along an axis ------------------------------------------
 
 
-def sigmoid(x: Any, /) -> Any:
+def sigmoid(x: Any, /) -> Tensor:
     """Return 1 / (1 + exp(-x)). `wg.nn.sigmoid([0.0, 1.0])` is `[0.5, 0.731059]`."""
     return special.expit(real(x, "sigmoid"))
 
 
-def log_sigmoid(x: Any, /) -> Any:
+def log_sigmoid(x: Any, /) -> Tensor:
     """Return log(sigmoid(x)), which neither overflows nor underflows.
 
     `wg.nn.log_sigmoid([0.0, -1000.0])` is `[-0.693147, -1000.0]`.
@@ -333,7 +310,7 @@ def log_sigmoid(x: Any, /) -> Any:
     return special.log_expit(real(x, "log_sigmoid"))
 
 
-def softmax(x: Any, /, *, axis: Any = -1) -> Any:
+def softmax(x: Any, /, *, axis: Any = -1) -> Tensor:
     """Return exp(x) / sum(exp(x)), the sum being along `axis`, one or several.
 
     `wg.nn.softmax([0.0, 1.0])` is `[0.268941, 0.731059]`.
@@ -341,7 +318,7 @@ def softmax(x: Any, /, *, axis: Any = -1) -> Any:
     return special.softmax(real(x, "softmax"), axis=axis)
 
 
-def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
+def log_softmax(x: Any, /, *, axis: Any = -1) -> Tensor:
     """Return log(softmax(x)), which does not underflow.
 
     `wg.nn.log_softmax([0.0, 1000.0])` is `[-1000.0, 0.0]`.
@@ -349,7 +326,7 @@ def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
     return special.log_softmax(real(x, "log_softmax"), axis=axis)
 
 
-def softmin(x: Any, /, *, axis: Any = -1) -> Any:
+def softmin(x: Any, /, *, axis: Any = -1) -> Tensor:
     """Return softmax(-x). `wg.nn.softmin([0.0, 1.0])` is `[0.731059, 0.268941]`."""
     return special.softmax(-real(x, "softmin"), axis=axis)
 
@@ -360,7 +337,7 @@ def softmin(x: Any, /, *, axis: Any = -1) -> Any:
     kinds="f",
     reference=lambda x, axis=-1: (halves := np.split(x, 2, axis))[0] / (1 + np.exp(-halves[1])),
 )
-def glu(x: Any, /, *, axis: int = -1) -> Any:
+def glu(x: Any, /, *, axis: int = -1) -> Tensor:
     """Return the first half of x along an axis, times the sigmoid of the second.
 
     `wg.nn.glu([2.0, 4.0, 0.0, 0.0])` is `[1.0, 2.0]`.
@@ -368,7 +345,7 @@ def glu(x: Any, /, *, axis: int = -1) -> Any:
     x = real(x, "glu")
     axis = one_axis(axis, x.ndim, "glu")
     if x.shape[axis] % 2:
-        raise ShapeError(f"glu: axis {axis} of shape {x.shape} has no halves; its length is odd")
+        raise misfit("glu", f"an even length of axis {axis}", x=x)
     half, before = x.shape[axis] // 2, (slice(None),) * axis
     first = getitem(x, (*before, slice(0, half)))
     return first * special.expit(getitem(x, (*before, slice(half, None))))

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes
 from wengert.ops.batching import all_values, rebatched
+from wengert.ops.checks import check_option, misfit
+from wengert.ops.families import elementwise
 
+#: An elementwise operation of real numbers.
+real_elementwise = partial(elementwise, kinds="f")
 REDUCTIONS = ("mean", "sum", "none")
 
 
@@ -69,22 +74,17 @@ def positive(value: Any, name: str, what: str) -> float:
 
 def same_shapes(name: str, **arrays: Any) -> None:
     """Raise unless all arrays have one shape; broadcasting would hide a mistake in a loss."""
-    found = {what: x.shape for what, x in arrays.items()}
-    if len(set(found.values())) > 1:
-        given = ", ".join(f"{what} {shape}" for what, shape in found.items())
-        raise ShapeError(
-            f"{name}: shapes differ: {given}; they must be equal (wg.reshape or wg.broadcast_to "
-            "makes them so)"
-        )
+    if len({x.shape for x in arrays.values()}) > 1:
+        raise misfit(name, "equal shapes (wg.reshape or wg.broadcast_to makes them so)", **arrays)
 
 
 def check_reduction(reduction: str, name: str) -> None:
-    """Raise unless this is a way to reduce losses."""
+    """Raise unless losses can be reduced by this name."""
     if reduction not in REDUCTIONS:
-        raise ValueError(f"{name}: reduction {reduction!r}; expected 'mean', 'sum' or 'none'")
+        check_option(name, "reduction", reduction, REDUCTIONS)
 
 
-def reduced(losses: Any, reduction: str, name: str) -> Any:
+def reduced(losses: Any, reduction: str, name: str) -> Tensor:
     """Return the mean or the sum of losses, or the losses themselves."""
     check_reduction(reduction, name)
     if reduction == "none":

@@ -10,16 +10,19 @@ import numpy as np
 from wengert import backends
 from wengert.backends import numpy_fused as fused
 from wengert.engine.batching import Batched, Level
-from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.errors import DtypeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
 from wengert.ops.batching import all_values, full, rebatched, widened
+from wengert.ops.checks import broadcasts_to, misfit
 from wengert.ops.contractions import matmul
 from wengert.ops.families import linewise, sample
 from wengert.ops.neural.arguments import number, real
 from wengert.ops.neural.layers import dropout
+
+_NAME = "scaled_dot_product_attention"
 
 
 def _weights_values(xp: Any, scores: Any, scale: float, bias: Any) -> Any:
@@ -50,13 +53,6 @@ def _weights_rule(xp: Any, g: Any, y: Any, scale: float) -> Any:
     return y * (g - xp.sum(g * y, axis=-1, keepdims=True)) * scale
 
 
-def _weights_reference(scores: Any, scale: float, bias: Any) -> Any:
-    z = scores * scale + (0 if bias is None else bias)
-    e = np.exp(z)
-    total = np.sum(e, axis=-1, keepdims=True)
-    return (e / np.where(total == 0, 1, total)).astype(scores.dtype)
-
-
 def _weights_of_examples(
     op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
 ) -> Any:
@@ -82,7 +78,6 @@ _weights = linewise(
         sample((0, 2), scale=1.0, bias=None),
     ],
     kinds="f",
-    reference=_weights_reference,
     doc="Return softmax(scores * scale + bias) along the last axis; 0 where all bias is -inf.",
 )
 
@@ -97,7 +92,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     dropout_p: float = 0.0,
     generator: np.random.Generator | None = None,
-) -> Any:
+) -> Tensor:
     """Return softmax(query @ key.T * scale + mask) @ value.
 
     The last two axes are positions and features; axes before them broadcast. `mask`
@@ -107,69 +102,51 @@ def scaled_dot_product_attention(
     `dropout_p` is the share of weights to drop, by `generator`.
     `wg.nn.scaled_dot_product_attention([[0.0]], [[1.0], [2.0]], [[3.0], [5.0]])` is `[[4.0]]`.
     """
-    name = "scaled_dot_product_attention"
     query, key, value = (
-        real(x, name, what) for x, what in ((query, "query"), (key, "key"), (value, "value"))
+        real(x, _NAME, what) for x, what in ((query, "query"), (key, "key"), (value, "value"))
     )
-    _check_shapes(query.shape, key.shape, value.shape)
-    rate = number(dropout_p, name, "dropout_p", 0, 1)
+    _check_shapes(query, key, value)
+    rate = number(dropout_p, _NAME, "dropout_p", 0, 1)
     features = query.shape[-1]
     scale = (1 / math.sqrt(features) if features else 1.0) if scale is None else float(scale)
     scores = matmul(query, shapes.matrix_transpose(key))
-    seen = _causal(scores.shape[-2:]) if is_causal else None
+    seen: Any = np.tri(*scores.shape[-2:], dtype=bool) if is_causal else None
     if mask is not None:
-        mask = shapes.tensor(mask, name)
+        mask = shapes.tensor(mask, _NAME)
         _check_mask(mask, scores.shape)
         if backends.kind_of(mask.dtype) == "b":
             given = rebatched(all_values(mask._raw), mask._raw)
             seen = given if seen is None else given & seen
         else:
             scores, scale = scores * scale + mask, 1.0
-    weights = _weights(scores, scale=scale, bias=None if seen is None else _bias(seen))
+    if seen is not None:  # what is added to scores, so that other keys have no weight
+        seen = rebatched(np.where(all_values(seen), 0.0, -np.inf), seen)
+    weights = _weights(scores, scale=scale, bias=seen)
     if rate:
         weights = dropout(weights, rate, generator=generator)
     return matmul(weights, value)
 
 
-def _bias(seen: Any) -> Any:
-    """Return what to add to scores so that only keys that are seen have a weight."""
-    return rebatched(np.where(all_values(seen), 0.0, -np.inf), seen)
-
-
-def _causal(shape: tuple[int, ...]) -> np.ndarray:
-    return np.tri(*shape, dtype=bool)
-
-
-def _check_shapes(query: Any, key: Any, value: Any) -> None:
-    fits = min(map(len, (query, key, value))) >= 2
-    fits = fits and query[-1] == key[-1] and key[-2] == value[-2]
-    if fits:
+def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
+    q, k, v = query.shape, key.shape, value.shape
+    if min(map(len, (q, k, v))) >= 2 and q[-1] == k[-1] and k[-2] == v[-2]:
         try:
-            np.broadcast_shapes(query[:-2], key[:-2], value[:-2])
+            np.broadcast_shapes(q[:-2], k[:-2], v[:-2])
             return
         except ValueError:
             pass
-    raise ShapeError(
-        f"scaled_dot_product_attention: query {query}, key {key} and value {value} do not fit; "
-        "expected (..., n, e), (..., m, e) and (..., m, v)"
-    )
+    expected = "(..., n, e), (..., m, e) and (..., m, v)"
+    raise misfit(_NAME, expected, query=query, key=key, value=value)
 
 
 def _check_mask(mask: Any, shape: tuple[int, ...]) -> None:
     if backends.kind_of(mask.dtype) not in "bf":
         raise DtypeError(
-            f"scaled_dot_product_attention: mask of {mask.dtype}; expected booleans (True: may be "
-            "seen) or floating numbers to add"
+            f"{_NAME}: mask of {mask.dtype}; expected booleans (True: may be seen) or floating "
+            "numbers to add"
         )
-    try:
-        fits = np.broadcast_shapes(mask.shape, shape) == shape
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ShapeError(
-            f"scaled_dot_product_attention: mask of shape {mask.shape} does not broadcast to that "
-            f"of the scores, {shape}"
-        )
+    if not broadcasts_to(mask.shape, shape):
+        raise misfit(_NAME, f"one that broadcasts to that of the scores, {shape}", mask=mask)
 
 
 __all__ = ["scaled_dot_product_attention"]

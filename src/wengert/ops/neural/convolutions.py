@@ -13,8 +13,6 @@ import math
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from wengert import backends
 from wengert.backends.numpy_windows import Geometry
 from wengert.engine.cotangents import Block, Region, slices
@@ -24,6 +22,7 @@ from wengert.engine.node import Node
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching, elementwise, shapes
+from wengert.ops.checks import misfit
 from wengert.ops.families import Contraction, Rule, Sample, declared, sample
 from wengert.ops.neural.windows import (
     Ints,
@@ -126,12 +125,10 @@ class Convolution(Contraction):
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
     ) -> Any:
         """Return the rule's answer on the parts of x, w and z that the Block has to do with."""
-        wanted = self.args[argument]
-        if wanted == "bias":
+        if self.args[argument] == "bias":
             total = self.pull_array(xp, g.values, node, argument, values)
             return Block(parent.shape, (g.region[1],), total)
-        known = dict(zip(self.reads[argument] or (), values, strict=True))
-        (other,) = {"x", "w", "z"} - {self.result, wanted}
+        wanted, other, known = self._roles(argument, values)
         part, region = ascending(xp, g)
         parts, groups = self._related(self.result, region, node, parent, argument, values)
         if not all(map(all, (map(len, r) for r in parts.values()))):
@@ -144,13 +141,17 @@ class Convolution(Contraction):
         answer = self.pull_array(xp, part, node, argument, tuple(known.values()))
         return Block(parent.shape, parts[wanted], answer)
 
+    def _roles(self, argument: int, values: Any) -> tuple[str, str, dict[str, Any]]:
+        """Return the role of an argument, that of the other one, and what the rule reads."""
+        wanted = self.args[argument]
+        (other,) = {"x", "w", "z"} - {self.result, wanted}
+        return wanted, other, dict(zip(self.reads[argument] or (), values, strict=True))
+
     def _related(
         self, role: str, region: Region, node: Node, parent: Node, argument: int, values: Any
     ) -> tuple[dict[str, Region], int]:
         """Return the parts that a part of the result, or of the argument, has to do with."""
-        wanted = self.args[argument]
-        known = dict(zip(self.reads[argument] or (), values, strict=True))
-        (other,) = {"x", "w", "z"} - {self.result, wanted}
+        wanted, other, known = self._roles(argument, values)
         lengths = {self.result: node.shape, wanted: parent.shape, other: tuple(known[other].shape)}
         return _parts(role, region, lengths, known["geometry"], known["groups"])
 
@@ -205,10 +206,9 @@ class Convolution(Contraction):
         """Return the number of terms of the sum over z, w and x that have to do with a part."""
         if self.args[argument] == "bias" or not all(map(len, region)):
             return math.prod(map(len, region))
-        sides = {self.result: region, self.args[argument]: part}
-        known = dict(zip(self.reads[argument] or (), values, strict=True))
-        (other,) = {"x", "w", "z"} - set(sides)
-        sides[other] = tuple(map(range, known[other].shape))
+        wanted, other, known = self._roles(argument, values)
+        whole = tuple(map(range, known[other].shape))
+        sides = {self.result: region, wanted: part, other: whole}
         return math.prod(map(len, (*sides["z"], *sides["w"][1:])))
 
 
@@ -229,40 +229,9 @@ _to_x = partial(_factor, "convolve_input")  # of z and w
 _to_w = partial(_factor, "convolve_weight")  # of x and z
 
 
-def _by_definition(role: str, a: Any, b: Any, size: Ints, geometry: Geometry, groups: int) -> Any:
-    """Return the missing factor of the sum over z * w * x, term by term, to compare with."""
-    dtype = np.result_type(a, b)
-    if role == "z":
-        x, w, z = a, b, np.zeros((a.shape[0], b.shape[0], *size), dtype)
-    elif role == "x":
-        z, w, x = a, b, np.zeros((a.shape[0], b.shape[1] * groups, *size), dtype)
-    else:
-        x, z, w = a, b, np.zeros((b.shape[1], a.shape[1] // groups, *size), dtype)
-    inputs, outputs = w.shape[1], w.shape[0] // groups
-    for p in np.ndindex(*z.shape[2:]):
-        for k in np.ndindex(*w.shape[2:]):
-            i = [q * s + t * d - lo for q, t, s, lo, d in zip(p, k, *geometry, strict=True)]
-            if not all(0 <= n < length for n, length in zip(i, x.shape[2:], strict=True)):
-                continue
-            for group in range(groups):
-                c = slice(group * inputs, (group + 1) * inputs)
-                o = slice(group * outputs, (group + 1) * outputs)
-                if role == "z":
-                    z[(slice(None), o, *p)] += x[(slice(None), c, *i)] @ w[(o, slice(None), *k)].T
-                elif role == "x":
-                    x[(slice(None), c, *i)] += z[(slice(None), o, *p)] @ w[(o, slice(None), *k)]
-                else:
-                    w[(o, slice(None), *k)] += z[(slice(None), o, *p)].T @ x[(slice(None), c, *i)]
-    return dtype.type(1) * {"x": x, "w": w, "z": z}[role]
-
-
 def _convolution(
     name: str, result: str, args: tuple[str, ...], *rules: Rule, samples: list[Sample]
 ) -> Any:
-    def reference(a: Any, b: Any, bias: Any = None, **params: Any) -> Any:
-        total = _by_definition(result, a, b, **params)
-        return total if bias is None else total + bias.reshape(-1, *(1 for _ in params["size"]))
-
     op = Convolution(
         name,
         args,
@@ -272,7 +241,7 @@ def _convolution(
     )
     kernel = {"z": "convolve", "x": "convolve_input", "w": "convolve_weight"}[result]
     op.result = result
-    return declared(op, {"samples": samples, "reference": reference})
+    return declared(op, {"samples": samples})
 
 
 def _sample(
@@ -366,12 +335,9 @@ def _checked(
     x, had_batch = batched(x, spatial, name)
     weight = shapes.tensor(weight, name)
     if weight.ndim != spatial + 2:
-        raise ShapeError(
-            f"{name}: weight has shape {weight.shape}; expected {spatial + 2} axes, two for "
-            f"channels and {spatial} for the kernel"
-        )
+        raise misfit(name, f"two axes for channels and {spatial} for the kernel", weight=weight)
     if 0 in weight.shape[2:]:
-        raise ShapeError(f"{name}: weight has shape {weight.shape}, a kernel without elements")
+        raise misfit(name, "a kernel with elements", weight=weight)
     if not (backends.is_inexact(x.dtype) or backends.is_inexact(weight.dtype)):
         raise DtypeError(
             f"{name}: x is of {x.dtype} and weight of {weight.dtype}; expected floating-point "
@@ -383,10 +349,7 @@ def _checked(
 
 def _checked_bias(name: str, bias: Tensor | None, channels: int) -> None:
     if bias is not None and bias.shape != (channels,):
-        raise ShapeError(
-            f"{name}: bias has shape {bias.shape}; expected ({channels},), a number for each "
-            "channel of the result"
-        )
+        raise misfit(name, f"({channels},), a number for each channel of the result", bias=bias)
 
 
 def _conv(
@@ -411,10 +374,8 @@ def _conv(
     x, had_batch, weight, bias, groups = _checked(name, spatial, x, weight, bias, groups)
     outputs, inputs, kernel = weight.shape[0], weight.shape[1], weight.shape[2:]
     if x.shape[1] != inputs * groups:
-        raise ShapeError(
-            f"{name}: x of shape {x.shape} has {x.shape[1]} channels, and weight of shape "
-            f"{weight.shape} with groups={groups} takes {inputs * groups}"
-        )
+        expected = f"{inputs * groups} channels of x, for groups={groups}"
+        raise misfit(name, expected, x=x, weight=weight)
     if outputs % groups:
         raise ShapeError(f"{name}: groups={groups} does not divide the {outputs} channels it gives")
     _checked_bias(name, bias, outputs)
@@ -450,10 +411,8 @@ def _conv_transpose(
     x, had_batch, weight, bias, groups = _checked(name, spatial, x, weight, bias, groups)
     inputs, outputs, kernel = weight.shape[0], weight.shape[1] * groups, weight.shape[2:]
     if x.shape[1] != inputs:
-        raise ShapeError(
-            f"{name}: x of shape {x.shape} has {x.shape[1]} channels, and weight of shape "
-            f"{weight.shape} takes {inputs}; its axes are (in, out / groups, *kernel)"
-        )
+        expected = f"{inputs} channels of x, for a weight (in, out / groups, *kernel)"
+        raise misfit(name, expected, x=x, weight=weight)
     if inputs % groups:
         raise ShapeError(f"{name}: groups={groups} does not divide the {inputs} channels of x")
     _checked_bias(name, bias, outputs)
@@ -475,7 +434,7 @@ def _conv_transpose(
     if min(size) < 1 or 0 in x.shape[2:]:
         raise ShapeError(
             f"{name}: x of shape {x.shape} with a kernel of {kernel} and padding {padding!r} "
-            f"gives {size}; expected at least one place on each axis"
+            f"gives {size}; expected at least one element on each axis"
         )
     geometry = geometry_of(strides, pairs, dilations)
     y = convolve_input(x, weight, size=size, geometry=geometry, groups=groups)

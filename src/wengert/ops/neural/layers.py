@@ -14,13 +14,13 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, Level, plain_namespace
 from wengert.engine.cotangents import Block, Region
-from wengert.engine.errors import ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import shapes
 from wengert.ops.batching import all_values, constant, drawn, full_parameter, merged, rebatched
+from wengert.ops.checks import misfit
 from wengert.ops.contractions import adjoint, matmul
 from wengert.ops.families import contraction, sample
 from wengert.ops.families import linear as declare_linear
@@ -95,7 +95,7 @@ affine = contraction(
 )
 
 
-def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
     """Return x @ weight + bias.
 
     The last axis of x meets the first of `weight`, a matrix; `bias` is a vector, or None.
@@ -107,10 +107,8 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
         bias = shapes.tensor(bias, "linear")
     given = right[1:] if bias is None else bias.shape
     if not left or len(right) != 2 or left[-1] != right[0] or given != right[1:]:
-        raise ShapeError(
-            f"linear: shapes {left}, {right} and {given} do not fit; expected "
-            "(..., n), (n, m) and (m,)"
-        )
+        arrays = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
+        raise misfit("linear", "(..., n), (n, m) and (m,)", **arrays)
     if bias is None:
         return matmul(x, weight)
     if len(left) > 1:
@@ -179,7 +177,7 @@ _embedding = declare_linear(
 )
 
 
-def embedding(indices: Any, weight: Any, *, padding_idx: int | None = None) -> Any:
+def embedding(indices: Any, weight: Any, *, padding_idx: int | None = None) -> Tensor:
     """Return the rows of `weight`, a matrix, at `indices`, as a new last axis.
 
     The row `padding_idx` gets no derivative.
@@ -188,7 +186,7 @@ def embedding(indices: Any, weight: Any, *, padding_idx: int | None = None) -> A
     weight = shapes.tensor(weight, "embedding")
     where = integers(indices, "embedding", "indices")
     if weight.ndim != 2:
-        raise ShapeError(f"embedding: weight of shape {weight.shape}; expected a matrix")
+        raise misfit("embedding", "a matrix", weight=weight)
     count = weight.shape[0]
     _check_range(where, count, "embedding: indices", "rows")
     if padding_idx is not None:
@@ -207,7 +205,7 @@ def _check_range(where: Any, count: int, what: str, of: str) -> None:
             raise IndexError(f"{what} from {low} to {high} of {count} {of}")
 
 
-def one_hot(indices: Any, num_classes: int, *, dtype: Any = None) -> Any:
+def one_hot(indices: Any, num_classes: int, *, dtype: Any = None) -> Tensor:
     """Return 1 at each index along a new last axis of length `num_classes`, else 0.
 
     The dtype is float64 unless given.
@@ -222,7 +220,7 @@ def one_hot(indices: Any, num_classes: int, *, dtype: Any = None) -> Any:
 # -- dropout ----------------------------------------------------------------------------------
 
 
-def dropout(x: Any, rate: float, *, generator: Any, training: bool = True) -> Any:
+def dropout(x: Any, rate: float, *, generator: Any, training: bool = True) -> Tensor:
     """Return x with each element 0 with probability `rate`, and the others divided by 1 - rate.
 
     `generator` is a np.random.Generator, which draws one number for each element. What it drops

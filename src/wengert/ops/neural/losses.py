@@ -10,14 +10,15 @@ import numpy as np
 from wengert import backends
 from wengert.backends import numpy_fused as fused
 from wengert.engine.batching import Batched, Level, plain_namespace
-from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.errors import DtypeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes, special
 from wengert.ops.batching import all_values, full, full_parameter, merged, rebatched
-from wengert.ops.families import elementwise, one_axis, run, sample
+from wengert.ops.checks import broadcasts_to, misfit
+from wengert.ops.families import one_axis, run, sample
 from wengert.ops.families import special as declare
 from wengert.ops.indexing import index, scatter
 from wengert.ops.neural.activations import logistic, relu, softplus
@@ -27,6 +28,7 @@ from wengert.ops.neural.arguments import (
     number,
     positive,
     real,
+    real_elementwise,
     reduced,
     same_shapes,
 )
@@ -78,9 +80,6 @@ _rows_cross_entropy = declare(
     batch=_rows_of_examples,
     samples=_LABELLED,
     kinds="f",
-    reference=lambda logits, labels: (
-        np.log(np.sum(np.exp(logits), axis=1)) - logits[np.arange(len(labels)), labels]
-    ),
 )
 
 
@@ -118,13 +117,6 @@ _pull = declare(
     batch=_rows_of_examples,
     samples=[sample(*s.shapes, s.shapes[0][:1], **s.params) for s in _LABELLED],
     kinds="f",
-    reference=lambda logits, factors, labels: (
-        factors[:, None]
-        * (
-            np.exp(logits) / np.sum(np.exp(logits), axis=1, keepdims=True)
-            - (labels[:, None] == np.arange(logits.shape[1]))
-        )
-    ).astype(np.result_type(logits, factors)),
     doc="Return (softmax(row) - 1 at its label) * factor, for each row.",
 )
 
@@ -157,10 +149,6 @@ _total_cross_entropy = declare(
         sample((2, 5), labels=np.array([0, 4]), scale=0.5),
     ],
     kinds="f",
-    reference=lambda logits, labels, scale: (
-        scale
-        * np.sum(np.log(np.sum(np.exp(logits), axis=1)) - logits[np.arange(len(labels)), labels])
-    ),
 )
 
 
@@ -173,7 +161,7 @@ def cross_entropy(
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """Return -log(softmax(logits)[target]), the cross-entropy of classes.
 
     Classes are on `axis` of `logits`. `target` holds their indices, in the shape of the other
@@ -240,24 +228,19 @@ def _check_labels(labels: Any, shape: tuple[int, ...], name: str) -> None:
             + (f", or probabilities in shape {shape}" if name == "cross_entropy" else "")
         )
     if labels.shape != shape[:-1]:
-        raise ShapeError(
-            f"{name}: labels of shape {labels.shape} for classes on the last axis of "
-            f"shape {shape}; expected {shape[:-1]}"
-        )
+        raise misfit(name, f"{shape[:-1]}, with classes on the last axis of {shape}", target=labels)
 
 
 def _class_weights(weight: Any, count: int, name: str) -> Tensor:
     weight = real(weight, name, "weight")
     if weight.shape != (count,):
-        raise ShapeError(
-            f"{name}: weight of shape {weight.shape} for {count} classes; expected ({count},)"
-        )
+        raise misfit(name, f"({count},), a number for each class", weight=weight)
     return weight
 
 
 def _of_probabilities(
     logits: Tensor, target: Any, weight: Any, smoothing: float, reduction: str
-) -> Any:
+) -> Tensor:
     count = logits.shape[-1]
     if smoothing:
         target = target * (1 - smoothing) + smoothing / count
@@ -276,7 +259,7 @@ def _of_indices(
     ignore_index: int,
     smoothing: float,
     reduction: str,
-) -> Any:
+) -> Tensor:
     """Return the loss for indices with everything that can be asked for.
 
     `scores` are logits for cross_entropy, and logarithms of probabilities for nll_loss. Rows to
@@ -357,7 +340,7 @@ def nll_loss(
     weight: Any = None,
     ignore_index: int = -100,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """Return minus the logarithm of the probability at each target, an index of a class.
 
     As `cross_entropy`, for logarithms of probabilities in place of logits.
@@ -366,7 +349,7 @@ def nll_loss(
     logs = real(log_probabilities, "nll_loss", "log_probabilities")
     check_reduction(reduction, "nll_loss")
     if logs.ndim == 0:
-        raise ShapeError("nll_loss: a number without axes; expected an axis of classes")
+        raise misfit("nll_loss", "an axis of classes", log_probabilities=logs)
     logs = shapes.moveaxis(logs, one_axis(axis, logs.ndim, "nll_loss"), -1)
     labels = integers(target, "nll_loss", "target")
     _check_labels(labels, logs.shape, "nll_loss")
@@ -376,24 +359,26 @@ def nll_loss(
 # -- differences ------------------------------------------------------------------------------
 
 
-def _difference(x: Any, target: Any, name: str) -> Any:
+def _pair(x: Any, target: Any, name: str) -> tuple[Tensor, Tensor]:
     x, target = real(x, name), real(target, name, "target")
     same_shapes(name, x=x, target=target)
-    return x - target
+    return x, target
 
 
-def mse_loss(x: Any, target: Any, *, reduction: str = "mean") -> Any:
+def mse_loss(x: Any, target: Any, *, reduction: str = "mean") -> Tensor:
     """Return (x - target)**2, or the mean. `wg.nn.mse_loss([1.0, 2.0], [1.0, 4.0])` is `2.0`."""
-    difference = _difference(x, target, "mse_loss")
+    x, target = _pair(x, target, "mse_loss")
+    difference = x - target
     return reduced(difference * difference, reduction, "mse_loss")
 
 
-def l1_loss(x: Any, target: Any, *, reduction: str = "mean") -> Any:
+def l1_loss(x: Any, target: Any, *, reduction: str = "mean") -> Tensor:
     """Return |x - target|, or the mean; the derivative at 0 is 0.
 
     `wg.nn.l1_loss([1.0, 2.0], [1.0, 4.0])` is `1.0`.
     """
-    return reduced(ew.abs_(_difference(x, target, "l1_loss")), reduction, "l1_loss")
+    x, target = _pair(x, target, "l1_loss")
+    return reduced(ew.abs_(x - target), reduction, "l1_loss")
 
 
 def _huber_values(xp: Any, x: Any, delta: float) -> Any:
@@ -402,30 +387,26 @@ def _huber_values(xp: Any, x: Any, delta: float) -> Any:
     return near * (size - near * 0.5)
 
 
-huber_terms = elementwise(
+huber_terms = real_elementwise(
     "nn.huber",
     lambda xp, g, x, delta: g * xp.clip(x, -delta, delta),
     compute=_huber_values,
     params=("delta",),
     samples=[sample((2, 3), delta=1.0), sample((5,), delta=0.3), sample((0, 2), delta=1.0)],
-    kinds="f",
-    reference=lambda x, delta: np.where(
-        np.abs(x) <= delta, x * x / 2, delta * (np.abs(x) - delta / 2)
-    ).astype(x.dtype),
 )
 
 
-def huber_loss(x: Any, target: Any, *, delta: float = 1.0, reduction: str = "mean") -> Any:
+def huber_loss(x: Any, target: Any, *, delta: float = 1.0, reduction: str = "mean") -> Tensor:
     """Return d**2 / 2 for differences d up to `delta`, and lines of slope delta beyond.
 
     `wg.nn.huber_loss([1.0, 5.0], [0.0, 0.0])` is `2.5`.
     """
     delta = positive(delta, "huber_loss", "delta")
-    losses = huber_terms(_difference(x, target, "huber_loss"), delta=delta)
-    return reduced(losses, reduction, "huber_loss")
+    x, target = _pair(x, target, "huber_loss")
+    return reduced(huber_terms(x - target, delta=delta), reduction, "huber_loss")
 
 
-def smooth_l1_loss(x: Any, target: Any, *, beta: float = 1.0, reduction: str = "mean") -> Any:
+def smooth_l1_loss(x: Any, target: Any, *, beta: float = 1.0, reduction: str = "mean") -> Tensor:
     """Return huber_loss / beta with delta = beta: lines of slope 1. With beta 0, l1_loss.
 
     `wg.nn.smooth_l1_loss([1.0, 5.0], [0.0, 0.0], beta=2.0)` is `2.125`.
@@ -433,65 +414,55 @@ def smooth_l1_loss(x: Any, target: Any, *, beta: float = 1.0, reduction: str = "
     beta = number(beta, "smooth_l1_loss", "beta", 0)
     if not beta:
         return l1_loss(x, target, reduction=reduction)
-    losses = huber_terms(_difference(x, target, "smooth_l1_loss"), delta=beta) / beta
-    return reduced(losses, reduction, "smooth_l1_loss")
+    x, target = _pair(x, target, "smooth_l1_loss")
+    return reduced(huber_terms(x - target, delta=beta) / beta, reduction, "smooth_l1_loss")
 
 
 # -- probabilities ----------------------------------------------------------------------------
 
 
-def bce_loss(x: Any, target: Any, *, weight: Any = None, reduction: str = "mean") -> Any:
+def bce_loss(x: Any, target: Any, *, weight: Any = None, reduction: str = "mean") -> Tensor:
     """Return the cross-entropy -t log(x) - (1 - t) log(1 - x) of probabilities x and t.
 
     It is infinite where x is 0 or 1 and t is not. `bce_with_logits` is more accurate.
     `wg.nn.bce_loss([0.5, 0.25], [1.0, 1.0])` is `1.039721`.
     """
-    x, target = real(x, "bce_loss"), real(target, "bce_loss", "target")
-    same_shapes("bce_loss", x=x, target=target)
+    x, target = _pair(x, target, "bce_loss")
     losses = -(special.xlogy(target, x) + special.xlog1py(1 - target, -x))
     return reduced(_weighted(losses, weight, "bce_loss"), reduction, "bce_loss")
 
 
 def bce_with_logits(
     x: Any, target: Any, *, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
-) -> Any:
+) -> Tensor:
     """Return the cross-entropy of the probabilities sigmoid(x) and the target.
 
     `weight` is a factor of each loss, `pos_weight` one of the part for the target; both
     broadcast. `wg.nn.bce_with_logits([0.0, 1.0], [1.0, 1.0])` is `0.503204`.
     """
-    x, target = real(x, "bce_with_logits"), real(target, "bce_with_logits", "target")
-    same_shapes("bce_with_logits", x=x, target=target)
+    x, target = _pair(x, target, "bce_with_logits")
     hit = _weighted(target * softplus(-x), pos_weight, "bce_with_logits")
     losses = _weighted(hit + (1 - target) * softplus(x), weight, "bce_with_logits")
     return reduced(losses, reduction, "bce_with_logits")
 
 
-def _weighted(losses: Any, weight: Any, name: str) -> Any:
+def _weighted(losses: Any, weight: Any, name: str) -> Tensor:
     """Return losses times a weight that broadcasts to them, if there is one."""
     if weight is None:
         return losses
     weight = real(weight, name, "weight")
-    try:
-        fits = np.broadcast_shapes(weight.shape, losses.shape) == losses.shape
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ShapeError(
-            f"{name}: a weight of shape {weight.shape} does not broadcast to the losses, "
-            f"{losses.shape}"
-        )
+    if not broadcasts_to(weight.shape, losses.shape):
+        raise misfit(name, f"one that broadcasts to the losses, {losses.shape}", weight=weight)
     return losses * weight
 
 
-def kl_div(x: Any, target: Any, *, log_target: bool = False, reduction: str = "mean") -> Any:
+def kl_div(x: Any, target: Any, *, log_target: bool = False, reduction: str = "mean") -> Tensor:
     """Return target * (log(target) - x) for logarithms x of probabilities.
 
     With `log_target` the target is given by its logarithm, too. The "mean" is over all elements.
     `wg.nn.kl_div(np.log([0.5, 0.5]), [1.0, 0.0], reduction='sum')` is `0.693147`.
     """
-    x, target = real(x, "kl_div"), real(target, "kl_div", "target")
-    same_shapes("kl_div", x=x, target=target)
+    x, target = _pair(x, target, "kl_div")
     if log_target:
         losses = ew.exp(target) * (target - x)
     else:
@@ -507,35 +478,33 @@ def gaussian_nll_loss(
     full: bool = False,
     eps: float = 1e-6,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """Return (log(variance) + (x - target)**2 / variance) / 2.
 
     `variance` broadcasts, and is taken as `eps` where it is less. Without `full` the constant
     log(2 pi) / 2 is left out. `wg.nn.gaussian_nll_loss([0.0], [2.0], [4.0])` is `1.193147`.
     """
     eps = positive(eps, "gaussian_nll_loss", "eps")
-    difference = _difference(x, target, "gaussian_nll_loss")
+    x, target = _pair(x, target, "gaussian_nll_loss")
+    difference = x - target
     spread = ew.clip(real(variance, "gaussian_nll_loss", "variance"), eps, None)
     losses = (ew.log(spread) + difference * difference / spread) * 0.5
     if losses.shape != difference.shape:
-        raise ShapeError(
-            f"gaussian_nll_loss: variance of shape {spread.shape} does not broadcast to "
-            f"{difference.shape}"
-        )
+        expected = f"one that broadcasts to {difference.shape}"
+        raise misfit("gaussian_nll_loss", expected, variance=spread)
     losses = losses + math.log(2 * math.pi) / 2 if full else losses
     return reduced(losses, reduction, "gaussian_nll_loss")
 
 
 def poisson_nll_loss(
     x: Any, target: Any, *, log_input: bool = True, reduction: str = "mean"
-) -> Any:
+) -> Tensor:
     """Return exp(x) - target * x, minus the log of a Poisson probability but for a constant.
 
     x is the logarithm of the rate, or without `log_input` the rate itself.
     `wg.nn.poisson_nll_loss([0.0], [2.0])` is `1.0`.
     """
-    x, target = real(x, "poisson_nll_loss"), real(target, "poisson_nll_loss", "target")
-    same_shapes("poisson_nll_loss", x=x, target=target)
+    x, target = _pair(x, target, "poisson_nll_loss")
     losses = ew.exp(x) - target * x if log_input else x - special.xlogy(target, x)
     return reduced(losses, reduction, "poisson_nll_loss")
 
@@ -543,7 +512,7 @@ def poisson_nll_loss(
 # -- similarities and margins -----------------------------------------------------------------
 
 
-def cosine_similarity(x1: Any, x2: Any, /, *, axis: int = -1, eps: float = 1e-8) -> Any:
+def cosine_similarity(x1: Any, x2: Any, /, *, axis: int = -1, eps: float = 1e-8) -> Tensor:
     """Return x1 · x2 / (|x1| |x2|) of vectors along an axis; lengths are at least `eps`.
 
     `wg.nn.cosine_similarity([1.0, 1.0], [1.0, 0.0])` is `0.707107`.
@@ -555,7 +524,7 @@ def cosine_similarity(x1: Any, x2: Any, /, *, axis: int = -1, eps: float = 1e-8)
 
 def cosine_embedding_loss(
     x1: Any, x2: Any, target: Any, *, margin: float = 0.0, reduction: str = "mean"
-) -> Any:
+) -> Tensor:
     """Return 1 - cosine for pairs with target 1, and relu(cosine - margin) for those with -1.
 
     `wg.nn.cosine_embedding_loss([[1.0, 1.0]], [[1.0, 0.0]], [1])` is `0.292893`.
@@ -572,14 +541,14 @@ def _signs(target: Any, shape: tuple[int, ...], name: str) -> Tensor:
     if not np.isin(all_values(target._raw), (-1, 1)).all():
         raise ValueError(f"{name}: target has other values than 1 and -1")
     if target.shape != shape:
-        raise ShapeError(f"{name}: target of shape {target.shape}; expected {shape}")
+        raise misfit(name, f"{shape}", target=target)
     zero = wrap(plain_namespace(target._raw).asarray(0, dtype=target.dtype))
     return ew.greater(target, zero)
 
 
 def hinge_embedding_loss(
     x: Any, target: Any, *, margin: float = 1.0, reduction: str = "mean"
-) -> Any:
+) -> Tensor:
     """Return x where the target is 1, and relu(margin - x) where it is -1.
 
     `wg.nn.hinge_embedding_loss([0.5, 0.25], [1, -1])` is `0.625`.
@@ -592,7 +561,7 @@ def hinge_embedding_loss(
 
 def triplet_margin_loss(
     anchor: Any, positive: Any, negative: Any, *, margin: float = 1.0, reduction: str = "mean"
-) -> Any:
+) -> Tensor:
     """Return relu(|anchor - positive| - |anchor - negative| + margin).
 
     Vectors are along the last axis. The derivative of a distance of 0 is 0.
@@ -605,7 +574,7 @@ def triplet_margin_loss(
     )
     same_shapes(name, anchor=anchor, positive=positive, negative=negative)
     if not anchor.ndim:
-        raise ShapeError(f"{name}: numbers without axes; expected vectors along the last axis")
+        raise misfit(name, "vectors along the last axis", anchor=anchor)
     last = (anchor.ndim - 1,)
     near, far = (length(anchor - x, axis=last, keepdims=False) for x in (positive, negative))
     return reduced(relu(near - far + float(margin)), reduction, name)
@@ -624,14 +593,13 @@ def _binary_rule(xp: Any, g: Any, x: Any, target: Any) -> Any:
     return g * (x - target) / xp.where(inside < 1e-12, xp.full_like(inside, 1e-12), inside)
 
 
-binary_terms = elementwise(
+binary_terms = real_elementwise(
     "nn.binary_cross_entropy_terms",
     _binary_rule,
     lambda xp, g, x: g * (xp.log1p(-x) - xp.log(x)),
     args=("x", "target"),
     compute=_binary_values,
     domain=(0.1, 0.9),
-    kinds="f",
     reference=lambda x, target: -(target * np.log(x) + (1 - target) * np.log(1 - x)),
     doc="""Return the cross-entropy of chances and targets between 0 and 1.
 
@@ -644,13 +612,12 @@ def _soft_margin_rule(xp: Any, g: Any, x: Any, target: Any) -> Any:
     return -(g * target * logistic(xp, -(x * target)))
 
 
-soft_margin_terms = elementwise(
+soft_margin_terms = real_elementwise(
     "nn.soft_margin_terms",
     _soft_margin_rule,
     lambda xp, g, x, target: _soft_margin_rule(xp, g, target, x),
     args=("x", "target"),
     compute=lambda xp, x, target: xp.logaddexp(-(x * target), xp.zeros_like(x)),
-    kinds="f",
     reference=lambda x, target: np.log1p(np.exp(-x * target)),
     doc="Return log(1 + exp(-target * x)).",
 )

@@ -10,13 +10,13 @@ import numpy as np
 from wengert import backends
 from wengert.backends import numpy_fused as fused
 from wengert.engine.batching import Level
-from wengert.engine.errors import ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes
 from wengert.ops.batching import constant, widened
+from wengert.ops.checks import misfit
 from wengert.ops.families import axes, joint, linewise, one_axis, reduction, sample
 from wengert.ops.neural.arguments import number, positive, real
 
@@ -45,11 +45,7 @@ def _standard_rule(xp: Any, g: Any, x: Any, axis: tuple[int, ...], eps: float) -
     return _pulled(xp, g, centred * scale, scale, axis)
 
 
-def _standard_reference(x: Any, axis: Any, eps: float) -> Any:
-    return (x - x.mean(axis, keepdims=True)) / np.sqrt(x.var(axis, keepdims=True) + eps)
-
-
-_standard = linewise(
+standard = linewise(
     "nn.standard",
     _standard_rule,
     params=("axis", "eps"),
@@ -60,7 +56,6 @@ _standard = linewise(
         sample((0, 3), axis=(1,), eps=1e-2),
     ],
     kinds="f",
-    reference=_standard_reference,
     doc="Return x shifted to mean 0 and scaled to variance 1 over the axes.",
 )
 
@@ -90,7 +85,7 @@ def _layer_of_examples(
         return apply(op, tuple(arrays), params)
     (x, *each), ndim = arrays, arrays[0].ndim - mapped[0]
     weight, bias = (widened(v, ndim) if m else v for v, m in zip(each, mapped[1:], strict=True))
-    return _standard(x, axis=(x.ndim - 1,), **params) * weight + bias
+    return standard(x, axis=(x.ndim - 1,), **params) * weight + bias
 
 
 _layer_norm = joint(
@@ -108,13 +103,12 @@ _layer_norm = joint(
         sample((3,), (3,), (3,), eps=1e-2),
     ],
     kinds="f",
-    reference=lambda x, weight, bias, eps: _standard_reference(x, -1, eps) * weight + bias,
 )
 
 
 def layer_norm(
     x: Any, weight: Any = None, bias: Any = None, *, axis: Any = -1, eps: float = 1e-5
-) -> Any:
+) -> Tensor:
     """Return (x - mean) / sqrt(variance + eps) over `axis`, times weight, plus bias.
 
     `axis` is one or several; `weight` and `bias` have the lengths of x along them, in the
@@ -148,13 +142,11 @@ def _of_shape(
         return wrap(xp.full(shape, fill, dtype=like.dtype))
     v = real(v, name, what)
     if v.shape != shape:
-        raise ShapeError(
-            f"{name}: {what} of shape {v.shape} for x of {like.shape}; expected {shape}"
-        )
+        raise misfit(name, f"{shape}, for x of shape {like.shape}", **{what: v})
     return v
 
 
-def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -> Any:
+def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -> Tensor:
     """Return x / sqrt(mean(x**2) + eps), the mean being over `axis`, times weight.
 
     `wg.nn.rms_norm([3.0, 4.0])` is `[0.848528, 1.131371]`.
@@ -162,10 +154,10 @@ def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -
     x, eps = real(x, "rms_norm"), number(eps, "rms_norm", "eps", 0)
     over = tuple(sorted(axes(axis, x.ndim, "rms_norm")))
     y = x / ew.sqrt(reductions.mean(x * x, axis=over, keepdims=True) + eps)
-    return _affine(y, weight, None, over, "rms_norm")
+    return affine(y, weight, None, over, "rms_norm")
 
 
-def _affine(y: Any, weight: Any, bias: Any, over: tuple[int, ...], name: str) -> Any:
+def affine(y: Any, weight: Any, bias: Any, over: tuple[int, ...], name: str) -> Tensor:
     """Return y * weight + bias, whose lengths are those of y along the axes `over`."""
     sizes = tuple(y.shape[a] for a in over)
     wide = tuple(n if a in over else 1 for a, n in enumerate(y.shape))
@@ -215,15 +207,12 @@ def batch_norm(
             )
         centred = x - shapes.reshape(old[0], wide)
         y = centred / ew.sqrt(shapes.reshape(old[1], wide) + eps)
-        return _affine(y, weight, bias, (channel,), "batch_norm")
+        return affine(y, weight, bias, (channel,), "batch_norm")
     momentum = number(momentum, "batch_norm", "momentum", 0, 1 + 1e-12)
     count = math.prod(x.shape[a] for a in others)
     if count < 2:
-        raise ShapeError(
-            f"batch_norm: one number for each channel of shape {x.shape} has no variance to "
-            "train with"
-        )
-    y = _affine(_standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
+        raise misfit("batch_norm", "two numbers or more for each channel, to train with", x=x)
+    y = affine(standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
     numbers = constant(x)
     own = (
         reductions.mean(numbers, axis=others),
@@ -238,7 +227,7 @@ def batch_norm(
 
 def group_norm(
     x: Any, groups: int, weight: Any = None, bias: Any = None, *, eps: float = 1e-5
-) -> Any:
+) -> Tensor:
     """Return x, with channels on axis 1, normalised over each of `groups` of channels.
 
     `weight` and `bias` have a number for each channel.
@@ -247,29 +236,27 @@ def group_norm(
     return _grouped(x, groups, weight, bias, eps, "group_norm")
 
 
-def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
+def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Tensor:
     """Return x, with channels on axis 1, normalised over each channel of each instance.
 
     `wg.nn.instance_norm([[[1.0, 3.0]]])` is `[[[-0.999995, 0.999995]]]`.
     """
     x = real(x, "instance_norm")
     if x.ndim < 3:
-        raise ShapeError(
-            f"instance_norm: x of shape {x.shape}; expected instances, channels and further axes"
-        )
+        raise misfit("instance_norm", "instances, channels and further axes", x=x)
     return _grouped(x, max(1, x.shape[1]), weight, bias, eps, "instance_norm")
 
 
-def _grouped(x: Any, groups: int, weight: Any, bias: Any, eps: float, name: str) -> Any:
+def _grouped(x: Any, groups: int, weight: Any, bias: Any, eps: float, name: str) -> Tensor:
     x, eps = real(x, name), number(eps, name, "eps", 0)
     if x.ndim < 2:
-        raise ShapeError(f"{name}: x of shape {x.shape}; expected instances and channels")
+        raise misfit(name, "instances and channels", x=x)
     channels = x.shape[1]
     if groups < 1 or channels % groups:
         raise ValueError(f"{name}: {groups} groups of {channels} channels; expected a divisor")
     size = math.prod(x.shape[1:]) // groups
-    y = _standard(shapes.reshape(x, (x.shape[0], groups, size)), axis=(2,), eps=eps)
-    return _affine(shapes.reshape(y, x.shape), weight, bias, (1,), name)
+    y = standard(shapes.reshape(x, (x.shape[0], groups, size)), axis=(2,), eps=eps)
+    return affine(shapes.reshape(y, x.shape), weight, bias, (1,), name)
 
 
 # -- lengths ----------------------------------------------------------------------------------
@@ -284,7 +271,7 @@ length = reduction(
 )
 
 
-def normalize(x: Any, /, *, axis: Any = -1, eps: float = 1e-12) -> Any:
+def normalize(x: Any, /, *, axis: Any = -1, eps: float = 1e-12) -> Tensor:
     """Return x divided by its length along `axis`, or by `eps` where that is larger.
 
     `wg.nn.normalize([3.0, 4.0])` is `[0.6, 0.8]`.

@@ -13,6 +13,7 @@ from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
 from wengert.ops.batching import along_axes
+from wengert.ops.checks import check_option, misfit
 from wengert.ops.families import linear, sample
 from wengert.ops.neural.windows import per_axis
 
@@ -24,7 +25,7 @@ Taps = tuple[np.ndarray, np.ndarray]
 
 
 def transposed_taps(index: np.ndarray, weight: np.ndarray, length: int) -> Taps:
-    """Return index and weight of the transpose: for each position, the places that read it."""
+    """Return index and weight of the transpose: for each position, the results that read it."""
     places, taps = np.nonzero(index >= 0)
     positions = index[places, taps]
     order = np.argsort(positions, kind="stable")
@@ -60,14 +61,6 @@ def _combine_block(
     return Block(x_shape, region, _combine_transpose(xp, g.values, sizes, axis, index, weight))
 
 
-def _by_definition(x: Any, axis: int, index: Any, weight: Any) -> Any:
-    matrix = np.zeros((len(index), x.shape[axis]))
-    for i, t in np.ndindex(*index.shape):
-        if index[i, t] >= 0:
-            matrix[i, index[i, t]] += weight[i, t]
-    return np.moveaxis(np.tensordot(matrix, x, (1, axis)), 0, axis).astype(x.dtype)
-
-
 _INDEX = np.array([[0, 1], [2, 2], [1, -1], [-1, -1]])
 _WEIGHT = np.array([[0.25, 0.75], [2.0, -1.5], [1.0, 0.0], [0.0, 0.0]])
 combine = linear(
@@ -82,7 +75,6 @@ combine = linear(
         sample((2, 3, 2), axis=1, index=np.array([[2], [0]]), weight=np.ones((2, 1))),
         sample((0, 3), axis=1, index=_INDEX, weight=_WEIGHT),
     ],
-    reference=_by_definition,
     doc="Return the sums of weight[i, t] * x[index[i, t]] over t, along one axis.",
 )
 
@@ -109,7 +101,7 @@ def _nearest_taps(length: int, size: int, scale: float | None, exact: bool) -> T
 
 
 def _source(length: int, size: int, scale: float | None, align_corners: bool) -> np.ndarray:
-    """Return where each new place lies among the old ones."""
+    """Return the position of each new element among the old ones."""
     places = np.arange(size)
     if align_corners:
         return places * ((length - 1) / (size - 1) if size > 1 else 0.0)
@@ -157,7 +149,7 @@ def interpolate(
     scale_factor: Any = None,
     mode: str = "nearest",
     align_corners: bool = False,
-) -> Any:
+) -> Tensor:
     """Return images x (batch, channels, *spatial) in another size, or times a `scale_factor`.
 
     `mode` is "nearest", "nearest-exact", "area", "linear" (one spatial axis), "bilinear" or
@@ -194,15 +186,12 @@ def interpolate(
 
 
 def _check_mode(x: Tensor, mode: str, align_corners: bool) -> None:
-    if mode not in _MODES:
-        raise ValueError(f"interpolate: mode {mode!r}; expected one of {', '.join(_MODES)}")
+    check_option("interpolate", "mode", mode, tuple(_MODES))
     spatial, wanted = x.ndim - 2, _MODES[mode]
     if spatial < 1 or wanted not in (None, spatial):
         expected = "one or more" if wanted is None else str(wanted)
-        raise ShapeError(
-            f"interpolate: x has shape {x.shape}; mode {mode!r} expects batch, channels and "
-            f"{expected} more axes"
-        )
+        expected = f"batch, channels and {expected} more axes, for mode {mode!r}"
+        raise misfit("interpolate", expected, x=x)
     if wanted is None and align_corners:
         raise ValueError(f"interpolate: mode {mode!r} has no corners to align")
     if not mode.startswith("nearest") and not backends.is_inexact(x.dtype):
@@ -236,13 +225,11 @@ def _checked_shuffle(x: Any, factor: Any, name: str, what: str) -> tuple[Tensor,
     x = shapes.tensor(x, name)
     (r,) = per_axis(factor, 1, name, what, 1)
     if x.ndim < 3:
-        raise ShapeError(
-            f"{name}: x has shape {x.shape}; expected at least 3 axes (channels, rows, columns)"
-        )
+        raise misfit(name, "at least 3 axes (channels, rows, columns)", x=x)
     return x, r
 
 
-def pixel_shuffle(x: Any, upscale_factor: int) -> Any:
+def pixel_shuffle(x: Any, upscale_factor: int) -> Tensor:
     """Return images r times as high and wide, from r * r channels for each of theirs.
 
     `wg.nn.pixel_shuffle(np.arange(4.0).reshape(4, 1, 1), 2)` is `[[[0.0, 1.0], [2.0, 3.0]]]`.
@@ -250,17 +237,14 @@ def pixel_shuffle(x: Any, upscale_factor: int) -> Any:
     x, r = _checked_shuffle(x, upscale_factor, "pixel_shuffle", "upscale_factor")
     *batch, channels, height, width = x.shape
     if channels % (r * r):
-        raise ShapeError(
-            f"pixel_shuffle: x of shape {x.shape} has {channels} channels; expected a multiple of "
-            f"{r * r}, for upscale_factor {r}"
-        )
+        raise misfit("pixel_shuffle", f"a multiple of {r * r} channels", x=x)
     count, rest = len(batch), channels // (r * r)
     x = shapes.reshape(x, (*batch, rest, r, r, height, width))
     order = (*range(count), *(count + a for a in (0, 3, 1, 4, 2)))
     return shapes.reshape(shapes.permute_dims(x, order), (*batch, rest, height * r, width * r))
 
 
-def pixel_unshuffle(x: Any, downscale_factor: int) -> Any:
+def pixel_unshuffle(x: Any, downscale_factor: int) -> Tensor:
     """Return images with r * r channels for each one, 1 / r as high and wide.
 
     It undoes `pixel_shuffle`.
@@ -269,10 +253,7 @@ def pixel_unshuffle(x: Any, downscale_factor: int) -> Any:
     x, r = _checked_shuffle(x, downscale_factor, "pixel_unshuffle", "downscale_factor")
     *batch, channels, height, width = x.shape
     if height % r or width % r:
-        raise ShapeError(
-            f"pixel_unshuffle: x of shape {x.shape} has {height} rows and {width} columns; "
-            f"expected multiples of downscale_factor {r}"
-        )
+        raise misfit("pixel_unshuffle", f"multiples of {r} rows and columns", x=x)
     count = len(batch)
     x = shapes.reshape(x, (*batch, channels, height // r, r, width // r, r))
     order = (*range(count), *(count + a for a in (0, 2, 4, 1, 3)))

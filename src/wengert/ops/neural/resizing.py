@@ -1,4 +1,4 @@
-"""Images resized by a kernel: each new pixel is a weighted mean of old ones around its place.
+"""Images resized by a kernel: each new pixel is a weighted mean of old ones around it.
 
 Pixels are areas whose centres are at 0.5, 1.5, ... Weights are those of a kernel at the distance of
 two centres; what lies outside of the image does not count, and the weights add up to 1.
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.engine.tensor import Tensor
 from wengert.ops.neural.resampling import Taps, combine
 
 __all__ = ["KERNELS", "kernel_taps", "overlap_taps", "resize_axes"]
@@ -77,7 +78,7 @@ def overlap_taps(length: int, size: int) -> Taps:
     return np.where(weight == 0, -1, index), weight
 
 
-def resize_axes(x: Any, taps: dict[int, Taps]) -> Any:
+def resize_axes(x: Any, taps: dict[int, Taps]) -> Tensor:
     """Return x with each axis that has taps resized by them."""
     for axis, (index, weight) in taps.items():
         x = combine(x, axis=axis, index=index, weight=weight)

@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops.families import elementwise, run, sample, variant
+from wengert.ops.families import run, sample, variant
 from wengert.ops.neural import activations
 from wengert.ops.neural.activations import logistic
+from wengert.ops.neural.arguments import real_elementwise
 from wengert.ops.rounding import flat
 
 Values = Callable[..., Any]
 
-relu_pull: Any = elementwise(
+relu_pull: Any = real_elementwise(
     "nn.relu_pull",
     lambda xp, g, x: run(relu_pull.op, xp, (g, x), {}),
     flat,
     args=("g", "x"),
     compute=lambda xp, g, x: xp.keep(g, xp.logical_not(x <= 0)),
-    kinds="f",
     reference=lambda g, x: np.where(x <= 0, 0, g).astype(g.dtype),
     doc="Return g where x is not below or at 0.",
 )
@@ -54,7 +54,7 @@ def _stepped(
     def back(xp: Any, g: Any, x: Any, how: Any) -> Any:
         return run(pulled.op, xp, (g, x), {"how": how})
 
-    pulled: Any = elementwise(
+    pulled: Any = real_elementwise(
         f"nn.{name}_pull",
         back,
         flat,
@@ -63,17 +63,15 @@ def _stepped(
         params=("how",),
         samples=[sample((2, 3), (2, 3), how=how), sample((0, 2), (0, 2), how=how)],
         domain=((-2.0, 2.0), (-5.0, 5.0)),
-        kinds="f",
         reference=lambda g, x, how: (g * slope(x, *how)).astype(g.dtype),
     )
-    return elementwise(
+    return real_elementwise(
         f"nn.{name}_stepped",
         back,
         compute=values,
         params=("how",),
         samples=[sample((2, 3), how=how), sample((), how=how), sample((0, 2), how=how)],
         domain=(-5.0, 5.0),
-        kinds="f",
         reference=lambda x, how: reference(x, *how).astype(x.dtype),
     )
 
@@ -152,15 +150,11 @@ def _softplus_rule(xp: Any, g: Any, x: Any, beta: float, threshold: float) -> An
     return xp.where(scaled > threshold, g, g * logistic(xp, scaled))
 
 
-softplus = elementwise(
+softplus = real_elementwise(
     "nn.softplus_until",
     _softplus_rule,
     compute=_softplus_values,
     params=("beta", "threshold"),
     samples=[sample((2, 3), beta=1.0, threshold=1.0), sample((4,), beta=2.5, threshold=20.0)],
-    kinds="f",
-    reference=lambda x, beta, threshold: np.where(
-        x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta
-    ),
     doc="Return log(1 + exp(beta * x)) / beta, and x where beta * x is above a threshold.",
 )

@@ -1,6 +1,6 @@
 """Windows: which elements of an array each of them reads, and the arguments that say so.
 
-Along each spatial axis, tap k of the window at place p reads position
+Along each spatial axis, tap k of window p reads position
 ``p * stride + k * dilation - offset``. What lies outside of the array is nothing. Convolutions,
 pooling and unfolding share this.
 """
@@ -18,6 +18,7 @@ from wengert.engine.cotangents import Block, Region
 from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import shapes
+from wengert.ops.checks import misfit
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -100,19 +101,21 @@ def hull(r: range) -> range:
     return range(r[0], r[-1] + 1) if r else r
 
 
-def seen(places: range, taps: range, length: int, stride: int, offset: int, dilation: int) -> range:
-    """Return the positions, of `length`, around all that some taps read at some places."""
-    if not places or not taps:
+def seen(
+    windows: range, taps: range, length: int, stride: int, offset: int, dilation: int
+) -> range:
+    """Return the positions, of `length`, around all that some taps of some windows read."""
+    if not windows or not taps:
         return range(0)
-    first = places[0] * stride + taps[0] * dilation - offset
-    last = places[-1] * stride + taps[-1] * dilation - offset
+    first = windows[0] * stride + taps[0] * dilation - offset
+    last = windows[-1] * stride + taps[-1] * dilation - offset
     return range(max(0, first), max(0, min(length, last + 1)))
 
 
 def seeing(
     positions: range, taps: range, count: int, stride: int, offset: int, dilation: int
 ) -> range:
-    """Return the places, of `count`, around all whose taps read some positions."""
+    """Return the windows, of `count`, around all whose taps read some positions."""
     if not positions or not taps:
         return range(0)
     first = -((taps[-1] * dilation - offset - positions[0]) // stride)
@@ -120,9 +123,9 @@ def seeing(
     return range(max(0, first), max(0, min(count, last + 1)))
 
 
-def cut_geometry(places: Region, taps: Region, positions: Region, geometry: Geometry) -> Geometry:
+def cut_geometry(windows: Region, taps: Region, positions: Region, geometry: Geometry) -> Geometry:
     """Return the geometry for parts of arrays, whose counts begin at 0."""
-    rows = zip(places, taps, positions, *geometry, strict=True)
+    rows = zip(windows, taps, positions, *geometry, strict=True)
     cut = [
         (s * p.step, lo + x.start - p.start * s - t.start * d, d * t.step)
         for p, t, x, s, lo, d in rows
@@ -131,27 +134,27 @@ def cut_geometry(places: Region, taps: Region, positions: Region, geometry: Geom
 
 
 def seen_part(
-    places: Region, taps: Region, lengths: Ints, geometry: Geometry
+    windows: Region, taps: Region, lengths: Ints, geometry: Geometry
 ) -> tuple[Region, Geometry] | None:
-    """Return what some taps at some places read, and the geometry from there; None if nothing."""
-    positions = tuple(map(seen, places, taps, lengths, *geometry))
+    """Return what some taps of some windows read, and the geometry from there; None if nothing."""
+    positions = tuple(map(seen, windows, taps, lengths, *geometry))
     if not all(positions):
         return None
-    return positions, cut_geometry(places, taps, positions, geometry)
+    return positions, cut_geometry(windows, taps, positions, geometry)
 
 
 def seeing_part(
     xp: Any, g: Block, taps: Region, counts: Ints, geometry: Geometry
 ) -> tuple[Any, Region, Geometry] | None:
-    """Return g around its region, the places that read there, and the geometry of both."""
+    """Return g around its region, the windows that read there, and the geometry of both."""
     values, region = ascending(xp, g)
     lead = len(region) - len(taps)
     around = (*region[:lead], *map(hull, region[lead:]))
-    places = tuple(map(seeing, around[lead:], taps, counts, *geometry))
-    if not all(places):
+    windows = tuple(map(seeing, around[lead:], taps, counts, *geometry))
+    if not all(windows):
         return None
-    cut = cut_geometry(places, taps, around[lead:], geometry)
-    return filled(xp, values, region, around), (*region[:lead], *places), cut
+    cut = cut_geometry(windows, taps, around[lead:], geometry)
+    return filled(xp, values, region, around), (*region[:lead], *windows), cut
 
 
 # -- arguments --------------------------------------------------------------------------------
@@ -189,7 +192,7 @@ def pairs_per_axis(padding: Any, count: int, name: str) -> Pairs:
 def padding_pairs(
     padding: Any, name: str, length: Ints, kernel: Ints, stride: Ints, dilation: Ints
 ) -> Pairs:
-    """Return padding in any form as pairs; "same" gives a place for each step of a stride."""
+    """Return padding in any form as pairs; "same" gives a window for each step of a stride."""
     if padding == "valid":
         padding = 0
     if padding == "same":
@@ -209,10 +212,8 @@ def batched(x: Any, spatial: int, name: str) -> tuple[Tensor, bool]:
     """Return x with a batch axis, and whether it had one."""
     x = shapes.tensor(x, name)
     if x.ndim not in (spatial + 1, spatial + 2):
-        raise ShapeError(
-            f"{name}: x has shape {x.shape}; expected {spatial + 2} axes (batch, channels and "
-            f"{spatial} more), or {spatial + 1} without a batch"
-        )
+        axes = f"{spatial + 2} axes (batch, channels and {spatial} more)"
+        raise misfit(name, f"{axes}, or {spatial + 1} without a batch", x=x)
     return (x, True) if x.ndim == spatial + 2 else (shapes.expand_dims(x, axis=0), False)
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from wengert.engine.batching import Batched
-from wengert.engine.errors import ShapeError
 from wengert.ops import batching
+from wengert.ops.checks import check_option, misfit
 from wengert.ops.numpy.shapes import flat
-from wengert.ops.numpy.ufuncs import Function, double, floating, in_line, is_tensor, wg
+from wengert.ops.numpy.ufuncs import Function, by_name, double, floating, in_line, is_tensor, wg
 from wengert.ops.shapes import tensor
 
 
@@ -31,8 +31,7 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 
 def _choose(a: Any, choices: Any, mode: str = "raise") -> Any:
-    if mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f"np.choose: mode={mode!r}; expected 'raise', 'wrap' or 'clip'")
+    check_option("np.choose", "mode", mode, ("raise", "wrap", "clip"))
     a, *parts = wg.broadcast_arrays(tensor(a, "choose"), *(tensor(c, "choose") for c in choices))
     count = len(parts)
     if mode == "raise":
@@ -97,10 +96,7 @@ def _interp(
     """Return values on the line through points. At a point the slope is that to the right."""
     x, xp, fp = (double(floating(part)) for part in (x, xp, fp))  # as NumPy computes it
     if xp.ndim != 1 or fp.shape != xp.shape or not xp.size:
-        raise ShapeError(
-            f"np.interp: points of shapes {xp.shape} and {fp.shape}; expected two of one length, "
-            "and at least one point"
-        )
+        raise misfit("np.interp", "two of one length, and at least one point", xp=xp, fp=fp)
     if period is not None:
         left = right = None
         x, xp, fp = _unrolled(x, xp, fp, period)
@@ -129,9 +125,5 @@ def _unrolled(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
 
 
 FUNCTIONS: dict[str, Function] = {
-    "choose": _choose,
-    "interp": _interp,
-    "piecewise": _piecewise,
-    "select": _select,
-    "where": _where,
+    **by_name(_choose, _interp, _piecewise, _select, _where),
 }

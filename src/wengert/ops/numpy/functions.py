@@ -15,14 +15,16 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
-from wengert.engine.errors import NoRuleError, ShapeError
+from wengert.engine.errors import NoRuleError
 from wengert.ops import batching
+from wengert.ops.checks import misfit
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import one_axis
 from wengert.ops.numpy import choices, fft, polynomials, products, shapes, statistics
 from wengert.ops.numpy.shapes import flat
 from wengert.ops.numpy.ufuncs import (
     Function,
+    by_name,
     floating,
     in_line,
     is_inexact,
@@ -152,7 +154,7 @@ def _slopes(f: Any, axis: int, spacing: Any) -> Any:
     f = wg.moveaxis(f, axis, -1)
     n = f.shape[-1]
     if n < 2:
-        raise ShapeError(f"np.gradient: axis {axis} has length {n}; expected at least 2")
+        raise misfit("np.gradient", f"at least 2 elements along axis {axis}", f=f)
     if isinstance(spacing, (int, float)):
         spacing = number(spacing, f)
     spacing = tensor(spacing, "gradient")
@@ -179,9 +181,10 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 _OURS = """
     arange argmax argmin asarray astype broadcast_to count_nonzero cumulative_prod cumulative_sum
     diagonal diff dot empty empty_like expand_dims eye flip full isin linalg.matmul
-    linalg.matrix_transpose linalg.outer linalg.tensordot linalg.vecdot matrix_transpose moveaxis
-    nonzero ones ones_like outer repeat roll searchsorted squeeze stack swapaxes take tensordot
-    tile tril triu unique_all unique_counts unique_inverse unique_values unstack zeros zeros_like
+    linalg.matrix_transpose linalg.outer linalg.tensordot linalg.vecdot matrix_transpose median
+    moveaxis nonzero ones ones_like outer percentile quantile repeat roll searchsorted squeeze stack
+    swapaxes take tensordot tile tril triu unique_all unique_counts unique_inverse unique_values
+    unstack zeros zeros_like
 """
 #: Functions whose answers have no derivative: places, counts, truths, dtypes and text.
 _ON_VALUES = """
@@ -206,6 +209,8 @@ def _numpy(name: str) -> Any:
 
 
 _BY_NAME: dict[str, Function] = {
+    **by_name(_allclose, _angle, _array_equal, _clip, _ediff1d, _geomspace, _gradient, _isclose),
+    **by_name(_linspace, _logspace, _nan_to_num, _round, _trapezoid, _unwrap),
     **{name: getattr(wg, name.rpartition(".")[2]) for name in _OURS.split() if _numpy(name)},
     **{name: on_values(_numpy(name)) for name in _ON_VALUES.split() if _numpy(name)},
     **{name: partial(in_line, _numpy(name)) for name in _TRUTHS.split()},
@@ -216,31 +221,17 @@ _BY_NAME: dict[str, Function] = {
     **fft.FUNCTIONS,
     **choices.FUNCTIONS,
     **polynomials.FUNCTIONS,
-    "allclose": _allclose,
-    "angle": _angle,
     "around": _round,
-    "array_equal": _array_equal,
     "array": lambda object, dtype=None, copy=True: wg.asarray(object, dtype=dtype, copy=copy),
-    "clip": _clip,
-    "ediff1d": _ediff1d,
-    "fix": lambda x: wg.trunc(x),
-    "geomspace": _geomspace,
-    "gradient": _gradient,
+    "fix": wg.trunc,
     "identity": lambda n, dtype=None: wg.eye(n, dtype=dtype),
     "imag": lambda val: val.imag,
-    "isclose": _isclose,
     "iscomplexobj": lambda x: backends.kind_of(x.dtype) == "c",
     "isrealobj": lambda x: backends.kind_of(x.dtype) != "c",
-    "linspace": _linspace,
-    "logspace": _logspace,
-    "nan_to_num": _nan_to_num,
     "ndim": lambda a: a.ndim,
     "real": lambda val: val.real,
-    "round": _round,
     "shape": lambda a: a.shape,
     "size": lambda a, axis=None: math.prod(a.shape[i] for i in normalised(axis, a.ndim, "size")),
-    "trapezoid": _trapezoid,
-    "unwrap": _unwrap,
 }
 #: What a function of NumPy is on tensors.
 FUNCTIONS: dict[Any, Function] = {

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.engine.errors import ShapeError
 from wengert.ops import batching
+from wengert.ops.checks import misfit
 from wengert.ops.numpy.products import convolve, real_where_all_are
 from wengert.ops.numpy.shapes import at_least
-from wengert.ops.numpy.ufuncs import Function, floating, numpy_dtype, wg
+from wengert.ops.numpy.ufuncs import Function, by_name, floating, numpy_dtype, wg
 from wengert.ops.shapes import tensor
 
 
@@ -21,7 +21,7 @@ def _line(p: Any, name: str) -> Any:
     """Return coefficients along one axis."""
     p = at_least(1)(p)
     if p.ndim != 1:
-        raise ShapeError(f"np.{name}: got shape {p.shape}; expected one axis of coefficients")
+        raise misfit(f"np.{name}", "one axis of coefficients", p=p)
     return p
 
 
@@ -88,7 +88,7 @@ def _poly(seq_of_zeros: Any) -> Any:
     if zeros.ndim == 2 and zeros.shape[0] == zeros.shape[1]:
         zeros = wg.linalg.eigvals(zeros)
     elif zeros.ndim != 1:
-        raise ShapeError(f"np.poly: got shape {zeros.shape}; expected zeros, or a square matrix")
+        raise misfit("np.poly", "zeros, or a square matrix", seq_of_zeros=zeros)
     one = wg.ones((1,), dtype=zeros.dtype)
     p = one
     for i in range(zeros.shape[0]):
@@ -120,10 +120,8 @@ def _polydiv(u: Any, v: Any) -> Any:
 def _polyfit(x: Any, y: Any, deg: int, rcond: Any = None, w: Any = None) -> Any:
     x, y = floating(x), floating(y)
     if x.ndim != 1 or y.ndim not in (1, 2) or x.shape[0] != y.shape[0] or int(deg) < 0:
-        raise ShapeError(
-            f"np.polyfit: points of shapes {x.shape} and {y.shape} and degree {deg}; expected as "
-            "many values as points, and a degree of 0 or more"
-        )
+        expected = f"as many values as points, and a degree of 0 or more, not {deg}"
+        raise misfit("np.polyfit", expected, x=x, y=y)
     columns = _vander(x, int(deg) + 1)
     if w is not None:
         w = floating(w)
@@ -161,15 +159,7 @@ def _roots(p: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Function] = {
-    "poly": _poly,
-    "polyadd": _polyadd,
-    "polyder": _polyder,
-    "polydiv": _polydiv,
-    "polyfit": _polyfit,
-    "polyint": _polyint,
-    "polymul": _polymul,
+    **by_name(_poly, _polyadd, _polyder, _polydiv, _polyfit, _polyint, _polymul, _polyval, _roots),
+    **by_name(_vander),
     "polysub": lambda a1, a2: _polyadd(a1, wg.negative(a2)),
-    "polyval": _polyval,
-    "roots": _roots,
-    "vander": _vander,
 }

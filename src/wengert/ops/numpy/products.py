@@ -12,11 +12,12 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
-from wengert.engine.errors import NoRuleError, ShapeError
+from wengert.engine.errors import NoRuleError
 from wengert.ops import batching
+from wengert.ops.checks import check_option, misfit
 from wengert.ops.families import axes as normalised
 from wengert.ops.numpy.shapes import at_least, flat
-from wengert.ops.numpy.ufuncs import Function, floating, in_dtype, wg
+from wengert.ops.numpy.ufuncs import Function, by_name, floating, in_dtype, wg
 from wengert.ops.shapes import tensor
 
 
@@ -38,9 +39,7 @@ def _cross(
     a = wg.moveaxis(a, axisa, -1)
     b = wg.moveaxis(b, axisb, -1)
     if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise ShapeError(
-            f"np.cross: vectors of lengths {a.shape[-1]} and {b.shape[-1]}; expected 3"
-        )
+        raise misfit("np.cross", "vectors of length 3", a=a, b=b)
     on, back = [1, 2, 0], [2, 0, 1]
     return wg.moveaxis(a[..., on] * b[..., back] - a[..., back] * b[..., on], -1, axisc)
 
@@ -49,7 +48,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     """Return np.convolve."""
     a, v = at_least(1)(a), at_least(1)(v)
     if a.ndim != 1 or v.ndim != 1:
-        raise ShapeError(f"np.convolve: shapes {a.shape} and {v.shape}; expected one axis each")
+        raise misfit("np.convolve", "one axis each", a=a, v=v)
     a, v = (v, a) if a.size < v.size else (a, v)
     n, m = a.size, v.size
     bounds = {"full": (0, n + m - 1), "same": ((m - 1) // 2, (m - 1) // 2 + n), "valid": (m - 1, n)}
@@ -77,13 +76,13 @@ def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any =
 
 
 def _from_triangle(x: Any, name: str, upper: bool) -> Any:
-    """Return Hermitian matrices made of one triangle, the only one that NumPy reads.
+    """Return Hermitian matrices from one triangle, the only one that NumPy reads.
 
     Then the values are NumPy's for any matrix, and the derivative is in that triangle.
     """
     x = floating(x)
     if x.ndim < 2:
-        raise ShapeError(f"np.linalg.{name}: got shape {x.shape}; expected matrices")
+        raise misfit(f"np.linalg.{name}", "matrices", x=x)
     half, rest = (wg.triu(x), wg.triu(x, k=1)) if upper else (wg.tril(x), wg.tril(x, k=-1))
     if backends.kind_of(x.dtype) == "c":  # of the diagonal, NumPy reads the real part
         half = half - wg.tril(wg.triu(half - wg.conj(half))) / 2
@@ -91,8 +90,7 @@ def _from_triangle(x: Any, name: str, upper: bool) -> Any:
 
 
 def _is_upper(uplo: str) -> bool:
-    if uplo.upper() not in ("L", "U"):
-        raise ValueError(f"np.linalg: UPLO is {uplo!r}; expected 'L' or 'U'")
+    check_option("np.linalg", "UPLO", uplo.upper(), ("L", "U"))
     return uplo.upper() == "U"
 
 
@@ -150,7 +148,7 @@ def _pinv(a: Any, rcond: Any = None, *, rtol: Any = 1e-15) -> Any:
 def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     a = tensor(a, "lstsq")
     if a.ndim != 2:
-        raise ShapeError(f"np.linalg.lstsq: got shape {a.shape}; expected one matrix")
+        raise misfit("np.linalg.lstsq", "one matrix", a=a)
     x, residuals, rank, s = wg.linalg.lstsq(a, b, rcond=rcond)
     return x, residuals, wg.astype(rank, wg.int32), s
 
@@ -170,7 +168,7 @@ def _tensorinv(a: Any, ind: int = 2) -> Any:
     shape = (*a.shape[ind:], *a.shape[:ind])
     side = math.prod(a.shape[ind:])
     if ind <= 0 or side * side != a.size:
-        raise ShapeError(f"np.linalg.tensorinv: shape {a.shape} is not square when cut at {ind}")
+        raise misfit("np.linalg.tensorinv", f"one that is square when cut at {ind}", a=a)
     return wg.reshape(wg.linalg.inv(wg.reshape(a, (side, side))), shape)
 
 
@@ -182,52 +180,41 @@ def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     shape = a.shape[b.ndim :]
     side = math.prod(shape)
     if side * side != a.size or b.size != side:
-        raise ShapeError(f"np.linalg.tensorsolve: shapes {a.shape} and {b.shape} do not fit")
+        raise misfit("np.linalg.tensorsolve", "b.shape + x.shape of a", a=a, b=b)
     x = wg.linalg.solve(wg.reshape(a, (side, side)), wg.reshape(b, (side,)))
     return wg.reshape(x, shape)
 
 
+def _of_one(name: str) -> Function:
+    return lambda x, /, **params: getattr(wg.linalg, name)(x, **params)
+
+
+def _of_two(name: str) -> Function:
+    return lambda x1, x2, /, **params: getattr(wg.linalg, name)(x1, x2, **params)
+
+
+#: Functions that are ours, with NumPy's parameters after one or two arrays.
+_ONE = "cond det diagonal inv matrix_norm multi_dot norm qr slogdet svdvals trace vector_norm"
+_TWO = "cross matrix_power solve"
 _LINALG: dict[str, Function] = {
+    **{name: _of_one(name) for name in _ONE.split()},
+    **{name: _of_two(name) for name in _TWO.split()},
     "cholesky": _cholesky,
-    "cond": lambda x, p=None: wg.linalg.cond(x, p),
-    "cross": lambda x1, x2, /, *, axis=-1: wg.linalg.cross(x1, x2, axis=axis),
-    "det": lambda a: wg.linalg.det(a),
-    "diagonal": lambda x, /, *, offset=0: wg.linalg.diagonal(x, offset=offset),
     "eig": _eig,
     "eigh": _eigh,
     "eigvals": lambda a: _as_numpy_has_it(a, [wg.linalg.eigvals(a)])[0],
     "eigvalsh": _eigvalsh,
-    "inv": lambda a: wg.linalg.inv(a),
     "lstsq": _lstsq,
-    "matrix_norm": lambda x, /, *, keepdims=False, ord="fro": wg.linalg.matrix_norm(
-        x, keepdims=keepdims, ord=ord
-    ),
-    "matrix_power": lambda a, n: wg.linalg.matrix_power(a, n),
     "matrix_rank": _rank,
-    "multi_dot": lambda arrays: wg.linalg.multi_dot(arrays),
-    "norm": lambda x, ord=None, axis=None, keepdims=False: wg.linalg.norm(x, ord, axis, keepdims),
     "pinv": _pinv,
-    "qr": lambda a, mode="reduced": wg.linalg.qr(a, mode=mode),
-    "slogdet": lambda a: wg.linalg.slogdet(a),
-    "solve": lambda a, b: wg.linalg.solve(a, b),
     "svd": _svd,
-    "svdvals": lambda x, /: wg.linalg.svdvals(x),
     "tensorinv": _tensorinv,
     "tensorsolve": _tensorsolve,
-    "trace": lambda x, /, *, offset=0, dtype=None: wg.linalg.trace(x, offset=offset, dtype=dtype),
-    "vector_norm": lambda x, /, *, axis=None, keepdims=False, ord=2: wg.linalg.vector_norm(
-        x, axis=axis, keepdims=keepdims, ord=ord
-    ),
 }
 
 FUNCTIONS: dict[str, Function] = {
-    "convolve": convolve,
-    "correlate": _correlate,
-    "cross": _cross,
-    "einsum": _einsum,
-    "inner": _inner,
-    "kron": lambda a, b: wg.linalg.kron(a, b),
-    "trace": _trace,
+    **by_name(convolve, _correlate, _cross, _einsum, _inner, _trace),
+    "kron": _of_two("kron"),
     "vdot": lambda a, b: wg.vecdot(flat(a), flat(b)),
     **{f"linalg.{name}": function for name, function in _LINALG.items()},
 }

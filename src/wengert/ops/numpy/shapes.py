@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from wengert.ops.families import one_axis
-from wengert.ops.numpy.ufuncs import Function, is_tensor, values, wg
-from wengert.ops.shapes import renewed, scatter_flat, tensor
+from wengert.ops.numpy.ufuncs import Function, by_name, is_tensor, values, wg
+from wengert.ops.positions import scatter_flat
+from wengert.ops.shapes import renewed, tensor
 
 _ALL = slice(None)
 
@@ -130,7 +131,7 @@ def _diag(v: Any, k: int = 0) -> Any:
 
 
 def moving(function: Function) -> Function:
-    """Return a function that only moves elements, by the places where NumPy moves them to."""
+    """Return a function that only moves elements, by the positions that NumPy moves them to."""
 
     def move(x: Any, /, **params: Any) -> Any:
         x = tensor(x, function.__name__)
@@ -200,41 +201,30 @@ def _full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
 
 
 FUNCTIONS: dict[str, Function] = {
-    "apply_along_axis": _apply_along_axis,
-    "apply_over_axes": _apply_over_axes,
+    **by_name(_apply_along_axis, _apply_over_axes, _block, _column_stack, _compress, _concatenate),
+    **by_name(_diag, _full_like, _insert, _reshape, _rollaxis, _rot90, _take_along_axis),
+    **by_name(_transpose),
     "append": lambda arr, values, axis=None: wg.concat([arr, values], axis=axis),
     "array_split": _splitting("array_split", lambda ndim: 0),
     "atleast_1d": at_least(1),
     "atleast_2d": at_least(2),
     "atleast_3d": at_least(3),
-    "block": _block,
     "broadcast_arrays": lambda *args: tuple(wg.broadcast_arrays(*args)),
-    "column_stack": _column_stack,
-    "compress": _compress,
-    "concatenate": _concatenate,
-    "copy": lambda a: wg.positive(a),
-    "diag": _diag,
+    "copy": wg.positive,
     "diagflat": lambda v, k=0: _diag(flat(v), k),
     "dsplit": _splitting("dsplit", lambda ndim: 2),
     "dstack": _joining(3, 2),
     "extract": lambda condition, arr: _compress(condition, arr),
     "fliplr": lambda m: wg.flip(m, axis=1),
     "flipud": lambda m: wg.flip(m, axis=0),
-    "full_like": _full_like,
     "hsplit": _splitting("hsplit", lambda ndim: 0 if ndim == 1 else 1),
     "hstack": _joining(1, 1),
-    "insert": _insert,
     "meshgrid": lambda *xi, indexing="xy", copy=True: tuple(wg.meshgrid(*xi, indexing=indexing)),
     "pad": lambda array, pad_width, mode="constant", **params: wg.pad(
         array, pad_width, mode, **params
     ),
     "ravel": lambda a, order="C": _reshape(a, -1, order),
-    "reshape": _reshape,
-    "rollaxis": _rollaxis,
-    "rot90": _rot90,
     "split": _splitting("split", lambda ndim: 0),
-    "take_along_axis": _take_along_axis,
-    "transpose": _transpose,
     "vsplit": _splitting("vsplit", lambda ndim: 0),
     "vstack": _joining(2, 0),
 }

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import ShapeError
+from wengert.ops.checks import misfit
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import one_axis
 from wengert.ops.numpy.shapes import at_least, flat
 from wengert.ops.numpy.ufuncs import (
     REDUCTIONS,
     Function,
+    by_name,
     constant,
     double,
     floating,
@@ -41,7 +42,9 @@ def _mean(
     return wg.divide(total, wg.astype(count, total.dtype) if is_inexact(total) else count)
 
 
-def _moment(name: str) -> Function:
+def _moment(compute: Function) -> Function:
+    """Return NumPy's function of a moment, one of ours."""
+
     def moment(
         a: Any,
         axis: Any = None,
@@ -51,11 +54,19 @@ def _moment(name: str) -> Function:
         correction: Any = None,
     ) -> Any:
         correction = ddof if correction is None else correction
-        return getattr(wg, name)(
-            in_dtype(a, dtype), axis=axis, correction=correction, keepdims=keepdims
-        )
+        return compute(in_dtype(a, dtype), axis=axis, correction=correction, keepdims=keepdims)
 
     return moment
+
+
+def _nanvar(a: Any, axis: Any, correction: Any, keepdims: bool) -> Any:
+    given = wg.logical_not(wg.isnan(a))
+    offset = wg.where(given, a - _nanmean(a, axis, keepdims=True), 0.0)
+    square = wg.real(offset * wg.conj(offset))
+    total = wg.sum(square, axis=axis, keepdims=keepdims)
+    count = wg.astype(wg.count_nonzero(given, axis=axis, keepdims=keepdims), total.dtype)
+    freedom = count - correction
+    return wg.where(freedom > 0, total, math.nan) / freedom
 
 
 def _ptp(a: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
@@ -70,10 +81,8 @@ def _average(
     if weights.shape != a.shape:
         along = normalised(axis, a.ndim, "average")
         if axis is None or weights.shape != tuple(a.shape[i] for i in along):
-            raise ShapeError(
-                f"np.average: weights of shape {weights.shape}, shape {a.shape} and axis {axis}; "
-                "weights must have that shape, or the lengths of those axes"
-            )
+            expected = f"weights of the shape of a, or of its lengths along axis {axis}"
+            raise misfit("np.average", expected, a=a, weights=weights)
         weights = wg.permute_dims(weights, sorted(range(len(along)), key=along.__getitem__))
         weights = wg.reshape(weights, [n if i in along else 1 for i, n in enumerate(a.shape)])
     total = wg.sum(wg.broadcast_to(weights, a.shape), axis=axis, keepdims=keepdims)
@@ -110,28 +119,6 @@ def _nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False
     return _mean(a, axis, dtype, keepdims, where=wg.logical_not(wg.isnan(a)))
 
 
-def _nan_moment(name: str) -> Function:
-    def moment(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        ddof: Any = 0,
-        keepdims: bool = False,
-        correction: Any = None,
-    ) -> Any:
-        a = in_dtype(a, dtype)
-        given = wg.logical_not(wg.isnan(a))
-        offset = wg.where(given, a - _nanmean(a, axis, keepdims=True), 0.0)
-        square = wg.real(offset * wg.conj(offset))
-        total = wg.sum(square, axis=axis, keepdims=keepdims)
-        count = wg.astype(wg.count_nonzero(given, axis=axis, keepdims=keepdims), total.dtype)
-        freedom = count - (ddof if correction is None else correction)
-        y = wg.where(freedom > 0, total, math.nan) / freedom
-        return y if name == "nanvar" else wg.sqrt(y)
-
-    return moment
-
-
 def _nan_quantile(name: str, scale: float) -> Function:
     def quantile(a: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
         """Sort NaN to the end, and choose among what is before it, in each line by itself."""
@@ -157,19 +144,6 @@ def _nan_quantile(name: str, scale: float) -> Function:
         return wg.stack(found) if parts.ndim else found[0]
 
     return quantile
-
-
-def _quantile(name: str) -> Function:
-    def quantile(
-        a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-    ) -> Any:
-        return getattr(wg, name)(a, q, axis=axis, method=method, keepdims=keepdims)
-
-    return quantile
-
-
-def _median(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return wg.median(a, axis=axis, keepdims=keepdims)
 
 
 def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
@@ -246,25 +220,19 @@ def _corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
 
 
 FUNCTIONS: dict[str, Function] = {
+    **by_name(_argpartition, _average, _bincount, _corrcoef, _cov, _mean, _nanmean, _partition),
+    **by_name(_ptp, _unique),
     **REDUCTIONS,
     "amax": REDUCTIONS["max"],
     "amin": REDUCTIONS["min"],
-    "argpartition": _argpartition,
     "argsort": _sorting("argsort"),
-    "average": _average,
-    "bincount": _bincount,
-    "corrcoef": _corrcoef,
-    "cov": _cov,
     "cumprod": _cumulative("cumulative_prod"),
     "cumsum": _cumulative("cumulative_sum"),
-    "mean": _mean,
-    "median": _median,
     "nanargmax": _nan_arg("nanargmax"),
     "nanargmin": _nan_arg("nanargmin"),
     "nancumprod": _without_nan(_cumulative("cumulative_prod"), 1),
     "nancumsum": _without_nan(_cumulative("cumulative_sum"), 0),
     "nanmax": _nan_extreme("max", -math.inf),
-    "nanmean": _nanmean,
     "nanmedian": lambda a, axis=None, keepdims=False: _nan_quantile("nanmedian", 1.0)(
         a, 0.5, axis, keepdims
     ),
@@ -272,15 +240,10 @@ FUNCTIONS: dict[str, Function] = {
     "nanpercentile": _nan_quantile("nanpercentile", 100.0),
     "nanprod": _without_nan(REDUCTIONS["prod"], 1),
     "nanquantile": _nan_quantile("nanquantile", 1.0),
-    "nanstd": _nan_moment("nanstd"),
+    "nanstd": _moment(lambda a, **how: wg.sqrt(_nanvar(a, **how))),
     "nansum": _without_nan(REDUCTIONS["sum"], 0),
-    "nanvar": _nan_moment("nanvar"),
-    "partition": _partition,
-    "percentile": _quantile("percentile"),
-    "ptp": _ptp,
-    "quantile": _quantile("quantile"),
+    "nanvar": _moment(_nanvar),
     "sort": _sorting("sort"),
-    "std": _moment("std"),
-    "unique": _unique,
-    "var": _moment("var"),
+    "std": _moment(wg.std),
+    "var": _moment(wg.var),
 }

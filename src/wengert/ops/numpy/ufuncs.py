@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,12 @@ from wengert.ops.shapes import tensor
 
 wg: Any = Tensor._namespace
 Function = Callable[..., Any]
+
+
+def by_name(*functions: Function) -> dict[str, Function]:
+    """Return functions by their names without an underscore, which are NumPy's."""
+    return {function.__name__.strip("_"): function for function in functions}
+
 
 # -- between tensors and NumPy ----------------------------------------------------------------
 
@@ -84,7 +91,7 @@ def number(value: Any, like: Tensor) -> Tensor:
 
 
 def on_values(function: Function) -> Function:
-    """Return a NumPy function for tensors whose answers are places, counts, truths or text.
+    """Return a NumPy function for tensors whose answers are indices, counts, truths or text.
 
     Those have no derivative. An answer that could have one is refused, so that no value
     leaves the tape this way. Inside of vmap it is called for one example after the other, if
@@ -179,6 +186,7 @@ def in_line(function: Function, *xs: Any, like: Tensor | None = None) -> Tensor:
 def _of_two(function: Function) -> Function:
     """Return a function of two tensors where a number takes the dtype of the tensor beside it."""
 
+    @wraps(function)
     def call(x1: Any, x2: Any, /) -> Any:
         if type(x1) in (int, float):
             x2 = tensor(x2, function.__name__)
@@ -266,24 +274,15 @@ def _vecmat(x1: Any, x2: Any, /) -> Any:
 
 
 _COMPOSED: dict[str, Function] = {
-    "cbrt": _cbrt,
+    **by_name(_cbrt, _divmod, _float_power, _fmod, frexp, _heaviside, _ldexp, _logaddexp2),
+    **by_name(_matvec, _modf, _vecmat),
     **dict.fromkeys(("deg2rad", "radians"), lambda x, /: wg.multiply(x, math.pi / 180)),
     **dict.fromkeys(("rad2deg", "degrees"), lambda x, /: wg.multiply(x, 180 / math.pi)),
-    "divmod": _divmod,
     "exp2": lambda x, /: wg.pow(2.0, x),
     "fabs": lambda x, /: wg.abs(floating(x)),
-    "float_power": _float_power,
     "fmax": _without_nan(wg.maximum),
     "fmin": _without_nan(wg.minimum),
-    "fmod": _fmod,
-    "frexp": frexp,
-    "heaviside": _heaviside,
-    "ldexp": _ldexp,
-    "logaddexp2": _logaddexp2,
-    "matvec": _matvec,
-    "modf": _modf,
-    "rint": lambda x, /: wg.round(x),
-    "vecmat": _vecmat,
+    "rint": wg.round,
     **{
         name: on_values(getattr(np, name))
         for name in ("bitwise_count", "gcd", "lcm")
@@ -348,25 +347,6 @@ _REDUCE = {
 _ACCUMULATE = {np.add: wg.cumulative_sum, np.multiply: wg.cumulative_prod}
 
 
-def _reduce(function: Function) -> Function:
-    def reduce(
-        a: Any,
-        /,
-        axis: Any = 0,
-        dtype: Any = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Any:
-        return function(a, axis, dtype, keepdims, initial, where)
-
-    return reduce
-
-
-def _accumulate(function: Function) -> Function:
-    return lambda a, /, axis=0, dtype=None: function(a, axis=axis, dtype=dtype)
-
-
 def _outer(function: Function) -> Function:
     def outer(x1: Any, x2: Any, /) -> Any:
         x1, x2 = tensor(x1, "outer"), tensor(x2, "outer")
@@ -378,8 +358,8 @@ def _outer(function: Function) -> Function:
 #: What each method of a ufunc is: from the ufunc to a function, or nothing.
 METHODS: dict[str, dict[Any, Function]] = {
     "__call__": UFUNCS,
-    "reduce": {ufunc: _reduce(function) for ufunc, function in _REDUCE.items()},
-    "accumulate": {ufunc: _accumulate(function) for ufunc, function in _ACCUMULATE.items()},
+    "reduce": {ufunc: partial(function, axis=0) for ufunc, function in _REDUCE.items()},
+    "accumulate": {ufunc: partial(function, axis=0) for ufunc, function in _ACCUMULATE.items()},
     "outer": {
         ufunc: _outer(f) for ufunc, f in UFUNCS.items() if ufunc.nin == 2 and not ufunc.signature
     },

@@ -12,7 +12,7 @@ from wengert.engine.errors import ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import batching, shapes
+from wengert.ops import batching, joining, shapes
 from wengert.ops import elementwise as ew
 from wengert.ops.contractions import matmul
 from wengert.ops.families import elementwise, sample
@@ -390,7 +390,7 @@ def beta(rng: Generator, a: Any, b: Any, *, shape: Shape = None, dtype: Any = No
     a, b = parameters("beta", rng, dtype, a=a, b=b)
     full = full_shape("beta", shape, a.shape, b.shape)
     logs = [_log_gamma("beta", key, rng, x, full) for key, x in (("a", a), ("b", b))]
-    shares = softmax(shapes.stack(logs, axis=-1), axis=-1)
+    shares = softmax(joining.stack(logs, axis=-1), axis=-1)
     return ew.astype(shares[..., 0], a.dtype, copy=False)
 
 

@@ -106,10 +106,7 @@ def iv(v: float, x: Any, /) -> Tensor:
 
 
 def ive(v: float, x: Any, /) -> Tensor:
-    """Return exp(-abs(x)) iv(v, x), without overflow.
-
-    `wg.special.ive(0.5, 1000.0)` is `0.0126157`.
-    """
+    """Return exp(-abs(x)) iv(v, x), without overflow. `wg.special.ive(0.5, 1e3)` is `0.0126157`."""
     return _ive(real_tensor(x, "ive"), v=_order(v, "ive"))
 
 

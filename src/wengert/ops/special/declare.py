@@ -11,7 +11,7 @@ from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
 from wengert.ops import shapes
-from wengert.ops.families import Domain, Operation, Rule, elementwise, sample
+from wengert.ops.families import ANYWHERE, Domain, Operation, Rule, elementwise, sample
 
 WIDE: Domain = (-3.0, 3.0)
 POSITIVE: Domain = (0.3, 3.0)
@@ -37,17 +37,36 @@ def real_function(name: str, *rules: Rule | None, **how: Any) -> Operation[Tenso
     return elementwise(f"special.{name}", *rules, kinds="f", **how)
 
 
-def derivatives(name: str, orders: Sequence[int] = (1, 2), **how: Any) -> Operation[Tensor]:
-    """Declare the derivatives of ``special.name``: an operation with the parameter `order`.
+def with_derivatives(
+    name: str,
+    orders: Sequence[int] = (1, 2),
+    *,
+    doc: str,
+    domain: Domain = ANYWHERE,
+    beyond: Domain = ANYWHERE,
+    kinds: str = "f",
+    rounding: float = 10.0,
+) -> tuple[Operation[Tensor], Operation[Tensor]]:
+    """Declare ``special.name``, and its derivatives as an operation with the parameter `order`.
 
-    Tests compare those of some `orders` with formulas, away from where these cancel.
+    Tests compare derivatives of some `orders` with formulas, on numbers from `beyond`, where these
+    do not cancel too much.
     """
     full = f"{name}_derivative"
-    shapes_and_orders = zip(((2, 3), (), (3,), (0, 2)), itertools.cycle(orders), strict=False)
-    return elementwise(
+    chosen = zip(((2, 3), (), (3,), (0, 2)), itertools.cycle(orders), strict=False)
+    function = elementwise(
+        f"special.{name}",
+        lambda xp, g, x: g * getattr(xp.special, full)(x, order=1),
+        domain=domain,
+        kinds=kinds,
+        doc=doc,
+    )
+    return function, elementwise(
         f"special.{full}",
         lambda xp, g, x, order: g * getattr(xp.special, full)(x, order=order + 1),
         params=("order",),
-        samples=[sample(shape, order=n) for shape, n in shapes_and_orders],
-        **{"rounding": 10.0, "kinds": "f", **how},
+        samples=[sample(shape, order=order) for shape, order in chosen],
+        domain=beyond,
+        kinds=kinds,
+        rounding=rounding,
     )

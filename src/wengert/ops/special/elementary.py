@@ -6,14 +6,13 @@ import math
 from typing import Any
 
 from wengert.ops import elementwise as ew
-from wengert.ops.families import elementwise
 from wengert.ops.special.declare import (
     POSITIVE,
     UNIT,
     WIDE,
-    derivatives,
     ones_where,
     real_function,
+    with_derivatives,
 )
 
 # -- logistic functions ---------------------------------------------------------------------------
@@ -99,13 +98,14 @@ kl_div = real_function(
 
 # -- quotients and integrals ----------------------------------------------------------------------
 
-sinc = elementwise(
-    "special.sinc",
-    lambda xp, g, x: g * xp.special.sinc_derivative(x, order=1),
+sinc, sinc_derivative = with_derivatives(
+    "sinc",
+    (0, 1, 2),
     domain=WIDE,
+    beyond=(0.4, 3.0),
+    kinds="fc",
     doc="Return sin(pi x) / (pi x), and 1 at 0. `wg.special.sinc([0.0, 0.5])` is `[1.0, 0.63662]`.",
 )
-sinc_derivative = derivatives("sinc", (0, 1, 2), domain=(0.4, 3.0), kinds="fc")
 spherical_j0 = real_function(
     "spherical_j0",
     lambda xp, g, x: g * (xp.special.sinc_derivative(x / math.pi, order=1) / math.pi),
@@ -113,21 +113,21 @@ spherical_j0 = real_function(
     domain=WIDE,
     doc="Return sin(x) / x, the spherical Bessel function of order 0.",
 )
-exprel = real_function(
+exprel, exprel_derivative = with_derivatives(
     "exprel",
-    lambda xp, g, x: g * xp.special.exprel_derivative(x, order=1),
+    (0, 1, 2),
     domain=WIDE,
+    beyond=(1.0, 3.0),
     doc="Return (exp(x) - 1) / x, and 1 at 0. `wg.special.exprel([0.0, 1.0])` is `[1.0, 1.71828]`.",
 )
-exprel_derivative = derivatives("exprel", (0, 1, 2), domain=(1.0, 3.0))
-spence = real_function(
+spence, spence_derivative = with_derivatives(
     "spence",
-    lambda xp, g, x: g * xp.special.spence_derivative(x, order=1),
     domain=(0.2, 3.0),
+    beyond=(1.2, 3.0),
+    rounding=100.0,
     doc="Return the integral of log(t) / (1 - t) from 1 to x. "
     "`wg.special.spence([0.0, 1.0])` is `[1.64493, 0.0]`.",
 )
-spence_derivative = derivatives("spence", domain=(1.2, 3.0), rounding=100.0)
 expi = real_function(
     "expi",
     lambda xp, g, x: g * (xp.exp(x) / x),

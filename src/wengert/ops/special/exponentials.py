@@ -83,10 +83,7 @@ def softmax(x: Any, /, *, axis: Any = None) -> Tensor:
 
 
 def log_softmax(x: Any, /, *, axis: Any = None) -> Tensor:
-    """Return log(softmax(x)), without underflow.
-
-    `wg.special.log_softmax([0.0, 1e3])` is `[-1000.0, 0.0]`.
-    """
+    """Return log(softmax(x)), stably. `wg.special.log_softmax([0.0, 1e3])` is `[-1000.0, 0.0]`."""
     x = real_tensor(x, "log_softmax")
     return _log_softmax(x, axis=normalised(axis, x.ndim, "log_softmax"))
 

@@ -45,10 +45,7 @@ _polygamma = real_function(
 
 
 def polygamma(n: int, x: Any, /) -> Tensor:
-    """Return the n-th derivative of digamma, 0 <= n <= 170.
-
-    `wg.special.polygamma(1, 1.0)` is `1.64493`.
-    """
+    """Return the n-th derivative of digamma. `wg.special.polygamma(1, 1.0)` is `1.64493`."""
     try:
         n = operator.index(n)
     except TypeError:
@@ -248,10 +245,7 @@ zeta_pair = real_function(
 
 
 def zeta(x: Any, q: Any = 1.0, /) -> Tensor:
-    """Return the sum of (k + q)**-x over k = 0, 1, ..., for x > 1.
-
-    `wg.special.zeta(2.0)` is `1.64493`.
-    """
+    """Return the sum of (k + q)**-x over k >= 0, for x > 1. `wg.special.zeta(2.0)` is `1.64493`."""
     return zeta_pair(x, q)
 
 

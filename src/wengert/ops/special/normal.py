@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.ops.special.declare import UNIT, derivatives, real_function
+from wengert.ops.special.declare import UNIT, real_function, with_derivatives
 
 ROOT_2, ROOT_HALF, ROOT_PI = math.sqrt(2), math.sqrt(0.5), math.sqrt(math.pi)
 
@@ -21,13 +21,11 @@ erfc = real_function(
     doc="Return 1 - erf(x), accurate for large x. "
     "`wg.special.erfc([0.0, 5.0])` is `[1.0, 1.53746e-12]`.",
 )
-erfcx = real_function(
+erfcx, erfcx_derivative = with_derivatives(
     "erfcx",
-    lambda xp, g, x: g * xp.special.erfcx_derivative(x, order=1),
     doc="Return exp(x**2) erfc(x), without underflow. "
     "`wg.special.erfcx([0.0, 50.0])` is `[1.0, 0.0112815]`.",
 )
-erfcx_derivative = derivatives("erfcx")
 erfinv = real_function(
     "erfinv",
     lambda xp, g, y: g * (xp.exp(y * y) * (ROOT_PI / 2)),
@@ -40,13 +38,11 @@ erfcinv = real_function(
     domain=(0.1, 1.9),
     doc="Return the inverse of erfc. `wg.special.erfcinv([0.5, 1.0])` is `[0.476936, -0.0]`.",
 )
-dawsn = real_function(
+dawsn, dawsn_derivative = with_derivatives(
     "dawsn",
-    lambda xp, g, x: g * xp.special.dawsn_derivative(x, order=1),
     doc="Return exp(-x**2) times the integral of exp(t**2) from 0 to x. "
     "`wg.special.dawsn([0.0, 1.0])` is `[0.0, 0.53808]`.",
 )
-dawsn_derivative = derivatives("dawsn")
 ndtr = real_function(
     "ndtr",
     lambda xp, g, x: g * (xp.exp(x * x * -0.5) / (ROOT_2 * ROOT_PI)),

@@ -24,17 +24,17 @@ Ints = NDArray[np.intp]
 JacobianMode = Literal["auto", "forward", "reverse", "both"]
 SymmetricMode = Literal["star", "acyclic"]
 
-#: Up to so many elements a loop in Python is done before SciPy's optimisers are imported.
+#: Up to this many elements, a loop in Python is cheaper than the import of SciPy's optimisers.
 SMALL = 10_000
-#: How much work, in elements looked at, may go into the search for fewer colours ...
+#: How many elements the search for fewer colours may look at ...
 EFFORT = 10_000_000
-#: ... and how many passes.
+#: ... and in how many passes.
 PASSES = 24
 #: The most elements in a row for which a regular grid is looked for.
 WIDE = 32
 #: The search for a star colouring is a loop in Python; for more elements than this it is left out.
 MANY = 1_000_000
-#: Substitution adds up rounding errors from step to step, so there are at most so many.
+#: The most steps of substitution, since each step adds rounding errors.
 STEPS = 32
 #: Sweeps in both directions have a price of their own, so they must save a quarter of the colours.
 WORTH = 0.75
@@ -42,7 +42,7 @@ WORTH = 0.75
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Colouring:
-    """Groups of columns and rows, and where each element is found in the results.
+    """Groups of columns and rows, and where each element is in the results.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class Colouring:
     column_colours, row_colours : int
         How many colours there are of each.
     index : array of int
-        For each element, in the order of the pattern, its place in the results. These are, as one
+        For each element, in the pattern's order, its position in the results. These are, as one
         flat array: those for columns, of shape `(column_colours, shape[0])`, then those for rows,
         of shape `(row_colours, shape[1])`.
     steps : tuple of pairs of arrays
-        In mode "acyclic", which places of the flat array to subtract from which, step by step,
+        In mode "acyclic", which elements of the flat array to subtract from which, step by step,
         before elements are read.
     """
 
@@ -281,9 +281,9 @@ def _count(groups: Ints) -> int:
 def _direct(pattern: csr_array, mode: str, columns: Ints, rows: Ints) -> Colouring:
     """Return the colouring with these groups; an error if an element cannot be read.
 
-    An element is in up to two places of the results: by its column and by its row. In mode "star"
-    its mirror image takes the place of the latter. It can be read where it is the only one. Colours
-    that no element needs are dropped.
+    An element is in up to two sums of the results: by its column, and by its row or, in mode
+    "star", by its mirror image. It can be read where it is the only one. Colours that no element
+    needs are dropped.
     """
     m, n = pattern.shape
     i, j = _positions(pattern)
@@ -342,7 +342,7 @@ def _substitution(
 ) -> tuple[Ints, tuple[tuple[Ints, Ints], ...]] | None:
     """Return index and steps of an acyclic colouring; None if it takes too many steps.
 
-    An element is in two places: by its column, and by its mirror image. Let places be vertices
+    An element is in two sums: by its column, and by its mirror image. Let sums be vertices
     and elements edges: if the colouring is acyclic, this graph is a forest. An element at a leaf
     can be read there, and is then subtracted at its other end; and so on inwards.
     """
@@ -492,11 +492,11 @@ Candidate = tuple[float, Callable[[], Colouring]]
 
 
 def _candidates(pattern: csr_array, worth: float) -> list[Candidate]:
-    """Return ways to colour a pattern, with the least number of colours each can take.
+    """Return functions that colour a pattern, each with a lower bound on its colours.
 
-    Besides columns only and rows only these are: long rows by reverse sweeps and the rest by
-    forward sweeps; long columns by forward sweeps and the rest by reverse sweeps. What is long
-    is a matter of trying.
+    They colour columns only, rows only, long rows by reverse sweeps and the rest by forward
+    sweeps, and long columns by forward sweeps and the rest by reverse sweeps, for several limits
+    of what is long.
     """
     widths, heights = np.diff(pattern.indptr), np.bincount(pattern.indices)
     found: list[Candidate] = [

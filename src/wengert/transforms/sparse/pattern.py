@@ -49,12 +49,12 @@ MOST = 200_000_000
 
 @dataclass(frozen=True)
 class Cut:
-    """Nodes that are copies of an argument's elements, and are used as more than a copy.
+    """The nodes that copy elements of the argument, and are used for more than copies.
 
-    `nodes` are their positions in the list of nodes, oldest first. Nodes that copy the same
-    elements in the same order are one `part` of the cut: so many there are, from `starts` on, the
-    last of which is the size of the cut. `sources` are, for all elements of all parts in turn, the
-    flat positions in the argument; -1 for elements that come from nowhere.
+    `nodes` are their indices among the recorded nodes, oldest first. Nodes that copy the same
+    elements in the same order share a part of the cut; `parts` has the part of each node. Part k
+    begins at starts[k], and the last of `starts` is the size of the cut. `sources` has the flat
+    position in the argument for each element of the parts in turn, or -1 if it copies no element.
     """
 
     nodes: tuple[int, ...]
@@ -112,8 +112,7 @@ def find_pattern(
 ) -> csr_array:
     """Return the pattern of `target` with respect to the elements of a cut.
 
-    Elements that come from nowhere have no elements in it. What it relies on, beside shapes, is
-    what `structure` tells of each node.
+    Beside shapes, it depends on the `structure` of each node.
     """
     columns = np.where(cut.sources < 0, -1, np.arange(len(cut.sources)))
     width = len(columns)
@@ -177,7 +176,7 @@ class Zeros:
 
 
 def holds(then: Any, now: Any) -> bool:
-    """Return whether a pattern that was found with one structure holds for another."""
+    """Return whether the pattern of one structure holds for another."""
     if then is now:
         return True
     if type(then) is Zeros:

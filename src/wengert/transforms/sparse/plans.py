@@ -1,4 +1,4 @@
-"""Sparse Jacobians and Hessians: a plan is made once, and then gives a matrix in a few sweeps."""
+"""Plans of sparse Jacobians and Hessians, which give a matrix in a few sweeps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wengert import backends
 from wengert.engine.cotangents import Block
 from wengert.engine.errors import DtypeError, ShapeError, WengertError, name_of
 from wengert.engine.forward import push
-from wengert.engine.node import NOBODY, Node, active
+from wengert.engine.node import NOBODY, Node
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tensor import Tensor, wrap
 from wengert.transforms.gradients import Call, grad, is_traced
@@ -30,11 +30,12 @@ from wengert.transforms.sparse.pattern import (
     holds,
     structure,
 )
+from wengert.transforms.surroundings import recording
 
 PATTERNS = ("global", "local")
 JACOBIAN_MODES = ("auto", "forward", "reverse", "both")
 HESSIAN_MODES = ("auto", "star", "acyclic", "reverse")
-#: Up to so many numbers, the seeds of a plan are made once.
+#: Seeds of up to this many numbers are kept with the plan.
 KEPT = 4_000_000
 
 
@@ -58,6 +59,7 @@ class _Run:
             # the tape lives for this call only, so nobody writes to the array meanwhile
             args = (*args[:argnum], wrap(args[argnum]), *args[argnum + 1 :])
         self.call = call = Call(fun, argnum, False, args, {}, what, persistent=True)
+        self.source_node: Any = call.parts[0].node
         self.source = _one_array(call.sources[0], call.what, "takes")
         self.target = _one_array(call.result, call.what, "returns")
         for tensor in (self.source, self.target):
@@ -78,9 +80,8 @@ class _Run:
     @property
     def program(self) -> tuple[Any, ...]:
         """What a plan holds for: operations and shapes, in the order they were recorded."""
-        source = self.call.parts[0].node
         return tuple(
-            ("argument" if node is source else node.op.name, *_flat_shape(node.shape))
+            ("argument" if node is self.source_node else node.op.name, *_flat_shape(node.shape))
             for node in self.nodes
         )
 
@@ -92,35 +93,28 @@ class _Run:
     def pull(self, weights: Any, nodes: Sequence[Node]) -> list[np.ndarray]:
         """Return the cotangents of some nodes for weights of the result, paths ending there."""
         seed = self.xp.asarray(weights.reshape(self.target.shape), dtype=self.target.dtype)
-        before = active.get()
-        active.set(NOBODY)
-        try:
-            found = reverse(
-                self.xp,
-                self.newest_first,
-                {self.target._node: seed},  # type: ignore[dict-item]
-                set(nodes),
-                False,
-                None,
-                ends=set(nodes),
-            )
-        finally:
-            active.set(before)
+        seeds: dict[Any, Any] = {self.target._node: seed}
+        ends = set(nodes)
+        with recording(NOBODY):
+            found = reverse(self.xp, self.newest_first, seeds, ends, False, None, ends=ends)
         return [_host(found.get(node), node) for node in nodes]
+
+    def pulled(self, weights: Any) -> np.ndarray:
+        """Return the cotangent of the argument for weights of the result."""
+        return self.pull(weights, [self.source_node])[0]
 
     def push(self, tangent: Any) -> np.ndarray:
         """Return the tangent of the result for one of the argument."""
         source: Any = self.source
         t = self.xp.asarray(tangent.reshape(source.shape), dtype=source.dtype)
-        source_part = self.call.parts[0]
-        (moved,) = push(self.call.tape, [source_part], [wrap(t)], [self.target])
+        (moved,) = push(self.call.tape, self.call.parts, [wrap(t)], [self.target])
         if moved is None:
             return np.zeros(math.prod(self.target.shape))
         return backends.to_numpy(moved._raw).ravel()
 
 
 def _cut(tensor: Tensor) -> Any:
-    """Return the raw array of a tensor; a tape that records it is told that it ends here."""
+    """Return the raw array of a tensor; the tape that records it gets a warning or an error."""
     if is_traced(tensor):
         tensor._cut("a sparse plan")
     return tensor._raw
@@ -229,6 +223,11 @@ class Plan:
         check: bool | None,
         symmetric: bool,
     ) -> None:
+        modes = HESSIAN_MODES if symmetric else JACOBIAN_MODES
+        for name, value, choices in (("pattern", pattern, PATTERNS), ("mode", mode, modes)):
+            if value not in choices:
+                expected = ", ".join(choices)
+                raise ValueError(f"sparse: {name} is {value!r}; expected one of {expected}")
         self._fun, self._argnum, self._symmetric = fun, argnum, symmetric
         self.kind = "hessian" if symmetric else "jacobian"
         self._name = f"sparse.{self.kind}"
@@ -260,9 +259,9 @@ class Plan:
             return csr_array((self.shape[0], 0), dtype=bool), Cut(
                 (), (), (0,), np.zeros(0, np.intp)
             )
-        source, target = run.call.parts[0].node, run.target._node
-        cut = find_cut(run.xp, run.nodes, source, target)  # type: ignore[arg-type]
-        inner = find_pattern(run.xp, run.nodes, cut, target, self._local)  # type: ignore[arg-type]
+        target: Any = run.target._node
+        cut = find_cut(run.xp, run.nodes, run.source_node, target)
+        inner = find_pattern(run.xp, run.nodes, cut, target, self._local)
         inner.sort_indices()
         return inner, cut
 
@@ -355,21 +354,16 @@ class Plan:
             nodes = [run.nodes[i] for i in self._cut.nodes]
             results = [self._sums(run.pull(seed, nodes)) for seed in self._seeds(dtype)]
             return self._assembly(results, dtype)  # type: ignore[misc]
-        source = run.call.parts[0].node
         forward = reverse = None
-        if colouring.column_colours:
-            rows = colouring.column_seeds(dtype)
-            if self._symmetric:  # a column is a row, and reverse sweeps are cheaper
-                forward = np.stack([run.pull(seed, [source])[0] for seed in rows])  # type: ignore[list-item]
-            else:
-                forward = np.stack([run.push(seed) for seed in rows])
+        if colouring.column_colours:  # a column of a Hessian is a row, and pulls are cheaper
+            sweep = run.pulled if self._symmetric else run.push
+            forward = np.stack([sweep(seed) for seed in colouring.column_seeds(dtype)])
         if colouring.row_colours:
-            rows = colouring.row_seeds(dtype)
-            reverse = np.stack([run.pull(seed, [source])[0] for seed in rows])  # type: ignore[list-item]
+            reverse = np.stack([run.pulled(seed) for seed in colouring.row_seeds(dtype)])
         return colouring.recover(forward, reverse)
 
     def _seeds(self, dtype: Any) -> Any:
-        """Return the weights of the result for each colour; they are kept if they are not large."""
+        """Return the cotangent of the result for each colour; small ones are kept."""
         if self._kept_seeds is not None and self._kept_seeds.dtype == dtype:
             return self._kept_seeds
         colouring = self._colouring
@@ -389,8 +383,7 @@ class Plan:
         """Raise if a product with the matrix is not what a sweep says."""
         random = np.random.default_rng()
         weights = random.uniform(0.5, 1.5, self.shape[0]).astype(matrix.dtype)
-        source: Any = run.call.parts[0].node
-        expected = run.pull(weights, [source])[0]
+        expected = run.pulled(weights)
         difference = np.abs(expected - matrix.T @ weights)
         size = abs(matrix).T @ weights + np.abs(expected)
         eps = np.finfo(matrix.dtype).eps
@@ -518,8 +511,6 @@ def jacobian(
     | ## |
     |  ##|
     """
-    _check_choice("pattern", pattern, PATTERNS)
-    _check_choice("mode", mode, JACOBIAN_MODES)
     return Plan(fun, example, argnum, pattern, mode, check, symmetric=False)
 
 
@@ -533,7 +524,7 @@ def hessian(
 ) -> Plan:
     """Return a plan for the sparse Hessian of `fun`, which returns one number.
 
-    Parameters are those of `jacobian`, but for `mode`: "star" and "acyclic" colour the symmetric
+    Parameters are those of `jacobian`, except `mode`: "star" and "acyclic" colour the symmetric
     pattern, to read elements directly or by substitution; "reverse" seeds groups of rows; "auto"
     takes the fewest sweeps without substitution.
 
@@ -546,11 +537,4 @@ def hessian(
            [2., 6., 4.],
            [0., 4., 0.]])
     """
-    _check_choice("pattern", pattern, PATTERNS)
-    _check_choice("mode", mode, HESSIAN_MODES)
     return Plan(fun, example, argnum, pattern, mode, check, symmetric=True)
-
-
-def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise ValueError(f"sparse: {name} is {value!r}; expected one of {', '.join(choices)}")

@@ -236,21 +236,6 @@ def _types_shown(torch: Any) -> Any:
     return [repr(type(v)) for v in (x, x.shape, x.dtype, x.device)], type(x) is torch.Tensor
 
 
-def _resized(torch: Any) -> Any:
-    x = torch.arange(6.0)
-    x.resize_(2, 3)
-    y = torch.arange(4.0)
-    y.resize_as_(torch.zeros(2))
-    return x, y
-
-
-def _set_to(torch: Any) -> Any:
-    x, y = torch.zeros(2), torch.ones(3)
-    x.set_(y)
-    y[0] = 5
-    return x, y
-
-
 def _strides(torch: Any) -> Any:
     x = torch.arange(24.0).reshape(2, 3, 4)
     found = [
@@ -346,14 +331,6 @@ def _casts_that_do_not_fit(torch: Any) -> Any:
     return [x.to(k) for k in (torch.int64, torch.bool, torch.float16)], [
         torch.tensor([-1, 300, 70000]).to(k) for k in (torch.uint8, torch.int8, torch.int16)
     ]
-
-
-def _applied(torch: Any) -> Any:
-    x = torch.arange(3.0)
-    x.apply_(lambda v: v * v + 1)
-    y = torch.arange(3)
-    y.map_(torch.tensor([5, 6, 7]), lambda a, b: a * b)
-    return x, y
 
 
 def _out(torch: Any) -> Any:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.dialects.autograd.differential_operators import make_vjp
-from wengert.dialects.autograd.extend import defvjp, primitive
-from wengert.dialects.autograd.vspaces import vspace
+from wengert.dialects.autograd.borders import settled, values
+from wengert.transforms.implicit import implicit_function
 
 Function = Callable[..., Any]
 
 
-@primitive
 def fixed_point(f: Function, a: Any, x0: Any, distance: Function, tol: float) -> Any:
-    """Return x of x = f(a)(x), found by repetition from x0 until distance(x, before) <= tol.
+    """Return x of x = f(a)(x), by repetition from x0 until distance(x, before) <= tol.
 
-    The derivative by a is that of the equation, not of the steps: it is the fixed point of another
-    such repetition, and as exact as `tol`.
+    The derivative by a is that of the equation, not of the steps.
 
     Examples
     --------
@@ -31,26 +28,16 @@ def fixed_point(f: Function, a: Any, x0: Any, distance: Function, tol: float) ->
     >>> round(grad(root)(4.0), 9)
     np.float64(0.25)
     """
-    step = f(a)
-    before, x = x0, step(x0)
-    while distance(x, before) > tol:
-        before, x = x, step(x)
-    return x
 
+    def repeated(a: Any) -> Any:
+        step, before = f(a), values(x0)
+        x = step(before)
+        while distance(x, before) > tol:
+            before, x = x, step(x)
+        return x
 
-def _rule(x: Any, f: Function, a: Any, x0: Any, distance: Function, tol: float) -> Function:
-    def adjoint_step(known: Any) -> Function:
-        a, x, g = known
-        vjp, _ = make_vjp(f(a))(x)
-        return lambda u: vspace(x).add(vjp(u), g)
+    solve = implicit_function(repeated, fixed_point=lambda x, a: f(a)(x), tolerance=None)
+    return settled(solve(a))
 
-    def vjp(g: Any) -> Any:
-        u = fixed_point(adjoint_step, (a, x, g), vspace(x).zeros(), distance, tol)
-        return make_vjp(lambda a: f(a)(x))(a)[0](u)
-
-    return vjp
-
-
-defvjp(fixed_point, None, _rule, None, None, None)
 
 __all__ = ["fixed_point"]

@@ -16,12 +16,8 @@ _BY_RANK = {1: neural.conv1d, 2: neural.conv2d, 3: neural.conv3d}
 
 
 def convolve(
-    A: Any,
-    B: Any,
-    axes: Any = None,
-    dot_axes: Any = ((), ()),
-    mode: str = "full",
-) -> Any:
+    A: Any, B: Any, axes: Any = None, dot_axes: Any = ((), ()), mode: str = "full",
+) -> Any:  # fmt: skip
     """Return the convolution of A with B along some axes.
 
     Parameters

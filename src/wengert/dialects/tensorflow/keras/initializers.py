@@ -5,13 +5,18 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import as_dtype, float64
-from wengert.dialects.tensorflow.keras.names import keras, looked_up
-from wengert.dialects.tensorflow.keras.options import Configured, configured, options_of
+from wengert.dialects.tensorflow.keras.options import (
+    Configured,
+    configured,
+    getter,
+    keras,
+    options_of,
+)
 from wengert.dialects.tensorflow.random import global_generator, truncated_normal
 from wengert.dialects.tensorflow.structures import snake
 from wengert.dialects.tensorflow.table import put
@@ -22,20 +27,13 @@ _BY_NAME: dict[str, Any] = {}
 Shape = tuple[int, ...]
 
 
-def _lengths(shape: Any) -> Shape:
-    given = static(shape)
-    return tuple(given) if isinstance(given, (list, tuple)) else (int(given),)
-
-
 @keras("initializers", "Initializer")
 class Initializer(Configured):
     """What initializers share. A subclass defines `__call__(shape, dtype=None)`."""
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Return a tensor of a shape."""
-        raise NotImplementedError(
-            f"the initializer {type(self).__name__} does not define __call__(self, shape, dtype)"
-        )
+        raise NotImplementedError(f"{type(self).__name__} does not define __call__(self, shape)")
 
 
 class _OfFunction(Initializer):
@@ -44,8 +42,6 @@ class _OfFunction(Initializer):
     Whenever it is called, the random numbers are the same.
     """
 
-    _function: ClassVar[Callable[..., Any]]
-
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         if "seed" in self._config:
@@ -53,15 +49,20 @@ class _OfFunction(Initializer):
             chosen = global_generator().integers(2**63) if seed is None else static(seed)
             self._seed = int(chosen) % 2**64
 
-    def __call__(self, shape: Any, dtype: Any = None) -> Any:
-        kind = as_dtype("float32" if dtype is None else dtype)._numpy
-        return made(np.asarray(self._values(_lengths(shape)), kind))
-
-    def _values(self, shape: Shape) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, **ignored: Any) -> Any:
+        given = static(shape)
+        lengths = tuple(given) if isinstance(given, (list, tuple)) else (int(given),)
         options = dict(self._config)
         if "seed" in options:
-            options["seed"] = np.random.default_rng(self._seed)
-        return type(self)._function(shape, **options)
+            options["seed"] = self._generator()
+        kind = self._usual() if dtype is None else as_dtype(dtype)._numpy
+        return made(np.asarray(type(self)._function(lengths, **options), kind))
+
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng(self._seed)
+
+    def _usual(self) -> Any:
+        return np.float32
 
 
 def _initializer(name: str, base: type = _OfFunction, **fixed: Any) -> Callable[[Any], Any]:
@@ -69,10 +70,8 @@ def _initializer(name: str, base: type = _OfFunction, **fixed: Any) -> Callable[
 
     def declare(function: Callable[..., Any]) -> Any:
         options = {k: v for k, v in options_of(function, 1).items() if k not in fixed}
-        call = functools.partial(function, **fixed) if fixed else staticmethod(function)
-        kind = configured(
-            "initializers", name, base, options, _function=call, __doc__=function.__doc__
-        )
+        call = functools.partial(function, **fixed) if fixed else function
+        kind = configured("initializers", name, base, options, call, __doc__=function.__doc__)
         keras("initializers", snake(name))(kind)
         _BY_NAME[name] = _BY_NAME[snake(name)] = kind
         return function
@@ -180,27 +179,20 @@ def orthogonal(shape: Shape, gain: float = 1.0, seed: Any = None) -> np.ndarray:
 for _name in ("Orthogonal", "Identity"):
     keras("initializers", f"{_name}Initializer")(_BY_NAME[_name])
 
-
-@keras("initializers", "get")
-def get(identifier: Any) -> Any:
-    """Return an initializer by its name, or as it is."""
-    return looked_up(identifier, _BY_NAME, "initializer")
+get = getter("initializers", _BY_NAME, "initializer")
 
 
 # -- TensorFlow's own ----------------------------------------------------------------------------
 
 
-class _Native(Initializer):
+class _Native(_OfFunction):
     """Values by a function, which draws other random numbers in each call."""
 
-    _function: ClassVar[Callable[..., Any]]
+    def _generator(self) -> np.random.Generator:
+        return global_generator(self._config["seed"])
 
-    def __call__(self, shape: Any, dtype: Any = None, **options: Any) -> Any:
-        given = dict(self._config)
-        if "seed" in given:
-            given["seed"] = global_generator(given["seed"])
-        kind = convert(given.get("value", 0.0)).dtype if dtype is None else as_dtype(dtype)._numpy
-        return made(np.asarray(type(self)._function(_lengths(shape), **given), kind))
+    def _usual(self) -> Any:
+        return convert(self._config.get("value", 0.0)).dtype
 
 
 def _constant(shape: Shape, value: Any = 0, support_partition: bool = False) -> np.ndarray:

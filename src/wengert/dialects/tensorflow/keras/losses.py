@@ -11,10 +11,16 @@ import numpy as np
 from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import nn
 from wengert.dialects.tensorflow.dtypes import as_dtype
-from wengert.dialects.tensorflow.errors import invalid
-from wengert.dialects.tensorflow.keras.names import EPSILON, keras, looked_up
-from wengert.dialects.tensorflow.keras.options import Configured, configured, options_of
-from wengert.dialects.tensorflow.structures import assert_same_structure, is_nested
+from wengert.dialects.tensorflow.errors import invalid, mistake
+from wengert.dialects.tensorflow.keras.options import (
+    EPSILON,
+    Configured,
+    configured,
+    getter,
+    keras,
+    options_of,
+)
+from wengert.dialects.tensorflow.structures import assert_same_structure, is_nested, snake
 from wengert.dialects.tensorflow.table import guarded
 from wengert.dialects.tensorflow.tensors import convert, outward
 from wengert.engine.tensor import Tensor as Native
@@ -140,13 +146,9 @@ class Loss(Configured):
         """Return the loss, perhaps of weighted examples, reduced to one number."""
         return self._value(y_true, y_pred, sample_weight)
 
-    def _check_nests(self, y_true: Any, y_pred: Any) -> None:
-        """Raise if targets and predictions are not lists of the same form."""
-
     @guarded("loss", *_ERRORS)
     def _value(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Native:
         kind = as_dtype(self.dtype)._numpy
-        self._check_nests(y_true, y_pred)
         true, predicted = (_cast(value, kind) for value in (y_true, y_pred))
         values, mask = self._losses(true, predicted)
         weights = None if sample_weight is None else _cast(sample_weight, kind)
@@ -168,17 +170,14 @@ class Loss(Configured):
 class _OfFunction(Loss):
     """A loss that is a function with some options."""
 
-    _function: ClassVar[Callable[..., Any]]
-
-    def _check_nests(self, y_true: Any, y_pred: Any) -> None:
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """Return the loss; lists of targets and predictions must have one form."""
         if is_nested(y_true) or is_nested(y_pred):
             try:
                 assert_same_structure(y_true, y_pred)
-            except (ValueError, TypeError):
-                raise ValueError(
-                    f"{self.name}: y_true and y_pred are nests of several forms; a list is one, so "
-                    "write tf.constant(y_true)"
-                ) from None
+            except TypeError as error:
+                raise ValueError(f"{self.name}: {error}; write tf.constant(y)") from None
+        return self._value(y_true, y_pred, sample_weight)
 
     def _losses(self, true: Native, predicted: Native) -> tuple[Any, np.ndarray | None]:
         true, predicted = of_one_rank(true, predicted)
@@ -214,39 +213,13 @@ def _loss(
         own = options_of(function, 2)
         defaults = {**own, "reduction": _MEAN, "name": label or function.__name__, "dtype": None}
         defaults = {option: defaults[option] for option in order.split() or defaults}
-        attributes = {"_function": staticmethod(function), "__doc__": function.__doc__}
-        _CLASSES[name] = configured("losses", name, base, defaults, **attributes)
+        _CLASSES[name] = configured("losses", name, base, defaults, function)
         return function
 
     return declare
 
 
 # -- the losses -------------------------------------------------------------------------------
-
-
-@_loss("MeanSquaredError", "mse", "MSE")
-def mean_squared_error(y_true: Ranked, y_pred: Ranked) -> Any:
-    """Return the mean of squared differences along the last axis."""
-    return _mean((y_true - y_pred) ** 2)
-
-
-@_loss("MeanAbsoluteError", "mae", "MAE")
-def mean_absolute_error(y_true: Ranked, y_pred: Ranked) -> Any:
-    """Return the mean of absolute differences along the last axis."""
-    return _mean(ns.abs(y_true - y_pred))
-
-
-@_loss("MeanAbsolutePercentageError", "mape", "MAPE")
-def mean_absolute_percentage_error(y_true: Ranked, y_pred: Ranked) -> Any:
-    """Return the mean of differences in per cent of the targets."""
-    return 100.0 * _mean(ns.abs((y_true - y_pred) / _at_least(ns.abs(y_true), EPSILON)))
-
-
-@_loss("MeanSquaredLogarithmicError", "msle", "MSLE")
-def mean_squared_logarithmic_error(y_true: Ranked, y_pred: Ranked) -> Any:
-    """Return the mean of squared differences of log(1 + x)."""
-    first, second = (ns.log(_at_least(x, EPSILON) + 1.0) for x in (y_pred, y_true))
-    return _mean((first - second) ** 2)
 
 
 def _unit(x: Native, axis: Any) -> Native:
@@ -256,71 +229,77 @@ def _unit(x: Native, axis: Any) -> Native:
     return x / _at_least(norm, EPSILON)
 
 
-@_loss("CosineSimilarity", "cosine_similarity", metric=False)
-def cosine_similarity(y_true: Ranked, y_pred: Ranked, axis: Any = -1) -> Any:
-    """Return minus the cosine of the angle between targets and predictions."""
-    return -ns.sum(_unit(y_true, axis) * _unit(y_pred, axis), axis=axis)
+def _log1p(x: Native) -> Native:
+    return ns.log(_at_least(x, EPSILON) + 1.0)
 
 
-@_loss("Huber", "huber", label="huber_loss")
-def huber(y_true: Ranked, y_pred: Ranked, delta: float = 1.0) -> Any:
-    """Return the mean of squares of small differences, and of absolute values of large ones."""
-    error = y_pred - y_true
+def _huber(error: Native, delta: float) -> Native:
     size = ns.abs(error)
-    return _mean(ns.where(size <= delta, 0.5 * error**2, delta * size - 0.5 * delta**2))
+    return ns.where(size <= delta, 0.5 * error**2, delta * size - 0.5 * delta**2)
 
 
-@_loss("LogCosh", "logcosh")
-def log_cosh(y_true: Ranked, y_pred: Ranked) -> Any:
-    """Return the mean of log(cosh(x)) of differences."""
-    x = y_pred - y_true
-    return _mean(x + activations.softplus(-2.0 * x) - math.log(2.0))
+def _log_cosh(x: Native) -> Native:
+    return x + activations.softplus(-2.0 * x) - math.log(2.0)
 
 
-@_loss("KLDivergence", "kld", "KLD", "kullback_leibler_divergence")
-def kl_divergence(y_true: Pair, y_pred: Pair) -> Any:
-    """Return the sum of t * log(t / p) for probabilities t and p."""
-    y_true, y_pred = (inside(x, EPSILON, 1.0) for x in (y_true, y_pred))
-    return ns.sum(y_true * ns.log(y_true / y_pred), axis=-1)
+def _divergence(true: Native, predicted: Native) -> Native:
+    return ns.sum(true * ns.log(true / predicted), axis=-1)
 
 
-@_loss("Poisson", "poisson")
-def poisson(y_true: Pair, y_pred: Pair) -> Any:
-    """Return the mean of p - t * log(p)."""
-    return _mean(y_pred - y_true * ns.log(y_pred + EPSILON))
+def _hinge(true: Native, predicted: Native) -> Native:
+    """Return max(1 - t * p, 0) for targets of -1 and 1; if they are all 0 or 1, from those."""
+    if np.isin(np.asarray(true._raw), (0, 1)).all():
+        true = 2.0 * true - 1.0
+    return _at_least(1.0 - true * predicted, 0.0)
 
 
-def _signs(true: Native) -> Native:
-    """Return targets of -1 and 1; if they are all 0 or 1, from those."""
-    values = np.asarray(true._raw)
-    return 2.0 * true - 1.0 if np.isin(values, (0, 1)).all() else true
+def _margin(true: Native, predicted: Native) -> Native:
+    wrong = ns.max((1.0 - true) * predicted, axis=-1)
+    return _at_least(wrong - ns.sum(true * predicted, axis=-1) + 1.0, 0.0)
 
 
-@_loss("Hinge", "hinge")
-def hinge(y_true: Pair, y_pred: Pair) -> Any:
-    """Return the mean of max(1 - t * p, 0)."""
-    return _mean(_at_least(1.0 - _signs(y_true) * y_pred, 0.0))
-
-
-@_loss("SquaredHinge", "squared_hinge")
-def squared_hinge(y_true: Pair, y_pred: Pair) -> Any:
-    """Return the mean of max(1 - t * p, 0) ** 2."""
-    return _mean(_at_least(1.0 - _signs(y_true) * y_pred, 0.0) ** 2)
-
-
-@_loss("CategoricalHinge", "categorical_hinge")
-def categorical_hinge(y_true: Pair, y_pred: Pair) -> Any:
-    """Return how much the best wrong class lacks of being 1 below the right one."""
-    right = ns.sum(y_true * y_pred, axis=-1)
-    wrong = ns.max((1.0 - y_true) * y_pred, axis=-1)
-    return _at_least(wrong - right + 1.0, 0.0)
+#: Losses that are a formula: class and functions, what is read, what is returned, and how.
+for _name, _names, _kind, _meaning, _formula in (
+    ("MeanSquaredError", "mse MSE", Ranked, "the mean of squared differences",
+     lambda y_true, y_pred: _mean((y_true - y_pred) ** 2)),
+    ("MeanAbsoluteError", "mae MAE", Ranked, "the mean of absolute differences",
+     lambda y_true, y_pred: _mean(ns.abs(y_true - y_pred))),
+    ("MeanAbsolutePercentageError", "mape MAPE", Ranked, "the mean of differences in per cent",
+     lambda y_true, y_pred:
+     100.0 * _mean(ns.abs((y_true - y_pred) / _at_least(ns.abs(y_true), EPSILON)))),
+    ("MeanSquaredLogarithmicError", "msle MSLE", Ranked, "mean squared differences of log(1 + x)",
+     lambda y_true, y_pred: _mean((_log1p(y_pred) - _log1p(y_true)) ** 2)),
+    ("CosineSimilarity", "cosine_similarity", Ranked, "minus the cosine of the angle between both",
+     lambda y_true, y_pred, axis=-1:
+     -ns.sum(_unit(y_true, axis) * _unit(y_pred, axis), axis=axis)),
+    ("Huber", "huber", Ranked, "the mean of squares, of absolute values where they are large",
+     lambda y_true, y_pred, delta=1.0: _mean(_huber(y_pred - y_true, delta))),
+    ("LogCosh", "logcosh", Ranked, "the mean of log(cosh(x)) of differences",
+     lambda y_true, y_pred: _mean(_log_cosh(y_pred - y_true))),
+    ("KLDivergence", "kld KLD kullback_leibler_divergence", Pair, "the sum of t * log(t / p)",
+     lambda y_true, y_pred:
+     _divergence(inside(y_true, EPSILON, 1.0), inside(y_pred, EPSILON, 1.0))),
+    ("Poisson", "poisson", Pair, "the mean of p - t * log(p)",
+     lambda y_true, y_pred: _mean(y_pred - y_true * ns.log(y_pred + EPSILON))),
+    ("Hinge", "hinge", Pair, "the mean of max(1 - t * p, 0)",
+     lambda y_true, y_pred: _mean(_hinge(y_true, y_pred))),
+    ("SquaredHinge", "squared_hinge", Pair, "the mean of max(1 - t * p, 0) ** 2",
+     lambda y_true, y_pred: _mean(_hinge(y_true, y_pred) ** 2)),
+    ("CategoricalHinge", "categorical_hinge", Pair,
+     "how much the best wrong class lacks of being 1 below the right one",
+     lambda y_true, y_pred: _margin(y_true, y_pred)),
+):  # fmt: skip
+    _formula.__name__, _formula.__doc__ = snake(_name), f"Return {_meaning}."
+    _formula.__annotations__ = {"y_true": _kind, "y_pred": _kind}
+    _label = "huber_loss" if _name == "Huber" else ""
+    _loss(_name, *_names.split(), label=_label, metric=_name != "CosineSimilarity")(_formula)
 
 
 def _check_shapes(true: Native, predicted: Native, least: int) -> None:
     if true.shape != predicted.shape or true.ndim < least:
-        raise ValueError(
-            f"y_true has shape {true.shape} and y_pred {predicted.shape}; they must agree, with "
-            f"at least {least} axes"
+        shapes = true.shape, predicted.shape
+        raise mistake(
+            ValueError, "(y_true.shape, y_pred.shape)", shapes, f"equal, {least} axes or more"
         )
 
 
@@ -381,10 +360,8 @@ def _sparse(
     if axis not in (-1, predicted.ndim - 1):
         raise ValueError(f"axis is {axis}; expected -1, the last axis")
     if not predicted.ndim or true.shape != predicted.shape[:-1]:
-        raise ValueError(
-            f"y_true has shape {true.shape} and y_pred {predicted.shape}; they must agree up to "
-            "the axis of classes"
-        )
+        shapes = true.shape, predicted.shape
+        raise mistake(ValueError, "(y_true.shape, y_pred.shape)", shapes, "equal up to the classes")
     valid = None
     if ignore_class is not None:
         valid = true != ignore_class
@@ -453,12 +430,9 @@ def tversky(
 def categorical_generalized_cross_entropy(y_true: Any, y_pred: Any, q: float = 0.5) -> Any:
     """Return (1 - p[t] ** q) / q."""
     predicted = convert(y_pred)
-    places = np.asarray(convert(y_true)._raw).astype(np.int64)
-    hot = ns.asarray((places[..., None] == np.arange(predicted.shape[-1])).astype(predicted.dtype))
+    indices = np.asarray(convert(y_true)._raw).astype(np.int64)
+    hot = ns.asarray((indices[..., None] == np.arange(predicted.shape[-1])).astype(predicted.dtype))
     return (1.0 - ns.sum(predicted * hot, axis=-1) ** q) / q
 
 
-@keras("losses", "get")
-def get(identifier: Any) -> Any:
-    """Return a loss by its name, or as it is."""
-    return looked_up(identifier, FUNCTIONS | _CLASSES, "loss")
+get = getter("losses", FUNCTIONS | _CLASSES, "loss")

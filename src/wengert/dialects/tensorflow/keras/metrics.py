@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
@@ -10,8 +11,7 @@ import numpy as np
 from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.keras import losses
-from wengert.dialects.tensorflow.keras.names import keras
-from wengert.dialects.tensorflow.keras.options import Configured, configured, options_of
+from wengert.dialects.tensorflow.keras.options import Configured, configured, keras, options_of
 from wengert.dialects.tensorflow.keras.state import Owner, raw
 from wengert.dialects.tensorflow.structures import snake
 from wengert.dialects.tensorflow.table import guarded
@@ -75,9 +75,8 @@ def _by_example(values: np.ndarray, weights: Any, reduce: Any) -> tuple[np.ndarr
         try:
             weights = np.broadcast_to(weights, values.shape)
         except ValueError:
-            raise invalid(
-                f"sample_weight of shape {weights.shape} for values of {values.shape}"
-            ) from None
+            shape = weights.shape
+            raise invalid(f"sample_weight has shape {shape}, not {values.shape}") from None
         values = values * weights
         weights = reduce(weights, axis=tuple(range(1, weights.ndim))) if rank > 1 else weights
     return reduce(values, axis=tuple(range(1, values.ndim))), weights
@@ -86,15 +85,14 @@ def _by_example(values: np.ndarray, weights: Any, reduce: Any) -> tuple[np.ndarr
 class _Reduced(Configured, Metric):
     """A metric that keeps sums of a function of what it takes in."""
 
-    _function: ClassVar[Callable[..., Any]]
     _kept: ClassVar[tuple[str, ...]] = ("total", "count")
     _takes = 2
     _reduce: Any = staticmethod(np.mean)
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        self._options = self._chosen(args, options)
-        self._begin(self._options.pop("name"))
-        self._options.pop("dtype")
+        self._config = self._chosen(args, options)
+        self._begin(self._config["name"])
+        self._options = {k: v for k, v in self._config.items() if k not in ("name", "dtype")}
         for kept in self._kept:
             self.add_weight(name=kept)
 
@@ -123,22 +121,6 @@ class _Root(_Reduced):
         return made(np.sqrt(super().result().numpy()))
 
 
-@keras("metrics", "MeanMetricWrapper")
-class MeanMetricWrapper(_Reduced):
-    """The mean of any function of targets and predictions."""
-
-    _defaults: ClassVar[dict[str, Any]] = {"name": None, "dtype": None}
-
-    def __init__(self, fn: Callable[..., Any], *args: Any, **options: Any) -> None:
-        own = {key: options.pop(key) for key in list(options) if key not in self._defaults}
-        super().__init__(*args, **options)
-        self._options = {"fn": fn, **own}
-
-    @staticmethod
-    def _function(*args: Any, fn: Callable[..., Any], **options: Any) -> Any:
-        return fn(*args, **options)
-
-
 def _class(
     name: str, function: Callable[..., Any], label: str = "", base: type = _Reduced,
     attributes: dict[str, Any] | None = None, **options: Any,
@@ -147,54 +129,16 @@ def _class(
     label = label or snake(name)
     first = {"k": options.pop("k")} if "k" in options else {}
     defaults = {**first, "name": label, "dtype": None, **options}
-    own = {"_function": staticmethod(function), "__doc__": f"The mean of `{label}`."}
-    configured("metrics", name, base, defaults, **own, **(attributes or {}))
+    attributes = {"__doc__": f"The mean of `{label}`.", **(attributes or {})}
+    configured("metrics", name, base, defaults, function, **attributes)
 
 
 # -- accuracies -----------------------------------------------------------------------------------
 
 
-def _accuracy(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that offers a function of arrays, and a class for its mean."""
-
-    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **options: Any) -> Any:
-            return made(np.asarray(function(*args, **options), np.float32))
-
-        call.__wrapped__, call.__annotations__ = function, function.__annotations__  # type: ignore[attr-defined]
-        offered = guarded(name, ValueError, TypeError)(call)
-        if name != "Accuracy":
-            keras("metrics", snake(name))(offered)
-        _class(name, offered, **options_of(function, 2))
-        return offered
-
-    return declare
-
-
-@_accuracy("Accuracy")
-def accuracy(y_true: Ranked, y_pred: Ranked) -> Any:
-    """Return which predictions are equal to their targets."""
-    return y_true == y_pred
-
-
-@_accuracy("BinaryAccuracy")
-def binary_accuracy(y_true: Ranked, y_pred: Ranked, threshold: float = 0.5) -> Any:
-    """Return which predictions are on the right side of a threshold."""
-    return y_true.astype(y_pred.dtype) == (y_pred > threshold)
-
-
-@_accuracy("CategoricalAccuracy")
-def categorical_accuracy(y_true: Array, y_pred: Array) -> Any:
-    """Return where the largest of targets and of predictions is the same class."""
-    return y_true.argmax(-1) == y_pred.argmax(-1)
-
-
-@_accuracy("SparseCategoricalAccuracy")
-def sparse_categorical_accuracy(y_true: Array, y_pred: Array) -> Any:
-    """Return where the largest prediction is the target, the index of a class."""
-    if y_true.ndim == y_pred.ndim and y_true.shape[-1:] == (1,):
-        y_true = y_true[..., 0]
-    return y_true == y_pred.argmax(-1)
+def _classes(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Return targets as indices of classes, without a last axis of length 1."""
+    return true[..., 0] if true.ndim == predicted.ndim and true.shape[-1:] == (1,) else true
 
 
 def _in_top(true: np.ndarray, predicted: np.ndarray, k: int) -> np.ndarray:
@@ -202,16 +146,40 @@ def _in_top(true: np.ndarray, predicted: np.ndarray, k: int) -> np.ndarray:
     return (predicted > at).sum(-1) < k
 
 
-@_accuracy("SparseTopKCategoricalAccuracy")
-def sparse_top_k_categorical_accuracy(y_true: Array, y_pred: Array, k: int = 5) -> Any:
-    """Return where the target is among the k largest predictions."""
-    return _in_top(y_true.astype(np.int64), y_pred, k)
+def _of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of arrays, which returns a tensor of single precision."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        return made(np.asarray(function(*args), np.float32))
+
+    return guarded(function.__name__, ValueError, TypeError)(call)
 
 
-@_accuracy("TopKCategoricalAccuracy")
-def top_k_categorical_accuracy(y_true: Array, y_pred: Array, k: int = 5) -> Any:
-    """Return where the largest target is among the k largest predictions."""
-    return _in_top(y_true.argmax(-1), y_pred, k)
+#: Functions of targets and predictions, what is read, and what is returned.
+for _name, _kind, _meaning, _function in (
+    ("Accuracy", Ranked, "which predictions are equal to their targets",
+     lambda y_true, y_pred: y_true == y_pred),
+    ("BinaryAccuracy", Ranked, "which predictions are on the right side of a threshold",
+     lambda y_true, y_pred, threshold=0.5: y_true.astype(y_pred.dtype) == (y_pred > threshold)),
+    ("CategoricalAccuracy", Array, "where the largest of both is of the same class",
+     lambda y_true, y_pred: y_true.argmax(-1) == y_pred.argmax(-1)),
+    ("SparseCategoricalAccuracy", Array, "where the largest prediction is the target's index",
+     lambda y_true, y_pred: _classes(y_true, y_pred) == y_pred.argmax(-1)),
+    ("SparseTopKCategoricalAccuracy", Array, "where the target is among the k largest predictions",
+     lambda y_true, y_pred, k=5: _in_top(y_true.astype(np.int64), y_pred, k)),
+    ("TopKCategoricalAccuracy", Array, "where the largest target is among the k largest",
+     lambda y_true, y_pred, k=5: _in_top(y_true.argmax(-1), y_pred, k)),
+    ("RootMeanSquaredError", Ranked, "squared differences",
+     lambda y_true, y_pred: (y_pred - y_true) ** 2),
+):  # fmt: skip
+    _function.__name__, _function.__doc__ = snake(_name), f"Return {_meaning}."
+    _function.__annotations__ = {"y_true": _kind, "y_pred": _kind}
+    _call = _of_arrays(_function)
+    _is_root = _name == "RootMeanSquaredError"
+    _class(_name, _call, base=_Root if _is_root else _Reduced, **options_of(_function, 2))
+    if _name != "Accuracy" and not _is_root:
+        keras("metrics", snake(_name))(_call)
 
 
 # -- means of losses and of other functions -------------------------------------------------------
@@ -232,12 +200,6 @@ _cosine = losses.FUNCTIONS["cosine_similarity"]
 _class("CosineSimilarity", lambda true, predicted, axis: -_cosine(true, predicted, axis), axis=-1)
 
 
-@guarded("RootMeanSquaredError", ValueError, TypeError)
-def _squares(y_true: Ranked, y_pred: Ranked) -> Any:
-    return made(np.asarray((y_pred - y_true) ** 2, np.float32))
-
-
-_class("RootMeanSquaredError", _squares, base=_Root)
 _class("Mean", lambda values: values, attributes={"_takes": 1})
 _sum: dict[str, Any] = {"_takes": 1, "_kept": ("total",), "_reduce": staticmethod(np.sum)}
 _class("Sum", lambda values: values, attributes=_sum)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.quiet import Quiet, aloud
-from wengert.dialects.tensorflow.errors import invalid
-from wengert.dialects.tensorflow.keras.names import keras, looked_up
-from wengert.dialects.tensorflow.keras.options import REQUIRED, Configured, configured
+from wengert.dialects.tensorflow.errors import InvalidArgumentError, mistake
+from wengert.dialects.tensorflow.keras.options import (
+    REQUIRED,
+    Configured,
+    configured,
+    getter,
+    keras,
+)
 from wengert.dialects.tensorflow.keras.schedules import LearningRateSchedule
 from wengert.dialects.tensorflow.keras.state import Owner, raw
 from wengert.dialects.tensorflow.slices import IndexedSlices
@@ -36,12 +41,6 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "SGD.momentum": ("a float from 0 to 1", lambda x: isinstance(x, float) and 0 <= x <= 1),
     "Lion.beta_1": ("a number above 0, up to 1", lambda x: 0 < x <= 1),
     "AdamW.weight_decay": ("a float; else write Adam", lambda x: x is not None),
-    "Ftrl.learning_rate_power": ("0 or less", lambda x: x <= 0),
-    **dict.fromkeys(
-        ("Ftrl.initial_accumulator_value", "Ftrl.l1_regularization_strength",
-         "Ftrl.l2_regularization_strength", "Ftrl.l2_shrinkage_regularization_strength"),
-        ("0 or more", lambda x: x >= 0),
-    ),
 }  # fmt: skip
 
 
@@ -62,9 +61,7 @@ class Optimizer(Configured, Owner):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         if options.pop("decay", None) is not None:
-            warnings.warn(
-                "decay is ignored; write a schedule for learning_rate instead", stacklevel=2
-            )
+            warn("decay is ignored; write a schedule for learning_rate instead")
         chosen = self._chosen(args, options)
         rate, name = chosen.pop("learning_rate"), chosen.pop("name")
         for option, value in chosen.items():
@@ -83,13 +80,10 @@ class Optimizer(Configured, Owner):
         self._iterations = self._keep(np.asarray(0, np.int64), "iteration")
         self._trainable_variables: list[Variable] = []
         self._index: dict[int, int] = {}
-        self._learning_rate = rate
+        if not callable(rate) and not isinstance(rate, float):
+            raise mistake(ValueError, "learning_rate", rate, "a float, a schedule or a function")
+        self._learning_rate: Any = rate
         if not callable(rate):
-            if not isinstance(rate, float):
-                raise ValueError(
-                    f"learning_rate is {rate!r}; expected a Python float, a LearningRateSchedule "
-                    "or a function without arguments: write float(learning_rate)"
-                )
             self._learning_rate = self._keep(np.asarray(rate, np.float32), "learning_rate")
 
     # -- what users see ---------------------------------------------------------------------------
@@ -117,10 +111,7 @@ class Optimizer(Configured, Owner):
             self._learning_rate = learning_rate
             self._variables = [v for v in self._variables if v is not before]
         elif isinstance(before, LearningRateSchedule):
-            raise TypeError(
-                "the learning rate of this optimizer follows a schedule, so it cannot be "
-                "assigned to; make the optimizer with a float, or assign a schedule"
-            )
+            raise TypeError("the learning rate follows a schedule; assign another schedule")
         else:
             self._learning_rate.assign(np.asarray(convert(learning_rate).numpy(), np.float32))
 
@@ -128,16 +119,15 @@ class Optimizer(Configured, Owner):
         """Make what is kept for each of some variables."""
         if self.built:
             return
-        parameters = list(var_list)
-        self._averages: list[Variable] = []
-        if self.use_ema:
-            self._averages = [self.add_variable_from_reference(v, "average") for v in parameters]
-        self._accumulated: list[Variable] = []
-        self._index = {id(v): place for place, v in enumerate(parameters)}
-        if self.gradient_accumulation_steps:
-            name = "gradient_accumulator"
-            self._accumulated = [self.add_variable_from_reference(v, name) for v in parameters]
-        self._trainable_variables = parameters
+        parameters = self._trainable_variables = list(var_list)
+        self._index = {id(v): position for position, v in enumerate(parameters)}
+        self._averages, self._accumulated = (
+            [self.add_variable_from_reference(v, name) for v in parameters if wanted]
+            for name, wanted in {
+                "average": self.use_ema,
+                "gradient_accumulator": self.gradient_accumulation_steps,
+            }.items()
+        )
         self._slots: list[dict[str, Variable]] = [{} for _ in parameters]
         for group, condition in self._kept:
             if condition and not self._config[condition]:
@@ -194,10 +184,7 @@ class Optimizer(Configured, Owner):
     def set_weights(self, weights: Iterable[Any]) -> None:
         """Give the optimiser's variables values."""
         if not self.built:
-            raise ValueError(
-                "this optimizer has no state yet; call optimizer.build(variables) before "
-                "set_weights"
-            )
+            raise ValueError("the optimizer has no state yet; call optimizer.build(variables)")
         for variable, weight in zip(self._variables, weights, strict=False):
             variable.assign(_in_dtype(weight, variable))
 
@@ -222,29 +209,27 @@ class Optimizer(Configured, Owner):
         """Step variables against their gradients; without variables, those of `build`."""
         if not len(grads):
             return
-        if trainable_variables is None:
-            if not self.built:
-                raise ValueError(
-                    "the optimizer does not know its variables yet; call "
-                    "optimizer.build(variables), or write optimizer.apply(grads, variables)"
-                )
-            if len(grads) != len(self._trainable_variables):
-                raise ValueError(
-                    f"{len(grads)} gradients for {len(self._trainable_variables)} variables; give "
-                    "one for each"
-                )
-            trainable_variables = self._trainable_variables
-        variables = list(trainable_variables)
+        given = self._trainable_variables if trainable_variables is None else trainable_variables
+        variables = list(given)
+        if len(grads) != len(variables):
+            raise ValueError(
+                f"{len(grads)} gradients for {len(variables)} variables; give one for each, having "
+                "called optimizer.build(variables), or write optimizer.apply(grads, variables)"
+            )
         if not self.built:
             self.build(variables)
-        for v in variables:
-            if id(v) not in self._index:
-                raise ValueError(
-                    f"the optimizer does not know the variable {v}; it steps those of its first "
-                    "call, so make another one for other variables"
-                )
-        found = [(g, v) for g, v in zip(grads, variables, strict=True) if g is not None]
-        self._check_missing(grads, variables, found)
+        unknown = [v for v in variables if id(v) not in self._index]
+        if unknown:
+            raise mistake(
+                ValueError, "a variable", unknown[0], "one of the first call, or of build()"
+            )
+        pairs = list(zip(grads, variables, strict=True))
+        found = [(g, v) for g, v in pairs if g is not None]
+        if not found:
+            raise ValueError("all gradients are None: the loss depends on none of the variables")
+        if len(found) < len(pairs):
+            names = [v.name for g, v in pairs if g is None]
+            warn(f"no gradients for the variables {names}, which stay as they are")
         scale = self.loss_scale_factor
         with Quiet():
             taken = [(_gradient(g, v, scale), v) for g, v in found]
@@ -255,18 +240,6 @@ class Optimizer(Configured, Owner):
             if getattr(variable, "constraint", None) is not None:
                 variable.assign(variable.constraint(variable))
         self._iterations.assign_add(1)
-
-    def _check_missing(self, grads: Any, variables: list[Any], found: list[Any]) -> None:
-        if not found:
-            raise ValueError(
-                "all gradients are None: nothing that was differentiated depends on the variables"
-            )
-        if len(found) < len(variables):
-            names = [v.name for g, v in zip(grads, variables, strict=True) if g is None]
-            warnings.warn(
-                f"no gradients for the variables {names}, which stay as they are",
-                stacklevel=4,
-            )
 
     def _apply_or_accumulate(self, pairs: Pairs) -> None:
         every = self.gradient_accumulation_steps
@@ -294,11 +267,11 @@ class Optimizer(Configured, Owner):
         norms = [np.sqrt(np.sum(np.square(_values(g)))) for g, _ in pairs]
         if self.global_clipnorm:
             norms = [np.sqrt(np.sum(np.square(norms)))] * len(norms)
-        factors = [limit / np.maximum(norm, limit) for norm in norms]
-        return [
-            (_with_values(g, _values(g) * factor.astype(_values(g).dtype)), v)
-            for (g, v), factor in zip(pairs, factors, strict=True)
-        ]
+        clipped = []
+        for (g, v), norm in zip(pairs, norms, strict=True):
+            factor = (limit / np.maximum(norm, limit)).astype(_values(g).dtype)
+            clipped.append((_with_values(g, _values(g) * factor), v))
+        return clipped
 
     def _rate_now(self) -> float:
         rate = self.learning_rate
@@ -331,13 +304,11 @@ class Optimizer(Configured, Owner):
             self.finalize_variable_values(self._trainable_variables)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "minimize":
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute 'minimize', as in Keras 3; write "
-                "grads = tape.gradient(loss, variables) and "
-                "optimizer.apply_gradients(zip(grads, variables))"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        instead = (
+            "; write optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))"
+        )
+        told = f"{type(self).__name__!r} object has no attribute {name!r}"
+        raise AttributeError(told + instead * (name == "minimize"))
 
 
 def _in_dtype(value: Any, variable: Any) -> Any:
@@ -355,9 +326,9 @@ def _gradient(g: Any, variable: Any, scale: float | None) -> Gradient:
     values = values if scale is None else values / scale
     shape = values.shape if rows is None else (*p.shape[:1], *values.shape[1:])
     if shape != p.shape:
-        raise invalid(
-            f"the gradient of a variable of shape {list(p.shape)} has shape {list(values.shape)}; "
-            "they must be equal"
+        shapes = list(values.shape), list(p.shape)
+        raise mistake(
+            InvalidArgumentError, "(shape of gradient, of variable)", shapes, "equal ones"
         )
     return values if rows is None else Rows(values, rows, p.shape)
 
@@ -385,7 +356,6 @@ _FORMULAS = {
 class _OfFormula(Optimizer):
     """An optimiser with a formula."""
 
-    _formula: ClassVar[Formula]
     #: Where the formula differs from PyTorch's.
     _convention: ClassVar[dict[str, Any]]
     #: The hyperparameters that are rounded to single precision.
@@ -413,7 +383,7 @@ class _OfFormula(Optimizer):
             slots = self._slots[self._index[id(v)]]
             state: dict[str, Any] = {key: raw(slot) for key, slot in slots.items()}
             state["step"] = step
-            v.assign(made(formulas.stepped(type(self)._formula, raw(v), g, state, options)))
+            v.assign(made(formulas.stepped(type(self)._function, raw(v), g, state, options)))
             for key, slot in slots.items():
                 slot.assign(made(state[key]))
 
@@ -450,9 +420,8 @@ def _optimizer(
 ) -> None:
     """Offer an optimiser: its formula, its own options, its slots, and what the formula does."""
     own = {"learning_rate": 0.001, **hyperparameters}
-    attributes = {"_formula": staticmethod(formula), "_kept": kept, "_rounded": rounded,
-                  "_convention": convention, "__doc__": doc}  # fmt: skip
-    kind = configured("optimizers", name, base, own | (_COMMON | own), **attributes)
+    attributes = {"_kept": kept, "_rounded": rounded, "_convention": convention, "__doc__": doc}
+    kind = configured("optimizers", name, base, own | (_COMMON | own), formula, **attributes)
     _BY_NAME[name] = _BY_NAME[name.lower()] = kind
 
 
@@ -515,8 +484,4 @@ _optimizer(
     ({"accumulator": "sum", "linear": "linear"}, ""),
 )  # fmt: skip
 
-
-@keras("optimizers", "get")
-def get(identifier: Any) -> Any:
-    """Return an optimiser by its name, or as it is."""
-    return looked_up(identifier, _BY_NAME, "optimizer")
+get = getter("optimizers", _BY_NAME, "optimizer")

@@ -7,8 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.dialects.tensorflow.keras.names import keras
-from wengert.dialects.tensorflow.keras.options import REQUIRED, Configured, configured, options_of
+from wengert.dialects.tensorflow.keras.options import (
+    REQUIRED,
+    Configured,
+    configured,
+    keras,
+    options_of,
+)
 from wengert.dialects.tensorflow.tensors import convert, made
 from wengert.optim import rates
 
@@ -17,26 +22,17 @@ from wengert.optim import rates
 class LearningRateSchedule(Configured):
     """A function from the number of the step to a learning rate; subclasses define __call__."""
 
-    def __init__(self) -> None:
-        """Do nothing: schedules of your own have the options that they like."""
-
     def __call__(self, step: Any) -> Any:
         """Return the learning rate of a step."""
-        raise NotImplementedError(
-            f"the schedule {type(self).__name__} does not define __call__(self, step)"
-        )
+        raise NotImplementedError(f"{type(self).__name__} does not define __call__(self, step)")
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that make this schedule."""
-        raise NotImplementedError(
-            f"the schedule {type(self).__name__} does not define get_config(self)"
-        )
+        raise NotImplementedError(f"{type(self).__name__} does not define get_config(self)")
 
 
 class _OfFormula(LearningRateSchedule):
     """A schedule that is a formula of the step and of its options."""
-
-    _formula: ClassVar[Callable[..., Any]]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         Configured.__init__(self, *args, **options)
@@ -51,7 +47,7 @@ class _OfFormula(LearningRateSchedule):
         first = next(iter(options.values()))
         kind = convert(first).dtype
         steps = np.asarray(convert(step).numpy()).astype(kind)
-        return made(np.asarray(type(self)._formula(steps, **options), kind))
+        return made(np.asarray(type(self)._function(steps, **options), kind))
 
 
 def _schedule(name: str, label: str = "", after: int = 9) -> Callable[[Any], Any]:
@@ -63,8 +59,7 @@ def _schedule(name: str, label: str = "", after: int = 9) -> Callable[[Any], Any
     def declare(formula: Callable[..., Any]) -> Any:
         options = list(options_of(formula, 1).items())
         options.insert(after, ("name", label or name))
-        attributes = {"_formula": staticmethod(formula), "__doc__": formula.__doc__}
-        return configured("optimizers.schedules", name, _OfFormula, dict(options), **attributes)
+        return configured("optimizers.schedules", name, _OfFormula, dict(options), formula)
 
     return declare
 

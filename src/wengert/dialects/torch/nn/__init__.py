@@ -17,17 +17,6 @@ from wengert.dialects.torch.nn import (
 )
 
 __all__ = [
-    "activations",
-    "containers",
-    "convolutions",
-    "functional",
-    "init",
-    "layers",
-    "losses",
-    "module",
-    "normalisation",
-    "parametrize",
-    "pooling",
-    "sampling",
-    "utils",
-]
+    "activations", "containers", "convolutions", "functional", "init", "layers", "losses",
+    "module", "normalisation", "parametrize", "pooling", "sampling", "utils",
+]  # fmt: skip

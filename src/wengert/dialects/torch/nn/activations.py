@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch import conventions, memory
 from wengert.dialects.torch.axes import kind_of, unable
+from wengert.dialects.torch.generators import default_generator
 from wengert.dialects.torch.kinds import Axis, Dtype, Input, floating
 from wengert.dialects.torch.nn import kinks
 from wengert.dialects.torch.nn.arguments import (
@@ -19,9 +20,10 @@ from wengert.dialects.torch.nn.arguments import (
     activation,
     functional,
     is_batched,
+    misfit,
     number,
 )
-from wengert.dialects.torch.random import _exponential, default_generator
+from wengert.dialects.torch.random import exponential
 from wengert.dialects.torch.table import NAMES, guarded, offered, offered_as, plain, put
 from wengert.dialects.torch.tensors import Tensor, astype, ns, of_one, only_tensor
 from wengert.engine.record import apply
@@ -99,10 +101,7 @@ def prelu(input: Alike, weight: Alike) -> Native:
     channels = 1 if x.ndim == 1 else x.shape[1] if x.ndim else 0
     several = w.ndim > 0 and w.shape[0] != 1
     if w.ndim > 1 or (several and channels != w.shape[0]):
-        raise RuntimeError(
-            f"prelu: a weight of shape {list(w.shape)} for {channels} channels; give one weight, "
-            "or one for each channel"
-        )
+        raise misfit("prelu", "one weight, or one for each channel", input=x, weight=w)
     if several:
         w = ns.reshape(w, (w.shape[0], *(1,) * (x.ndim - 2)))
     elif not x.ndim:
@@ -216,10 +215,7 @@ def logsigmoid(input: Floats) -> Native:
 def glu(input: Floats, dim: Axis = -1) -> Native:
     """Return the first half of x along an axis, times the sigmoid of the second."""
     if not input.ndim or input.shape[dim] % 2:
-        raise RuntimeError(
-            f"glu: there are no halves along axis {dim} of shape {list(input.shape)}; give an even "
-            "number of elements"
-        )
+        raise misfit("glu", "an even number of elements", input=input, dim=dim)
     return activations.glu(input, axis=dim)
 
 
@@ -248,19 +244,16 @@ def log_softmax(input: Input, dim: Axis, dtype: Dtype | None = None) -> Native:
     return _lines(special.log_softmax, input, dim, dtype, "log_softmax")
 
 
-def _usual_axis(input: Any, name: str, stacklevel: int) -> int:
+def _usual_axis(input: Any, name: str) -> int:
     """Return the axis that is meant where none is given, which PyTorch warns about."""
-    warnings.warn(
-        f"{name}: no axis was given, and one was guessed from the shape; write dim=",
-        stacklevel=stacklevel,
-    )
+    warn(f"{name}: no axis was given, and one was guessed from the shape; write dim=")
     return 0 if only_tensor(input, name).ndim in (0, 1, 3) else 1
 
 
 def _of_functional(name: str, function: Any) -> None:
     def call(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
         if dim is None:
-            dim = _usual_axis(input, name, _stacklevel)
+            dim = _usual_axis(input, name)
         return function(input, dim, dtype)
 
     call.__name__ = call.__qualname__ = name
@@ -279,7 +272,7 @@ _of_functional("softmin", guarded(_softmin, "SoftmaxBackward0"))
 
 
 def _gumbel(size: tuple[int, ...], kind: np.dtype) -> np.ndarray:
-    waits = _exponential(default_generator, math.prod(size), kind).astype(kind)
+    waits = exponential(default_generator, math.prod(size)).astype(kind)
     return -np.log(waits.reshape(size))
 
 

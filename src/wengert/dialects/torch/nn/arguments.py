@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any
@@ -10,37 +9,16 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
-from wengert.dialects.torch.axes import kind_of, type_name, unable
-from wengert.dialects.torch.kinds import read_tensor, tensor
+from wengert.dialects.torch.axes import type_name
+from wengert.dialects.torch.kinds import READERS, read_tensor, tensor
 from wengert.dialects.torch.memory import change
 from wengert.dialects.torch.modes import GRAD, current
 from wengert.dialects.torch.table import as_is, guarded, put
-from wengert.dialects.torch.tensors import Tensor, camel, only_tensor, static
+from wengert.dialects.torch.tensors import Tensor, camel, static
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops.batching import constant
 
 Ints = tuple[int, ...]
-
-
-def real(input: Any, name: str, what: str = "input") -> Native:
-    """Return a tensor of real numbers with fractions; PyTorch has no other kernels."""
-    x = only_tensor(input, name, what)
-    if kind_of(x) != "f":
-        raise unable(name, x)
-    return x
-
-
-def fractional(input: Any, name: str, what: str = "input") -> Native:
-    """Return a tensor of real or complex numbers with fractions."""
-    x = only_tensor(input, name, what)
-    if kind_of(x) not in "fc":
-        raise unable(name, x)
-    return x
-
-
-def optional(value: Any, name: str, what: str) -> Native | None:
-    """Return a tensor that may be left out."""
-    return None if value is None else only_tensor(value, name, what)
 
 
 def refuse_gradient(x: Native, at: Argument | str) -> Native:
@@ -67,26 +45,27 @@ def wrong(message: str) -> Exception:
     return as_is(ValueError(message))
 
 
-def whole(value: Any, name: str, what: str) -> int:
-    """Return an integer argument."""
-    value = static(value)
-    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        raise TypeError(f"{name}(): {what} is a {type(value).__name__}; give a whole number")
-    return operator.index(value)
-
-
 def number(value: Any) -> Any:
     """Return a Python number, which may be given as a tensor."""
     return value if type(value) is float or type(value) is int else static(value)
 
 
+def misfit(
+    name: str, expected: str, error: Callable[[str], Exception] = RuntimeError, /, **given: Any
+) -> Exception:
+    """Return the error for arguments that do not fit: what was given, and what to give."""
+    texts = [
+        f"{what} of shape {list(value.shape)}" if hasattr(value, "shape") else f"{what}={value!r}"
+        for what, value in given.items()
+    ]
+    return error(f"{name}(): got {', '.join(texts)}; give {expected}")
+
+
 def lengths(value: Any, count: int, name: str, what: str) -> Ints:
     """Return a number, or one for each of some axes, as a tuple of such."""
-    given = static(value)
-    numbers = given if isinstance(given, (list, tuple)) else [given]
-    found = tuple(whole(n, name, what) for n in numbers)
+    found = READERS.integers(value, Argument(name, what))
     if len(found) not in (1, count):
-        raise RuntimeError(f"{name}: {what} is {value!r}; give a whole number, or {count} of them")
+        raise misfit(name, f"a whole number, or {count} of them", **{what: value})
     return found * (count // len(found))
 
 
@@ -95,7 +74,11 @@ def lengths(value: Any, count: int, name: str, what: str) -> Ints:
 
 def _read_alike(values: Any, at: tuple[Argument, ...], x: Any) -> list[Native | None]:
     given = [None if v is None else read_tensor(v, a) for v, a in zip(values, at, strict=True)]
-    check_one_dtype(at[0].function, **{a.name: v for a, v in zip(at, given, strict=True)})
+    kind = given[0]._raw.dtype  # type: ignore[union-attr]
+    for v in given:
+        if v is not None and v._raw.dtype is not kind:
+            check_one_dtype(at[0].function, **{a.name: v for a, v in zip(at, given, strict=True)})
+            break
     return given
 
 
@@ -130,6 +113,26 @@ def functional(
         call = guarded(function, label or f"{camel(name)}Backward0", *raises)
         put((F + name, *also), call)
         return call
+
+    return declare
+
+
+def ranked(
+    name: str, label: str, *, first: str = "", also: Ints = (), ranks: Ints = (1, 2, 3)
+) -> Callable[[Callable[[int], Any]], Callable[[int], Any]]:
+    """Return a decorator that offers functions for one, two and three axes of space.
+
+    What is decorated returns the body for a number of axes, which "{}" stands for in names and
+    labels. `first` is the label for one axis, and `also` has those that torch itself offers.
+    """
+
+    def declare(body_for: Callable[[int], Any]) -> Callable[[int], Any]:
+        for rank in ranks:
+            body, its = body_for(rank), name.format(rank)
+            body.__name__ = body.__qualname__ = its
+            called = first if rank == 1 and first else label.format(rank)
+            put((F + its, *((its,) if rank in also else ())), guarded(body, called))
+        return body_for
 
     return declare
 

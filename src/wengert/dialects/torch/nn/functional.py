@@ -10,11 +10,12 @@ import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind, warn
 from wengert.dialects.torch.axes import kind_of, labelled, unable
+from wengert.dialects.torch.generators import default_generator
 from wengert.dialects.torch.kinds import Input, Int, read_tensor
 from wengert.dialects.torch.memory import overwrite
 from wengert.dialects.torch.modes import no_grad
-from wengert.dialects.torch.nn.arguments import Alike, F, functional, is_batched, wrong
-from wengert.dialects.torch.random import _happens, default_generator
+from wengert.dialects.torch.nn.arguments import Alike, F, functional, is_batched, misfit, wrong
+from wengert.dialects.torch.random import happens
 from wengert.dialects.torch.table import guarded, in_place, offered, put
 from wengert.dialects.torch.tensors import Tensor, ns, only_tensor, values_of
 from wengert.engine.tensor import Tensor as Native
@@ -31,10 +32,7 @@ def linear(input: Alike, weight: Alike, bias: Alike = None) -> Native:
     """Return input @ weight.T + bias."""
     x, w, b = input, weight, bias
     if not x.ndim or w.ndim not in (1, 2) or x.shape[-1] != w.shape[-1]:
-        raise RuntimeError(
-            f"linear: inputs of shape {list(x.shape)} do not fit a weight of {list(w.shape)}; "
-            "their last axes must be equal"
-        )
+        raise misfit("linear", "as many columns to both", input=x, weight=w)
     if w.ndim == 1:
         y = contractions.matmul(x, w)
         return y if b is None else y + b
@@ -51,6 +49,7 @@ def linear(input: Alike, weight: Alike, bias: Alike = None) -> Native:
 @functional("bilinear", label="AddBackward0")
 def bilinear(input1: Alike, input2: Alike, weight: Alike, bias: Alike = None) -> Native:
     """Return input1 @ weight[k] @ input2 for each k, plus bias."""
+    given = {"input1": input1, "input2": input2, "weight": weight}
     lengths = input1.shape[-1:], input2.shape[-1:]
     if (
         input1.shape[:-1] != input2.shape[:-1]
@@ -58,10 +57,7 @@ def bilinear(input1: Alike, input2: Alike, weight: Alike, bias: Alike = None) ->
         or lengths != (weight.shape[1:2], weight.shape[2:3])
         or (bias is not None and bias.shape != weight.shape[:1])
     ):
-        raise RuntimeError(
-            f"bilinear(): shapes {list(input1.shape)}, {list(input2.shape)} and "
-            f"{list(weight.shape)} do not fit; expected (*, n), (*, m) and (out, n, m)"
-        )
+        raise misfit("bilinear", "(*, n), (*, m) and (out, n, m)", **given)
     y = ns.einsum("...i,oij,...j->...o", input1, weight, input2)
     return y if bias is None else y + bias
 
@@ -155,9 +151,8 @@ def embedding_bag(
     """Return the sum, mean or largest of the rows at the indices of each bag."""
     where, shares = input, per_sample_weights
     if shares is not None and shares.shape != where.shape:
-        raise wrong(
-            f"embedding_bag: per_sample_weights has shape {list(shares.shape)} for indices of "
-            f"shape {list(where.shape)}; give one weight for each index"
+        raise misfit(
+            "embedding_bag", "one weight for each index", wrong, input=where, weights=shares
         )
     if mode not in ("sum", "mean", "max"):
         raise wrong("embedding_bag: unknown mode; give 'sum', 'mean' or 'max'")
@@ -166,9 +161,7 @@ def embedding_bag(
     bags = np.repeat(np.arange(count), np.diff([*starts, len(where)]))
     if shares is not None:
         if mode != "sum":
-            raise NotImplementedError(
-                f"embedding_bag: per_sample_weights with mode='{mode}'; write mode='sum'"
-            )
+            raise misfit("embedding_bag", "'sum' with weights", NotImplementedError, mode=mode)
         shares = ns.reshape(shares, (len(where), 1))
     if max_norm is not None:
         _shorten(weight, where, max_norm, norm_type)
@@ -184,20 +177,15 @@ def embedding_bag(
 
 def _starts(where: Any, offsets: Any, include_last_offset: bool) -> list[int]:
     """Return where each bag begins in a row of indices."""
+    expected = "a matrix of bags, or a vector and offsets"
     if where.ndim not in (1, 2) or (offsets is None) == (where.ndim == 1):
-        raise wrong(
-            f"embedding_bag: the indices have {where.ndim} axes, and offsets is {offsets}; give a "
-            "matrix, where each row is a bag, or a vector and where bags begin"
-        )
+        raise misfit("embedding_bag", expected, wrong, input=where, offsets=offsets)
     if where.ndim == 2:
         return list(range(0, where.size, where.shape[1])) if where.size else [0] * where.shape[0]
     if offsets.ndim != 1:
         raise wrong("embedding_bag: the offsets have other than one axis; give a vector")
     if offsets.size and (offsets[0] != 0 or offsets[-1] > len(where)):
-        raise RuntimeError(
-            f"embedding_bag: the offsets go from {offsets[0]} to {offsets[-1]}; they must begin "
-            f"with 0 and end within the {len(where)} indices"
-        )
+        raise misfit("embedding_bag", f"0 to {len(where)}", offsets=offsets.tolist())
     found: list[int] = offsets.tolist()
     return found[:-1] if include_last_offset else found
 
@@ -285,7 +273,7 @@ def _dropped(x: Input, p: float, by_channel: bool, alpha: bool) -> Native:
 
 
 def _kept(size: tuple[int, ...], chance: float, kind: np.dtype) -> np.ndarray:
-    return _happens(default_generator, chance, math.prod(size)).reshape(size).astype(kind)
+    return happens(default_generator, chance, math.prod(size)).reshape(size).astype(kind)
 
 
 def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = False) -> Any:
@@ -367,9 +355,7 @@ def _repeated(x: Native, heads: int) -> Native:
     if x.shape[-3] == heads:
         return x
     if heads % x.shape[-3]:
-        raise RuntimeError(
-            f"{x.shape[-3]} heads of keys and values do not divide {heads} heads of the query"
-        )
+        raise misfit("attention", f"heads that divide {heads}", key=x)
     return ns.repeat(x, heads // x.shape[-3], axis=-3)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.random import randperm
 from wengert.dialects.torch.table import put
@@ -36,19 +36,14 @@ def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = N
 
 @_offered
 def trunc_normal_(
-    tensor: Any,
-    mean: float = 0.0,
-    std: float = 1.0,
-    a: float = -2.0,
-    b: float = 2.0,
+    tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
     generator: Any = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Fill a tensor with normal numbers, of which only those from `a` to `b` are taken."""
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
+        warn(
             "trunc_normal_: the mean lies more than two deviations outside of [a, b], so few "
-            "numbers fall inside and their distribution is off; move the bounds or the mean",
-            stacklevel=3,
+            "numbers fall inside and their distribution is off; move the bounds or the mean"
         )
     share = _chance_below((b - mean) / std) - _chance_below((a - mean) / std)
     draw = _inner_normal if share > 0.3 else _outer_normal
@@ -180,55 +175,44 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> Any:
     return 1 if gain == 1 else gain
 
 
-@_offered
-def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Fill a tensor with uniform numbers, by Glorot's rule."""
-    bound = math.sqrt(3) * gain * math.sqrt(2 / sum(fans_of(tensor)))
-    return tensor.uniform_(-bound, bound, generator=generator)
-
-
-@_offered
-def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Fill a tensor with normal numbers, by Glorot's rule."""
-    return tensor.normal_(0, gain * math.sqrt(2 / sum(fans_of(tensor))), generator=generator)
-
-
-def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float | None:
-    """Return the deviation by He's rule; None for a tensor without numbers."""
-    if 0 in tensor.shape:
-        warnings.warn("this tensor has no elements to initialise", stacklevel=4)
-        return None
-    gain: float = calculate_gain(nonlinearity, a)
-    return gain / math.sqrt(_fan(tensor, mode))
-
-
-@_offered
-def kaiming_uniform_(
-    tensor: Any,
-    a: float = 0,
-    mode: str = "fan_in",
-    nonlinearity: str = "leaky_relu",
-    generator: Any = None,
-) -> Any:
-    """Fill a tensor with uniform numbers, by He's rule."""
-    deviation = _kaiming(tensor, a, mode, nonlinearity)
-    if deviation is None:
-        return tensor
+def _drawn(tensor: Any, kind: str, deviation: float, generator: Any) -> Any:
+    """Fill a tensor with uniform or normal numbers of a deviation."""
+    if kind == "normal":
+        return tensor.normal_(0, deviation, generator=generator)
     bound = math.sqrt(3) * deviation
     return tensor.uniform_(-bound, bound, generator=generator)
 
 
-@_offered
-def kaiming_normal_(
-    tensor: Any,
-    a: float = 0,
-    mode: str = "fan_in",
-    nonlinearity: str = "leaky_relu",
-    generator: Any = None,
-) -> Any:
-    """Fill a tensor with normal numbers, by He's rule."""
-    deviation = _kaiming(tensor, a, mode, nonlinearity)
-    return tensor if deviation is None else tensor.normal_(0, deviation, generator=generator)
+def _named(kind: str, function: Callable[..., Any], rule: str) -> Callable[..., Any]:
+    """Offer the initialisation by a rule with uniform or normal numbers."""
+    function.__name__ = function.__qualname__ = f"{function.__name__}_{kind}_"
+    function.__doc__ = f"Fill a tensor with {kind} numbers, by {rule} rule."
+    return _offered(function)
+
+
+def _xavier(kind: str) -> Callable[..., Any]:
+    def xavier(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+        return _drawn(tensor, kind, gain * math.sqrt(2 / sum(fans_of(tensor))), generator)
+
+    return _named(kind, xavier, "Glorot's")
+
+
+def _kaiming(kind: str) -> Callable[..., Any]:
+    def kaiming(
+        tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
+        generator: Any = None,
+    ) -> Any:  # fmt: skip
+        if 0 in tensor.shape:
+            warn("this tensor has no elements to initialise")
+            return tensor
+        gain: float = calculate_gain(nonlinearity, a)
+        return _drawn(tensor, kind, gain / math.sqrt(_fan(tensor, mode)), generator)
+
+    return _named(kind, kaiming, "He's")
+
+
+xavier_uniform_, xavier_normal_ = _xavier("uniform"), _xavier("normal")
+kaiming_uniform_, kaiming_normal_ = _kaiming("uniform"), _kaiming("normal")
 
 
 @_offered
@@ -266,7 +250,7 @@ def _deprecated(function: Callable[..., Any]) -> None:
     old = new[:-1]
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(f"nn.init.{old} is the old name; write nn.init.{new}", FutureWarning, 2)
+        warn(f"nn.init.{old} is the old name; write nn.init.{new}", FutureWarning)
         return function(*args, **kwargs)
 
     call.__name__, call.__doc__ = old, function.__doc__

@@ -20,6 +20,7 @@ from wengert.dialects.torch.nn.arguments import (
     Floats,
     check_one_dtype,
     functional,
+    misfit,
     refuse_gradient,
     wrong,
 )
@@ -50,10 +51,14 @@ def reduction_of(size_average: Any, reduce: Any, reduction: Any) -> str:
 
 
 def _read_reduction(values: Any, at: Any, x: Any) -> tuple[Any, ...]:
-    size_average, reduce = values[:-1] or (None, None)
-    return (*values[:-1], reduction_of(size_average, reduce, values[-1]))
+    if values in _USUAL:
+        return tuple(values)
+    old, reduction = values[:-1], values[-1]
+    size_average, reduce = old or (None, None)
+    return (*old, reduction_of(size_average, reduce, reduction))
 
 
+_USUAL = tuple((*old, name) for old in ((None, None), ()) for name in ("mean", "sum", "none"))
 #: How losses are reduced: `reduction`, with or without `size_average` and `reduce` before it.
 Reduction = Annotated[Any, Kind(_read_reduction, together=True)]
 
@@ -65,10 +70,13 @@ def _reduced(each: Native, reduction: str, label: str = "") -> Native:
     example, and the result has its name for the reduction.
     """
     if reduction == "mean":
-        each, label = _mean(each), label and "MeanBackward0"
+        each = _mean(each)
     elif reduction == "sum":
-        each, label = ns.sum(each), label and "SumBackward0"
-    return labelled(each, label) if label else each
+        each = ns.sum(each)
+    return labelled(each, _REDUCED.get(reduction, label)) if label else each
+
+
+_REDUCED = {"mean": "MeanBackward0", "sum": "SumBackward0"}
 
 
 def _mean(each: Native, axis: int | None = None) -> Native:
@@ -121,12 +129,6 @@ def _size(x: Native) -> Native:
     return apply(conventions.absolute.op, (x,), {})
 
 
-def _check_shapes(fits: bool, *tensors: Native) -> None:
-    if not fits:
-        given = " and ".join(str(list(x.shape)) for x in tensors)
-        raise RuntimeError(f"tensors of shapes {given} do not fit together")
-
-
 # -- differences -----------------------------------------------------------------------------------
 
 
@@ -134,7 +136,7 @@ def _pair(kinds: str) -> Kind:
     """Return the kind of two tensors that get one dtype and shape."""
 
     def read(values: Any, at: tuple[Argument, Argument], _: Any) -> list[Native]:
-        x, t = (read_tensor(value, where) for value, where in zip(values, at, strict=True))
+        x, t = read_tensor(values[0], at[0]), read_tensor(values[1], at[1])
         if x.shape != t.shape:
             warn(
                 f"the target has shape {list(t.shape)} and the input {list(x.shape)}, so both are "
@@ -171,7 +173,8 @@ def mse_loss(
     reduction: Reduction = "mean", weight: Input | None = None,
 ) -> Native:  # fmt: skip
     """Return the squares of the differences."""
-    return _weighted(elementwise.square(input - target), weight, reduction)
+    each = elementwise.square(input - target)
+    return _reduced(each, reduction) if weight is None else _weighted(each, weight, reduction)
 
 
 @functional(label="MeanBackward0")
@@ -183,24 +186,19 @@ def l1_loss(
     if reduction == "mean" and kind_of(input) not in "fc":
         raise RuntimeError(f"losses of {input.dtype} have no mean; write x.float()")
     each = _size(input - target)
-    return (
-        _reduced(each, reduction, "AbsBackward0")
-        if weight is None
-        else _weighted(each, weight, reduction)
-    )
+    if weight is None:
+        return _reduced(each, reduction, "AbsBackward0")
+    return _weighted(each, weight, reduction)
 
 
-@functional()
-def smooth_l1_loss(
-    input: Pair, target: Pair, size_average: Reduction = None, reduce: Reduction = None,
-    reduction: Reduction = "mean", beta: float = 1.0,
-) -> Native:  # fmt: skip
+@loss(after="target")
+def smooth_l1_loss(input: Pair, target: Pair, beta: float = 1.0) -> Native:
     """Return half the squares of differences over beta, and lines of slope 1 beyond beta."""
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss: beta is {beta}; give 0 or more")
     if beta == 0:
-        return labelled(_reduced(_size(input - target), reduction), "MeanBackward0")
-    return _reduced(losses.huber_terms(input - target, delta=float(beta)) / float(beta), reduction)
+        return _size(input - target)
+    return losses.huber_terms(input - target, delta=float(beta)) / float(beta)
 
 
 @functional()
@@ -232,14 +230,8 @@ def _labels(target: Native, x: Native, name: str) -> Any:
     wanted = (*x.shape[:axis], *x.shape[axis + 1 :])
     if target.shape != wanted:
         if x.ndim > 1 and target.ndim and target.shape[0] != x.shape[0]:
-            raise wrong(
-                f"{x.shape[0]} examples in the input and {target.shape[0]} in the target; give as "
-                "many"
-            )
-        raise RuntimeError(
-            f"{name}: target of shape {list(target.shape)} for input of shape {list(x.shape)}; "
-            f"expected {list(wanted)}"
-        )
+            raise misfit(name, "as many examples", wrong, input=x, target=target)
+        raise misfit(name, f"a target of {list(wanted)}", input=x, target=target)
     return values_of(target._raw)
 
 
@@ -259,10 +251,7 @@ def cross_entropy(
         if by_index:
             weight = refuse_gradient(weight, "nll_loss_forward(): weight")
         if weight.shape != (input.shape[axis],):
-            raise RuntimeError(
-                f"cross_entropy: the weight has shape {list(weight.shape)}; give one number for "
-                f"each of the {input.shape[axis]} classes"
-            )
+            raise misfit("cross_entropy", "a number for each class", input=input, weight=weight)
     options: Any = {"weight": weight, "label_smoothing": float(label_smoothing)}
     options |= {"axis": axis, "reduction": reduction}
     if by_index:
@@ -324,8 +313,8 @@ def multi_margin_loss(
         raise wrong("multi_margin_loss: unknown p; give 1 or 2")
     rows = input if input.ndim == 2 else ns.reshape(input, (1, -1) if input.ndim else (1, 1))
     labels = values_of(target._raw)
-    fits = input.ndim <= 2 and labels.size == rows.shape[0] and labels.ndim <= 1
-    _check_shapes(fits, input, target)
+    if input.ndim > 2 or labels.size != rows.shape[0] or labels.ndim > 1:
+        raise misfit("multi_margin_loss", "a class for each row", input=input, target=target)
     labels = labels.reshape(-1)
     _check_classes(labels, 0, rows.shape[1])
     others = labels[:, None] != np.arange(rows.shape[1])
@@ -344,7 +333,8 @@ def multi_margin_loss(
 def multilabel_margin_loss(input: Floats, target: Input) -> Native:
     """Return how far other classes come within 1 of each target; targets end at the first -1."""
     labels = values_of(target._raw)
-    _check_shapes(input.ndim <= 2 and labels.shape == input.shape, input, target)
+    if input.ndim > 2 or labels.shape != input.shape:
+        raise misfit("multilabel_margin_loss", "one shape", input=input, target=target)
     count = input.shape[-1] if input.ndim else 1
     rows, labels = ns.reshape(input, (-1, count)), labels.reshape(-1, count)
     _check_classes(labels, -1, count)
@@ -372,17 +362,15 @@ def multilabel_soft_margin_loss(
 # -- probabilities ---------------------------------------------------------------------------------
 
 
-def _check_sizes(x: Native, t: Native) -> None:
+def _check_sizes(x: Native, t: Native, name: str) -> None:
     if x.shape != t.shape:
-        raise wrong(
-            f"target of shape {list(t.shape)} for input of {list(x.shape)}; give them one shape"
-        )
+        raise misfit(name, "one shape", wrong, input=x, target=t)
 
 
 @loss()
 def binary_cross_entropy(input: Alike, target: Alike, weight: Constant | None = None) -> Native:
     """Return the cross-entropy of two probabilities."""
-    _check_sizes(input, target)
+    _check_sizes(input, target, "binary_cross_entropy")
     if kind_of(input) != "f":
         raise unable("binary_cross_entropy", input)
     raw = input._raw
@@ -394,7 +382,8 @@ def binary_cross_entropy(input: Alike, target: Alike, weight: Constant | None = 
     each = losses.binary_terms(input, target)
     if weight is None:
         return each
-    _check_shapes(np.broadcast_shapes(weight.shape, each.shape) == each.shape, weight, each)
+    if np.broadcast_shapes(weight.shape, each.shape) != each.shape:
+        raise misfit("binary_cross_entropy", "weights that fit", input=input, weight=weight)
     return each * weight
 
 
@@ -404,7 +393,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Constant | None = None,
 ) -> Native:  # fmt: skip
     """Return the cross-entropy of the probabilities sigmoid(input) and the target."""
-    _check_sizes(input, target)
+    _check_sizes(input, target, "binary_cross_entropy_with_logits")
     if kind_of(target) != "f":
         raise RuntimeError(f"the target has dtype {target.dtype}; write target.float()")
     log = special.log_expit(input)
@@ -492,10 +481,9 @@ def soft_margin_loss(input: Floats, target: Input) -> Native:
 # -- margins ---------------------------------------------------------------------------------------
 
 
-def _check_axes(*tensors: Native) -> None:
-    if len({x.ndim for x in tensors}) > 1:
-        shapes = " and ".join(str(list(x.shape)) for x in tensors)
-        raise RuntimeError(f"tensors of shapes {shapes}; give as many axes to each")
+def _check_axes(**tensors: Any) -> None:
+    if len({x.ndim for x in tensors.values()}) > 1:
+        raise misfit("margin", "as many axes to each", **tensors)
 
 
 @loss(each="AddBackward0")
@@ -511,7 +499,7 @@ def margin_ranking_loss(
     input1: Promoted, input2: Promoted, target: Promoted, margin: float = 0
 ) -> Native:
     """Return how far input1 is from exceeding (or, for -1, falling below) input2 by a margin."""
-    _check_axes(input1, input2, target)
+    _check_axes(input1=input1, input2=input2, target=target)
     return _positive_part(-target * (input1 - input2) + margin)
 
 
@@ -544,7 +532,7 @@ def triplet_margin_loss(
 ) -> Native:  # fmt: skip
     """Return how far the positive is from being nearer than the negative, by a margin."""
     _check_margin(margin)
-    _check_axes(anchor, positive, negative)
+    _check_axes(anchor=anchor, positive=positive, negative=negative)
     near, far = _distance(anchor, positive, p, eps), _distance(anchor, negative, p, eps)
     if swap:
         far = apply(conventions.minimum.op, (far, _distance(positive, negative, p, eps)), {})
@@ -560,7 +548,7 @@ def triplet_margin_with_distance_loss(
     """Return triplet_margin_loss with a distance of one's own."""
     reduction = reduction_of(None, None, reduction)
     _check_margin(margin)
-    _check_axes(anchor, positive, negative)
+    _check_axes(anchor=anchor, positive=positive, negative=negative)
     away = pairwise_distance if distance_function is None else distance_function
     near, far = away(anchor, positive), away(anchor, negative)
     if swap:
@@ -588,7 +576,9 @@ def cosine_similarity(x1: Promoted, x2: Promoted, dim: int = 1, eps: float = 1e-
 def cosine_embedding_loss(input1: Input, input2: Input, target: Input, margin: float = 0) -> Native:
     """Return 1 - cosine for pairs with target 1, and its excess over a margin for those with -1."""
     t = constant(target)
-    _check_shapes(t.ndim < 2 and input1.ndim == input2.ndim == t.ndim + 1, input1, input2, t)
+    if t.ndim > 1 or not input1.ndim == input2.ndim == t.ndim + 1:
+        given = {"input1": input1, "input2": input2, "target": t}
+        raise misfit("cosine_embedding_loss", "a number for each pair of rows", **given)
     x1, x2 = promoted(input1, input2, floating=True)
     squares = [ns.sum(x * x, axis=-1) + 1e-12 for x in (x1, x2)]
     cosine = ns.sum(x1 * x2, axis=-1) / ns.sqrt(squares[0] * squares[1])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch import devices, dtypes
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import no_grad
@@ -27,6 +27,20 @@ def _conversion(name: str) -> Callable[[M], M]:
 
     convert.__doc__ = f"Convert floating parameters and buffers, as Tensor.{name} does."
     return convert
+
+
+def _members(kind: str, doc: str) -> Callable[..., Iterator[tuple[str, Any]]]:
+    """Return the method that returns all tensors of a kind."""
+
+    def named(
+        self: Any, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        yield from self._named_members(
+            lambda part: getattr(part, kind).items(), prefix, recurse, remove_duplicate
+        )
+
+    named.__doc__ = doc
+    return named
 
 
 class Module:
@@ -168,22 +182,24 @@ class Module:
             raise TypeError(f"the name of a {what} is a {type(name).__name__}; give a string")
         if hasattr(self, name) and name not in names:
             raise KeyError(f"the module already has an attribute '{name}'; choose another name")
-        if "." in name:
-            raise KeyError(f"a {what} cannot be called {name}: leave out the dots")
-        if not name:
-            raise KeyError(f"the name of a {what} is empty; give one letter at least")
+        if "." in name or not name:
+            raise KeyError(f"a {what} cannot be called {name!r}; give a name without dots")
+
+    def _at(self, target: str, kind: type) -> Any:
+        """Return what is at a path of names."""
+        found: Any = self
+        for name in target.split(".") if target else ():
+            if not isinstance(found, Module) or not hasattr(found, name):
+                raise AttributeError(f"there is nothing at {target}: {name} is not in a module")
+            found = getattr(found, name)
+        if not isinstance(found, kind):
+            raise AttributeError(f"{target} is a {type(found).__name__}; name a {kind.__name__}")
+        return found
 
     def get_submodule(self, target: str) -> Module:
         """Return the part at a path of names."""
-        part: Any = self
-        for name in target.split(".") if target else ():
-            if not hasattr(part, name):
-                raise AttributeError(f"{part._get_name()} has nothing called {name}")
-            part = getattr(part, name)
-            if not isinstance(part, Module):
-                raise AttributeError(f"{name} is not a module; give a path of modules")
-        found: Module = part
-        return found
+        part: Module = self._at(target, Module)
+        return part
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Put a part at a path of names; with `strict` there must be one already."""
@@ -193,32 +209,21 @@ class Module:
             raise ValueError(f"set_submodule: got a {type(module)}; give a module")
         path, _, name = target.rpartition(".")
         above = self.get_submodule(path)
-        if strict and not hasattr(above, name):
-            raise AttributeError(f"{above._get_name()} has nothing called {name}")
-        if hasattr(above, name) and not isinstance(getattr(above, name), Module):
-            raise AttributeError(f"{name} is not a module; give a path of modules")
+        if strict or hasattr(above, name):
+            self.get_submodule(target)
         setattr(above, name, module)
-
-    def _at(self, target: str) -> tuple[Module, str, Any]:
-        path, _, name = target.rpartition(".")
-        part = self.get_submodule(path)
-        if not hasattr(part, name):
-            raise AttributeError(f"{part._get_name()} has nothing called {name}")
-        return part, name, getattr(part, name)
 
     def get_parameter(self, target: str) -> Any:
         """Return the parameter at a path of names."""
-        _, name, found = self._at(target)
-        if not isinstance(found, Parameter):
-            raise AttributeError(f"{name} is not a parameter")
-        return found
+        return self._at(target, Parameter)
 
     def get_buffer(self, target: str) -> Any:
         """Return the buffer at a path of names."""
-        part, name, found = self._at(target)
-        if name not in part._buffers:
-            raise AttributeError(f"{name} is no buffer of the module")
-        return found
+        path, _, name = target.rpartition(".")
+        buffers = self.get_submodule(path)._buffers
+        if name not in buffers:
+            raise AttributeError(f"there is no buffer at {target}")
+        return buffers[name]
 
     # -- what is in it -----------------------------------------------------------------------------
 
@@ -263,12 +268,8 @@ class Module:
         remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Any]]:
         seen: set[Any] = set()
-        parts = (
-            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
-            if recurse
-            else [(prefix, self)]
-        )
-        for path, part in parts:
+        below = self.named_modules(None, prefix, remove_duplicate)
+        for path, part in below if recurse else [(prefix, self)]:
             for name, value in get_members_fn(part):
                 if value is None or value in seen:
                     continue
@@ -276,26 +277,13 @@ class Module:
                     seen.add(value)
                 yield (f"{path}.{name}" if path else name), value
 
-    def named_parameters(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
-        """Return the parameters, with their paths."""
-        yield from self._named_members(
-            lambda part: part._parameters.items(), prefix, recurse, remove_duplicate
-        )
+    named_parameters = _members("_parameters", "Return the parameters, with their paths.")
+    named_buffers = _members("_buffers", "Return the buffers, with their paths.")
 
     def parameters(self, recurse: bool = True) -> Iterator[Any]:
         """Return the parameters."""
         for _, value in self.named_parameters(recurse=recurse):
             yield value
-
-    def named_buffers(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
-        """Return the buffers, with their paths."""
-        yield from self._named_members(
-            lambda part: part._buffers.items(), prefix, recurse, remove_duplicate
-        )
 
     def buffers(self, recurse: bool = True) -> Iterator[Any]:
         """Return the buffers."""
@@ -454,21 +442,16 @@ class Module:
     ) -> Any:
         """Return all parameters and lasting buffers by their paths."""
         if args:
-            warnings.warn(
-                "write state_dict(destination=..., prefix=...), with names",
-                FutureWarning,
-                2,
-            )
+            warn("write state_dict(destination=..., prefix=...), with names", FutureWarning)
             destination = args[0] if destination is None else destination
             prefix = args[1] if len(args) > 1 and not prefix else prefix
             keep_vars = args[2] if len(args) > 2 and not keep_vars else keep_vars
         return module_state.saved(self, destination, prefix, keep_vars)
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        for name, value in module_state.own_tensors(self).items():
-            destination[prefix + name] = value if keep_vars else value.detach()
-        if type(self).get_extra_state is not Module.get_extra_state:
-            destination[prefix + module_state.EXTRA] = self.get_extra_state()
+    _save_to_state_dict = module_state.save_own
+    _load_from_state_dict = module_state.load_own
+    get_extra_state = module_state.get_extra_state
+    set_extra_state = module_state.set_extra_state
 
     def load_state_dict(
         self, state_dict: Any, strict: bool = True, assign: bool = False
@@ -477,36 +460,6 @@ class Module:
         loading = module_state.Loading(state_dict, assign)
         loading.load(self, loading.state)
         return loading.finish(self, strict)
-
-    def _load_from_state_dict(
-        self,
-        state_dict: Any,
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
-        for hook in self._load_state_dict_pre_hooks.values():
-            hook(
-                state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
-                error_msgs,
-            )  # fmt: skip
-        assign = local_metadata.get("assign_to_params_buffers", False)
-        takes_extra = type(self).set_extra_state is not Module.set_extra_state
-        module_state.load_own(
-            self, state_dict, prefix, assign, strict, missing_keys, unexpected_keys, error_msgs,
-            takes_extra,
-        )  # fmt: skip
-
-    def get_extra_state(self) -> Any:
-        """Return what is saved besides tensors; a subclass says what."""
-        raise RuntimeError("get_extra_state() is not there; write it where set_extra_state is")
-
-    def set_extra_state(self, state: Any) -> None:
-        """Take what `get_extra_state` returned."""
-        raise RuntimeError("set_extra_state() is not there; write it where get_extra_state is")
 
     # -- what it looks like ------------------------------------------------------------------------
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.autograd_function import Function
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import is_grad_enabled
@@ -193,11 +193,7 @@ class Call:
                 try:
                     self._after(number, hook)
                 except Exception as error:
-                    warnings.warn(
-                        "forward failed, and after it a hook with always_call=True failed too: "
-                        f"{error}",
-                        stacklevel=4,
-                    )
+                    warn(f"forward failed, and after it a hook with always_call=True: {error}")
 
 
 # -- gradients -------------------------------------------------------------------------------------
@@ -241,10 +237,7 @@ class _Watch:
     def outputs(self, result: Any) -> Any:
         """Return the result, whose gradients are seen."""
         if not isinstance(result, (Tensor, tuple)):
-            warnings.warn(
-                f"backward hooks need tensors as results, and the module returned a {type(result)}",
-                stacklevel=5,
-            )
+            warn(f"backward hooks need tensors as results, and there is a {type(result)}")
         parts, node, places = _through_node(result if isinstance(result, tuple) else (result,))
         if node is not None:
             node.register_hook(lambda _, given: self._before(given, places, len(parts)))
@@ -265,10 +258,9 @@ class _Watch:
 
     def _without_inputs(self) -> None:
         """Call the hooks now, since no argument will get a gradient."""
-        warnings.warn(
+        warn(
             "no argument of this module requires a gradient, so its full backward hooks are "
-            "called with the gradients of its results only",
-            stacklevel=5,
+            "called with the gradients of its results only"
         )
         for hook in self.hooks:
             answer = hook(self.module, (None,) * len(self.metas), self.given)

@@ -43,6 +43,24 @@ def own_tensors(module: Any) -> dict[str, Any]:
 # -- saving ----------------------------------------------------------------------------------------
 
 
+def get_extra_state(self: Any) -> Any:
+    """Return what is saved besides tensors; a subclass says what."""
+    raise RuntimeError("get_extra_state() is not there; write it where set_extra_state is")
+
+
+def set_extra_state(self: Any, state: Any) -> None:
+    """Take what `get_extra_state` returned."""
+    raise RuntimeError("set_extra_state() is not there; write it where get_extra_state is")
+
+
+def save_own(self: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
+    """Put what a module itself keeps into a dict."""
+    for name, value in own_tensors(self).items():
+        destination[prefix + name] = value if keep_vars else value.detach()
+    if type(self).get_extra_state is not get_extra_state:
+        destination[prefix + EXTRA] = self.get_extra_state()
+
+
 def saved(module: Any, state: Any, prefix: str, keep_vars: bool) -> Any:
     """Return a dict with everything that a module and its parts keep."""
     if state is None:
@@ -122,38 +140,36 @@ class Loading:
 
 
 def load_own(
-    module: Any,
-    state: Any,
-    prefix: str,
-    assign: bool,
-    strict: bool,
-    missing: list[str],
-    unexpected: list[str],
-    errors: list[str],
-    takes_extra: bool,
-) -> None:
+    self: Any, state_dict: Any, prefix: str, local_metadata: dict[str, Any], strict: bool,
+    missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str],
+) -> None:  # fmt: skip
     """Put tensors into a module itself, and note the names that did not fit."""
-    mine = own_tensors(module)
+    notes = missing_keys, unexpected_keys, error_msgs
+    for hook in self._load_state_dict_pre_hooks.values():
+        hook(state_dict, prefix, local_metadata, strict, *notes)
+    assign = local_metadata.get("assign_to_params_buffers", False)
+    takes_extra = type(self).set_extra_state is not set_extra_state
+    mine = own_tensors(self)
     for name, place in mine.items():
         key = prefix + name
-        if key in state:
-            problem = _load_one(module, name, place, state[key], assign)
+        if key in state_dict:
+            problem = _load_one(self, name, place, state_dict[key], assign)
             if problem:
-                errors.append(problem.format(key=key))
+                error_msgs.append(problem.format(key=key))
         elif strict:
-            missing.append(key)
+            missing_keys.append(key)
     extra = prefix + EXTRA
-    if takes_extra and extra in state:
-        module.set_extra_state(state[extra])
+    if takes_extra and extra in state_dict:
+        self.set_extra_state(state_dict[extra])
     elif strict and takes_extra:
-        missing.append(extra)
-    elif strict and extra in state:
-        unexpected.append(extra)
-    for key in state if strict else ():
+        missing_keys.append(extra)
+    elif strict and extra in state_dict:
+        unexpected_keys.append(extra)
+    for key in state_dict if strict else ():
         if key.startswith(prefix) and key != extra:
             name, *below = key[len(prefix) :].split(".", 1)
-            if name not in (module._modules if below else mine):
-                unexpected.append(key)
+            if name not in (self._modules if below else mine):
+                unexpected_keys.append(key)
 
 
 def _load_one(module: Any, name: str, place: Any, given: Any, assign: bool) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.containers import ModuleDict, ModuleList
 from wengert.dialects.torch.nn.layers.calls import F
@@ -40,16 +40,14 @@ def _keep(module: Module, name: str, tensor: Any) -> None:
         module.register_buffer(name, tensor)
 
 
-def _check_kept(old: Any, new: Any) -> None:
-    """Raise unless a parametrization gives a tensor of the dtype and shape that there was."""
+def _check_kept(old: Any, new: Any, *, what: str = "the parametrization") -> None:
+    """Raise unless a tensor has the dtype of another, and for a parametrization its shape."""
     if not is_tensor(new):
-        raise ValueError(f"a parametrization returned a {type(new).__name__}; return a tensor")
-    for what in ("dtype", "shape"):
-        if getattr(new, what) != getattr(old, what):
-            raise ValueError(
-                f"the parametrization changed the {what} of the tensor from {getattr(old, what)} "
-                f"to {getattr(new, what)}; keep it, or write unsafe=True"
-            )
+        raise ValueError(f"{what} returned a {type(new).__name__}; return a tensor")
+    for name in ("dtype", "shape") if what == "the parametrization" else ("dtype",):
+        before, after = getattr(old, name), getattr(new, name)
+        if before != after:
+            raise ValueError(f"{what} changed the {name} from {before} to {after}; keep it")
 
 
 class ParametrizationList(ModuleList):
@@ -61,61 +59,49 @@ class ParametrizationList(ModuleList):
         super().__init__(modules)
         self.unsafe = unsafe
         before = original.detach().clone()
-        new = original
-        with no_grad():
-            for part in reversed(list(self)):
-                if hasattr(part, "right_inverse"):
-                    with contextlib.suppress(NotImplementedError):
-                        new = part.right_inverse(new)
+        new = self._inverted(original, False)
         self.is_tensor = is_tensor(new)
         if not self.is_tensor and not isinstance(new, Sequence):
-            raise ValueError(
-                f"right_inverse returned a {type(new).__name__}; return one tensor or several"
-            )
+            raise ValueError(f"right_inverse returned a {type(new).__name__}; return tensors")
         self.ntensors = 1 if self.is_tensor else len(new)
         if self.is_tensor:
-            if new.dtype != original.dtype:
-                raise ValueError(
-                    f"right_inverse changed the dtype from {original.dtype} to {new.dtype}; keep it"
-                )
+            _check_kept(original, new, what="right_inverse")
             if new is not original:
                 original.data = new.detach()
             _keep(self, "original", original)
         else:
             learns = isinstance(original, Parameter)
-            for position, tensor in enumerate(new):
-                tensor = Parameter(tensor, original.requires_grad) if learns else tensor
-                _keep(self, f"original{position}", tensor)
+            for name, tensor in zip(self._names(), new, strict=True):
+                _keep(self, name, Parameter(tensor, original.requires_grad) if learns else tensor)
         if not unsafe:
             _check_kept(before, self())
 
+    def _names(self) -> list[str]:
+        return ["original"] if self.is_tensor else [f"original{k}" for k in range(self.ntensors)]
+
     def _originals(self) -> list[Any]:
-        if self.is_tensor:
-            return [self.original]
-        return [getattr(self, f"original{k}") for k in range(self.ntensors)]
+        return [getattr(self, name) for name in self._names()]
+
+    def _inverted(self, value: Any, required: bool) -> Any:
+        """Return what is to be learnt for a value; functions without an inverse are left out."""
+        with no_grad():
+            for part in reversed(list(self)):
+                if hasattr(part, "right_inverse"):
+                    with contextlib.suppress(*() if required else (NotImplementedError,)):
+                        value = part.right_inverse(value)
+                elif required:
+                    raise RuntimeError(f"{type(part).__name__} has no right_inverse; define it")
+        return value
 
     def right_inverse(self, value: Any) -> None:
         """Have what is learnt be such that the parameter has a value."""
-        with no_grad():
-            for part in reversed(list(self)):
-                if not hasattr(part, "right_inverse"):
-                    raise RuntimeError(
-                        f"{type(part).__name__} has no right_inverse; define it to assign"
-                    )
-                value = part.right_inverse(value)
-            parts = [value] if self.is_tensor else list(value)
-            originals = self._originals()
-            if len(parts) != len(originals):
-                raise ValueError(
-                    f"right_inverse returned {len(parts)} tensors; return {len(originals)}"
-                )
-            for place, part in zip(originals, parts, strict=True):
-                if place.dtype != part.dtype:
-                    raise ValueError(
-                        f"right_inverse returned a tensor of {part.dtype}, where the original "
-                        f"has {place.dtype}; keep the dtype"
-                    )
-                place.data = part.detach()
+        value = self._inverted(value, True)
+        parts, originals = [value] if self.is_tensor else list(value), self._originals()
+        if len(parts) != len(originals):
+            raise ValueError(f"right_inverse returned {len(parts)}; return {len(originals)}")
+        for old, new in zip(originals, parts, strict=True):
+            _check_kept(old, new, what="right_inverse")
+            old.data = new.detach()
 
     def forward(self) -> Any:
         """Return the parameter."""
@@ -138,9 +124,7 @@ class _Parametrized:
         return twin
 
     def __getstate__(self) -> Any:
-        raise RuntimeError(
-            "a module with parametrizations is not pickled; save its state_dict() instead"
-        )
+        raise RuntimeError("parametrizations are not pickled; save the state_dict() instead")
 
 
 def _computed(name: str) -> property:
@@ -198,20 +182,16 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"{module} has no parametrization of {tensor_name}")
     functions = module.parametrizations[tensor_name]
+    value = getattr(module, tensor_name).detach().clone()
+    if not (functions.is_tensor or leave_parametrized):
+        raise ValueError("there is no original to go back to; write leave_parametrized=True")
     if functions.is_tensor:
         original = functions.original
         if leave_parametrized:
-            with no_grad():
-                value = getattr(module, tensor_name).detach().clone()
             original.data = value
-    elif not leave_parametrized:
-        raise ValueError(
-            "a tensor that is computed from several others has no original to go back to; write "
-            "leave_parametrized=True"
-        )
     else:
         learns = any(p.requires_grad for p in functions.parameters(recurse=False))
-        original = Parameter(getattr(module, tensor_name).detach().clone(), learns)
+        original = Parameter(value, learns)
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]
     if not is_parametrized(module):
@@ -332,12 +312,9 @@ class _SpectralNorm(Module):
 
 
 def spectral_norm(
-    module: Any,
-    name: str = "weight",
-    n_power_iterations: int = 1,
-    eps: float = 1e-12,
+    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
     dim: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Have a parameter divided by its largest singular value."""
     weight = getattr(module, name, None)
     if not is_tensor(weight):
@@ -403,12 +380,7 @@ def _from_length(g: Any, v: Any, training: bool, dim: int) -> Any:
 
 def _old_weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Have a parameter computed from its length and its direction before each call."""
-    warnings.warn(
-        "torch.nn.utils.weight_norm is the old form; write "
-        "torch.nn.utils.parametrizations.weight_norm",
-        FutureWarning,
-        stacklevel=2,
-    )
+    warn("nn.utils.weight_norm is old; write nn.utils.parametrizations.weight_norm", FutureWarning)
     axis = -1 if dim is None else dim
     hook = _BeforeCall("weight_norm", name, ("_g", "_v"), partial(_from_length, dim=axis))
     hook.register(module)
@@ -432,12 +404,9 @@ def _scaled(weight: Any, u: Any, v: Any, training: bool, dim: int, eps: float, t
 
 
 def _old_spectral_norm(
-    module: Any,
-    name: str = "weight",
-    n_power_iterations: int = 1,
-    eps: float = 1e-12,
+    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
     dim: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Have a parameter divided by its largest singular value before each call."""
     _check_iterations(n_power_iterations)
     axis = _first_axis(module, dim)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch import func
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.layers.calls import F
@@ -33,10 +33,7 @@ def _gradients(parameters: Any) -> list[Any]:
 @_offered("clip_grad")
 @no_grad
 def get_total_norm(
-    tensors: Any,
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
-    foreach: bool | None = None,
+    tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None
 ) -> Any:
     """Return the norm of all numbers of some tensors."""
     several = [tensors] if is_tensor(tensors) else list(tensors)
@@ -67,19 +64,13 @@ def clip_grads_with_norm_(
 @_offered("clip_grad")
 @no_grad
 def clip_grad_norm_(
-    parameters: Any,
-    max_norm: float,
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Scale the gradients of parameters so that their norm is no larger, and return what it was."""
     several = [parameters] if is_tensor(parameters) else list(parameters)
     if not several:
-        warnings.warn(
-            "got no parameters to clip; is the generator used up?",
-            stacklevel=3,
-        )
+        warn("got no parameters to clip; is the generator used up?")
     total = get_total_norm(_gradients(several), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(several, max_norm, total)
     return total
@@ -95,20 +86,10 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
 
 
 @_offered("clip_grad")
-def clip_grad_norm(
-    parameters: Any,
-    max_norm: float,
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
-    foreach: bool | None = None,
-) -> Any:
+def clip_grad_norm(*args: Any, **options: Any) -> Any:
     """Call `clip_grad_norm_` by its old name."""
-    warnings.warn(
-        "clip_grad_norm is the old name; write clip_grad_norm_",
-        FutureWarning,
-        stacklevel=2,
-    )
-    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+    warn("clip_grad_norm is the old name; write clip_grad_norm_", FutureWarning)
+    return clip_grad_norm_(*args, **options)
 
 
 # -- parameters ------------------------------------------------------------------------------------
@@ -138,40 +119,21 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
     return module_cls(*args, **kwargs).to_empty(device=kwargs.get("device", "cpu"))
 
 
-def _stateless_call(
-    module: Any,
-    parameters_and_buffers: Any,
-    args: Any = None,
-    kwargs: Any = None,
-    *,
-    tie_weights: bool = True,
-    strict: bool = False,
-) -> Any:
-    """Call a module with other tensors in the place of its parameters and buffers."""
-    return func.functional_call(
-        module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict
-    )
-
-
-put(("nn.utils.stateless.functional_call",), _stateless_call)
+put(("nn.utils.stateless.functional_call",), func.functional_call)
 
 
 # -- sequences -------------------------------------------------------------------------------------
 
 
 def pad_sequence(
-    sequences: Any,
-    batch_first: bool = False,
-    padding_value: float = 0.0,
+    sequences: Any, batch_first: bool = False, padding_value: float = 0.0,
     padding_side: str = "right",
-) -> Any:
+) -> Any:  # fmt: skip
     """Return sequences of different lengths in one tensor, with a number where they are over."""
     if padding_side not in ("right", "left"):
         raise RuntimeError(f"padding_side is {padding_side!r}; give 'right' or 'left'")
     if not isinstance(sequences, Iterable):
-        raise RuntimeError(
-            f"pad_sequence: got a {type(sequences).__name__}; give a list of tensors"
-        )
+        raise RuntimeError(f"got a {type(sequences).__name__}; give a list of tensors")
     several = list(sequences)
     if not several:
         raise RuntimeError("pad_sequence: got no sequences; give one at least")

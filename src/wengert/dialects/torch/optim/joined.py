@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.optim.optimizer import Optimizer
 from wengert.dialects.torch.optim.ranges import check, one_of
 from wengert.dialects.torch.optim.scheduler import (
@@ -29,21 +29,15 @@ class _Several(LRScheduler):
 
     def _check_parts(self, optimizer: Any, schedulers: Sequence[Any]) -> None:
         name = type(self).__name__
+        if not schedulers:
+            raise ValueError(f"{name}: got no schedules; give one at least")
         for position, part in enumerate(schedulers):
             if not hasattr(part, "optimizer"):
-                raise TypeError(
-                    f"{name}: the schedule at index {position} has no optimizer; give schedules "
-                    "only"
-                )
-            if isinstance(part, ReduceLROnPlateau):
+                raise TypeError(f"{name}: a {type(part).__name__} was given; give schedules")
+            if isinstance(part, ReduceLROnPlateau) or optimizer is not part.optimizer:
                 raise ValueError(
-                    f"{name}: ReduceLROnPlateau at index {position} needs a metric in each step; "
-                    "call it by itself"
-                )
-            if optimizer is not part.optimizer:
-                raise ValueError(
-                    f"{name}: the schedule at index {position} is for another optimizer; give "
-                    "schedules of one"
+                    f"{name}: the schedule at index {position} is for another optimizer, or needs "
+                    "a metric in each step; give schedules of one optimizer that need none"
                 )
 
 
@@ -57,8 +51,6 @@ class SequentialLR(_Several):
         milestones: list[int],
         last_epoch: int = -1,
     ) -> None:
-        if len(schedulers) < 1:
-            raise ValueError("SequentialLR: got no schedules; give one at least")
         self._check_parts(optimizer, schedulers)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
@@ -103,14 +95,11 @@ class ChainedScheduler(_Several):
     def __init__(
         self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
     ) -> None:
-        if len(schedulers) < 1:
-            raise ValueError("ChainedScheduler: got no schedules; give one at least")
-        if optimizer is None:
-            optimizer = schedulers[0].optimizer
-        self._check_parts(optimizer, schedulers)
+        own: Any = optimizer or getattr(next(iter(schedulers), None), "optimizer", None)
+        self._check_parts(own, schedulers)
         self._schedulers = schedulers
-        self.optimizer = optimizer
-        self._last_lr = rates_of(optimizer)
+        self.optimizer = own
+        self._last_lr = rates_of(own)
 
     def step(self) -> None:  # type: ignore[override]
         """Give groups the rates of the next step."""
@@ -160,7 +149,7 @@ class ReduceLROnPlateau(
         """See a metric, and make rates smaller if it has not become better for long enough."""
         now = float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH, UserWarning, stacklevel=2)
+            warn(EPOCH)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(now, self.best):
             self.best = now

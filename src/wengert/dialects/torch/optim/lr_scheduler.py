@@ -69,38 +69,40 @@ class MultiplicativeLR(LambdaLR):
 
 
 class _ByFactor(LRScheduler):
-    """A schedule that is a factor for all groups, at each step and since the first."""
+    """A schedule whose rates are the first ones, times a function of the number of steps.
 
-    def _factor(self) -> float | None:
-        """Return by what rates are multiplied now; None for nothing."""
-        raise NotImplementedError
+    At each step rates are multiplied by the ratio of its values, so that several can act on one
+    optimiser.
+    """
 
-    def _factor_so_far(self) -> float:
-        """Return by what the first rates are multiplied after all steps so far."""
+    #: whether it changes at each step; then a schedule that is continued begins without a change
+    _smooth = False
+
+    def _factor(self, step: int) -> float:
+        """Return by what the first rates are multiplied after some steps."""
         raise NotImplementedError
 
     def get_lr(self) -> list[Any]:
         """Return the rates for now."""
         self._warn_outside()
-        factor = self._factor()
-        if factor is None:
+        now = self.last_epoch
+        before = self._factor(now - 1) if now else 1.0
+        stays = before == 0 or (self._smooth and self._is_initial and now != 0)
+        factor = 1.0 if stays else self._factor(now) / before
+        if factor == 1:
             return rates_of(self.optimizer)
         return [group["lr"] * factor for group in self.optimizer.param_groups]
 
     def _get_closed_form_lr(self) -> list[Any]:
-        factor = self._factor_so_far()
+        factor = self._factor(self.last_epoch)
         return [rate * factor for rate in self.base_lrs]
 
 
 class StepLR(_ByFactor, takes="step_size, gamma=0.1, last_epoch=-1"):
     """The rate, times `gamma` after each `step_size` steps."""
 
-    def _factor(self) -> float | None:
-        at_end = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
-        return self.gamma if at_end else None
-
-    def _factor_so_far(self) -> float:
-        return rates.exponential(NUMBERS, self.last_epoch, self.gamma, self.step_size, True)
+    def _factor(self, step: int) -> float:
+        return rates.exponential(NUMBERS, step, self.gamma, self.step_size, True)
 
 
 class MultiStepLR(_ByFactor, takes="milestones, gamma=0.1, last_epoch=-1"):
@@ -110,25 +112,16 @@ class MultiStepLR(_ByFactor, takes="milestones, gamma=0.1, last_epoch=-1"):
         counts = Counter(options["milestones"])
         super()._init_with(optimizer, {**options, "milestones": counts})
 
-    def _factor(self) -> float | None:
-        times = self.milestones.get(self.last_epoch)
-        return None if times is None else self.gamma**times
-
-    def _factor_so_far(self) -> float:
-        passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
+    def _factor(self, step: int) -> float:
+        passed = bisect_right(sorted(self.milestones.elements()), step)
         return float(self.gamma**passed)
 
 
 class ConstantLR(_ByFactor, takes=f"factor={1 / 3}, total_iters=5, last_epoch=-1"):
     """The rate, times `factor` for the first `total_iters` steps."""
 
-    def _factor(self) -> float | None:
-        if self.last_epoch == 0:
-            return self.factor
-        return 1.0 / self.factor if self.last_epoch == self.total_iters else None
-
-    def _factor_so_far(self) -> float:
-        return self.factor if self.last_epoch < self.total_iters else 1.0
+    def _factor(self, step: int) -> float:
+        return self.factor if step < self.total_iters else 1.0
 
 
 class LinearLR(
@@ -137,42 +130,29 @@ class LinearLR(
 ):
     """The rate, times a factor that changes linearly for `total_iters` steps."""
 
-    def _factor(self) -> float | None:
-        if self.last_epoch == 0:
-            return self.start_factor
-        if self._is_initial or self.last_epoch > self.total_iters:
-            return None
-        change = self.end_factor - self.start_factor
-        before = self.total_iters * self.start_factor + (self.last_epoch - 1) * change
-        return 1.0 + change / before
+    _smooth = True
 
-    def _factor_so_far(self) -> float:
-        done = rates.share(NUMBERS, self.last_epoch, self.total_iters)
+    def _factor(self, step: int) -> float:
+        done = rates.share(NUMBERS, step, self.total_iters)
         return rates.line(done, self.start_factor, self.end_factor)
 
 
 class ExponentialLR(_ByFactor, takes="gamma, last_epoch=-1"):
     """The rate, times `gamma` after each step."""
 
-    def _factor(self) -> float | None:
-        return None if self._is_initial else self.gamma
+    _smooth = True
 
-    def _factor_so_far(self) -> float:
-        return float(self.gamma**self.last_epoch)
+    def _factor(self, step: int) -> float:
+        return float(self.gamma**step)
 
 
 class PolynomialLR(_ByFactor, takes="total_iters=5, power=1.0, last_epoch=-1"):
     """The rate, times a power of the share of `total_iters` steps that is left."""
 
-    def _factor(self) -> float | None:
-        if self._is_initial or self.last_epoch > self.total_iters:
-            return None
-        left = 1.0 - self.last_epoch / self.total_iters
-        before = 1.0 - (self.last_epoch - 1) / self.total_iters
-        return float((left / before) ** self.power)
+    _smooth = True
 
-    def _factor_so_far(self) -> float:
-        done = rates.share(NUMBERS, self.last_epoch, self.total_iters)
+    def _factor(self, step: int) -> float:
+        done = rates.share(NUMBERS, step, self.total_iters)
         return float(rates.polynomial(done, 1.0, 0.0, self.power))
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import functools
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import conventions, dtypes, memory
 from wengert.dialects.torch.gradients import Handle
@@ -41,16 +41,13 @@ required = _Required()
 _before_all: Hooks = {}
 _after_all: Hooks = {}
 #: Options that are filled in where an older state lacks them.
-_LATER_OPTIONS = {
-    "nesterov": False,
-    "amsgrad": False,
-    "maximize": False,
-    "foreach": None,
-    "capturable": False,
-    "differentiable": False,
-    "decoupled_weight_decay": False,
-    "fused": None,
-}
+_LATER_OPTIONS = dict.fromkeys(("foreach", "fused")) | dict.fromkeys(
+    (
+        "nesterov", "amsgrad", "maximize", "capturable", "differentiable",
+        "decoupled_weight_decay",
+    ),
+    False,
+)  # fmt: skip
 
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> Handle:
@@ -68,10 +65,10 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not (_before_all or _after_all or self._before or self._after):
+        if not (_before_all or _after_all or self._step_pre_hooks or self._step_post_hooks):
             return step(self, *args, **kwargs)
         given: tuple[Any, ...] = (self, *args)
-        for hook in (*_before_all.values(), *self._before.values()):
+        for hook in (*_before_all.values(), *self._step_pre_hooks.values()):
             answer = hook(self, given, kwargs)
             if answer is None:
                 continue
@@ -82,7 +79,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                 )
             given, kwargs = answer
         result = step(*given, **kwargs)
-        for hook in (*self._after.values(), *_after_all.values()):
+        for hook in (*self._step_post_hooks.values(), *_after_all.values()):
             hook(self, given, kwargs)
         return result
 
@@ -96,12 +93,9 @@ class Optimizer:
     A subclass defines `step`, and gives `__init__` the options that groups need not name.
     """
 
-    _before: Hooks
-    _after: Hooks
-    _before_saving: Hooks
-    _after_saving: Hooks
-    _before_loading: Hooks
-    _after_loading: Hooks
+    if TYPE_CHECKING:  # the hooks, and what registers them
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -118,9 +112,8 @@ class Optimizer:
 
     def _without_hooks(self) -> None:
         """Begin without hooks, and have the class's own `step` call those that come."""
-        for when in ("", "_saving", "_loading"):
-            setattr(self, f"_before{when}", {})
-            setattr(self, f"_after{when}", {})
+        for name in _HOOKS:
+            self.__dict__[f"_{name}s"] = {}
         kind: Any = type(self)
         if not hasattr(kind.step, "hooked"):
             kind.step = _with_hooks(kind.step)
@@ -130,7 +123,7 @@ class Optimizer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if "_before" not in self.__dict__:
+        if "_step_pre_hooks" not in self.__dict__:
             self._without_hooks()
         self.defaults.setdefault("differentiable", False)
         for group in self.param_groups:
@@ -153,25 +146,17 @@ class Optimizer:
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters with options of their own."""
         if not isinstance(param_group, dict):
-            raise TypeError(
-                f"add_param_group: got a {type(param_group).__name__}; give a dictionary with "
-                "'params'"
-            )
+            raise TypeError(f"got a {type(param_group).__name__}; give a dictionary with 'params'")
         given = param_group["params"]
         if isinstance(given, set):
-            raise TypeError(
-                "the parameters are a set, whose order changes between runs; write a list"
-            )
-        entries = [given] if isinstance(given, Tensor) else list(given)
-        names = [entry[0] for entry in entries if isinstance(entry, tuple)]
-        params = [entry[1] if isinstance(entry, tuple) else entry for entry in entries]
+            raise TypeError("the parameters are a set, whose order changes; write a list")
+        several = [given] if isinstance(given, Tensor) else list(given)
+        names = [pair[0] for pair in several if isinstance(pair, tuple)]
+        params = [pair[1] if isinstance(pair, tuple) else pair for pair in several]
         param_group["params"] = params
         if names:
             if len(names) != len(params):
-                raise ValueError(
-                    f"{len(names)} of {len(params)} parameters have names; give them to all or "
-                    "to none"
-                )
+                raise ValueError(f"{len(names)} of {len(params)} parameters have names; give all")
             param_group["param_names"] = names
         for p in params:
             self._check_parameter(p)
@@ -198,16 +183,10 @@ class Optimizer:
         """Raise if parameters of a new group are in others, or only some groups have names."""
         params = {id(p) for p in group["params"]}
         if len(params) != len(group["params"]):
-            warnings.warn(
-                "a parameter is in its group twice; give each once",
-                stacklevel=4,
-            )
+            warn("a parameter is in its group twice; give each once")
         for other in self.param_groups:
             if ("param_names" in group) != ("param_names" in other):
-                raise ValueError(
-                    "some groups have names and some have none; give those of "
-                    "model.named_parameters() to all groups, or to none"
-                )
+                raise ValueError("some groups have names and some have none; give them to all")
             if not params.isdisjoint(id(p) for p in other["params"]):
                 raise ValueError("a parameter is in two groups; put each into one")
 
@@ -231,7 +210,7 @@ class Optimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state and the groups, with numbers in the place of parameters."""
-        for hook in self._before_saving.values():
+        for hook in self._state_dict_pre_hooks.values():
             hook(self)
         numbers: dict[int, int] = {}
         begin = 0
@@ -246,7 +225,7 @@ class Optimizer:
             numbers[id(p)] if isinstance(p, Tensor) else p: kept for p, kept in self.state.items()
         }
         found: dict[str, Any] = {"state": state, "param_groups": groups}
-        for hook in self._after_saving.values():
+        for hook in self._state_dict_post_hooks.values():
             answer = hook(self, found)
             found = found if answer is None else answer
         return found
@@ -254,20 +233,15 @@ class Optimizer:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over the state and the groups of another optimiser."""
         state_dict = state_dict.copy()
-        for hook in self._before_loading.values():
+        for hook in self._load_state_dict_pre_hooks.values():
             answer = hook(self, state_dict)
             state_dict = state_dict if answer is None else answer
         groups = copy.deepcopy(state_dict["param_groups"])
-        if len(groups) != len(self.param_groups):
-            raise ValueError(
-                f"the state has {len(groups)} groups of parameters, and the optimizer has "
-                f"{len(self.param_groups)}"
-            )
         sizes, mine = ([len(g["params"]) for g in all_] for all_ in (groups, self.param_groups))
         if sizes != mine:
             raise ValueError(
                 f"the groups of the state have {sizes} parameters, and those of the optimizer "
-                f"have {mine}"
+                f"{mine}; make the optimizer with the groups that the state was saved with"
             )
         places: dict[Any, Tensor] = {}
         for group, own in zip(groups, self.param_groups, strict=True):
@@ -277,32 +251,24 @@ class Optimizer:
                 group.setdefault("param_names", own["param_names"])
         state: defaultdict[Any, Any] = defaultdict(dict)
         for key, kept in state_dict["state"].items():
-            if key in places:
-                state[places[key]] = _fitted(places[key], kept)
-            else:
-                state[key] = kept
+            p = places.get(key)
+            state[key if p is None else p] = kept if p is None else _fitted(p, kept)
         self.__setstate__({"state": state, "param_groups": groups})
-        for hook in self._after_loading.values():
+        for hook in self._load_state_dict_post_hooks.values():
             hook(self)
 
-    # -- hooks -------------------------------------------------------------------------------------
 
-    register_step_pre_hook = registration(
-        "_before", "Have a function called before each step; it may return other arguments."
-    )
-    register_step_post_hook = registration("_after", "Have a function called after each step.")
-    register_state_dict_pre_hook = registration(
-        "_before_saving", "Have a function called before the state is asked for."
-    )
-    register_state_dict_post_hook = registration(
-        "_after_saving", "Have a function called with the state; it may return another."
-    )
-    register_load_state_dict_pre_hook = registration(
-        "_before_loading", "Have a function called before a state is loaded; it may return another."
-    )
-    register_load_state_dict_post_hook = registration(
-        "_after_loading", "Have a function called after a state was loaded."
-    )
+#: The hooks of an optimiser. Those before may return other arguments, and the one after the state
+#: was asked for another state.
+_HOOKS = tuple(
+    f"{what}_{when}_hook"
+    for what in ("step", "state_dict", "load_state_dict")
+    for when in ("pre", "post")
+)
+for _hook in _HOOKS:
+    _doc = f"Have a function called {'before' if '_pre_' in _hook else 'after'} each `{{}}`."
+    _called = _hook.removesuffix("_hook").rpartition("_")[0]
+    setattr(Optimizer, f"register_{_hook}", registration(f"_{_hook}s", _doc.format(_called)))
 
 
 def _fitted(p: Tensor, value: Any, name: Any = None) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from functools import wraps
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.optim.optimizer import Optimizer
 from wengert.dialects.torch.optim.ranges import check
@@ -175,24 +175,20 @@ class LRScheduler:
             self._check_order()
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH, UserWarning, stacklevel=2)
+            warn(EPOCH)
         self._update_lr(epoch)
 
     def _check_order(self) -> None:
         """Warn if the optimiser has made no step before the first of the schedule."""
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-            warnings.warn(
+            warn(
                 "`optimizer.step` was replaced after the schedule was made, so calls of it are "
-                "not seen; make the schedule after that",
-                UserWarning,
-                stacklevel=3,
+                "not seen; make the schedule after that"
             )
         elif not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn(
+            warn(
                 "the schedule took a step before the optimizer did, so the first learning rate "
-                "is never used; call `optimizer.step()` and then `lr_scheduler.step()`",
-                UserWarning,
-                stacklevel=3,
+                "is never used; call `optimizer.step()` and then `lr_scheduler.step()`"
             )
 
     def _update_lr(self, epoch: int | None = None) -> None:
@@ -209,11 +205,9 @@ class LRScheduler:
 
     def _warn_outside(self) -> None:
         if not self._get_lr_called_within_step:
-            warnings.warn(
+            warn(
                 "get_lr() computes the next learning rate, and belongs to step(); write "
-                "get_last_lr() for the one in use",
-                UserWarning,
-                stacklevel=3,
+                "get_last_lr() for the one in use"
             )
 
 

@@ -13,13 +13,6 @@ from wengert.dialects.torch.nn.layers import (
 )
 
 __all__ = [
-    "activations",
-    "convolutions",
-    "lazy",
-    "linear",
-    "losses",
-    "normalisation",
-    "padding",
-    "pooling",
-    "shapes",
-]
+    "activations", "convolutions", "lazy", "linear", "losses", "normalisation", "padding",
+    "pooling", "shapes",
+]  # fmt: skip

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.nn.layers.calls import Call, F, Weighted, layer, offer
 
 
@@ -20,11 +20,7 @@ class Hardtanh(
         for new in ("min_val", "max_val"):
             old = options.pop(f"{new}ue")
             if old is not None:
-                warnings.warn(
-                    f"`{new}ue` is the old name of an argument; write `{new}`",
-                    FutureWarning,
-                    stacklevel=3,
-                )
+                warn(f"`{new}ue` is an old name; write `{new}`", FutureWarning)
                 options[new] = old
         super()._init_with(**options)
         if self.max_val <= self.min_val:
@@ -57,9 +53,8 @@ class PReLU(
 # -- along an axis ---------------------------------------------------------------------------------
 
 
-class _AlongAxis(Call, takes="dim=None", passes="_stacklevel", shown="dim="):
-    #: a warning is for the line that calls the module
-    _stacklevel = 5
+class _AlongAxis(Call, takes="dim=None", shown="dim="):
+    pass
 
 
 class Softmax2d(Call):
@@ -69,33 +64,28 @@ class Softmax2d(Call):
         """Return the function along the channels."""
         if input.ndim not in (3, 4):
             raise ValueError(f"Softmax2d: the input has {input.ndim} axes; give 3 or 4")
-        return F.softmax(input, -3, _stacklevel=5)
+        return F.softmax(input, -3)
 
 
+#: What the layers take whose function has their name.
+_TAKES = {
+    "ReLU": "inplace", "SiLU": "inplace", "Mish": "inplace", "SELU": "inplace",
+    "Threshold": "threshold, value, inplace", "RReLU": "lower, upper, inplace",
+    "ELU": "alpha, inplace", "CELU": "alpha, inplace", "GELU": "approximate",
+    "Softplus": "beta=1.0, threshold=20.0", "LogSigmoid": "", "Softsign": "", "Tanhshrink": "",
+    "GLU": "dim",
+}  # fmt: skip
 offer(
     "activation",
     *(Hardtanh, ReLU6, PReLU, Softmax2d),
-    layer("ReLU", function="relu", takes="inplace"),
-    layer("SiLU", function="silu", takes="inplace"),
-    layer("Mish", function="mish", takes="inplace"),
-    layer("SELU", function="selu", takes="inplace"),
+    *[layer(name, function=name.lower(), takes=takes) for name, takes in _TAKES.items()],
+    layer("LeakyReLU", function="leaky_relu", takes="negative_slope, inplace"),
     layer("Hardsigmoid", function="hardsigmoid", takes="inplace", shown=""),
     layer("Hardswish", function="hardswish", takes="inplace", shown=""),
-    layer("Threshold", function="threshold", takes="threshold, value, inplace"),
-    layer("RReLU", function="rrelu", takes="lower, upper, inplace"),
-    layer("LeakyReLU", function="leaky_relu", takes="negative_slope, inplace"),
-    layer("ELU", function="elu", takes="alpha, inplace"),
-    layer("CELU", function="celu", takes="alpha, inplace"),
-    layer("GELU", function="gelu", takes="approximate"),
-    layer("Softplus", function="softplus", takes="beta=1.0, threshold=20.0"),
     layer("Hardshrink", function="hardshrink", takes="lambd", shown="lambd"),
     layer("Softshrink", function="softshrink", takes="lambd", shown="lambd"),
     layer("Sigmoid", function="sigmoid", doc="1 / (1 + exp(-x))."),
     layer("Tanh", function="tanh", doc="tanh(x)."),
-    layer("LogSigmoid", function="logsigmoid"),
-    layer("Softsign", function="softsign"),
-    layer("Tanhshrink", function="tanhshrink"),
-    layer("GLU", function="glu", takes="dim"),
     layer("Softmax", _AlongAxis, function="softmax"),
     layer("LogSoftmax", _AlongAxis, function="log_softmax"),
     layer("Softmin", _AlongAxis, function="softmin"),

@@ -114,10 +114,15 @@ class _Table(Call, passes="weight"):
                 self.weight[self.padding_idx].fill_(0)  # type: ignore[index]
 
     @classmethod
-    def _made_from(cls, embeddings: Any, **options: Any) -> Any:
+    def from_pretrained(cls, embeddings: Any, freeze: bool = True, *args: Any, **given: Any) -> Any:
+        """Return a layer with the vectors of a tensor; further arguments are the options."""
         if embeddings.ndim != 2:
             raise AssertionError("from_pretrained: the table is no matrix; give rows")
-        return cls(*embeddings.shape, _weight=embeddings, **options)
+        names = [name for name in list(cls._takes)[2:-2] if not name.startswith("_")]
+        options = dict(zip(names, args, strict=False)) | given
+        made = cls(*embeddings.shape, _weight=embeddings, **options)
+        made.weight.requires_grad = not freeze
+        return made
 
 
 class Embedding(
@@ -134,18 +139,6 @@ class Embedding(
 ):
     """A table of vectors that are looked up by their numbers."""
 
-    @classmethod
-    def from_pretrained(
-        cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
-        max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
-        sparse: bool = False,
-    ) -> Any:  # fmt: skip
-        """Return a layer with the vectors of a tensor."""
-        return cls._made_from(
-            embeddings, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
-            scale_grad_by_freq=scale_grad_by_freq, sparse=sparse, _freeze=freeze,
-        )  # fmt: skip
-
 
 class EmbeddingBag(
     _Table,
@@ -161,21 +154,6 @@ class EmbeddingBag(
     ),
 ):
     """Sums, means or maxima of vectors that are looked up by their numbers."""
-
-    @classmethod
-    def from_pretrained(
-        cls, embeddings: Any, freeze: bool = True, max_norm: float | None = None,
-        norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: str = "mean",
-        sparse: bool = False, include_last_offset: bool = False, padding_idx: int | None = None,
-    ) -> Any:  # fmt: skip
-        """Return a layer with the vectors of a tensor."""
-        made = cls._made_from(
-            embeddings, max_norm=max_norm, norm_type=norm_type, mode=mode, sparse=sparse,
-            scale_grad_by_freq=scale_grad_by_freq, include_last_offset=include_last_offset,
-            padding_idx=padding_idx,
-        )  # fmt: skip
-        made.weight.requires_grad = not freeze
-        return made
 
 
 # -- dropout ---------------------------------------------------------------------------------------

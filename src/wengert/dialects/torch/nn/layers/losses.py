@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.nn.layers.calls import Call, F, layer, offer
 from wengert.dialects.torch.nn.layers.shapes import PairwiseDistance
 from wengert.dialects.torch.nn.losses import reduction_of
-from wengert.engine.errors import caller_depth
 
 
 class _Loss(Call, takes="size_average=None, reduce=None, reduction='mean'"):
@@ -57,11 +56,7 @@ class NLLLoss2d(NLLLoss):
     """The old name of NLLLoss for images."""
 
     def _init_with(self, **options: Any) -> None:
-        warnings.warn(
-            "NLLLoss2d is the old name of NLLLoss; write NLLLoss",
-            FutureWarning,
-            stacklevel=caller_depth(),
-        )
+        warn("NLLLoss2d is the old name of NLLLoss; write NLLLoss", FutureWarning)
         super()._init_with(**options)
 
 
@@ -77,18 +72,14 @@ class MultiMarginLoss(
         if self.p not in (1, 2):
             raise ValueError(f"MultiMarginLoss: p is {self.p}; give 1 or 2")
         if self.weight is not None and self.weight.ndim != 1:
-            raise ValueError(
-                f"MultiMarginLoss: the weight has {self.weight.ndim} axes; give a vector"
-            )
+            raise ValueError(f"the weight has {self.weight.ndim} axes; give a vector")
 
 
 class _TripletLoss(_Loss):
     def _init_with(self, **options: Any) -> None:
         super()._init_with(**options)
         if self.margin <= 0:
-            raise ValueError(
-                f"{type(self).__name__}: margin is {self.margin}; give a positive number"
-            )
+            raise ValueError(f"margin is {self.margin}; give a positive number")
 
 
 class TripletMarginWithDistanceLoss(

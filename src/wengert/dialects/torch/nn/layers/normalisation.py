@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.nn import init
 from wengert.dialects.torch.nn.layers.calls import Call, F, Weighted, family, offer, several
 from wengert.dialects.torch.table import NAMES
@@ -140,7 +140,7 @@ class _InstanceNorm(
             )
             if self.affine:
                 raise ValueError(message)
-            warnings.warn(message, stacklevel=4)
+            warn(message)
 
     def forward(self, input: Any) -> Any:
         """Return the numbers of each example and channel, normalised."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.nn.layers.calls import Call, F, layer, offer
 from wengert.dialects.torch.nn.module import Module
 
@@ -23,20 +23,10 @@ class Unflatten(Call, takes="dim, unflattened_size", shown="dim=, unflattened_si
     def _init_with(self, **options: Any) -> None:
         super()._init_with(**options)
         if not isinstance(self.dim, int):
-            raise TypeError(
-                f"dim is a {type(self.dim).__name__}; give a number: axes have no names"
-            )
+            raise TypeError(f"dim is {self.dim!r}; give a number: axes have no names")
         sizes = self.unflattened_size
-        if not isinstance(sizes, (tuple, list)):
-            raise TypeError(
-                f"unflattened_size is a {type(sizes).__name__}; give a tuple of lengths"
-            )
-        for position, size in enumerate(sizes):
-            if not isinstance(size, int):
-                raise TypeError(
-                    f"unflattened_size has a {type(size).__name__} at position {position}; give "
-                    "whole numbers"
-                )
+        if not isinstance(sizes, (tuple, list)) or not all(isinstance(n, int) for n in sizes):
+            raise TypeError(f"unflattened_size is {sizes!r}; give a tuple of lengths")
 
     def forward(self, input: Any) -> Any:
         """Return the same numbers with more axes."""
@@ -94,11 +84,7 @@ class Container(Module):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__()
-        warnings.warn(
-            "nn.Container is the old name of nn.Module; write class Net(nn.Module)",
-            FutureWarning,
-            stacklevel=2,
-        )
+        warn("nn.Container is the old name of nn.Module; write nn.Module", FutureWarning)
         for name, module in kwargs.items():
             self.add_module(name, module)
 

@@ -1,0 +1,328 @@
+"""Tensors joined along an axis, split into parts, and broadcast against each other."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch import dtypes
+from wengert.dialects.torch.copies import in_order
+from wengert.dialects.torch.devices import Size, sized
+from wengert.dialects.torch.kinds import (
+    Axis,
+    Bool,
+    Input,
+    Int,
+    IntOrInts,
+    Several,
+    SeveralGiven,
+    Tensors,
+    axis_of,
+)
+from wengert.dialects.torch.table import (
+    as_is,
+    as_view,
+    both,
+    direct,
+    guarded,
+    offered,
+    plain,
+    put,
+    view,
+)
+from wengert.dialects.torch.tensors import Tensor, astype, ns
+from wengert.dialects.torch.views import expand, picked, reshape, sliced
+from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap as wrap_native
+
+# -- splits ----------------------------------------------------------------------------------------
+
+
+@view("unbind")
+def unbind(input: Input, dim: Axis = 0) -> tuple[Native, ...]:
+    """Return the parts along an axis, which they lack."""
+    if not input.ndim:
+        raise IndexError("a single number has no axis 0; write x.reshape(1) first")
+    return tuple([picked(input, dim, k) for k in range(input.shape[dim])])
+
+
+def _length(x: Native, axis: int, count: int = 1) -> int:
+    """Return the length of the axis that is split, into a number of parts or parts of a size."""
+    if not x.ndim:
+        raise RuntimeError("a single number has no axis to split; write x.reshape(1) first")
+    length = x.shape[axis]
+    if count < 0 or (not count and length):
+        raise RuntimeError(f"an axis of {length} elements is split by {count}; give 1 or more")
+    return length
+
+
+def _split(x: Native, axis: int, sizes: Iterable[int]) -> tuple[Native, ...]:
+    ends = itertools.pairwise(itertools.accumulate(sizes, initial=0))
+    return tuple([sliced(x, axis, slice(*bounds)) for bounds in ends])
+
+
+def _even(length: int, size: int) -> list[int]:
+    return [min(size, length - k) for k in range(0, length, size or 1)] or [0]
+
+
+def _split_label(tensor: Any, sizes: Any, dim: Any) -> str:
+    return f"Split{'WithSizes' if isinstance(sizes, (tuple, list)) else ''}Backward0"
+
+
+@view(
+    *both("split", "split_with_sizes", "unsafe_split", "unsafe_split_with_sizes"),
+    label=_split_label,
+)
+def split(tensor: Input, split_size_or_sections: IntOrInts, dim: Axis = 0) -> tuple[Native, ...]:
+    """Return parts of one size along an axis, the last perhaps shorter, or of given sizes."""
+    if not isinstance(split_size_or_sections, tuple):
+        length = _length(tensor, dim, split_size_or_sections)
+        return _split(tensor, dim, _even(length, split_size_or_sections))
+    sizes, length = split_size_or_sections, _length(tensor, dim)
+    if sum(sizes) != length or min(sizes, default=0) < 0:
+        raise RuntimeError(
+            f"split: the sizes {list(sizes)} do not add up to {length}, the length of axis {dim}"
+        )
+    return _split(tensor, dim, sizes)
+
+
+@view(*both("chunk", "unsafe_chunk"), label="SplitBackward0")
+def chunk(input: Input, chunks: Int, dim: Axis = 0) -> tuple[Native, ...]:
+    """Return at most so many parts along an axis, of one size but for the last."""
+    if chunks <= 0:
+        raise RuntimeError(f"chunk: chunks is {chunks}; give 1 or more")
+    length = _length(input, dim)
+    return _split(input, dim, _even(length, -(-length // chunks)) if length else [0] * chunks)
+
+
+def _parts(x: Native, given: Any, axis: int) -> tuple[Native, ...]:
+    """Return so many parts along an axis, or those between given positions."""
+    length = _length(x, axis)
+    if isinstance(given, tuple):
+        cuts = itertools.pairwise([0, *given, length])
+        return tuple([sliced(x, axis, slice(a, b)) for a, b in cuts])
+    if given <= 0:
+        raise RuntimeError(f"tensor_split: got {given} sections; give 1 or more")
+    return _split(x, axis, [length // given + (k < length % given) for k in range(given)])
+
+
+@view("tensor_split", label="SliceBackward0", several=False)
+def tensor_split(input: Input, indices_or_sections: IntOrInts, dim: Axis = 0) -> tuple[Native, ...]:
+    """Return so many parts along an axis, or those between given positions."""
+    return _parts(input, indices_or_sections, dim)
+
+
+def _split_along(name: str, least: int, axis: int) -> None:
+    def split(input: Input, indices_or_sections: IntOrInts) -> tuple[Native, ...]:
+        if input.ndim < least:
+            raise RuntimeError(f"{name}: the tensor has {input.ndim} axes; give {least} or more")
+        given, at = indices_or_sections, 0 if input.ndim == 1 else axis
+        if not isinstance(given, tuple) and input.shape[at] % max(given, 1):
+            raise RuntimeError(
+                f"{name}: axis {at} has {input.shape[at]} elements, which {given} parts do not "
+                "divide; give a list of indices"
+            )
+        return _parts(input, given, at)
+
+    split.__name__ = name
+    split.__doc__ = f"Return the parts along axis {axis}, so many or between given positions."
+    view(name, label="SliceBackward0", several=False)(split)
+
+
+_split_along("hsplit", 1, 1)
+_split_along("vsplit", 2, 0)
+_split_along("dsplit", 3, 2)
+
+
+# -- joins -----------------------------------------------------------------------------------------
+
+
+def _of_one_dtype(tensors: Sequence[Native], name: str) -> list[Native]:
+    if not tensors:
+        raise RuntimeError(f"{name}: got no tensors; give one at least")
+    kind = functools.reduce(dtypes.joined, [t._raw.dtype for t in tensors])
+    return [astype(x, kind) for x in tensors]
+
+
+def _joined(tensors: Sequence[Native], dim: Any) -> Native:
+    parts = _of_one_dtype(tensors, "cat")
+    kept = [x for x in parts if x.shape != (0,)] or parts  # an empty list of numbers fits all
+    for x in kept:
+        if x.ndim != kept[0].ndim or not x.ndim:
+            raise RuntimeError(
+                f"cat: a tensor has {x.ndim} axes, and the first one {kept[0].ndim}; give them as "
+                "many, and one at least; for numbers write torch.stack"
+            )
+    return in_order(ns.concat(kept, axis=axis_of(dim, kept[0], "cat")))
+
+
+@offered("cat", "concat", "concatenate", method=False, label="CatBackward0")
+def cat(tensors: Tensors, dim: Any = 0) -> Native:
+    """Return tensors joined along an axis."""
+    if not tensors:
+        raise as_is(ValueError("cat: got no tensors; give one at least"))
+    return _joined(tensors, dim)
+
+
+@offered("stack", method=False)
+def stack(tensors: Tensors, dim: Any = 0) -> Native:
+    """Return tensors of one shape joined along a new axis."""
+    parts = _of_one_dtype(tensors, "stack")
+    for k, x in enumerate(parts):
+        if x.shape != parts[0].shape:
+            raise RuntimeError(
+                f"stack: tensor 0 has shape {list(parts[0].shape)} and tensor {k} has "
+                f"{list(x.shape)}; give them one shape"
+            )
+    return in_order(ns.stack(parts, axis=axis_of(dim, parts[0], "stack", new=1)))
+
+
+def _at_least(x: Native, ndim: int) -> Native:
+    if x.ndim >= ndim:
+        return x
+    if ndim < 3:
+        return ns.reshape(x, (1,) * (ndim - x.ndim) + x.shape)
+    return ns.reshape(x, (*x.shape, 1) if x.ndim == 2 else (1, *(x.shape or (1,)), 1))
+
+
+def _as_columns(x: Native) -> Native:
+    return x if x.ndim > 1 else ns.reshape(x, (x.size, 1))
+
+
+def _stack_along(axis: int, convert: Any, doc: str, *names: str) -> None:
+    def stack(tensors: Tensors) -> Native:
+        parts = [convert(x) for x in _of_one_dtype(tensors, names[0])]
+        return _joined(parts, min(axis, parts[0].ndim - 1))
+
+    stack.__name__, stack.__doc__ = names[0], doc
+    offered(*names, method=False, label="CatBackward0")(stack)
+
+
+_stack_along(
+    1,
+    functools.partial(_at_least, ndim=1),
+    "Return tensors joined along the second axis; of those with one, along that.",
+    "hstack",
+)
+_stack_along(
+    0,
+    functools.partial(_at_least, ndim=2),
+    "Return tensors joined along the first axis; those with one axis are rows.",
+    "vstack",
+    "row_stack",
+)
+_stack_along(
+    2, functools.partial(_at_least, ndim=3), "Return tensors joined along the third axis.", "dstack"
+)
+_stack_along(
+    1,
+    _as_columns,
+    "Return tensors joined along the second axis; those with at most one axis are columns.",
+    "column_stack",
+)
+
+
+@offered("block_diag", method=False)
+def block_diag(*tensors: Several) -> Native:
+    """Return a matrix with matrices along its diagonal, and zeros elsewhere."""
+    if not tensors:
+        return wrap_native(np.zeros((1, 0), dtypes.default().numpy))
+    if any(x.ndim > 2 for x in tensors):
+        raise RuntimeError("block_diag: a tensor has more than 2 axes; give matrices")
+    return in_order(ns.linalg.block_diag(*_of_one_dtype(tensors, "block_diag")))
+
+
+def _check_vectors(tensors: Sequence[Any], name: str, least: int = 1) -> None:
+    """Raise unless tensors are vectors of one dtype."""
+    kinds = {x._raw.dtype for x in tensors}
+    if len(kinds) != 1 or any(not least <= len(x._raw.shape) <= 1 for x in tensors):
+        given = ", ".join(f"{list(x._raw.shape)} of {x._raw.dtype}" for x in tensors)
+        raise RuntimeError(f"{name}: got {given or 'no tensors'}; give vectors of one dtype")
+
+
+@direct("cartesian_prod")
+def cartesian_prod(*tensors: SeveralGiven) -> Tensor:
+    """Return all combinations of elements of several vectors, as rows."""
+    _check_vectors(tensors, "cartesian_prod")
+    return tensors[0] if len(tensors) == 1 else _product(*tensors)
+
+
+@functools.partial(guarded, label="StackBackward0")
+def _product(*tensors: Several) -> Native:
+    indices = np.indices([x.size for x in tensors]).reshape(len(tensors), -1)
+    return ns.stack([ns.take(x, k) for x, k in zip(tensors, indices, strict=True)], axis=1)
+
+
+@offered("combinations", label="StackBackward0")
+def combinations(input: Input, r: Int = 2, with_replacement: Bool = False) -> Native:
+    """Return all choices of r elements of a vector, as rows."""
+    if input.ndim != 1 or r < 0:
+        raise RuntimeError(
+            f"combinations: got shape {list(input.shape)} and r={r}; give a vector, and 0 or more"
+        )
+    if not r:
+        return wrap_native(np.zeros(0, input.dtype))
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    indices = np.array(list(choose(range(input.size), r)), np.intp).reshape(-1, r)
+    return ns.take(input, indices, axis=0)
+
+
+# -- broadcasting ----------------------------------------------------------------------------------
+
+
+@plain("broadcast_shapes", "functional.broadcast_shapes")
+def broadcast_shapes(*shapes: Any) -> Size:
+    """Return the shape that tensors of some shapes broadcast to."""
+    try:
+        return sized(np.broadcast_shapes(*shapes))
+    except ValueError as error:
+        raise RuntimeError(f"the shapes {list(shapes)} do not broadcast together") from error
+
+
+@direct("broadcast_tensors", "functional.broadcast_tensors")
+def broadcast_tensors(*tensors: SeveralGiven) -> tuple[Tensor, ...]:
+    """Return views of tensors with the shape that they broadcast to."""
+    shape = broadcast_shapes(*(x._raw.shape for x in tensors))
+    return tuple([x if x._raw.shape == shape else expand(x, shape) for x in tensors])
+
+
+@direct("meshgrid", "functional.meshgrid")
+def meshgrid(*tensors: SeveralGiven, indexing: Any = None) -> tuple[Tensor, ...]:
+    """Return the coordinates of a grid, of vectors of the coordinates along each axis."""
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(f"meshgrid: indexing is {indexing}; give 'ij' or 'xy'")
+    _check_vectors(tensors, "meshgrid", least=0)
+    order = list(range(len(tensors)))
+    if indexing == "xy" and len(tensors) > 1:
+        order[:2] = 1, 0
+    shape = [math.prod(tensors[k]._raw.shape) for k in order]
+    grids = []
+    for x, axis in zip(tensors, order, strict=True):
+        line = [n if a == axis else 1 for a, n in enumerate(shape)]
+        grids.append(expand(reshape(x, line), shape))
+    return tuple(grids)
+
+
+def _at_least_views(ndim: int) -> None:
+    def step(input: Input) -> Native:
+        return _at_least(input, ndim)
+
+    step.__name__ = f"atleast_{ndim}d"
+    viewed = as_view(step, "UnsqueezeBackward0" if ndim > 1 else "ViewBackward0")
+
+    def call(*tensors: Any) -> Any:
+        if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
+            return viewed(tensors[0])
+        return tuple([viewed(x) for x in (tensors[0] if len(tensors) == 1 else tensors)])
+
+    call.__name__, call.__doc__ = step.__name__, f"Return tensors with at least {ndim} axes."
+    put((call.__name__, f"functional.{call.__name__}"), call)
+
+
+for _ndim in (1, 2, 3):
+    _at_least_views(_ndim)

@@ -1,0 +1,163 @@
+"""Elements repeated, rolled, reversed and padded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.torch.copies import copied, in_order
+from wengert.dialects.torch.kinds import Axis, Input, Int, Ints, Number, SeveralAxes, Sizes, axis_of
+from wengert.dialects.torch.table import offered
+from wengert.dialects.torch.tensors import ns, static
+from wengert.dialects.torch.views import check_different, exchanged
+from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap as wrap_native
+
+
+def _check_counts(counts: Any, name: str) -> None:
+    if min(counts, default=0) < 0:
+        raise RuntimeError(f"{name}: {list(counts)} has a negative number; give 0 or more")
+
+
+@offered("Tensor.repeat", label="RepeatBackward0")
+def repeat(input: Input, *repeats: Sizes) -> Native:
+    """Return a tensor repeated as a whole, so many times along each axis."""
+    _check_counts(repeats, "repeat")
+    if len(repeats) < input.ndim:
+        raise RuntimeError(
+            f"repeat: {list(repeats)} for shape {list(input.shape)}; give one number for each "
+            "axis at least"
+        )
+    return ns.tile(input, repeats)
+
+
+@offered("tile", label="RepeatBackward0")
+def tile(input: Input, *dims: Sizes) -> Native:
+    """Return a tensor repeated as a whole; fewer numbers than axes are for the last ones."""
+    _check_counts(dims, "tile")
+    return ns.tile(input, (1,) * (input.ndim - len(dims)) + dims)
+
+
+@offered("repeat_interleave", label="IndexSelectBackward0")
+def repeat_interleave(
+    input: Input, repeats: Any = None, dim: Axis | None = None, *, output_size: Any = None
+) -> Native:
+    """Return a tensor with each element repeated, a number of times or its own number.
+
+    Of repeats alone, return each index so many times.
+    """
+    if repeats is None:
+        counts = _read_counts(input)
+        return wrap_native(np.repeat(np.arange(len(counts), dtype=input.dtype), counts))
+    x = input if dim is not None else ns.reshape(input, (-1,))
+    counts = _read_counts(repeats)
+    if isinstance(counts, int):
+        return ns.repeat(x, counts, axis=dim or 0)
+    length = x.shape[dim or 0]
+    if len(counts) == 1:
+        counts *= length
+    if len(counts) != length:
+        raise RuntimeError(
+            f"repeat_interleave: {len(counts)} numbers for {length} elements of axis {dim or 0}; "
+            "give one for each element, or one for all"
+        )
+    return ns.take(x, np.repeat(np.arange(length), counts), axis=dim or 0)
+
+
+def _read_counts(repeats: Any) -> Any:
+    """Return how often elements are repeated: a number, or a list of them."""
+    if hasattr(repeats, "_raw") and repeats._raw.dtype.name not in ("int32", "int64"):
+        raise NotImplementedError(
+            f"repeat_interleave: repeats has dtype {repeats._raw.dtype}; write repeats.long()"
+        )
+    counts = static(getattr(repeats, "_raw", repeats))
+    _check_counts(counts if isinstance(counts, list) else (counts,), "repeat_interleave")
+    return counts
+
+
+@offered("roll")
+def roll(input: Input, shifts: Ints, dims: Ints | None = ()) -> Native:
+    """Return elements moved along axes, the last ones coming first again."""
+    axes = [axis_of(a, input, "roll") for a in dims or ()]
+    if len(shifts) != (len(axes) or 1):
+        raise RuntimeError(
+            f"roll: {len(shifts)} shifts and {len(axes)} axes; give one axis for each shift"
+        )
+    if not axes:
+        return ns.roll(input, shifts[0])
+    return in_order(ns.roll(input, shifts, axis=axes)) if input.ndim else input
+
+
+# -- reversed --------------------------------------------------------------------------------------
+
+
+def _reversed(x: Native, axes: Any) -> Native:
+    """Return elements in reverse order along axes, laid out in memory as they were."""
+    found = ns.flip(x, axis=axes)
+    raw = found._raw
+    return wrap_native(raw.copy("K"), found._node) if type(raw) is np.ndarray else found
+
+
+@offered("flip")
+def flip(input: Input, *dims: SeveralAxes) -> Native:
+    """Return elements in reverse order along axes."""
+    return _reversed(input, dims) if dims else copied(input)
+
+
+def _flip_along(name: str, axis: int) -> None:
+    def flip(input: Input) -> Native:
+        if input.ndim <= axis:
+            raise RuntimeError(f"{name}: the tensor has {input.ndim} axes; give {axis + 1} or more")
+        return _reversed(input, axis)
+
+    flip.__name__, flip.__doc__ = name, f"Return elements in reverse order along axis {axis}."
+    offered(name, label="FlipBackward0")(flip)
+
+
+_flip_along("fliplr", 1)
+_flip_along("flipud", 0)
+
+
+@offered("rot90")
+def rot90(input: Input, k: Int = 1, dims: Ints = (0, 1)) -> Native:
+    """Return a tensor turned by quarters in the plane of two axes."""
+    if len(dims) != 2 or input.ndim < 2:
+        raise RuntimeError(
+            f"rot90: dims is {list(dims)}, of shape {list(input.shape)}; give two axes"
+        )
+    one, two = (axis_of(d, input, "rot90") for d in dims)
+    check_different(one, two)
+    if k % 4 == 0:
+        return in_order(copied(input))
+    if k % 4 == 2:
+        return _reversed(input, (one, two))
+    if k % 4 == 1:
+        return exchanged(_reversed(input, two), one, two)
+    return _reversed(exchanged(input, one, two), two)
+
+
+# -- padded ----------------------------------------------------------------------------------------
+
+
+@offered("constant_pad_nd", method=False)
+def constant_pad_nd(input: Input, pad: Ints, value: Number = 0) -> Native:
+    """Return a tensor with a constant around it; negative widths take elements away.
+
+    Widths are pairs, of the last axis first.
+    """
+    x, count = input, len(pad) // 2
+    pairs = [(0, 0)] * (x.ndim - count) + list(zip(pad[::2], pad[1::2], strict=False))[::-1]
+    left = [n + before + after for n, (before, after) in zip(x.shape, pairs, strict=False)]
+    if len(pad) % 2 or count > x.ndim or min(left, default=0) < 0:
+        raise RuntimeError(
+            f"pad: {list(pad)} for shape {list(x.shape)}; give two widths for each axis, the last "
+            "axis first, which leave 0 elements or more"
+        )
+    if min(pad, default=0) < 0:
+        ends = [slice(max(-b, 0), n - max(-a, 0)) for n, (b, a) in zip(x.shape, pairs, strict=True)]
+        x = x[tuple(ends)]
+    if x.dtype.kind in "biu":
+        value = bool(value) if x.dtype.kind == "b" else int(value)
+    grown = [(max(b, 0), max(a, 0)) for b, a in pairs]
+    return in_order(ns.pad(x, grown, constant_values=value)) if grown else copied(x)

@@ -1,0 +1,522 @@
+"""Views: other shapes of the same memory, other orders of its axes, and parts of it."""
+
+from __future__ import annotations
+
+import functools
+import math
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert import backends
+from wengert.dialects.torch import dtypes, memory
+from wengert.dialects.torch.kinds import (
+    Axis,
+    Complex,
+    Dtype,
+    Floating,
+    Given,
+    Input,
+    Int,
+    Ints,
+    NamedAxes,
+    NewAxis,
+    SeveralAxes,
+    ShapeOf,
+    Sizes,
+)
+from wengert.dialects.torch.table import (
+    as_view,
+    both,
+    direct,
+    guarded,
+    in_place_view,
+    plain,
+    put,
+    view,
+)
+from wengert.dialects.torch.tensors import Tensor, made, ns
+from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap as wrap_native
+
+# -- other shapes of the same elements -------------------------------------------------------------
+
+
+def _without_copy(x: Native, shape: tuple[int, ...]) -> Native:
+    """Return the same memory in another shape."""
+    found = ns.reshape(x, shape)
+    raw, given = found._raw, x._raw
+    if type(raw) is not np.ndarray or raw.base is given or not raw.size:
+        return found
+    if memory.owner(raw) is not memory.owner(given):
+        raise RuntimeError(
+            f"the elements of shape {list(x.shape)} are not in one piece of memory, so there "
+            "is no such view; write .reshape(...) instead"
+        )
+    return found
+
+
+@functools.partial(as_view, label="ViewBackward0")
+def view_(self: Input, *size: Sizes) -> Native:
+    """Return the same memory in another shape."""
+    return _without_copy(self, size)
+
+
+@plain("Tensor.view")
+def view_or_bits(self: Any, *size: Any, dtype: Any = None) -> Tensor:
+    """Return the same memory in another shape, or as numbers of another dtype."""
+    if len(size) == 1 and isinstance(size[0], dtypes.dtype):
+        dtype = size[0]
+    return view_(self, *size) if dtype is None else _bits(self, dtype)
+
+
+@direct()
+def _bits(self: Given, dtype: Dtype) -> Tensor:
+    if not self._raw.shape and dtype.itemsize != self._raw.dtype.itemsize:
+        raise RuntimeError("a single number keeps its size; write x.reshape(1) first")
+    try:
+        return made(self._raw.view(dtype))
+    except ValueError as error:
+        raise RuntimeError(f"view: {error}") from error
+
+
+@view("Tensor.view_as", label="ViewBackward0")
+def view_as(self: Input, other: ShapeOf) -> Native:
+    """Return the same memory in the shape of another tensor."""
+    return _without_copy(self, other)
+
+
+_reshaping = functools.partial(view, label="ViewBackward0", copied="UnsafeViewBackward0")
+
+
+@_reshaping(*both("reshape"))
+def reshape(input: Input, *shape: Sizes) -> Native:
+    """Return the elements in another shape: the same memory where that is possible."""
+    return ns.reshape(input, shape)
+
+
+@_reshaping("Tensor.reshape_as")
+def reshape_as(self: Input, other: ShapeOf) -> Native:
+    """Return the elements in the shape of another tensor."""
+    return ns.reshape(self, other)
+
+
+@_reshaping("flatten")
+def flatten(input: Input, start_dim: Axis = 0, end_dim: Axis = -1) -> Native:
+    """Return a tensor with the axes from one to another made one."""
+    if start_dim > end_dim:
+        raise RuntimeError("flatten(): start_dim comes after end_dim; swap them")
+    if start_dim == end_dim and input.ndim:
+        return input
+    shape = input.shape
+    joined = math.prod(shape[start_dim : end_dim + 1])
+    return ns.reshape(input, (*shape[:start_dim], joined, *shape[end_dim + 1 :]))
+
+
+@_reshaping("unflatten")
+def unflatten(input: Input, dim: Axis, sizes: Ints) -> Native:
+    """Return a tensor with one axis made several."""
+    if not sizes:
+        raise RuntimeError("unflatten: sizes is empty; give one length at least")
+    return ns.reshape(input, (*input.shape[:dim], *sizes, *input.shape[dim + 1 :]))
+
+
+def _number_of_axes(input: Any, dim: Any, first: int = 0) -> str:
+    number = 0 if dim is None else 2 if isinstance(dim, (tuple, list)) else 1
+    return f"SqueezeBackward{first + number}"
+
+
+@view("squeeze", label=_number_of_axes)
+def squeeze(input: Input, dim: NamedAxes | None = None) -> Native:
+    """Return a tensor without axes of length 1: all of them, or those named."""
+    kept = [n for a, n in enumerate(input.shape) if n != 1 or (dim is not None and a not in dim)]
+    return ns.reshape(input, kept)
+
+
+@view("unsqueeze")
+def unsqueeze(input: Input, dim: NewAxis) -> Native:
+    """Return a tensor with a new axis of length 1."""
+    return ns.reshape(input, (*input.shape[:dim], 1, *input.shape[dim:]))
+
+
+# -- the order of axes -----------------------------------------------------------------------------
+
+
+def exchanged(x: Native, one: int, other: int) -> Native:
+    """Return a tensor with two axes exchanged; one without axes as it is."""
+    order = list(range(x.ndim))
+    if order:
+        order[one], order[other] = other, one
+    return ns.permute_dims(x, order)
+
+
+@view(*both("transpose", "swapaxes", "swapdims"))
+def transpose(input: Input, dim0: Axis, dim1: Axis) -> Native:
+    """Return a tensor with two axes exchanged."""
+    return exchanged(input, dim0, dim1)
+
+
+@view("t", label="TBackward0")
+def t(input: Input) -> Native:
+    """Return a matrix with its axes exchanged."""
+    if input.ndim > 2:
+        raise RuntimeError(
+            f"t() is for matrices, and this tensor has {input.ndim} axes; write x.mT"
+        )
+    return ns.permute_dims(input, range(input.ndim)[::-1])
+
+
+def _matrices_transposed(input: Input) -> Native:
+    return ns.matrix_transpose(input)
+
+
+@functools.partial(as_view, label="PermuteBackward0")
+def _T(input: Input) -> Native:
+    return ns.permute_dims(input, range(input.ndim)[::-1])
+
+
+_transposed = as_view(_matrices_transposed, "TransposeBackward0")
+
+
+def _mT(self: Tensor) -> Tensor:
+    return _transposed(self) if self._raw.shape else self
+
+
+@functools.partial(guarded, label="ConjBackward0")
+def _conjugated(input: Input) -> Native:
+    return ns.conj(ns.matrix_transpose(input) if input.ndim else input)
+
+
+@direct(*both("adjoint"))
+def adjoint(input: Given) -> Tensor:
+    """Return matrices transposed and conjugated."""
+    return (_conjugated if input._raw.dtype.kind == "c" else _mT)(input)
+
+
+def _H(self: Tensor) -> Tensor:
+    if len(self._raw.shape) not in (0, 2):
+        raise RuntimeError(
+            f".H is for matrices, and this tensor has {len(self._raw.shape)} axes; for batches "
+            "of matrices write x.mH"
+        )
+    return adjoint(self)
+
+
+for _name, _function in {"T": _T, "mT": _mT, "H": _H, "mH": adjoint}.items():
+    put((f"Tensor.{_name}",), property(_function))
+
+
+@view("permute")
+def permute(input: Input, *dims: SeveralAxes) -> Native:
+    """Return a tensor with its axes in another order."""
+    return ns.permute_dims(input, dims)
+
+
+@view(*both("movedim", "moveaxis"), label="PermuteBackward0")
+def movedim(input: Input, source: NamedAxes, destination: NamedAxes) -> Native:
+    """Return a tensor with axes at `source` moved to `destination`."""
+    return ns.moveaxis(input, source, destination)
+
+
+# -- shapes in place -------------------------------------------------------------------------------
+
+_squeeze_label = functools.partial(_number_of_axes, first=3)
+put(("Tensor.squeeze_",), in_place_view(squeeze, _squeeze_label))
+put(("Tensor.unsqueeze_",), in_place_view(unsqueeze, "UnsqueezeBackward1"))
+put(("Tensor.t_",), in_place_view(t, "TBackward1", undoes_itself=True))
+put(
+    ("Tensor.transpose_", "Tensor.swapaxes_", "Tensor.swapdims_"),
+    in_place_view(transpose, "TransposeBackward1", undoes_itself=True),
+)
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+def _writeable(x: Native) -> Native:
+    """Return a tensor that NumPy lets only be read, to be written to as its memory can be."""
+    raw = x._raw
+    if type(raw) is np.ndarray and not raw.flags.writeable and memory.owner(raw).flags.writeable:
+        raw.flags.writeable = True
+    return x
+
+
+def expanded(input: Native, size: tuple[int, ...]) -> Native:
+    """Return a tensor repeated along axes of length 1; -1 is for a length that stays."""
+    old = (-1,) * (len(size) - input.ndim) + input.shape
+    shape = [m if n == -1 else n for n, m in zip(size, old, strict=False)]
+    if len(old) > len(size) or min(shape, default=0) < 0:
+        raise RuntimeError(
+            f"expand: {list(size)} does not fit shape {list(input.shape)}; give a length for each "
+            "axis at least, where -1 keeps a length that is there"
+        )
+    return _writeable(ns.broadcast_to(input, shape))
+
+
+@view("Tensor.expand")
+def expand(self: Input, *size: Sizes, implicit: Any = False) -> Native:
+    """Return a tensor repeated along axes of length 1, without a copy."""
+    return expanded(self, size)
+
+
+@view("Tensor.expand_as", label="ExpandBackward0")
+def expand_as(self: Input, other: ShapeOf) -> Native:
+    """Return a tensor expanded to the shape of another."""
+    return expanded(self, other)
+
+
+@view("broadcast_to", label="ExpandBackward0")
+def broadcast_to(input: Input, *size: Sizes) -> Native:
+    """Return a tensor expanded to a shape."""
+    return expanded(input, size)
+
+
+def sliced(input: Native, axis: int, part: slice) -> Native:
+    """Return a slice along one axis."""
+    return input[(slice(None),) * axis + (part,)]
+
+
+def narrowed(input: Native, dim: int, start: int, length: int) -> Native:
+    """Return so many elements along one axis."""
+    if not input.ndim or length < 0:
+        raise RuntimeError(
+            f"narrow(): length is {length}, of shape {list(input.shape)}; give 0 or more, and a "
+            "tensor with axes"
+        )
+    n = input.shape[dim]
+    if not -n <= start <= n:
+        raise IndexError(f"narrow(): start is {start}; give a number from {-n} to {n}")
+    first = start + n if start < 0 else start
+    if first + length > n:
+        raise RuntimeError(f"narrow(): {length} elements from {first} on go beyond an axis of {n}")
+    return sliced(input, dim, slice(first, first + length))
+
+
+@view("narrow", label="SliceBackward0")
+def narrow(input: Input, dim: Axis, start: Int, length: Int) -> Native:
+    """Return so many elements along one axis."""
+    return narrowed(input, dim, start, length)
+
+
+def picked(input: Native, axis: int, index: int) -> Native:
+    """Return the elements at one index of an axis, which they lack."""
+    found = input[(slice(None),) * axis + (index,)]
+    if type(input._raw) is np.ndarray and not found._raw.shape:
+        return wrap_native(input._raw[(index, ...)], found._node)  # NumPy makes a number of it
+    return found
+
+
+def selected(input: Native, dim: int, index: int) -> Native:
+    """Return the elements at one index of an axis, which may be counted from the end."""
+    n = input.shape[dim] if input.ndim else 0
+    if not -n <= index < n:
+        raise IndexError(
+            f"select(): there is no index {index} on axis {dim} of shape {list(input.shape)}"
+        )
+    return picked(input, dim, index % n)
+
+
+@view("select")
+def select(input: Input, dim: Axis, index: Int) -> Native:
+    """Return the elements at one index of an axis, which they lack."""
+    return selected(input, dim, index)
+
+
+def diagonals(input: Native, offset: int, dim1: int, dim2: int) -> Native:
+    """Return the diagonals of the matrices on two axes, as a new last axis."""
+    check_different(dim1, dim2)
+    return _writeable(ns.diagonal(input, offset=offset, axis1=dim1, axis2=dim2))
+
+
+def check_different(dim1: int, dim2: int) -> None:
+    """Raise if two axes are one."""
+    if dim1 == dim2:
+        raise RuntimeError(f"dim1 and dim2 are both axis {dim1}; give two different ones")
+
+
+@view("diagonal")
+def diagonal(input: Input, offset: Int = 0, dim1: Axis = 0, dim2: Axis = 1) -> Native:
+    """Return the diagonals of the matrices on two axes, as a new last axis."""
+    return diagonals(input, offset, dim1, dim2)
+
+
+@view("Tensor.unfold")
+def unfold(self: Input, dimension: Axis, size: Int, step: Int) -> Native:
+    """Return the windows of a size along an axis, every `step` elements, as a new last axis."""
+    shape = self.shape
+    length = shape[dimension] if shape else 1
+    if not 0 <= size <= length or step <= 0:
+        raise RuntimeError(
+            f"unfold: size {size} and step {step} on an axis of {length} elements; give a size "
+            "from 0 to that, and a positive step"
+        )
+    if not size:
+        lengths = (*shape[:dimension], (length // step) + 1, *shape[dimension + 1 :], 0)
+        return wrap_native(np.zeros(lengths, self.dtype))
+
+    def windows(array: np.ndarray) -> np.ndarray:
+        if not array.shape:
+            return array.reshape(1)
+        found = np.lib.stride_tricks.sliding_window_view(array, size, dimension, writeable=True)
+        return found[(slice(None),) * dimension + (slice(None, None, step),)]
+
+    positions = windows(np.arange(self.size).reshape(shape))
+    found = ns.gather_flat(self, shape=positions.shape, positions=positions)
+    raw = self._raw
+    return wrap_native(windows(raw), found._node) if type(raw) is np.ndarray else found
+
+
+# -- any strides -----------------------------------------------------------------------------------
+
+
+class Strides(NamedTuple):
+    """A view of memory: its strides, and the positions of its elements in the tensor it is of."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    #: how far from the first element of the tensor it begins
+    start: int
+    #: the strides that the tensor had
+    before: tuple[int, ...]
+    #: flat positions in the tensor; -1 for an element of the memory that is not in it
+    positions: np.ndarray
+    #: whether all of its elements are in the tensor, and a reference to the memory
+    inside: bool
+    home: Any
+
+
+def strided(input: Input, view: Any) -> Native:
+    """Return a view of a tensor's memory."""
+    raw = input._raw
+    found = ns.gather_flat(input, shape=view.shape, positions=view.positions)
+    if type(raw) is not np.ndarray or _in_elements(raw) != view.before:
+        return found
+    if not view.inside and view.home() is not memory.owner(raw):
+        return found  # what is around another array is not the tensor's memory
+    item, distance = raw.dtype.itemsize, abs(view.start)
+    step = item if view.start >= 0 else -item
+    # from the array itself, so that writes are counted with its own
+    ahead = np.lib.stride_tricks.as_strided(raw, (distance + 1,), (step,))[distance:]
+    steps = [s * item for s in view.strides]
+    return wrap_native(np.lib.stride_tricks.as_strided(ahead, view.shape, steps), found._node)
+
+
+_strided = as_view(strided, "AsStridedBackward0")
+
+
+def _in_elements(raw: np.ndarray) -> tuple[int, ...]:
+    return tuple(s // raw.dtype.itemsize for s in raw.strides)
+
+
+@direct(*both("as_strided"))
+def as_strided(input: Given, size: Ints, stride: Ints, storage_offset: Int | None = None) -> Tensor:
+    """Return a view of a tensor's memory with any strides.
+
+    Elements that are not the tensor's have no derivative.
+    """
+    found: Tensor = _strided(input, strides_of(input, size, stride, storage_offset))
+    if found._base is not None and found._base is not input:
+        # after a write to the memory, it is a view of all of that
+        first = _offset(input) if storage_offset is None else storage_offset
+        whole = strides_of(found._base, size, stride, first)
+        found._path = (functools.partial(strided, view=whole),)
+    return found
+
+
+def _offset(tensor: Tensor | Native) -> int:
+    """Return where in its memory a tensor begins."""
+    raw = backends.to_numpy(tensor._raw)
+    distance: int = raw.ctypes.data - memory.owner(raw).ctypes.data
+    return distance // raw.dtype.itemsize
+
+
+def strides_of(
+    tensor: Tensor | Native, shape: tuple[int, ...], strides: tuple[int, ...], offset: int | None
+) -> Strides:
+    """Return a view with some strides, that begins at an offset of a tensor's memory."""
+    if len(shape) != len(strides):
+        raise RuntimeError(
+            f"strides {list(strides)} do not fit shape {list(shape)}; give one for each axis"
+        )
+    raw = backends.to_numpy(tensor._raw)
+    whole, first = memory.owner(raw), _offset(tensor)
+    begin = first if offset is None else offset
+    positions = begin + _offsets(shape, strides)
+    count = whole.nbytes // raw.dtype.itemsize
+    is_view = getattr(tensor, "_base", None) is not None
+    if offset is None and positions.size and not raw.size and is_view:
+        raise RuntimeError(
+            "as_strided: the tensor is a view without elements, and where such a view begins in "
+            "memory is not known; give storage_offset"
+        )
+    if positions.size and (begin < 0 or positions.max() >= count):
+        raise RuntimeError(
+            f"as_strided: size {list(shape)} with strides {list(strides)} from {begin} on goes "
+            f"beyond the {count} elements of the memory"
+        )
+    numbers = np.full(count, -1)
+    numbers[first + _offsets(raw.shape, _in_elements(raw))] = np.arange(raw.size).reshape(raw.shape)
+    found = numbers[positions]
+    inside = not found.size or bool(found.min() >= 0)
+    return Strides(
+        shape, strides, begin - first, _in_elements(raw), found, inside, weakref.ref(whole)
+    )
+
+
+def _offsets(shape: Any, strides: Any) -> Any:
+    """Return how far from the first one the elements of an array are in memory."""
+    found = np.zeros(shape, np.intp)
+    for axis, (n, step) in enumerate(zip(shape, strides, strict=True)):
+        found += (np.arange(n) * step).reshape((-1,) + (1,) * (len(shape) - axis - 1))
+    return found
+
+
+# -- complex numbers -------------------------------------------------------------------------------
+
+
+@view("real", label="SelectBackward0", method=False)
+def real(input: Input) -> Native:
+    """Return the real parts, a view; a real tensor is its own."""
+    return ns.real(input) if input.dtype.kind == "c" else input
+
+
+@view("imag", label="SelectBackward0", method=False)
+def imag(input: Complex) -> Native:
+    """Return the imaginary parts of a complex tensor, a view."""
+    return ns.imag(input)
+
+
+def _assigned(part: Tensor, value: Any) -> None:
+    part[...] = value
+
+
+put(("Tensor.real",), property(real, lambda self, value: _assigned(real(self), value)))
+put(("Tensor.imag",), property(imag, lambda self, value: _assigned(imag(self), value)))
+
+
+@view("view_as_real", method=False)
+def view_as_real(input: Complex) -> Native:
+    """Return complex numbers as pairs of real ones on a new last axis, a view."""
+    found = ns.stack([ns.real(input), ns.imag(input)], axis=-1)
+    raw = input._raw
+    if type(raw) is not np.ndarray:
+        return found
+    half = np.dtype(f"f{raw.dtype.itemsize // 2}")
+    return wrap_native(raw[..., None].view(half), found._node)
+
+
+@view("view_as_complex", method=False)
+def view_as_complex(input: Floating) -> Native:
+    """Return pairs of real numbers on the last axis as complex ones, a view."""
+    raw = input._raw
+    if input.shape[-1:] != (2,):
+        raise RuntimeError(
+            f"view_as_complex: got shape {list(raw.shape)}; the last axis must have 2 elements"
+        )
+    found = ns.complex(input[..., 0], input[..., 1])
+    if type(raw) is not np.ndarray:
+        return found
+    if raw.size and raw.strides[-1] != raw.dtype.itemsize:
+        raise RuntimeError("view_as_complex: the parts are not adjacent; write x.contiguous()")
+    return wrap_native(raw.view(np.dtype(f"c{raw.dtype.itemsize * 2}"))[..., 0], found._node)

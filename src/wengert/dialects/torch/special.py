@@ -6,9 +6,9 @@ from typing import Any
 
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.math import with_numbers
-from wengert.dialects.torch.operators import one
+from wengert.dialects.torch.operators import of_one, one
 from wengert.dialects.torch.table import NAMES, put
-from wengert.dialects.torch.tensors import Tensor, of_one
+from wengert.dialects.torch.tensors import Tensor
 from wengert.ops import special
 
 #: Functions with derivatives: Wengert's operation, and PyTorch's name of the node.

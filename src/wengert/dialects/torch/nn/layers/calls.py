@@ -117,13 +117,17 @@ class Call(Module):
         for name, value in options.items():
             setattr(self, name, value)
 
+    def _usual(self, name: str) -> Any:
+        """Return the value of an option with which it is not printed."""
+        return self._takes[name]
+
     def extra_repr(self) -> str:
         """Return the options that are printed; of a bias, whether there is one."""
         texts = []
         for item in self._shown:
             name = item.rstrip("=?")
             value = getattr(self, name) if name != "bias" else self.bias is not None
-            if not item.endswith("?") or value != self._takes[name]:
+            if not item.endswith("?") or value != self._usual(name):
                 texts.append(repr(value) if item == name else f"{name}={value!r}")
         return ", ".join(texts)
 

@@ -91,18 +91,13 @@ class _Table(Call, passes="weight"):
         if self.padding_idx is not None:
             count = max(self.num_embeddings, 1)
             if not -self.num_embeddings <= self.padding_idx < count:
-                raise AssertionError(
-                    f"Embedding: padding_idx is {self.padding_idx}, and there are "
-                    f"{self.num_embeddings} rows"
-                )
+                raise AssertionError(f"there is no row padding_idx={self.padding_idx}")
             self.padding_idx %= count
         if weight is None:
             self.weight = Parameter(parameter(*shape, **place), learns)
             self.reset_parameters()
         elif tuple(weight.shape) != shape:
-            raise AssertionError(
-                f"Embedding: the weight has shape {list(weight.shape)}; give {list(shape)}"
-            )
+            raise AssertionError(f"the weight is {list(weight.shape)}; give {list(shape)}")
         else:
             self.weight = Parameter(weight, learns)
 

@@ -163,13 +163,13 @@ class Weighted(Call, passes="weight"):
         raise NotImplementedError(f"{type(self).__name__} has no reset_parameters")
 
     def _init_with(self, **options: Any) -> None:
-        place = {"device": options.pop("device"), "dtype": options.pop("dtype")}
+        like = {"device": options.pop("device"), "dtype": options.pop("dtype")}
         bias = options.pop("bias", True)
         super()._init_with(**options)
         affine = options.get("affine", options.get("elementwise_affine", True))
         for name, shape in self._shapes().items():
             wanted = affine and (bias or name != "bias")
-            self.register_parameter(name, parameter(*shape, **place) if wanted else None)
+            self.register_parameter(name, parameter(*shape, **like) if wanted else None)
         self.reset_parameters()
 
 

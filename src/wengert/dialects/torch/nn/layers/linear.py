@@ -84,7 +84,7 @@ class _Table(Call, passes="weight"):
     """What Embedding and EmbeddingBag share: a table of vectors, one of which may be padding."""
 
     def _init_with(self, **options: Any) -> None:
-        place = {"device": options.pop("device"), "dtype": options.pop("dtype")}
+        like = {"device": options.pop("device"), "dtype": options.pop("dtype")}
         weight, learns = options.pop("_weight"), not options.pop("_freeze", False)
         super()._init_with(**options)
         shape = (self.num_embeddings, self.embedding_dim)
@@ -94,7 +94,7 @@ class _Table(Call, passes="weight"):
                 raise AssertionError(f"there is no row padding_idx={self.padding_idx}")
             self.padding_idx %= count
         if weight is None:
-            self.weight = Parameter(parameter(*shape, **place), learns)
+            self.weight = Parameter(parameter(*shape, **like), learns)
             self.reset_parameters()
         elif tuple(weight.shape) != shape:
             raise AssertionError(f"the weight is {list(weight.shape)}; give {list(shape)}")

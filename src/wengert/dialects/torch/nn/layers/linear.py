@@ -115,9 +115,11 @@ class _Table(Call, passes="weight"):
             raise AssertionError("from_pretrained: the table is no matrix; give rows")
         names = [name for name in list(cls._takes)[2:-2] if not name.startswith("_")]
         options = dict(zip(names, args, strict=False)) | given
-        made = cls(*embeddings.shape, _weight=embeddings, **options)
-        made.weight.requires_grad = not freeze
-        return made
+        if "_freeze" in cls._takes:
+            options["_freeze"] = freeze
+        layer = cls(*embeddings.shape, _weight=embeddings, **options)
+        layer.weight.requires_grad = not freeze
+        return layer
 
 
 class Embedding(

@@ -20,8 +20,8 @@ import wengert as wg
 from tests import printed
 
 NAMESPACES = ["", ".fft", ".linalg", ".nn", ".optim", ".random", ".sparse", ".special"]
-#: How many callables have no example yet.
-TODO = 119
+#: What cannot run where tests do: it needs IPOPT.
+WITHOUT_EXAMPLE = ["wg.optim.minimize_ipopt"]
 PAIR = re.compile(r"`([^`]*\bwg\.[^`]*)` is\s+`([^`]+)`")
 
 
@@ -66,7 +66,7 @@ def test_it_says_what_it_returns(name):
 
 def test_examples_are_there():
     missing = [n for n, text in DOCUMENTED.items() if not (">>>" in text or pairs(text))]
-    assert len(missing) <= TODO, f"{len(missing)} have no example: {' '.join(missing)}"
+    assert missing == WITHOUT_EXAMPLE
 
 
 @pytest.mark.parametrize("name", [n for n, text in DOCUMENTED.items() if pairs(text)])

@@ -13,6 +13,8 @@ import numpy as np
 import scipy.special as sp
 from scipy.integrate import quad
 
+from tests.ops import references_linalg, references_neural
+
 ROOT_2, ROOT_PI = math.sqrt(2), math.sqrt(math.pi)
 
 
@@ -179,6 +181,8 @@ def _argsort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
 
 
 REFERENCES: dict[str, Callable[..., Any]] = {
+    **references_linalg.REFERENCES,
+    **references_neural.REFERENCES,
     **{f"special.{name}": function for name, function in SPECIAL.items()},
     "argsort": _argsort,
     "copy_slices": _copy_slices,

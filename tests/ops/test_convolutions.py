@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import wengert as wg
 from tests.ops.op_cases import assert_near, check_on_strict, weights_like
+from tests.ops.references_neural import convolution
 from wengert.backends import NUMPY, numpy_convolutions, threads
 from wengert.backends.numpy_windows import Geometry
 from wengert.ops.neural import convolutions
@@ -136,7 +137,7 @@ def test_kernels_are_their_definition_for_any_geometry(axes: Any, channels: Any)
     for name, role in (("convolve", "z"), ("convolve_input", "x"), ("convolve_weight", "w")):
         given = [arrays[r] for r in {"z": "xw", "x": "zw", "w": "xz"}[role]]
         shape = arrays[role].shape[2:]
-        expected = convolutions._by_definition(role, *given, size=shape, **geometry)
+        expected = convolution(role, *given, size=shape, **geometry)
         assert_near(
             getattr(numpy_convolutions, name)(*given, size=shape, **geometry), expected, name
         )
@@ -176,7 +177,7 @@ def test_any_order_in_memory_says_the_same(
     z = normal(3, 4, *size)
     geometry = {"geometry": Geometry((stride,) * 2, (0, 0), (1, 1)), "groups": groups}
     expected = {
-        role: convolutions._by_definition(role, *given, size=shape, **geometry)
+        role: convolution(role, *given, size=shape, **geometry)
         for role, given, shape in (
             ("z", (x, w), size),
             ("x", (z, w), x.shape[2:]),

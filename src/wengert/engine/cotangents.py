@@ -44,8 +44,8 @@ Region = tuple[Any, ...]
 class Block:
     """An array of `shape` that is `values` on the product of the axes' positions, else zero.
 
-    `mask`, if given, is an array of booleans for the values, or a function that returns it:
-    where it does not hold, values are 0, by structure.
+    `mask`, booleans or a function that returns them, says which values are not 0 by structure.
+    `wg.Block((3,), (range(1, 2),), np.ones(1)).nbytes` is `8`.
     """
 
     __slots__ = ("_mask", "region", "shape", "values")

@@ -20,9 +20,9 @@ CONVERSIONS = (
 class Tensor(Operand):
     """An array that operations can record. Make one with `wengert.asarray`.
 
-    Operators and methods are those of the Python Array API standard; `ops.operators`
-    installs them. Arithmetic between tensors, NumPy arrays and numbers gives tensors.
-    The raw array is never written to: ``x[key] = value`` gives `x` a new one.
+    Operators and methods are those of the Python Array API standard. Arithmetic between tensors,
+    NumPy arrays and numbers gives tensors. The raw array is never written to: ``x[key] = value``
+    gives `x` a new one. `isinstance(wg.asarray(1), wg.Tensor)` is `True`.
     """
 
     __slots__ = ("_node", "_raw")

@@ -112,7 +112,6 @@ type(tf.unstack(x)).__name__
 type(tf.meshgrid(x,x)).__name__
 type(tf.dynamic_partition(x,[0,1,0],2)).__name__
 type(tf.clip_by_global_norm([x],1.)).__name__
-type(tf.shape_n([x,x])).__name__
 type(tf.identity_n([x,x])).__name__
 type(tf.nn.moments(x,0)).__name__
 tf.linalg.matmul(m,[1.,2.])

@@ -50,13 +50,6 @@ SHAPES = {
         tf.saturate_cast(np.array([2.0**40, -1.0]), tf.int32),
         tf.saturate_cast(tf.constant([-3, 4]), tf.uint32),
     ],
-    "bitcast": lambda tf: [
-        tf.bitcast(tf.constant([1.0, -2.0]), tf.int32),
-        tf.bitcast(tf.constant([1.0]), tf.uint8),
-        tf.bitcast(tf.constant([1, 2, 3, 4], tf.uint8), tf.int32),
-        tf.bitcast(tf.constant(1.5), tf.uint32),
-    ],
-    "bitcast bad": lambda tf: tf.bitcast(tf.constant([1, 2, 3], tf.uint8), tf.int32),
     "shape": lambda tf: [
         tf.shape(A),
         tf.shape(5.0),
@@ -65,7 +58,6 @@ SHAPES = {
         tf.shape([[1, 2], [3, 4]]),
         tf.shape(tf.Variable(A)),
         tf.shape(A)[0] * 2,
-        tf.shape_n([A, B]),
         tf.size(A),
         tf.size(B, tf.int64),
         tf.size([]),
@@ -288,19 +280,12 @@ SHAPES = {
         tf.broadcast_to([1.0, 2.0, 3.0], [2, 3]),
         tf.broadcast_to(1, (2, 2)),
         tf.broadcast_to([[1], [2]], tf.constant([3, 2, 2])),
-        tf.broadcast_static_shape(tf.TensorShape([2, 1]), tf.TensorShape([3])),
-        tf.broadcast_static_shape(tf.TensorShape([None, 1]), tf.TensorShape([3])),
-        tf.broadcast_static_shape(tf.TensorShape([None, 2]), tf.TensorShape([4, 1])),
-        tf.broadcast_static_shape(tf.TensorShape(None), tf.TensorShape([3])),
         tf.broadcast_dynamic_shape([2, 1], [3]),
         tf.broadcast_dynamic_shape(tf.constant([2, 1], tf.int64), tf.constant([1, 5], tf.int64)),
         grad(tf, lambda x: tf.broadcast_to(x, [2, 2, 3]) ** 2, A),
     ],
     "broadcast bad": lambda tf: tf.broadcast_to([1.0, 2.0], [3]),
     "broadcast fewer": lambda tf: tf.broadcast_to(A, [3]),
-    "broadcast static bad": lambda tf: tf.broadcast_static_shape(
-        tf.TensorShape([2]), tf.TensorShape([3])
-    ),
     "broadcast dynamic bad": lambda tf: tf.broadcast_dynamic_shape([2], [3]),
     "identity": lambda tf: [
         tf.identity([1.0, 2.0]),

@@ -224,7 +224,12 @@ PROGRAMS |= {
             lambda a, b: (a * 2, {"q": b + 1})
         ),
         "map_number": lambda tf, D: D.range(2).map(lambda x: (x, 1.5)),
+        "map_in_parallel": lambda tf, D: D.range(3).map(lambda x: x + 1, tf.data.AUTOTUNE),
+        "interleave_in_parallel": lambda tf, D: D.range(4).interleave(
+            lambda x: D.range(x), 2, 1, tf.data.AUTOTUNE
+        ),
         "filter": lambda tf, D: D.range(5).filter(lambda x: x % 2 == 0),
+        "filter_option": lambda tf, D: D.range(5).filter(lambda x: x % 2 == 0, colour=1),
         "repeat": lambda tf, D: D.range(2).repeat(2).batch(3),
         "repeat_forever": lambda tf, D: D.range(2).repeat().take(5),
         "take_skip": lambda tf, D: D.range(9).skip(2).take(3),

@@ -1,6 +1,6 @@
 """Where programs of HIPS autograd meet Wengert: what goes in, what comes out, what is missing.
 
-All that `autograd` does in another way than Wengert, and that its programs would notice, is here:
+All that `autograd` does differently from Wengert, and that its programs would notice, is here:
 results are plain NumPy arrays and scalars; cotangents of complex numbers are the conjugates of
 Wengert's; functions of NumPy and SciPy are their own unless an argument is recorded.
 """

@@ -99,7 +99,7 @@ def _seen(value: Any) -> Any:
 
 
 def _reads(xp: Any, g: Any, y: Any, arrays: Any, position: Any, given: Any) -> Any:
-    """Say by its parameters what a primitive keeps; it pulls in its own way."""
+    """Name in its parameters what a primitive keeps; `Primitive.pull` is what is called."""
 
 
 class Primitive(Op):

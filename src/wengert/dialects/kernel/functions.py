@@ -52,6 +52,8 @@ class Kind(NamedTuple):
     tensor: bool = False
     #: whether all parameters of this kind are read together, as operands of one dtype are
     together: bool = False
+    #: the name of a parameter whose value is x for this kind
+    beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Dialect:
     """What a framework does around every call of a function."""
 
     #: ``() -> state`` and ``(state) -> None``, around reading, computing and finishing; without
-    #: them, functions read their arguments and return what the body does
+    #: them, functions read their arguments and return what the body does, or ``finish`` of that
+    #: and of the options
     enter: Callable[[], Any] | None = None
     leave: Callable[[Any], None] | None = None
     #: ``(result, given tensors, state, label) -> result`` of the framework's class
@@ -70,6 +73,8 @@ class Dialect:
     #: a parameter that every function takes, with None as its default, and whether by name only
     extra: str = ""
     by_name: bool = True
+    #: further parameters that every function takes by name, with their defaults
+    options: Mapping[str, Any] = field(default_factory=dict)
     #: ``(result, extra) -> result`` where that argument was given; None if it is ignored
     store: Callable[[Any, Any], Any] | None = None
     #: other names of parameters
@@ -196,7 +201,10 @@ class _Source:
         if self.made_of.quick is not None:
             lines += self._quickly(self.made_of.quick)
         if self.dialect.enter is None:
-            lines += [*self._reading(), f"return _body({self._all_passed()})"]
+            result = f"_body({self._all_passed()})"
+            if self.dialect.finish is not None:
+                result = f"_finish({', '.join([result, *self.dialect.options])})"
+            lines += [*self._reading(), f"return {result}"]
             return f"def call({signature}):\n" + textwrap.indent("\n".join(lines), "    ")
         lines += ["_state = _enter()", "try:"]
         lines += textwrap.indent("\n".join(self._reading()), "    ").splitlines()
@@ -235,7 +243,12 @@ class _Source:
         if extra:
             if self.dialect.by_name and not starred:
                 parts.append("*")
+                starred = True
             parts.append(extra)
+        parts += ["*"] if self.dialect.options and not starred else []
+        for name, default in self.dialect.options.items():
+            self.names[f"_default_{name}"] = default
+            parts.append(f"{name}=_default_{name}")
         if self._takes_any():
             parts.append(f"**{self.parameters[-1].name}")
         elif self.names["_aliases"]:
@@ -264,7 +277,7 @@ class _Source:
             if p.kind in (*_POSITIONAL, Parameter.VAR_POSITIONAL)
         )
         by_name = [p.name for p in self.parameters if p.kind is Parameter.KEYWORD_ONLY]
-        by_name += [self.extra] if self.extra else []
+        by_name += [*([self.extra] if self.extra else ()), *self.dialect.options]
         return f"({by_position}), {{{', '.join(f'{n!r}: {n}' for n in by_name)}}}"
 
     # -- reading -------------------------------------------------------------------------------
@@ -293,7 +306,7 @@ class _Source:
     def _read(self, name: str, kind: Kind, optional: bool, first: str) -> str:
         self.names[f"_read_{name}"] = kind.read
         self.names[f"_at_{name}"] = Argument(self.made_of.name, name)
-        text = f"_read_{name}({name}, _at_{name}, {first})"
+        text = f"_read_{name}({name}, _at_{name}, {kind.beside or first})"
         plain = [kind.plain.format(name)] if kind.plain else []
         plain += [f"{name} is None"] if optional else []
         return f"{name} if {' or '.join(plain)} else {text}" if plain else text

@@ -6,20 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.tensorflow import tensors
 from wengert.dialects.tensorflow.conventions import maximum, select, sqrt
 from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import as_is
 from wengert.dialects.tensorflow.kinds import integers
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import offered
-from wengert.dialects.tensorflow.tensors import (
-    check_dtypes,
-    check_kind,
-    convert,
-    is_tensor,
-    outward,
-    pair,
-)
+from wengert.dialects.tensorflow.tensors import check_dtypes, convert, is_tensor, outward, pair
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 
@@ -54,10 +48,10 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
     """Return values scaled down, if need be, to a norm of at most `clip_norm`, or 0 if negative."""
     x = _values(t)
-    check_kind(x, "fc", "Sqrt")
+    tensors.check_kind(x, "fc", "Sqrt")
     real = of_numpy(np.empty(0, x.dtype).real.dtype)
     most = convert(clip_norm, None if is_tensor(clip_norm) else real)
-    check_kind(most, "iuf", "Maximum")
+    tensors.check_kind(most, "iuf", "Maximum")
     most = ns.astype(maximum(most, ns.zeros_like(most)), x.dtype)
     along = None if axes is None else integers(axes, "axes")
     along = tuple(along) if isinstance(along, list) else along

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.tensorflow import tensors as eager
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import OpError, OutOfRangeError, invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
@@ -19,16 +20,7 @@ from wengert.dialects.tensorflow.structures import assert_same_structure as chec
 from wengert.dialects.tensorflow.structures import map_structure as mapped
 from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tensor_arrays import TensorArray
-from wengert.dialects.tensorflow.tensors import (
-    Tensor,
-    alias,
-    call_start,
-    convert,
-    is_tensor,
-    is_variable,
-    outward,
-    tensor_of,
-)
+from wengert.dialects.tensorflow.tensors import Tensor, convert, is_tensor, outward, tensor_of
 from wengert.engine.tensor import Tensor as Native
 from wengert.transforms.vmap import vmap
 
@@ -104,10 +96,11 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: A
 
 @plain("while_loop")
 def while_loop(
-    cond: Any, body: Any, loop_vars: Any, *, maximum_iterations: Any = None, **ignored: Any
-) -> Any:
+    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any = None, *,
+    maximum_iterations: Any = None, **ignored: Any,
+) -> Any:  # fmt: skip
     """Return what `body`, called again and again while `cond` holds, makes of some values."""
-    ignore("while_loop", ignored, "shape_invariants", *_LOOP)
+    ignore("while_loop", ignored, *_LOOP)
     _check_callable(cond, "cond")
     _check_callable(body, "body")
     if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
@@ -201,7 +194,7 @@ def vectorized_map(
     fn: Any, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
     """Return what a function returns for each element along the first axis, computed at once."""
-    start = call_start()
+    start = eager.call_start()
     tensors = [convert(e) for e in flatten(elems)]
     if not tensors or any(not t.ndim for t in tensors):
         raise IndexError("vectorized_map: each of elems must have a first axis, of its elements")
@@ -298,7 +291,7 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the function returns, as tensors."""
-        start = call_start()
+        start = eager.call_start()
         try:
             bound = inspect.signature(self._function).bind(*args, **kwargs)
         except TypeError as error:
@@ -352,13 +345,13 @@ def _argument(value: Any) -> Any:
     """Return an argument as the function sees it: a tensor is one of its own there."""
     if isinstance(value, np.ndarray):
         return outward(convert(value))
-    return outward(alias(convert(value))) if type(value) is Tensor else value
+    return outward(eager.alias(convert(value))) if type(value) is Tensor else value
 
 
 def _returned(value: Any, start: float, seen: set[int]) -> Any:
     """Return a result as a tensor, if it is numbers; one of its own, if it was there before."""
     numbers = (bool, int, float, complex, np.ndarray, np.generic)
-    if isinstance(value, numbers) or is_variable(value):
+    if isinstance(value, numbers) or eager.is_variable(value):
         return tensor_of(value)
     if type(value) is not Tensor:
         return value
@@ -387,7 +380,7 @@ def function(func: Any = None, input_signature: Any = None, **ignored: Any) -> A
 @plain("py_function", "numpy_function")
 def py_function(func: Any = None, inp: Any = (), Tout: Any = None, name: str | None = None) -> Any:
     """Return func(*inp), as tensors of given dtypes."""
-    start = call_start()
+    start = eager.call_start()
     answer = func(*[outward(convert(x), start) for x in inp])
     if isinstance(Tout, (list, tuple)):
         answers = answer if isinstance(answer, (list, tuple)) else [answer]

@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.tensorflow.dtypes import int64
-from wengert.dialects.tensorflow.errors import UnimplementedError, invalid
+from wengert.dialects.tensorflow.errors import UnimplementedError, invalid, unfit
 from wengert.dialects.tensorflow.kinds import Dtype, Floating, Input, Like, Real, Vector, one_of
 from wengert.dialects.tensorflow.table import offered
 from wengert.dialects.tensorflow.tensors import check_kind, convert, static
@@ -36,9 +36,7 @@ def _is_first(data_format: Any, spatial: int, error: Any = invalid) -> bool:
     if data_format is None:
         return False
     if data_format not in LAYOUTS[spatial]:
-        raise error(
-            f"data_format={data_format!r}; expected {' or '.join(map(repr, LAYOUTS[spatial]))}"
-        )
+        raise unfit(f"one of {LAYOUTS[spatial]}", error, data_format=data_format)
     return bool(data_format == LAYOUTS[spatial][1])
 
 
@@ -53,17 +51,11 @@ def _per_axis(value: Any, spatial: int, first: bool, what: str) -> Ints:
     if len(given) == spatial:
         return tuple(map(int, given))
     if len(given) != spatial + 2:
-        raise ValueError(
-            f"{what}={value} has {len(given)} numbers; expected one for all axes, {spatial} or "
-            f"{spatial + 2}"
-        )
+        raise unfit(f"1, {spatial} or {spatial + 2} numbers", ValueError, **{what: value})
     inside = slice(2, None) if first else slice(1, -1)
     others = [given[0], given[1] if first else given[-1]]
     if any(n != 1 for n in others):
-        raise UnimplementedError(
-            f"{what}={value}: windows go over the {spatial} spatial axes only; write 1 for the "
-            "batch and the channels"
-        )
+        raise unfit("1 for the batch and the channels", UnimplementedError, **{what: value})
     return tuple(map(int, given[inside]))
 
 
@@ -91,18 +83,13 @@ def _strides_or_dilations(strides: Any, dilations: Any, spatial: int, data_forma
     """Return what arguments say of windows, of which strides or dilations must be 1."""
     windows = _windows(spatial, strides, dilations, data_format, ValueError)
     if max(windows.strides) > 1 and max(windows.dilations) > 1:
-        raise ValueError(
-            f"strides {windows.strides} with dilations {windows.dilations}: of the two, one must "
-            "be 1 on all axes"
-        )
+        raise unfit("1 for all of the ones or the others", ValueError, **windows._asdict())
     return windows
 
 
 def _check_rank(x: Native, spatial: int, exactly: bool = False) -> None:
     if x.ndim < spatial + 2 or (exactly and x.ndim > spatial + 2):
-        raise invalid(
-            f"input of shape {x.shape}; expected a batch, {spatial} spatial axes and channels"
-        )
+        raise unfit(f"a batch, {spatial} spatial axes and channels", input=x)
 
 
 def _check_spatial(spatial: int, what: str) -> int:
@@ -114,9 +101,9 @@ def _check_spatial(spatial: int, what: str) -> int:
 def _whole_list(value: Any, spatial: int, what: str) -> None:
     """Raise unless strides are a list for all axes, which is what some functions insist on."""
     if not isinstance(static(value), (list, tuple)):
-        raise TypeError(f"{what}={value!r}; this function takes a list, one number for each axis")
+        raise unfit("a list, one number for each axis", TypeError, **{what: value})
     if len(static(value)) != spatial + 2:
-        raise invalid(f"{what}={value!r}; expected {spatial + 2} numbers, one for each axis")
+        raise unfit(f"{spatial + 2} numbers, one for each axis", **{what: value})
 
 
 def _pairs(padding: Any, length: Ints, kernel: Ints, windows: _Windows, explicit: bool) -> Pairs:
@@ -125,10 +112,7 @@ def _pairs(padding: Any, length: Ints, kernel: Ints, windows: _Windows, explicit
     if min((*strides, *dilations)) < 1:
         raise invalid(f"strides {strides} and dilations {dilations}; expected at least 1 for each")
     if padding == "EXPLICIT":
-        raise ValueError(
-            "padding='EXPLICIT' says no numbers; write a list with a pair (before, after) for "
-            "each axis"
-        )
+        raise unfit("a list of pairs (before, after) in its place", ValueError, padding=padding)
     if isinstance(padding, str):
         if padding not in ("SAME", "VALID"):
             raise invalid(f"padding={padding!r}; expected 'SAME' or 'VALID'")
@@ -137,9 +121,7 @@ def _pairs(padding: Any, length: Ints, kernel: Ints, windows: _Windows, explicit
     if not explicit or not isinstance(given, (list, tuple)):
         raise TypeError(f"padding={padding!r}; this function takes 'SAME' or 'VALID'")
     if len(given) != len(length) + 2 or any(len(pair) != 2 for pair in given):
-        raise ValueError(
-            f"padding={padding}; expected a pair (before, after) for each of {len(length) + 2} axes"
-        )
+        raise unfit("a pair (before, after) for each axis", ValueError, padding=padding)
     pairs = tuple((int(before), int(after)) for before, after in given)
     inside = pairs[2:] if windows.first else pairs[1:-1]
     if set(pairs) - set(inside) - {(0, 0)}:
@@ -185,8 +167,8 @@ def _convolved(
     x, batch = _channels_first(x, windows)
     taken = kernel.shape[1]
     if not taken or x.shape[1] % taken:
-        raise invalid(
-            f"filters for {taken} channels do not divide the {x.shape[1]} channels of the input"
+        raise unfit(
+            "filters of channels that the input's are a multiple of", filters=kernel, input=x
         )
     y = _CONV[windows.spatial](
         x, kernel, stride=windows.strides, dilation=windows.dilations,
@@ -220,25 +202,22 @@ def conv1d(
     return _convolved(input, _kernel(filters, 1), windows, padding)
 
 
-@offered("nn.conv2d", raises=_CHECKS)
-def conv2d(
-    input: _Pixels, filters: Like, strides: Any, padding: Any, data_format: Any = "NHWC",
-    dilations: Any = None,
-) -> Native:  # fmt: skip
-    """Return the convolution of (..., rows, columns, in) with (rows, columns, in, out)."""
-    windows = _windows(2, strides, dilations, data_format)
-    return _convolved(input, _kernel(filters, 2), windows, padding, explicit=True)
+def _convolution(spatial: int, kind: Any, doc: str) -> None:
+    """Offer `nn.conv2d` or `nn.conv3d`."""
+
+    @offered(f"nn.conv{spatial}d", raises=_CHECKS, doc=doc, input=kind)
+    def conv(
+        input: Any, filters: Like, strides: Any, padding: Any,
+        data_format: Any = LAYOUTS[spatial][0], dilations: Any = None,
+    ) -> Native:  # fmt: skip
+        if spatial == 3:
+            _whole_list(strides, 3, "strides")
+        windows = _windows(spatial, strides, dilations, data_format)
+        return _convolved(input, _kernel(filters, spatial), windows, padding, spatial == 2)
 
 
-@offered("nn.conv3d", raises=_CHECKS)
-def conv3d(
-    input: Floating, filters: Like, strides: Any, padding: Any, data_format: Any = "NDHWC",
-    dilations: Any = None,
-) -> Native:  # fmt: skip
-    """Return the convolution of (..., depth, rows, columns, in) with (*window, in, out)."""
-    _whole_list(strides, 3, "strides")
-    windows = _windows(3, strides, dilations, data_format)
-    return _convolved(input, _kernel(filters, 3), windows, padding)
+_convolution(2, _Pixels, "Return the convolution of (..., rows, columns, in) with a kernel.")
+_convolution(3, Floating, "Return the convolution of (..., depth, rows, columns, in).")
 
 
 @offered("nn.convolution", raises=_CHECKS)
@@ -286,9 +265,7 @@ def separable_conv2d(
     """Return a convolution of each channel by itself, and then sums over channels."""
     y = _depthwise(input, depthwise_filter, strides, padding, data_format, dilations)
     if pointwise_filter.ndim != 4 or pointwise_filter.shape[:2] != (1, 1):
-        raise ValueError(
-            f"pointwise_filter of shape {pointwise_filter.shape}; expected (1, 1, in, out)"
-        )
+        raise unfit("(1, 1, in, out)", ValueError, pointwise_filter=pointwise_filter)
     return _convolved(y, _kernel(pointwise_filter, 2), _windows(2, 1, 1, data_format), "VALID")
 
 
@@ -317,11 +294,8 @@ def _transposed(
     channels = shape[1 if first else -1]
     expected = (shape[0], kernel.shape[0], *seen)
     if tuple(x.shape) != expected or channels % kernel.shape[1]:
-        raise invalid(
-            f"output_shape={shape} with filters for {kernel.shape[1]} and {kernel.shape[0]} "
-            f"channels goes with an input of (batch, channels, *lengths) = {expected}, which is "
-            f"{x.shape}"
-        )
+        of = f"an input of (batch, channels, *lengths) = {expected}"
+        raise unfit(of, input=x, filters=filters, output_shape=shape)
     y = convolutions.convolve_input(
         x, kernel, size=size, geometry=geometry_of(steps, pairs, gaps),
         groups=channels // kernel.shape[1],
@@ -454,9 +428,7 @@ def pool(
     spatial = _check_spatial(len(window_shape), "window_shape")
     windows = _strides_or_dilations(strides, dilations, spatial, data_format)
     if max(windows.dilations) > 1 and padding == "SAME":
-        raise ValueError(
-            f"padding='SAME' with dilations {windows.dilations}; write 'VALID', and tf.pad before"
-        )
+        raise unfit("'VALID', and tf.pad before", ValueError, padding=padding, dilations=dilations)
     return _pooled(pooling_type, input, list(window_shape), windows, padding)
 
 

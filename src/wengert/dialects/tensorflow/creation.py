@@ -21,7 +21,7 @@ from wengert.dialects.tensorflow.kinds import (
     lengths,
 )
 from wengert.dialects.tensorflow.slices import IndexedSlices
-from wengert.dialects.tensorflow.table import offered, plain
+from wengert.dialects.tensorflow.table import ABSENT, offered
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import (
     alias,
@@ -36,6 +36,16 @@ from wengert.engine.tensor import wrap
 from wengert.ops.indexing import getitem
 
 ns = Native._namespace
+for _name, _instead in {
+    "bitcast": "tf.constant(x.numpy().view(dtype))",
+    "broadcast_static_shape": "np.broadcast_shapes(x, y)",
+    "histogram_fixed_width": "np.histogram(x, bins, range)",
+    "histogram_fixed_width_bins": "np.digitize(x, edges)",
+    "is_symbolic_tensor": "False: there are no graphs",
+    "parallel_stack": "tf.stack(values)",
+    "shape_n": "[tf.shape(x) for x in tensors]",
+}.items():
+    ABSENT[_name] = f"tf.{_name} is not offered; write {_instead}"
 
 
 # -- dtypes ----------------------------------------------------------------------------------------
@@ -85,19 +95,6 @@ def _inner_limit(limit: Any, wanted: dtypes.DType, dtype: np.dtype) -> Any:
     return np.nextafter(near, dtype.type(0)) if beyond else near
 
 
-@offered("bitcast")
-def bitcast(input: Input, type: Dtype) -> Native:
-    """Return the same bits read as another dtype."""
-    raw, wanted, shape = np.ascontiguousarray(input._raw), type, input.shape
-    if raw.dtype.itemsize > wanted.itemsize:
-        shape = (*shape, raw.dtype.itemsize // wanted.itemsize)
-    elif raw.dtype.itemsize < wanted.itemsize:
-        if not shape or shape[-1] * raw.dtype.itemsize != wanted.itemsize:
-            raise invalid(f"{raw.dtype.name} in shape {shape} does not make whole {wanted.name}")
-        shape = shape[:-1]
-    return wrap(np.frombuffer(raw.tobytes(), wanted).reshape(shape).copy())
-
-
 # -- what a shape is -------------------------------------------------------------------------------
 
 
@@ -113,12 +110,6 @@ def shape(input: Any, out_type: Dtype | None = None) -> Native:
     return wrap(np.asarray(_shape_of(input), np.int32 if out_type is None else out_type))
 
 
-@offered("shape_n")
-def shape_n(input: Any, out_type: Dtype = dtypes.int32) -> list[Native]:
-    """Return the shape of each tensor in a list."""
-    return [wrap(np.asarray(_shape_of(x), out_type)) for x in input]
-
-
 @offered("size", raises=(ValueError, TypeError), recorded=False)
 def size(input: Any, out_type: Dtype | None = None) -> Native:
     """Return the number of elements, as a tensor."""
@@ -130,25 +121,6 @@ def size(input: Any, out_type: Dtype | None = None) -> Native:
 def rank(input: Any) -> Native:
     """Return the number of axes, as a tensor."""
     return wrap(np.asarray(len(_shape_of(input)), np.int32))
-
-
-@plain("broadcast_static_shape")
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
-    """Return the shape that arrays of two shapes broadcast to; None is a length not known."""
-    x, y = TensorShape(shape_x), TensorShape(shape_y)
-    if x.rank is None or y.rank is None:
-        return TensorShape(None)
-    short, long = sorted((list(x), list(y)), key=len)
-    found = []
-    for a, b in zip([1] * (len(long) - len(short)) + short, long, strict=True):
-        if a is None or b is None:
-            known = b if a is None else a
-            found.append(known if known is not None and known > 1 else None)
-        elif a == b or 1 in (a, b):
-            found.append(b if a == 1 else a)
-        else:
-            raise ValueError(f"the shapes {x} and {y} do not broadcast")
-    return TensorShape(found)
 
 
 @offered("broadcast_dynamic_shape", raises=(ValueError, TypeError), named=False)

@@ -44,14 +44,16 @@ def _stage(
     @functools.wraps(function)
     def method(self: Dataset, *args: Any, **options: Any) -> Dataset:
         own = {key: options.pop(key) for key in list(options) if key in signature.parameters}
+        count = len(signature.parameters) - 1
+        options |= dict(zip(_IGNORED, args[count:], strict=False))
         ignore(function.__name__, options, *_IGNORED)
-        bound = signature.bind(None, *args, **own)
+        bound = signature.bind(None, *args[:count], **own)
         bound.apply_defaults()
         given = {key: value for key, value in bound.arguments.items() if key != "elements"}
         given |= {key: int(given[key]) for key in whole if given[key] is not None}
         unknown = length is None or self._length is None
-        count = None if unknown else length(self._length, **given)  # type: ignore[misc]
-        return Dataset(lambda: function(self._elements(), **given), count)
+        known = None if unknown else length(self._length, **given)  # type: ignore[misc]
+        return Dataset(lambda: function(self._elements(), **given), known)
 
     return method
 

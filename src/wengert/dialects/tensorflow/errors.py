@@ -52,6 +52,16 @@ def invalid(message: str) -> OpError:
     return InvalidArgumentError(None, None, message)
 
 
+def unfit(expected: str, error: Any = invalid, /, **given: Any) -> Exception:
+    """Return the error for arguments that do not go together; of arrays it tells the shapes."""
+    told = [
+        f"{name} has shape {list(value.shape)}" if hasattr(value, "shape") else f"{name}={value!r}"
+        for name, value in given.items()
+    ]
+    found: Exception = error(f"{', '.join(told)}; expected {expected}")
+    return found
+
+
 def as_is(error: Exception) -> Exception:
     """Return an error about a value that cannot be a tensor; it goes to the user as it is."""
     error.as_is = True  # type: ignore[attr-defined]
@@ -62,3 +72,13 @@ def mistake(wrong: type[Exception], what: str, given: Any, expected: str) -> Exc
     """Return an error about something that was given, which says what was expected."""
     text = f"{what} is {given!r:.100}; expected {expected}"
     return invalid(text) if wrong is InvalidArgumentError else wrong(text)
+
+
+def value_error(message: str) -> Exception:
+    """Return a ValueError that goes to the user as it is."""
+    return as_is(ValueError(message))
+
+
+def type_error(message: str) -> Exception:
+    """Return a TypeError that goes to the user as it is."""
+    return as_is(TypeError(message))

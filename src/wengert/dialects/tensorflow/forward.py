@@ -8,18 +8,12 @@ from weakref import WeakKeyDictionary
 
 from wengert import backends
 from wengert.dialects.quiet import Quiet
+from wengert.dialects.tensorflow import tapes
 from wengert.dialects.tensorflow.errors import mistake
 from wengert.dialects.tensorflow.recorders import Span, begin, end, now, recording
 from wengert.dialects.tensorflow.structures import assert_same_structure, flatten, map_structure
 from wengert.dialects.tensorflow.table import plain
-from wengert.dialects.tensorflow.tapes import (
-    UnconnectedGradients,
-    is_number,
-    node_of,
-    numbers_among,
-    wants_zeros,
-    zeros_like,
-)
+from wengert.dialects.tensorflow.tapes import UnconnectedGradients, is_number, node_of
 from wengert.dialects.tensorflow.tensors import convert, is_tensor, outward
 from wengert.engine.batching import levels
 from wengert.engine.cotangents import Block
@@ -50,7 +44,7 @@ class ForwardAccumulator:
         for primal, tangent in zip(flatten(primals), flatten(tangents), strict=True):
             if not is_tensor(primal):
                 raise AttributeError(f"{type(primal).__name__!r} object has no attribute 'dtype'")
-            if not all(numbers_among([primal], "ForwardAccumulator: a primal")):
+            if not all(tapes.numbers_among([primal], "ForwardAccumulator: a primal")):
                 continue
             if any(primal is other for other in self._primals):
                 raise ValueError("a primal is given twice; give the sum of its tangents")
@@ -86,7 +80,7 @@ class ForwardAccumulator:
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """Return the tangent of a tensor, or of each in a nest."""
-        zeros = wants_zeros(unconnected_gradients)
+        zeros = tapes.wants_zeros(unconnected_gradients)
         return map_structure(lambda leaf: self._tangent(leaf, zeros), primals)
 
     def _tangent(self, value: Any, zeros: bool) -> Any:
@@ -96,7 +90,7 @@ class ForwardAccumulator:
             if value is primal:
                 return tangent
         found = self._known(node_of(value)) if is_number(value) else None
-        return outward(zeros_like(convert(value))) if found is None and zeros else found
+        return outward(tapes.zeros_like(convert(value))) if found is None and zeros else found
 
     # -- tangents of nodes ----------------------------------------------------------------------
 

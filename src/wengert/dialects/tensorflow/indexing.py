@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.tensorflow import conventions, dtypes
-from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.dtypes import of_numpy
+from wengert.dialects.tensorflow.errors import as_is, invalid, unfit, value_error
 from wengert.dialects.tensorflow.kinds import (
     Array,
     Count,
@@ -23,13 +23,19 @@ from wengert.dialects.tensorflow.kinds import (
     Shape,
     Whole,
     WholeAxis,
-    alike,
     in_range,
     one_of,
     read_indices,
 )
 from wengert.dialects.tensorflow.table import offered, plain
-from wengert.dialects.tensorflow.tensors import convert, is_tensor, is_variable, outward, pair
+from wengert.dialects.tensorflow.tensors import (
+    alike,
+    convert,
+    is_tensor,
+    is_variable,
+    outward,
+    pair,
+)
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.ops.indexing import getitem
@@ -69,10 +75,8 @@ def gather(
         raise invalid(f"batch_dims = {batch_dims} for indices of shape {indices.shape}")
     along = in_range(batch if axis is None else axis, params.ndim, "gather()")
     if along < batch or params.shape[:batch] != indices.shape[:batch]:
-        raise invalid(
-            f"batch_dims {batch} and axis {along} for params of shape {params.shape} and indices "
-            f"of shape {indices.shape}"
-        )
+        axes = {"batch_dims": batch, "axis": along}
+        raise unfit("one batch, before the axis", **axes, params=params, indices=indices)
     _check_inside(indices, params.shape[along], f"axis {along} of params of shape {params.shape}")
     if not along:
         return rows_of(params, indices)
@@ -109,9 +113,7 @@ def gather_nd(
     """Return the elements, or slices, at index tuples along the last axis of `indices`."""
     batch = indices.shape[:batch_dims]
     if params.shape[:batch_dims] != batch:
-        raise as_is(
-            ValueError(f"batch_dims {batch_dims} of {params.shape} and {indices.shape} differ")
-        )
+        raise as_is(unfit("one batch", ValueError, params=params, indices=indices))
     key = _deep(indices, params.shape, batch_dims, "params")
     if indices.ndim == 2 and indices.shape[1] == 1 and not batch:
         return rows_of(params, indices[:, 0])
@@ -126,12 +128,8 @@ def boolean_mask(tensor: Input, mask: Array, axis: Whole = 0) -> Native:
     """Return the elements where a mask holds, along one axis."""
     if not mask.ndim:
         raise ValueError("the mask is one boolean; expected an axis")
-    shape = tensor.shape[axis : axis + mask.ndim]
-    if shape != mask.shape:
-        raise ValueError(
-            f"a mask of shape {mask.shape} for axes of shape {shape}; the last axis is given as "
-            f"{tensor.ndim - 1}"
-        )
+    if tensor.shape[axis : axis + mask.ndim] != mask.shape:
+        raise unfit("the axes from `axis` on", ValueError, mask=mask, tensor=tensor, axis=axis)
     along = axis % tensor.ndim
     flat = ns.reshape(tensor, (*tensor.shape[:along], -1, *tensor.shape[along + mask.ndim :]))
     return getitem(flat, (*[slice(None)] * along, np.flatnonzero(mask)))
@@ -146,7 +144,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Native:
             raise invalid("tf.where of one number; expected an axis")
         return wrap(np.argwhere(chosen.numpy()).astype(np.int64))
     if x is None or y is None:
-        raise as_is(ValueError("one of x and y is None; give both or none"))
+        raise value_error("one of x and y is None; give both or none")
     chosen = convert(condition, None if is_tensor(condition) else dtypes.bool_)
     first, second = pair(x, y, "SelectV2")
     if chosen.dtype.kind != "b":
@@ -157,20 +155,19 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Native:
 @offered("one_hot", raises=(TypeError, ValueError))
 def one_hot(
     indices: Any, depth: Count, on_value: Any = None, off_value: Any = None, axis: Any = None,
-    dtype: Any = None,
+    dtype: Dtype | None = None,
 ) -> Native:  # fmt: skip
     """Return a new axis that is one value at the position of an index, and another elsewhere."""
     if isinstance(indices, float):
         raise TypeError(f"indices is {indices}; expected whole numbers")
-    wanted = None if dtype is None else as_dtype(dtype)
+    wanted = dtype
     for value, what in ((on_value, "on_value"), (off_value, "off_value")):
         if value is not None:
-            like = None if dtype is None else as_dtype(dtype)._numpy
-            mine = of_numpy(convert(value, None, like).dtype)
+            mine = convert(value, None, dtype).dtype
             if wanted is not None and mine != wanted:
                 raise TypeError(f"{what} has dtype {mine.name}; expected {wanted.name}")
             wanted = mine
-    kind = (wanted or dtypes.float32)._numpy
+    kind = np.dtype(np.float32) if wanted is None else wanted
     if kind.kind == "b" and (on_value is None or off_value is None):
         raise TypeError("tf.one_hot of booleans: give on_value=True and off_value=False")
     on, off = (
@@ -193,10 +190,7 @@ def _updated(shape: tuple[int, ...], indices: np.ndarray, updates: Native) -> tu
     key = _deep(indices, shape, 0, "the tensor")
     expected = (*indices.shape[:-1], *shape[len(key) :])
     if updates.shape != expected:
-        raise invalid(
-            f"updates of shape {updates.shape} for indices of shape {indices.shape} into shape "
-            f"{shape}; expected {expected}"
-        )
+        raise unfit(f"updates of shape {expected}", updates=updates, indices=indices, into=shape)
     return key
 
 
@@ -241,10 +235,7 @@ def dynamic_partition(data: Input, partitions: Indices, num_partitions: int) -> 
     if num_partitions < 1:
         raise invalid(f"num_partitions is {num_partitions}; expected at least 1")
     if data.shape[: partitions.ndim] != partitions.shape:
-        raise invalid(
-            f"partitions of shape {partitions.shape} for data of shape {data.shape}; expected its "
-            "first axes"
-        )
+        raise unfit("the first axes of data", partitions=partitions, data=data)
     _check_inside(partitions, num_partitions, "partitions")
     flat = ns.reshape(data, (partitions.size, *data.shape[partitions.ndim :]))
     return [getitem(flat, (np.flatnonzero(partitions == k),)) for k in range(num_partitions)]
@@ -260,7 +251,7 @@ def dynamic_stitch(indices: Any, data: Any) -> Native:
     rest = tensors[0].shape[where[0].ndim :]
     for positions, x in zip(where, tensors, strict=True):
         if x.shape != (*positions.shape, *rest):
-            raise invalid(f"data of shape {x.shape} for indices of shape {positions.shape}")
+            raise unfit("the axes of indices first", indices=positions, data=x)
     flat = np.concatenate([p.reshape(-1) for p in where])
     if (flat < 0).any():
         raise invalid(f"the index {flat.min()} is negative")
@@ -329,9 +320,7 @@ def top_k(input: Input, k: Count = 1, sorted: bool = True, index_type: Dtype = _
 def in_top_k(targets: Indices, predictions: Array, k: Whole) -> Native:
     """Return whether fewer than k predictions are larger than that of the target."""
     if predictions.ndim != 2 or targets.shape != predictions.shape[:1]:
-        raise invalid(
-            f"targets of shape {targets.shape} for predictions of shape {predictions.shape}"
-        )
+        raise unfit("a target for each row", targets=targets, predictions=predictions)
     inside = (targets >= 0) & (targets < predictions.shape[1])
     mine = predictions[np.arange(len(targets)), np.where(inside, targets, 0)]
     usable = inside & np.isfinite(mine) & np.isfinite(predictions).all(axis=1)
@@ -373,36 +362,10 @@ def searchsorted(
     """Return where values would go in sorted sequences, each in that of the same batch."""
     lines, x = sorted_sequence, values
     if not lines.ndim or lines.shape[:-1] != x.shape[:-1]:
-        raise invalid(f"sorted_sequence of shape {lines.shape} for values of shape {x.shape}")
+        raise unfit("one batch", sorted_sequence=lines, values=x)
     flat, asked = (t.numpy().reshape(math.prod(t.shape[:-1]), t.shape[-1]) for t in (lines, x))
     found = [np.searchsorted(a, v, side=side) for a, v in zip(flat, asked, strict=True)]  # type: ignore[call-overload]
     return wrap(np.asarray(found, out_type).reshape(x.shape))
-
-
-def _bins(x: np.ndarray, ends: np.ndarray, count: int) -> np.ndarray:
-    """Return which of some bins of one width values are in; the outer ones have all beyond."""
-    if count < 1 or ends.shape != (2,):
-        raise invalid(f"nbins is {count} and value_range {ends}; give 1 or more, and two numbers")
-    low, high = ends
-    scaled = (x - low) / (high - low)  # in the precision of the values
-    return np.clip(np.floor(scaled * scaled.dtype.type(count)), 0, count - 1)
-
-
-@offered("histogram_fixed_width_bins", raises=(TypeError,))
-def histogram_fixed_width_bins(
-    values: Pair, value_range: Pair, nbins: Whole = 100, dtype: Dtype = _Index
-) -> Native:
-    """Return which of some bins of one width each value is in; the outer ones have all beyond."""
-    return wrap(_bins(values.numpy(), value_range.numpy(), nbins).astype(dtype))
-
-
-@offered("histogram_fixed_width", raises=(TypeError,))
-def histogram_fixed_width(
-    values: Pair, value_range: Pair, nbins: Whole = 100, dtype: Dtype = _Index
-) -> Native:
-    """Return how many values are in each of some bins of one width."""
-    bins = _bins(values.numpy().astype(float), value_range.numpy().astype(float), nbins)
-    return wrap(np.bincount(np.ravel(bins).astype(int), minlength=nbins).astype(dtype))
 
 
 @offered("sequence_mask", raises=(TypeError, ValueError))
@@ -412,12 +375,6 @@ def sequence_mask(
     """Return for each length as many True as it says, then False."""
     most = max(0, int(lengths.max(initial=0))) if maxlen is None else maxlen
     return wrap((np.arange(most) < lengths[..., None]).astype(dtype))
-
-
-@plain("is_symbolic_tensor")
-def is_symbolic_tensor(tensor: Any) -> bool:
-    """Return False: there are no graphs."""
-    return False
 
 
 @plain("get_static_value")

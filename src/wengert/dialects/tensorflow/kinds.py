@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -11,19 +10,18 @@ import numpy as np
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.kernel.readers import Readers
 from wengert.dialects.tensorflow import dtypes
-from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.errors import as_is, invalid, type_error, value_error
 from wengert.dialects.tensorflow.tensors import (
+    alike,
     check_dtypes,
     check_kind,
     convert,
-    converted_like,
     is_like_tensor,
-    pair,
     static,
 )
 from wengert.engine.tensor import Tensor as Native
 
-READERS = Readers(lambda text: as_is(TypeError(text)), invalid, invalid, static, 0, True)
+READERS = Readers(lambda text: type_error(text), invalid, invalid, static, 0, True)
 
 
 # -- tensors ---------------------------------------------------------------------------------------
@@ -64,23 +62,13 @@ def together(kinds: str = "biufc", single: bool = False) -> Kind:
 
     def read(values: Any, at: Any, x: Any) -> list[Native]:
         name = at[0].function
-        found = list(pair(values[0], values[1], name)) if len(values) == 2 else alike(values, name)
+        found = alike(values, name)
         check_kind(found[0], kinds, name)
         if single and found[0].dtype == np.float16:
             raise invalid(f"{name} of float16; write tf.cast(x, tf.float32)")
         return found
 
     return Kind(read, tensor=True, together=True)
-
-
-def alike(values: Sequence[Any], name: str) -> list[Native]:
-    """Return tensors of one dtype, which the first tensor decides, or the first value."""
-    if not values:
-        return []
-    first = convert(next((v for v in values if is_like_tensor(v)), values[0]))
-    found = [converted_like(v, first) for v in values]
-    check_dtypes(name, *found)
-    return found
 
 
 def _read_like(value: Any, at: Argument, x: Any) -> Native:
@@ -176,7 +164,7 @@ def _read_dtype(value: Any, at: Argument, x: Any) -> np.dtype:
 
 def one_of(*values: Any) -> Kind:
     """Return the kind of arguments that are one of some values; others are a ValueError."""
-    readers = replace(READERS, wrong_value=lambda text: as_is(ValueError(text)))
+    readers = replace(READERS, wrong_value=lambda text: value_error(text))
     return Kind(readers.one_of(*values))
 
 
@@ -209,7 +197,7 @@ def _read_whole(value: Any, at: Argument, x: Any = None) -> int:
 
 def _read_count(value: Any, at: Argument, x: Any = None) -> int:
     if isinstance(value, float):
-        raise as_is(TypeError(f"{at} is {value}; give a whole number"))
+        raise type_error(f"{at} is {value}; give a whole number")
     found = _read_whole(value, at)
     if found < 0:
         raise invalid(f"{at} is {found}; give 0 or more")
@@ -231,10 +219,10 @@ def lengths(value: Any, at: Any, x: Any = None) -> tuple[int, ...]:
     return tuple(found)
 
 
-def in_range(axis: int, rank: int, at: Any) -> int:
+def in_range(axis: int, rank: int, at: Any, error: Any = invalid) -> int:
     """Return an axis counted from the first; negative ones are counted from the last."""
     if not -rank <= axis < rank:
-        raise invalid(f"{at}: there is no axis {axis}; it counts from -{rank} to {rank - 1}")
+        raise error(f"{at}: there is no axis {axis}; it counts from -{rank} to {rank - 1}")
     return axis % rank
 
 

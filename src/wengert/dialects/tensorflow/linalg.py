@@ -10,7 +10,7 @@ import numpy as np
 from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.conventions import absolute, sqrt, without_rule
-from wengert.dialects.tensorflow.errors import FailedPreconditionError, as_is, invalid
+from wengert.dialects.tensorflow.errors import FailedPreconditionError, invalid, unfit, value_error
 from wengert.dialects.tensorflow.kinds import (
     Array,
     Dtype,
@@ -62,15 +62,9 @@ def _system(square: bool = True) -> Kind:
         first, second = pair(values[0], values[1], at[0].function)
         read_matrices(first, at[0])
         if second.ndim < 2:
-            raise invalid(
-                f"the right-hand side has shape {list(second.shape)}; expected matrices: write "
-                "rhs[:, tf.newaxis] for a vector"
-            )
+            raise unfit("matrices: write rhs[:, tf.newaxis] for a vector", rhs=second)
         if first.shape[-2] != second.shape[-2]:
-            raise invalid(
-                f"matrices of shape {list(first.shape)} for right-hand sides of "
-                f"{list(second.shape)}"
-            )
+            raise unfit("as many rows in both", matrix=first, rhs=second)
         return first, second
 
     return Kind(read, tensor=True, together=True)
@@ -96,10 +90,8 @@ def matrix_transpose(a: _Transposed, name: Any = None, conjugate: bool = False) 
 def band_part(input: _AnyMatrices, num_lower: Whole, num_upper: Whole) -> Native:
     """Return matrices with zeros beyond some diagonals; a negative number is all of them."""
     if num_lower > input.shape[-2] or num_upper > input.shape[-1]:
-        raise invalid(
-            f"num_lower is {num_lower} and num_upper {num_upper}, for shape {list(input.shape)}; "
-            "expected at most its lengths, or -1 for all"
-        )
+        given = {"num_lower": num_lower, "num_upper": num_upper}
+        raise unfit("at most its lengths, or -1 for all", **given, input=input)
     below = input if num_upper < 0 else ns.tril(input, k=num_upper)
     return below if num_lower < 0 else ns.triu(below, k=-num_lower)
 
@@ -157,10 +149,7 @@ def _from_lines(
     where = rows[exists], columns[exists]
     lines = ns.expand_dims(diagonal, axis=-2) if single else diagonal
     if lines.shape[-2:] != exists.shape:
-        raise invalid(
-            f"diagonals of shape {list(diagonal.shape)} for matrices of {shape}; expected "
-            f"{list(exists.shape)} last"
-        )
+        raise unfit(f"{list(exists.shape)} last", diagonal=diagonal, matrices=shape)
     taken = np.zeros((2, *shape), np.intp)
     taken[(0, *where)], taken[(1, *where)] = line, position
     inside = np.zeros(shape, bool)
@@ -198,9 +187,7 @@ def set_diag(
     lead = diagonal.ndim - (1 if _band(k)[2] else 2)
     fits = input.ndim > 1 and diagonal.ndim and diagonal.shape[: max(lead, 0)] == input.shape[:-2]
     if not fits:
-        raise invalid(
-            f"diagonals of shape {list(diagonal.shape)} for matrices of shape {list(input.shape)}"
-        )
+        raise unfit("matrices, and diagonals of one batch", diagonal=diagonal, input=input)
     found, inside = _from_lines(diagonal, k, (input.shape[-2], input.shape[-1]), align)
     return ns.where(inside, found, input)
 
@@ -235,12 +222,10 @@ row(
 @offered("linalg.cross")
 def cross(a: _RealPair, b: _RealPair) -> Native:
     """Return the cross product of vectors of length 3."""
-    shown = f"got {list(a.shape)} and {list(b.shape)}"
     if a.shape != b.shape:
-        raise invalid(f"a cross product is of two tensors of one shape, {shown}")
+        raise unfit("tensors of one shape", a=a, b=b)
     if not a.ndim or a.shape[-1] != 3:
-        message = f"a cross product is of vectors of length 3, {shown}"
-        raise FailedPreconditionError(None, None, message)
+        raise unfit("vectors of length 3", FailedPreconditionError, a=a, b=b)
     return native.cross(a, b)
 
 
@@ -305,7 +290,7 @@ def inv(input: Square, adjoint: bool = False) -> Native:
 def solve(matrix: _System, rhs: _System, adjoint: bool = False) -> Native:
     """Return the solution of a system of equations."""
     if matrix.shape[:-2] != rhs.shape[:-2]:
-        raise invalid(f"batches of shapes {list(matrix.shape)} and {list(rhs.shape)} differ")
+        raise unfit("one batch", matrix=matrix, rhs=rhs)
     return native.solve(adjoint_of(matrix) if adjoint else matrix, rhs)
 
 
@@ -477,7 +462,7 @@ def _axes_of_norm(axis: Any, x: Native) -> tuple[Any, bool]:
     if not isinstance(given, list):
         return given, False
     if len(given) != 2 or not all(isinstance(a, int) for a in given) or given[0] == given[1]:
-        raise as_is(ValueError(f"axis is {axis!r}; expected None, one axis, or two that differ"))
+        raise value_error(f"axis is {axis!r}; expected None, one axis, or two that differ")
     return tuple(given), True
 
 
@@ -489,7 +474,7 @@ def _check_order(ord: Any, of_matrix: bool) -> None:
         known = ord == "euclidean" if isinstance(ord, str) else ord > 0
     if not known:
         instead = "'fro', 1, 2 or np.inf" if of_matrix else "a number above 0"
-        raise as_is(ValueError(f"ord is {ord!r}; expected 'euclidean' or {instead}"))
+        raise value_error(f"ord is {ord!r}; expected 'euclidean' or {instead}")
 
 
 def _norm(tensor: Native, ord: Any, where: Any, of_matrix: bool) -> Native:
@@ -558,7 +543,7 @@ def _three(diagonals: Any, layout: str) -> tuple[Native, Native, Native]:
         above, main, below = (ns.linalg.diagonal(x, offset=k) for k in (1, 0, -1))
         return _ends(above, 0, 1), main, _ends(below, 1, 0)
     if x.ndim < 2 or x.shape[-2] != 3:
-        raise as_is(ValueError(f"diagonals of shape {x.shape}; expected 3 lines"))
+        raise value_error(f"diagonals of shape {x.shape}; expected 3 lines")
     return x[..., 0, :], x[..., 1, :], x[..., 2, :]
 
 
@@ -596,7 +581,7 @@ def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: _Layout = "co
     right = convert(rhs, None, main.dtype)
     check_dtypes("TridiagonalMatMul", main, right)
     if right.ndim < 2 or right.shape[-2] != main.shape[-2]:
-        raise invalid(f"rhs of shape {list(right.shape)} for matrices of size {main.shape[-2]}")
+        raise unfit(f"matrices of {main.shape[-2]} rows", rhs=right)
     pad = [(0, 0)] * (right.ndim - 2)
     after = ns.pad(right[..., 1:, :], [*pad, (0, 1), (0, 0)])
     before = ns.pad(right[..., :-1, :], [*pad, (1, 0), (0, 0)])
@@ -617,9 +602,9 @@ def eigh_tridiagonal(
     `select` is "a" for all, "i" for those from index to index, or "v" for those in a range.
     """
     if alpha.dtype.kind not in "fc":
-        raise as_is(ValueError(f"alpha is of {alpha.dtype.name}; write tf.cast(alpha, tf.float32)"))
+        raise value_error(f"alpha is of {alpha.dtype.name}; write tf.cast(alpha, tf.float32)")
     if alpha.ndim != 1 or beta.shape != (max(alpha.shape[0] - 1, 0),):
-        raise invalid(f"alpha of shape {alpha.shape} for beta of shape {beta.shape}, one shorter")
+        raise unfit("vectors, and beta one shorter", alpha=alpha, beta=beta)
     above = ns.conj(beta) if beta.dtype.kind == "c" else beta
     values, vectors = native.eigh(_dense(_ends(above, 0, 1), alpha, _ends(beta, 1, 0)))
     chosen = _selected(np.asarray(values._raw), select, select_range)
@@ -631,10 +616,10 @@ def _selected(values: np.ndarray, select: str, select_range: Any) -> slice:
     if select == "a":
         return slice(None)
     if select_range is None:
-        raise as_is(ValueError(f"select={select!r} without select_range; give its two ends"))
+        raise value_error(f"select={select!r} without select_range; give its two ends")
     low, high = static(select_range)
     if low > high:
-        raise as_is(ValueError(f"select_range {select_range!r} has its end before its start"))
+        raise value_error(f"select_range {select_range!r} has its end before its start")
     if select == "i":
         return slice(low, high + 1)
     return slice(int((values <= low).sum()), int((values <= high).sum()))
@@ -651,7 +636,7 @@ def banded_triangular_solve(
     """
     count, n = bands.shape[-2:] if bands.ndim > 1 else (1, 0)
     if rhs.ndim < 2 or rhs.shape[-2] != n or count > n:
-        raise invalid(f"bands of shape {bands.shape} for right-hand sides of shape {rhs.shape}")
+        raise unfit("lines as long as columns, and no more of them", bands=bands, rhs=rhs)
     row, column = np.indices((n, n))
     line = row - column if lower else count - 1 - (column - row)
     inside: Any = (line >= 0) & (line < count) & ((row >= column) if lower else (column >= row))

@@ -8,10 +8,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument
+from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import conventions, operators
 from wengert.dialects.tensorflow.dtypes import of_numpy
-from wengert.dialects.tensorflow.errors import InternalError, NotFoundError, as_is, invalid
+from wengert.dialects.tensorflow.errors import (
+    InternalError,
+    NotFoundError,
+    as_is,
+    invalid,
+    unfit,
+    value_error,
+)
 from wengert.dialects.tensorflow.kinds import (
     Booleans,
     Floating,
@@ -178,24 +185,20 @@ _Numeric = Annotated[Native, _NUMERIC]
 _Fractions = Annotated[Native, tensor("fc", TypeError)]
 
 
-@offered("math.real")
-def real(input: Any) -> Any:
-    """Return the real part; of real numbers, themselves."""
-    x = _NUMERIC.read(input, Argument("math.real", "input"))
-    return ns.real(x) if x.dtype.kind == "c" else tensor_of(input)
-
-
 @offered("math.imag")
 def imag(input: Input) -> Native:
     """Return the imaginary part; of real numbers, zeros."""
     return ns.imag(input) if input.dtype.kind == "c" else ns.zeros_like(input)
 
 
-@offered("math.conj")
-def conj(x: Any) -> Any:
-    """Return the complex conjugate; of real numbers, themselves."""
-    tensor = _NUMERIC.read(x, Argument("math.conj", "x"))
-    return ns.conj(tensor) if tensor.dtype.kind == "c" else tensor_of(x)
+def _unless_real(function: Any) -> Any:
+    """Return a function of complex numbers that returns real ones as they are given."""
+    return lambda both: function(both[0]) if both[0].dtype.kind == "c" else tensor_of(both[1])
+
+
+_AndGiven = Annotated[Any, Kind(lambda value, at, x: (_NUMERIC.read(value, at), value))]
+row("math.real", _unless_real(ns.real), "the real part; real numbers as they are", input=_AndGiven)
+row("math.conj", _unless_real(ns.conj), "the conjugate; real numbers as they are", x=_AndGiven)
 
 
 @offered("math.angle")
@@ -227,25 +230,18 @@ def _first_alone(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], An
     return lambda x, y: function(x if type(x) is Tensor else outward(convert(x)), y)
 
 
+_add = of_two(elementwise.add, "AddV2", read=operators.one_by_one)
 for _name, _function in {
-    "add": _first_alone(of_two(elementwise.add, "AddV2", read=operators.one_by_one)),
-    "subtract": operators.subtract,
-    "multiply": of_two(elementwise.multiply, "Mul"),
-    "divide": operators.divide,
-    "truediv": _first_alone(operators.divide),
-    "floordiv": operators.floor_divide,
-    "floormod": operators.remainder,
-    "mod": operators.remainder,
-    "pow": operators.power,
+    "add": _first_alone(_add), "subtract": operators.subtract,
+    "multiply": of_two(elementwise.multiply, "Mul"), "divide": operators.divide,
+    "truediv": _first_alone(operators.divide), "floordiv": operators.floor_divide,
+    "floormod": operators.remainder, "mod": operators.remainder, "pow": operators.power,
     "maximum": of_two(conventions.maximum, "Maximum", "iuf"),
     "minimum": of_two(conventions.minimum, "Minimum", "iuf"),
-    "less": operators.less,
-    "less_equal": operators.less_equal,
-    "greater": operators.greater,
-    "greater_equal": operators.greater_equal,
-    "equal": operators.equal_to,
+    "less": operators.less, "less_equal": operators.less_equal, "greater": operators.greater,
+    "greater_equal": operators.greater_equal, "equal": operators.equal_to,
     "not_equal": operators.not_equal_to,
-}.items():
+}.items():  # fmt: skip
     _of_x_and_y(_names(_name), _function)
 for _name, _op in {
     "bitwise_and": elementwise.bitwise_and, "bitwise_or": elementwise.bitwise_or,
@@ -374,13 +370,8 @@ def truncatemod(x: _Integers, y: _Integers) -> Native:
 def complex_(real: Input, imag: Input) -> Native:
     """Return real + 1j * imag."""
     if real.dtype != imag.dtype or real.dtype not in (np.float32, np.float64):
-        shown = [of_numpy(t.dtype).name for t in (real, imag)]
-        raise as_is(
-            TypeError(
-                f"real and imag have types {shown[0]} and {shown[1]}; expected float32 or float64 "
-                "for both; write tf.cast"
-            )
-        )
+        shown = {"real": real.dtype.name, "imag": imag.dtype.name}
+        raise as_is(unfit("float32 or float64 for both: write tf.cast", TypeError, **shown))
     return elementwise.complex_(real, imag)
 
 
@@ -428,7 +419,7 @@ def scalar_mul(scalar: Any, x: Any) -> Any:
         raise AttributeError(f"'{type(x).__name__}' object has no attribute 'dtype'")
     factor = convert(scalar, x.dtype)
     if factor.ndim:
-        raise as_is(ValueError(f"the factor has shape {factor.shape}; expected one number"))
+        raise value_error(f"the factor has shape {factor.shape}; expected one number")
     if isinstance(x, IndexedSlices):
         values = outward(factor * convert(x.values))
         return IndexedSlices(values, x.indices, x.dense_shape)
@@ -439,7 +430,7 @@ def scalar_mul(scalar: Any, x: Any) -> Any:
 def polyval(coeffs: Any, x: Input) -> Any:
     """Return a polynomial's value; the coefficient of the highest power is first."""
     if not isinstance(coeffs, list):
-        raise as_is(ValueError(f"coeffs is of {type(coeffs)}; expected a list"))
+        raise value_error(f"coeffs is of {type(coeffs)}; expected a list")
     if not coeffs:
         return ns.zeros_like(x)
     parts = [c if is_like_tensor(c) else convert(c, None, x.dtype) for c in coeffs]

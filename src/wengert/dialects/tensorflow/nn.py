@@ -10,7 +10,7 @@ from wengert.backends.numpy_windows import Geometry
 from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow.conventions import rsqrt
 from wengert.dialects.tensorflow.dtypes import of_numpy
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, unfit
 from wengert.dialects.tensorflow.kinds import (
     READERS,
     Array,
@@ -24,7 +24,6 @@ from wengert.dialects.tensorflow.kinds import (
     Real,
     tensor,
 )
-from wengert.dialects.tensorflow.operators import of_one
 from wengert.dialects.tensorflow.random import global_generator, of_seed
 from wengert.dialects.tensorflow.table import NAMES, offered, put, quick_call, row
 from wengert.dialects.tensorflow.tensors import (
@@ -36,7 +35,7 @@ from wengert.dialects.tensorflow.tensors import (
     tensor_of,
 )
 from wengert.engine.tensor import Tensor as Native
-from wengert.ops import elementwise, special
+from wengert.ops import special
 from wengert.ops.neural import activations, losses, pooling
 from wengert.transforms.gradients import stop_gradient
 
@@ -156,10 +155,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Floating, axis: _Axis
     rows = logits.shape[:-1]
     x, p = (t if t.ndim == 2 else ns.reshape(t, (-1, *t.shape[-1:])) for t in (logits, p))
     if any(n not in (1, m) and m != 1 for n, m in zip(p.shape, x.shape, strict=True)):
-        raise invalid(
-            f"labels of {p.shape} rows and classes for logits of {x.shape}; expected the same "
-            "numbers, or 1"
-        )
+        raise unfit("as many rows and classes, or 1", labels=p, logits=x)
     loss = -ns.sum(p * activations.log_softmax(x, axis=1), axis=1)
     excess = stop_gradient(ns.sum(p, axis=1)) - 1.0
     if np.any(excess._raw):
@@ -173,10 +169,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Floating, axis: _Axis
 def sparse_softmax_cross_entropy_with_logits(labels: Array, logits: Floating) -> Native:
     """Return -log_softmax(logits)[label] for each row; labels are indices of classes."""
     if labels.shape != logits.shape[:-1] or not logits.ndim:
-        raise ValueError(
-            f"labels of shape {labels.shape} and logits of shape {logits.shape}; expected one "
-            "label for each row of logits"
-        )
+        raise unfit("a label for each row of logits", ValueError, labels=labels, logits=logits)
     if labels.dtype not in (np.int32, np.int64):
         raise invalid(f"labels of {labels.dtype}; expected whole numbers of tf.int32 or tf.int64")
     outside = labels[(labels < 0) | (labels >= logits.shape[-1])]
@@ -188,7 +181,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Array, logits: Floating) ->
 def _check_alike(x: Native, z: Native, kinds: str = "f") -> None:
     """Raise unless logits and labels, or the like, have one shape and one dtype."""
     if x.shape != z.shape:
-        raise ValueError(f"values and labels have shapes {x.shape} and {z.shape}; give equal ones")
+        raise unfit("one shape", ValueError, values=x, labels=z)
     check_kind(x, kinds, "Sigmoid")
     check_dtypes("Mul", x, z)
 
@@ -199,9 +192,7 @@ def sigmoid_cross_entropy_with_logits(
 ) -> Native:
     """Return the cross-entropy of the probabilities sigmoid(logits) and the labels."""
     if labels is None or logits is None:
-        raise ValueError(
-            f"labels={labels} and logits={logits}; sigmoid_cross_entropy_with_logits needs both"
-        )
+        raise unfit("both of them", ValueError, labels=labels, logits=logits)
     _check_alike(logits, labels)
     return activations.softplus(logits) - logits * labels
 
@@ -355,13 +346,10 @@ def bias_add(value: Input, bias: Like, data_format: str | None = None) -> Native
     if not first and not (layout.startswith("N") and layout.endswith("C")):
         raise ValueError(f"data_format={data_format!r}; expected one such as 'NHWC' or 'NCHW'")
     if value.ndim < 2:
-        raise invalid(f"bias_add to shape {value.shape}; expected a batch and channels")
+        raise unfit("a batch and channels", value=value)
     channels = value.shape[1 if first else -1]
     if bias.shape != (channels,):
-        raise invalid(
-            f"bias of shape {bias.shape} for a tensor of shape {value.shape}; expected one number "
-            f"for each of {channels} channels"
-        )
+        raise unfit(f"one number for each of {channels} channels", bias=bias, value=value)
     return value + (ns.reshape(bias, (-1, *(1,) * (value.ndim - 2))) if first else bias)
 
 
@@ -385,15 +373,10 @@ def stateless_dropout(
 def _dropped(given: Any, rate: Any, noise_shape: Any, rng: np.random.Generator) -> Any:
     x = convert(given)
     if x.dtype.kind not in "fc":
-        raise ValueError(
-            f"dropout of {of_numpy(x.dtype).name}; expected floating-point numbers: write "
-            "tf.cast(x, tf.float32)"
-        )
+        raise ValueError(f"dropout of {x.dtype.name}; write tf.cast(x, tf.float32)")
     chance = float(static(rate))
     if not 0 <= chance < 1:
-        raise ValueError(
-            f"rate={chance}, the chance of an element to be 0; expected from 0 to less than 1"
-        )
+        raise unfit("a chance from 0 to less than 1", ValueError, rate=chance)
     if not chance and not is_tensor(rate):
         return tensor_of(given)
     lengths = x.shape if noise_shape is None else tuple(static(noise_shape))
@@ -424,6 +407,5 @@ def embedding_lookup(params: Any, ids: Input, max_norm: float | None = None) -> 
     return NAMES["clip_by_norm"](rows, max_norm, list(range(ids.ndim, rows.ndim)))
 
 
-for _name, _op in (("sigmoid", special.expit), ("tanh", elementwise.tanh)):
-    if f"nn.{_name}" not in NAMES:
-        put((f"nn.{_name}",), of_one(_op, _name.capitalize()))
+for _name in ("sigmoid", "tanh"):
+    put((f"nn.{_name}",), NAMES[_name])

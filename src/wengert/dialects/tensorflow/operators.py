@@ -9,11 +9,12 @@ import numpy as np
 
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow import conventions
-from wengert.dialects.tensorflow.errors import INVALID, InvalidArgumentError, as_is, invalid
+from wengert.dialects.tensorflow.errors import INVALID, InvalidArgumentError, invalid, type_error
 from wengert.dialects.tensorflow.kinds import tensor, together
 from wengert.dialects.tensorflow.table import NAMES, at_once, guarded, quick_call
 from wengert.dialects.tensorflow.tensors import (
     Tensor,
+    alike,
     call_start,
     check_dtypes,
     check_kind,
@@ -107,9 +108,12 @@ def _at_least_one(x: Native) -> Any:
 
 def same(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     """Return the operands of a quotient."""
-    first, second = pair(x, y, name, "a quotient of {!r} and {!r}; write tf.cast(x, dtype)")
+    first, second = alike((x, y))
+    if first.dtype != second.dtype:
+        kinds = f"{first.dtype.name} and {second.dtype.name}"
+        raise type_error(f"{name} of {kinds}; write tf.cast(x, dtype)")
     if first.dtype.kind == "b":
-        raise as_is(TypeError("a quotient of booleans; write tf.cast(x, tf.float32)"))
+        raise type_error("a quotient of booleans; write tf.cast(x, tf.float32)")
     return first, second
 
 

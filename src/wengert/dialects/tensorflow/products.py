@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from wengert.dialects.tensorflow.errors import as_is, invalid
-from wengert.dialects.tensorflow.kinds import Dtype, Like, Numbers, Same, alike
+from wengert.dialects.tensorflow.errors import as_is, invalid, type_error, unfit, value_error
+from wengert.dialects.tensorflow.kinds import Dtype, Like, Numbers, Same
 from wengert.dialects.tensorflow.table import offered
-from wengert.dialects.tensorflow.tensors import check_kind, convert, static
+from wengert.dialects.tensorflow.tensors import alike, check_kind, convert, static
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops import contractions
 
@@ -23,11 +23,7 @@ def adjoint_of(x: Native) -> Native:
 
 def _flipped(x: Native, transpose: bool, adjoint: bool, name: str) -> Native:
     if transpose and adjoint:
-        raise as_is(
-            ValueError(
-                f"transpose_{name} and adjoint_{name} are both True; expected one of them at most"
-            )
-        )
+        raise value_error(f"transpose_{name} and adjoint_{name} are both True; give one")
     if adjoint:
         return adjoint_of(x)
     return ns.matrix_transpose(x) if transpose else x
@@ -36,9 +32,7 @@ def _flipped(x: Native, transpose: bool, adjoint: bool, name: str) -> Native:
 def _product(a: Native, b: Native) -> Native:
     """Return the matrix product; rows that are not as long as columns are invalid."""
     if a.shape[-1] != b.shape[-2]:
-        raise invalid(
-            f"{list(a.shape)} and {list(b.shape)} have no product: rows are not as long as columns"
-        )
+        raise unfit("rows as long as columns", a=a, b=b)
     return contractions.matrix_product(a, b)
 
 
@@ -50,12 +44,9 @@ def matmul(
     grad_b: bool = False,
 ) -> Native:  # fmt: skip
     """Return the matrix product over the last two axes."""
-    for position, x in enumerate((a, b)):
-        if x.ndim < 2:
-            raise invalid(
-                f"operand {position} has shape {list(x.shape)}; expected matrices: write "
-                "tf.linalg.matvec(a, b) or tf.tensordot(a, b, 1) for a vector"
-            )
+    if a.ndim < 2 or b.ndim < 2:
+        instead = "tf.linalg.matvec(a, b) or tf.tensordot(a, b, 1) for a vector"
+        raise unfit(f"matrices: write {instead}", a=a, b=b)
     if output_type is not None:
         a, b = ns.astype(a, output_type), ns.astype(b, output_type)
     if transpose_a or adjoint_a:
@@ -72,9 +63,7 @@ def matvec(
 ) -> Native:  # fmt: skip
     """Return the product of a matrix and a vector, over the last axes."""
     if a.ndim < 2 or b.ndim < 1:
-        raise invalid(
-            f"expected matrices and vectors, got shapes {list(a.shape)} and {list(b.shape)}"
-        )
+        raise unfit("matrices and vectors", a=a, b=b)
     product = _product(_flipped(a, transpose_a, adjoint_a, "a"), ns.expand_dims(b, axis=-1))
     return ns.squeeze(product, axis=-1)
 
@@ -83,14 +72,11 @@ _EQUATION = re.compile(r"^[a-zA-Z.]*(,[a-zA-Z.]*)*(->[a-zA-Z.]*)?$")
 
 
 @offered("einsum", "linalg.einsum", raises=(AttributeError,))
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+def einsum(equation: str, *inputs: Any, optimize: Any = "greedy") -> Native:
     """Return the sum of products that the equation describes."""
-    unknown = [k for k in kwargs if k not in ("optimize", "name")]
-    if unknown:
-        raise as_is(TypeError(f"einsum has no arguments {', '.join(unknown)}"))
     text = equation.replace(" ", "")
     if not _EQUATION.match(text):
-        raise as_is(ValueError(f"einsum cannot read {equation!r}; expected such as 'ij,jk->ik'"))
+        raise value_error(f"einsum cannot read {equation!r}; expected such as 'ij,jk->ik'")
     for x in inputs:
         if not hasattr(x, "shape"):
             raise AttributeError(f"{type(x).__name__!r} object has no attribute 'shape'")
@@ -105,12 +91,12 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
 def _check_labels(equation: str, left: str, output: str, count: int) -> None:
     labels = output.replace(".", "")
     if len(set(labels)) < len(labels):
-        raise as_is(ValueError(f"einsum {equation!r}: the result has a letter twice"))
+        raise value_error(f"einsum {equation!r}: the result has a letter twice")
     for label in labels:
         if label not in left:
-            raise as_is(ValueError(f"einsum {equation!r}: {label!r} is in no operand"))
+            raise value_error(f"einsum {equation!r}: {label!r} is in no operand")
     if left.count(",") + 1 != count:
-        raise as_is(ValueError(f"einsum {equation!r}: {count} operands for its commas"))
+        raise value_error(f"einsum {equation!r}: {count} operands for its commas")
 
 
 def _check_lengths(equation: str, parts: list[str], tensors: list[Native]) -> None:
@@ -131,7 +117,7 @@ def tensordot(a: Numbers, b: Same, axes: Any) -> Native:
     """Return sums of products over `axes`: a number of them, or those of a and those of b."""
     mine, theirs = _contracted(static(axes), a, b)
     if [a.shape[i] for i in mine] != [b.shape[i] for i in theirs]:
-        raise invalid(f"axes {axes} differ in length: shapes {list(a.shape)} and {list(b.shape)}")
+        raise unfit("axes of one length", axes=axes, a=a, b=b)
     return contractions.tensordot(a, b, axes=(tuple(mine), tuple(theirs)))
 
 
@@ -139,18 +125,16 @@ def _contracted(axes: Any, first: Native, second: Native) -> tuple[list[int], li
     if axes is None:
         convert(axes)  # raises
     if isinstance(axes, (str, float)):
-        raise as_is(TypeError(f"axes is {axes!r}; expected a number of axes, or two lists"))
+        raise type_error(f"axes is {axes!r}; expected a number of axes, or two lists")
     if isinstance(axes, int):
         if not 0 <= axes <= min(first.ndim, second.ndim):
-            raise as_is(
-                ValueError(f"axes is {axes}; expected as many as both have at most, and 0 at least")
-            )
+            raise as_is(unfit("axes that both have", ValueError, axes=axes, a=first, b=second))
         return list(range(first.ndim - axes, first.ndim)), list(range(axes))
     if len(axes) != 2:
-        raise as_is(ValueError(f"axes is {axes}; expected a number of axes, or two lists"))
+        raise value_error(f"axes is {axes}; expected a number of axes, or two lists")
     mine, theirs = ([v] if isinstance(v, int) else list(v) for v in axes)
     if len(mine) != len(theirs):
-        raise as_is(ValueError(f"axes is {axes}: {len(mine)} axes of a for {len(theirs)} of b"))
+        raise value_error(f"axes is {axes}: {len(mine)} axes of a for {len(theirs)} of b")
     for listed, x in ((mine, first), (theirs, second)):
         for i in listed:
             if not -x.ndim <= i < x.ndim:

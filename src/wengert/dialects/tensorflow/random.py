@@ -22,9 +22,8 @@ from wengert.dialects.tensorflow.dtypes import (
     int32,
     int64,
     of_numpy,
-    uint64,
 )
-from wengert.dialects.tensorflow.errors import NotFoundError, invalid
+from wengert.dialects.tensorflow.errors import NotFoundError, invalid, unfit
 from wengert.dialects.tensorflow.kinds import Array, Input, Whole
 from wengert.dialects.tensorflow.table import guarded, offered, plain, put
 from wengert.dialects.tensorflow.tensors import convert, outward, static
@@ -126,15 +125,19 @@ _AFTER = tuple(
 )
 
 
-def _offer(draw: Any, name: str, *, free: bool = True, stateless: bool = True) -> None:
-    """Offer numbers from the program's generator, from a seed and from a `tf.random.Generator`."""
-    if free:
+def _offer(draw: Any, name: str, *where: str, after: int = 1) -> None:
+    """Offer numbers from the program's generator, from a seed or from a `tf.random.Generator`.
+
+    A seed is the argument `after` so many others.
+    """
+    if "program" in where:
         last = len(inspect.signature(draw).parameters) - 1
         _stated(f"random.{name}")(_drawn_from(draw, "seed", _Global, last))
-    if stateless:
-        _stated(f"random.stateless_{name}")(_drawn_from(draw, "seed", _Seed, 1, *_AFTER))
-    method = guarded(f"Generator.{name}", *_CHECKS)(_drawn_from(draw, "self", _Own, 0))
-    _METHODS[name] = method
+    if "seed" in where:
+        _stated(f"random.stateless_{name}")(_drawn_from(draw, "seed", _Seed, after, *_AFTER))
+    if "object" in where:
+        body = _drawn_from(draw, "self", _Own, 0)
+        _METHODS[name] = guarded(f"Generator.{name}", *_CHECKS)(body)
 
 
 # -- what is drawn ------------------------------------------------------------------------------
@@ -181,7 +184,7 @@ def _whole_numbers(rng: Any, shape: Any, minval: Any, maxval: Any, dtype: DType)
     return ns.asarray(rng.integers(least, end, shape, dtype._numpy))
 
 
-def _whole_range(rng: Any, shape: _Shape, dtype: _DType = uint64) -> Native:
+def _whole_range(rng: Any, shape: tuple[int, ...], dtype: DType) -> Native:
     """Return whole numbers of the dtype's whole range."""
     limits = np.iinfo(dtype._numpy)
     drawn = rng.integers(limits.min, limits.max, shape, limits.dtype, endpoint=True)
@@ -205,11 +208,24 @@ def _check_end(full: tuple[int, ...], *parts: np.ndarray) -> None:
         )
 
 
-_offer(_normal, "normal")
-_offer(truncated_normal, "truncated_normal")
-_offer(_uniform, "uniform", stateless=False)
-_offer(_whole_range, "uniform_full_int", free=False, stateless=False)
-_offer(_binomial, "binomial", free=False, stateless=False)
+def _categorical(
+    rng: Any, logits: Input, num_samples: Whole, dtype: _DType | None = None
+) -> Native:
+    """Return categories with probabilities softmax(logits), `num_samples` for each row."""
+    if logits.dtype.kind != "f":
+        raise NotFoundError(f"logits of {logits.dtype}; expected floating-point numbers")
+    if logits.ndim != 2:
+        raise unfit("(rows, categories)", logits=logits)
+    each = ns.expand_dims(stop_gradient(logits), axis=1)
+    drawn = random.categorical(rng, each, shape=(logits.shape[0], num_samples))
+    return ns.astype(drawn, (dtype or int64)._numpy)
+
+
+_offer(_normal, "normal", "program", "seed", "object")
+_offer(truncated_normal, "truncated_normal", "program", "seed", "object")
+_offer(_uniform, "uniform", "program", "object")
+_offer(_binomial, "binomial", "object")
+_offer(_categorical, "categorical", "program", "seed", after=2)
 
 
 @_stated("random.stateless_uniform")
@@ -269,32 +285,6 @@ def stateless_poisson(shape: _Shape, seed: _Seed, lam: Array, dtype: _DType = in
     return ns.asarray(np.asarray(seed.poisson(lam, shape), dtype._numpy))
 
 
-def _categorical(rng: Any, logits: Native, num_samples: int, dtype: DType) -> Native:
-    x = stop_gradient(logits)
-    if x.dtype.kind != "f":
-        raise NotFoundError(f"logits of {x.dtype}; expected floating-point numbers")
-    if x.ndim != 2:
-        raise invalid(f"logits of shape {x.shape}; expected (rows, categories)")
-    shape = (x.shape[0], num_samples)
-    return ns.astype(random.categorical(rng, ns.expand_dims(x, axis=1), shape=shape), dtype._numpy)
-
-
-@_stated("random.categorical")
-def categorical(
-    logits: Input, num_samples: Whole, dtype: _DType | None = None, seed: _Global = None
-) -> Native:
-    """Return categories with probabilities softmax(logits), `num_samples` for each row."""
-    return _categorical(seed, logits, num_samples, dtype or int64)
-
-
-@_stated("random.stateless_categorical")
-def stateless_categorical(
-    logits: Input, num_samples: Whole, seed: _Seed, dtype: _DType = int64
-) -> Native:
-    """Return categories, the same ones for the same seed."""
-    return _categorical(seed, logits, num_samples, dtype)
-
-
 def _permuted(rng: Any, value: Native) -> Native:
     x = stop_gradient(value)  # tf.random.shuffle has no gradient
     return x if not x.ndim else random.permutation(rng, x)
@@ -329,18 +319,7 @@ def fold_in(seed: Input, data: Whole, alg: Any = "auto_select") -> Native:
 # -- generators as objects ------------------------------------------------------------------------
 
 
-@plain("random.Algorithm", "random.experimental.Algorithm")
-class Algorithm:
-    """TensorFlow's algorithms by name; there is one here, whatever is asked for."""
-
-    PHILOX = 1
-    THREEFRY = 2
-    AUTO_SELECT = 3
-
-
-def _check_algorithm(alg: Any) -> None:
-    if alg not in (None, "philox", "threefry", "auto_select", 1, 2, 3):
-        raise ValueError(f"alg={alg!r}; expected 'philox', 'threefry' or 'auto_select'")
+_ALGORITHMS = (None, "philox", "threefry", "auto_select", 1, 2, 3)
 
 
 @plain("random.Generator", "random.experimental.Generator", differs=_OTHERS)
@@ -350,7 +329,8 @@ class Generator:
     def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None) -> None:
         if copy_from is None and state is None:
             raise AssertionError("a generator of nothing; write tf.random.Generator.from_seed(1)")
-        _check_algorithm(alg)
+        if alg not in _ALGORITHMS:
+            raise ValueError(f"alg={alg!r}; expected 'philox', 'threefry' or 'auto_select'")
         seed = copy_from._seeds if copy_from is not None else _words(*np.ravel(np.asarray(state)))
         self._begin(seed)
         if copy_from is not None:
@@ -372,11 +352,6 @@ class Generator:
         return cls(state=static(state), alg=alg)
 
     @classmethod
-    def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
-        """Return the generator of a key and a counter."""
-        return cls(state=[static(key), *np.ravel(static(counter))], alg=alg)
-
-    @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
         """Return a generator that nobody can foresee."""
         return cls(state=np.random.SeedSequence().generate_state(2, np.uint64))
@@ -385,18 +360,9 @@ class Generator:
         """Begin again at a seed."""
         self._begin(_words(*np.ravel(static(seed))))
 
-    def reset_from_key_counter(self, key: Any, counter: Any) -> None:
-        """Begin again at a key and a counter."""
-        self._begin(_words(static(key), *np.ravel(static(counter))))
-
     def reset(self, state: Any) -> None:
         """Begin again at some whole numbers."""
         self._begin(_words(*np.ravel(static(state))))
-
-    @property
-    def algorithm(self) -> int:
-        """What TensorFlow calls the usual algorithm."""
-        return Algorithm.PHILOX
 
     @property
     def state(self) -> Any:
@@ -404,11 +370,6 @@ class Generator:
         state = self._rng.bit_generator.state["state"]
         words = [state["state"] >> 64, state["state"] % 2**64, state["inc"] % 2**64]
         return outward(ns.asarray(np.asarray(words, np.uint64).view(np.int64)))
-
-    @property
-    def key(self) -> Any:
-        """The last number of the state."""
-        return outward(ns.asarray(np.asarray(self.state)[2]))
 
     def make_seeds(self, count: int = 1) -> Any:
         """Return seeds for stateless functions, as columns."""
@@ -419,11 +380,6 @@ class Generator:
         return [
             Generator(state=s.generate_state(2, np.uint64)) for s in self._sequence.spawn(count)
         ]
-
-    def skip(self, delta: Any) -> Any:
-        """Go on without using so many numbers."""
-        self._rng.bit_generator.advance(int(static(delta)))  # type: ignore[attr-defined]
-        return self.state
 
 
 for _name, _method in _METHODS.items():

@@ -11,7 +11,7 @@ import numpy as np
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.conventions import sqrt
 from wengert.dialects.tensorflow.dtypes import as_dtype
-from wengert.dialects.tensorflow.errors import invalid
+from wengert.dialects.tensorflow.errors import invalid, unfit
 from wengert.dialects.tensorflow.kinds import (
     Array,
     Axes,
@@ -233,10 +233,7 @@ def _segment(name: str, kind: Any, compute: Any, doc: str, of_none: int | None =
     def call(data: Any, segment_ids: Indices) -> Native:
         ids = segment_ids
         if ids.ndim != 1 or not data.ndim or ids.shape[0] != data.shape[0]:
-            raise invalid(
-                f"segment_ids of shape {list(ids.shape)} for data of {list(data.shape)}; expected "
-                "an id for each row"
-            )
+            raise unfit("an id for each row", segment_ids=ids, data=data)
         if (np.diff(ids) < 0).any():
             raise invalid(f"the ids go down somewhere; write tf.math.unsorted_segment_{name}")
         if ids.size and ids[0] < 0:
@@ -264,10 +261,7 @@ def _unsorted_segment(
     def call(data: Any, segment_ids: Indices, num_segments: Count) -> Native:
         shape, count = segment_ids.shape, num_segments
         if data.shape[: len(shape)] != shape:
-            raise invalid(
-                f"segment_ids of shape {list(shape)} for data of shape {list(data.shape)}; "
-                "expected its first axes"
-            )
+            raise unfit("the first axes of data", segment_ids=segment_ids, data=data)
         flat = segment_ids.reshape(-1)
         if flat.size and flat.max() >= count:
             position = int(np.argmax(flat >= count))
@@ -344,7 +338,7 @@ def bincount(
     count = max(int(values.max(initial=-1)) + 1, minlength or 0)
     count = count if maxlength is None else min(count, maxlength)
     if weights is not None and weights.shape != values.shape:
-        raise invalid(f"weights of shape {weights.shape} for arr of shape {values.shape}")
+        raise unfit("one shape", weights=weights, arr=arr)
     by_row = axis == -1 and values.ndim == 2
     rows = len(values) if by_row else 1
     ids = np.where(values < count, values, count)
@@ -372,11 +366,9 @@ def confusion_matrix(
     for what, values in (("labels", rows), ("predictions", columns)):
         if ((values < 0) | (values >= count)).any():
             raise invalid(f"{what} is {values}; expected classes from 0 to {count - 1}")
-    if rows.shape != columns.shape:
-        raise invalid(f"labels of shape {rows.shape} for predictions of shape {columns.shape}")
     weights = ns.ones(rows.shape, dtype=dtype) if weights is None else weights
-    if weights.shape != rows.shape:
-        raise invalid(f"weights of shape {weights.shape} for labels of shape {rows.shape}")
+    if not rows.shape == columns.shape == weights.shape:
+        raise unfit("one shape", labels=rows, predictions=columns, weights=weights)
     weights = ns.astype(weights, dtype, copy=False)
     flat = _sum_of(weights, (rows * count + columns).reshape(-1), count * count)
     return ns.reshape(flat, (count, count))

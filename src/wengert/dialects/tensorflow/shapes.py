@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.errors import invalid, type_error, unfit, value_error
 from wengert.dialects.tensorflow.kinds import (
     Array,
     Input,
@@ -19,14 +19,14 @@ from wengert.dialects.tensorflow.kinds import (
     Vector,
     Whole,
     WholeAxis,
-    alike,
     in_range,
     integers,
 )
 from wengert.dialects.tensorflow.operators import index
-from wengert.dialects.tensorflow.table import offered, plain
+from wengert.dialects.tensorflow.table import offered
 from wengert.dialects.tensorflow.tensors import (
     alias,
+    alike,
     convert,
     is_like_tensor,
     is_tensor,
@@ -70,7 +70,7 @@ def squeeze(input: Input, axis: Any = None) -> Native:
     if axis is None:
         return ns.squeeze(input)
     if is_tensor(axis):
-        raise as_is(TypeError(f"axis is {axis!r}; expected an integer or a list of them"))
+        raise type_error(f"axis is {axis!r}; expected an integer or a list of them")
     found = integers(axis, "axis")
     found = found if isinstance(found, list) else [found]
     return ns.squeeze(
@@ -101,21 +101,6 @@ def concat(values: Any, axis: Whole) -> Native:
     return ns.concat(tensors, axis=in_range(axis, tensors[0].ndim, "concat()"))
 
 
-@plain("parallel_stack")
-def parallel_stack(values: Any, name: str | None = "parallel_stack") -> Any:
-    """Raise: what runs at once is for graphs."""
-    raise RuntimeError(
-        "tf.parallel_stack is for graphs, which are not here; write tf.stack(values)"
-    )
-
-
-def _signed_axis(axis: Any, rank: int) -> int:
-    """Return an axis counted from 0; one that is not there is a ValueError."""
-    if not -rank <= axis < rank:
-        raise as_is(ValueError(f"axis is {axis}; expected one from {-rank} to {rank - 1}"))
-    return int(axis % rank)
-
-
 @offered("stack", raises=(TypeError,))
 def stack(values: Any, axis: int = 0) -> Any:
     """Return tensors of one shape joined along a new axis."""
@@ -130,13 +115,13 @@ def stack(values: Any, axis: int = 0) -> Any:
     tensors = alike(list(values), "Pack")
     if not tensors:
         return wrap(np.zeros(0, np.float32))
-    return ns.stack(tensors, axis=_signed_axis(axis, tensors[0].ndim + 1))
+    return ns.stack(tensors, axis=in_range(axis, tensors[0].ndim + 1, "stack()", value_error))
 
 
 @offered("unstack", raises=(TypeError,))
 def unstack(value: Input, num: int | None = None, axis: int = 0) -> list[Native]:
     """Return a list of the parts along an axis."""
-    where = _signed_axis(axis, value.ndim)
+    where = in_range(axis, value.ndim, "unstack()", value_error)
     if num is not None and num != value.shape[where]:
         raise invalid(f"unstack: num={num} of axis {axis} of shape {value.shape}")
     return list(ns.unstack(value, axis=where))
@@ -149,13 +134,11 @@ def split(
     """Return a list of parts: as many as a number says, or of the lengths in a list."""
     count, total = num_or_size_splits, value.shape[axis]
     if isinstance(count, float) or (is_tensor(count) and not np.ndim(count)):
-        raise as_is(ValueError("num_or_size_splits is a tensor of one number; write an integer"))
+        raise value_error("num_or_size_splits is a tensor of one number; write an integer")
     sizes = integers(count, "num_or_size_splits")
     if not isinstance(sizes, list):
         if sizes < 1 or total % sizes:
-            raise invalid(
-                f"axis {axis}, of length {total}, does not split into {sizes} equal parts"
-            )
+            raise unfit(f"equal parts of {total}", num_or_size_splits=sizes, value=value)
         sizes = [total // sizes] * sizes
     if num is not None and num != len(sizes):
         raise invalid(f"split: num={num}, but there are {len(sizes)} sizes")
@@ -184,12 +167,12 @@ def tile(input: Input, multiples: Shape) -> Native:
 def repeat(input: Input, repeats: Any, axis: Any = None) -> Native:
     """Return the tensor with each element repeated, a number of times or its own number."""
     if isinstance(repeats, float):
-        raise as_is(TypeError(f"repeats is {repeats}; expected whole numbers"))
+        raise type_error(f"repeats is {repeats}; expected whole numbers")
     counts = np.asarray(integers(repeats, "repeats"))
     x, where = (ns.reshape(input, (-1,)), 0) if axis is None else (input, axis)
-    where = _signed_axis(where, x.ndim)
+    where = in_range(where, x.ndim, "repeat()", value_error)
     if counts.ndim > 1 or counts.size not in (1, x.shape[where]):
-        raise as_is(ValueError(f"repeats is {repeats!r} for axis {where} of shape {x.shape}"))
+        raise value_error(f"repeats is {repeats!r} for axis {where} of shape {x.shape}")
     if (counts < 0).any():
         raise invalid(f"repeats {repeats!r} has negative numbers")
     return ns.repeat(x, counts.item() if counts.size == 1 else counts, axis=where)
@@ -202,7 +185,7 @@ def pad(
     """Return the tensor with more elements around it: a number, or its own mirrored."""
     kind, x = mode.upper(), convert(tensor)
     if kind not in _FARTHEST:
-        raise as_is(ValueError(f"mode is {mode!r}; expected one of {', '.join(_FARTHEST)}"))
+        raise value_error(f"mode is {mode!r}; expected one of {', '.join(_FARTHEST)}")
     if np.shape(paddings) != (x.ndim, 2) and (x.ndim or np.size(paddings)):
         raise invalid(f"paddings is {paddings}; expected two widths for each of {x.ndim} axes")
     for n, ends in zip(x.shape, paddings, strict=True):
@@ -321,10 +304,7 @@ def _moved_blocks(name: str, to_space: bool, doc: str) -> None:
     @offered(f"nn.{name}", raises=(TypeError,), doc=doc)
     def move(input: Input, block_size: int, data_format: str = "NHWC") -> Native:
         if input.ndim != 4 or data_format != "NHWC":
-            raise invalid(
-                f"shape {input.shape} with data_format={data_format!r}; expected images 'NHWC': "
-                "batch, height, width, channels"
-            )
+            raise unfit("images 'NHWC'", input=input, data_format=data_format)
         (n, h, w, c), b = input.shape, block_size
         if b < 2 or (c % (b * b) if to_space else h % b or w % b):
             raise invalid(f"images of shape {input.shape} are not whole blocks of {b} by {b}")

@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import (
-    InvalidArgumentError,
-    OutOfRangeError,
-    invalid,
-    mistake,
-)
+from wengert.dialects.tensorflow.errors import InvalidArgumentError, OutOfRangeError, mistake
 from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.table import guarded, plain
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
@@ -108,7 +103,7 @@ class TensorArray:
         tensor, parts = self._element(value), np.asarray(static(lengths))
         fits = parts.ndim == 1 and tensor.ndim and int(parts.sum()) == tensor.shape[0]
         if not fits or not (self._grows or len(parts) == len(self._values)):
-            raise invalid(
+            raise InvalidArgumentError(
                 f"TensorArray of size {len(self._values)}: split got shape {tensor.shape} and "
                 f"lengths {parts.tolist()}; expected a length for each element, which add up"
             )
@@ -122,7 +117,9 @@ class TensorArray:
         if not 0 <= at < len(self._values):
             raise _outside(at, len(self._values))
         if self._values[at] is None and at in self._read:
-            raise invalid(f"element {at} was read; to read it twice write clear_after_read=False")
+            raise InvalidArgumentError(
+                f"element {at} was read; to read it twice write clear_after_read=False"
+            )
         value = self._filled(at)
         if self._clears:
             self._values[at] = None
@@ -157,7 +154,9 @@ class TensorArray:
         """Return all elements one after the other along their first axes."""
         values = [self._filled(i) for i in range(len(self._values))]
         if any(not v.ndim for v in values):
-            raise invalid("TensorArray.concat: an element is one number; write stack()")
+            raise InvalidArgumentError(
+                "TensorArray.concat: an element is one number; write stack()"
+            )
         return ns.concat(values)
 
     def identity(self) -> TensorArray:

@@ -7,7 +7,7 @@ on it are recorded by the same tapes; the class differs in what users see.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from wengert import backends
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import as_is, invalid
+from wengert.dialects.tensorflow.errors import as_is, invalid, type_error, value_error
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.engine.node import Node, Tokens, active, meet, next_order
 from wengert.engine.op import ALIAS, leaf
@@ -96,10 +96,6 @@ class Tensor:
     def cpu(self) -> Tensor:
         """Return the tensor, which is there already."""
         return self
-
-    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Raise: values are there already."""
-        raise NotImplementedError("there is no session; write x.numpy() for the values")
 
     def _rank(self) -> int:
         return self.ndim
@@ -269,17 +265,12 @@ def noticed(found: Any, args: Any) -> Any:
 
 def _tokens(values: Any) -> Tokens:
     """Return the tapes that care about any of some values."""
-    tokens: Tokens = frozenset()
-    for value in values:
-        if type(value) in (list, tuple):
-            tokens |= _tokens(value)
-        else:
-            node = getattr(value, "_leaf", None) if is_variable(value) else None
-            if type(value) is Tensor or type(value) is Native:
-                node = value._node
-            if node is not None:
-                tokens |= node.tokens
-    return tokens
+    nodes = [
+        value._leaf if is_variable(value) else value._node
+        for value in _flat(values)
+        if type(value) in (Tensor, Native) or is_variable(value)
+    ]
+    return frozenset().union(*(node.tokens for node in nodes if node is not None))
 
 
 def call_start() -> float:
@@ -321,12 +312,9 @@ def convert(value: Any, dtype: Any = None, like: Any = None) -> Native:
     else:
         return wrap_native(array_of(value, dtype, like))
     if dtype is not None and of_numpy(tensor.dtype) != dtype:
-        raise as_is(
-            ValueError(
-                f"a tensor of {of_numpy(tensor.dtype).name} is given, and {as_dtype(dtype).name} "
-                f"is expected: {outward(tensor)!r:.200}; write tf.cast(x, dtype)"
-            )
-        )
+        kinds = of_numpy(tensor.dtype).name, as_dtype(dtype).name
+        shown = f"{outward(tensor)!r:.200}"
+        raise value_error(f"{shown} is of {kinds[0]}, not {kinds[1]}; write tf.cast(x, dtype)")
     return tensor
 
 
@@ -335,11 +323,7 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
     if type(value) is float and dtype is None:  # the most usual of all
         return np.array(value, like if like is not None and like.kind in "fc" else np.float32)
     if value is None:
-        raise as_is(
-            ValueError(
-                "got None where a tensor is expected; was a gradient None, or a return forgotten?"
-            )
-        )
+        raise value_error("got None for a tensor; was a gradient None, or a return forgotten?")
     wanted = None if dtype is None else as_dtype(dtype)._numpy
     given = isinstance(value, (np.ndarray, np.generic)) or backends.namespace_of(value) is not None
     try:
@@ -347,7 +331,7 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
     except (ValueError, TypeError) as error:
         if isinstance(value, (list, tuple)):
             message = f"the rows of {value!r:.80} are of several lengths"
-            raise as_is(ValueError(message)) from error
+            raise value_error(message) from error
         raise as_is(error) from None
     if array.dtype.kind not in "biufc":
         if wanted is None and all(isinstance(v, (str, bytes)) for v in _flat([value])):
@@ -374,9 +358,7 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
         return array.astype(like if wanted is None else wanted)
     if wanted is not None:
         if not _fits(array.dtype.kind, wanted.kind):
-            raise as_is(
-                TypeError(f"{value!r:.80} cannot be a tensor of {wanted.name}; write tf.cast")
-            )
+            raise type_error(f"{value!r:.80} cannot be a tensor of {wanted.name}; write tf.cast")
         return array.astype(wanted)
     if like is not None and _fits(array.dtype.kind, like.kind):
         return array.astype(like)
@@ -397,9 +379,9 @@ def _check_mixture(value: Any, array: np.ndarray) -> None:
     if isinstance(first, (bool, np.bool_)) and array.dtype.kind != "b":
         mixed = True
     if mixed and not isinstance(first, (np.ndarray, list, tuple)):
-        raise as_is(ValueError(f"a list of several kinds of values: {value!r:.80}"))
+        raise value_error(f"a list of several kinds of values: {value!r:.80}")
     if array.dtype.kind == "u" and array.dtype.itemsize == 8 and not isinstance(first, np.uint64):
-        raise as_is(ValueError(f"a whole number in {value!r:.80} is larger than int64 holds"))
+        raise value_error(f"a whole number in {value!r:.80} is larger than int64 holds")
 
 
 def _usual(value: Any, array: np.ndarray) -> np.dtype:
@@ -463,20 +445,23 @@ def is_like_tensor(value: Any) -> bool:
     return type(value) in (Tensor, Native) or hasattr(type(value), "__wengert_tensor__")
 
 
-def pair(x: Any, y: Any, name: str, mismatch: str = "") -> tuple[Native, Native]:
-    """Return two operands as tensors of one dtype, which the first tensor of them decides.
+def alike(values: Sequence[Any], name: str = "") -> list[Native]:
+    """Return tensors of the dtype that the first tensor decides, or the first value.
 
-    What is said of two dtypes is an InvalidArgumentError, or a TypeError that says `mismatch`.
+    With the `name` of a function, those of another dtype are an InvalidArgumentError.
     """
-    if not is_like_tensor(x) and is_like_tensor(y):
-        second = convert(y)
-        first = converted_like(x, second)
-    else:
-        first = convert(x)
-        second = converted_like(y, first)
-    if mismatch and first.dtype != second.dtype:
-        raise as_is(TypeError(mismatch.format(of_numpy(first.dtype), of_numpy(second.dtype))))
-    check_dtypes(name, first, second)
+    if not values:
+        return []
+    first = convert(next((v for v in values if is_like_tensor(v)), values[0]))
+    found = [converted_like(v, first) for v in values]
+    if name:
+        check_dtypes(name, *found)
+    return found
+
+
+def pair(x: Any, y: Any, name: str) -> tuple[Native, Native]:
+    """Return two operands as tensors of one dtype, which the first tensor of them decides."""
+    first, second = alike((x, y), name)
     return first, second
 
 
@@ -484,11 +469,8 @@ def converted_like(value: Any, other: Native) -> Native:
     """Return an operand; Python's numbers must, and NumPy's arrays do, take another's dtype."""
     if is_like_tensor(value):
         return convert(value)
-    return convert(value, None if _is_array(value) else of_numpy(other.dtype), other.dtype)
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, (np.ndarray, np.generic))
+    is_array = isinstance(value, (np.ndarray, np.generic))
+    return convert(value, None if is_array else of_numpy(other.dtype), other.dtype)
 
 
 def check_dtypes(name: str, *tensors: Native) -> None:

@@ -5,20 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.dialects.tensorflow import dtypes, errors
+from wengert.dialects.tensorflow import dtypes, errors, tensors
 from wengert.dialects.tensorflow.errors import mistake
 from wengert.dialects.tensorflow.table import offered, plain, put
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
-from wengert.dialects.tensorflow.tensors import (
-    Tensor,
-    _holds_tensor,
-    convert,
-    is_like_tensor,
-    is_tensor,
-    is_variable,
-    outward,
-    static,
-)
+from wengert.dialects.tensorflow.tensors import Tensor, convert, is_tensor, outward, static
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 
@@ -33,7 +24,7 @@ put(("DType", "dtypes.DType"), dtypes.DType)
 put(("as_dtype", "dtypes.as_dtype"), dtypes.as_dtype)
 put(("TensorShape",), TensorShape)
 put(("Tensor",), Tensor)
-put(("is_tensor",), is_like_tensor)
+put(("is_tensor",), tensors.is_like_tensor)
 put(("newaxis",), None)
 put(("__version__", "version.VERSION"), "2.21.0")
 for _name, _value in vars(errors).items():
@@ -45,13 +36,13 @@ for _name, _value in vars(errors).items():
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const") -> Any:
     """Return a tensor of numbers, filled up with the last one if `shape` says so."""
     kind = None if dtype is None else dtypes.as_dtype(dtype)
-    if isinstance(value, (list, tuple)) and _holds_tensor(value):
+    if isinstance(value, (list, tuple)) and tensors._holds_tensor(value):
         raise ValueError(
             "tf.constant: got a list with tensors inside; write tf.stack(values), which "
             "derivatives go through"
         )
     tensor = convert(value) if is_tensor(value) else convert(value, kind)
-    if is_variable(value):
+    if tensors.is_variable(value):
         tensor = wrap(tensor._raw)  # its value now, as numbers
     if kind is not None and dtypes.of_numpy(tensor.dtype) != kind:
         raise TypeError(

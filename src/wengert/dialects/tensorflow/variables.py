@@ -46,11 +46,11 @@ class _Absent:
         raise AttributeError("TensorFlow's variables do not have this attribute")
 
 
-def _refused(why: str) -> Any:
+def _refused(why: str, wrong: type[Exception] = TypeError) -> Any:
     """Return a method in the place of one of Wengert's that TensorFlow's variables do not have."""
 
     def method(*args: Any) -> Any:
-        raise TypeError(why)
+        raise wrong(why)
 
     return method
 
@@ -260,14 +260,6 @@ def _plain(tensor: Native) -> Native:
     return wrap(tensor._raw)
 
 
-def _no_hash(self: Variable) -> int:
-    raise TypeError(f"a variable is no key of a dict or set; write v.ref() ({self!r:.200})")
-
-
-def _not_in_place(self: Variable, other: Any) -> Any:
-    raise RuntimeError("v += x is no variable; write v.assign_add(x), or y = v + x")
-
-
 operators.install(Variable)
 
 
@@ -278,9 +270,10 @@ def _of_no_none(compared: Any) -> Any:
 
 for _name in ("__eq__", "__ne__"):
     setattr(Variable, _name, _of_no_none(getattr(Variable, _name)))
-Variable.__hash__ = _no_hash  # type: ignore[method-assign, assignment]
+Variable.__hash__ = _refused("a variable is no key of a dict or set; write v.ref()")  # type: ignore[method-assign]
+_in_place = _refused("v += x is no variable; write v.assign_add(x), or y = v + x", RuntimeError)
 for _name in ("__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__"):
-    setattr(Variable, _name, _not_in_place)
+    setattr(Variable, _name, _in_place)
 
 
 def _of_rows(how: str) -> Any:

@@ -27,7 +27,7 @@ from wengert.dialects.torch.modes import (
     is_grad_enabled,
     no_grad,
 )
-from wengert.dialects.torch.nodes import Freed
+from wengert.dialects.torch.nodes import SOMETHING, Freed, joint_node, node_of_result, weights_of
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import (
     Leaf,
@@ -188,10 +188,9 @@ class Custom(Op):
         self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
     ) -> Sequence[Any]:
         """Return the cotangents that the program's function gives, checked."""
-        g = g.todense(xp) if type(g) is ct.Block else g
         self.context._node = node
         try:
-            found = self.backward([*map(shown, g if type(g) is list else [g])])
+            found = self.backward([*map(shown, weights_of(xp, g))])
         finally:
             self.context._node = None
         sweep = running.get()
@@ -451,20 +450,16 @@ def _recorded(
         for i, node in enumerate(nodes)
         if node is not None and node.tokens & tokens
     ]
-    single = len(results) == 1
     metas = [((), np.dtype(bool)) if meta is None else meta for meta in op.metas]
-    shape, dtype = metas[0] if single else map(list, zip(*metas, strict=True))
-    whole = new_node(op, *edges[0], tuple(edges[1:]), tokens, shape, dtype)
-    mark(whole, ctx.name())
+    joint = joint_node(op, edges, tokens, metas)
+    mark(joint, ctx.name())
     found = []
     ctx._nodes = [None] * len(results)
     for position, result in enumerate(results):
         if op.cut[position]:
             found.append(_cut(result, args, ctx))
         else:
-            node = whole if single else output_node(whole, position, result._raw)
-            assert node is not None
-            mark(node, ctx.name())
+            node = node_of_result(joint, position, result._raw, ctx.name())
             ctx._nodes[position] = weakref.ref(node)
             found.append(_with_node(ctx, result, args, node))
     return found
@@ -503,7 +498,7 @@ def _save(ctx: FunctionCtx, args: tuple[Any, ...], results: list[Any]) -> tuple[
             node = None
         if packing is not None:
             saved.append(_Saved(hooks.pack(packing, value), node, position, packing))
-            arrays.append(_SOME)
+            arrays.append(SOMETHING)
             continue
         if position is not None:
             saved.append(_Saved(raw, None, position, None))
@@ -513,10 +508,6 @@ def _save(ctx: FunctionCtx, args: tuple[Any, ...], results: list[Any]) -> tuple[
             arrays.append(raw)
     ctx._saved, ctx.to_save = tuple(saved), ()
     return tuple(arrays)
-
-
-#: Says that something is kept which a sweep gives up.
-_SOME = np.empty(0)
 
 
 # -- inside of vmap --------------------------------------------------------------------------------

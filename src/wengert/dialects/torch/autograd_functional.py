@@ -67,21 +67,26 @@ def _finished(tensors: Any, several: bool, create_graph: bool) -> Any:
     return parts if several else parts[0]
 
 
-def _strict(found: Any, create: bool, what: str, on: str = "input") -> None:
-    """Raise where a derivative is none, or could not be differentiated though that is asked for."""
-    for position, g in enumerate(found):
-        if g is None or (create and not g.requires_grad):
+def _require(tensors: Any, what: str, recorded: bool = True) -> None:
+    """Raise where a tensor is none, or is not recorded though it should be: with strict=True."""
+    for position, tensor in enumerate(tensors):
+        if tensor is None or (recorded and not tensor.requires_grad):
             raise RuntimeError(
-                f"strict=True, and {what} does not depend on {on} {position}; leave strict=True "
-                "out for zeros"
+                f"strict=True, and {what} {position} does not depend on the inputs; leave "
+                "strict=True out for zeros"
             )
 
 
 def _pulled(
-    outputs: Any, inputs: Any, weights: Any, create: bool, strict: bool, what: str = "the output"
+    outputs: Any,
+    inputs: Any,
+    weights: Any,
+    create: bool,
+    strict: bool,
+    what: str = "the slope by input",
 ) -> tuple[Any, ...]:
     if strict:
-        _check_outputs(outputs)
+        _require(outputs, "output")
     connected = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
     found: tuple[Any, ...] = (None,) * len(inputs)
     if connected:
@@ -93,20 +98,10 @@ def _pulled(
             allow_unused=True,
         )
     if strict:
-        _strict(found, create, what)
+        _require(found, what, create)
     return tuple(
         made(np.zeros_like(x._raw)) if g is None else g for g, x in zip(found, inputs, strict=True)
     )
-
-
-def _check_outputs(outputs: Any, what: str = "output") -> None:
-    """Raise if an output does not depend on any input."""
-    for position, output in enumerate(outputs):
-        if not output.requires_grad:
-            raise RuntimeError(
-                f"strict=True, and {what} {position} of the function does not depend on its inputs"
-                "; leave strict=True out for zeros"
-            )
 
 
 def _product(v_like: str, result_like: str) -> Callable[[Callable[..., Any]], Any]:
@@ -155,7 +150,7 @@ def jvp(outputs: Any, inputs: Any, v: Any, create: bool, strict: bool, _: bool) 
         slopes = _pulled(outputs, inputs, weights, True, strict)
         products = _pulled(slopes, weights, v, create, False)
         if strict:
-            _strict(products, create, "the Jacobian", "output")
+            _require(products, "the Jacobian of output", create)
     return products
 
 
@@ -164,7 +159,7 @@ def vhp(outputs: Any, inputs: Any, v: Any, create: bool, strict: bool, many: boo
     """Return the function's value, and the product of v and its Hessian."""
     with enable_grad():
         slopes = _slopes(_number(many, outputs, strict), inputs, strict)
-    return _pulled(slopes, inputs, v, create, strict, "the Hessian")
+    return _pulled(slopes, inputs, v, create, strict, "the Hessian of input")
 
 
 put(("autograd.functional.hvp",), vhp)
@@ -173,7 +168,7 @@ put(("autograd.functional.hvp",), vhp)
 def _check_strict(func: Callable[..., Any], parts: tuple[Any, ...], create: bool) -> None:
     leaves = _inputs(parts, create)
     _, outputs = _outputs(func, leaves)
-    _check_outputs(outputs)
+    _require(outputs, "output")
     for output in outputs:
         _pulled((output,), leaves, (made(np.ones_like(output._raw)),), create, True)
 
@@ -226,7 +221,7 @@ def _is_forward(strategy: str, name: str) -> bool:
 def _number(many: bool, outputs: tuple[Any, ...], strict: bool) -> Tensor:
     """Return the result of a function, which must be one number."""
     if strict:
-        _check_outputs(outputs)
+        _require(outputs, "output")
     if many or outputs[0]._raw.size != 1:
         shape = "a tuple" if many else f"shape {list(outputs[0]._raw.shape)}"
         raise RuntimeError(f"the function must return one number, and it returned {shape}")
@@ -251,7 +246,7 @@ def hessian(
     def slopes(*args: Any) -> Any:
         found = _slopes(_number(*_outputs(func, args), strict), args, False)
         if strict:
-            _check_outputs(found, "slope")
+            _require(found, "slope")
         return found
 
     def of_aliases(*args: Any) -> Any:

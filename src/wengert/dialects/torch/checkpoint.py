@@ -7,6 +7,7 @@ and its rule calls the function again and sweeps what that records. With re-entr
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -28,13 +29,21 @@ from wengert.dialects.torch.modes import (
     no_grad,
     switched,
 )
-from wengert.dialects.torch.nodes import Freed, Packed, keeps_arrays, unpacked
+from wengert.dialects.torch.nodes import (
+    SOMETHING,
+    Freed,
+    Packed,
+    joint_node,
+    keeps_arrays,
+    node_of_result,
+    summed,
+    unpacked,
+    weights_of,
+)
 from wengert.dialects.torch.table import NAMES, plain
-from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made, mark, ns
-from wengert.engine import cotangents as ct
-from wengert.engine.node import Edge, Node, active, new_node
+from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made, ns
+from wengert.engine.node import Edge, Node, active
 from wengert.engine.op import Op
-from wengert.engine.record import output_node
 from wengert.engine.sweep import reverse
 from wengert.transforms.checkpoint import explored, now
 from wengert.trees import flatten
@@ -111,8 +120,7 @@ class Recomputed(Op):
         self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
     ) -> Sequence[Any]:
         """Return the cotangents of the ends."""
-        g = g.todense(xp) if type(g) is ct.Block else g
-        found = self.cotangents(xp, g if type(g) is list else [g])
+        found = self.cotangents(xp, weights_of(xp, g))
         return [found[argument] for _, argument, _ in edges]
 
     def cotangents(self, xp: Any, weights: list[Any]) -> list[Any]:
@@ -136,10 +144,7 @@ class Recomputed(Op):
                 f"results of shapes {found[1]}, and at first {self.count} on {len(ends)} of shapes "
                 f"{self.shapes}"
             )
-        seeds: dict[Node, Any] = {}
-        for node, weight in zip(nodes, weights, strict=True):
-            if weight is not None:
-                seeds[node] = ct.add(xp, seeds[node], weight) if node in seeds else weight
+        seeds = summed(xp, nodes, weights)
         swept = sorted({*inner, *ends}, key=attrgetter("order"), reverse=True)
         pack_again = unpacked(swept, set(ends))
         try:
@@ -175,32 +180,26 @@ def _without_reentry(again: Again, first: Any) -> Any:
     again.ends = [end for end in ends if end.order < before]  # others are leaves of its own
     if not again.ends:
         return output
-    op = Recomputed.__new__(Recomputed)
-    op.__dict__.update(_template.__dict__)
+    op = copy.copy(_template)
     op.again, op.live, op.count = again, live, len(inner)
     op.shapes = shapes = _shapes(nodes)
     # arguments are read again, so a write to one is found out as for what other nodes keep
     given = tuple(a._raw for a in again.args if isinstance(a, Tensor))
-    arrays = (_SOME, *(raw for raw in given if type(raw) is np.ndarray))
+    arrays = (SOMETHING, *(raw for raw in given if type(raw) is np.ndarray))
     keeps = any(type(n.values) in (Packed, Freed) or keeps_arrays(n) for n in inner)
     kept = (arrays,) if keeps else ()
     edges = [(end, i, kept) for i, end in enumerate(again.ends)]
-    single = len(live) == 1
-    meta = (shapes[0], nodes[0].dtype) if single else (shapes, [n.dtype for n in nodes])
-    whole = new_node(op, *edges[0], tuple(edges[1:]), TRACKING, *meta)
+    metas = list(zip(shapes, [node.dtype for node in nodes], strict=True))
+    joint = joint_node(op, edges, TRACKING, metas)
     for position, i in enumerate(live):
-        node = whole if single else output_node(whole, position, leaves[i]._raw)
-        assert node is not None
-        mark(node, label_of(nodes[position]))
-        leaves[i] = made(leaves[i]._raw, node)
+        raw = leaves[i]._raw
+        leaves[i] = made(raw, node_of_result(joint, position, raw, label_of(nodes[position])))
     return rebuild(leaves)
 
 
 _template = Recomputed(
     "checkpoint", ("arrays",), lambda xp, *arrays: None, [lambda xp, g: g], variadic=True
 )
-#: Says that something is kept which a sweep gives up.
-_SOME = np.empty(0)
 
 
 def _is_new(leaf: Any, before: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument, Function, Kind, function
+from wengert.dialects.kernel.functions import Argument, Dialect, Function, Kind, function
 from wengert.dialects.kernel.readers import shown
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.devices import as_format, check_device, check_layout
@@ -45,47 +45,46 @@ def new(
     return result.requires_grad_() if requires_grad else result
 
 
+def _finish(raw: Any, out: Any, layout: Any, device: Any, _: Any, requires_grad: Any) -> Tensor:
+    result = new(raw, layout, device, requires_grad)
+    return result if out is None else store(result, out)
+
+
+#: Of functions whose tensors have the arrays that their bodies return.
+_CREATING = Dialect(
+    finish=_finish,
+    options={
+        "out": None, "layout": None, "device": None, "pin_memory": False, "requires_grad": False,
+    },
+    aliases=DIRECT.aliases,
+)  # fmt: skip
+
+
 def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function whose tensor has the array that a body returns.
 
-    The body's parameters are read as their kinds say; its `dtype` is NumPy's, or None if none is
-    given. The function takes the options that all functions take that make tensors.
+    The function takes the options that all functions take that make tensors.
     """
 
     def declare(body: Callable[..., Any]) -> Callable[..., Any]:
-        array = function(Function(body, body.__name__.strip("_"), DIRECT))
-
-        def create(
-            *args: Any,
-            out: Tensor | None = None,
-            dtype: Any = None,
-            layout: Any = None,
-            device: Any = None,
-            pin_memory: bool = False,
-            requires_grad: bool = False,
-            **options: Any,
-        ) -> Tensor:
-            if out is not None or dtype is not None:
-                dtype = _target(dtype, out)
-            result = new(array(*args, dtype=dtype, **options), layout, device, requires_grad)
-            return result if out is None else store(result, out)
-
-        create.__name__ = create.__qualname__ = body.__name__.strip("_")
-        create.__doc__ = body.__doc__
-        put(names, create)
-        return create
+        call = function(Function(body, body.__name__.strip("_"), _CREATING))
+        put(names, call)
+        return call
 
     return declare
 
 
-def _target(dtype: Any, out: Tensor | None) -> np.dtype:
-    """Return the dtype that `dtype` and `out` ask for."""
+def _read_target(dtype: Any, at: Argument, out: Any) -> np.dtype:
     if out is None:
-        return dtypes.to_numpy(dtype)
+        return dtypes.to_numpy(dtype, str(at))
     kind: np.dtype = out._raw.dtype
-    if dtype is not None and dtypes.to_numpy(dtype) != kind:
+    if dtype is not None and dtypes.to_numpy(dtype, str(at)) != kind:
         raise RuntimeError(f"dtype={dtype} and out= of {out.dtype} differ; give one of them")
     return kind
+
+
+#: NumPy's dtype of a new tensor, which dtype= and out= say together; None if neither is given.
+NewDtype = Annotated[Any, Kind(_read_target, "{0} is out is None", beside="out")]
 
 
 # -- from Python's values --------------------------------------------------------------------------
@@ -231,13 +230,13 @@ def check_fits(number: Any, kind: np.dtype) -> None:
 
 
 @creates("tensor")
-def tensor(data: Any, *, dtype: Any) -> np.ndarray:
+def tensor(data: Any, *, dtype: NewDtype = None) -> np.ndarray:
     """Return a tensor with a copy of some numbers."""
     return array_of(data, dtype)
 
 
 @creates("Tensor.new_tensor")
-def new_tensor(self: Given, data: Any, *, dtype: Any) -> np.ndarray:
+def new_tensor(self: Given, data: Any, *, dtype: NewDtype = None) -> np.ndarray:
     """Return a tensor with a copy of some numbers, of this one's dtype."""
     return array_of(data, self._raw.dtype if dtype is None else dtype)
 
@@ -332,13 +331,13 @@ def like(x: Tensor, dtype: np.dtype | None, memory_format: Any = None) -> np.nda
 def _sized(name: str, make: Callable[..., np.ndarray], value: int | None) -> None:
     """Offer a function that makes a tensor of a size, a method, and a function of a tensor."""
 
-    def of_size(*size: Lengths, dtype: Any, memory_format: Any = None) -> np.ndarray:
+    def of_size(*size: Lengths, dtype: NewDtype = None, memory_format: Any = None) -> np.ndarray:
         return as_format(make(size, dtypes.or_default(dtype)), memory_format)
 
-    def method(self: Given, *size: Lengths, dtype: Any) -> np.ndarray:
+    def method(self: Given, *size: Lengths, dtype: NewDtype = None) -> np.ndarray:
         return make(size, self._raw.dtype if dtype is None else dtype)
 
-    def of_tensor(input: Given, *, dtype: Any, memory_format: Any = None) -> np.ndarray:
+    def of_tensor(input: Given, *, dtype: NewDtype = None, memory_format: Any = None) -> np.ndarray:
         raw = like(input, dtype, memory_format)
         if value is not None:
             raw.fill(value)
@@ -366,20 +365,20 @@ def _full(size: tuple[int, ...], fill: Any, kind: np.dtype | None) -> np.ndarray
 
 
 @creates("full")
-def full(size: Size, fill_value: Scalar, *, dtype: Any) -> np.ndarray:
+def full(size: Size, fill_value: Scalar, *, dtype: NewDtype = None) -> np.ndarray:
     """Return a tensor of a size, all of whose elements are one number."""
     return _full(size, fill_value, dtype)
 
 
 @creates("Tensor.new_full")
-def new_full(self: Given, size: Size, fill_value: Scalar, *, dtype: Any) -> np.ndarray:
+def new_full(self: Given, size: Size, fill_value: Scalar, *, dtype: NewDtype = None) -> np.ndarray:
     """Return a tensor of this one's dtype, all of whose elements are one number."""
     return _full(size, fill_value, self._raw.dtype if dtype is None else dtype)
 
 
 @creates("full_like")
 def full_like(
-    input: Given, fill_value: Scalar, *, dtype: Any, memory_format: Any = None
+    input: Given, fill_value: Scalar, *, dtype: NewDtype = None, memory_format: Any = None
 ) -> np.ndarray:
     """Return a tensor of another's shape and dtype, all of whose elements are one number."""
     raw = like(input, dtype, memory_format)
@@ -388,7 +387,7 @@ def full_like(
 
 
 @creates("eye")
-def eye(n: Int, m: Int | None = None, *, dtype: Any) -> np.ndarray:
+def eye(n: Int, m: Int | None = None, *, dtype: NewDtype = None) -> np.ndarray:
     """Return a matrix with ones on its diagonal."""
     columns = n if m is None else m
     if n < 0 or columns < 0:
@@ -405,7 +404,7 @@ def arange(
     start: Real | None = None,
     end: Real | None = None,
     step: Real | None = None,
-    dtype: Any,
+    dtype: NewDtype = None,
 ) -> np.ndarray:
     """Return numbers from start to end, without end."""
     given = [_read_real(v, Argument("arange", "a bound")) for v in args]
@@ -464,13 +463,15 @@ def _ramp(start: Any, end: Any, count: int, kind: np.dtype | None) -> tuple[Any,
 
 
 @creates("linspace")
-def linspace(start: End, end: End, steps: Int, *, dtype: Any) -> np.ndarray:
+def linspace(start: End, end: End, steps: Int, *, dtype: NewDtype = None) -> np.ndarray:
     """Return evenly spaced numbers from start to end, with end."""
     return cast(*_ramp(start, end, steps, dtype))
 
 
 @creates("logspace")
-def logspace(start: End, end: End, steps: Int, base: Number = 10.0, *, dtype: Any) -> np.ndarray:
+def logspace(
+    start: End, end: End, steps: Int, base: Number = 10.0, *, dtype: NewDtype = None
+) -> np.ndarray:
     """Return powers of a base whose exponents are evenly spaced."""
     exponents, kind = _ramp(start, end, steps, dtype)
     with np.errstate(all="ignore"):

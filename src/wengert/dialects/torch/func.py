@@ -30,20 +30,23 @@ def outward(tree: Any) -> Any:
     return map_leaves(lambda v: made(v._raw, v._node) if type(v) is Native else v, tree)
 
 
-def lowered(func: Callable[..., Any], has_aux: bool = False) -> Callable[..., Any]:
-    """Return a function of PyTorch's tensors as one of Wengert's."""
+def lowered(
+    func: Callable[..., Any], has_aux: bool = False, check: Callable[[Any], None] | None = None
+) -> Callable[..., Any]:
+    """Return a function of PyTorch's tensors as one of Wengert's, whose value is checked."""
 
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = aloud(func, *outward(args), **kwargs)
-        if not has_aux:
-            return inward(result)
-        if not isinstance(result, tuple) or len(result) != 2:
+        if has_aux and (not isinstance(result, tuple) or len(result) != 2):
             raise RuntimeError(
                 "has_aux=True needs a function that returns (output, aux), and it returned "
                 f"{type(result).__name__}"
             )
-        return inward(result[0]), result[1]
+        value = inward(result[0] if has_aux else result)
+        if check is not None:
+            check(value)
+        return (value, result[1]) if has_aux else value
 
     return call
 
@@ -80,29 +83,20 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         _check_argnums(argnums, args, "grad_and_value")
-        inner = gradients.value_and_grad(_scalar(func, has_aux), argnums, has_aux)
+        inner = gradients.value_and_grad(lowered(func, has_aux, _check_scalar), argnums, has_aux)
         value, gradient = _through("grad", inner, *args, **kwargs)
         return gradient, value
 
     return call
 
 
-def _scalar(func: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
-    inner = lowered(func, has_aux)
-
-    @functools.wraps(func)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        result = inner(*args, **kwargs)
-        value = result[0] if has_aux else result
-        if type(value) is not Native or value.ndim:
-            got = f"shape {list(value.shape)}" if type(value) is Native else type(value).__name__
-            raise RuntimeError(
-                "the function must return a tensor without axes (one number) for its gradient, got "
-                f"{got}; write .sum() in it"
-            )
-        return result
-
-    return call
+def _check_scalar(value: Any) -> None:
+    if type(value) is not Native or value.ndim:
+        got = f"shape {list(value.shape)}" if type(value) is Native else type(value).__name__
+        raise RuntimeError(
+            "the function must return a tensor without axes (one number) for its gradient, got "
+            f"{got}; write .sum() in it"
+        )
 
 
 @plain("func.grad")
@@ -210,7 +204,8 @@ def vmap(
     """Return a function that calls another one with each example of its arguments, all at once."""
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"randomness is {randomness!r}; give 'error', 'different' or 'same'")
-    inner = vmaps.vmap(_returning(func), in_dims, out_dims, chunk_size, randomness)
+    checked = lowered(func, check=_check_tensors)
+    inner = vmaps.vmap(checked, in_dims, out_dims, chunk_size, randomness)
 
     @functools.wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -246,20 +241,12 @@ def _check_dims(in_dims: Any, args: tuple[Any, ...]) -> None:
         )
 
 
-def _returning(func: Callable[..., Any]) -> Callable[..., Any]:
-    inner = lowered(func)
-
-    @functools.wraps(func)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        result = inner(*args, **kwargs)
-        for leaf in flatten(result)[0]:
-            if type(leaf) is not Native:
-                raise ValueError(
-                    f"vmap: the function must return tensors, and it returned {type(leaf).__name__}"
-                )
-        return result
-
-    return call
+def _check_tensors(value: Any) -> None:
+    for leaf in flatten(value)[0]:
+        if type(leaf) is not Native:
+            raise ValueError(
+                f"vmap: the function must return tensors, and it returned {type(leaf).__name__}"
+            )
 
 
 @plain("func.functional_call")

@@ -1,4 +1,4 @@
-"""What a program sees of the list: grad_fn, next_functions, saved values, gradient edges."""
+"""What a program sees of the tape: grad_fn, next_functions, saved values, gradient edges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from wengert.engine.sweep import recorded_edges
 _SECOND = {"PowBackward0": "exponent", "MmBackward0": "mat2", "BmmBackward0": "mat2"}
 #: The exponents of powers that are operations of their own.
 _EXPONENTS = {"square": 2, "sqrt": 0.5, "reciprocal": -1}
-#: Entries that lead to fewer than the operation has arguments.
+#: Nodes that lead to fewer than the operation has arguments.
 _ONE = ("PowBackward0",)
 
 
@@ -59,10 +59,10 @@ class GradFn:
         if node.op.name == "nn.linear" and self._label == "AddmmBackward0":
             return tuple(_shown(parent) for parent in _of_affine_map(node))
         if all(_is_shown(parent) for parent, _, _ in node.edges):
-            found = {argument: parent for parent, argument, _ in node.edges}
+            parents = {argument: parent for parent, argument, _ in node.edges}
             count = 1 if self._label in _ONE else len(node.op.args)
-            places = range(max(count, max(found, default=-1) + 1))
-            return tuple(_shown(found.get(k)) for k in places)
+            count = max(count, max(parents, default=-1) + 1)
+            return tuple(_shown(parents.get(k)) for k in range(count))
         return tuple(dict.fromkeys(_shown(parent) for parent in _shown_behind(node)))
 
     @property
@@ -160,11 +160,11 @@ def _is_shown(node: Node) -> bool:
 
 def _of_affine_map(node: Node) -> tuple[Node | None, ...]:
     """Return what the bias, the rows and the turned weight of an affine map were computed by."""
-    found = {argument: parent for parent, argument, _ in node.edges}
-    turned = found.get(1)
+    parents = {argument: parent for parent, argument, _ in node.edges}
+    turned = parents.get(1)
     if turned is not None and not _is_shown(turned):
         turned.label = "TBackward0"
-    return found.get(2), found.get(0), turned
+    return parents.get(2), parents.get(0), turned
 
 
 def _shown_behind(node: Node) -> Iterator[Node]:
@@ -284,9 +284,9 @@ class GradientEdge(NamedTuple):
         if found is not None:
             return found
         part = np.empty(node.shape[self.output_nr], node.dtype[self.output_nr])
-        made_now = output_node(node, self.output_nr, part)
-        assert made_now is not None
-        return made_now
+        output = output_node(node, self.output_nr, part)
+        assert output is not None
+        return output
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

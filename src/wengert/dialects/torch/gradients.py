@@ -1,4 +1,4 @@
-"""backward and autograd.grad: sweeps from tensors to leaves, hooks on the way, accumulation."""
+"""backward and autograd.grad: sweeps from tensors to leaves, hooks, accumulation."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from wengert.dialects.torch.nodes import (
     freed_error,
     freeing,
     passed,
+    summed,
     unpacked,
     within,
 )
@@ -98,9 +99,9 @@ class Handle:
 
 
 class Hooked(Op):
-    """A place where the program sees, and may replace, the gradient that comes by.
+    """Has the program see, and perhaps replace, the gradient that comes by.
 
-    A node that gets a hook becomes such a place, and what it was goes behind it: so hooks work
+    A node that gets a hook gets this operation, and what it was goes behind it: so hooks work
     for what was computed from a tensor before they were registered.
     """
 
@@ -186,22 +187,22 @@ def answer_of(answer: Any, given: Tensor) -> Tensor:
 
 
 def hooked(node: Node) -> Hooked:
-    """Return the place for hooks on a node's gradient, which is made if there is none yet."""
+    """Return the operation with the hooks of a node, which gets one if it has none yet."""
     if type(node.op) is Hooked:
         return node.op
     inner: Any
     if type(node) is Leaf:
-        # leaves stay what they are: the place is the node that operations lead to
+        # leaves stay what they are: operations lead to the node with the hooks
         inner = new_node(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype, Leaf)
         inner.owner = node.owner
     else:
         inner = behind(node)
-        inner.place = weakref.ref(node)
+        inner.front = weakref.ref(node)
         node.label = inner.label
     inner.order = node.order - 0.5
-    place = Hooked()
-    node.op, node.parent, node.argument, node.values, node.others = place, inner, 0, (), ()
-    return place
+    op = Hooked()
+    node.op, node.parent, node.argument, node.values, node.others = op, inner, 0, (), ()
+    return op
 
 
 def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
@@ -377,8 +378,9 @@ def sweep(
         undo.append(unpacked(nodes, wanted))
         undo += [observe(nodes) for observe in list(observers)]
         with Quiet():
+            start = summed(xp, targets, [carried(xp, seed) for seed in seeds])
             found = reverse(
-                xp, nodes, _started(xp, targets, seeds), wanted, recorded, None if keep else GRAD,
+                xp, nodes, start, wanted, recorded, None if keep else GRAD,
                 free=freeing(gone), skips_empty=False,  # hooks see zeros, and they are recorded
             )  # fmt: skip
             if this.cut:
@@ -391,17 +393,6 @@ def sweep(
         active.reset(token)
         running.reset(mine)
     return answers, this
-
-
-def _started(xp: Any, nodes: list[Node], seeds: Sequence[Tensor]) -> dict[Node, Any]:
-    """Return what a sweep begins with: for each node the sum of its seeds, in its dtype."""
-    start: dict[Node, Any] = {}
-    for node, seed in zip(nodes, seeds, strict=True):
-        g = carried(xp, seed)
-        if g.dtype != node.dtype:
-            g = xp.astype(g, node.dtype)
-        start[node] = ct.add(xp, start[node], g) if node in start else g
-    return start
 
 
 def _dense(xp: Any, g: Any, recorded: bool) -> Native:
@@ -532,7 +523,7 @@ def move_retained(tensor: Tensor, before: Node | None) -> None:
 
 
 def source_of(value: Any, position: int) -> Node:
-    """Return the node at which a tensor's gradient is found, or the place of its hooks."""
+    """Return the node at which a tensor's gradient is found, or that of its hooks."""
     if not isinstance(value, Tensor):
         return _node_of_edge(value, position)
     if value._node is None or GRAD not in value._node.tokens:
@@ -545,7 +536,7 @@ def source_of(value: Any, position: int) -> Node:
 
 
 def behind_hooks(node: Node) -> Node:
-    """Return a node, or the one behind the place of its hooks."""
+    """Return a node, or the one behind it if it has hooks."""
     if type(node.op) is not Hooked:
         return node
     assert node.parent is not None

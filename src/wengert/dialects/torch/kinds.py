@@ -80,8 +80,10 @@ def _read_operands(values: Any, at: Any, x: Any) -> list[Native]:
 
 
 def _read_tensors(values: Any, at: Argument, x: Any) -> list[Native]:
-    if isinstance(values, Tensor):
-        values = values.unbind(0)
+    return _read_list(values.unbind(0) if isinstance(values, Tensor) else values, at, x)
+
+
+def _read_list(values: Any, at: Argument, x: Any) -> list[Native]:
     if not isinstance(values, (list, tuple)):
         raise TypeError(f"{at} is a {type(values).__name__}; give a list or tuple of tensors")
     return [read_tensor(v, at) for v in values]
@@ -122,6 +124,7 @@ Operand = Annotated[Native, Kind(_read_operands, tensor=True, together=True)]
 #: A tensor, or a number as it is.
 TensorOrNumber = Annotated[Any, Kind(_operand, tensor=True)]
 #: A list or tuple of tensors; given one by one as ``*tensors``.
+TensorList = Annotated[list[Native], Kind(_read_list, tensor=True)]
 Tensors = Annotated[list[Native], Kind(_read_tensors, tensor=True)]
 Several = Annotated[
     Native, Kind(lambda values, at, x: _read_tensors(_one_by_one(values), at, x), tensor=True)
@@ -159,6 +162,8 @@ def axes_of(dim: Any, x: Any, function: str = "") -> tuple[int, ...]:
 
 def axis_of(dim: Any, x: Any, function: str = "", new: int = 0) -> int:
     """Return the axis of x that an argument `dim` means, where x gets some new axes."""
+    if type(dim) is int and 0 <= dim < len(x._raw.shape) + new:  # quickly
+        return dim
     return READERS.axis(dim, Argument(function, "dim"), x, new)
 
 

@@ -16,7 +16,7 @@ from wengert.dialects.torch.kinds import (
     Input,
     Int,
     NamedAxes,
-    Tensors,
+    TensorList,
     read_tensor,
     summed,
 )
@@ -217,7 +217,7 @@ def linalg_cross(input: Input, other: Input, *, dim: Any = -1) -> Native:
 
 
 @offered("linalg.multi_dot", method=False, label="ViewBackward0")
-def multi_dot(tensors: Tensors) -> Native:
+def multi_dot(tensors: TensorList) -> Native:
     """Return the product of matrices, in the order that takes the fewest steps."""
     if len(tensors) < 2:
         raise RuntimeError(f"multi_dot(): got {len(tensors)} tensors; give two or more")

@@ -11,9 +11,9 @@ from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch import conventions, dtypes
 from wengert.dialects.torch.brackets import scalar
 from wengert.dialects.torch.gathering import with_axis
-from wengert.dialects.torch.kinds import Bool, Given, Input, Operand, TensorOrNumber, read_tensor
+from wengert.dialects.torch.kinds import Bool, Given, Input, TensorOrNumber, read_tensor
 from wengert.dialects.torch.table import both, direct, guarded, offered, plain, put
-from wengert.dialects.torch.tensors import made, ns, values_of
+from wengert.dialects.torch.tensors import made, ns, promoted, values_of
 from wengert.engine.batching import Batched
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
@@ -23,16 +23,16 @@ from wengert.ops import indexing, updates
 
 def _read_mask(value: Any, at: Argument, x: Any = None) -> Native:
     mask = read_tensor(value, at)
-    if mask._raw.dtype.kind != "b":
-        raise RuntimeError(f"{at} has dtype {mask._raw.dtype}; write mask.bool()")
-    if type(mask._raw) is np.ndarray:
-        return wrap_native(mask._raw.copy())  # later writes to it leave the rule alone
-    return mask
+    raw = mask._raw
+    if raw.dtype.kind != "b":
+        raise RuntimeError(f"{at} has dtype {raw.dtype}; write mask.bool()")
+    # later writes to it leave the rule alone
+    return wrap_native(raw.copy()) if type(raw) is np.ndarray else mask
 
 
 def _read_condition(value: Any, at: Argument, x: Any = None) -> Native:
-    if getattr(value, "_raw", value).dtype == np.uint8:
-        return read_tensor(value, at) != 0
+    if hasattr(value, "_raw") and value._raw.dtype.kind == "u":
+        return read_tensor(value.bool(), at)
     return _read_mask(value, at)
 
 
@@ -79,8 +79,8 @@ def masked_scatter(input: Input, mask: Mask, source: Input) -> Native:
     return ns.reshape(updates.at_set(flat, taken, key=(positions,), winners=None), x.shape)
 
 
-def _where(condition: Condition, input: Operand, other: Operand) -> Native:
-    return apply(conventions.where.op, (condition, input, other), {})
+def _where(condition: Condition, input: Any, other: Any) -> Native:
+    return apply(conventions.where.op, (condition, *promoted(input, other)), {})
 
 
 _chosen = guarded(_where, "WhereBackward0")

@@ -78,8 +78,8 @@ def owner(raw: np.ndarray) -> np.ndarray:
     return raw
 
 
-class _Apart:
-    """The memory of an array, for another array whose writes are counted apart from the first's."""
+class _Unlinked:
+    """The memory of an array, for another array with a count of writes of its own."""
 
     __slots__ = ("__array_struct__", "base")
 
@@ -87,15 +87,15 @@ class _Apart:
         self.base, self.__array_struct__ = raw, raw.__array_struct__
 
 
-def counted_apart(raw: Any) -> Any:
+def unlinked(raw: Any) -> Any:
     """Return an array with the same memory that has a count of writes of its own, as `x.data`."""
-    return np.asarray(_Apart(raw)) if type(raw) is np.ndarray else raw
+    return np.asarray(_Unlinked(raw)) if type(raw) is np.ndarray else raw
 
 
 def _counted(raw: np.ndarray) -> np.ndarray:
     """Return the array that the writes to another are counted for."""
     base: Any = raw.base
-    while base is not None and type(base) is not tuple and type(base) is not _Apart:
+    while base is not None and type(base) is not tuple and type(base) is not _Unlinked:
         if isinstance(base, np.ndarray):
             raw = base
         base = getattr(base, "base", None)
@@ -186,12 +186,12 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
         part._turned = len(base._turns)
     several, blind = several or tensor._among, tensor._blind or GRAD not in current()
     if tensor._held is not None and type(raw) is np.ndarray:
-        _hold(part, node)
+        hold(part, node)
     if several or blind:
         part._among, part._blind = several, blind
         if base.requires_grad and GRAD not in current():
             node = unreached(part)
-        _hold(part, node)
+        hold(part, node)
     elif WRITTEN and type(raw) is np.ndarray:
         part._seen = _writes(raw)
     _register(base, part)
@@ -213,17 +213,13 @@ def path_of(tensor: Tensor) -> tuple[View, ...]:
     return tensor._path
 
 
-def _hold(part: Tensor, node: Node | None) -> None:
+def hold(part: Tensor, node: Node | None, seen: int | None = None) -> None:
     """Have a view look each time it is asked for its node whether its memory was written to.
 
     So do views that a write makes useless, and those with hooks, which get a node without them.
+    The node is that of when the memory had been written to `seen` times; by default, that of now.
     """
-    hold(part, node, _writes(part._raw))
-
-
-def hold(part: Tensor, node: Node | None, seen: int) -> None:
-    """Do the same for a node of when the view's memory had been written to so many times."""
-    part._held = node, seen
+    part._held = node, _writes(part._raw) if seen is None else seen
     part.__dict__.pop("_node", None)
 
 
@@ -256,7 +252,7 @@ def look_at(tensor: Tensor, again: bool = False) -> Node | None:
             return node
     node = tensor._node
     if tensor._base is not None and tensor._held is None and type(tensor._raw) is np.ndarray:
-        _hold(tensor, node)
+        hold(tensor, node)
         for part in _live_views(base_of(tensor)):  # views of it lead to the hooks as well
             if part._held is not None or "_node" not in part.__dict__:
                 continue
@@ -284,9 +280,9 @@ def _outdate(base: Tensor) -> None:
             part.__dict__.pop("_raw", None)
 
 
-def _outdate_origin(detached: Tensor) -> None:
+def _outdate_origin(base: Tensor) -> None:
     """Have views of what a tensor was detached from give up their nodes, after a write."""
-    origin = detached._origin() if detached._origin is not None else None
+    origin = None if base._origin is None else base._origin()
     if origin is not None and origin._views and origin._node is not None:
         _outdate(origin)
 
@@ -326,7 +322,7 @@ def derive(part: Tensor, name: str) -> Any:
         if node is not None:
             part._seen = _writes(part._raw)
     else:
-        _hold(part, node)
+        hold(part, node)
         if part._retains:
             from wengert.dialects.torch.gradients import move_retained
 
@@ -389,8 +385,7 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
         base = base_of(tensor)
         if base._views and base._node is not None:
             _outdate(base)
-        if base._origin is not None:
-            _outdate_origin(base)
+        _outdate_origin(base)
     else:
         overwrite(tensor, convert(result), since)
     return tensor
@@ -406,18 +401,18 @@ def node_below(tensor: Tensor) -> Node | None:
     if tensor._base is None or node is None:
         return node
     base = base_of(tensor)
-    way: Node | None = node
+    ancestor: Node | None = node
     for _ in path_of(tensor):
-        if way is None or way is base._node:
+        if ancestor is None or ancestor is base._node:
             return node
-        if way.op.family == "hook":
+        if ancestor.op.family == "hook":
             below = _found_in(base, path_of(tensor))._node
             if below is None:
                 return None
             inner: Behind = nodes.alias(below, Behind)
-            inner.place = lambda: node
+            inner.front = lambda: node
             return inner
-        way = way.parent
+        ancestor = ancestor.parent
     return node
 
 
@@ -491,7 +486,7 @@ def overwrite(
                 node = nodes.behind(node)
         settle(base, path, node, own, label)
         if type(node) is Behind and own:
-            node.place = weakref.ref(tensor._node)
+            node.front = weakref.ref(tensor._node)
         elif tensor._retains and tensor is not base:
             derive(tensor, "_node")
     return None
@@ -501,18 +496,18 @@ def overwrite_part(tensor: Tensor, step: View, value: Native) -> None:
     """Write to a view of a tensor that no program holds."""
     with Tracking():
         if type(tensor._raw) is not np.ndarray or type(value._raw) is not np.ndarray:
-            part = viewed(tensor, step(convert(tensor)), step, "SliceBackward0")
-            return overwrite(part, value)
-        place = step(wrap_native(tensor._raw))._raw
-        value = _fitted(value, tensor, place)
-        write(place, value._raw)
+            view = viewed(tensor, step(convert(tensor)), step, "SliceBackward0")
+            return overwrite(view, value)
+        part = step(wrap_native(tensor._raw))._raw
+        value = _fitted(value, tensor, part)
+        write(part, value._raw)
         settle(base_of(tensor), (*path_of(tensor), step), value._node)
     return None
 
 
-def _fitted(value: Native, tensor: Tensor, place: Any = None) -> Native:
+def _fitted(value: Native, tensor: Tensor, part: Any = None) -> Native:
     """Return a value in the shape and dtype of what it is written to: a tensor, or part of it."""
-    raw, new = tensor._raw if place is None else place, value._raw
+    raw, new = tensor._raw if part is None else part, value._raw
     shape = tuple(raw.shape)
     if new.dtype != raw.dtype:
         if new.dtype.kind == "c" and raw.dtype.kind != "c":
@@ -609,8 +604,7 @@ def settle(
     `node` is the node of what was written; it is the tensor's `own` if no other tensor has it.
     """
     before = base._node
-    if base._origin is not None:
-        _outdate_origin(base)
+    _outdate_origin(base)
     if not (is_interested(node) or is_interested(before)):
         if before is not None and base._views:  # not recorded; views are made anew all the same
             _outdate(base)
@@ -692,7 +686,7 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
         if found._node is not None:
             tensor._seen = _writes(raw)
     elif found._node is not None:
-        _hold(tensor, found._node)
+        hold(tensor, found._node)
     else:  # a base that requires gradients later finds that the view was made before this write
         hold(tensor, None, tensor._held[1])
     if tensor is not base:

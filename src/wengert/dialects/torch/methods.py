@@ -45,7 +45,7 @@ def detach(input: Tensor) -> Tensor:
 
 def _data(self: Tensor) -> Tensor:
     """Return the same memory in a tensor that nothing is recorded for; its writes go unseen."""
-    return made(memory.counted_apart(self._raw))
+    return made(memory.unlinked(self._raw))
 
 
 def _set_data(self: Tensor, value: Tensor) -> None:

@@ -9,8 +9,10 @@ import numpy as np
 
 from wengert.dialects.torch.modes import current
 from wengert.dialects.torch.tensors import Leaf, is_unreached, label_of, line_at, line_of, mark
+from wengert.engine.cotangents import Block, add
 from wengert.engine.node import Edge, Node, Tokens, meet, new_node
 from wengert.engine.op import ALIAS, OUTPUT
+from wengert.engine.record import output_node
 from wengert.engine.sweep import leading_to
 from wengert.ops.copies import COPY, Key
 
@@ -42,6 +44,10 @@ def keeps_arrays(node: Node) -> bool:
 def is_part_written(node: Node) -> bool:
     """Return whether a node is that of a write to a view, which PyTorch sweeps only once."""
     return node.op is COPY and getattr(node, "label", None) == "CopySlices"
+
+
+#: Among a node's values, says that something is kept which a sweep gives up.
+SOMETHING = np.empty(0)
 
 
 class Freed(tuple[Any, ...]):
@@ -152,22 +158,52 @@ def node_of_write(
     return copy
 
 
+def joint_node(op: Any, edges: list[Edge], tokens: Tokens, metas: list[Any]) -> Node:
+    """Return one node for the results of a call, given the shape and the dtype of each."""
+    shape, dtype = metas[0] if len(metas) == 1 else map(list, zip(*metas, strict=True))
+    return new_node(op, *edges[0], tuple(edges[1:]), tokens, shape, dtype)
+
+
+def node_of_result(joint: Node, position: int, raw: Any, label: str) -> Node:
+    """Return the node of one result of a call, which is the joint node if there is no other."""
+    node = output_node(joint, position, raw) if type(joint.shape) is list else joint
+    assert node is not None
+    mark(node, label)
+    return node
+
+
+def summed(xp: Any, nodes: list[Node], weights: list[Any]) -> dict[Node, Any]:
+    """Return what a sweep begins with: for each node the sum of its weights, in its dtype."""
+    start: dict[Node, Any] = {}
+    for node, g in zip(nodes, weights, strict=True):
+        if g is not None:
+            g = g if g.dtype == node.dtype else xp.astype(g, node.dtype)
+            start[node] = add(xp, start[node], g) if node in start else g
+    return start
+
+
+def weights_of(xp: Any, g: Any) -> list[Any]:
+    """Return the cotangents of the results of a call, one or several, as dense arrays."""
+    g = g.todense(xp) if type(g) is Block else g
+    return g if type(g) is list else [g]
+
+
 class Behind(Node):
-    """A node whose result is read from another place: one with hooks, or a view written to.
+    """A node whose result is read from another node: one with hooks, or that of a written view.
 
     A rule that reads the result reads it from there: so hooks see derivatives of gradients too.
     """
 
-    __slots__ = ("place",)
-    place: Any
+    __slots__ = ("front",)
+    front: Any
 
     def seen(self) -> Node:
-        """Return the place, if there is anything left that uses it."""
-        return self.place() or self
+        """Return the node in front, if there is anything left that uses it."""
+        return self.front() or self
 
 
 def behind(node: Node) -> Behind:
-    """Return a copy of a node that is still to be told its place."""
+    """Return a copy of a node that is still to be told the node in front of it."""
     inner = new_node(
         node.op, node.parent, node.argument, node.values, node.others, node.tokens,
         node.shape, node.dtype, Behind,

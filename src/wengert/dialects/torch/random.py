@@ -16,7 +16,7 @@ import numpy as np
 from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.creation import cast, creates, like
+from wengert.dialects.torch.creation import NewDtype, cast, creates, like
 from wengert.dialects.torch.generators import Generator, Rng, wide
 from wengert.dialects.torch.kinds import (
     READERS,
@@ -138,11 +138,11 @@ def _fill(raw: np.ndarray, values: np.ndarray) -> None:
 def _sized(name: str, draw: Draw) -> None:
     """Offer a function of a size and one of another tensor that draw numbers."""
 
-    def of_size(*size: Lengths, generator: Rng = None, dtype: Any) -> Any:
+    def of_size(*size: Lengths, generator: Rng = None, dtype: NewDtype = None) -> Any:
         return _drawn(name, generator, size, dtypes.or_default(dtype), draw)
 
     def of_tensor(
-        input: Given, *, generator: Rng = None, dtype: Any, memory_format: Any = None
+        input: Given, *, generator: Rng = None, dtype: NewDtype = None, memory_format: Any = None
     ) -> Any:
         return _like(name, generator, like(input, dtype, memory_format), draw)
 
@@ -181,7 +181,7 @@ def randint(
     high: Int | None = None,
     size: Size | None = None,
     generator: Rng = None,
-    dtype: Any,
+    dtype: NewDtype = None,
 ) -> Any:
     """Return random whole numbers from low to high, without high."""
     if size is None:
@@ -198,7 +198,7 @@ def randint_like(
     low: Int = 0,
     high: Int | None = None,
     generator: Rng = None,
-    dtype: Any,
+    dtype: NewDtype = None,
     memory_format: Any = None,
 ) -> Any:
     """Return random whole numbers in a tensor of another's shape and dtype."""
@@ -207,7 +207,7 @@ def randint_like(
 
 
 @creates("randperm")
-def randperm(n: Int, *, generator: Rng = None, dtype: Any) -> Any:
+def randperm(n: Int, *, generator: Rng = None, dtype: NewDtype = None) -> Any:
     """Return the whole numbers below n in a random order."""
     (count,) = read_lengths((n,), Argument("randperm", "n"))
 
@@ -268,7 +268,7 @@ _normal_of_tensors = guarded(_normal_of, _normal_label)
 
 @creates()
 def _normal_of_size(
-    mean: Number, std: Number, size: Size, *, generator: Rng = None, dtype: Any
+    mean: Number, std: Number, size: Size, *, generator: Rng = None, dtype: NewDtype = None
 ) -> Any:
     _check_std(std)
     kind = dtypes.or_default(dtype)
@@ -288,9 +288,9 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Tenso
     return _normal_of_size(mean, std, size, **options)
 
 
-def _check_chances(raw: np.ndarray) -> None:
+def _check_chances(p: Any) -> None:
     with Quiet():
-        fit = bool(((raw >= 0) & (raw <= 1)).all())
+        fit = bool(np.all((p >= 0) & (p <= 1)))
     if not fit:
         raise RuntimeError("bernoulli: a chance is below 0 or above 1; give chances in [0, 1]")
 
@@ -320,8 +320,7 @@ def bernoulli(input: Input, p: Number | None = None, *, generator: Rng = None) -
 
 def happens(rng: Generator, p: float, count: int) -> np.ndarray:
     """Return whether something of one chance happens, so many times."""
-    if not 0 <= p <= 1:
-        raise RuntimeError(f"bernoulli_: p is {p}; give a chance in [0, 1]")
+    _check_chances(np.float64(p))
     return rng.uniform(count, _DOUBLE) < p
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -54,13 +53,6 @@ def _regular(a: np.ndarray) -> np.ndarray:
 
 def _positive(a: np.ndarray) -> list[np.ndarray]:
     return [a @ np.conj(np.swapaxes(a, -1, -2)) + np.eye(a.shape[-1])]
-
-
-def hermitian_reference(function: Callable[..., Any], *params: str) -> Callable[..., Any]:
-    """Return a function of NumPy of the Hermitian part of matrices."""
-    return lambda x, **given: function(
-        (x + np.conj(np.swapaxes(x, -1, -2))) / 2, *(given[name] for name in params)
-    )
 
 
 _SQUARE = [sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2)), sample((0, 0))]
@@ -216,10 +208,6 @@ def _triangular_rule(
     return unbroadcast(xp, a_bar, a_shape), unbroadcast(xp, b_bar, b_shape)
 
 
-def _triangular_reference(a: Any, b: Any, lower: bool, unit: bool) -> Any:
-    return np.linalg.solve(_triangle(backends.NUMPY, a, lower, unit), b)
-
-
 _solve_triangular = joint(
     "linalg.solve_triangular",
     _triangular_rule,
@@ -233,7 +221,6 @@ _solve_triangular = joint(
         sample((2, 2), (2, 2, 1), lower=False, unit=False),
     ],
     inputs=lambda a, b: [_regular(a), b],
-    reference=_triangular_reference,
     rounding=10,
 )
 
@@ -298,7 +285,6 @@ _cholesky = _of_square(
     _cholesky_rule,
     compute=_factored,
     inputs=_positive,
-    reference=hermitian_reference(np.linalg.cholesky),
 )
 
 
@@ -388,17 +374,11 @@ def _cofactor_rule(xp: Any, g: Any, x: Any, y: Any) -> Any:
     return xp.matmul(xp.matmul(u, conj(xp, swapped)), vh)
 
 
-def _cofactor_reference(x: Any) -> Any:
-    transposed = np.swapaxes(np.linalg.inv(x), -1, -2)
-    return np.linalg.det(x)[..., None, None] * transposed
-
-
 cofactor = _of_square(
     "linalg.cofactor",
     _cofactor_rule,
     compute=_cofactors,
     samples=[sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2))],
-    reference=_cofactor_reference,
     rounding=100,  # by singular values or by the inverse
     doc="Return the matrices of cofactors, which are the derivative of the determinant.",
 )
@@ -488,16 +468,6 @@ def _sylvester_rule(
     )
 
 
-def _sylvester_reference(a: Any, b: Any, q: Any) -> Any:
-    from scipy.linalg import solve_sylvester
-
-    dtype = np.result_type(a, b, q)  # SciPy errs where only some are complex
-    a, b, q = (m.astype(dtype) for m in (a, b, q))
-    if a.ndim == b.ndim == 2:
-        return solve_sylvester(a, b, q)
-    return np.stack([solve_sylvester(*m) for m in zip(a, b, q, strict=True)])
-
-
 sylvester = joint(
     "linalg.solve_sylvester",
     _sylvester_rule,
@@ -506,7 +476,6 @@ sylvester = joint(
     batch=batching.as_it_is,
     samples=[sample((2, 2), (3, 3), (2, 3)), sample((2, 2, 2), (2, 2, 2), (2, 2, 2))],
     inputs=lambda a, b, q: [_regular(a), _regular(b), q],
-    reference=_sylvester_reference,
     rounding=10,
 )
 

@@ -53,13 +53,6 @@ def _weights_rule(xp: Any, g: Any, y: Any, scale: float) -> Any:
     return y * (g - xp.sum(g * y, axis=-1, keepdims=True)) * scale
 
 
-def _weights_reference(scores: Any, scale: float, bias: Any) -> Any:
-    z = scores * scale + (0 if bias is None else bias)
-    e = np.exp(z)
-    total = np.sum(e, axis=-1, keepdims=True)
-    return (e / np.where(total == 0, 1, total)).astype(scores.dtype)
-
-
 def _weights_of_examples(
     op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
 ) -> Any:
@@ -85,7 +78,6 @@ _weights = linewise(
         sample((0, 2), scale=1.0, bias=None),
     ],
     kinds="f",
-    reference=_weights_reference,
     doc="Return softmax(scores * scale + bias) along the last axis; 0 where all bias is -inf.",
 )
 

@@ -13,8 +13,6 @@ import math
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from wengert import backends
 from wengert.backends.numpy_windows import Geometry
 from wengert.engine.cotangents import Block, Region, slices
@@ -231,40 +229,9 @@ _to_x = partial(_factor, "convolve_input")  # of z and w
 _to_w = partial(_factor, "convolve_weight")  # of x and z
 
 
-def _by_definition(role: str, a: Any, b: Any, size: Ints, geometry: Geometry, groups: int) -> Any:
-    """Return the missing factor of the sum over z * w * x, term by term, to compare with."""
-    dtype = np.result_type(a, b)
-    if role == "z":
-        x, w, z = a, b, np.zeros((a.shape[0], b.shape[0], *size), dtype)
-    elif role == "x":
-        z, w, x = a, b, np.zeros((a.shape[0], b.shape[1] * groups, *size), dtype)
-    else:
-        x, z, w = a, b, np.zeros((b.shape[1], a.shape[1] // groups, *size), dtype)
-    inputs, outputs = w.shape[1], w.shape[0] // groups
-    for p in np.ndindex(*z.shape[2:]):
-        for k in np.ndindex(*w.shape[2:]):
-            i = [q * s + t * d - lo for q, t, s, lo, d in zip(p, k, *geometry, strict=True)]
-            if not all(0 <= n < length for n, length in zip(i, x.shape[2:], strict=True)):
-                continue
-            for group in range(groups):
-                c = slice(group * inputs, (group + 1) * inputs)
-                o = slice(group * outputs, (group + 1) * outputs)
-                if role == "z":
-                    z[(slice(None), o, *p)] += x[(slice(None), c, *i)] @ w[(o, slice(None), *k)].T
-                elif role == "x":
-                    x[(slice(None), c, *i)] += z[(slice(None), o, *p)] @ w[(o, slice(None), *k)]
-                else:
-                    w[(o, slice(None), *k)] += z[(slice(None), o, *p)].T @ x[(slice(None), c, *i)]
-    return dtype.type(1) * {"x": x, "w": w, "z": z}[role]
-
-
 def _convolution(
     name: str, result: str, args: tuple[str, ...], *rules: Rule, samples: list[Sample]
 ) -> Any:
-    def reference(a: Any, b: Any, bias: Any = None, **params: Any) -> Any:
-        total = _by_definition(result, a, b, **params)
-        return total if bias is None else total + bias.reshape(-1, *(1 for _ in params["size"]))
-
     op = Convolution(
         name,
         args,
@@ -274,7 +241,7 @@ def _convolution(
     )
     kernel = {"z": "convolve", "x": "convolve_input", "w": "convolve_weight"}[result]
     op.result = result
-    return declared(op, {"samples": samples, "reference": reference})
+    return declared(op, {"samples": samples})
 
 
 def _sample(

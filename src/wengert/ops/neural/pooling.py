@@ -28,7 +28,6 @@ from wengert.ops.checks import misfit
 from wengert.ops.families import Sample, linear, sample, special, zero
 from wengert.ops.neural.arguments import inexact
 from wengert.ops.neural.resampling import area_taps, combine
-from wengert.ops.neural.unfolding import by_definition
 from wengert.ops.neural.windows import (
     Ints,
     Pairs,
@@ -120,17 +119,6 @@ def _max_pool_reach(region: Region, node: Node, parent: Node, argument: int, val
     return _window_region(seeing, region, node.shape, values)
 
 
-def _reduced(reduce: Callable[..., Any], blank: float) -> Callable[..., Any]:
-    """Return a reduction of windows by their definition."""
-
-    def reference(x: Any, kernel: Ints, size: Ints, geometry: Geometry, ties: str = "") -> Any:
-        windows = by_definition(x, kernel, size, geometry, blank)
-        count = len(size)
-        return reduce(windows, axis=tuple(range(windows.ndim - 2 * count, windows.ndim - count)))
-
-    return reference
-
-
 def _sample(shape: Ints, kernel: Ints, size: Ints, *geometry: Ints) -> Sample:
     return sample(shape, kernel=kernel, size=size, geometry=Geometry(*geometry))
 
@@ -154,12 +142,11 @@ max_pool = special(
         for s, ties in zip(_POOLED, itertools.cycle(("even", "first")))
     ],
     kinds="f",
-    reference=_reduced(np.max, -np.inf),
 )
 max_pool.op.depends = _depends(seen)
 max_pool.op.reach = _max_pool_reach
 
-# Windows of 3 in steps of 2, and the share of each element in the largest of each window.
+# Windows of 3 in steps of 2, some of which have several largest elements.
 _TIED = {
     "inputs": np.array([[1.0, 3.0, 3.0, 0.0, 2.0], [2.0, 2.0, 2.0, 2.0, 5.0]]),
     "largest": np.array([[3.0, 3.0], [2.0, 5.0]]),
@@ -167,18 +154,6 @@ _TIED = {
     "geometry": Geometry((2,), (0,), (1,)),
 }
 _EVENLY, _TO_FIRST = _TIED | {"ties": "even"}, _TIED | {"ties": "first"}
-_THIRD = 1 / 3
-_SHARES = np.array(
-    [
-        [[0, 0.5, 0.5, 0, 0], [0, 0, 1, 0, 0]],
-        [[_THIRD, _THIRD, _THIRD, 0, 0], [0, 0, 0, 0, 1]],
-    ]
-)
-_FIRST = np.array([[[0, 1, 0, 0, 0], [0, 0, 1, 0, 0]], [[1, 0, 0, 0, 0], [0, 0, 0, 0, 1]]])
-
-
-def _shares(ties: str) -> np.ndarray:
-    return _SHARES if ties == "even" else _FIRST
 
 
 def _shared_by_examples(
@@ -206,14 +181,12 @@ max_pool_spread = _between_windows_and_inputs(
     "max_pool_spread",
     "max_pool_gather",
     samples=[sample((2, 2), **_EVENLY), sample((2, 2), **_TO_FIRST)],
-    reference=lambda x, ties, **params: np.einsum("rp,rpi->ri", x, _shares(ties)).astype(x.dtype),
     doc="Return x shared evenly by the largest inputs of each window, or given to the first.",
 )
 max_pool_gather = _between_windows_and_inputs(
     "max_pool_gather",
     "max_pool_spread",
     samples=[sample((2, 5), **_EVENLY), sample((2, 5), **_TO_FIRST)],
-    reference=lambda x, ties, **params: np.einsum("ri,rpi->rp", x, _shares(ties)).astype(x.dtype),
     doc="Return the mean of x at the largest inputs of each window, or x at the first.",
 )
 for _operation, _between in ((max_pool_spread, seeing), (max_pool_gather, seen)):
@@ -221,22 +194,10 @@ for _operation, _between in ((max_pool_spread, seeing), (max_pool_gather, seen))
     _operation.op.depends = _depends(_between)  # type: ignore[attr-defined]
 
 
-def _first_largest(x: Any, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
-    lead = x.ndim - len(size)
-    positions = np.arange(math.prod(x.shape[lead:])).reshape(x.shape[lead:])
-    where = by_definition(positions, kernel, size, geometry)
-    windows = by_definition(x, kernel, size, geometry, blank=-np.inf)
-    flat = windows.reshape(*x.shape[:lead], math.prod(kernel), *size)
-    first = np.argmax(flat, axis=lead)
-    where = np.broadcast_to(where.reshape(-1, *size), flat.shape)
-    return np.take_along_axis(where, np.expand_dims(first, lead), axis=lead).squeeze(lead)
-
-
 max_pool_indices = zero(
     "nn.max_pool_indices",
     params=("kernel", "size", "geometry"),
     samples=_POOLED,
-    reference=_first_largest,
     doc="Return the flat position of the first largest element of each window.",
 )
 
@@ -276,18 +237,6 @@ def _spread_block(
     return Block(x_shape, region, _spread_transpose(xp, values, sizes, kernel, cut))
 
 
-def _spread_by_definition(x: Any, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
-    lead = x.ndim - len(size)
-    places = x.shape[lead:]
-    which = np.arange(math.prod(size)).reshape(size) + 1
-    read = by_definition(which, kernel, places, geometry).reshape(-1, math.prod(places)) - 1
-    out = np.zeros((math.prod(x.shape[:lead]), math.prod(size)), x.dtype)
-    for taps in read:
-        for p, i in enumerate(taps):
-            out[:, i] += x.reshape(len(out), -1)[:, p] * (i >= 0)
-    return out.reshape(*x.shape[:lead], *size)
-
-
 window_sum = linear(
     "nn.window_sum",
     _sum_transpose,
@@ -295,7 +244,6 @@ window_sum = linear(
     block=_sum_block,
     batch=as_it_is,
     samples=_POOLED,
-    reference=_reduced(np.sum, 0),
     doc="Return the sums of windows.",
 )
 window_spread = linear(
@@ -309,7 +257,6 @@ window_spread = linear(
         _sample((1, 2, 4), (3,), (5,), (1,), (1,), (1,)),
         _sample((2, 3, 3), (2, 3), (5, 4), (2, 1), (1, 1), (2, 1)),
     ],
-    reference=_spread_by_definition,
     doc="Return the sums over the windows that see a position.",
 )
 

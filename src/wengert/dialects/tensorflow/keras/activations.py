@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert.dialects.tensorflow import nn
 from wengert.dialects.tensorflow.keras.losses import inside
-from wengert.dialects.tensorflow.keras.options import keras, looked_up
+from wengert.dialects.tensorflow.keras.options import getter
 from wengert.dialects.tensorflow.kinds import Floating
 from wengert.dialects.tensorflow.table import guarded, put
 from wengert.dialects.tensorflow.tensors import convert
@@ -86,9 +86,4 @@ for _name, (_meaning, _function) in _ACTIVATIONS.items():
     _BY_NAME[_name] = guarded(_name, ValueError, TypeError)(_function)
 for _name, _function in _BY_NAME.items():
     put((f"keras.activations.{_name}",), _function, _DIFFERS.get(_name, ""))
-
-
-@keras("activations", "get")
-def get(identifier: Any) -> Any:
-    """Return an activation by its name, or as it is; None is `linear`."""
-    return _linear if identifier is None else looked_up(identifier, _BY_NAME, "activation function")
+getter("activations", _BY_NAME, "activation function", _linear)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from wengert.dialects.tensorflow.dtypes import as_dtype, float64
 from wengert.dialects.tensorflow.keras.options import (
     Configured,
     configured,
+    getter,
     keras,
-    looked_up,
     options_of,
 )
 from wengert.dialects.tensorflow.random import global_generator, truncated_normal
@@ -41,8 +41,6 @@ class _OfFunction(Initializer):
 
     Whenever it is called, the random numbers are the same.
     """
-
-    _function: ClassVar[Callable[..., Any]]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -72,10 +70,8 @@ def _initializer(name: str, base: type = _OfFunction, **fixed: Any) -> Callable[
 
     def declare(function: Callable[..., Any]) -> Any:
         options = {k: v for k, v in options_of(function, 1).items() if k not in fixed}
-        call = functools.partial(function, **fixed) if fixed else staticmethod(function)
-        kind = configured(
-            "initializers", name, base, options, _function=call, __doc__=function.__doc__
-        )
+        call = functools.partial(function, **fixed) if fixed else function
+        kind = configured("initializers", name, base, options, call, __doc__=function.__doc__)
         keras("initializers", snake(name))(kind)
         _BY_NAME[name] = _BY_NAME[snake(name)] = kind
         return function
@@ -183,11 +179,7 @@ def orthogonal(shape: Shape, gain: float = 1.0, seed: Any = None) -> np.ndarray:
 for _name in ("Orthogonal", "Identity"):
     keras("initializers", f"{_name}Initializer")(_BY_NAME[_name])
 
-
-@keras("initializers", "get")
-def get(identifier: Any) -> Any:
-    """Return an initializer by its name, or as it is."""
-    return looked_up(identifier, _BY_NAME, "initializer")
+get = getter("initializers", _BY_NAME, "initializer")
 
 
 # -- TensorFlow's own ----------------------------------------------------------------------------

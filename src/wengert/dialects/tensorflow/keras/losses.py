@@ -16,8 +16,8 @@ from wengert.dialects.tensorflow.keras.options import (
     EPSILON,
     Configured,
     configured,
+    getter,
     keras,
-    looked_up,
     options_of,
 )
 from wengert.dialects.tensorflow.structures import assert_same_structure, is_nested, snake
@@ -170,8 +170,6 @@ class Loss(Configured):
 class _OfFunction(Loss):
     """A loss that is a function with some options."""
 
-    _function: ClassVar[Callable[..., Any]]
-
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """Return the loss; lists of targets and predictions must have one form."""
         if is_nested(y_true) or is_nested(y_pred):
@@ -215,8 +213,7 @@ def _loss(
         own = options_of(function, 2)
         defaults = {**own, "reduction": _MEAN, "name": label or function.__name__, "dtype": None}
         defaults = {option: defaults[option] for option in order.split() or defaults}
-        attributes = {"_function": staticmethod(function), "__doc__": function.__doc__}
-        _CLASSES[name] = configured("losses", name, base, defaults, **attributes)
+        _CLASSES[name] = configured("losses", name, base, defaults, function)
         return function
 
     return declare
@@ -438,7 +435,4 @@ def categorical_generalized_cross_entropy(y_true: Any, y_pred: Any, q: float = 0
     return (1.0 - ns.sum(predicted * hot, axis=-1) ** q) / q
 
 
-@keras("losses", "get")
-def get(identifier: Any) -> Any:
-    """Return a loss by its name, or as it is."""
-    return looked_up(identifier, FUNCTIONS | _CLASSES, "loss")
+get = getter("losses", FUNCTIONS | _CLASSES, "loss")

@@ -85,7 +85,6 @@ def _by_example(values: np.ndarray, weights: Any, reduce: Any) -> tuple[np.ndarr
 class _Reduced(Configured, Metric):
     """A metric that keeps sums of a function of what it takes in."""
 
-    _function: ClassVar[Callable[..., Any]]
     _kept: ClassVar[tuple[str, ...]] = ("total", "count")
     _takes = 2
     _reduce: Any = staticmethod(np.mean)
@@ -130,8 +129,8 @@ def _class(
     label = label or snake(name)
     first = {"k": options.pop("k")} if "k" in options else {}
     defaults = {**first, "name": label, "dtype": None, **options}
-    own = {"_function": staticmethod(function), "__doc__": f"The mean of `{label}`."}
-    configured("metrics", name, base, defaults, **own, **(attributes or {}))
+    attributes = {"__doc__": f"The mean of `{label}`.", **(attributes or {})}
+    configured("metrics", name, base, defaults, function, **attributes)
 
 
 # -- accuracies -----------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from wengert.dialects.tensorflow.keras.options import (
     REQUIRED,
     Configured,
     configured,
+    getter,
     keras,
-    looked_up,
 )
 from wengert.dialects.tensorflow.keras.schedules import LearningRateSchedule
 from wengert.dialects.tensorflow.keras.state import Owner, raw
@@ -41,12 +41,6 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "SGD.momentum": ("a float from 0 to 1", lambda x: isinstance(x, float) and 0 <= x <= 1),
     "Lion.beta_1": ("a number above 0, up to 1", lambda x: 0 < x <= 1),
     "AdamW.weight_decay": ("a float; else write Adam", lambda x: x is not None),
-    "Ftrl.learning_rate_power": ("0 or less", lambda x: x <= 0),
-    **dict.fromkeys(
-        ("Ftrl.initial_accumulator_value", "Ftrl.l1_regularization_strength",
-         "Ftrl.l2_regularization_strength", "Ftrl.l2_shrinkage_regularization_strength"),
-        ("0 or more", lambda x: x >= 0),
-    ),
 }  # fmt: skip
 
 
@@ -362,7 +356,6 @@ _FORMULAS = {
 class _OfFormula(Optimizer):
     """An optimiser with a formula."""
 
-    _formula: ClassVar[Formula]
     #: Where the formula differs from PyTorch's.
     _convention: ClassVar[dict[str, Any]]
     #: The hyperparameters that are rounded to single precision.
@@ -390,7 +383,7 @@ class _OfFormula(Optimizer):
             slots = self._slots[self._index[id(v)]]
             state: dict[str, Any] = {key: raw(slot) for key, slot in slots.items()}
             state["step"] = step
-            v.assign(made(formulas.stepped(type(self)._formula, raw(v), g, state, options)))
+            v.assign(made(formulas.stepped(type(self)._function, raw(v), g, state, options)))
             for key, slot in slots.items():
                 slot.assign(made(state[key]))
 
@@ -427,9 +420,8 @@ def _optimizer(
 ) -> None:
     """Offer an optimiser: its formula, its own options, its slots, and what the formula does."""
     own = {"learning_rate": 0.001, **hyperparameters}
-    attributes = {"_formula": staticmethod(formula), "_kept": kept, "_rounded": rounded,
-                  "_convention": convention, "__doc__": doc}  # fmt: skip
-    kind = configured("optimizers", name, base, own | (_COMMON | own), **attributes)
+    attributes = {"_kept": kept, "_rounded": rounded, "_convention": convention, "__doc__": doc}
+    kind = configured("optimizers", name, base, own | (_COMMON | own), formula, **attributes)
     _BY_NAME[name] = _BY_NAME[name.lower()] = kind
 
 
@@ -492,8 +484,4 @@ _optimizer(
     ({"accumulator": "sum", "linear": "linear"}, ""),
 )  # fmt: skip
 
-
-@keras("optimizers", "get")
-def get(identifier: Any) -> Any:
-    """Return an optimiser by its name, or as it is."""
-    return looked_up(identifier, _BY_NAME, "optimizer")
+get = getter("optimizers", _BY_NAME, "optimizer")

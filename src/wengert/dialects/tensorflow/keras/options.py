@@ -41,20 +41,24 @@ def keras(part: str, *names: str) -> Callable[[Any], Any]:
     return declare
 
 
-def looked_up(identifier: Any, known: dict[str, Any], what: str) -> Any:
-    """Return what a name stands for; a class is called, and a function or an object is itself."""
-    if isinstance(identifier, str):
-        if identifier not in known:
+def getter(part: str, known: dict[str, Any], what: str, usual: Any = None) -> Any:
+    """Return the function `tf.keras.<part>.get`, which looks up names among those that are known.
+
+    Of a class it returns an object; a function or an object is itself, and None the usual one.
+    """
+
+    def get(identifier: Any) -> Any:
+        if isinstance(identifier, str) and identifier not in known:
             raise mistake(ValueError, what, identifier, f"one of {', '.join(sorted(known))}")
-        found = known[identifier]
-        return found() if isinstance(found, type) else found
-    if isinstance(identifier, type):
-        return identifier()
-    if callable(identifier) or identifier is None:
-        return identifier
-    if hasattr(identifier, "apply_gradients"):
-        return identifier
-    raise mistake(ValueError, what, identifier, "a name, a function or an object")
+        found = known[identifier] if isinstance(identifier, str) else identifier
+        if isinstance(found, type):
+            return found()
+        if callable(found) or found is None or hasattr(found, "apply_gradients"):
+            return usual if found is None else found
+        raise mistake(ValueError, what, identifier, "a name, a function or an object")
+
+    get.__doc__ = f"Return the {what} of a name, or what is given as it is."
+    return keras(part, "get")(get)
 
 
 # -- objects made of options ----------------------------------------------------------------------
@@ -74,6 +78,8 @@ class Configured:
 
     #: The options in their order, with their defaults.
     _defaults: ClassVar[Mapping[str, Any]] = {}
+    #: What an object computes with, if it is made by `configured`.
+    _function: ClassVar[Callable[..., Any]]
     #: The error about options that there are not.
     _unknown: ClassVar[type[Exception]] = TypeError
 
@@ -106,8 +112,12 @@ class Configured:
 
 
 def configured(
-    part: str, name: str, base: type, defaults: Mapping[str, Any], **attributes: Any
+    part: str, name: str, base: type, defaults: Mapping[str, Any], function: Any, **attributes: Any
 ) -> Any:
-    """Return a new class of objects with these options, offered as `tf.keras.<part>.<name>`."""
-    shared = {"_defaults": defaults, "__module__": base.__module__}
+    """Return a new class of objects, offered as `tf.keras.<part>.<name>`.
+
+    They have these options, and compute with a function, from which the class has its docstring.
+    """
+    shared = {"_defaults": defaults, "__module__": base.__module__, "__doc__": function.__doc__}
+    shared["_function"] = staticmethod(function)
     return keras(part, name)(type(name, (base,), shared | attributes))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.dialects.tensorflow.keras.options import EPSILON, Configured, configured, keras
+from wengert.dialects.tensorflow.keras.options import EPSILON, Configured, keras
 from wengert.dialects.tensorflow.random import set_seed
 from wengert.dialects.tensorflow.table import guarded, put
 from wengert.dialects.tensorflow.tensors import convert, is_tensor, made
@@ -84,5 +84,5 @@ class L1L2(Configured):
 keras("regularizers", "L1L2", "l1_l2")(L1L2)
 for _name in ("l1", "l2"):
     _doc = f"A penalty on {'absolute values' if _name == 'l1' else 'squares'}."
-    _kind = configured("regularizers", _name.upper(), L1L2, {_name: 0.01}, __doc__=_doc)
-    keras("regularizers", _name)(_kind)
+    _kind = type(_name.upper(), (L1L2,), {"_defaults": {_name: 0.01}, "__doc__": _doc})
+    keras("regularizers", _name, _name.upper())(_kind)

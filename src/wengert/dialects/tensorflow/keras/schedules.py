@@ -22,9 +22,6 @@ from wengert.optim import rates
 class LearningRateSchedule(Configured):
     """A function from the number of the step to a learning rate; subclasses define __call__."""
 
-    def __init__(self) -> None:
-        """Do nothing: schedules of your own have the options that they like."""
-
     def __call__(self, step: Any) -> Any:
         """Return the learning rate of a step."""
         raise NotImplementedError(f"{type(self).__name__} does not define __call__(self, step)")
@@ -36,8 +33,6 @@ class LearningRateSchedule(Configured):
 
 class _OfFormula(LearningRateSchedule):
     """A schedule that is a formula of the step and of its options."""
-
-    _formula: ClassVar[Callable[..., Any]]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         Configured.__init__(self, *args, **options)
@@ -52,7 +47,7 @@ class _OfFormula(LearningRateSchedule):
         first = next(iter(options.values()))
         kind = convert(first).dtype
         steps = np.asarray(convert(step).numpy()).astype(kind)
-        return made(np.asarray(type(self)._formula(steps, **options), kind))
+        return made(np.asarray(type(self)._function(steps, **options), kind))
 
 
 def _schedule(name: str, label: str = "", after: int = 9) -> Callable[[Any], Any]:
@@ -64,8 +59,7 @@ def _schedule(name: str, label: str = "", after: int = 9) -> Callable[[Any], Any
     def declare(formula: Callable[..., Any]) -> Any:
         options = list(options_of(formula, 1).items())
         options.insert(after, ("name", label or name))
-        attributes = {"_formula": staticmethod(formula), "__doc__": formula.__doc__}
-        return configured("optimizers.schedules", name, _OfFormula, dict(options), **attributes)
+        return configured("optimizers.schedules", name, _OfFormula, dict(options), formula)
 
     return declare
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.tensorflow.keras import initializers
+from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.structures import snake
 from wengert.dialects.tensorflow.variables import Variable
 
@@ -56,10 +57,12 @@ class Owner:
         return self._variables[-1]
 
     def add_variable(
-        self, shape: Any = (), initializer: Any = "zeros", dtype: Any = None, **options: Any
-    ) -> Variable:
-        """Return a new variable, which is kept; of the options, `name` has an effect."""
-        value = initializers.get(initializer)(shape, dtype=dtype or "float32")
-        return self._keep(value, options.get("name") or "variable")
+        self, shape: Any = (), initializer: Any = "zeros", dtype: Any = None, name: Any = None,
+        **ignored: Any,
+    ) -> Variable:  # fmt: skip
+        """Return a new variable, which is kept."""
+        ignore("add_variable", ignored, "aggregation", "layout")
+        value = initializers.get(initializer or "zeros")(shape, dtype=dtype or "float32")
+        return self._keep(value, name or "variable")
 
     add_weight = add_variable

@@ -1,0 +1,11 @@
+# Written by docs/make_tables.py from the functions' signatures.
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.dialects.torch.tensors import Tensor as _Tensor
+from wengert.torch import Tensor as Tensor
+
+from wengert.torch.nn import Buffer as Buffer
+from wengert.torch.nn import Parameter as Parameter
+from wengert.torch.nn import UninitializedParameter as UninitializedParameter
+def is_lazy(param: Any) -> Any: ...

@@ -38,7 +38,7 @@ CumMax, CumMin = results("cummax", "values", "indices"), results("cummin", "valu
 
 
 def _along(compute: Callable[..., Native], x: Native, dim: int) -> Native:
-    lines, axis = lines_of(x, dim)
+    lines, axis = lines_of(x), dim
     y = compute(lines, axis=axis)
     return y if x.ndim else ns.reshape(y, ())
 
@@ -76,7 +76,7 @@ def _record(name: str, kind: Any) -> None:
     best_so_far = getattr(ns, f"cumulative_{name}")
 
     def record(input: Ordered, dim: Axis) -> Any:
-        lines, axis = lines_of(input, dim)
+        lines, axis = lines_of(input), dim
         numbers = wrap_native(lines._raw)  # without a node: only indices are wanted
         if kind_of(input) == "b":
             numbers = ns.astype(numbers, np.uint8)

@@ -258,7 +258,7 @@ def _extreme(name: str, kind: Any) -> Callable[..., Any]:
         return of_all(input, axis=dim, keepdims=False)
 
     def along(input: Real, dim: Axis, keepdim: Bool = False) -> Any:
-        lines, axis = lines_of(input, dim)
+        lines, axis = lines_of(input), dim
         check_some(lines, (axis,), name)
         positions = position(lines, axis=axis, keepdims=True)
         return picked(lines, positions, axis, keepdim, kind, input.shape)
@@ -329,7 +329,7 @@ def _position(name: str) -> None:
             if 0 in input.shape:
                 raise IndexError(f"{name}(): there are no elements to choose from; give dim=")
             return find(input, axis=None, keepdims=keepdim and input.ndim > 0)
-        lines, axis = lines_of(input, dim)
+        lines, axis = lines_of(input), dim
         check_some(lines, (axis,), name)
         found = find(lines, axis=axis, keepdims=keepdim)
         return found if input.ndim else ns.reshape(found, ())

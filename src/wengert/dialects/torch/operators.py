@@ -35,6 +35,7 @@ from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops import elementwise, special
+from wengert.ops.batching import constant
 
 NUMBERS = (bool, int, float, complex)
 
@@ -140,20 +141,23 @@ def of_one(
     kinds: str = "biufc",
     refusal: type[Exception] = NotImplementedError,
     known: dict[str, Any] | None = None,
+    detached: bool = False,
 ) -> Forms:
     """Return the forms of an operation of one tensor.
 
     Whole numbers become floating ones first if `floating` says so. Tensors of a kind of numbers
-    that is not in `kinds` are refused. `known` are the parameters of the operation.
+    that is not in `kinds` are refused. `known` are the parameters of the operation; the results
+    of one that is `detached` have no gradients.
     """
     op: Op = function.op
 
     def body(input: Any) -> Native:
-        return _as_exact(apply(op, (input,), known or {}), input)
+        x = constant(input) if detached else input
+        return _as_exact(apply(op, (x,), known or {}), x)
 
     read = tensor(kinds, refusal, with_fractions if floating else None)
     body.__annotations__["input"] = Annotated[Native, read]
-    quick = "".join(k for k in ("fc" if floating else "iufc") if k in kinds)
+    quick = "".join(k for k in ("fc" if floating else "iufc") if k in kinds and not detached)
     return _forms_of(op, body, label, quick, known)
 
 
@@ -284,17 +288,6 @@ def _augmented(function: Callable[[Any, Any], Any]) -> Any:
     return call
 
 
-def _late(name: str) -> Callable[[Any, Any], Any]:
-    """Return a function of two tensors that another module offers."""
-
-    def call(x: Any, y: Any) -> Any:
-        if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
-            return NotImplemented
-        return NAMES[name](x, y)
-
-    return call
-
-
 _bits = {
     name: of_two(getattr(elementwise, f"bitwise_{name}"), "", kinds=kinds, numbers="12")
     for name, kinds in {
@@ -315,23 +308,23 @@ _OPERATORS: dict[str, tuple[Any, Any]] = {
     "xor": (_bits["xor"].method, _bits["xor"].within),
     "lshift": (_bits["left_shift"].method, _bits["left_shift"].within),
     "rshift": (_bits["right_shift"].method, _bits["right_shift"].within),
-    "matmul": (_late("matmul"), _late("matmul")),
 }
 for _name, (_operator, _exchanged) in _OPERATORS.items():
     setattr(Tensor, f"__{_name}__", _operator)
     setattr(Tensor, f"__r{_name}__", _reflected(_exchanged))
-    if _name != "matmul":
-        setattr(Tensor, f"__i{_name}__", _augmented(_operator))
+    setattr(Tensor, f"__i{_name}__", _augmented(_operator))
 Tensor.__rtruediv__ = _over  # type: ignore[attr-defined]
 put(("Tensor.__div__",), divide.method)
 
 
-def offer_both(names: tuple[str, ...], function: Any, in_place: bool = True) -> None:
+def offer_both(
+    names: tuple[str, ...], function: Any, in_place: bool = True, method: Any = None
+) -> None:
     """Offer a function under some names, as methods too and with underscores."""
     for name in names:
         put((name,), function)
         if "." not in name:
-            put((f"Tensor.{name}",), function)
+            put((f"Tensor.{name}",), method or function)
             if in_place:
                 put_in_place(name, function)
 
@@ -449,49 +442,39 @@ def one(
     names: tuple[str, ...],
     function: Any,
     label: str = "",
-    floating: bool = True,
-    kinds: str = "biufc",
-    refusal: type[Exception] = NotImplementedError,
+    *how: Any,
     in_place: bool = True,
+    **options: Any,
 ) -> Forms:
-    """Offer an operation of one tensor under some names, as methods too and with underscores."""
+    """Offer an operation of one tensor; `how` it takes numbers is as in `of_one`."""
     short = names[0].rpartition(".")[2]
-    forms = of_one(function, label or f"{short.capitalize()}Backward0", floating, kinds, refusal)
-    for name in names:
-        put((name,), forms.function)
-        if "." not in name:
-            put((f"Tensor.{name}",), forms.method)
-            if in_place:
-                put_in_place(name, forms.function)
+    forms = of_one(function, label or f"{short.capitalize()}Backward0", *how, **options)
+    offer_both(names, forms.function, in_place, forms.method)
     return forms
 
 
-for _names, _operation in {
-    ("exp",): elementwise.exp,
-    ("expm1", "special.expm1"): elementwise.expm1,
-    ("exp2", "special.exp2"): conventions.exp2,
-    ("log",): elementwise.log,
-    ("log2",): elementwise.log2,
-    ("log10",): elementwise.log10,
-    ("sqrt",): elementwise.sqrt,
-    ("rsqrt",): elementwise.rsqrt,
-    ("sin",): elementwise.sin,
-    ("cos",): elementwise.cos,
-    ("tan",): elementwise.tan,
-    ("asin", "arcsin"): elementwise.asin,
-    ("acos", "arccos"): elementwise.acos,
-    ("atan", "arctan"): elementwise.atan,
-    ("sinh",): elementwise.sinh,
-    ("cosh",): elementwise.cosh,
-    ("tanh",): elementwise.tanh,
-    ("asinh", "arcsinh"): elementwise.asinh,
-    ("acosh", "arccosh"): elementwise.acosh,
-    ("atanh", "arctanh"): elementwise.atanh,
-    ("reciprocal",): elementwise.reciprocal,
-    ("sigmoid", "special.expit"): conventions.sigmoid,
-    ("sinc", "special.sinc"): special.sinc,
-}.items():
-    one(_names, _operation)
+for _name in [
+    "exp",
+    "log",
+    "log2",
+    "log10",
+    "sqrt",
+    "rsqrt",
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "reciprocal",
+]:
+    one((_name,), getattr(elementwise, _name))
+for _name in ("asin", "acos", "atan", "asinh", "acosh", "atanh"):
+    one((_name, f"arc{_name[1:]}"), getattr(elementwise, _name))
+one(("expm1", "special.expm1"), elementwise.expm1)
+one(("exp2", "special.exp2"), conventions.exp2)
+one(("sigmoid", "special.expit"), conventions.sigmoid)
+one(("sinc", "special.sinc"), special.sinc)
 one(("log1p", "special.log1p"), elementwise.log1p, "Log1PBackward0")
 #: Powers by numbers that are in every program, without an array of exponents.
 _power = functools.partial(of_one, label="PowBackward0", floating=False, kinds="fc")

@@ -453,21 +453,10 @@ def one(
     return forms
 
 
-for _name in [
-    "exp",
-    "log",
-    "log2",
-    "log10",
-    "sqrt",
-    "rsqrt",
-    "sin",
-    "cos",
-    "tan",
-    "sinh",
-    "cosh",
-    "tanh",
+for _name in (
+    "exp", "log", "log2", "log10", "sqrt", "rsqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh",
     "reciprocal",
-]:
+):  # fmt: skip
     one((_name,), getattr(elementwise, _name))
 for _name in ("asin", "acos", "atan", "asinh", "acosh", "atanh"):
     one((_name, f"arc{_name[1:]}"), getattr(elementwise, _name))

@@ -46,34 +46,12 @@ NAMES: dict[str, Any] = {}
 DIFFERENCES: dict[str, str] = {}
 _HERE = "wengert.dialects.torch"
 #: The modules that offer names, and those that do so once a name of theirs is looked up.
-PARTS = tuple(
-    f"{_HERE}.{part}"
-    for part in [
-        "values",
-        "methods",
-        "python",
-        "operators",
-        "math",
-        "creation",
-        "generators",
-        "random",
-        "views",
-        "copies",
-        "joining",
-        "repeating",
-        "diagonals",
-        "brackets",
-        "gathering",
-        "masks",
-        "reductions",
-        "norms",
-        "cumulative",
-        "sorting",
-        "products",
-        "hooks",
-        "autograd_function",
-    ]
-)
+_PARTS = """
+    values methods python operators math creation generators random views copies joining repeating
+    diagonals brackets gathering masks reductions norms cumulative sorting products hooks
+    autograd_function
+"""
+PARTS = tuple(f"{_HERE}.{part}" for part in _PARTS.split())
 LATE: dict[str, tuple[str, ...]] = {
     "autograd.functional": (f"{_HERE}.autograd_functional",),
     "autograd.gradcheck": (f"{_HERE}.checks",),
@@ -101,33 +79,12 @@ for _module, _names in {
 }.items():
     LATE |= dict.fromkeys(_names.split(), (f"{_HERE}.{_module}",))
 #: torch.linalg, and what torch has of it under older names.
-LATE |= dict.fromkeys(
-    [
-        "linalg",
-        "det",
-        "logdet",
-        "slogdet",
-        "inverse",
-        "pinverse",
-        "matrix_power",
-        "matrix_exp",
-        "cholesky",
-        "cholesky_solve",
-        "cholesky_inverse",
-        "qr",
-        "svd",
-        "svd_lowrank",
-        "pca_lowrank",
-        "lu",
-        "lu_solve",
-        "lu_unpack",
-        "triangular_solve",
-        "orgqr",
-        "ormqr",
-        "geqrf",
-    ],
-    (f"{_HERE}.linalg", f"{_HERE}.decompositions"),
-)
+_LINALG = """
+    linalg det logdet slogdet inverse pinverse matrix_power matrix_exp cholesky cholesky_solve
+    cholesky_inverse qr svd svd_lowrank pca_lowrank lu lu_solve lu_unpack triangular_solve orgqr
+    ormqr geqrf
+"""
+LATE |= dict.fromkeys(_LINALG.split(), (f"{_HERE}.linalg", f"{_HERE}.decompositions"))
 
 
 def offered_as(name: str) -> Any:

@@ -12,6 +12,7 @@ from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch.axes import kind_of, type_name
 from wengert.dialects.torch.kinds import (
     READERS,
+    Axis,
     Bool,
     Inexact,
     Input,
@@ -23,6 +24,7 @@ from wengert.dialects.torch.kinds import (
     summed,
 )
 from wengert.dialects.torch.norms import MATRIX_NORMS, norm_of_matrices
+from wengert.dialects.torch.products import crossed
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import NAMES, LinAlgError, offered, offered_as, put
 from wengert.dialects.torch.tensors import astype, ns, static
@@ -181,22 +183,11 @@ def vecdot(x: Inexact, y: Input, *, dim: Any = -1) -> Native:
 
 
 @offered("linalg.cross", method=False, label="LinalgCrossBackward0")
-def linalg_cross(input: Input, other: Input, *, dim: Any = -1) -> Native:
+def linalg_cross(input: Input, other: Input, *, dim: Axis = -1) -> Native:
     """Return the cross products of vectors of three elements along an axis."""
-    if input.ndim != other.ndim:
-        raise RuntimeError(
-            f"linalg.cross: the factors have {input.ndim} and {other.ndim} axes; give them as many"
-        )
-    axis = READERS.axis(dim, Argument("linalg.cross", "dim"), input)
     if not input.ndim:
-        raise IndexError(f"dim={dim} was given for a single number, which has no axis")
-    if input.shape[axis] != 3 or other.shape[axis] != 3:
-        raise RuntimeError(
-            f"linalg.cross: axis {dim} has {input.shape[axis]} and {other.shape[axis]} elements; "
-            "vectors of 3 have a cross product"
-        )
-    check_same(input, other, "linalg.cross", "input and other")
-    return native.cross(input, other, axis=axis)
+        raise IndexError("linalg.cross: a single number has no axis; give vectors")
+    return crossed(input, other, dim)
 
 
 @offered("linalg.multi_dot", method=False, label="ViewBackward0")

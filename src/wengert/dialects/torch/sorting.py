@@ -371,6 +371,4 @@ def _counts(numbers: np.ndarray, bins: int, low: Any, high: Any) -> np.ndarray:
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         raise RuntimeError(f"histc: the range from {low} to {high}; give finite limits in order")
     low, high = (low - 1, high + 1) if low == high else (low, high)
-    inside = numbers[(numbers >= low) & (numbers <= high)]
-    indices = ((inside - low) / (high - low) * bins).astype(np.int64)
-    return np.bincount(np.minimum(indices, bins - 1), minlength=bins)
+    return np.histogram(numbers, bins, (float(low), float(high)))[0]

@@ -40,6 +40,15 @@ def labelled(x: Native, label: str) -> Native:
     return x
 
 
+def check_same(*tensors: Any, name: str = "") -> None:
+    """Raise unless tensors have one dtype."""
+    kinds = [type_name(x) for x in tensors]
+    if len(set(kinds)) > 1:
+        raise RuntimeError(
+            f"{name}: tensors of different dtypes, {' and '.join(kinds)}; convert, as y.to(x.dtype)"
+        )
+
+
 def kept_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdim: bool) -> tuple[int, ...]:
     """Return the shape of what is left of a shape without some axes."""
     if keepdim:

@@ -137,13 +137,9 @@ def cond(input: Input, p: Any = None) -> Native:
 
 @offered("linalg.matrix_rank", method=False)
 def matrix_rank(
-    input: Matrices,
-    tol: Tolerance | None = None,
-    hermitian: Bool = False,
-    *,
-    atol: Tolerance | None = None,
-    rtol: Tolerance | None = None,
-) -> Native:
+    input: Matrices, tol: Tolerance | None = None, hermitian: Bool = False,
+    *, atol: Tolerance | None = None, rtol: Tolerance | None = None,
+) -> Native:  # fmt: skip
     """Return how many singular values exceed a tolerance: `atol`, or `rtol` times the largest."""
     if tol is not None:
         atol, rtol = tol, 0.0
@@ -316,13 +312,9 @@ def inv_ex(A: Square, *, check_errors: Bool = False) -> Any:
     "of one that is not mix it with its lower triangle",
 )
 def linalg_pinv(
-    input: Matrices,
-    rcond: Tolerance | None = None,
-    hermitian: Bool = False,
-    *,
-    atol: Tolerance | None = None,
-    rtol: Tolerance | None = None,
-) -> Native:
+    input: Matrices, rcond: Tolerance | None = None, hermitian: Bool = False,
+    *, atol: Tolerance | None = None, rtol: Tolerance | None = None,
+) -> Native:  # fmt: skip
     """Return the pseudo-inverses of matrices; small singular values are taken for zero."""
     return singular.pinv(input, hermitian, atol, rtol if rcond is None else rcond)
 

@@ -130,13 +130,9 @@ def _vector_norm(x: Native, ord: Any, axes: tuple[int, ...], keepdim: bool, name
 
 @offered("linalg.vector_norm", method=False, label="LinalgVectorNormBackward0")
 def linalg_vector_norm(
-    input: Inexact,
-    ord: Any = 2,
-    dim: Axes = None,
-    keepdim: Bool = False,
-    *,
-    dtype: Dtype | None = None,
-) -> Native:
+    input: Inexact, ord: Any = 2, dim: Axes = None,
+    keepdim: Bool = False, *, dtype: Dtype | None = None,
+) -> Native:  # fmt: skip
     """Return the norm of all elements or of those along some axes."""
     x = _wider(input, dtype, "linalg.vector_norm")
     return _vector_norm(x, ord, dim, keepdim, "linalg.vector_norm")
@@ -174,25 +170,18 @@ def _read_some_matrices(value: Any, at: Argument, x: Any = None) -> Native:
 @offered("linalg.matrix_norm", method=False, label="LinalgVectorNormBackward0")
 def matrix_norm(
     input: Annotated[Native, Kind(_read_some_matrices, tensor=True)],
-    ord: Any = "fro",
-    dim: NamedAxes = (-2, -1),
-    keepdim: Bool = False,
-    *,
-    dtype: Dtype | None = None,
-) -> Native:
+    ord: Any = "fro", dim: NamedAxes = (-2, -1),
+    keepdim: Bool = False, *, dtype: Dtype | None = None,
+) -> Native:  # fmt: skip
     """Return the norm of matrices."""
     return norm_of_matrices(_wider(input, dtype, "linalg.matrix_norm"), ord, dim, keepdim)
 
 
 @offered("linalg.norm", method=False, label="LinalgVectorNormBackward0")
 def linalg_norm(
-    input: Inexact,
-    ord: Any = None,
-    dim: NamedAxes | None = None,
-    keepdim: Bool = False,
-    *,
-    dtype: Dtype | None = None,
-) -> Native:
+    input: Inexact, ord: Any = None, dim: NamedAxes | None = None,
+    keepdim: Bool = False, *, dtype: Dtype | None = None,
+) -> Native:  # fmt: skip
     """Return the norm of vectors along an axis, of matrices on two, or of all elements."""
     x = _wider(input, dtype, "linalg.vector_norm")
     axes = all_axes(x) if dim is None else dim

@@ -199,8 +199,9 @@ def of_two(
         sources = [x for x in (input, other) if x._node is not None]
         return conventions.unsupported(refused, y, sources) if refused and sources else y
 
-    kind = Annotated[Any if numbers else Native, Kind(read, tensor=True, together=True)]
-    body.__annotations__ |= {"input": kind, "other": kind}
+    kind = Kind(read, tensor=True, together=True)
+    note: Any = Annotated[Any, kind] if numbers else Annotated[Native, kind]
+    body.__annotations__ |= {"input": note, "other": note}
     quick = "" if refused else "".join(
         k for k in ("fc" if floating or check else "iufc") if k in kinds
     )  # fmt: skip

@@ -290,14 +290,9 @@ def _found(line: Native, numbers: Any, side: Any, small: bool) -> Native:
 
 @offered("searchsorted", method=False)
 def searchsorted(
-    sorted_sequence: Input,
-    input: Any,
-    *,
-    out_int32: Bool = False,
-    right: Bool = False,
-    side: Side | None = None,
-    sorter: Input | None = None,
-) -> Native:
+    sorted_sequence: Input, input: Any, *, out_int32: Bool = False, right: Bool = False,
+    side: Side | None = None, sorter: Input | None = None,
+) -> Native:  # fmt: skip
     """Return the indices at which elements go into sorted lines, each line having its own."""
     if side == "left" and right:
         raise RuntimeError("searchsorted(): side='left' contradicts right=True; give one of them")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.kernel.functions import Kind
-from wengert.dialects.torch.axes import check_same, labelled
+from wengert.dialects.torch.axes import labelled
 from wengert.dialects.torch.kinds import READERS, Bool, Input
 from wengert.dialects.torch.linalg import (
     SINGULAR,
@@ -16,7 +16,6 @@ from wengert.dialects.torch.linalg import (
     SquareFactored,
     Triangles,
     check_info,
-    check_right,
     check_system,
     whole_numbers,
 )
@@ -78,7 +77,7 @@ _TRIANGLES = (
 @offered("cholesky_solve", differs=_TRIANGLES)
 def cholesky_solve(input: Input, input2: Triangles, upper: Bool = False) -> Native:
     """Return X of A @ X = input, given a factor of Cholesky of A."""
-    check_right(input, input2, "cholesky_solve")
+    check_system(input2, input, "cholesky_solve")
     return singular.by_cholesky(input2, input, upper)
 
 
@@ -262,7 +261,6 @@ def _order(pivots: Native, rows: int, name: str) -> Native:
 def _lu_solution(
     factors: Native, pivots: Native, b: Native, left: bool, undo: bool, name: str
 ) -> Native:
-    check_same(factors, b, name=name)
     check_system(factors, b, name, left)
     order = _order(pivots, factors.shape[-1], name)
     if order.shape != factors.shape[:-1]:

@@ -24,7 +24,7 @@ from wengert.dialects.torch.kinds import (
     summed,
 )
 from wengert.dialects.torch.norms import MATRIX_NORMS, norm_of_matrices
-from wengert.dialects.torch.products import crossed
+from wengert.dialects.torch.products import check_factors, crossed
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import NAMES, LinAlgError, offered, offered_as, put
 from wengert.dialects.torch.tensors import astype, ns, static
@@ -179,17 +179,11 @@ def linalg_cross(input: Input, other: Input, *, dim: Axis = -1) -> Native:
 @offered("linalg.multi_dot", method=False, label="ViewBackward0")
 def multi_dot(tensors: TensorList) -> Native:
     """Return the product of matrices, in the order that takes the fewest steps."""
-    if len(tensors) < 2:
-        raise RuntimeError(f"multi_dot(): got {len(tensors)} tensors; give two or more")
-    for k, x in enumerate(tensors):
-        ends = k in (0, len(tensors) - 1)
-        if x.ndim != 2 and not (ends and x.ndim == 1):
-            raise RuntimeError(
-                f"multi_dot(): tensor {k} has {x.ndim} axes; give {'1 or ' if ends else ''}2"
-            )
-        check_same(tensors[0], x, name="multi_dot()")
-    if kind_of(tensors[0]) == "b":
-        raise NotImplementedError("multi_dot() of booleans; write x.int()")
+    count = len(tensors)
+    axes = [(1, 2) if k in (0, count - 1) else (2,) for k in range(count)]
+    if count < 2 or any(x.ndim not in n for x, n in zip(tensors, axes, strict=True)):
+        raise RuntimeError("multi_dot(): give two matrices or more; the ends may be vectors")
+    check_factors(*tensors, name="multi_dot")
     return native.multi_dot(tensors)
 
 
@@ -342,25 +336,18 @@ def tensorinv(input: Input, ind: Int = 2) -> Native:
 # -- equations ---------------------------------------------------------------------------------
 
 
-def _shapes(a: Native, b: Native) -> str:
-    return " and ".join("x".join(map(str, t.shape[-2:])) for t in (a, b))
-
-
 def check_system(a: Native, b: Native, name: str, left: bool = True) -> None:
-    """Raise unless matrices b fit to square ones, and batches to each other."""
-    if b.ndim < 2:
+    """Raise unless matrices b have the dtype of square ones and fit to them."""
+    check_same(a, b, name=name)
+    if b.ndim < 2 or a.shape[-1] != b.shape[-2 if left else -1]:
         raise RuntimeError(
-            f"{name}: B has shape {list(b.shape)}; give a matrix, or a batch of matrices"
-        )
-    if a.shape[-1] != b.shape[-2 if left else -1]:
-        raise RuntimeError(
-            f"{name}: {'AX' if left else 'XA'} = B has no solution of any shape ({_shapes(a, b)})"
+            f"{name}: right-hand sides of shape {list(b.shape)} for matrices of shape "
+            f"{list(a.shape)}; give matrices, or a batch, with as many rows"
         )
 
 
 def _system(a: Native, b: Native, left: bool, name: str) -> tuple[Native, bool]:
     """Return right-hand sides as matrices, and whether they were vectors."""
-    check_same(a, b, name=name)
     vector = is_vector(a, b)
     b = ns.expand_dims(b, axis=-1) if vector else b
     check_system(a, b, name, left)
@@ -407,7 +394,6 @@ def solve_triangular(
     input: Triangles, B: Input, *, upper: Bool, left: Bool = True, unitriangular: Bool = False
 ) -> Native:
     """Return X of A @ X = B, or of X @ A = B, reading one triangle of A."""
-    check_same(input, B, name="linalg.solve_triangular")
     check_system(input, B, "linalg.solve_triangular", left)
     solve = functools.partial(singular.triangular, upper=upper is left, unit=unitriangular)
     return singular.turned(solve, input, B, left)
@@ -429,18 +415,10 @@ def triangular_solve(
     unitriangular: Bool = False,
 ) -> Any:
     """Return X of A @ X = input, reading one triangle of A, and a copy of A."""
-    check_right(input, A, "torch.triangular_solve")
+    check_system(A, input, "torch.triangular_solve")
     turned = ns.matrix_transpose(A) if transpose else A
     x = singular.triangular(turned, input, upper != transpose, unitriangular)
     return TriangularSolve(x, ns.positive(A))
-
-
-def check_right(b: Native, a: Native, name: str) -> None:
-    """Raise unless right-hand sides are matrices that fit to square ones."""
-    if b.ndim < 2:
-        raise RuntimeError(f"{name}: b has {b.ndim} axes; give a matrix, as b[:, None]")
-    check_same(b, a, name=name)
-    check_system(a, b, name)
 
 
 Lstsq = results("linalg_lstsq", "solution", "residuals", "rank", "singular_values")

@@ -42,7 +42,7 @@ def _sizes(*tensors: Native) -> str:
     return " and ".join("x".join(map(str, t.shape)) or "no axes" for t in tensors)
 
 
-def _check_factors(*tensors: Native, name: str = "") -> None:
+def check_factors(*tensors: Native, name: str = "") -> None:
     """Raise unless tensors have one dtype, and one that there are products of."""
     check_same(*tensors, name=name)
     if kind_of(tensors[0]) == "b":
@@ -69,7 +69,7 @@ Batch = Annotated[Native, _factor(3)]
 
 def _multiplied(x: Native, y: Native, name: str) -> Native:
     """Return the product of matrices, of one or of as many as there are in front."""
-    _check_factors(x, y, name=name)
+    check_factors(x, y, name=name)
     if x.shape[-1] != y.shape[-2] or x.shape[:-2] != y.shape[:-2]:
         raise RuntimeError(f"{name}: {_sizes(x, y)} have no product; inner lengths must be equal")
     return contractions.matrix_product(x, y)
@@ -83,7 +83,7 @@ def _product(input: Input, other: Input) -> Native:
             f"matmul: the factors have {x.ndim} and {y.ndim} axes, and each needs one; write x * "
             "y for a number"
         )
-    _check_factors(x, y, name="matmul")
+    check_factors(x, y, name="matmul")
     if x.shape[-1] != y.shape[-2 if y.ndim > 1 else 0]:
         raise RuntimeError(f"{_sizes(x, y)} have no product; the inner lengths must be equal")
     if x.ndim == y.ndim == 1:
@@ -143,7 +143,7 @@ def bmm(input: Batch, mat2: Batch) -> Native:
 
 
 def _on_vector(x: Native, y: Native) -> Native:
-    _check_factors(x, y, name="mv")
+    check_factors(x, y, name="mv")
     if x.shape[1] != y.shape[0]:
         raise RuntimeError(
             f"a matrix of shape {list(x.shape)} does not fit a vector of length {y.shape[0]}"
@@ -158,7 +158,7 @@ def mv(input: Matrix, vec: Vector) -> Native:
 
 
 def _check_vectors(x: Native, y: Native, name: str) -> None:
-    _check_factors(x, y, name=name)
+    check_factors(x, y, name=name)
     if x.shape != y.shape:
         raise RuntimeError(
             f"{name}: vectors of {list(x.shape)} and {list(y.shape)} elements; give them one length"
@@ -185,7 +185,7 @@ def inner(input: Input, other: Input) -> Native:
     x, y = input, other
     if not x.ndim or not y.ndim:
         return labelled(ns.multiply(*promoted(x, y)), "MulBackward0")
-    _check_factors(x, y, name="inner")
+    check_factors(x, y, name="inner")
     if x.shape[-1] != y.shape[-1]:
         raise RuntimeError(
             f"inner(): shapes {list(x.shape)} and {list(y.shape)} end differently; give them one "
@@ -218,7 +218,7 @@ def _scaled(x: Native, factor: Any) -> Native:
 
 def _added(x: Native, product: Native, beta: Any, alpha: Any) -> Native:
     """Return beta * x + alpha * product, which decides the shape."""
-    _check_factors(x, product, name="input and product")
+    check_factors(x, product, name="input and product")
     lead = product.ndim - x.ndim
     if lead < 0 or any(n not in (1, m) for n, m in zip(x.shape, product.shape[lead:], strict=True)):
         raise RuntimeError(
@@ -329,7 +329,7 @@ def einsum(*args: Any) -> Any:
     elif len(tensors) == 1:
         tensors = [summed(tensors[0])]
     else:
-        _check_factors(*tensors, name="einsum")
+        check_factors(*tensors, name="einsum")
     return contractions.einsum(text, *tensors)
 
 
@@ -346,7 +346,7 @@ def tensordot(a: Input, b: Input, dims: Any = 2) -> Native:
         [READERS.axis(d, at, x) for d in ([v] if isinstance(v, int) else v)]
         for v, x in zip(axes, (a, b), strict=True)
     )
-    _check_factors(a, b, name="tensordot")
+    check_factors(a, b, name="tensordot")
     lengths = [a.shape[i] for i in mine], [b.shape[j] for j in theirs]
     if len(mine) != len(theirs) or any(
         m != n and 1 not in (m, n) for m, n in zip(*lengths, strict=True)
@@ -376,7 +376,7 @@ def cross(input: Input, other: Input, dim: Axis | None = None) -> Native:
 
 def crossed(x: Native, y: Native, axis: int) -> Native:
     """Return the cross products of vectors along an axis."""
-    _check_factors(x, y, name="cross")
+    check_factors(x, y, name="cross")
     if x.ndim != y.ndim or not x.ndim or not x.shape[axis] == y.shape[axis] == 3:
         raise RuntimeError(
             f"cross: shapes {list(x.shape)} and {list(y.shape)} along axis {axis}; give as many "
@@ -390,7 +390,7 @@ def chain_matmul(*matrices: Several) -> Native:
     """Return the product of matrices, in the order that takes the fewest steps."""
     if not matrices or any(x.ndim != 2 for x in matrices):
         raise RuntimeError("chain_matmul(): give matrices, one at least")
-    _check_factors(*matrices, name="chain_matmul")
+    check_factors(*matrices, name="chain_matmul")
     return ns.linalg.multi_dot(matrices) if len(matrices) > 1 else matrices[0]
 
 
@@ -422,7 +422,7 @@ def cdist(
             f"cdist: got shapes {list(x1.shape)} and {list(x2.shape)}; give points as rows, with "
             "as many coordinates"
         )
-    _check_factors(x1, x2, name="cdist")
+    check_factors(x1, x2, name="cdist")
     if p == 2 and math.prod(x1.shape) * x2.shape[-2] > _MANY:
         return _by_products(x1, x2)
     return _lengths(ns.expand_dims(x1, axis=-2) - ns.expand_dims(x2, axis=-3), p, "cdist")

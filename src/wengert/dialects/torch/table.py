@@ -322,14 +322,20 @@ def offered(
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         first = names[0].rpartition(".")[2]
         call = guarded(function, label or camel(first) + "Backward0", *raises)
-        put(names, call, differs)
-        if method and f"Tensor.{first}" not in names:
-            put((f"Tensor.{first if method is True else method}",), call, differs)
+        _put_both(names, call, method, differs)
         if in_place:
             put_in_place(first, call)
         return call
 
     return declare
+
+
+def _put_both(names: tuple[str, ...], call: Any, method: bool | str, differs: str) -> None:
+    """Offer a function under its names, and as a method, by the first one or another."""
+    first = names[0].rpartition(".")[2]
+    put(names, call, differs)
+    if method and f"Tensor.{first}" not in names:
+        put((f"Tensor.{first if method is True else method}",), call, differs)
 
 
 def put_in_place(name: str, function: Callable[..., Any]) -> None:
@@ -358,9 +364,7 @@ def view(
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         first = names[0].rpartition(".")[2]
         call = as_view(function, label or camel(first) + "Backward0", several, copied)
-        put(names, call, differs)
-        if method and f"Tensor.{first}" not in names:
-            put((f"Tensor.{first}",), call, differs)
+        _put_both(names, call, method, differs)
         return call
 
     return declare

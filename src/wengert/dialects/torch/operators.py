@@ -57,12 +57,9 @@ def _no_truth(one: Any, two: Any, common: np.dtype) -> None:
 def no_zero(one: Any, two: Any, common: np.dtype) -> None:
     """Raise if whole numbers are divided by 0."""
     divisor = getattr(two, "_raw", two)
-    if common.kind in "iu" and (divisor == 0 if _is_number(divisor) else _has_zero(divisor)):
+    zero = not divisor.all() if type(divisor) is np.ndarray else _is_number(two) and not two
+    if common.kind in "iu" and zero:
         raise RuntimeError("ZeroDivisionError: a whole number is divided by 0")
-
-
-def _has_zero(raw: Any) -> bool:
-    return type(raw) is np.ndarray and not raw.all()
 
 
 def _no_inverse(one: Any, two: Any, common: np.dtype) -> None:

@@ -173,20 +173,13 @@ class Tensor(metaclass=dtypes.Shown):
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        if value is not None:
-            if not isinstance(value, Tensor):
-                raise TypeError(
-                    f".grad was assigned a {type(value).__name__}; give a tensor or None"
-                )
-            if value._raw.shape != self._raw.shape:
-                raise RuntimeError(
-                    f".grad was assigned a tensor of shape {list(value._raw.shape)}, and the "
-                    f"tensor has {list(self._raw.shape)}"
-                )
-            if value._raw.dtype != self._raw.dtype:
-                raise RuntimeError(
-                    f".grad was assigned a tensor of {value.dtype}, and the tensor has {self.dtype}"
-                )
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(f".grad was assigned a {type(value).__name__}; give a tensor or None")
+        if value is not None and (value._raw.shape, value.dtype) != (self._raw.shape, self.dtype):
+            raise RuntimeError(
+                f".grad was assigned a tensor of shape {list(value._raw.shape)} and {value.dtype}; "
+                f"this one has {list(self._raw.shape)} and {self.dtype}"
+            )
         self._grad = value
 
     @grad.deleter

@@ -387,9 +387,9 @@ def _complex(function: Any) -> Any:
     return call
 
 
-row("linalg.eigh", _eigh, "eigenvalues in ascending order, and eigenvectors", tensor=Square)
+row("linalg.eigh", _eigh, "eigenvalues, ascending, and eigenvectors", tuple, tensor=Square)
 row("linalg.eigvalsh", _eigvalsh, "the eigenvalues of a Hermitian matrix", tensor=Square)
-row("linalg.eig eig", _complex(native.eig), "eigenvalues and eigenvectors", tensor=Square)
+row("linalg.eig eig", _complex(native.eig), "eigenvalues and eigenvectors", tuple, tensor=Square)
 row("linalg.eigvals eigvals", _complex(native.eigvals), "the eigenvalues", tensor=Square)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 from wengert.dialects.tensorflow.tensors import Tensor as _Tensor
 from wengert.tensorflow import Tensor as Tensor
 
-from wengert.dialects.tensorflow.random import Algorithm as Algorithm
 from wengert.dialects.tensorflow.random import Generator as Generator
 def get_global_generator() -> Any: ...
 def set_global_generator(generator: Any) -> Any: ...

@@ -133,7 +133,7 @@ def _pairs(padding: Any, length: Ints, kernel: Ints, windows: _Windows, explicit
 
 
 def _channels_first(x: Native, windows: _Windows) -> tuple[Native, Ints]:
-    """Return x as (batch, channels, *spatial), and the axes that the batch was made of."""
+    """Return x as (batch, channels, *spatial), and the lengths of the batch."""
     _check_rank(x, windows.spatial)
     batch = x.shape[: x.ndim - windows.spatial - 1]
     if len(batch) > 1:

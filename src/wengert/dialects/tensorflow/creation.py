@@ -222,7 +222,7 @@ _RANGE_ORDER = ("int32", "int64", "float32", "float64")
 
 @offered("range", raises=(TypeError, ValueError))
 def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Native:
-    """Return numbers from `start` (or 0) up to but without `limit`, `delta` apart."""
+    """Return numbers from `start` (or 0) up to but without `limit`, in steps of `delta`."""
     if limit is None:
         start, limit = 0, start
     wanted = None if dtype is None else as_dtype(dtype)
@@ -252,7 +252,7 @@ def _steps(first: Any, last: Any, step: Any, dtype: np.dtype) -> np.ndarray:
 
 @offered("linspace", raises=(TypeError, ValueError))
 def linspace(start: Input, stop: Any, num: Count, name: Any = None, axis: int = 0) -> Native:
-    """Return `num` numbers from `start` to `stop`, evenly apart; whole numbers become float64."""
+    """Return `num` numbers from `start` to `stop`, evenly spaced; whole numbers become float64."""
     first, last, count = start, convert(stop, of_numpy(start.dtype)), num
     if first.dtype.kind in "iu":
         first, last = ns.astype(first, np.float64), ns.astype(last, np.float64)

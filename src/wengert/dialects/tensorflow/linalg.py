@@ -233,7 +233,7 @@ def cross(a: _RealPair, b: _RealPair) -> Native:
 
 
 row(
-    "linalg.cholesky", unguarded.cholesky_or_nan, "the lower triangular L with L L^H the matrix, or NaN",
+    "linalg.cholesky", unguarded.cholesky_or_nan, "the lower triangular factor, or NaN",
     input=Square,
 )  # fmt: skip
 row(

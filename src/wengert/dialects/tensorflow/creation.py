@@ -21,7 +21,7 @@ from wengert.dialects.tensorflow.kinds import (
     lengths,
 )
 from wengert.dialects.tensorflow.slices import IndexedSlices
-from wengert.dialects.tensorflow.table import ABSENT, offered
+from wengert.dialects.tensorflow.table import absent, offered
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import (
     alias,
@@ -36,7 +36,7 @@ from wengert.engine.tensor import wrap
 from wengert.ops.indexing import getitem
 
 ns = Native._namespace
-for _name, _instead in {
+absent({
     "bitcast": "tf.constant(x.numpy().view(dtype))",
     "broadcast_static_shape": "np.broadcast_shapes(x, y)",
     "histogram_fixed_width": "np.histogram(x, bins, range)",
@@ -44,8 +44,7 @@ for _name, _instead in {
     "is_symbolic_tensor": "False: there are no graphs",
     "parallel_stack": "tf.stack(values)",
     "shape_n": "[tf.shape(x) for x in tensors]",
-}.items():
-    ABSENT[_name] = f"tf.{_name} is not offered; write {_instead}"
+})  # fmt: skip
 
 
 # -- dtypes ----------------------------------------------------------------------------------------

@@ -216,6 +216,12 @@ def row(
     return offered(*names.split(), doc=f"Return {doc}.", **options)(body)
 
 
+def absent(instead: dict[str, str], module: str = "") -> None:
+    """Say what to write instead of names that are not offered."""
+    for name, text in instead.items():
+        ABSENT[f"{module}{name}"] = f"tf.{module}{name} is not offered; write {text}"
+
+
 def plain(*names: str, differs: str = "") -> Callable[[Any], Any]:
     """Return a decorator that offers a function or a class as it is."""
 

@@ -80,21 +80,17 @@ class device(metaclass=Shown):
     def __new__(cls, type: Any = None, index: int | None = None) -> device:  # noqa: D102
         if isinstance(type, device):
             return type
-        if isinstance(type, int):
-            raise RuntimeError("there is no accelerator with a number; write 'cpu'")
         if not isinstance(type, str):
-            raise TypeError(
-                f"device(): expected a string such as 'cpu', got {builtin_type(type).__name__}"
-            )
+            error = RuntimeError if isinstance(type, int) else TypeError
+            raise error(f"the device is {type!r}; give a string, as 'cpu'")
         made = object.__new__(cls)
-        kind, colon, place = type.partition(":")
-        if kind not in _DEVICES:
-            raise RuntimeError(f"the device is {type}; begin it with one of {', '.join(_DEVICES)}")
-        if colon and (not place.isdigit() or index is not None):
+        kind, colon, number = type.partition(":")
+        if kind not in _DEVICES or (colon and (not number.isdigit() or index is not None)):
             raise RuntimeError(
-                f"the device is '{type}'; write a kind and perhaps a number, as 'cpu' or 'cpu:0'"
+                f"the device is '{type}'; write one of {', '.join(_DEVICES)}, and perhaps a "
+                "number, as 'cpu:0'"
             )
-        made.type, made.index = kind, int(place) if colon else index
+        made.type, made.index = kind, int(number) if colon else index
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -121,7 +117,6 @@ class device(metaclass=Shown):
         return f"device(type='{self.type}'{place})"
 
 
-builtin_type = type
 _DEVICES = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia",
     "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",

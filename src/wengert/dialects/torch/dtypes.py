@@ -23,31 +23,15 @@ class dtype(metaclass=Shown):
     """A kind of numbers, such as `torch.float32`."""
 
     shown = "torch.dtype"
-    __slots__ = ("name", "numpy")
+    __slots__ = ("is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.numpy = np.dtype(name)
-
-    @property
-    def is_floating_point(self) -> bool:
-        """Whether numbers are real and have fractions."""
-        return self.numpy.kind == "f"
-
-    @property
-    def is_complex(self) -> bool:
-        """Whether numbers are complex."""
-        return self.numpy.kind == "c"
-
-    @property
-    def is_signed(self) -> bool:
-        """Whether numbers may be negative."""
-        return self.numpy.kind in "ifc"
-
-    @property
-    def itemsize(self) -> int:
-        """The number of bytes."""
-        return self.numpy.itemsize
+        kind = self.numpy.kind
+        self.is_floating_point, self.is_complex = kind == "f", kind == "c"
+        self.is_signed = kind in "ifc"
+        self.itemsize = self.numpy.itemsize
 
     def to_real(self) -> dtype:
         """Return the dtype of real and imaginary parts."""

@@ -31,32 +31,29 @@ _ALL = slice(None)
 # -- positions -------------------------------------------------------------------------------------
 
 
-def _read_positions(value: Any, at: Argument, x: Any = None) -> np.ndarray | Native:
-    """Return an index tensor's numbers; those of many examples stay a tensor."""
-    index = read_given(value, at)
-    if index._raw.dtype not in (np.int64, np.int32):
-        raise RuntimeError(f"{at} has dtype {index.dtype}; write index.long()")
-    return convert(index) if type(index._raw) is Batched else values_of(index).astype(np.intp)
+def _positions(*names: str, most: int = 64) -> Kind:
+    """Return the kind of index tensors of some dtypes, with at most so many axes.
+
+    Their numbers are an array; those of many examples stay a tensor.
+    """
+
+    def read(value: Any, at: Argument, x: Any = None) -> np.ndarray | Native:
+        index = read_given(value, at)
+        if index._raw.dtype.name not in names:
+            raise RuntimeError(f"{at} has dtype {index.dtype}; write index.long()")
+        if len(index._raw.shape) > most:
+            raise IndexError(f"{at} has shape {list(index._raw.shape)}; give a vector")
+        if type(index._raw) is Batched:
+            return convert(index)
+        return values_of(index).astype(np.intp)
+
+    return Kind(read)
 
 
-def _read_long(value: Any, at: Argument, x: Any = None) -> np.ndarray | Native:
-    found = _read_positions(value, at)
-    if value._raw.dtype != np.int64:
-        raise RuntimeError(f"{at} has dtype {value.dtype}; write index.long()")
-    return found
-
-
-def _read_line(value: Any, at: Argument, x: Any = None) -> np.ndarray | Native:
-    found = _read_positions(value, at)
-    if found.ndim > 1:
-        raise IndexError(f"{at} has shape {list(found.shape)}; give a vector")
-    return with_axis(found)
-
-
-#: Positions along an axis; those that must be of int64; and a vector of them.
-Positions = Annotated[Any, Kind(_read_positions)]
-LongPositions = Annotated[Any, Kind(_read_long)]
-Line = Annotated[Any, Kind(_read_line)]
+#: Positions along an axis; those that must be of int64; and a vector, or a number, of them.
+Positions = Annotated[Any, _positions("int64", "int32")]
+LongPositions = Annotated[Any, _positions("int64")]
+Line = Annotated[Any, _positions("int64", "int32", most=1)]
 
 
 def with_axis(x: Any) -> Any:
@@ -90,7 +87,7 @@ def _check_dtype(x: Native, values: Native, name: str) -> None:
 
 def _along(x: Native, axis: int, positions: Any) -> tuple[Any, ...]:
     """Return the key of slices at positions along an axis."""
-    return indexing.parse_key((*(_ALL,) * axis, positions), x.shape).parts
+    return indexing.parse_key((*(_ALL,) * axis, with_axis(positions)), x.shape).parts
 
 
 @offered("index_select")
@@ -115,14 +112,14 @@ def _with_slices(
     """Return a tensor with slices replaced, or reduced with others, at positions of an axis."""
     x = with_axis(input)
     _check(index, x.shape[dim], name)
-    if name == "index_copy" and source.ndim == x.ndim and source.shape[dim] != index.shape[0]:
+    if name == "index_copy" and source.ndim == x.ndim and source.shape[dim] != index.size:
         raise IndexError(
-            f"index_copy(): {index.shape[0]} indices for {source.shape[dim]} slices of the "
+            f"index_copy(): {index.size} indices for {source.shape[dim]} slices of the "
             "source; give one index for each slice"
         )
     _check_dtype(x, source, name)
     values = with_axis(source) if x.ndim == 1 else source
-    wanted = (*x.shape[:dim], index.shape[0], *x.shape[dim + 1 :])
+    wanted = (*x.shape[:dim], index.size, *x.shape[dim + 1 :])
     if values.shape != wanted:
         raise RuntimeError(
             f"{name}(): the source has shape {list(source.shape)}, and slices of {list(wanted)} "

@@ -190,41 +190,24 @@ def _at_least(x: Native, ndim: int) -> Native:
     return ns.reshape(x, (*x.shape, 1) if x.ndim == 2 else (1, *(x.shape or (1,)), 1))
 
 
-def _as_columns(x: Native) -> Native:
-    return x if x.ndim > 1 else ns.reshape(x, (x.size, 1))
+def _stack_along(axis: int, ndim: int, *names: str) -> None:
+    """Offer a function that joins tensors of at least so many axes; of 0, vectors as columns."""
 
-
-def _stack_along(axis: int, convert: Any, doc: str, *names: str) -> None:
     def stack(tensors: Tensors) -> Native:
-        parts = [convert(x) for x in _of_one_dtype(tensors, names[0])]
+        parts = [_at_least(x, ndim) for x in _of_one_dtype(tensors, names[0])]
+        if not ndim:
+            parts = [x if x.ndim > 1 else ns.reshape(x, (x.size, 1)) for x in parts]
         return _joined(parts, min(axis, parts[0].ndim - 1))
 
-    stack.__name__, stack.__doc__ = names[0], doc
+    stack.__name__ = names[0]
+    stack.__doc__ = f"Return tensors joined along axis {axis}; those with fewer axes get more."
     offered(*names, method=False, label="CatBackward0")(stack)
 
 
-_stack_along(
-    1,
-    functools.partial(_at_least, ndim=1),
-    "Return tensors joined along the second axis; of those with one, along that.",
-    "hstack",
-)
-_stack_along(
-    0,
-    functools.partial(_at_least, ndim=2),
-    "Return tensors joined along the first axis; those with one axis are rows.",
-    "vstack",
-    "row_stack",
-)
-_stack_along(
-    2, functools.partial(_at_least, ndim=3), "Return tensors joined along the third axis.", "dstack"
-)
-_stack_along(
-    1,
-    _as_columns,
-    "Return tensors joined along the second axis; those with at most one axis are columns.",
-    "column_stack",
-)
+_stack_along(1, 1, "hstack")
+_stack_along(0, 2, "vstack", "row_stack")
+_stack_along(2, 3, "dstack")
+_stack_along(1, 0, "column_stack")
 
 
 @offered("block_diag", method=False)

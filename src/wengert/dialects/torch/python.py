@@ -152,9 +152,6 @@ class Storage:
 
     size = __len__
 
-    def __getitem__(self, index: int) -> Any:
-        return self.tolist()[index]
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Storage) and other._whole is self._whole
 

@@ -288,9 +288,9 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Tenso
     return _normal_of_size(mean, std, size, **options)
 
 
-def _check_chances(raw: np.ndarray) -> None:
+def _check_chances(p: Any) -> None:
     with Quiet():
-        fit = bool(((raw >= 0) & (raw <= 1)).all())
+        fit = bool(np.all((p >= 0) & (p <= 1)))
     if not fit:
         raise RuntimeError("bernoulli: a chance is below 0 or above 1; give chances in [0, 1]")
 
@@ -320,8 +320,7 @@ def bernoulli(input: Input, p: Number | None = None, *, generator: Rng = None) -
 
 def happens(rng: Generator, p: float, count: int) -> np.ndarray:
     """Return whether something of one chance happens, so many times."""
-    if not 0 <= p <= 1:
-        raise RuntimeError(f"bernoulli_: p is {p}; give a chance in [0, 1]")
+    _check_chances(np.float64(p))
     return rng.uniform(count, _DOUBLE) < p
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import weakref
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,12 +82,6 @@ def _bits(self: Given, dtype: Dtype) -> Tensor:
         raise RuntimeError(f"view: {error}") from error
 
 
-@view("Tensor.view_as", label="ViewBackward0")
-def view_as(self: Input, other: ShapeOf) -> Native:
-    """Return the same memory in the shape of another tensor."""
-    return _without_copy(self, other)
-
-
 _reshaping = functools.partial(view, label="ViewBackward0", copied="UnsafeViewBackward0")
 
 
@@ -94,12 +89,6 @@ _reshaping = functools.partial(view, label="ViewBackward0", copied="UnsafeViewBa
 def reshape(input: Input, *shape: Sizes) -> Native:
     """Return the elements in another shape: the same memory where that is possible."""
     return ns.reshape(input, shape)
-
-
-@_reshaping("Tensor.reshape_as")
-def reshape_as(self: Input, other: ShapeOf) -> Native:
-    """Return the elements in the shape of another tensor."""
-    return ns.reshape(self, other)
 
 
 @_reshaping("flatten")
@@ -242,8 +231,9 @@ def _writeable(x: Native) -> Native:
     return x
 
 
-def expanded(input: Native, size: tuple[int, ...]) -> Native:
-    """Return a tensor repeated along axes of length 1; -1 is for a length that stays."""
+@view("Tensor.expand", *both("broadcast_to"))
+def expand(input: Input, *size: Sizes, implicit: Any = False) -> Native:
+    """Return a tensor repeated along axes of length 1, without a copy; -1 keeps a length."""
     old = (-1,) * (len(size) - input.ndim) + input.shape
     shape = [m if n == -1 else n for n, m in zip(size, old, strict=False)]
     if len(old) > len(size) or min(shape, default=0) < 0:
@@ -254,22 +244,20 @@ def expanded(input: Native, size: tuple[int, ...]) -> Native:
     return _writeable(ns.broadcast_to(input, shape))
 
 
-@view("Tensor.expand")
-def expand(self: Input, *size: Sizes, implicit: Any = False) -> Native:
-    """Return a tensor repeated along axes of length 1, without a copy."""
-    return expanded(self, size)
+def _as_another(name: str, function: Callable[..., Any]) -> None:
+    """Offer the method that gives a tensor the shape of another."""
+
+    def method(self: Given, other: ShapeOf) -> Tensor:
+        return function(self, other)
+
+    method.__name__ = f"{name}_as"
+    method.__doc__ = f"Do `{name}` with the shape of another tensor."
+    direct(f"Tensor.{name}_as")(method)
 
 
-@view("Tensor.expand_as", label="ExpandBackward0")
-def expand_as(self: Input, other: ShapeOf) -> Native:
-    """Return a tensor expanded to the shape of another."""
-    return expanded(self, other)
-
-
-@view("broadcast_to", label="ExpandBackward0")
-def broadcast_to(input: Input, *size: Sizes) -> Native:
-    """Return a tensor expanded to a shape."""
-    return expanded(input, size)
+_as_another("view", view_)
+_as_another("reshape", reshape)
+_as_another("expand", expand)
 
 
 def sliced(input: Native, axis: int, part: slice) -> Native:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -111,8 +110,6 @@ def _product(v_like: str, result_like: str) -> Callable[[Callable[..., Any]], An
     """
 
     def offer(compute: Callable[..., Any]) -> Any:
-        @plain(f"autograd.functional.{compute.__name__}")
-        @functools.wraps(compute)
         def product(
             func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
             strict: bool = False,
@@ -128,7 +125,9 @@ def _product(v_like: str, result_like: str) -> Callable[[Callable[..., Any]], An
                 products, many if result_like == "outputs" else several, create_graph
             )
 
-        return product
+        product.__name__ = product.__qualname__ = compute.__name__
+        product.__doc__ = compute.__doc__
+        return plain(f"autograd.functional.{compute.__name__}")(product)
 
     return offer
 

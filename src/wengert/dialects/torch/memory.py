@@ -273,11 +273,13 @@ def _register(base: Tensor, part: Tensor) -> None:
 
 def _outdate(base: Tensor) -> None:
     """Have all views of a tensor give up their nodes, and arrays that are not its memory."""
-    views, base._views = _live_views(base), []
-    for part in views:
-        part.__dict__.pop("_node", None)
-        if type(base._raw) is not np.ndarray:
-            part.__dict__.pop("_raw", None)
+    views, base._views = base._views, []
+    for reference in views or ():
+        part = reference()
+        if part is not None:
+            part.__dict__.pop("_node", None)
+            if type(base._raw) is not np.ndarray:
+                part.__dict__.pop("_raw", None)
 
 
 def _outdate_origin(base: Tensor) -> None:

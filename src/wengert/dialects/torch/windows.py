@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.creation import creates
+from wengert.dialects.torch.creation import NewDtype, creates
 from wengert.dialects.torch.kinds import Bool, Int, Number
 
 
@@ -25,7 +25,7 @@ def _drawn(name: str, length: int, dtype: Any, draw: Callable[[], np.ndarray]) -
 def _plain_window(name: str) -> None:
     """Offer a window that takes no further numbers."""
 
-    def window(window_length: Int, periodic: Bool = True, *, dtype: Any) -> np.ndarray:
+    def window(window_length: Int, periodic: Bool = True, *, dtype: NewDtype = None) -> np.ndarray:
         from scipy.signal import get_window  # which takes a while to import
 
         return _drawn(
@@ -48,7 +48,7 @@ def hamming_window(
     alpha: Number = 0.54,
     beta: Number = 0.46,
     *,
-    dtype: Any,
+    dtype: NewDtype = None,
 ) -> np.ndarray:
     """Return alpha - beta * cos of one turn."""
     turns = 2 * np.pi * np.arange(window_length) / max(window_length - (not periodic), 1)
@@ -57,7 +57,7 @@ def hamming_window(
 
 @creates("kaiser_window")
 def kaiser_window(
-    window_length: Int, periodic: Bool = True, beta: Number = 12.0, *, dtype: Any
+    window_length: Int, periodic: Bool = True, beta: Number = 12.0, *, dtype: NewDtype = None
 ) -> np.ndarray:
     """Return a Kaiser window of shape beta."""
     wide = window_length + bool(periodic)

@@ -211,6 +211,7 @@ def test_it_runs_as_a_module() -> None:
 
 def test_a_tie_that_has_a_derivative_along_each_line_is_seen() -> None:
     equal = np.full(5, 0.5)
-    middle = Program((Input(equal), Step("op", "order_statistics", (0,), {"places": (2,)})), (1,))
+    step = Step("op", "order_statistics", (0,), {"positions": (2,)})
+    middle = Program((Input(equal), step), (1,))
     assert at_a_kink(middle, [equal, equal[2:3]])
     assert not at_a_kink(middle, [np.arange(5.0), np.array([2.0])])

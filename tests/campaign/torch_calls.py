@@ -287,7 +287,7 @@ def _reductions() -> dict[str, Call]:
         "cumulative_max": cumulative("cummax"),
         "cumulative_min": cumulative("cummin"),
         "sort": lambda x, axis: torch.sort(x, dim=axis)[0],
-        "order_statistics": lambda x, places: torch.sort(x, dim=-1)[0][..., list(places)],
+        "order_statistics": lambda x, positions: torch.sort(x, dim=-1)[0][..., list(positions)],
         "argsort": lambda x, axis, descending, stable: torch.argsort(
             x, dim=axis, descending=descending, stable=stable
         ),

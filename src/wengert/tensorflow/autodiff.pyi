@@ -6,4 +6,4 @@ from wengert.dialects.tensorflow.tensors import Tensor as _Tensor
 from wengert.tensorflow import Tensor as Tensor
 
 from wengert.dialects.tensorflow.forward import ForwardAccumulator as ForwardAccumulator
-from wengert.dialects.tensorflow.tapes import GradientTape as GradientTape
+from wengert.tensorflow import GradientTape as GradientTape

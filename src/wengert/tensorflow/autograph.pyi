@@ -5,5 +5,5 @@ from typing import Any
 from wengert.dialects.tensorflow.tensors import Tensor as _Tensor
 from wengert.tensorflow import Tensor as Tensor
 
-def set_verbosity(*args: Any, **kwargs: Any) -> Any: ...
+from wengert.tensorflow import group as set_verbosity
 def to_graph(value: Any = ..., *args: Any, **kwargs: Any) -> Any: ...

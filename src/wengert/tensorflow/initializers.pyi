@@ -23,9 +23,7 @@ class HeUniform(__OfFunction):
 from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
 class Identity(__OfFunction):
     ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class IdentityInitializer(__OfFunction):
-    ...
+from wengert.tensorflow.initializers import Identity as IdentityInitializer
 from wengert.dialects.tensorflow.keras.initializers import Initializer as Initializer
 from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
 class LecunNormal(__OfFunction):
@@ -39,9 +37,7 @@ class Ones(__OfFunction):
 from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
 class Orthogonal(__OfFunction):
     ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class OrthogonalInitializer(__OfFunction):
-    ...
+from wengert.tensorflow.initializers import Orthogonal as OrthogonalInitializer
 from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
 class RandomNormal(__OfFunction):
     ...
@@ -57,49 +53,19 @@ class VarianceScaling(__Scaled):
 from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
 class Zeros(__OfFunction):
     ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class constant(__OfFunction):
-    ...
+from wengert.tensorflow.initializers import Constant as constant
 def get(identifier: Any) -> Any: ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class glorot_normal(__OfFunction):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class glorot_uniform(__OfFunction):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class he_normal(__OfFunction):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class he_uniform(__OfFunction):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class identity(__OfFunction):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class lecun_normal(__OfFunction):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class lecun_uniform(__OfFunction):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class ones(__OfFunction):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class orthogonal(__OfFunction):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class random_normal(__OfFunction):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class random_uniform(__OfFunction):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class truncated_normal(__OfFunction):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _Scaled as __Scaled
-class variance_scaling(__Scaled):
-    ...
-from wengert.dialects.tensorflow.keras.initializers import _OfFunction as __OfFunction
-class zeros(__OfFunction):
-    ...
+from wengert.tensorflow.initializers import GlorotNormal as glorot_normal
+from wengert.tensorflow.initializers import GlorotUniform as glorot_uniform
+from wengert.tensorflow.initializers import HeNormal as he_normal
+from wengert.tensorflow.initializers import HeUniform as he_uniform
+from wengert.tensorflow.initializers import Identity as identity
+from wengert.tensorflow.initializers import LecunNormal as lecun_normal
+from wengert.tensorflow.initializers import LecunUniform as lecun_uniform
+from wengert.tensorflow.initializers import Ones as ones
+from wengert.tensorflow.initializers import Orthogonal as orthogonal
+from wengert.tensorflow.initializers import RandomNormal as random_normal
+from wengert.tensorflow.initializers import RandomUniform as random_uniform
+from wengert.tensorflow.initializers import TruncatedNormal as truncated_normal
+from wengert.tensorflow.initializers import VarianceScaling as variance_scaling
+from wengert.tensorflow.initializers import Zeros as zeros

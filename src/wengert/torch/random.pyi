@@ -7,8 +7,8 @@ from wengert.torch import Tensor as Tensor
 
 default_generator: Any
 def fork_rng(devices: Any = ..., enabled: bool = ..., device_type: str = ..., **options: Any) -> Any: ...
-get_rng_state: Any
-initial_seed: Any
-manual_seed: Any
-seed: Any
-set_rng_state: Any
+from wengert.torch import get_rng_state as get_rng_state
+from wengert.torch import initial_seed as initial_seed
+from wengert.torch import manual_seed as manual_seed
+from wengert.torch import seed as seed
+from wengert.torch import set_rng_state as set_rng_state

@@ -36,7 +36,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "cumulative_logsumexp": lambda x, axis: jax.lax.cumlogsumexp(x, axis),
     "cumulative_max": lambda x, axis: jax.lax.cummax(x, axis),
     "cumulative_min": lambda x, axis: jax.lax.cummin(x, axis),
-    "order_statistics": lambda x, places: jnp.sort(x, axis=-1)[..., np.array(places)],
+    "order_statistics": lambda x, positions: jnp.sort(x, axis=-1)[..., np.array(positions)],
     "segment_logsumexp": _by_masks(jax.nn.logsumexp, -jnp.inf),
     "segment_max": jax.ops.segment_max,
     "segment_min": jax.ops.segment_min,

@@ -6,8 +6,10 @@ stubs have every name: functions with the types of their arguments, classes wher
 
 from __future__ import annotations
 
+import functools
 import inspect
 import keyword
+import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -38,10 +40,19 @@ def stubs(names: Mapping[str, Any], package: str, tensor: type[Any]) -> dict[str
         The class of tensors, to which methods were given after it was defined.
     """
     modules = _modules(names)
-    for name in sorted(names):
+    first: dict[int, str] = {}
+    for name in sorted(names, key=lambda name: (name.count("."), name)):
         parent, _, leaf = name.rpartition(".")
-        if parent in modules and leaf.isidentifier() and not keyword.iskeyword(leaf):
-            modules[parent] += _declared(leaf, names[name], tensor)
+        if parent not in modules or not leaf.isidentifier() or keyword.iskeyword(leaf):
+            continue
+        value = names[name]
+        where = first.setdefault(id(value), name) if callable(value) else name
+        if where == name:
+            modules[parent] += _declared(leaf, value, tensor)
+        else:
+            module, _, other = where.rpartition(".")
+            source = f"{package}.{module}".rstrip(".")
+            modules[parent].append(f"from {source} import {other} as {leaf}")
     modules[""] += _class("Tensor", tensor, tensor)
     found = {}
     for module, lines in modules.items():
@@ -86,11 +97,17 @@ def _declared(name: str, value: Any, tensor: type[Any]) -> list[str]:
 
 
 def _is_found(value: type[Any]) -> bool:
-    """Return whether a class is what its module has under its name, and written there."""
+    """Return whether a type checker finds a class, and its constructor, where it says it is."""
     module = inspect.getmodule(value)
     code = getattr(value.__init__, "__code__", None)
-    written = code is None or not code.co_filename.startswith("<")
-    return written and module is not None and getattr(module, value.__qualname__, None) is value
+    if module is None or (code is not None and code.co_filename.startswith("<")):
+        return False
+    return bool(re.search(rf"^class {value.__qualname__}\b", _text_of(module), re.M))
+
+
+@functools.cache
+def _text_of(module: types.ModuleType) -> str:
+    return inspect.getsource(module)
 
 
 def _class(name: str, value: type[Any], tensor: type[Any]) -> list[str]:

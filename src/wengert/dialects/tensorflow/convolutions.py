@@ -202,25 +202,22 @@ def conv1d(
     return _convolved(input, _kernel(filters, 1), windows, padding)
 
 
-@offered("nn.conv2d", raises=_CHECKS)
-def conv2d(
-    input: _Pixels, filters: Like, strides: Any, padding: Any, data_format: Any = "NHWC",
-    dilations: Any = None,
-) -> Native:  # fmt: skip
-    """Return the convolution of (..., rows, columns, in) with (rows, columns, in, out)."""
-    windows = _windows(2, strides, dilations, data_format)
-    return _convolved(input, _kernel(filters, 2), windows, padding, explicit=True)
+def _convolution(spatial: int, kind: Any, doc: str) -> None:
+    """Offer `nn.conv2d` or `nn.conv3d`."""
+
+    @offered(f"nn.conv{spatial}d", raises=_CHECKS, doc=doc, input=kind)
+    def conv(
+        input: Any, filters: Like, strides: Any, padding: Any,
+        data_format: Any = LAYOUTS[spatial][0], dilations: Any = None,
+    ) -> Native:  # fmt: skip
+        if spatial == 3:
+            _whole_list(strides, 3, "strides")
+        windows = _windows(spatial, strides, dilations, data_format)
+        return _convolved(input, _kernel(filters, spatial), windows, padding, spatial == 2)
 
 
-@offered("nn.conv3d", raises=_CHECKS)
-def conv3d(
-    input: Floating, filters: Like, strides: Any, padding: Any, data_format: Any = "NDHWC",
-    dilations: Any = None,
-) -> Native:  # fmt: skip
-    """Return the convolution of (..., depth, rows, columns, in) with (*window, in, out)."""
-    _whole_list(strides, 3, "strides")
-    windows = _windows(3, strides, dilations, data_format)
-    return _convolved(input, _kernel(filters, 3), windows, padding)
+_convolution(2, _Pixels, "Return the convolution of (..., rows, columns, in) with a kernel.")
+_convolution(3, Floating, "Return the convolution of (..., depth, rows, columns, in).")
 
 
 @offered("nn.convolution", raises=_CHECKS)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.tensorflow import conventions, dtypes
-from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
+from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid, unfit, value_error
 from wengert.dialects.tensorflow.kinds import (
     Array,
@@ -155,20 +155,19 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Native:
 @offered("one_hot", raises=(TypeError, ValueError))
 def one_hot(
     indices: Any, depth: Count, on_value: Any = None, off_value: Any = None, axis: Any = None,
-    dtype: Any = None,
+    dtype: Dtype | None = None,
 ) -> Native:  # fmt: skip
     """Return a new axis that is one value at the position of an index, and another elsewhere."""
     if isinstance(indices, float):
         raise TypeError(f"indices is {indices}; expected whole numbers")
-    wanted = None if dtype is None else as_dtype(dtype)
+    wanted = dtype
     for value, what in ((on_value, "on_value"), (off_value, "off_value")):
         if value is not None:
-            like = None if dtype is None else as_dtype(dtype)._numpy
-            mine = of_numpy(convert(value, None, like).dtype)
+            mine = convert(value, None, dtype).dtype
             if wanted is not None and mine != wanted:
                 raise TypeError(f"{what} has dtype {mine.name}; expected {wanted.name}")
             wanted = mine
-    kind = (wanted or dtypes.float32)._numpy
+    kind = np.dtype(np.float32) if wanted is None else wanted
     if kind.kind == "b" and (on_value is None or off_value is None):
         raise TypeError("tf.one_hot of booleans: give on_value=True and off_value=False")
     on, off = (

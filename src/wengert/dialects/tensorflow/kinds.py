@@ -219,10 +219,10 @@ def lengths(value: Any, at: Any, x: Any = None) -> tuple[int, ...]:
     return tuple(found)
 
 
-def in_range(axis: int, rank: int, at: Any) -> int:
+def in_range(axis: int, rank: int, at: Any, error: Any = invalid) -> int:
     """Return an axis counted from the first; negative ones are counted from the last."""
     if not -rank <= axis < rank:
-        raise invalid(f"{at}: there is no axis {axis}; it counts from -{rank} to {rank - 1}")
+        raise error(f"{at}: there is no axis {axis}; it counts from -{rank} to {rank - 1}")
     return axis % rank
 
 

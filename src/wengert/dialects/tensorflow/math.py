@@ -230,25 +230,18 @@ def _first_alone(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], An
     return lambda x, y: function(x if type(x) is Tensor else outward(convert(x)), y)
 
 
+_add = of_two(elementwise.add, "AddV2", read=operators.one_by_one)
 for _name, _function in {
-    "add": _first_alone(of_two(elementwise.add, "AddV2", read=operators.one_by_one)),
-    "subtract": operators.subtract,
-    "multiply": of_two(elementwise.multiply, "Mul"),
-    "divide": operators.divide,
-    "truediv": _first_alone(operators.divide),
-    "floordiv": operators.floor_divide,
-    "floormod": operators.remainder,
-    "mod": operators.remainder,
-    "pow": operators.power,
+    "add": _first_alone(_add), "subtract": operators.subtract,
+    "multiply": of_two(elementwise.multiply, "Mul"), "divide": operators.divide,
+    "truediv": _first_alone(operators.divide), "floordiv": operators.floor_divide,
+    "floormod": operators.remainder, "mod": operators.remainder, "pow": operators.power,
     "maximum": of_two(conventions.maximum, "Maximum", "iuf"),
     "minimum": of_two(conventions.minimum, "Minimum", "iuf"),
-    "less": operators.less,
-    "less_equal": operators.less_equal,
-    "greater": operators.greater,
-    "greater_equal": operators.greater_equal,
-    "equal": operators.equal_to,
+    "less": operators.less, "less_equal": operators.less_equal, "greater": operators.greater,
+    "greater_equal": operators.greater_equal, "equal": operators.equal_to,
     "not_equal": operators.not_equal_to,
-}.items():
+}.items():  # fmt: skip
     _of_x_and_y(_names(_name), _function)
 for _name, _op in {
     "bitwise_and": elementwise.bitwise_and, "bitwise_or": elementwise.bitwise_or,

@@ -24,7 +24,6 @@ from wengert.dialects.tensorflow.kinds import (
     Real,
     tensor,
 )
-from wengert.dialects.tensorflow.operators import of_one
 from wengert.dialects.tensorflow.random import global_generator, of_seed
 from wengert.dialects.tensorflow.table import NAMES, offered, put, quick_call, row
 from wengert.dialects.tensorflow.tensors import (
@@ -36,7 +35,7 @@ from wengert.dialects.tensorflow.tensors import (
     tensor_of,
 )
 from wengert.engine.tensor import Tensor as Native
-from wengert.ops import elementwise, special
+from wengert.ops import special
 from wengert.ops.neural import activations, losses, pooling
 from wengert.transforms.gradients import stop_gradient
 
@@ -408,6 +407,5 @@ def embedding_lookup(params: Any, ids: Input, max_norm: float | None = None) -> 
     return NAMES["clip_by_norm"](rows, max_norm, list(range(ids.ndim, rows.ndim)))
 
 
-for _name, _op in (("sigmoid", special.expit), ("tanh", elementwise.tanh)):
-    if f"nn.{_name}" not in NAMES:
-        put((f"nn.{_name}",), of_one(_op, _name.capitalize()))
+for _name in ("sigmoid", "tanh"):
+    put((f"nn.{_name}",), NAMES[_name])

@@ -72,11 +72,8 @@ _EQUATION = re.compile(r"^[a-zA-Z.]*(,[a-zA-Z.]*)*(->[a-zA-Z.]*)?$")
 
 
 @offered("einsum", "linalg.einsum", raises=(AttributeError,))
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+def einsum(equation: str, *inputs: Any, optimize: Any = "greedy") -> Native:
     """Return the sum of products that the equation describes."""
-    unknown = [k for k in kwargs if k not in ("optimize", "name")]
-    if unknown:
-        raise type_error(f"einsum has no arguments {', '.join(unknown)}")
     text = equation.replace(" ", "")
     if not _EQUATION.match(text):
         raise value_error(f"einsum cannot read {equation!r}; expected such as 'ij,jk->ik'")

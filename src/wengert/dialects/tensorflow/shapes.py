@@ -101,13 +101,6 @@ def concat(values: Any, axis: Whole) -> Native:
     return ns.concat(tensors, axis=in_range(axis, tensors[0].ndim, "concat()"))
 
 
-def _signed_axis(axis: Any, rank: int) -> int:
-    """Return an axis counted from 0; one that is not there is a ValueError."""
-    if not -rank <= axis < rank:
-        raise value_error(f"axis is {axis}; expected one from {-rank} to {rank - 1}")
-    return int(axis % rank)
-
-
 @offered("stack", raises=(TypeError,))
 def stack(values: Any, axis: int = 0) -> Any:
     """Return tensors of one shape joined along a new axis."""
@@ -122,13 +115,13 @@ def stack(values: Any, axis: int = 0) -> Any:
     tensors = alike(list(values), "Pack")
     if not tensors:
         return wrap(np.zeros(0, np.float32))
-    return ns.stack(tensors, axis=_signed_axis(axis, tensors[0].ndim + 1))
+    return ns.stack(tensors, axis=in_range(axis, tensors[0].ndim + 1, "stack()", value_error))
 
 
 @offered("unstack", raises=(TypeError,))
 def unstack(value: Input, num: int | None = None, axis: int = 0) -> list[Native]:
     """Return a list of the parts along an axis."""
-    where = _signed_axis(axis, value.ndim)
+    where = in_range(axis, value.ndim, "unstack()", value_error)
     if num is not None and num != value.shape[where]:
         raise invalid(f"unstack: num={num} of axis {axis} of shape {value.shape}")
     return list(ns.unstack(value, axis=where))
@@ -177,7 +170,7 @@ def repeat(input: Input, repeats: Any, axis: Any = None) -> Native:
         raise type_error(f"repeats is {repeats}; expected whole numbers")
     counts = np.asarray(integers(repeats, "repeats"))
     x, where = (ns.reshape(input, (-1,)), 0) if axis is None else (input, axis)
-    where = _signed_axis(where, x.ndim)
+    where = in_range(where, x.ndim, "repeat()", value_error)
     if counts.ndim > 1 or counts.size not in (1, x.shape[where]):
         raise value_error(f"repeats is {repeats!r} for axis {where} of shape {x.shape}")
     if (counts < 0).any():

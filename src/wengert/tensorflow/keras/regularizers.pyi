@@ -12,10 +12,6 @@ from wengert.dialects.tensorflow.keras.regularizers import L1L2 as L1L2
 from wengert.dialects.tensorflow.keras.regularizers import L1L2 as _L1L2
 class L2(_L1L2):
     ...
-from wengert.dialects.tensorflow.keras.regularizers import L1L2 as _L1L2
-class l1(_L1L2):
-    ...
-from wengert.dialects.tensorflow.keras.regularizers import L1L2 as l1_l2
-from wengert.dialects.tensorflow.keras.regularizers import L1L2 as _L1L2
-class l2(_L1L2):
-    ...
+from wengert.tensorflow.keras.regularizers import L1 as l1
+from wengert.tensorflow.keras.regularizers import L1L2 as l1_l2
+from wengert.tensorflow.keras.regularizers import L2 as l2

@@ -5,35 +5,13 @@ from typing import Any
 from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
 
-from wengert.dialects.torch.nn.layers.normalisation import _Affine as __Affine
-class BatchNorm1d(__Affine):
-    axes: Any
-    ...
-from wengert.dialects.torch.nn.layers.normalisation import _Affine as __Affine
-class BatchNorm2d(__Affine):
-    axes: Any
-    ...
-from wengert.dialects.torch.nn.layers.normalisation import _Affine as __Affine
-class BatchNorm3d(__Affine):
-    axes: Any
-    ...
-from wengert.dialects.torch.nn.layers.lazy import _Lazy as __Lazy
-class LazyBatchNorm1d(__Lazy):
-    cls_to_become: Any
-    ...
-from wengert.dialects.torch.nn.layers.lazy import _Lazy as __Lazy
-class LazyBatchNorm2d(__Lazy):
-    cls_to_become: Any
-    ...
-from wengert.dialects.torch.nn.layers.lazy import _Lazy as __Lazy
-class LazyBatchNorm3d(__Lazy):
-    cls_to_become: Any
-    ...
-from wengert.dialects.torch.nn.layers.normalisation import _Affine as __Affine
-class SyncBatchNorm(__Affine):
-    def __init__(self, num_features: Any, eps: Any = ..., momentum: Any = ..., affine: Any = ..., track_running_stats: Any = ..., process_group: Any = ..., device: Any = ..., dtype: Any = ..., *, bias: Any = ...) -> None: ...
-    def _check_input_dim(self, input: Any) -> Any: ...
-    ...
+from wengert.torch.nn import BatchNorm1d as BatchNorm1d
+from wengert.torch.nn import BatchNorm2d as BatchNorm2d
+from wengert.torch.nn import BatchNorm3d as BatchNorm3d
+from wengert.torch.nn import LazyBatchNorm1d as LazyBatchNorm1d
+from wengert.torch.nn import LazyBatchNorm2d as LazyBatchNorm2d
+from wengert.torch.nn import LazyBatchNorm3d as LazyBatchNorm3d
+from wengert.torch.nn import SyncBatchNorm as SyncBatchNorm
 from wengert.dialects.torch.nn.layers.normalisation import _Affine as __Affine
 class _BatchNorm(__Affine):
     def forward(self, input: Any) -> Any: ...

@@ -5,54 +5,18 @@ from typing import Any
 from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
 
-from wengert.dialects.torch.nn.layers.calls import Weighted as _Weighted
-class Conv1d(_Weighted):
-    axes: Any
-    ...
-from wengert.dialects.torch.nn.layers.calls import Weighted as _Weighted
-class Conv2d(_Weighted):
-    axes: Any
-    ...
-from wengert.dialects.torch.nn.layers.calls import Weighted as _Weighted
-class Conv3d(_Weighted):
-    axes: Any
-    ...
-from wengert.dialects.torch.nn.layers.calls import Weighted as _Weighted
-class ConvTranspose1d(_Weighted):
-    axes: Any
-    ...
-from wengert.dialects.torch.nn.layers.calls import Weighted as _Weighted
-class ConvTranspose2d(_Weighted):
-    axes: Any
-    ...
-from wengert.dialects.torch.nn.layers.calls import Weighted as _Weighted
-class ConvTranspose3d(_Weighted):
-    axes: Any
-    ...
-from wengert.dialects.torch.nn.layers.lazy import _LazyConv as __LazyConv
-class LazyConv1d(__LazyConv):
-    cls_to_become: Any
-    ...
-from wengert.dialects.torch.nn.layers.lazy import _LazyConv as __LazyConv
-class LazyConv2d(__LazyConv):
-    cls_to_become: Any
-    ...
-from wengert.dialects.torch.nn.layers.lazy import _LazyConv as __LazyConv
-class LazyConv3d(__LazyConv):
-    cls_to_become: Any
-    ...
-from wengert.dialects.torch.nn.layers.lazy import _LazyConv as __LazyConv
-class LazyConvTranspose1d(__LazyConv):
-    cls_to_become: Any
-    ...
-from wengert.dialects.torch.nn.layers.lazy import _LazyConv as __LazyConv
-class LazyConvTranspose2d(__LazyConv):
-    cls_to_become: Any
-    ...
-from wengert.dialects.torch.nn.layers.lazy import _LazyConv as __LazyConv
-class LazyConvTranspose3d(__LazyConv):
-    cls_to_become: Any
-    ...
+from wengert.torch.nn import Conv1d as Conv1d
+from wengert.torch.nn import Conv2d as Conv2d
+from wengert.torch.nn import Conv3d as Conv3d
+from wengert.torch.nn import ConvTranspose1d as ConvTranspose1d
+from wengert.torch.nn import ConvTranspose2d as ConvTranspose2d
+from wengert.torch.nn import ConvTranspose3d as ConvTranspose3d
+from wengert.torch.nn import LazyConv1d as LazyConv1d
+from wengert.torch.nn import LazyConv2d as LazyConv2d
+from wengert.torch.nn import LazyConv3d as LazyConv3d
+from wengert.torch.nn import LazyConvTranspose1d as LazyConvTranspose1d
+from wengert.torch.nn import LazyConvTranspose2d as LazyConvTranspose2d
+from wengert.torch.nn import LazyConvTranspose3d as LazyConvTranspose3d
 from wengert.dialects.torch.nn.layers.calls import Weighted as _Weighted
 class _ConvNd(_Weighted):
     def __init__(self, in_channels: Any, out_channels: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, transposed: Any, output_padding: Any, groups: Any, bias: Any, padding_mode: Any, device: Any = ..., dtype: Any = ...) -> None: ...

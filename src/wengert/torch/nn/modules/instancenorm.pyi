@@ -5,30 +5,12 @@ from typing import Any
 from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
 
-from wengert.dialects.torch.nn.layers.normalisation import _Affine as __Affine
-class InstanceNorm1d(__Affine):
-    axes: Any
-    ...
-from wengert.dialects.torch.nn.layers.normalisation import _Affine as __Affine
-class InstanceNorm2d(__Affine):
-    axes: Any
-    ...
-from wengert.dialects.torch.nn.layers.normalisation import _Affine as __Affine
-class InstanceNorm3d(__Affine):
-    axes: Any
-    ...
-from wengert.dialects.torch.nn.layers.lazy import _Lazy as __Lazy
-class LazyInstanceNorm1d(__Lazy):
-    cls_to_become: Any
-    ...
-from wengert.dialects.torch.nn.layers.lazy import _Lazy as __Lazy
-class LazyInstanceNorm2d(__Lazy):
-    cls_to_become: Any
-    ...
-from wengert.dialects.torch.nn.layers.lazy import _Lazy as __Lazy
-class LazyInstanceNorm3d(__Lazy):
-    cls_to_become: Any
-    ...
+from wengert.torch.nn import InstanceNorm1d as InstanceNorm1d
+from wengert.torch.nn import InstanceNorm2d as InstanceNorm2d
+from wengert.torch.nn import InstanceNorm3d as InstanceNorm3d
+from wengert.torch.nn import LazyInstanceNorm1d as LazyInstanceNorm1d
+from wengert.torch.nn import LazyInstanceNorm2d as LazyInstanceNorm2d
+from wengert.torch.nn import LazyInstanceNorm3d as LazyInstanceNorm3d
 from wengert.dialects.torch.nn.layers.normalisation import _Affine as __Affine
 class _InstanceNorm(__Affine):
     def __init__(self, num_features: Any, eps: Any = ..., momentum: Any = ..., affine: Any = ..., track_running_stats: Any = ..., device: Any = ..., dtype: Any = ..., *, bias: Any = ...) -> None: ...

@@ -5,7 +5,7 @@ from typing import Any
 from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
 
-from wengert.dialects.torch.nn.module import Module as Module
+from wengert.torch.nn import Module as Module
 register_module_backward_hook: Any
 register_module_forward_hook: Any
 register_module_forward_pre_hook: Any

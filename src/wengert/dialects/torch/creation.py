@@ -325,7 +325,7 @@ def like(x: Tensor, dtype: np.dtype | None, memory_format: Any = None) -> np.nda
     """Return an empty array like a tensor, with its axes in the same order in memory."""
     kind, raw = x._raw.dtype if dtype is None else dtype, x._raw
     found = np.empty_like(raw, kind) if type(raw) is np.ndarray else np.empty(raw.shape, kind)
-    return as_format(found, memory_format)
+    return found if memory_format is None else as_format(found, memory_format)
 
 
 def _sized(name: str, make: Callable[..., np.ndarray], value: int | None) -> None:
@@ -398,6 +398,9 @@ def eye(n: Int, m: Int | None = None, *, dtype: NewDtype = None) -> np.ndarray:
 # -- ranges ----------------------------------------------------------------------------------------
 
 
+_BOUND = Argument("arange", "a bound")
+
+
 @creates("arange")
 def arange(
     *args: Any,
@@ -407,30 +410,28 @@ def arange(
     dtype: NewDtype = None,
 ) -> np.ndarray:
     """Return numbers from start to end, without end."""
-    given = [_read_real(v, Argument("arange", "a bound")) for v in args]
+    given = [_read_real(v, _BOUND) for v in args]
     if len(given) == 1 and end is None:  # arange(end)
         given = [0, *given]
     bounds = [*given, *(start, end, step)[len(given) :]]
     if len(bounds) > 3 or bounds[1] is None:
         raise TypeError(f"arange() of {len(args)} numbers; write arange(end), or start, end, step")
     bounds = [default if b is None else b for b, default in zip(bounds, (0, 0, 1), strict=True)]
+    whole = all(isinstance(b, int) for b in bounds)
     if dtype is None:
-        whole = all(isinstance(b, int) for b in bounds)
         dtype = np.dtype(np.int64) if whole else dtypes.default().numpy
     if dtype.kind in "bc":
         raise NotImplementedError(f"arange does not count in {dtype}; give another dtype")
-    if dtype.kind in "iu" and all(map(math.isfinite, bounds)):
-        cut = [int(b) for b in bounds]
-        if bounds[2] and not cut[2]:
+    if dtype.kind in "iu" and not whole and all(map(math.isfinite, bounds)):
+        if bounds[2] and not int(bounds[2]):
             raise ValueError(f"the step {bounds[2]} is 0 in {dtype}; give another")
-        bounds = cut
+        bounds, whole = [int(b) for b in bounds], True
     first, last, by = bounds
     if by == 0 or not (math.isfinite(first) and math.isfinite(last)) or (last - first) * by < 0:
         raise RuntimeError(
             f"there is no range from {first} to {last} in steps of {by}; give finite numbers, and "
             "a step that leads from the one to the other"
         )
-    whole = all(isinstance(b, int) for b in bounds)
     count = -((first - last) // by) if whole else math.ceil((last - first) / by)
     if dtype.kind == "f":
         first, by = float(first), float(by)

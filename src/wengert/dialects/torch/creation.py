@@ -60,18 +60,30 @@ _CREATING = Dialect(
 )  # fmt: skip
 
 
-def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def creates(*names: str, new: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function whose tensor has the array that a body returns.
 
-    The function takes the options that all functions take that make tensors.
+    The function takes the options that all functions take that make tensors. With `new` there is
+    a method as well, such as `Tensor.new_zeros`, for a tensor of the same dtype.
     """
 
     def declare(body: Callable[..., Any]) -> Callable[..., Any]:
         call = function(Function(body, body.__name__.strip("_"), _CREATING))
         put(names, call)
+        if new:
+            _put_method(names[0], call)
         return call
 
     return declare
+
+
+def _put_method(name: str, call: Callable[..., Any]) -> None:
+    def method(self: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
+        return call(*args, dtype=self.dtype if dtype is None else dtype, **options)
+
+    method.__name__ = f"new_{name}"
+    method.__doc__ = f"Return what torch.{name} does, with this tensor's dtype."
+    put((f"Tensor.new_{name}",), method)
 
 
 def _read_target(dtype: Any, at: Argument, out: Any) -> np.dtype:
@@ -229,16 +241,10 @@ def check_fits(number: Any, kind: np.dtype) -> None:
         raise RuntimeError(f"{number} is out of the range of {kind}; choose a wider dtype")
 
 
-@creates("tensor")
+@creates("tensor", new=True)
 def tensor(data: Any, *, dtype: NewDtype = None) -> np.ndarray:
     """Return a tensor with a copy of some numbers."""
     return array_of(data, dtype)
-
-
-@creates("Tensor.new_tensor")
-def new_tensor(self: Given, data: Any, *, dtype: NewDtype = None) -> np.ndarray:
-    """Return a tensor with a copy of some numbers, of this one's dtype."""
-    return array_of(data, self._raw.dtype if dtype is None else dtype)
 
 
 @direct("as_tensor")
@@ -334,23 +340,16 @@ def _sized(name: str, make: Callable[..., np.ndarray], value: int | None) -> Non
     def of_size(*size: Lengths, dtype: NewDtype = None, memory_format: Any = None) -> np.ndarray:
         return as_format(make(size, dtypes.or_default(dtype)), memory_format)
 
-    def method(self: Given, *size: Lengths, dtype: NewDtype = None) -> np.ndarray:
-        return make(size, self._raw.dtype if dtype is None else dtype)
-
     def of_tensor(input: Given, *, dtype: NewDtype = None, memory_format: Any = None) -> np.ndarray:
         raw = like(input, dtype, memory_format)
         if value is not None:
             raw.fill(value)
         return raw
 
-    for body, offered_as in (
-        (of_size, name),
-        (method, f"Tensor.new_{name}"),
-        (of_tensor, f"{name}_like"),
-    ):
-        body.__name__ = offered_as.removeprefix("Tensor.")
-        body.__doc__ = f"Return a tensor of a size, or of another's: {name}."
-        creates(offered_as)(body)
+    of_size.__name__, of_tensor.__name__ = name, f"{name}_like"
+    of_size.__doc__ = of_tensor.__doc__ = f"Return a tensor of a size, or of another's: {name}."
+    creates(name, new=True)(of_size)
+    creates(f"{name}_like")(of_tensor)
 
 
 _sized("zeros", np.zeros, 0)
@@ -364,16 +363,10 @@ def _full(size: tuple[int, ...], fill: Any, kind: np.dtype | None) -> np.ndarray
     return np.full(size, cast(np.array(fill), kind))
 
 
-@creates("full")
+@creates("full", new=True)
 def full(size: Size, fill_value: Scalar, *, dtype: NewDtype = None) -> np.ndarray:
     """Return a tensor of a size, all of whose elements are one number."""
     return _full(size, fill_value, dtype)
-
-
-@creates("Tensor.new_full")
-def new_full(self: Given, size: Size, fill_value: Scalar, *, dtype: NewDtype = None) -> np.ndarray:
-    """Return a tensor of this one's dtype, all of whose elements are one number."""
-    return _full(size, fill_value, self._raw.dtype if dtype is None else dtype)
 
 
 @creates("full_like")

@@ -10,14 +10,7 @@ from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.brackets import as_number, scalar
 from wengert.dialects.torch.copies import in_order
-from wengert.dialects.torch.kinds import (
-    READERS,
-    Axis,
-    Bool,
-    Input,
-    TensorOrNumber,
-    read_given,
-)
+from wengert.dialects.torch.kinds import READERS, Axis, Bool, Input, TensorOrNumber, read_given
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import convert, ns, values_of
 from wengert.engine.batching import Batched

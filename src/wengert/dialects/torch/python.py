@@ -1,4 +1,4 @@
-"""Tensors as Python and NumPy see them: sizes, places, numbers out, conversions, copies."""
+"""Tensors as Python and NumPy see them: sizes, dtypes, numbers out, conversions, copies."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def data_ptr(self: Tensor) -> int:
 
 @_method
 def storage_offset(self: Tensor) -> int:
-    """Return the place of the first element in the memory that it shares."""
+    """Return the position of the first element in the memory that it shares."""
     raw = _array(self)
     if not raw.size:
         return 0
@@ -163,7 +163,7 @@ put(("Tensor.storage", "Tensor._typed_storage"), lambda self: Storage(_array(sel
 put(("Tensor.untyped_storage",), lambda self: Storage(_array(self), np.dtype(np.uint8)))
 
 
-# -- kinds and places ------------------------------------------------------------------------------
+# -- dtypes and devices ----------------------------------------------------------------------------
 
 
 def _fact(name: str, kinds: str, what: str) -> None:
@@ -246,7 +246,7 @@ def to(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return a tensor with another dtype, or at another place, or like another tensor."""
+    """Return a tensor with another dtype, or on another device, or like another tensor."""
     given = list(args)
     if given and isinstance(given[0], Tensor):
         device, dtype = None, given.pop(0).dtype

@@ -1,4 +1,4 @@
-"""Images at the places of a grid; the dialects' tests compare them with PyTorch's."""
+"""Images at the points of a grid; the dialects' tests compare them with PyTorch's."""
 
 from __future__ import annotations
 

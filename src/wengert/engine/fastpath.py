@@ -15,7 +15,6 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -77,7 +76,7 @@ _NAMES: dict[str, Any] = {
     "_is_inexact": backends.is_inexact, "_protected": backends.protected, "_plain": backends.plain,
     "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE, "_finished": finished,
     "_explain_shapes": explain_shapes, "_frame_at": sys._getframe, "_witnesses": witnesses,
-    "_Shapes": Shapes, "_shape_of": attrgetter("shape"), "_map": map,
+    "_Shapes": Shapes,
 }  # fmt: skip
 
 
@@ -336,11 +335,13 @@ for _w in _witnesses:
         reads = self.op.reads[0] or ()
         known = {"y": "_y", "arrays": "tuple(_xs)", "position": "_k", "shapes": "_shapes"}
         values = f"({''.join(f'{known.get(name, name)}, ' for name in reads)})"
+        at_once = "y" not in reads and "arrays" not in reads
         star = "*" if self.op.numpy_function is None else ""
+        later = "" if at_once else f"_edges = [(_n, _k, {values}) for _n, _k, _ in _edges]"
         return f"""def call(*arrays{self.named}):
     if _levels():
         {self.unusual}
-    _xs, _parents, _t, _w = [], [], _NOBODY, _current()
+    _xs, _edges, _shapes, _t, _w = [], [], _Shapes(), _NOBODY, _current()
     for _a in arrays:
         if type(_a) is not _kind or type(_x := _a._raw) is not _ndarray:
             {self.unusual}
@@ -348,10 +349,12 @@ for _w in _witnesses:
             if (_u := _n.tokens) is not _w:
                 _u = _meet(_u, _w)
             if _u:
-                _parents.append((_n, len(_xs)))
+                _k = len(_xs)
+                _edges.append((_n, _k, {values if at_once else None}))
                 if _t is not _w:
                     _t = _u if _u is _w else _meet(_t | _u, _w)
         _xs.append(_x)
+        _shapes.append(_x.shape)
     _y = _compute({star}_xs{self.settings})
     if type(_y) is not _ndarray:
         return _finished(_op, _y, _xs, [_a._node for _a in arrays], {self.params})
@@ -359,14 +362,11 @@ for _w in _witnesses:
     _z._raw = _y
     _z._node = None
     if _t{self.inexact}:
-        _shapes = {"_Shapes(_map(_shape_of, _xs))" if "shapes" in reads else "None"}
+        {later}
         _z._node = _e = _Node()
         _e.op = _op
-        _n, _k = _parents.pop(0)
-        _e.parent = _n
-        _e.argument = _k
-        _e.values = {values}
-        _e.others = tuple([(_n, _k, {values}) for _n, _k in _parents])
+        _e.parent, _e.argument, _e.values = _edges.pop(0)
+        _e.others = tuple(_edges)
         _e.tokens = _t
         _e.shape = _y.shape
         _e.dtype = _y.dtype

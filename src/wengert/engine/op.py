@@ -17,7 +17,7 @@ from wengert.engine.errors import RuleError
 from wengert.engine.node import NOBODY, Edge, Node, new_node
 
 
-class Shapes(tuple[tuple[int, ...], ...]):
+class Shapes(list[tuple[int, ...]]):
     """The shapes of an operation's arguments, in order."""
 
     _starts: dict[int, list[int]]

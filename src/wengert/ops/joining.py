@@ -122,8 +122,11 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Tensor:
 
     `wg.concat([[1, 2], [3]])` is `[1, 2, 3]`.
     """
-    arrays = list(arrays)
-    if type(axis) is int and axis >= 0 and arrays and _is_numpy(arrays[0]):
+    if type(arrays) is not list:
+        arrays = list(arrays)
+    first = arrays[0] if arrays else None
+    usual = type(first) is Tensor and type(first._raw) is np.ndarray
+    if usual and type(axis) is int and axis >= 0:
         try:  # NumPy finds what is wrong, and we have the words for it
             return _concat(*arrays, axis=axis)
         except ValueError:
@@ -139,10 +142,6 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Tensor:
         shapes = ", ".join(str(x.shape) for x in tensors)
         raise ShapeError(f"concat: shapes {shapes} differ in more than axis {axis}")
     return _concat(*tensors, axis=axis)
-
-
-def _is_numpy(x: Any) -> bool:
-    return type(x) is Tensor and type(x._raw) is np.ndarray
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Tensor:

@@ -1,4 +1,4 @@
-"""Images at the places of a grid, and the grids of affine maps."""
+"""Images at the points of a grid, and the grids of affine maps."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ __all__ = ["affine_grid", "grid_sample"]
 
 
 def _unnormalised(x: Tensor, length: int, align_corners: bool) -> Tensor:
-    """Return places among elements for coordinates from -1 to 1."""
+    """Return positions among elements for coordinates from -1 to 1."""
     if align_corners:
         return (x + 1) * ((length - 1) / 2)
     return ((x + 1) * length - 1) / 2
 
 
 def _clipped(x: Tensor, length: int) -> Tensor:
-    """Return places within an axis; at its ends there is no derivative."""
+    """Return positions within an axis; at its ends there is no derivative."""
     bounds = [wrap(np.array(v, x.dtype)) for v in (0, length - 1)]
     inside = ew.greater(x, bounds[0]) & ew.less(x, bounds[1])
     return ew.where(inside, x, ew.clip(wrap(x._raw), *bounds))
 
 
 def _reflected(x: Tensor, low: float, high: float) -> Tensor:
-    """Return places reflected at both ends, until they are between them."""
+    """Return positions reflected at both ends, until they are between them."""
     span = high - low
     if span == 0:
         return x * 0
@@ -42,8 +42,8 @@ def _reflected(x: Tensor, low: float, high: float) -> Tensor:
     return ew.where(back, span - rest, rest) + low
 
 
-def _places(x: Tensor, length: int, padding_mode: str, align_corners: bool) -> Tensor:
-    """Return places with those outside moved to where `padding_mode` takes them."""
+def _positions(x: Tensor, length: int, padding_mode: str, align_corners: bool) -> Tensor:
+    """Return positions with those outside moved to where `padding_mode` takes them."""
     if padding_mode == "border":
         return _clipped(x, length)
     if padding_mode == "reflection":
@@ -53,7 +53,7 @@ def _places(x: Tensor, length: int, padding_mode: str, align_corners: bool) -> T
 
 
 def _picked(flat: Tensor, index: list[np.ndarray], lengths: tuple[int, ...]) -> Tensor:
-    """Return the elements at some places of each image, and 0 outside."""
+    """Return the elements at some positions of each image, and 0 outside."""
     inside = np.ones(index[0].shape, bool)
     position = np.zeros(index[0].shape, np.int64)
     for i, n in zip(index, lengths, strict=True):
@@ -85,7 +85,7 @@ def _cubic_weights(t: Tensor) -> list[Tensor]:
 def grid_sample(
     x: Tensor, grid: Tensor, mode: str, padding_mode: str, align_corners: bool
 ) -> Tensor:
-    """Return the elements of images at the places of a grid, between which they are interpolated.
+    """Return the elements of images at the points of a grid, between which they are interpolated.
 
     x is (batch, channels, *space) and the grid (batch, *size, axes of space), with coordinates from
     -1 to 1, the last axis first. `mode` is "nearest", "bilinear" or "bicubic", and `padding_mode`,
@@ -102,7 +102,7 @@ def grid_sample(
     ]
     if mode != "bicubic":
         axes = [
-            _places(p, n, padding_mode, align_corners) for p, n in zip(axes, image, strict=True)
+            _positions(p, n, padding_mode, align_corners) for p, n in zip(axes, image, strict=True)
         ]
     if mode == "nearest":
         y = _picked(flat, [np.rint(p._raw) for p in axes], image)
@@ -127,7 +127,7 @@ def _combined(
         index = [f + reach[k] for f, k in zip(first, taps, strict=True)]
         if cubic:
             index = [
-                _places(wrap(i), n, padding_mode, align_corners)._raw
+                _positions(wrap(i), n, padding_mode, align_corners)._raw
                 for i, n in zip(index, image, strict=True)
             ]
         weight = math.prod((w[k] for w, k in zip(weights[1:], taps[1:], strict=True)),
@@ -138,7 +138,7 @@ def _combined(
 
 
 def affine_grid(theta: Tensor, sizes: tuple[int, ...], align_corners: bool) -> Tensor:
-    """Return the grid of places that affine maps take the centres of elements to.
+    """Return the grid of points that affine maps take the centres of elements to.
 
     theta is (batch, n, n + 1), one matrix for each example, for images of n axes with these sizes.
     """

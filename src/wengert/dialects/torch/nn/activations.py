@@ -286,8 +286,8 @@ def gumbel_softmax(
     soft = _lines(special.softmax, (logits + noise) / tau, axis, None, "gumbel_softmax")
     if not hard:
         return soft
-    places = ns.expand_dims(ns.argmax(soft, axis=axis), axis=axis)
+    largest = ns.expand_dims(ns.argmax(soft, axis=axis), axis=axis)
     sizes = [1] * soft.ndim
     sizes[axis] = soft.shape[axis]
     steps = wrap_native(np.arange(soft.shape[axis]).reshape(sizes))
-    return ns.astype(ns.equal(places, steps), kind) - constant(soft) + soft
+    return ns.astype(ns.equal(largest, steps), kind) - constant(soft) + soft

@@ -119,7 +119,7 @@ def _windows(name: str, **given: Any) -> dict[str, Ints]:
 def unfold(
     input: Fractional, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Native:
-    """Return windows of (batch, channels, rows, columns) as (batch, channels * taps, places)."""
+    """Return windows of (batch, channels, rows, columns) as (batch, channels * taps, positions)."""
     if input.ndim not in (3, 4):
         error = IndexError if input.ndim < 3 else RuntimeError
         raise misfit("unfold", "4 axes, or 3 without a batch", error, input=input)

@@ -294,25 +294,25 @@ def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = F
             return input
         return changed(input, chance) if inplace else compute(input, chance)
 
-    def in_torch(input: Any, p: float, train: bool) -> Any:
-        return _as_runtime_error(drop, input, p, train, False)
-
-    def in_torch_in_place(input: Any, p: float, train: bool) -> Any:
-        return _as_runtime_error(drop, input, p, train, True)
-
-    for function, its in ((drop, name), (in_torch, name), (in_torch_in_place, f"{name}_")):
-        function.__name__ = function.__qualname__ = its
-        function.__doc__ = "Return x with some elements or channels dropped by chance."
-    put((name,), in_torch)
-    put((f"{name}_",), in_torch_in_place)
+    drop.__name__ = drop.__qualname__ = name
+    drop.__doc__ = "Return x with some elements or channels dropped by chance."
+    for suffix, inplace in (("", False), ("_", True)):
+        put((name + suffix,), _in_torch(drop, name + suffix, inplace))
     return drop
 
 
-def _as_runtime_error(function: Callable[..., Any], *args: Any) -> Any:
-    try:
-        return function(*args)
-    except ValueError as error:
-        raise RuntimeError(str(error)) from None
+def _in_torch(drop: Callable[..., Any], name: str, inplace: bool) -> Callable[..., Any]:
+    """Return a kind of dropout as torch itself has it."""
+
+    def call(input: Any, p: float, train: bool) -> Any:
+        try:
+            return drop(input, p, train, inplace)
+        except ValueError as error:
+            raise RuntimeError(str(error)) from None
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = drop.__doc__
+    return call
 
 
 put((F + "dropout",), _dropout("dropout", True))

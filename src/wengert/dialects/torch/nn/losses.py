@@ -101,13 +101,13 @@ def loss(after: str = "", each: str = "") -> Callable[[Callable[..., Native]], C
 
     def declare(function: Callable[..., Native]) -> Callable[..., Any]:
         takes = list(signature(function).parameters.values())
-        place = [p.name for p in takes].index(after) + 1 if after else len(takes)
+        behind = [p.name for p in takes].index(after) + 1 if after else len(takes)
 
         def body(*args: Any) -> Native:
-            return _reduced(function(*args[:place], *args[place + 3 :]), args[place + 2], each)
+            return _reduced(function(*args[:behind], *args[behind + 3 :]), args[behind + 2], each)
 
         body.__name__, body.__doc__ = function.__name__, function.__doc__
-        takes[place:place] = _FLAGS
+        takes[behind:behind] = _FLAGS
         body.__signature__ = Signature(takes)  # type: ignore[attr-defined]
         body.__annotations__ = {p.name: p.annotation for p in takes}
         return functional(label="MeanBackward0" if each else "")(body)
@@ -417,12 +417,12 @@ def kl_div(
             "the divergence itself, averaged over the batch"
         )
     batches = new and reduction == "batchmean"
-    way = "sum" if batches else reduction_of(size_average, reduce, reduction)
+    how = "sum" if batches else reduction_of(size_average, reduce, reduction)
     if "c" in (kind_of(input), kind_of(target)):
         raise unable("kl_div: Complex inputs", input)
     x, t = promoted(input, target, floating=True)
     each = ns.exp(t) * (t - x) if log_target else apply(conventions.xlogy.op, (t, t), {}) - t * x
-    total = _reduced(each, way, "SubBackward0")
+    total = _reduced(each, how, "SubBackward0")
     return total / x.shape[0] if batches and x.ndim else total
 
 
@@ -490,8 +490,8 @@ def _check_axes(**tensors: Any) -> None:
 def hinge_embedding_loss(input: Input, target: Input, margin: float = 1.0) -> Native:
     """Return x where the target is 1, and what is missing to a margin where it is -1."""
     t = constant(target)
-    apart = ns.where(ns.not_equal(t, 1), _positive_part(margin - input), 0.0)
-    return apart + ns.where(ns.not_equal(t, -1), input, 0.0)
+    unlike = ns.where(ns.not_equal(t, 1), _positive_part(margin - input), 0.0)
+    return unlike + ns.where(ns.not_equal(t, -1), input, 0.0)
 
 
 @loss(each="ClampMinBackward0")

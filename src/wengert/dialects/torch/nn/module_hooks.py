@@ -219,7 +219,7 @@ class _Watch:
 
     def __init__(self, module: Any, hooks: list[Any], pre_hooks: list[Any]) -> None:
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
-        self.places: list[int] | None = None
+        self.positions: list[int] | None = None
         #: of each argument, its shape and dtype if it is a tensor
         self.metas: list[Any] = []
         self.given: Any = None
@@ -229,7 +229,7 @@ class _Watch:
         self.metas = [
             (tuple(a._raw.shape), a._raw.dtype) if isinstance(a, Tensor) else None for a in args
         ]
-        args, node, self.places = _through_node(args)
+        args, node, self.positions = _through_node(args)
         if node is not None:
             node.register_hook(self._after)
         return args
@@ -238,21 +238,21 @@ class _Watch:
         """Return the result, whose gradients are seen."""
         if not isinstance(result, (Tensor, tuple)):
             warn(f"backward hooks need tensors as results, and there is a {type(result)}")
-        parts, node, places = _through_node(result if isinstance(result, tuple) else (result,))
+        parts, node, positions = _through_node(result if isinstance(result, tuple) else (result,))
         if node is not None:
-            node.register_hook(lambda _, given: self._before(given, places, len(parts)))
+            node.register_hook(lambda _, given: self._before(given, positions, len(parts)))
         return parts if isinstance(result, tuple) else parts[0]
 
-    def _before(self, given: Any, places: Any, count: int) -> Any:
+    def _before(self, given: Any, positions: Any, count: int) -> Any:
         """Take the gradients of the results, as the pre-hooks leave them."""
-        self.given = _spread(given, places, count)
+        self.given = _spread(given, positions, count)
         for hook in self.pre_hooks:
             answer = hook(self.module, self.given)
             if answer is not None:
                 _check_count(answer, count, "Backward pre hook", "grad_output")
                 self.given = answer
-        answers = tuple(self.given[k] for k in places)
-        if self.places is None:
+        answers = tuple(self.given[k] for k in positions)
+        if self.positions is None:
             self._without_inputs()
         return answers
 
@@ -275,11 +275,11 @@ class _Watch:
         """Return the gradients of the arguments, as the hooks leave them."""
         if self.given is None:  # they did not come through the results
             return None
-        assert self.places is not None
+        assert self.positions is not None
         count = len(self.metas)
         answers = tuple(
-            made(np.zeros(*self.metas[k])) if g is None and k in self.places else g
-            for k, g in enumerate(_spread(found, self.places, count))
+            made(np.zeros(*self.metas[k])) if g is None and k in self.positions else g
+            for k, g in enumerate(_spread(found, self.positions, count))
         )
         for hook in self.hooks:
             answer = hook(self.module, answers, self.given)
@@ -287,26 +287,26 @@ class _Watch:
                 _check_count(answer, count, "Backward hook", "grad_input")
                 answers = answer
         self.given = None
-        return tuple(answers[k] for k in self.places)
+        return tuple(answers[k] for k in self.positions)
 
 
 def _through_node(values: tuple[Any, ...]) -> tuple[Any, Any, list[int] | None]:
     """Return values whose tensors come out of one node, that node, and which are tensors."""
-    places = [k for k, value in enumerate(values) if isinstance(value, Tensor)]
-    if not (is_grad_enabled() and any(values[k].requires_grad for k in places)):
+    positions = [k for k, value in enumerate(values) if isinstance(value, Tensor)]
+    if not (is_grad_enabled() and any(values[k].requires_grad for k in positions)):
         return values, None, None
-    found: Any = BackwardHookFunction.apply(*[values[k] for k in places])
+    found: Any = BackwardHookFunction.apply(*[values[k] for k in positions])
     replaced = list(values)
-    for k, tensor in zip(places, found, strict=True):
+    for k, tensor in zip(positions, found, strict=True):
         replaced[k] = tensor
     node = next(t.grad_fn for t in found if t.grad_fn is not None)
-    made_of = type(values)
-    return (tuple(replaced) if made_of is tuple else made_of(*replaced)), node, places
+    kind = type(values)
+    return (tuple(replaced) if kind is tuple else kind(*replaced)), node, positions
 
 
-def _spread(values: Any, places: list[int], count: int) -> tuple[Any, ...]:
+def _spread(values: Any, positions: list[int], count: int) -> tuple[Any, ...]:
     found: list[Any] = [None] * count
-    for k, value in zip(places, values, strict=True):
+    for k, value in zip(positions, values, strict=True):
         found[k] = value
     return tuple(found)
 

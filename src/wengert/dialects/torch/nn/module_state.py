@@ -150,10 +150,10 @@ def load_own(
     assign = local_metadata.get("assign_to_params_buffers", False)
     takes_extra = type(self).set_extra_state is not set_extra_state
     mine = own_tensors(self)
-    for name, place in mine.items():
+    for name, own in mine.items():
         key = prefix + name
         if key in state_dict:
-            problem = _load_one(self, name, place, state_dict[key], assign)
+            problem = _load_one(self, name, own, state_dict[key], assign)
             if problem:
                 error_msgs.append(problem.format(key=key))
         elif strict:
@@ -172,24 +172,24 @@ def load_own(
                 unexpected_keys.append(key)
 
 
-def _load_one(module: Any, name: str, place: Any, given: Any, assign: bool) -> str:
-    """Put a tensor in the place of another, and return what went wrong."""
+def _load_one(module: Any, name: str, own: Any, given: Any, assign: bool) -> str:
+    """Put a tensor in place of another, and return what went wrong."""
     if not isinstance(given, Tensor):
         return f"{{key}} is a {type(given).__name__}; give a tensor"
-    if not place._raw.shape and given._raw.shape == (1,):
+    if not own._raw.shape and given._raw.shape == (1,):
         given = NAMES["reshape"](given, ())
-    if given._raw.shape != place._raw.shape:
+    if given._raw.shape != own._raw.shape:
         return (
             f"{{key}} has shape {list(given._raw.shape)}, and the module's has "
-            f"{list(place._raw.shape)}."
+            f"{list(own._raw.shape)}."
         )
     try:
         with no_grad():
             if not assign:
-                place.copy_(given)
+                own.copy_(given)
                 return ""
-            if isinstance(place, Parameter):
-                learns = place.requires_grad
+            if isinstance(own, Parameter):
+                learns = own.requires_grad
                 given = (
                     given.requires_grad_(learns)
                     if isinstance(given, Parameter)

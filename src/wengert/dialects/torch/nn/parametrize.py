@@ -146,7 +146,7 @@ def _computed(name: str) -> property:
 def register_parametrization(
     module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Any:
-    """Have a parameter computed by a module from what was in its place, and return its owner."""
+    """Have a parameter computed by a module from its original, and return that module."""
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         if not unsafe:

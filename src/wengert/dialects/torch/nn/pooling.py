@@ -76,8 +76,8 @@ def _largest(x: Native, geometry: Any, had_batch: bool, return_indices: bool) ->
     y = unbatched(memory.apart(pooling.max_pool(x, **geometry, ties="first")), had_batch)
     if not return_indices:
         return y
-    places = ns.astype(pooling.max_pool_indices(x, **geometry), np.int64)
-    return y, unbatched(places, had_batch)
+    indices = ns.astype(pooling.max_pool_indices(x, **geometry), np.int64)
+    return y, unbatched(indices, had_batch)
 
 
 @ranked("max_pool{}d", "MaxPool{}DWithIndicesBackward0", first="SqueezeBackward1", also=(1, 2, 3))
@@ -216,18 +216,18 @@ def _adaptive_mean(spatial: int) -> Any:
     return pool
 
 
-def _places_of_largest(raw: np.ndarray, size: Ints) -> np.ndarray:
+def _indices_of_largest(raw: np.ndarray, size: Ints) -> np.ndarray:
     """Return the flat position of the first largest element of each uneven window."""
     lead, spatial = raw.shape[: raw.ndim - len(size)], raw.shape[raw.ndim - len(size) :]
     taps = [area_taps(n, m)[0] for n, m in zip(spatial, size, strict=True)]
     positions = np.arange(math.prod(spatial)).reshape(spatial)
     found = np.empty((*lead, *size), np.int64)
-    place: Any
-    for place in itertools.product(*map(range, size)):
-        window = np.ix_(*(t[i][t[i] >= 0] for t, i in zip(taps, place, strict=True)))
+    index: Any
+    for index in itertools.product(*map(range, size)):
+        window = np.ix_(*(t[i][t[i] >= 0] for t, i in zip(taps, index, strict=True)))
         flat = positions[window].reshape(-1)
         values = raw.reshape(*lead, -1)[..., flat]
-        found[(..., *place)] = flat[np.argmax(values, axis=-1)]
+        found[(..., *index)] = flat[np.argmax(values, axis=-1)]
     return found
 
 
@@ -255,7 +255,7 @@ def _adaptive_max(spatial: int) -> Any:
                     f"{name}: inside of vmap, windows must be even to return indices"
                 )
             return _ADAPTIVE[spatial][1](x, size)
-        where = _places_of_largest(x._raw, size)
+        where = _indices_of_largest(x._raw, size)
         flat = ns.reshape(x, (*lead, math.prod(image)))
         index = wrap_native(where.reshape(*lead, math.prod(size)))
         y = ns.reshape(ns.take_along_axis(flat, index, axis=-1), where.shape)
@@ -328,6 +328,6 @@ def _put_back(x: Native, where: np.ndarray, size: Ints) -> Native:
     flat = where.reshape(rows, math.prod(x.shape[len(lead) :]))
     nothing = wrap_native(np.zeros((rows, count), x._raw.dtype))
     values = ns.reshape(x, flat.shape)
-    # each element has the derivative of its place, also where another one is written over it
+    # each element has the derivative of its position, also where another one is written over it
     found = updates.at_set(nothing, values, key=(np.arange(rows)[:, None], flat), winners=None)
     return ns.reshape(found, (*lead, *size))

@@ -1,4 +1,4 @@
-"""torch.nn.functional: images in other sizes and places, and what is around them."""
+"""torch.nn.functional: resizing, sampling at grids, pixels as channels, and padding."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ _old("upsample_nearest", "nearest")
 _old("upsample_bilinear", "bilinear", True)
 
 
-# -- other places ----------------------------------------------------------------------------------
+# -- grids ----------------------------------------------------------------------------------------
 
 
 def _corners(align_corners: Any) -> bool:
@@ -150,7 +150,7 @@ def grid_sample(
     input: Alike, grid: Alike, mode: str = "bilinear", padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Native:  # fmt: skip
-    """Return the elements of images at the places of a grid, whose coordinates are -1 to 1."""
+    """Return the elements of images at the points of a grid, whose coordinates are -1 to 1."""
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise wrong(f"grid_sample: mode is '{mode}'; give 'bilinear', 'nearest' or 'bicubic'")
     if padding_mode not in ("zeros", "border", "reflection"):
@@ -171,7 +171,7 @@ def grid_sample(
 
 @functional(label="AffineGridGeneratorBackward0")
 def affine_grid(theta: Input, size: Ints, align_corners: bool | None = None) -> Native:
-    """Return the grid of places that affine maps take the centres of pixels to."""
+    """Return the grid of points that affine maps take the centres of pixels to."""
     corners, t, sizes = _corners(align_corners), theta, size
     if kind_of(t) != "f":
         raise wrong(f"affine_grid: theta has dtype {t.dtype}; write theta.float()")

@@ -1,4 +1,4 @@
-"""torch.optim: optimisers and schedules of their rates; averages of models are loaded apart."""
+"""torch.optim: optimisers and schedules of their rates; averages of models are loaded on demand."""
 
 from wengert.dialects.torch.optim import joined, lr_scheduler, optimizers
 

@@ -19,15 +19,10 @@ from wengert.dialects.torch.tensors import Tensor, made
 from wengert.optim.rates import NUMBERS, half_wave, line
 
 
-def _check_decay(decay: float) -> None:
-    if decay < 0.0 or decay > 1.0:
-        raise ValueError(f"decay is {decay}; give a value in [0, 1]")
-
-
 @plain("optim.swa_utils.get_ema_avg_fn")
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Tensor]:
     """Return a function that gives an average of which a new value is a fixed share."""
-    _check_decay(decay)
+    check({"decay": decay})
 
     @no_grad()
     def ema_update(ema_param: Any, current_param: Any, num_averaged: Any) -> Any:

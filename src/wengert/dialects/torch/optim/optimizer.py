@@ -209,7 +209,7 @@ class Optimizer:
     # -- state -------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state and the groups, with numbers in the place of parameters."""
+        """Return the state and the groups, with numbers in place of parameters."""
         for hook in self._state_dict_pre_hooks.values():
             hook(self)
         numbers: dict[int, int] = {}
@@ -243,15 +243,15 @@ class Optimizer:
                 f"the groups of the state have {sizes} parameters, and those of the optimizer "
                 f"{mine}; make the optimizer with the groups that the state was saved with"
             )
-        places: dict[Any, Tensor] = {}
+        by_number: dict[Any, Tensor] = {}
         for group, own in zip(groups, self.param_groups, strict=True):
-            places.update(zip(group["params"], own["params"], strict=True))
+            by_number.update(zip(group["params"], own["params"], strict=True))
             group["params"] = own["params"]
             if "param_names" in own:
                 group.setdefault("param_names", own["param_names"])
         state: defaultdict[Any, Any] = defaultdict(dict)
         for key, kept in state_dict["state"].items():
-            p = places.get(key)
+            p = by_number.get(key)
             state[key if p is None else p] = kept if p is None else _fitted(p, kept)
         self.__setstate__({"state": state, "param_groups": groups})
         for hook in self._load_state_dict_post_hooks.values():

@@ -68,7 +68,7 @@ class AdamW(
     takes="lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *, "
     "maximize=False, foreach=None, capturable=False, differentiable=False, fused=None",
 ):
-    """Adam, with a decay of the parameters apart from their gradients."""
+    """Adam, with decoupled weight decay."""
 
     def _init_with(self, params: Any, options: dict[str, Any]) -> None:
         super()._init_with(params, {**options, "decoupled_weight_decay": True})

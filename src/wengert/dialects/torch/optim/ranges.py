@@ -33,7 +33,7 @@ RANGES: dict[str, Range] = {
         ),
         _NOT_NEGATIVE,
     ),
-    **dict.fromkeys(("rho", "factor", "end_factor"), _SHARE),
+    **dict.fromkeys(("rho", "factor", "end_factor", "decay"), _SHARE),
     **dict.fromkeys(("T_0", "T_mult", "total_steps", "epochs", "steps_per_epoch"), _COUNT),
     "betas": ("numbers from 0 to below 1", lambda beta: 0 <= beta < 1),
     "beta2_decay": ("a number of 0 at most", lambda power: power <= 0),

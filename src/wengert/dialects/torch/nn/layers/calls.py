@@ -117,13 +117,17 @@ class Call(Module):
         for name, value in options.items():
             setattr(self, name, value)
 
+    def _usual(self, name: str) -> Any:
+        """Return the value of an option with which it is not printed."""
+        return self._takes[name]
+
     def extra_repr(self) -> str:
         """Return the options that are printed; of a bias, whether there is one."""
         texts = []
         for item in self._shown:
             name = item.rstrip("=?")
             value = getattr(self, name) if name != "bias" else self.bias is not None
-            if not item.endswith("?") or value != self._takes[name]:
+            if not item.endswith("?") or value != self._usual(name):
                 texts.append(repr(value) if item == name else f"{name}={value!r}")
         return ", ".join(texts)
 
@@ -159,13 +163,13 @@ class Weighted(Call, passes="weight"):
         raise NotImplementedError(f"{type(self).__name__} has no reset_parameters")
 
     def _init_with(self, **options: Any) -> None:
-        place = {"device": options.pop("device"), "dtype": options.pop("dtype")}
+        like = {"device": options.pop("device"), "dtype": options.pop("dtype")}
         bias = options.pop("bias", True)
         super()._init_with(**options)
         affine = options.get("affine", options.get("elementwise_affine", True))
         for name, shape in self._shapes().items():
             wanted = affine and (bias or name != "bias")
-            self.register_parameter(name, parameter(*shape, **place) if wanted else None)
+            self.register_parameter(name, parameter(*shape, **like) if wanted else None)
         self.reset_parameters()
 
 

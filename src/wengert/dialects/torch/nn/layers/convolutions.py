@@ -29,6 +29,8 @@ class _ConvNd(
         "in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, "
         "output_padding, groups, bias, padding_mode, device=None, dtype=None"
     ),
+    shown="in_channels, out_channels, kernel_size=, stride=, padding?, dilation?, "
+    "output_padding?, groups?, bias?, padding_mode?",
 ):
     """A convolution along some axes, or the transpose of one."""
 
@@ -64,24 +66,14 @@ class _ConvNd(
         if init.fans_of(self.weight)[0]:
             draw_bias(self)
 
+    def _usual(self, name: str) -> Any:
+        """Return what is not printed: one number for each axis, or a flag."""
+        usual = self._takes.get(name, 0)
+        return usual if name in ("groups", "bias", "padding_mode") else several(usual, self.axes)
+
     def extra_repr(self) -> str:
         """Return the sizes, and options that are not the usual ones."""
-        count = len(self.kernel_size)
-        text = (
-            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
-            f"stride={self.stride}"
-        )
-        for name, usual in (
-            ("padding", (0,) * len(self.padding)),
-            ("dilation", (1,) * count),
-            ("output_padding", (0,) * count),
-            ("groups", 1),
-        ):
-            if getattr(self, name) != usual:
-                text += f", {name}={getattr(self, name)}"
-        if self.bias is None:
-            text += ", bias=False"
-        return text if self.padding_mode == "zeros" else f"{text}, padding_mode={self.padding_mode}"
+        return super().extra_repr().replace("'", "")
 
 
 def _check_groups(in_channels: int, out_channels: int, groups: int) -> None:
@@ -126,10 +118,7 @@ class _ConvTransposeNd(_ConvNd, takes=f"in_channels, {TRANSPOSED}"):
 
     def _init_with(self, **options: Any) -> None:
         if options["padding_mode"] != "zeros":
-            raise ValueError(
-                f"{type(self).__name__} takes padding_mode='zeros' only, and "
-                f"{options['padding_mode']!r} was given"
-            )
+            raise ValueError(f"padding_mode is {options['padding_mode']!r}; give 'zeros'")
         super()._init_with(transposed=True, **options)
 
     def _output_padding(self, input: Any, output_size: Any) -> list[int]:
@@ -139,20 +128,14 @@ class _ConvTransposeNd(_ConvNd, takes=f"in_channels, {TRANSPOSED}"):
         if len(wanted) == lead + self.axes:
             wanted = wanted[lead:]
         if len(wanted) != self.axes:
-            raise ValueError(
-                f"{type(self).__name__}: output_size has {len(output_size)} numbers for "
-                f"{input.ndim} axes of input; give {self.axes}, or {lead + self.axes}"
-            )
+            raise ValueError(f"output_size is {output_size}; give {self.axes} numbers")
         found = []
         for k, size in enumerate(wanted):
             least = (input.shape[lead + k] - 1) * self.stride[k] - 2 * self.padding[k]
             least += self.dilation[k] * (self.kernel_size[k] - 1) + 1
             most = least + self.stride[k] - 1
             if not least <= size <= most:
-                raise ValueError(
-                    f"output_size={list(wanted)} cannot be reached: axis {k} can have {least} to "
-                    f"{most} elements"
-                )
+                raise ValueError(f"output_size is {wanted}; give axis {k} {least} to {most}")
             found.append(size - least)
         return found
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch import dtypes
+from wengert.dialects.torch.nn.arguments import misfit
 from wengert.dialects.torch.nn.layers import convolutions as conv
 from wengert.dialects.torch.nn.layers import linear
 from wengert.dialects.torch.nn.layers import normalisation as norm
@@ -149,10 +150,7 @@ class _LazyConv(_Lazy):
 
     def _size_in(self, input: Any) -> int:
         if input.ndim not in (self.axes + 1, self.axes + 2):
-            raise RuntimeError(
-                f"{type(self).__name__}: got shape {list(input.shape)}; give {self.axes + 2} "
-                f"axes (batch, channels and space), or {self.axes + 1} without a batch"
-            )
+            raise misfit(type(self).__name__, "batch, channels and space", input=input)
         channels = int(input.shape[-self.axes - 1])
         if channels % self.groups:
             raise ValueError(f"{channels} channels are not divisible into {self.groups} groups")

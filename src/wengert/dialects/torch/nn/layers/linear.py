@@ -84,25 +84,20 @@ class _Table(Call, passes="weight"):
     """What Embedding and EmbeddingBag share: a table of vectors, one of which may be padding."""
 
     def _init_with(self, **options: Any) -> None:
-        place = {"device": options.pop("device"), "dtype": options.pop("dtype")}
+        like = {"device": options.pop("device"), "dtype": options.pop("dtype")}
         weight, learns = options.pop("_weight"), not options.pop("_freeze", False)
         super()._init_with(**options)
         shape = (self.num_embeddings, self.embedding_dim)
         if self.padding_idx is not None:
             count = max(self.num_embeddings, 1)
             if not -self.num_embeddings <= self.padding_idx < count:
-                raise AssertionError(
-                    f"Embedding: padding_idx is {self.padding_idx}, and there are "
-                    f"{self.num_embeddings} rows"
-                )
+                raise AssertionError(f"there is no row padding_idx={self.padding_idx}")
             self.padding_idx %= count
         if weight is None:
-            self.weight = Parameter(parameter(*shape, **place), learns)
+            self.weight = Parameter(parameter(*shape, **like), learns)
             self.reset_parameters()
         elif tuple(weight.shape) != shape:
-            raise AssertionError(
-                f"Embedding: the weight has shape {list(weight.shape)}; give {list(shape)}"
-            )
+            raise AssertionError(f"the weight is {list(weight.shape)}; give {list(shape)}")
         else:
             self.weight = Parameter(weight, learns)
 
@@ -120,9 +115,11 @@ class _Table(Call, passes="weight"):
             raise AssertionError("from_pretrained: the table is no matrix; give rows")
         names = [name for name in list(cls._takes)[2:-2] if not name.startswith("_")]
         options = dict(zip(names, args, strict=False)) | given
-        made = cls(*embeddings.shape, _weight=embeddings, **options)
-        made.weight.requires_grad = not freeze
-        return made
+        if "_freeze" in cls._takes:
+            options["_freeze"] = freeze
+        layer = cls(*embeddings.shape, _weight=embeddings, **options)
+        layer.weight.requires_grad = not freeze
+        return layer
 
 
 class Embedding(

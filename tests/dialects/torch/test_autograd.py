@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from wengert.torch.autograd.gradcheck import GradcheckError
-from wengert.torch.utils.checkpoint import checkpoint
 
 import wengert.torch as torch
+from wengert.torch.utils.checkpoint import checkpoint
 
 
 def two() -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.tensors import Tensor, astype, convert, mark, ns, static
+from wengert.dialects.torch.tensors import mark, ns, static
 from wengert.engine.tensor import Tensor as Native
 
 
@@ -28,23 +28,6 @@ def axis_of(dim: Any, ndim: int, name: str = "dim") -> int:
     return axis % limit
 
 
-def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
-    """Return the axes that are meant, from 0: all of them for None and for no axis."""
-    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
-        return tuple(range(ndim))
-    return given_axes(dim, ndim)
-
-
-def given_axes(dim: Any, ndim: int) -> tuple[int, ...]:
-    """Return the axes that a program names: one, or a sequence of them, which may be empty."""
-    given = dim if isinstance(dim, (tuple, list)) else (dim,)
-    found = tuple([axis_of(d, ndim) for d in given])
-    if len(set(found)) < len(found):
-        twice = next(a for a in found if found.count(a) > 1)
-        raise RuntimeError(f"axis {twice} is given twice; name each axis once")
-    return found if ndim else ()
-
-
 def truth(value: Any, name: str = "keepdim") -> bool:
     """Return an argument that must be a truth value."""
     if type(value) is not bool:
@@ -53,13 +36,6 @@ def truth(value: Any, name: str = "keepdim") -> bool:
 
 
 # -- numbers ---------------------------------------------------------------------------------------
-
-
-def tensor_of(value: Any, what: str = "input") -> Native:
-    """Return a tensor as Wengert's; numbers and arrays are refused."""
-    if not isinstance(value, (Tensor, Native)):
-        raise TypeError(f"{what} is a {type(value).__name__}; give a tensor")
-    return convert(value)
 
 
 def kind_of(x: Native) -> str:
@@ -80,13 +56,6 @@ def unable(name: str, x: Native) -> NotImplementedError:
     )
 
 
-def accumulated(x: Native, dtype: Any) -> Native:
-    """Return x in the dtype that its sums have: the one asked for, or int64 for whole numbers."""
-    if dtype is not None:
-        return astype(x, dtypes.to_numpy(dtype))
-    return astype(x, np.dtype(np.int64)) if kind_of(x) in "biu" else x
-
-
 def lines_of(x: Native, dim: Any) -> tuple[Native, int]:
     """Return a tensor with at least one axis, and which axis is meant."""
     axis = axis_of(dim, x.ndim)
@@ -105,12 +74,6 @@ def kept_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdim: bool) -> 
     if keepdim:
         return tuple([1 if i in axes else n for i, n in enumerate(shape)])
     return tuple([n for i, n in enumerate(shape) if i not in axes])
-
-
-def check_real(x: Native, name: str) -> None:
-    """Raise if numbers have no order."""
-    if kind_of(x) == "c":
-        raise RuntimeError(f"{name}() takes no complex numbers; write x.real or x.abs()")
 
 
 def check_some(x: Native, axes: tuple[int, ...], name: str) -> None:

@@ -10,14 +10,7 @@ from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.brackets import as_number, scalar
 from wengert.dialects.torch.copies import in_order
-from wengert.dialects.torch.kinds import (
-    READERS,
-    Axis,
-    Bool,
-    Input,
-    TensorOrNumber,
-    read_given,
-)
+from wengert.dialects.torch.kinds import READERS, Axis, Bool, Input, TensorOrNumber, read_given
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import convert, ns, values_of
 from wengert.engine.batching import Batched
@@ -31,15 +24,16 @@ _ALL = slice(None)
 # -- positions -------------------------------------------------------------------------------------
 
 
-def _positions(*names: str, most: int = 64) -> Kind:
+def _positions(*kinds: type[Any], most: int = 64) -> Kind:
     """Return the kind of index tensors of some dtypes, with at most so many axes.
 
     Their numbers are an array; those of many examples stay a tensor.
     """
+    dtypes = tuple(map(np.dtype, kinds))
 
     def read(value: Any, at: Argument, x: Any = None) -> np.ndarray | Native:
         index = read_given(value, at)
-        if index._raw.dtype.name not in names:
+        if index._raw.dtype not in dtypes:
             raise RuntimeError(f"{at} has dtype {index.dtype}; write index.long()")
         if len(index._raw.shape) > most:
             raise IndexError(f"{at} has shape {list(index._raw.shape)}; give a vector")
@@ -51,9 +45,9 @@ def _positions(*names: str, most: int = 64) -> Kind:
 
 
 #: Positions along an axis; those that must be of int64; and a vector, or a number, of them.
-Positions = Annotated[Any, _positions("int64", "int32")]
-LongPositions = Annotated[Any, _positions("int64")]
-Line = Annotated[Any, _positions("int64", "int32", most=1)]
+Positions = Annotated[Any, _positions(np.int64, np.int32)]
+LongPositions = Annotated[Any, _positions(np.int64)]
+Line = Annotated[Any, _positions(np.int64, np.int32, most=1)]
 
 
 def with_axis(x: Any) -> Any:

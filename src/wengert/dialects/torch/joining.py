@@ -16,6 +16,7 @@ from wengert.dialects.torch.devices import Size, sized
 from wengert.dialects.torch.kinds import (
     Axis,
     Bool,
+    Given,
     Input,
     Int,
     IntOrInts,
@@ -298,10 +299,16 @@ def _at_least_views(ndim: int) -> None:
     step.__name__ = f"atleast_{ndim}d"
     viewed = as_view(step, "UnsqueezeBackward0" if ndim > 1 else "ViewBackward0")
 
+    def of_one(x: Given) -> Tensor:
+        return x if len(x._raw.shape) >= ndim else viewed(x)
+
+    of_one.__name__ = step.__name__
+    one = direct()(of_one)
+
     def call(*tensors: Any) -> Any:
         if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
-            return viewed(tensors[0])
-        return tuple([viewed(x) for x in (tensors[0] if len(tensors) == 1 else tensors)])
+            return one(tensors[0])
+        return tuple([one(x) for x in (tensors[0] if len(tensors) == 1 else tensors)])
 
     call.__name__, call.__doc__ = step.__name__, f"Return tensors with at least {ndim} axes."
     put((call.__name__, f"functional.{call.__name__}"), call)

@@ -91,16 +91,16 @@ def reshape(input: Input, *shape: Sizes) -> Native:
     return ns.reshape(input, shape)
 
 
-@_reshaping("flatten")
-def flatten(input: Input, start_dim: Axis = 0, end_dim: Axis = -1) -> Native:
+@direct(*both("flatten"))
+def flatten(input: Given, start_dim: Axis = 0, end_dim: Axis = -1) -> Tensor:
     """Return a tensor with the axes from one to another made one."""
     if start_dim > end_dim:
         raise RuntimeError("flatten(): start_dim comes after end_dim; swap them")
-    if start_dim == end_dim and input.ndim:
+    shape = input._raw.shape
+    if start_dim == end_dim and shape:
         return input
-    shape = input.shape
     joined = math.prod(shape[start_dim : end_dim + 1])
-    return ns.reshape(input, (*shape[:start_dim], joined, *shape[end_dim + 1 :]))
+    return reshape(input, (*shape[:start_dim], joined, *shape[end_dim + 1 :]))
 
 
 @_reshaping("unflatten")
@@ -463,10 +463,15 @@ def _offsets(shape: Any, strides: Any) -> Any:
 # -- complex numbers -------------------------------------------------------------------------------
 
 
-@view("real", label="SelectBackward0", method=False)
-def real(input: Input) -> Native:
+@functools.partial(as_view, label="SelectBackward0")
+def _real(input: Input) -> Native:
+    return ns.real(input)
+
+
+@direct("real")
+def real(input: Given) -> Tensor:
     """Return the real parts, a view; a real tensor is its own."""
-    return ns.real(input) if input.dtype.kind == "c" else input
+    return _real(input) if input._raw.dtype.kind == "c" else input
 
 
 @view("imag", label="SelectBackward0", method=False)

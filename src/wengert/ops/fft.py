@@ -355,6 +355,19 @@ def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward"
     return _to_real(x, n=n, axis=axes[-1], norm=norm)
 
 
+def hfftn(x: Tensor, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
+    """Return the fftn, which is real, of a Hermitian signal given by half of its last axis.
+
+    `hfftn(wg.asarray([[1.0, 2.0]]))` is `[[3.0, -1.0]]`.
+    """
+    return irfftn(ew.conj(x), s=s, axes=axes, norm=OTHER_NORM[_known_norm(norm, "hfftn")])
+
+
+def ihfftn(x: Tensor, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
+    """Return the inverse of hfftn. `ihfftn(wg.asarray([[3.0, -1.0]]))` is `[[1 + 0j, 2 + 0j]]`."""
+    return ew.conj(rfftn(x, s=s, axes=axes, norm=OTHER_NORM[_known_norm(norm, "ihfftn")]))
+
+
 def _at_least_one(axes: tuple[int, ...], name: str) -> None:
     if not axes:
         raise ValueError(f"{name}: no axis to transform; expected at least one")

@@ -457,6 +457,22 @@ def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Tensor:
     return _segment_sum(weights, segment_ids=positions, num_segments=count)
 
 
+def overlap_add(frames: Tensor, /, *, step: int) -> Tensor:
+    """Return the sum of frames, on the last two axes, each `step` after the one before it.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> overlap_add(wg.asarray([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]]), step=1)
+    Tensor([ 1., 12., 23., 30.], dtype=float64)
+    """
+    *lead, count, length = frames.shape
+    positions = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
+    rows = shapes.moveaxis(shapes.reshape(frames, (*lead, count * length)), -1, 0)
+    total = segment_sum(rows, positions, num_segments=(count - 1) * step + length)
+    return shapes.moveaxis(ew.astype(total, frames.dtype), 0, -1)
+
+
 __all__ = [
     "bincount", "segment_logsumexp", "segment_max", "segment_mean", "segment_min", "segment_prod",
     "segment_softmax", "segment_sum",

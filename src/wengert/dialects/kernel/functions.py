@@ -91,6 +91,8 @@ class Quick:
     tensor: type[Any] | None
     #: the operation's parameters, and the body's parameters that they are read from
     given: Mapping[str, str]
+    #: how many tensors it takes, the body's first parameters
+    operands: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,9 +366,9 @@ class _Source:
 
     def _quickly(self, quick: Quick) -> list[str]:
         """Return the lines that call an operation at once."""
-        first, *rest = self.parameters
+        first, rest = self.parameters[0], self.parameters[quick.operands :]
         self.names |= {"_quick": quick.call, "_Tensor": quick.tensor}
-        given = []
+        given = [p.name for p in self.parameters[: quick.operands]]
         for parameter, name in quick.given.items():
             kind, optional = self.kinds[name]
             given.append(f"{parameter}={self._read(name, kind, optional, first.name)}")
@@ -375,7 +377,7 @@ class _Source:
         if self.dialect.store is not None:
             usual += [f"{self.extra} is None"]
         lines = [f"if {' and '.join(usual) or True}:"]
-        lines += [f"    _result = _quick({', '.join([first.name, *given])})"]
+        lines += [f"    _result = _quick({', '.join(given)})"]
         lines += ["    if _result is not NotImplemented:"]
         if self.made_of.other_label:
             lines += [f"        if {rest[0].name} is not None and _result._node is not None:"]

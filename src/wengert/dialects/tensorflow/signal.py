@@ -18,7 +18,8 @@ from wengert.dialects.tensorflow.tensors import check_kind, convert, outward, st
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.ops import fft as native
-from wengert.ops import segments, special
+from wengert.ops import special
+from wengert.ops.segments import overlap_add
 
 ns = Native._namespace
 absent(
@@ -212,15 +213,7 @@ def overlap_and_add(signal: Input, frame_step: Int) -> Any:
     """Return the sum of frames, each placed `frame_step` after the one before it."""
     if signal.ndim < 2:
         raise _wrong(f"frames of shape {signal.shape}; expected 2 axes or more")
-    return _overlapped(signal, frame_step)
-
-
-def _overlapped(x: Native, step: int) -> Native:
-    *lead, count, length = x.shape
-    indices = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
-    flat = ns.moveaxis(ns.reshape(x, (*lead, count * length)), -1, 0)
-    total = segments.segment_sum(flat, indices, num_segments=(count - 1) * step + length)
-    return ns.moveaxis(ns.astype(total, x.dtype, copy=False), 0, -1)
+    return overlap_add(signal, step=frame_step)
 
 
 # -- windows ------------------------------------------------------------------------------------
@@ -290,7 +283,7 @@ def inverse_stft(
     frames = native.irfft(stfts, n=size)[..., :frame_length]
     if size < frame_length:
         frames = ns.pad(frames, [(0, 0)] * (frames.ndim - 1) + [(0, frame_length - size)])
-    return _overlapped(_windowed(frames, frame_length, window_fn), frame_step)
+    return overlap_add(_windowed(frames, frame_length, window_fn), step=frame_step)
 
 
 @offered("signal.inverse_stft_window_fn")

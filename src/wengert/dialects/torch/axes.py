@@ -1,41 +1,15 @@
-"""What functions along axes share: which axes are meant, elements along them, and dtypes."""
+"""What functions along axes share: kinds of numbers, shapes, elements along an axis."""
 
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
 
 from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.tensors import mark, ns, static
+from wengert.dialects.torch.tensors import mark, ns
 from wengert.engine.tensor import Tensor as Native
-
-
-def axis_of(dim: Any, ndim: int, name: str = "dim") -> int:
-    """Return one axis, from 0; a tensor without axes counts as having one."""
-    if isinstance(dim, bool) or not hasattr(type(dim), "__index__"):
-        if not hasattr(dim, "_raw") or isinstance(static(dim), (bool, float, complex, list)):
-            raise TypeError(f"{name} is a {type(dim).__name__}; give a whole number")
-        dim = static(dim)
-    axis = operator.index(dim)
-    limit = max(ndim, 1)
-    if not -limit <= axis < limit:
-        raise IndexError(
-            f"there is no axis {axis} here; the axes count from {-limit} to {limit - 1}"
-        )
-    return axis % limit
-
-
-def truth(value: Any, name: str = "keepdim") -> bool:
-    """Return an argument that must be a truth value."""
-    if type(value) is not bool:
-        raise TypeError(f"{name} is a {type(value).__name__}; give True or False")
-    return value
-
-
-# -- numbers ---------------------------------------------------------------------------------------
 
 
 def kind_of(x: Native) -> str:
@@ -56,10 +30,9 @@ def unable(name: str, x: Native) -> NotImplementedError:
     )
 
 
-def lines_of(x: Native, dim: Any) -> tuple[Native, int]:
-    """Return a tensor with at least one axis, and which axis is meant."""
-    axis = axis_of(dim, x.ndim)
-    return (x if x.ndim else ns.reshape(x, (1,))), axis
+def lines_of(x: Native) -> Native:
+    """Return a tensor with at least one axis."""
+    return x if x.ndim else ns.reshape(x, (1,))
 
 
 def labelled(x: Native, label: str) -> Native:

@@ -29,7 +29,8 @@ from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import astype, convert, ns, promoted
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
-from wengert.ops import cumulative, reductions
+from wengert.ops import cumulative, reductions, samples
+from wengert.ops.special.exponentials import logsumexp_complex
 
 # -- cumulative sums and extremes ------------------------------------------------------------------
 
@@ -37,7 +38,7 @@ CumMax, CumMin = results("cummax", "values", "indices"), results("cummin", "valu
 
 
 def _along(compute: Callable[..., Native], x: Native, dim: int) -> Native:
-    lines, axis = lines_of(x, dim)
+    lines, axis = lines_of(x), dim
     y = compute(lines, axis=axis)
     return y if x.ndim else ns.reshape(y, ())
 
@@ -59,8 +60,7 @@ def cumprod(input: Input, dim: Axis, *, dtype: Dtype | None = None) -> Native:
 
 
 def _complex_logsumexp(x: Native, axis: int) -> Native:
-    top = wrap_native(x._raw.real.max(axis=axis, keepdims=True, initial=-math.inf))
-    return ns.log(cumulative.sum_along(ns.exp(x - top), axis=axis)) + top
+    return logsumexp_complex(x, axis=axis, total=cumulative.sum_along)
 
 
 @offered("logcumsumexp")
@@ -76,7 +76,7 @@ def _record(name: str, kind: Any) -> None:
     best_so_far = getattr(ns, f"cumulative_{name}")
 
     def record(input: Ordered, dim: Axis) -> Any:
-        lines, axis = lines_of(input, dim)
+        lines, axis = lines_of(input), dim
         numbers = wrap_native(lines._raw)  # without a node: only indices are wanted
         if kind_of(input) == "b":
             numbers = ns.astype(numbers, np.uint8)
@@ -123,22 +123,20 @@ def diff(
 
 
 def _areas(y: Native, x: Native | None, dx: Any, axis: int) -> Native:
-    """Return the areas between neighbours along an axis, twice, in the dtype of their sums."""
-    sums = part(y, axis, None, -1) + part(y, axis, 1, None)
+    """Return twice the areas between neighbours on the last axis, in the dtype of their sums."""
     if x is None:
-        step = 1.0 if dx is None else dx
-        wide = promoted(sums, 1.0 if dx is None or isinstance(dx, (int, float)) else dx)
-        return summed(ns.multiply(wide[0], convert(step, wide[0]._raw.dtype)))
-    steps = ns.diff(x, axis=axis if x.ndim > 1 else 0)
-    if x.ndim == 1:
-        steps = ns.reshape(steps, (-1, *[1] * (y.ndim - 1 - axis)))
-    return summed(ns.multiply(*promoted(steps, sums)))
+        y, widths = promoted(y, 1.0 if dx is None else dx)
+    else:
+        y, widths = promoted(y, ns.diff(x, axis=axis) if x.ndim > 1 else ns.diff(x))
+        widths = ns.moveaxis(widths, axis, -1) if x.ndim > 1 else widths
+    return summed(samples.trapezia(y, widths, axis=axis))
 
 
 @offered("trapezoid", "trapz", method=False, label="DivBackward1")
 def trapezoid(y: Input, x: Input | None = None, *, dx: Any = None, dim: Axis = -1) -> Native:
     """Return the integral along an axis by the rule of trapezia."""
-    total = reductions.sum_over(_areas(y, x, dx, dim), axis=(dim,), keepdims=False)
+    areas = _areas(y, x, dx, dim)
+    total = reductions.sum_over(areas, axis=(areas.ndim - 1,), keepdims=False)
     return ns.divide(*promoted(total, 2.0))
 
 
@@ -147,7 +145,9 @@ def cumulative_trapezoid(
     y: Input, x: Input | None = None, *, dx: Any = None, dim: Axis = -1
 ) -> Native:
     """Return the integrals up to each point along an axis by the rule of trapezia."""
-    return ns.divide(*promoted(cumulative.sum_along(_areas(y, x, dx, dim), axis=dim), 2.0))
+    areas = _areas(y, x, dx, dim)
+    totals = ns.moveaxis(cumulative.sum_along(areas, axis=areas.ndim - 1), -1, dim)
+    return ns.divide(*promoted(totals, 2.0))
 
 
 @offered("gradient", method=False, label="CatBackward0")
@@ -159,45 +159,20 @@ def gradient(
         raise RuntimeError(f"gradient: edge_order is {edge_order}; give 1 or 2")
     one = not isinstance(spacing, (tuple, list))
     spacings = [1 if spacing is None else spacing] * len(dim) if one else spacing
-    if len(spacings) != len(dim):
+    lengths = [input.shape[a] for a in dim]
+    grids = [astype(convert(h, input.dtype), input.dtype) for h in spacings]
+    shapes = [grid.shape for grid in grids]
+    if len(shapes) != len(dim) or any(
+        n <= edge_order or s not in ((), (n,)) for n, s in zip(lengths, shapes, strict=True)
+    ):
         raise RuntimeError(
-            f"gradient: spacing has {len(spacings)} elements for {len(dim)} axes; give one for "
-            "each, or one number"
+            f"gradient: axes of {lengths} elements with spacings of shapes {shapes}; give one for "
+            "each axis, numbers or all coordinates, and more than edge_order elements"
         )
-    for a in dim:
-        if input.shape[a] < edge_order + 1:
-            raise RuntimeError(
-                f"gradient: axis {a} has {input.shape[a]} elements; give one more than edge_order "
-                "at least"
-            )
-    return tuple([_slopes(input, a, h, edge_order) for a, h in zip(dim, spacings, strict=True)])
-
-
-def _slopes(x: Native, axis: int, spacing: Any, edge_order: int) -> Native:
-    n = x.shape[axis]
-    if isinstance(spacing, (int, float)):
-        steps = wrap_native(np.full(n - 1, spacing, x.dtype))
-    else:
-        given = convert(spacing)
-        if not given.ndim:
-            steps = ns.broadcast_to(astype(given, x.dtype), (n - 1,))
-        elif given.shape != (n,):
-            raise RuntimeError(
-                f"gradient: coordinates of shape {list(given.shape)} along axis {axis}; give {n}"
-            )
-        else:
-            steps = ns.diff(astype(given, x.dtype))
-    steps = ns.reshape(steps, (-1, *[1] * (x.ndim - 1 - axis)))
-    slopes = (part(x, axis, 1, None) - part(x, axis, None, -1)) / steps
-    left, right = steps[:-1], steps[1:]
-    before, after = part(slopes, axis, None, -1), part(slopes, axis, 1, None)
-    inner = (before * right + after * left) / (left + right)
-    first, last = part(slopes, axis, None, 1), part(slopes, axis, -1, None)
-    if edge_order == 2:  # the slope at the end of the parabola through three points
-        bend = (after - before) / (left + right)
-        first = first - part(bend, axis, None, 1) * left[:1]
-        last = last + part(bend, axis, -1, None) * right[-1:]
-    return ns.concat([first, inner, last], axis=axis)
+    return tuple(
+        samples.slopes(input, grid, axis=a, edge_order=edge_order)
+        for a, grid in zip(dim, grids, strict=True)
+    )
 
 
 # -- covariance ------------------------------------------------------------------------------------
@@ -205,36 +180,23 @@ def _slopes(x: Native, axis: int, spacing: Any, edge_order: int) -> Native:
 
 def _covariance(x: Native, correction: Any, counts: Native | None, scale: Native | None) -> Native:
     """Return the covariances of rows; columns occur `counts` times, and have weights `scale`."""
+    if x.ndim > 2:
+        raise RuntimeError(f"cov(): got {x.ndim} axes; give a matrix with one variable in each row")
     rows = x if x.ndim == 2 else ns.reshape(x, (1, -1))
     real = ns.real(rows).dtype if kind_of(rows) == "c" else rows.dtype
     given = [astype(w, real) for w in (counts, scale) if w is not None]
+    if any(w.shape != rows.shape[1:] for w in given):
+        raise RuntimeError(f"cov(): give a weight for each of the {rows.shape[1]} observations")
     weights = math.prod(given[1:], start=given[0]) if given else None
     total: Any = rows.shape[1] if weights is None else ns.sum(weights)
     freedom = total - correction
     if scale is not None and correction:
         freedom = total - correction * ns.sum(weights * given[-1]) / total
-    centred = _weighted_centre(rows, weights, total)
     if float(freedom if isinstance(freedom, (int, float)) else freedom._raw) <= 0:
         warn("cov(): the correction exceeds the weights' sum")
         freedom = wrap_native(np.zeros((), real))
-    weighed = centred if weights is None else centred * weights
-    turned = ns.matrix_transpose(weighed)
-    turned = ns.conj(turned) if kind_of(rows) == "c" else turned
-    found = ns.divide(ns.matmul(centred, turned), freedom)
+    found = samples.covariance(rows, freedom, weights)
     return ns.reshape(found, ()) if rows.shape[0] == 1 else found
-
-
-def _weighted_centre(rows: Native, weights: Any, total: Any) -> Native:
-    if not rows.shape[1]:
-        return rows
-    if weights is None:
-        return rows - reductions.mean_over(rows, axis=(1,), keepdims=True)
-    return rows - reductions.sum_over(rows * weights, axis=(1,), keepdims=True) / total
-
-
-def _check_variables(x: Native) -> None:
-    if x.ndim > 2:
-        raise RuntimeError(f"cov(): got {x.ndim} axes; give a matrix with one variable in each row")
 
 
 Variables = Annotated[Native, tensor("iufc", become=floating)]
@@ -251,26 +213,16 @@ def cov(
     aweights: Weights | None = None,
 ) -> Native:
     """Return the covariances of variables, which are rows; observations are columns."""
-    _check_variables(input)
-    count = math.prod(input.shape[-1:])
-    for weights in (fweights, aweights):
-        if weights is not None and weights.shape != (count,):
-            raise RuntimeError(
-                f"cov(): expected weights with one number for each of the {count} observations, "
-                f"got shape {list(weights.shape)}"
-            )
     return _covariance(input, correction, fweights, aweights)
 
 
 @offered("corrcoef", label="ClampBackward1")
 def corrcoef(input: Variables) -> Native:
     """Return the coefficients of correlation of variables, which are rows."""
-    _check_variables(input)
     c = _covariance(input, 1, None, None)
     if not c.ndim:
         return ns.divide(c, c)
-    spread = ns.sqrt(ns.real(ns.diagonal(c)) if kind_of(c) == "c" else ns.diagonal(c))
-    y = c / ns.reshape(spread, (-1, 1)) / ns.reshape(spread, (1, -1))
+    y = samples.correlation(c)
     if kind_of(c) == "c":
         return ns.complex(ns.clip(ns.real(y), -1, 1), ns.clip(ns.imag(y), -1, 1))
     return ns.clip(y, -1, 1)

@@ -10,29 +10,26 @@ from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.torch.axes import labelled
 from wengert.dialects.torch.kinds import READERS, Bool, Input
 from wengert.dialects.torch.linalg import (
+    SINGULAR,
     Factored,
     Reflections,
     SquareFactored,
     Triangles,
+    check_info,
     check_right,
     check_same,
     check_system,
-    constant,
-    first_error,
-    triangular_solution,
     whole_numbers,
 )
 from wengert.dialects.torch.return_types import results
-from wengert.dialects.torch.table import NAMES, LinAlgError, offered, put
+from wengert.dialects.torch.table import NAMES, offered, put
 from wengert.dialects.torch.tensors import ns, outward
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
-from wengert.ops import linalg as native
-from wengert.ops.batching import all_values
+from wengert.ops.batching import all_values, constant
 from wengert.ops.contractions import adjoint
-from wengert.ops.linalg import unguarded
-from wengert.ops.linalg.safeguards import is_watched, known
-from wengert.ops.linalg.unguarded import lower_upper, partial_cholesky, singular_values
+from wengert.ops.linalg import singular, unguarded
+from wengert.ops.linalg.unguarded import lower_upper, singular_values
 
 _SIGNS = "the signs of vectors, which are arbitrary, may be others than with PyTorch's LAPACK"
 
@@ -43,85 +40,34 @@ _CHANGES = (
     "derivatives are those for Hermitian changes of the matrix, with a real diagonal of the factor"
 )
 CholeskyEx = results("linalg_cholesky_ex", "L", "info")
-
-
-def _factor(x: Native, upper: bool) -> tuple[Native, Native]:
-    """Return factors, and the order of the first bad leading minor of each matrix."""
-    x = adjoint(ns, x) if upper else x  # the lower triangle is read
-    try:
-        factor, info = unguarded.cholesky(x), np.zeros(x.shape[:-2], np.int32)
-    except np.linalg.LinAlgError:
-        factor, info = _as_far_as_possible(x)
-    return (adjoint(ns, factor) if upper else factor), wrap_native(info)
-
-
-def _as_far_as_possible(x: Native) -> tuple[Native, np.ndarray]:
-    values = known(x)
-    assert values is not None
-    info = np.zeros(values.shape[:-2], np.int32)
-    parts = np.zeros(values.shape, values.dtype)
-    for place in np.ndindex(info.shape):
-        parts[place], info[place] = partial_cholesky(values[place])
-    bad = wrap_native((info != 0)[..., None, None])
-    safe = ns.where(bad, wrap_native(np.eye(x.shape[-1], dtype=x._raw.dtype)), x)
-    return ns.where(bad, wrap_native(parts), unguarded.cholesky(safe)), info
-
-
-def _check_minor(info: Native, name: str) -> None:
-    minor = first_error(info)
-    if minor:
-        raise LinAlgError(
-            f"{name}: the matrix is not positive-definite: its first {minor} rows and columns "
-            "already fail; add a small multiple of the identity, or check how it was computed"
-        )
+_INDEFINITE = (
+    "the matrix is not positive-definite: its first {} rows and columns already fail; add a small "
+    "multiple of the identity, or check how it was computed"
+)
 
 
 @offered("linalg.cholesky", method=False, label="LinalgCholeskyExBackward0", differs=_CHANGES)
 def linalg_cholesky(input: SquareFactored, *, upper: Bool = False) -> Native:
     """Return the lower triangular L of L @ L^H = A, or the upper triangular L^H."""
-    factor, info = _factor(input, upper)
-    _check_minor(info, "linalg.cholesky")
+    factor, info = singular.cholesky(input, upper)
+    check_info(True, info, _INDEFINITE)
     return factor
 
 
 @offered("cholesky", differs=_CHANGES)
 def cholesky(input: Triangles, upper: Bool = False) -> Native:
     """Return the lower triangular L of L @ L^H = A, or the upper triangular L^H."""
-    factor, info = _factor(input, upper)
-    _check_minor(info, "cholesky")
+    factor, info = singular.cholesky(input, upper)
+    check_info(True, info, _INDEFINITE)
     return factor
 
 
 @offered("linalg.cholesky_ex", method=False, label="LinalgCholeskyExBackward0", differs=_CHANGES)
 def cholesky_ex(input: SquareFactored, *, upper: Bool = False, check_errors: Bool = False) -> Any:
     """Return factors, and the order of the first bad leading minor in place of an error."""
-    factor, info = _factor(input, upper)
-    if check_errors:
-        _check_minor(info, "linalg.cholesky_ex")
+    factor, info = singular.cholesky(input, upper)
+    check_info(check_errors, info, _INDEFINITE)
     return CholeskyEx(factor, whole_numbers(info))
-
-
-def _from_factor(factor: Native, b: Native, upper: bool) -> Native:
-    """Return the solution of an equation whose matrix has this factor of Cholesky."""
-    lower = adjoint(ns, factor) if upper else factor
-    half = triangular_solution(lower, b, False, False)
-    if is_watched(factor) and _is_lower(lower):
-        eye = wrap_native(np.eye(lower.shape[-1], dtype=lower._raw.dtype))
-        change = eye + triangular_solution(lower, ns.triu(lower, k=1), False, False)
-        half = native.solve(adjoint(ns, change), native.solve(change, half))
-    return triangular_solution(adjoint(ns, lower), half, True, False)
-
-
-def _is_lower(x: Native) -> bool:
-    """Return whether x is a factor, whose zeros above the diagonal have derivatives as well.
-
-    With L + N in the place of L, for N = 0 there, the matrix is L (1 + L^-1 N) (1 + L^-1 N)^H L^H.
-    Of matrices that are not 0 there, PyTorch's derivatives are wrong: only a triangle is read.
-    """
-    values = known(x)
-    return values is None or bool(
-        not np.triu(values, 1).any() and np.diagonal(values, axis1=-2, axis2=-1).all()
-    )
 
 
 _TRIANGLES = (
@@ -134,14 +80,14 @@ _TRIANGLES = (
 def cholesky_solve(input: Input, input2: Triangles, upper: Bool = False) -> Native:
     """Return X of A @ X = input, given a factor of Cholesky of A."""
     check_right(input, input2, "cholesky_solve")
-    return _from_factor(input2, input, upper)
+    return singular.by_cholesky(input2, input, upper)
 
 
 @offered("cholesky_inverse", differs=f"{_TRIANGLES}, and so are its tangents of any factor")
 def cholesky_inverse(input: Triangles, upper: Bool = False) -> Native:
     """Return the inverse of A, given a factor of Cholesky of it."""
     eye = wrap_native(np.eye(input.shape[-1], dtype=input._raw.dtype))
-    return _from_factor(input, eye, upper)
+    return singular.by_cholesky(input, eye, upper)
 
 
 # -- eigenvalues -------------------------------------------------------------------------------
@@ -273,34 +219,18 @@ def _read_pivot(value: Any, at: Any, x: Any) -> bool:
 Pivot = Annotated[bool, Kind(_read_pivot)]
 
 
-def _check_pivot(info: Native, name: str) -> None:
-    pivot = first_error(info)
-    if pivot:
-        raise RuntimeError(
-            f"{name}: the pivot U[{pivot},{pivot}] is 0, so the matrix is singular and no system "
-            "can be solved with it; write lu_factor_ex(A) for the factors all the same"
-        )
-
-
-def _permutation(order: Native, dtype: Any) -> Native:
-    """Return the matrix P of A = P @ L @ U, whose rows have ones where the order says."""
-    rows = ns.expand_dims(order, axis=-2)
-    places = wrap_native(np.arange(order.shape[-1])[:, None])
-    return ns.astype(ns.equal(places, rows), dtype)
-
-
 @offered("linalg.lu", method=False, label="LinalgLuBackward0")
 def linalg_lu(A: Reflections, *, pivot: Pivot = True) -> Any:
     """Return a permutation P, L with ones on its diagonal, and U of A = P @ L @ U."""
     factors, _, order, _ = unguarded.lu_factors(A)
-    return Lu(_permutation(order, factors._raw.dtype), *lower_upper(factors))
+    return Lu(singular.permutation(order, factors._raw.dtype), *lower_upper(factors))
 
 
 @offered("linalg.lu_factor", method=False, label="LinalgLuFactorExBackward0")
 def lu_factor(A: Reflections, *, pivot: Pivot = True) -> Any:
     """Return L and U in one matrix, and pivots, for `lu_solve`."""
     factors, pivots, _, info = unguarded.lu_factors(A)
-    _check_pivot(info, "torch.linalg.lu_factor")
+    check_info(True, info, SINGULAR, RuntimeError)
     return LuFactor(factors, whole_numbers(pivots))
 
 
@@ -308,8 +238,7 @@ def lu_factor(A: Reflections, *, pivot: Pivot = True) -> Any:
 def lu_factor_ex(A: Reflections, *, pivot: Pivot = True, check_errors: Bool = False) -> Any:
     """Return L and U in one matrix, pivots, and the first pivot that is 0 in place of an error."""
     factors, pivots, _, info = unguarded.lu_factors(A)
-    if check_errors:
-        _check_pivot(info, "torch.linalg.lu_factor_ex")
+    check_info(check_errors, info, SINGULAR, RuntimeError)
     return LuFactorEx(factors, whole_numbers(pivots), whole_numbers(info))
 
 
@@ -331,14 +260,6 @@ def _order(pivots: Native, rows: int, name: str) -> Native:
     return unguarded.lu_order(constant(pivots), rows=rows)
 
 
-def _in_order(b: Native, order: Native) -> Native:
-    """Return matrices with their rows in another order, which may differ by matrix."""
-    batch = np.broadcast_shapes(b.shape[:-2], order.shape[:-1])
-    b = ns.broadcast_to(b, (*batch, *b.shape[-2:]))
-    order = ns.broadcast_to(order, (*batch, order.shape[-1]))
-    return ns.take_along_axis(b, ns.expand_dims(order, axis=-1), axis=-2)
-
-
 def _lu_solution(
     factors: Native, pivots: Native, b: Native, left: bool, undo: bool, name: str
 ) -> Native:
@@ -351,18 +272,8 @@ def _lu_solution(
             f"{list(factors.shape)}; give one pivot for each row"
         )
     if not left:
-        return adjoint(ns, _with_factors(factors, order, adjoint(ns, b), not undo))
-    return _with_factors(factors, order, b, undo)
-
-
-def _with_factors(factors: Native, order: Native, b: Native, undo: bool) -> Native:
-    """Return X of P L U X = b; `undo` has the adjoint matrix in its place."""
-    if not undo:
-        half = triangular_solution(factors, _in_order(b, order), False, True)
-        return triangular_solution(factors, half, True, False)
-    back = adjoint(ns, factors)
-    half = triangular_solution(back, b, False, False)
-    return _in_order(triangular_solution(back, half, True, True), ns.argsort(order, axis=-1))
+        return adjoint(ns, singular.by_lu(factors, order, adjoint(ns, b), not undo))
+    return singular.by_lu(factors, order, b, undo)
 
 
 @offered("linalg.lu_solve", method=False, label="LinalgLuSolveBackward0")
@@ -387,7 +298,7 @@ def lu_unpack(
     dtype = LU_data._raw.dtype
     p = lower = upper = wrap_native(np.empty(0, dtype))
     if unpack_pivots:
-        p = _permutation(_order(LU_pivots, LU_data.shape[-2], "torch.lu_unpack"), dtype)
+        p = singular.permutation(_order(LU_pivots, LU_data.shape[-2], "torch.lu_unpack"), dtype)
     if unpack_data:
         lower, upper = lower_upper(LU_data)
     return LuUnpack(p, lower, upper)

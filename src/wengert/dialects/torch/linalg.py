@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Annotated, Any
 
@@ -17,19 +18,20 @@ from wengert.dialects.torch.kinds import (
     Int,
     NamedAxes,
     TensorList,
+    TensorOrNumber,
     read_tensor,
     summed,
 )
 from wengert.dialects.torch.norms import MATRIX_NORMS, norm_of_matrices
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import NAMES, LinAlgError, offered, offered_as, put
-from wengert.dialects.torch.tensors import astype, convert, ns, static
+from wengert.dialects.torch.tensors import astype, ns, static
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import linalg as native
 from wengert.ops import reductions
-from wengert.ops.contractions import adjoint
-from wengert.ops.linalg import unguarded
+from wengert.ops.batching import constant
+from wengert.ops.linalg import singular, unguarded
 from wengert.ops.linalg.unguarded import reflected, singular_values
 
 put(("linalg.LinAlgError", "_C._LinAlgError"), LinAlgError)
@@ -67,6 +69,7 @@ def matrices(*requirements: Any) -> Kind:
     return Kind(read, tensor=True)
 
 
+Tolerance = TensorOrNumber
 Matrices = Annotated[Native, matrices()]
 Square = Annotated[Native, matrices(True)]
 #: Matrices of which PyTorch's library has no half precision; nor whole numbers.
@@ -85,21 +88,23 @@ def check_same(x: Native, y: Native, name: str, names: str = "A and B") -> None:
         )
 
 
-def constant(x: Native) -> Native:
-    """Return a tensor without its node."""
-    return wrap_native(x._raw)
-
-
 def whole_numbers(x: Native) -> Native:
     """Return numbers of errors as PyTorch has them."""
     return astype(constant(x), np.dtype(np.int32))
 
 
-def first_error(info: Native) -> int:
-    """Return the first number that is not 0; 0 if there is none, or they are not known."""
+#: What is wrong with a matrix that has no inverse.
+SINGULAR = "the matrix is singular: pivot {} is 0; use torch.linalg.lstsq or pinv"
+
+
+def check_info(
+    check: bool, info: Native, message: str, error: type[Exception] = LinAlgError
+) -> None:
+    """Raise an error with the first number that is not 0, where errors are asked for."""
     raw = info._raw
     wrong = raw[raw != 0] if type(raw) is np.ndarray else np.zeros(0)
-    return int(wrong[0]) if wrong.size else 0
+    if check and wrong.size:
+        raise error(message.format(int(wrong[0])))
 
 
 def is_vector(a: Native, b: Native) -> bool:
@@ -131,48 +136,26 @@ def cond(input: Input, p: Any = None) -> Native:
     if order not in MATRIX_NORMS:
         raise RuntimeError(f"linalg.cond: p is {p}; write 'fro', 2 or the like")
     x = check_matrices(input, "linalg.cond", True, NotImplementedError)
-    inverse, info = _inverse(x)
+    inverse, info = singular.inverse(x)
     axes = x.ndim - 2, x.ndim - 1
     sizes = norm_of_matrices(x, order, axes, False) * norm_of_matrices(inverse, order, axes, False)
     none = wrap_native(np.array(math.inf, sizes.dtype))
     return ns.where(ns.equal(info, wrap_native(np.array(0, np.int32))), sizes, none)
 
 
-def _limit(values: Native, x: Native, atol: Any, rtol: Any) -> Native:
-    """Return up to what singular values are taken for zero, next to the largest of them."""
-    real = values._raw.dtype
-    if rtol is None:
-        positive = atol is not None and np.any(np.asarray(static(atol)) > 0)
-        rtol = 0.0 if positive else float(np.finfo(real).eps) * max(x.shape[-2:])
-    limits = [constant(convert(v)) for v in (0.0 if atol is None else atol, rtol)]
-    absolute, relative = (astype(v, real) for v in limits)
-    if not values.shape[-1]:
-        return ns.broadcast_to(absolute, values.shape[:-1])
-    largest = ns.max(constant(values), axis=-1)
-    return ns.maximum(absolute, relative * largest)
-
-
-def _sizes(x: Native, hermitian: bool) -> Native:
-    """Return singular values; of Hermitian matrices, the sizes of their eigenvalues."""
-    x = constant(x)
-    return ns.abs(unguarded.eigh(x, triangle="L")[0]) if hermitian else singular_values(x)
-
-
 @offered("linalg.matrix_rank", method=False)
 def matrix_rank(
     input: Matrices,
-    tol: Any = None,
+    tol: Tolerance | None = None,
     hermitian: Bool = False,
     *,
-    atol: Any = None,
-    rtol: Any = None,
+    atol: Tolerance | None = None,
+    rtol: Tolerance | None = None,
 ) -> Native:
     """Return how many singular values exceed a tolerance: `atol`, or `rtol` times the largest."""
     if tol is not None:
         atol, rtol = tol, 0.0
-    values = _sizes(input, hermitian)
-    limit = _limit(values, input, atol, rtol)
-    return ns.count_nonzero(ns.greater(values, ns.expand_dims(limit, axis=-1)), axis=-1)
+    return singular.rank(input, hermitian, atol, rtol)
 
 
 # -- products ----------------------------------------------------------------------------------
@@ -336,60 +319,12 @@ def inv(A: Square) -> Native:
     return native.inv(A)
 
 
-def _pivots_of(x: Native) -> Native:
-    """Return which pivots of singular matrices are 0, counted from 1; 0 for the others."""
-    info: Native = unguarded.lu_factors(constant(x))[3]
-    raw = info._raw
-    if type(raw) is np.ndarray and not raw.any():  # in another precision one is 0
-        return wrap_native(np.full(raw.shape, x.shape[-1], np.int32))
-    return info
-
-
-def _instead(x: Native, info: Native, compute: Any, filler: float) -> Native:
-    """Return what `compute` makes of matrices, with another number for those that are singular."""
-    bad = ns.expand_dims(ns.not_equal(info, wrap_native(np.array(0, np.int32))), axis=(-2, -1))
-    eye = wrap_native(np.eye(x.shape[-1], dtype=x._raw.dtype))
-    return ns.where(
-        bad, wrap_native(np.array(filler, x._raw.dtype)), compute(ns.where(bad, eye, x))
-    )
-
-
-def _no_error(x: Native) -> Native:
-    return wrap_native(np.zeros(x.shape[:-2], np.int32))
-
-
-def _inverse(x: Native) -> tuple[Native, Native]:
-    """Return inverses, and which pivot of a matrix is 0."""
-    try:
-        return native.inv(x), _no_error(x)
-    except np.linalg.LinAlgError:
-        info = _pivots_of(x)
-        return _instead(x, info, native.inv, math.inf), info
-
-
-def _check_errors(check: bool, info: Native, name: str) -> None:
-    pivot = first_error(info)
-    if check and pivot:
-        raise LinAlgError(
-            f"{name}: the matrix is singular: pivot {pivot} is 0; use torch.linalg.lstsq or pinv"
-        )
-
-
 @offered("linalg.inv_ex", method=False, label="LinalgInvExBackward0")
 def inv_ex(A: Square, *, check_errors: Bool = False) -> Any:
     """Return inverses, and the number of the first pivot that is 0 in place of an error."""
-    inverse, info = _inverse(A)
-    _check_errors(check_errors, info, "linalg.inv_ex")
+    inverse, info = singular.inverse(A)
+    check_info(check_errors, info, SINGULAR)
     return InvEx(inverse, whole_numbers(info))
-
-
-def _of_lower_triangle(x: Native) -> Native:
-    """Return the Hermitian matrices of lower triangles, with the derivatives of the whole ones."""
-    given = constant(x)
-    below = ns.tril(given, k=-1)
-    diagonal = ns.tril(ns.triu(given))
-    read = below + adjoint(ns, below) + (diagonal + ns.conj(diagonal)) / 2
-    return x + (read - given)
 
 
 @offered(
@@ -401,32 +336,20 @@ def _of_lower_triangle(x: Native) -> Native:
 )
 def linalg_pinv(
     input: Matrices,
-    rcond: Any = None,
+    rcond: Tolerance | None = None,
     hermitian: Bool = False,
     *,
-    atol: Any = None,
-    rtol: Any = None,
+    atol: Tolerance | None = None,
+    rtol: Tolerance | None = None,
 ) -> Native:
     """Return the pseudo-inverses of matrices; small singular values are taken for zero."""
-    return pinv(input, hermitian, atol, rtol if rcond is None else rcond)
-
-
-def pinv(x: Native, hermitian: bool = False, atol: Any = None, rtol: Any = None) -> Native:
-    """Return the pseudo-inverses of matrices."""
-    if not x.size:
-        return ns.matrix_transpose(x)
-    x = _of_lower_triangle(x) if hermitian else x
-    values = _sizes(x, hermitian)
-    limit = _limit(values, x, atol, rtol)
-    largest = ns.max(values, axis=-1)
-    one = ns.ones_like(largest)
-    return native.pinv(x, rtol=limit / ns.where(ns.equal(largest, 0), one, largest))
+    return singular.pinv(input, hermitian, atol, rtol if rcond is None else rcond)
 
 
 @offered("pinverse", label="LinalgPinvBackward0")
-def pinverse(input: Matrices, rcond: Any = 1e-15) -> Native:
+def pinverse(input: Matrices, rcond: Tolerance = 1e-15) -> Native:
     """Return the pseudo-inverses of matrices."""
-    return pinv(input, rtol=rcond)
+    return singular.pinv(input, rtol=rcond)
 
 
 @offered("linalg.tensorinv", method=False, label="ReshapeAliasBackward0")
@@ -471,18 +394,11 @@ def _system(a: Native, b: Native, left: bool, name: str) -> tuple[Native, bool]:
     return b, vector
 
 
-def _solution(a: Native, b: Native, left: bool) -> Native:
-    if left:
-        return native.solve(a, b)
-    turned = native.solve(ns.matrix_transpose(a), ns.matrix_transpose(b))
-    return ns.matrix_transpose(turned)
-
-
 @offered("linalg.solve", method=False, label="LinalgSolveExBackward0")
 def solve(A: SquareFactored, B: Input, *, left: Bool = True) -> Native:
     """Return X of A @ X = B, or of X @ A = B, for square matrices A."""
     b, vector = _system(A, B, left, "linalg.solve")
-    x = _solution(A, b, left)
+    x = singular.turned(native.solve, A, b, left)
     return ns.squeeze(x, axis=-1) if vector else x
 
 
@@ -490,12 +406,8 @@ def solve(A: SquareFactored, B: Input, *, left: Bool = True) -> Native:
 def solve_ex(A: SquareFactored, B: Input, *, left: Bool = True, check_errors: Bool = False) -> Any:
     """Return the solution, and the number of the first pivot that is 0 in place of an error."""
     b, vector = _system(A, B, left, "linalg.solve_ex")
-    try:
-        x, info = _solution(A, b, left), _no_error(A)
-    except np.linalg.LinAlgError:
-        info = _pivots_of(A)
-        _check_errors(check_errors, info, "torch.linalg.solve_ex")
-        x = _instead(A, info, lambda safe: _solution(safe, b, left), math.nan)
+    x, info = singular.solution(A, b, left)
+    check_info(check_errors, info, SINGULAR)
     return SolveEx(ns.squeeze(x, axis=-1) if vector else x, whole_numbers(info))
 
 
@@ -517,27 +429,6 @@ def tensorsolve(input: Input, other: Input, dims: NamedAxes | None = None) -> Na
     return ns.reshape(native.solve(a, ns.reshape(other, (size,))), left)
 
 
-def triangular_solution(a: Native, b: Native, upper: bool, unit: bool) -> Native:
-    """Return X of a X = b for a triangle of a; what is divided by 0 is not finite."""
-    try:
-        return native.solve_triangular(a, b, lower=not upper, unit_diagonal=unit)
-    except np.linalg.LinAlgError:
-        with np.errstate(all="ignore"):
-            return _substituted(a, b, upper)
-
-
-def _substituted(a: Native, b: Native, upper: bool) -> Native:
-    """Return the same row by row, where a pivot is 0."""
-    n = a.shape[-1]
-    found: dict[int, Native] = {}
-    for i in reversed(range(n)) if upper else range(n):
-        rest = b[..., i, :]
-        for j, x in found.items():
-            rest = rest - a[..., i, j][..., None] * x
-        found[i] = rest / a[..., i, i][..., None]
-    return ns.stack([found[i] for i in range(n)], axis=-2)
-
-
 @offered("linalg.solve_triangular", method=False, label="LinalgSolveTriangularBackward0")
 def solve_triangular(
     input: Triangles, B: Input, *, upper: Bool, left: Bool = True, unitriangular: Bool = False
@@ -545,10 +436,8 @@ def solve_triangular(
     """Return X of A @ X = B, or of X @ A = B, reading one triangle of A."""
     check_same(input, B, "linalg.solve_triangular")
     check_system(input, B, "linalg.solve_triangular", left)
-    if left:
-        return triangular_solution(input, B, upper, unitriangular)
-    a, b = ns.matrix_transpose(input), ns.matrix_transpose(B)
-    return ns.matrix_transpose(triangular_solution(a, b, not upper, unitriangular))
+    solve = functools.partial(singular.triangular, upper=upper is left, unit=unitriangular)
+    return singular.turned(solve, input, B, left)
 
 
 TriangularSolve = results("triangular_solve", "solution", "cloned_coefficient")
@@ -569,7 +458,7 @@ def triangular_solve(
     """Return X of A @ X = input, reading one triangle of A, and a copy of A."""
     check_right(input, A, "torch.triangular_solve")
     turned = ns.matrix_transpose(A) if transpose else A
-    x = triangular_solution(turned, input, upper != transpose, unitriangular)
+    x = singular.triangular(turned, input, upper != transpose, unitriangular)
     return TriangularSolve(x, ns.positive(A))
 
 
@@ -586,7 +475,9 @@ Driver = Annotated[str, Kind(READERS.one_of("gels", "gelsy", "gelsd", "gelss"))]
 
 
 @offered("linalg.lstsq", method=False, label="LinalgLstsqBackward0")
-def lstsq(input: Matrices, b: Input, rcond: Any = None, *, driver: Driver | None = None) -> Any:
+def lstsq(
+    input: Matrices, b: Input, rcond: Tolerance | None = None, *, driver: Driver | None = None
+) -> Any:
     """Return the X of least |A @ X - B|, what is left of it, the rank, and singular values.
 
     What is returned of the last three depends on the `driver`, as in PyTorch.
@@ -602,9 +493,8 @@ def lstsq(input: Matrices, b: Input, rcond: Any = None, *, driver: Driver | None
         )
     rows, columns = a.shape[-2:]
     values = singular_values(constant(a))
-    limit = _limit(values, a, None, None if rcond is None else static(rcond))
-    rank = ns.count_nonzero(ns.greater(values, ns.expand_dims(limit, axis=-1)), axis=-1)
-    x = ns.matmul(pinv(a, rtol=rcond), right)
+    rank = singular.rank(a, rtol=rcond)
+    x = ns.matmul(singular.pinv(a, rtol=rcond), right)
     full = driver == "gels" or bool(np.all(rank._raw == columns))
     residuals = ns.real(ns.reshape(x, (-1,))[:0])
     if rows > columns and full and driver != "gelsy":

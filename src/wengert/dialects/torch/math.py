@@ -3,62 +3,57 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
 from wengert.dialects.torch import conventions, dtypes
+from wengert.dialects.torch.axes import kind_of, labelled
+from wengert.dialects.torch.kinds import (
+    Floating,
+    Input,
+    Int,
+    Number,
+    floating,
+    tensor,
+)
+from wengert.dialects.torch.kinds import TensorOrNumber as Bound
 from wengert.dialects.torch.operators import (
+    NUMBERS,
     answer,
     no_zero,
-    not_implemented,
+    of_one,
+    of_two,
     offer_both,
     one,
-    way_to_power,
+    powers_of,
 )
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import DIFFERENCES, NAMES, offered, put
-from wengert.dialects.torch.tensors import (
-    Forms,
-    Tensor,
-    astype,
-    check_kind,
-    convert,
-    mark,
-    ns,
-    of_one,
-    of_two,
-    only_tensor,
-    promoted,
-)
-from wengert.engine.record import apply
+from wengert.dialects.torch.tensors import Tensor, astype, ns, promoted
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import elementwise, rounding, special
+from wengert.ops.numpy import ufuncs
 
-_NUMBERS = (bool, int, float, complex)
-
-
-def _labelled(result: Native, label: str) -> Native:
-    """Return a tensor whose node has a name that depends on the arguments."""
-    if result._node is not None:
-        mark(result._node, label)
-    return result
+#: Real numbers with fractions, as which others are taken; and numbers that can be rounded.
+RealFractions = Annotated[Native, tensor("biuf", NotImplementedError, floating)]
+Rounded = Annotated[Native, tensor("iuf", NotImplementedError)]
 
 
 # -- one tensor ------------------------------------------------------------------------------------
 
 #: Names, the operation, and PyTorch's name of its node, for functions of real numbers.
-_REAL: dict[tuple[str, ...], tuple[Any, str]] = {
-    ("erf", "special.erf"): (special.erf, ""),
-    ("erfc", "special.erfc"): (special.erfc, ""),
-    ("erfinv", "special.erfinv"): (special.erfinv, ""),
-    ("lgamma", "special.gammaln"): (special.gammaln, "LgammaBackward0"),
-    ("digamma", "special.digamma", "special.psi"): (special.digamma, ""),
-    ("i0", "special.i0"): (special.i0, "I0Backward0"),
-}
-for _names, (_operation, _label) in _REAL.items():
-    one(_names, _operation, _label, kinds="biuf")
+for _names, _operation, _label in (
+    ("erf special.erf", special.erf, ""),
+    ("erfc special.erfc", special.erfc, ""),
+    ("erfinv special.erfinv", special.erfinv, ""),
+    ("lgamma special.gammaln", special.gammaln, "LgammaBackward0"),
+    ("digamma special.digamma special.psi", special.digamma, ""),
+    ("i0 special.i0", special.i0, "I0Backward0"),
+):
+    one(tuple(_names.split()), _operation, _label, kinds="biuf")
 one(("deg2rad",), elementwise.deg2rad, "Deg2RadBackward0", kinds="biuf", refusal=RuntimeError)
 one(("rad2deg",), elementwise.rad2deg, "Rad2DegBackward0", kinds="biuf", refusal=RuntimeError)
 one(("floor",), conventions.floor, "", False, "iuf")
@@ -66,168 +61,145 @@ one(("ceil",), conventions.ceil, "", False, "iuf")
 one(("trunc", "fix"), conventions.trunc, "", False, "iuf")
 one(("frac",), rounding.frac, "", False, "f")
 one(("sign",), conventions.sign, "", False, "biuf")
-_square = of_one(elementwise.square, "PowBackward0", False, "iufc")
 one(("logical_not",), elementwise.logical_not, "", False)
+one(("signbit",), elementwise.signbit, "", False, "biuf", in_place=False)
 for _name, _kinds in {
     "isnan": "biufc", "isinf": "biufc", "isfinite": "biufc", "isposinf": "biuf",
-    "isneginf": "biuf", "isreal": "biufc", "signbit": "biuf",
+    "isneginf": "biuf", "isreal": "biufc",
 }.items():  # fmt: skip
-    one(
-        (_name,), getattr(elementwise, _name), "", False, _kinds,
-        NotImplementedError if _name == "signbit" else RuntimeError, in_place=False,
-    )  # fmt: skip
+    one((_name,), getattr(elementwise, _name), "", False, _kinds, RuntimeError, in_place=False)
+_square = of_one(elementwise.square, "PowBackward0", False, "iufc")
 
 
 def _squared(input: Any, *, out: Any = None) -> Any:
     """Return input * input."""
-    only_tensor(input, "square")
-    if input._raw.dtype.kind == "b":
+    if isinstance(input, Tensor) and input._raw.dtype.kind == "b":
         return NAMES["pow"](input, 2, out=out)
-    return answer(_square.within(input), out, "square", input)
+    return answer(_square, out, input)
 
 
 offer_both(("square",), _squared)
-_rounded = of_one(conventions.round_, "RoundBackward0", False, "iuf")
 
 
 @offered("round", "special.round", in_place=True)
-def round_(input: Any, *, decimals: int = 0) -> Any:
+def round_(input: Rounded, *, decimals: Int = 0) -> Native:
     """Return the nearest numbers with so many decimals; of two as near, the even one."""
-    x = only_tensor(input, "round")
     if decimals == 0:
-        return convert(_rounded.within(input))
-    check_kind("round", x._raw.dtype, "f")
+        return conventions.round_(input)
+    if kind_of(input) != "f":
+        raise NotImplementedError("round: whole numbers have no decimals; write x.float()")
     scale = 10.0 ** abs(decimals)
     if decimals > 0:
-        return _labelled(apply(conventions.round_.op, (x * scale,), {}) / scale, "RoundBackward1")
-    return _labelled(apply(conventions.round_.op, (x / scale,), {}) * scale, "RoundBackward1")
+        return labelled(conventions.round_(input * scale) / scale, "RoundBackward1")
+    return labelled(conventions.round_(input / scale) * scale, "RoundBackward1")
 
 
 @offered("sgn", in_place=True)
-def sgn(input: Any) -> Any:
+def sgn(input: Input) -> Native:
     """Return -1, 0 or 1; of complex numbers x / abs(x), and 0 at 0."""
-    x = only_tensor(input, "sgn")
-    if x._raw.dtype.kind == "c":
-        return elementwise.sign(x)
-    return _labelled(conventions.sign(x), "SgnBackward0")
+    return (elementwise if kind_of(input) == "c" else conventions).sign(input)
 
 
 @offered("angle")
-def angle(input: Any) -> Any:
+def angle(input: Input) -> Native:
     """Return the angle in the plane: of real numbers, 0 or pi."""
-    x = only_tensor(input, "angle")
-    if x._raw.dtype.kind == "c":
-        return elementwise.angle(x)
-    return rounding.angle_of_real(astype(x, dtypes.floating(x._raw.dtype)))
+    if kind_of(input) == "c":
+        return elementwise.angle(input)
+    return rounding.angle_of_real(floating(input))
 
 
-def _itself_if_real(function: Any) -> Any:
+def _conjugate(name: str, label: str) -> Any:
     """Return a function that gives back a tensor of real numbers as it is."""
+    forms = of_one(elementwise.conj, label, False)
 
-    def call(input: Any) -> Any:
-        if only_tensor(input, "conj")._raw.dtype.kind != "c":
+    def call(input: Any, *, out: Any = None) -> Any:
+        """Return complex conjugates; real numbers as they are."""
+        if out is None and isinstance(input, Tensor) and input._raw.dtype.kind != "c":
             return input
-        return function(input)
+        return answer(forms, out, input)
 
+    call.__name__ = call.__qualname__ = name
     return call
 
 
 put(
     ("conj", "Tensor.conj"),
-    _itself_if_real(of_one(elementwise.conj, "ConjBackward0", False).within),
+    _conjugate("conj", "ConjBackward0"),
     "a copy, where PyTorch has a view of complex numbers",
 )
-_conj = of_one(elementwise.conj, "ConjPhysicalBackward0", False)
+offer_both(("conj_physical",), _conjugate("conj_physical", "ConjPhysicalBackward0"))
 
 
-def _conj_physical(input: Any, *, out: Any = None) -> Any:
-    """Return complex conjugates; real numbers as they are."""
-    if only_tensor(input, "conj_physical")._raw.dtype.kind != "c":
-        return answer(input, out, "conj_physical")
-    return answer(_conj.within(input), out, "conj_physical")
-
-
-offer_both(("conj_physical",), _conj_physical)
+def _clipped(x: Native, low: Any, high: Any) -> Native:
+    """Return numbers moved between bounds of their dtype."""
+    given = [v if isinstance(v, Native) else wrap_native(np.array(v, x.dtype))
+             for v in (low, high) if v is not None]  # fmt: skip
+    if len(given) == 2:
+        return conventions.clamp(x, *given)
+    return (conventions.clamp_max if low is None else conventions.clamp_min)(x, *given)
 
 
 @offered("logit", "special.logit", in_place=True)
-def logit(input: Any, eps: float | None = None) -> Any:
+def logit(input: RealFractions, eps: Number | None = None) -> Native:
     """Return log(x / (1 - x)), of x moved between eps and 1 - eps if that is given."""
-    x = only_tensor(input, "logit")
-    check_kind("logit", x._raw.dtype, "biuf")
-    x = astype(x, dtypes.floating(x._raw.dtype))
-    if eps is not None:
-        low, high = (np.array(v, x._raw.dtype) for v in (eps, 1 - eps))
-        x = apply(conventions.clamp.op, (x, low, high), {})
-    return astype(apply(conventions.logit.op, (x,), {}), x._raw.dtype)
+    x = input if eps is None else _clipped(input, eps, 1 - eps)
+    return astype(conventions.logit(x), input.dtype)
 
 
 @offered("nan_to_num", in_place=True)
 def nan_to_num(
-    input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
-) -> Any:
+    input: Input,
+    nan: Number | None = None,
+    posinf: Number | None = None,
+    neginf: Number | None = None,
+) -> Native:
     """Return numbers in place of NaN and infinities; the largest ones if none are given."""
-    x = only_tensor(input, "nan_to_num")
-    kind = x._raw.dtype
-    if kind.kind in "biu":
+    return _finite(input, nan, posinf, neginf)
+
+
+def _finite(x: Native, *given: Any) -> Native:
+    if kind_of(x) == "c":
+        return elementwise.complex_(*(_finite(part, *given) for part in (ns.real(x), ns.imag(x))))
+    if kind_of(x) != "f":
         return x
-    if kind.kind == "c":
-        return elementwise.complex_(
-            *(nan_to_num(part, nan, posinf, neginf) for part in (ns.real(x), ns.imag(x)))
-        )
-    most = np.finfo(kind).max
-    for places, value in (
-        (ns.isnan(x), 0.0 if nan is None else nan),
-        (x == math.inf, most if posinf is None else posinf),
-        (x == -math.inf, -most if neginf is None else neginf),
-    ):
-        x = apply(conventions.where.op, (places, wrap_native(np.array(value, kind)), x), {})
+    most = np.finfo(x.dtype).max
+    strange = ns.isnan(x), x == math.inf, x == -math.inf
+    for where, value, default in zip(strange, given, (0.0, most, -most), strict=True):
+        number = wrap_native(np.array(default if value is None else value, x.dtype))
+        x = conventions.where(where, number, x)
     return x
 
 
 @offered("mvlgamma", "special.multigammaln", in_place=True)
-def mvlgamma(input: Any, p: int) -> Any:
+def mvlgamma(input: RealFractions, p: Int) -> Native:
     """Return the logarithm of the gamma function of p dimensions."""
-    x = only_tensor(input, "mvlgamma")
-    check_kind("mvlgamma", x._raw.dtype, "biuf")
     if p < 1:
         raise RuntimeError(f"mvlgamma: p is {p}; give 1 or more")
-    x = astype(x, dtypes.floating(x._raw.dtype))
-    total = special.gammaln(x)
-    for j in range(1, p):
-        total = total + special.gammaln(x - j / 2)
-    return total + p * (p - 1) / 4 * math.log(math.pi)
+    parts = [special.gammaln(input - j / 2) for j in range(p)]
+    return sum(parts[1:], parts[0]) + p * (p - 1) / 4 * math.log(math.pi)
 
 
 @offered("polygamma", "special.polygamma", method=False)
-def polygamma(n: int, input: Any) -> Any:
+def polygamma(n: Int, input: RealFractions) -> Native:
     """Return the n-th derivative of digamma."""
-    x = only_tensor(input, "polygamma")
-    if isinstance(n, float) or not isinstance(n, (int, np.integer)):
-        raise TypeError(f"polygamma(): n is a {type(n).__name__}; give a whole number")
     if n < 0:
         raise RuntimeError(f"polygamma(): n is {n}; give 0 or more")
-    check_kind("polygamma", x._raw.dtype, "biuf")
-    return special.polygamma(int(n), astype(x, dtypes.floating(x._raw.dtype)))
+    return special.polygamma(n, input)
 
 
 @offered("Tensor.polygamma", in_place=True)
-def _polygamma_of(input: Any, n: int) -> Any:
+def _polygamma_of(input: RealFractions, n: Int) -> Native:
     """Return the n-th derivative of digamma."""
-    return convert(NAMES["polygamma"](n, input))
+    return polygamma.__wrapped__(n, input)  # type: ignore[attr-defined]
 
 
 _mantissa = results("frexp", "mantissa", "exponent")
 
 
 @offered("frexp")
-def frexp(input: Any) -> Any:
+def frexp(input: Floating) -> Any:
     """Return numbers from 0.5 to 1, and the powers of 2 that they are to be multiplied with."""
-    from wengert.ops.numpy import ufuncs
-
-    x = only_tensor(input, "frexp")
-    check_kind("frexp", x._raw.dtype, "f", RuntimeError)
-    mantissa, exponent = ufuncs.frexp(x)
+    mantissa, exponent = ufuncs.frexp(input)
     return _mantissa(mantissa, astype(exponent, np.dtype(np.int32)))
 
 
@@ -241,18 +213,16 @@ def two(
     floating: bool = False,
     kinds: str = "biuf",
     refusal: type[Exception] = NotImplementedError,
-    numbers: str = "",
     in_place: bool = True,
-    check: Any = None,
-) -> Forms:
+    **options: Any,
+) -> None:
     """Offer an operation of two tensors under some names, as methods too and with underscores."""
     label = label or f"{names[0].capitalize()}Backward0"
-    forms = of_two(function, label, floating, kinds, refusal, numbers, check)
+    forms = of_two(function, label, floating, kinds, refusal, "", **options)
     offer_both(names, forms.function, in_place)
-    return forms
 
 
-def _same_dtype(one: Any, two: Any, common: np.dtype) -> None:
+def _same_dtype(one: Any, two: Any, common: Any = None) -> None:
     if one._raw.dtype != two._raw.dtype:
         raise RuntimeError(
             f"expected tensors of one dtype, got {dtypes.of_numpy(one._raw.dtype)} and "
@@ -265,10 +235,11 @@ two(("hypot",), conventions.hypot, kinds="f")
 two(("nextafter",), conventions.nextafter, kinds="f")
 two(("logaddexp",), conventions.logaddexp, kinds="fc", in_place=False)
 two(("logaddexp2",), elementwise.logaddexp2, kinds="f", in_place=False)
-two(("maximum",), conventions.maximum, refusal=RuntimeError, in_place=False)
-two(("minimum",), conventions.minimum, refusal=RuntimeError, in_place=False)
-two(("fmax",), elementwise.fmax, refusal=RuntimeError, in_place=False)
-two(("fmin",), elementwise.fmin, refusal=RuntimeError, in_place=False)
+_ordered = partial(two, refusal=RuntimeError, in_place=False)
+_ordered(("maximum",), conventions.maximum)
+_ordered(("minimum",), conventions.minimum)
+_ordered(("fmax",), elementwise.fmax)
+_ordered(("fmin",), elementwise.fmin)
 two(("igamma", "special.gammainc"), special.gammainc, kinds="f")
 two(("igammac", "special.gammaincc"), special.gammaincc, kinds="f")
 for _name in ("igamma", "igammac", "special.gammainc", "special.gammaincc", "special.zeta"):
@@ -277,19 +248,10 @@ two(("gcd",), elementwise.gcd, kinds="iu")
 two(("lcm",), elementwise.lcm, kinds="iu")
 for _name in ("logical_and", "logical_or", "logical_xor"):
     two((_name,), getattr(elementwise, _name), kinds="biufc")
-_heaviside = of_two(
-    elementwise.heaviside, "NotImplemented", False, "biuf", RuntimeError, "", _same_dtype
-)
-
-
-def _step(input: Any, values: Any, *, out: Any = None) -> Any:
-    """Return 0 below 0, 1 above, and the values at 0."""
-    only_tensor(input, "heaviside"), only_tensor(values, "heaviside", "values")
-    found = not_implemented("aten::heaviside", _heaviside.within(input, values), input, values)
-    return answer(found, out, "heaviside", input, values)
-
-
-offer_both(("heaviside",), _step)
+two(
+    ("heaviside",), elementwise.heaviside, "NotImplemented", refusal=RuntimeError,
+    check=_same_dtype, refused="aten::heaviside",
+)  # fmt: skip
 
 
 def with_numbers(
@@ -299,29 +261,25 @@ def with_numbers(
     floating: bool = False,
     kinds: str = "biuf",
     check: Any = None,
-    in_place: bool = True,
 ) -> None:
     """Offer an operation of two tensors, of which one may be a number, under some names.
 
     `labels` are what PyTorch calls its node for two tensors, for a number that is second, and for
     one that is first, where that may be.
     """
-    short = names[0].rpartition(".")[2]
-    forms = [of_two(function, label, floating, kinds, check=check) for label in labels]
+    forms = [
+        of_two(function, label, floating, kinds, numbers=numbers, check=check)
+        for label, numbers in zip(labels, ("", "2", "1"), strict=False)
+    ]
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         """Return the function of each pair of elements."""
-        if isinstance(input, (Tensor, Native)):
-            form = forms[1] if isinstance(other, _NUMBERS) else forms[0]
-        elif len(forms) > 2 and isinstance(input, _NUMBERS):
-            only_tensor(other, short, "other")
-            form = forms[2]
-        else:
-            only_tensor(input, short)
-        return answer(form.within(input, other), out, short, input, other)
+        first = len(forms) > 2 and isinstance(input, NUMBERS)
+        form = forms[2] if first else forms[isinstance(other, NUMBERS)]
+        return answer(form, out, input, other)
 
-    call.__name__ = call.__qualname__ = short
-    offer_both(names, call, in_place)
+    call.__name__ = call.__qualname__ = names[0].rpartition(".")[2]
+    offer_both(names, call)
 
 
 with_numbers(("fmod",), rounding.fmod, ("FmodBackward1", "FmodBackward0"), False, "iuf", no_zero)
@@ -335,27 +293,23 @@ with_numbers(
 
 
 @offered("ldexp", in_place=True)
-def ldexp(input: Any, other: Any) -> Any:
+def ldexp(input: Input, other: Input) -> Native:
     """Return input * 2 ** other."""
-    only_tensor(input, "ldexp"), only_tensor(other, "ldexp", "other")
     x, y = promoted(input, other, floating=True)
-    return x * apply(conventions.exp2.op, (y,), {})
+    return x * conventions.exp2(y)
 
 
 def _in_double(value: Any) -> Any:
-    if isinstance(value, _NUMBERS):
+    if isinstance(value, NUMBERS):
         return complex(value) if isinstance(value, complex) else float(value)
-    raw = only_tensor(value, "float_power")._raw
-    kind = np.dtype(np.complex128 if raw.dtype.kind == "c" else np.float64)
-    return NAMES["Tensor.to"](value, dtypes.of_numpy(kind))
+    is_complex = isinstance(value, Tensor) and value._raw.dtype.kind == "c"
+    return NAMES["Tensor.to"](value, dtypes.complex128 if is_complex else dtypes.float64)
 
 
 def _float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """Return input to the power of exponent, in double precision."""
-    if isinstance(input, _NUMBERS):
-        only_tensor(exponent, "float_power", "exponent")
-    function, operands = way_to_power(_in_double(input), _in_double(exponent))
-    return answer(function(*operands), out, "float_power", input, exponent)
+    forms, operands = powers_of(_in_double(input), _in_double(exponent))
+    return answer(forms, out, *operands)
 
 
 put(("float_power", "Tensor.float_power"), _float_power)
@@ -378,80 +332,56 @@ put(("Tensor.float_power_",), _float_power_in_place)
 # -- three tensors ---------------------------------------------------------------------------------
 
 
-def _bounds(low: Any, high: Any) -> str:
-    """Return PyTorch's name of the node of clamp, having checked the bounds."""
-    if low is None and high is None:
-        raise RuntimeError("clamp: no bound was given; give min, max or both")
+def _clamped(input: Native, low: Any, high: Any) -> Native:
+    """Return numbers moved between bounds, which are two tensors or two numbers."""
     given = [b for b in (low, high) if b is not None]
-    tensors = [isinstance(b, (Tensor, Native)) for b in given]
-    if any(tensors) != all(tensors) or not all(
-        t or isinstance(b, (*_NUMBERS, np.generic)) for t, b in zip(tensors, given, strict=True)
-    ):
-        kinds = " and ".join(type(b).__name__ for b in given)
-        raise TypeError(
-            f"clamp(): expected two tensors or two numbers as bounds, got {kinds}; write "
-            "torch.tensor(x)"
-        )
-    return "ClampBackward0" if all(tensors) else "ClampBackward1"
-
-
-def _clamped(input: Any, low: Any, high: Any) -> Any:
-    x = only_tensor(input, "clamp")
-    given = [v for v in (low, high) if v is not None]
-    if x._raw.dtype.kind == "f" and all(type(v) in (int, float) for v in given):
-        operands = [x, *(wrap_native(np.array(v, x._raw.dtype)) for v in given)]
-    else:
-        operands = promoted(input, *given)
-        check_kind("clamp", operands[0]._raw.dtype, "biuf")
-    if len(operands) == 3:
-        return apply(conventions.clamp.op, tuple(operands), {})
-    bound = conventions.clamp_max if low is None else conventions.clamp_min
-    return apply(bound.op, tuple(operands), {})
+    if not given:
+        raise RuntimeError("clamp: no bound was given; give min, max or both")
+    if len({isinstance(b, Native) for b in given}) == 2:
+        raise TypeError("clamp(): one bound is a tensor and one a number; write torch.tensor(x)")
+    if kind_of(input) == "f" and all(type(b) in (int, float) for b in given):
+        return _clipped(input, low, high)
+    x, *bounds = promoted(input, *given)
+    if kind_of(x) == "c":
+        raise NotImplementedError("clamp: complex numbers have no order; write x.real")
+    return _clipped(x, None if low is None else bounds[0], None if high is None else bounds[-1])
 
 
 @offered("clamp", in_place=True)
-def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+def clamp(input: Input, min: Bound | None = None, max: Bound | None = None) -> Native:
     """Return the numbers, moved between two bounds."""
-    label = _bounds(min, max)
-    return _labelled(_clamped(input, min, max), label)
+    bounded = any(isinstance(b, Native) for b in (min, max))
+    return labelled(_clamped(input, min, max), f"ClampBackward{int(not bounded)}")
 
 
-@offered("clip", in_place=True)
-def clip(input: Any, min: Any = None, max: Any = None) -> Any:
-    """Return the numbers, moved between two bounds."""
-    label = _bounds(min, max)
-    return _labelled(_clamped(input, min, max), label)
+offer_both(("clip",), clamp)
 
 
 @offered("clamp_min", in_place=True)
-def clamp_min(input: Any, min: Any) -> Any:
+def clamp_min(input: Input, min: Bound) -> Native:
     """Return the numbers, and a bound for those below it."""
-    _bounds(min, None)
-    return _labelled(_clamped(input, min, None), f"ClampMinBackward{int(isinstance(min, Tensor))}")
+    return labelled(_clamped(input, min, None), f"ClampMinBackward{int(isinstance(min, Native))}")
 
 
 @offered("clamp_max", in_place=True)
-def clamp_max(input: Any, max: Any) -> Any:
+def clamp_max(input: Input, max: Bound) -> Native:
     """Return the numbers, and a bound for those above it."""
-    _bounds(None, max)
-    return _labelled(_clamped(input, None, max), f"ClampMaxBackward{int(isinstance(max, Tensor))}")
+    return labelled(_clamped(input, None, max), f"ClampMaxBackward{int(isinstance(max, Native))}")
 
 
 @offered("lerp", in_place=True)
-def lerp(input: Any, end: Any, weight: Any) -> Any:
+def lerp(input: Input, end: Input, weight: Bound) -> Native:
     """Return input + weight * (end - input)."""
-    x, y = only_tensor(input, "lerp"), only_tensor(end, "lerp", "end")
-    _same_dtype(x, y, x._raw.dtype)
-    check_kind("lerp", x._raw.dtype, "fc")
-    if isinstance(weight, _NUMBERS):
-        return _labelled(x + (y - x) * np.array(weight, x._raw.dtype), "LerpBackward0")
-    w = only_tensor(weight, "lerp", "weight")
-    if w._raw.dtype != x._raw.dtype and w.shape:
-        raise RuntimeError(
-            f"lerp: the weight has dtype {dtypes.of_numpy(w._raw.dtype)}, and the ends have "
-            f"{dtypes.of_numpy(x._raw.dtype)}; write w.to(x.dtype)"
-        )
-    return _labelled(x + (y - x) * astype(w, x._raw.dtype), "LerpBackward1")
+    _same_dtype(input, end)
+    if kind_of(input) not in "fc":
+        raise NotImplementedError("lerp: whole numbers have no fractions; write x.float()")
+    if not isinstance(weight, Native):
+        weight, label = np.array(weight, input.dtype), "LerpBackward0"
+    else:
+        if weight.ndim:
+            _same_dtype(input, weight)
+        weight, label = astype(weight, input.dtype), "LerpBackward1"
+    return labelled(input + (end - input) * weight, label)
 
 
 def _three(
@@ -461,15 +391,20 @@ def _three(
     value = options.get("value", 1)
     if len(args) == 3:  # (input, value, tensor1, tensor2), as it was before value had a name
         value, *args = args  # type: ignore[assignment]
-    named_ = dict(zip(("tensor1", "tensor2"), args, strict=False))
-    given = {**named_, **{k: v for k, v in options.items() if k != "value"}}
+    given = dict(zip(("tensor1", "tensor2"), args, strict=False)) | options
+    given.pop("value", None)
     if set(given) != {"tensor1", "tensor2"}:
         raise TypeError(f"{name}() takes (input, tensor1, tensor2, *, value=1)")
-    for what, tensor in (("input", input), *given.items()):
-        only_tensor(tensor, name, what)
-    x, first, second = promoted(input, given["tensor1"], given["tensor2"])
-    if x._raw.dtype.kind in "iu":
-        value = int(value)
+    tensors = [input, given["tensor1"], given["tensor2"]]
+    if not all(isinstance(v, (Tensor, Native)) for v in tensors):
+        raise TypeError(f"{name}(): expected three tensors; write torch.tensor(x)")
+    if name == "addcdiv" and all(v._raw.dtype.kind in "biu" for v in tensors[1:]):
+        raise RuntimeError(
+            "addcdiv does not divide whole numbers by whole numbers; write x.float() first, or "
+            "torch.div with rounding_mode"
+        )
+    x, first, second = promoted(*tensors)
+    value = int(value) if kind_of(x) in "iu" else value
     return x, first, second, np.array(value).astype(x._raw.dtype)
 
 
@@ -485,11 +420,5 @@ def addcmul(input: Any, *args: Any, **options: Any) -> Any:
 def addcdiv(input: Any, *args: Any, **options: Any) -> Any:
     """Return input + value * tensor1 / tensor2."""
     x, first, second, value = _three("addcdiv", input, args, options)
-    divided = [v for v in (*args, *options.values()) if isinstance(v, (Tensor, Native))]
-    if all(v._raw.dtype.kind in "biu" for v in divided):
-        raise RuntimeError(
-            "addcdiv does not divide whole numbers by whole numbers; write x.float() first, or "
-            "torch.div with rounding_mode"
-        )
     quotient = first / second
     return x + (quotient if value == 1 else quotient * value)

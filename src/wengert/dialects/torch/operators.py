@@ -5,37 +5,43 @@ What programs do in loops takes the engine's fast paths (`of_one`, `of_two`).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from operator import is_
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Argument, Kind, Quick
 from wengert.dialects.torch import conventions
-from wengert.dialects.torch.dtypes import result_type
+from wengert.dialects.torch.dtypes import of_numpy, result_type
+from wengert.dialects.torch.kinds import floating as with_fractions
+from wengert.dialects.torch.kinds import read_tensor, tensor
 from wengert.dialects.torch.memory import change
-from wengert.dialects.torch.modes import Tracking
-from wengert.dialects.torch.table import NAMES, put, put_in_place
+from wengert.dialects.torch.table import NAMES, guarded, put, put_in_place
 from wengert.dialects.torch.tensors import (
-    Forms,
     Tensor,
+    astype,
     check_cast,
-    check_kind,
-    convert,
+    fast,
     fitted,
     is_operand,
     made,
-    mark,
-    of_one,
-    of_two,
-    only_tensor,
-    outward,
-    store,
+    promoted,
+    trace,
+    users_frame,
 )
+from wengert.engine.op import Op
+from wengert.engine.record import apply
+from wengert.engine.tensor import Tensor as Native
 from wengert.ops import elementwise, special
+from wengert.ops.batching import constant
+
+NUMBERS = (bool, int, float, complex)
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, complex))
+    return isinstance(value, NUMBERS)
 
 
 def _kind(value: Any) -> str:
@@ -64,28 +70,141 @@ def _no_inverse(one: Any, two: Any, common: np.dtype) -> None:
         raise RuntimeError("whole numbers have no negative powers; write x.float()")
 
 
-def _refusing(forms: Forms, name: str) -> Forms:
-    """Return forms of an operation of two operands that PyTorch has no derivative of."""
-
-    def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(input: Any, other: Any, **options: Any) -> Any:
-            return not_implemented(name, function(input, other, **options), input, other)
-
-        return call
-
-    return Forms(*map(refusing, forms))
+# -- functions of one and two tensors from operations ----------------------------------------------
 
 
-def not_implemented(name: str, result: Any, *operands: Any) -> Any:
-    """Return a result that PyTorch has no derivative of."""
-    sources = [v for v in operands if isinstance(v, Tensor) and v._node is not None]
-    if not sources or not isinstance(result, Tensor):
+class Forms(NamedTuple):
+    """An operation as programs call it."""
+
+    #: called by the program itself, as a method or an operator
+    method: Callable[..., Any]
+    #: called by a function that the program called
+    within: Callable[..., Any]
+    #: with out=, called by the program
+    function: Callable[..., Any]
+
+
+def _forms_of(
+    op: Op,
+    body: Callable[..., Native],
+    label: str,
+    quick: str,
+    known: dict[str, Any] | None = None,
+    numbers: str = "12",
+) -> Forms:
+    """Return the forms of an operation; numbers of other kinds than `quick` are left to a body."""
+    only = (arg for k, arg in enumerate(op.args) if str(k + 1) not in numbers)
+    when = " and ".join(f"type({arg}) is _kind" for arg in only)
+
+    def called(otherwise: Callable[..., Any], depth: int) -> Callable[..., Any]:
+        return fast(op, otherwise, quick or "-", depth, when, label, known)
+
+    plainly = _plainly(called(lambda *_: NotImplemented, 0))
+    body.__name__ = body.__qualname__ = op.name
+    call = guarded(body, label, quick=Quick(called(plainly, 2), None, {}, len(op.args)))
+
+    def operator(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        return call(*args) if all(map(is_operand, args)) else NotImplemented
+
+    return Forms(called(operator, 1), called(lambda op, args, params: call(*args), 2), call)
+
+
+def _plainly(quickly: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what takes operands of subclasses, such as parameters, as plain tensors."""
+
+    def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        plain = [
+            made(a._raw, a._node) if type(a) is not Tensor and isinstance(a, Tensor) else a
+            for a in args
+        ]
+        if all(map(is_, plain, args)):
+            return NotImplemented
+        result = quickly(*plain)
+        node = result._node if type(result) is Tensor else None
+        if node is not None and not hasattr(node, "code"):
+            trace(node, users_frame())
         return result
-    with Tracking():
-        found = outward(conventions.unsupported(name, convert(result), map(convert, sources)))
-    if found._node is not None:
-        mark(found._node, "NotImplemented")
-    return found
+
+    return otherwise
+
+
+def _as_exact(y: Native, x: Native) -> Native:
+    """Return y in half precision if x is, which SciPy's functions do not have."""
+    half = y._raw.dtype.kind == "f" and x._raw.dtype == np.float16
+    return astype(y, x._raw.dtype) if half else y
+
+
+def of_one(
+    function: Any,
+    label: str,
+    floating: bool = True,
+    kinds: str = "biufc",
+    refusal: type[Exception] = NotImplementedError,
+    known: dict[str, Any] | None = None,
+    detached: bool = False,
+) -> Forms:
+    """Return the forms of an operation of one tensor.
+
+    Whole numbers become floating ones first if `floating` says so. Tensors of a kind of numbers
+    that is not in `kinds` are refused. `known` are the parameters of the operation; the results
+    of one that is `detached` have no gradients.
+    """
+    op: Op = function.op
+
+    def body(input: Any) -> Native:
+        x = constant(input) if detached else input
+        return _as_exact(apply(op, (x,), known or {}), x)
+
+    read = tensor(kinds, refusal, with_fractions if floating else None)
+    body.__annotations__["input"] = Annotated[Native, read]
+    quick = "".join(k for k in ("fc" if floating else "iufc") if k in kinds and not detached)
+    return _forms_of(op, body, label, quick, known)
+
+
+def of_two(
+    function: Any,
+    label: str,
+    floating: bool = False,
+    kinds: str = "biufc",
+    refusal: type[Exception] = NotImplementedError,
+    numbers: str = "12",
+    check: Callable[[Any, Any, np.dtype], None] | None = None,
+    refused: str = "",
+) -> Forms:
+    """Return the forms of an operation of two tensors or numbers.
+
+    Operands get a common dtype, a floating one if `floating` says so. Common dtypes of a kind that
+    is not in `kinds` are refused; `check` may refuse others, but real floating operands of one
+    dtype are not shown to it. `numbers` says whether the first and the second operand may be
+    Python numbers. `refused` is PyTorch's name of an operation that it has no derivative of.
+    """
+    op: Op = function.op
+
+    def read(values: Any, at: Any, x: Any) -> list[Native]:
+        given = [v.item() if isinstance(v, np.generic) else v for v in values]
+        plain = [isinstance(v, NUMBERS) for v in given]
+        for k, (value, where) in enumerate(zip(given, at, strict=True)):
+            if not plain[k] or str(k + 1) not in numbers or all(plain):
+                read_tensor(value, where)
+        common = result_type(*(getattr(v, "_raw", v) for v in given))
+        if common.kind not in kinds:
+            instead = "x.abs() or x.real" if common.kind == "c" else "x.float() or x.long()"
+            raise refusal(f"{op.name} does not take {of_numpy(common)}; write {instead} first")
+        if check is not None:
+            check(given[0], given[1], common)
+        return promoted(*given, floating=floating)
+
+    def body(input: Any, other: Any) -> Native:
+        y = _as_exact(apply(op, (input, other), {}), input)
+        sources = [x for x in (input, other) if x._node is not None]
+        return conventions.unsupported(refused, y, sources) if refused and sources else y
+
+    kind = Annotated[Native, Kind(read, tensor=True, together=True)]
+    body.__annotations__ |= {"input": kind, "other": kind}
+    quick = "" if refused else "".join(
+        k for k in ("fc" if floating or check else "iufc") if k in kinds
+    )  # fmt: skip
+    return _forms_of(op, body, label, quick, None, numbers)
 
 
 # -- two tensors -----------------------------------------------------------------------------------
@@ -99,41 +218,42 @@ divide = of_two(conventions.divide, "DivBackward0", floating=True)
 power = of_two(conventions.power, "PowBackward1", kinds="iufc")
 power_of_number = of_two(conventions.power, "PowBackward0", check=_no_inverse)
 number_to_power = of_two(conventions.power, "PowBackward2")
-floor_divide = _refusing(
-    of_two(elementwise.floor_divide, "NotImplemented", kinds="iuf", check=no_zero),
-    "aten::floor_divide",
-)
-rounded_down = of_two(conventions.rounded_down, "DivBackward2", kinds="iuf", check=no_zero)
-truncated = of_two(conventions.truncated_divide, "DivBackward2", kinds="iuf", check=no_zero)
-remainder = of_two(conventions.remainder, "RemainderBackward1", kinds="iuf", check=no_zero)
-remainder_by_number = of_two(
-    conventions.remainder, "RemainderBackward0", kinds="iuf", check=no_zero
-)
-remainder_of_number = _refusing(remainder, "aten::remainder")
+_whole = functools.partial(of_two, kinds="iuf", check=no_zero)
+floor_divide = _whole(elementwise.floor_divide, "NotImplemented", refused="aten::floor_divide")
+_ROUNDED = {
+    None: divide,
+    "floor": _whole(conventions.rounded_down, "DivBackward2"),
+    "trunc": _whole(conventions.truncated_divide, "DivBackward2"),
+}
+remainder = _whole(conventions.remainder, "RemainderBackward1")
+remainder_by_number = _whole(conventions.remainder, "RemainderBackward0")
+remainder_of_number = _whole(conventions.remainder, "NotImplemented", refused="aten::remainder")
 
 
-def way_to_power(x: Any, y: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """Return what computes x ** y, by the shortest way for the exponents that programs have."""
+def powers_of(x: Any, y: Any) -> tuple[Forms, tuple[Any, ...]]:
+    """Return what computes x ** y, the shortest for the exponents that programs have."""
     if type(y) is Tensor:
-        return (power if isinstance(x, Tensor) else number_to_power).within, (x, y)
+        return (power if isinstance(x, Tensor) else number_to_power), (x, y)
     if not isinstance(y, (int, float, complex, np.generic)):
-        return power.within, (x, y)
+        return power, (x, y)
     if type(x) is Tensor and type(y) is not bool and x._raw.dtype.kind in "fc":
         short = powers.get(y)  # type: ignore[arg-type]
         if short is not None:
             return short, (x,)
     if y is True and _kind(x) == "b":
-        return multiply.within, (x, x)
-    return power_of_number.within, (x, y)
+        return multiply, (x, x)
+    return power_of_number, (x, y)
 
 
 def to_power(x: Any, y: Any) -> Any:
     """Return x ** y."""
-    function, operands = way_to_power(x, y)
-    return function(*operands)
+    forms, operands = powers_of(x, y)
+    return forms.within(*operands) if forms is not power or is_operand(y) else NotImplemented
 
 
 def _modulo(x: Any, y: Any) -> Any:
+    if not is_operand(y):
+        return NotImplemented
     return (remainder_by_number if _is_number(y) else remainder).within(x, y)
 
 
@@ -168,17 +288,6 @@ def _augmented(function: Callable[[Any, Any], Any]) -> Any:
     return call
 
 
-def _late(name: str) -> Callable[[Any, Any], Any]:
-    """Return a function of two tensors that another module offers."""
-
-    def call(x: Any, y: Any) -> Any:
-        if not (isinstance(x, Tensor) and isinstance(y, Tensor)):
-            return NotImplemented
-        return NAMES[name](x, y)
-
-    return call
-
-
 _bits = {
     name: of_two(getattr(elementwise, f"bitwise_{name}"), "", kinds=kinds, numbers="12")
     for name, kinds in {
@@ -199,36 +308,36 @@ _OPERATORS: dict[str, tuple[Any, Any]] = {
     "xor": (_bits["xor"].method, _bits["xor"].within),
     "lshift": (_bits["left_shift"].method, _bits["left_shift"].within),
     "rshift": (_bits["right_shift"].method, _bits["right_shift"].within),
-    "matmul": (_late("matmul"), _late("matmul")),
 }
 for _name, (_operator, _exchanged) in _OPERATORS.items():
     setattr(Tensor, f"__{_name}__", _operator)
     setattr(Tensor, f"__r{_name}__", _reflected(_exchanged))
-    if _name != "matmul":
-        setattr(Tensor, f"__i{_name}__", _augmented(_operator))
+    setattr(Tensor, f"__i{_name}__", _augmented(_operator))
 Tensor.__rtruediv__ = _over  # type: ignore[attr-defined]
 put(("Tensor.__div__",), divide.method)
 
 
-def offer_both(names: tuple[str, ...], function: Any, in_place: bool = True) -> None:
+def offer_both(
+    names: tuple[str, ...], function: Any, in_place: bool = True, method: Any = None
+) -> None:
     """Offer a function under some names, as methods too and with underscores."""
     for name in names:
         put((name,), function)
         if "." not in name:
-            put((f"Tensor.{name}",), function)
+            put((f"Tensor.{name}",), method or function)
             if in_place:
                 put_in_place(name, function)
 
 
-def answer(result: Any, out: Any, name: str, *operands: Any) -> Any:
-    """Return a result, or `out` with it; operands that are none are a mistake."""
-    if result is NotImplemented:
-        kinds = " and ".join(type(v).__name__ for v in operands)
-        raise TypeError(f"{name}: expected tensors or numbers, got {kinds}; write torch.tensor(x)")
-    return result if out is None else store(result, out)
+def answer(forms: Forms, out: Any, *operands: Any) -> Any:
+    """Return what a function that the program called makes of operands, in `out` if that is given.
+
+    So the line that a node is from is the program's.
+    """
+    return forms.within(*operands) if out is None else forms.function(*operands, out=out)
 
 
-def _scaled(forms: Forms, name: str) -> Any:
+def _scaled(forms: Forms) -> Any:
     """Return a sum or difference that may scale its second operand first."""
 
     def call(input: Any, other: Any, *rest: Any, alpha: Any = 1, out: Any = None) -> Any:
@@ -238,7 +347,7 @@ def _scaled(forms: Forms, name: str) -> Any:
             _check_alpha(alpha, input, other)
             both_truth = _kind(input) == _kind(other) == "b"
             other = multiply.within(other, bool(alpha) if both_truth else alpha)
-        return answer(forms.within(input, other), out, name, input, other)
+        return answer(forms, out, input, other)
 
     return call
 
@@ -251,8 +360,8 @@ def _check_alpha(alpha: Any, input: Any, other: Any) -> None:
         raise RuntimeError("alpha has fractions, and the tensors have none; write x.float()")
 
 
-offer_both(("add",), _scaled(add, "add"))
-offer_both(("sub", "subtract"), _scaled(subtract, "sub"))
+offer_both(("add",), _scaled(add))
+offer_both(("sub", "subtract"), _scaled(subtract))
 offer_both(("mul", "multiply"), multiply.function)
 offer_both(("floor_divide",), floor_divide.function)
 offer_both(("true_divide",), divide.function)
@@ -262,43 +371,34 @@ for _name, _forms in _bits.items():
 
 def _rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Return other - alpha * input."""
-    only_tensor(input, "rsub")
+    read_tensor(input, Argument("rsub", "input"))
     if alpha != 1:
         _check_alpha(alpha, input, other)
         input = multiply.within(input, alpha)
-    forms = _subtracted if isinstance(other, Tensor) else subtract_from
-    return answer(forms.within(other, input), None, "rsub", other, input)
+    return (_subtracted if isinstance(other, Tensor) else subtract_from).within(other, input)
 
 
 put(("rsub",), _rsub)
-_ROUNDED = {None: divide, "floor": rounded_down, "trunc": truncated}
 
 
 def _div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
     """Return input / other, rounded if that is asked for."""
     forms = _ROUNDED.get(rounding_mode)
     if forms is None:
-        raise RuntimeError(
-            f"div: rounding_mode is '{rounding_mode}'; give 'trunc', 'floor' or None"
-        )
-    return answer(forms.within(input, other), out, "div", input, other)
+        raise RuntimeError(f"div: rounding_mode is {rounding_mode!r}; give 'trunc' or 'floor'")
+    return answer(forms, out, input, other)
 
 
 def _remainder(input: Any, other: Any, *, out: Any = None) -> Any:
     """Return what is left of input after a division rounded down."""
-    forms = remainder_by_number if _is_number(other) else remainder
-    if not isinstance(input, Tensor):
-        only_tensor(other, "remainder", "other")
-        forms = remainder_of_number
-    return answer(forms.within(input, other), out, "remainder", input, other)
+    by = remainder_by_number if _is_number(other) else remainder
+    return answer(by if isinstance(input, Tensor) else remainder_of_number, out, input, other)
 
 
 def _pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """Return input to the power of exponent."""
-    if not isinstance(input, Tensor):
-        only_tensor(exponent, "pow", "exponent")
-    function, operands = way_to_power(input, exponent)
-    return answer(function(*operands), out, "pow", input, exponent)
+    forms, operands = powers_of(input, exponent)
+    return answer(forms, out, *operands)
 
 
 offer_both(("div", "divide"), _div)
@@ -310,10 +410,11 @@ def _with_arrays(forms: Forms) -> Callable[[Any, Any], Any]:
     """Return x == y where y may be NumPy's array, of which PyTorch makes a tensor for this only."""
 
     def equals(x: Any, y: Any) -> Any:
-        found = forms.within(x, y)
-        if found is NotImplemented and type(y) is np.ndarray and y.dtype.kind in "biufc":
-            return forms.within(x, made(y))
-        return found
+        if type(y) is not Tensor and not is_operand(y):
+            if type(y) is not np.ndarray or y.dtype.kind not in "biufc":
+                return NotImplemented
+            y = made(y)
+        return forms.within(x, y)
 
     return equals
 
@@ -341,61 +442,36 @@ def one(
     names: tuple[str, ...],
     function: Any,
     label: str = "",
-    floating: bool = True,
-    kinds: str = "biufc",
-    refusal: type[Exception] = NotImplementedError,
+    *how: Any,
     in_place: bool = True,
+    **options: Any,
 ) -> Forms:
-    """Offer an operation of one tensor under some names, as methods too and with underscores."""
+    """Offer an operation of one tensor; `how` it takes numbers is as in `of_one`."""
     short = names[0].rpartition(".")[2]
-    forms = of_one(function, label or f"{short.capitalize()}Backward0", floating, kinds, refusal)
-    for name in names:
-        put((name,), forms.function)
-        if "." not in name:
-            put((f"Tensor.{name}",), forms.method)
-            if in_place:
-                put_in_place(name, forms.function)
+    forms = of_one(function, label or f"{short.capitalize()}Backward0", *how, **options)
+    offer_both(names, forms.function, in_place, forms.method)
     return forms
 
 
-for _names, _operation in {
-    ("exp",): elementwise.exp,
-    ("expm1", "special.expm1"): elementwise.expm1,
-    ("exp2", "special.exp2"): conventions.exp2,
-    ("log",): elementwise.log,
-    ("log2",): elementwise.log2,
-    ("log10",): elementwise.log10,
-    ("sqrt",): elementwise.sqrt,
-    ("rsqrt",): elementwise.rsqrt,
-    ("sin",): elementwise.sin,
-    ("cos",): elementwise.cos,
-    ("tan",): elementwise.tan,
-    ("asin", "arcsin"): elementwise.asin,
-    ("acos", "arccos"): elementwise.acos,
-    ("atan", "arctan"): elementwise.atan,
-    ("sinh",): elementwise.sinh,
-    ("cosh",): elementwise.cosh,
-    ("tanh",): elementwise.tanh,
-    ("asinh", "arcsinh"): elementwise.asinh,
-    ("acosh", "arccosh"): elementwise.acosh,
-    ("atanh", "arctanh"): elementwise.atanh,
-    ("reciprocal",): elementwise.reciprocal,
-    ("sigmoid", "special.expit"): conventions.sigmoid,
-    ("sinc", "special.sinc"): special.sinc,
-}.items():
-    one(_names, _operation)
+for _name in (
+    "exp", "log", "log2", "log10", "sqrt", "rsqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh",
+    "reciprocal",
+):  # fmt: skip
+    one((_name,), getattr(elementwise, _name))
+for _name in ("asin", "acos", "atan", "asinh", "acosh", "atanh"):
+    one((_name, f"arc{_name[1:]}"), getattr(elementwise, _name))
+one(("expm1", "special.expm1"), elementwise.expm1)
+one(("exp2", "special.exp2"), conventions.exp2)
+one(("sigmoid", "special.expit"), conventions.sigmoid)
+one(("sinc", "special.sinc"), special.sinc)
 one(("log1p", "special.log1p"), elementwise.log1p, "Log1PBackward0")
 #: Powers by numbers that are in every program, without an array of exponents.
-powers: dict[float, Callable[..., Any]] = {
-    2: of_one(elementwise.square, "PowBackward0", False, "fc").within,
-    0.5: of_one(elementwise.sqrt, "PowBackward0", False, "fc").within,
-    -1: of_one(elementwise.reciprocal, "PowBackward0", False, "fc").within,
-    **{
-        exponent: of_one(
-            elementwise.pow_number, "PowBackward0", False, "fc", known={"exponent": exponent}
-        ).within
-        for exponent in (0, 3, -2)
-    },
+_power = functools.partial(of_one, label="PowBackward0", floating=False, kinds="fc")
+powers: dict[float, Forms] = {
+    2: _power(elementwise.square),
+    0.5: _power(elementwise.sqrt),
+    -1: _power(elementwise.reciprocal),
+    **{e: _power(elementwise.pow_number, known={"exponent": e}) for e in (0, 3, -2)},
 }
 _neg = one(("neg", "negative"), elementwise.negative, "", False, "iufc", RuntimeError)
 _abs = one(("abs", "absolute"), conventions.absolute, "", False, "iufc", in_place=False)
@@ -404,7 +480,7 @@ one(("relu",), conventions.relu, "", False, "iuf")
 
 def _positive(input: Any) -> Any:
     """Return the tensor itself."""
-    check_kind("positive", only_tensor(input, "positive")._raw.dtype, "iufc", RuntimeError)
+    tensor("iufc").read(input, Argument("positive", "input"))
     return input
 
 

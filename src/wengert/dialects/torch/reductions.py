@@ -43,6 +43,7 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import reductions, special
+from wengert.ops.special.exponentials import logsumexp_complex
 
 # -- sums ------------------------------------------------------------------------------------------
 
@@ -218,9 +219,8 @@ def logsumexp(input: Fractions, dim: NamedAxes, keepdim: Bool = False) -> Native
     if not dim and input.ndim:
         raise RuntimeError("logsumexp: got no dim; name at least one, such as dim=0")
     if kind_of(input) == "c":
-        top = wrap_native(input._raw.real.max(axis=dim, keepdims=True, initial=-math.inf))
-        total = reductions.sum_over(ns.exp(input - top), axis=dim, keepdims=True)
-        return ns.reshape(ns.log(total) + top, kept_shape(input.shape, dim, keepdim))
+        y = logsumexp_complex(input, axis=dim, total=reductions.sum_over, keepdims=True)
+        return ns.reshape(y, kept_shape(input.shape, dim, keepdim))
     return special.logsumexp_over(input, axis=dim, keepdims=keepdim)
 
 
@@ -258,7 +258,7 @@ def _extreme(name: str, kind: Any) -> Callable[..., Any]:
         return of_all(input, axis=dim, keepdims=False)
 
     def along(input: Real, dim: Axis, keepdim: Bool = False) -> Any:
-        lines, axis = lines_of(input, dim)
+        lines, axis = lines_of(input), dim
         check_some(lines, (axis,), name)
         positions = position(lines, axis=axis, keepdims=True)
         return picked(lines, positions, axis, keepdim, kind, input.shape)
@@ -329,7 +329,7 @@ def _position(name: str) -> None:
             if 0 in input.shape:
                 raise IndexError(f"{name}(): there are no elements to choose from; give dim=")
             return find(input, axis=None, keepdims=keepdim and input.ndim > 0)
-        lines, axis = lines_of(input, dim)
+        lines, axis = lines_of(input), dim
         check_some(lines, (axis,), name)
         found = find(lines, axis=axis, keepdims=keepdim)
         return found if input.ndim else ns.reshape(found, ())

@@ -61,7 +61,7 @@ def _order(x: Native, axis: int, descending: bool) -> Native:
 
 
 def _sorted(x: Native, dim: int, descending: bool) -> tuple[Native, Native]:
-    lines, axis = lines_of(x, dim)
+    lines, axis = lines_of(x), dim
     order = _order(lines, axis, descending)
     return taken(lines, order, axis, x.shape), order if x.ndim else ns.reshape(order, ())
 
@@ -98,7 +98,7 @@ def _check_rank(k: int, least: int, lines: Native, axis: int, name: str) -> None
 @offered("topk")
 def topk(input: Numbers, k: Int, dim: Axis = -1, largest: Bool = True, sorted: Bool = True) -> Any:
     """Return the k largest elements along an axis, or the smallest, and their indices."""
-    lines, axis = lines_of(input, dim)
+    lines, axis = lines_of(input), dim
     _check_rank(k, 0, lines, axis, "topk")
     indices = sorting.topk_positions(constant(lines), k=k, axis=axis, largest=largest)
     shape = indices.shape if input.ndim or k != 1 else ()
@@ -108,7 +108,7 @@ def topk(input: Numbers, k: Int, dim: Axis = -1, largest: Bool = True, sorted: B
 @offered("kthvalue")
 def kthvalue(input: Measured, k: Int, dim: Axis = -1, keepdim: Bool = False) -> Any:
     """Return the k-th smallest element along an axis, and its index."""
-    lines, axis = lines_of(input, dim)
+    lines, axis = lines_of(input), dim
     check_some(lines, (axis,), "kthvalue")
     _check_rank(k, 1, lines, axis, "kthvalue")
     indices = part(_order(lines, axis, False), axis, k - 1, k)
@@ -120,7 +120,7 @@ def kthvalue(input: Measured, k: Int, dim: Axis = -1, keepdim: Bool = False) -> 
 
 def _middle(x: Native, dim: int, keepdim: bool, skip_nan: bool, kind: Any) -> Any:
     """Return the lower median of each line, and its place."""
-    lines, axis = lines_of(x, dim)
+    lines, axis = lines_of(x), dim
     check_some(lines, (axis,), kind.__name__)
     order = _order(lines, axis, False)
     middle = (lines.shape[axis] - 1) // 2
@@ -177,7 +177,7 @@ _median("nanmedian", NanMedian)
 @offered("mode")
 def mode(input: Real, dim: Axis = -1, keepdim: Bool = False) -> Any:
     """Return the most frequent element along an axis, the least of several, and its last index."""
-    lines, axis = lines_of(input, dim)
+    lines, axis = lines_of(input), dim
     check_some(lines, (axis,), "mode")
     order = _order(lines, axis, False)
     ranked = taken(constant(lines), order, axis)

@@ -46,77 +46,45 @@ NAMES: dict[str, Any] = {}
 DIFFERENCES: dict[str, str] = {}
 _HERE = "wengert.dialects.torch"
 #: The modules that offer names, and those that do so once a name of theirs is looked up.
-PARTS = tuple(
-    f"{_HERE}.{part}"
-    for part in (
-        "values",
-        "methods",
-        "python",
-        "operators",
-        "math",
-        "creation",
-        "generators",
-        "random",
-        "views",
-        "copies",
-        "joining",
-        "repeating",
-        "diagonals",
-        "brackets",
-        "gathering",
-        "masks",
-        "reductions",
-        "norms",
-        "cumulative",
-        "sorting",
-        "products",
-        "hooks",
-        "autograd_function",
-    )
-)
+_PARTS = """
+    values methods python operators math creation generators random views copies joining repeating
+    diagonals brackets gathering masks reductions norms cumulative sorting products hooks
+    autograd_function
+"""
+PARTS = tuple(f"{_HERE}.{part}" for part in _PARTS.split())
 LATE: dict[str, tuple[str, ...]] = {
-    "special": (f"{_HERE}.special",),
     "autograd.functional": (f"{_HERE}.autograd_functional",),
     "autograd.gradcheck": (f"{_HERE}.checks",),
     "autograd.forward_ad": (f"{_HERE}.forward_ad",),
-    "func": (f"{_HERE}.func",),
     "utils": (f"{_HERE}.checkpoint",),
-    "testing": (f"{_HERE}.testing",),
-    "nn": (f"{_HERE}.nn",),
-    "optim": (f"{_HERE}.optim",),
     "optim.swa_utils": (f"{_HERE}.optim.averaging",),
 }
-LATE |= dict.fromkeys(
-    (
-        "set_num_threads", "get_num_threads", "set_printoptions", "cuda", "backends", "compile",
-        "jit", "use_deterministic_algorithms", "set_default_device", "version", "compiler",
-        "set_float32_matmul_precision", "get_default_device", "typename", "mps", "types",
-        "functional", "_assert",
-    ),
-    (f"{_HERE}.settings",),
-)  # fmt: skip
-LATE |= dict.fromkeys(("fft", "stft", "istft"), (f"{_HERE}.fft",))
-LATE |= dict.fromkeys(
-    (f"{name}_window" for name in ("bartlett", "blackman", "hamming", "hann", "kaiser")),
-    (f"{_HERE}.windows",),
-)
+for _module, _names in {
+    "special": "special",
+    "func": "func",
+    "testing": "testing",
+    "optim": "optim",
+    "settings": """
+        set_num_threads get_num_threads set_printoptions cuda backends compile jit
+        use_deterministic_algorithms set_default_device version compiler
+        set_float32_matmul_precision get_default_device typename mps types functional _assert
+    """,
+    "fft": "fft stft istft",
+    "windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+    # torch.nn, and what torch has of torch.nn.functional if it is likely the first of its kind
+    "nn": """
+        nn softmax log_softmax conv1d conv2d conv3d dropout layer_norm cosine_similarity embedding
+        max_pool2d selu celu prelu
+    """,
+}.items():
+    LATE |= dict.fromkeys(_names.split(), (f"{_HERE}.{_module}",))
 #: torch.linalg, and what torch has of it under older names.
-LATE |= dict.fromkeys(
-    (
-        "linalg", "det", "logdet", "slogdet", "inverse", "pinverse", "matrix_power", "matrix_exp",
-        "cholesky", "cholesky_solve", "cholesky_inverse", "qr", "svd", "svd_lowrank",
-        "pca_lowrank", "lu", "lu_solve", "lu_unpack", "triangular_solve", "orgqr", "ormqr", "geqrf",
-    ),
-    (f"{_HERE}.linalg", f"{_HERE}.decompositions"),
-)  # fmt: skip
-#: What torch has of torch.nn.functional, where one is likely to be the first of its kind.
-LATE |= dict.fromkeys(
-    (
-        "softmax", "log_softmax", "conv1d", "conv2d", "conv3d", "dropout", "layer_norm",
-        "cosine_similarity", "embedding", "max_pool2d", "selu", "celu", "prelu",
-    ),
-    (f"{_HERE}.nn",),
-)  # fmt: skip
+_LINALG = """
+    linalg det logdet slogdet inverse pinverse matrix_power matrix_exp cholesky cholesky_solve
+    cholesky_inverse qr svd svd_lowrank pca_lowrank lu lu_solve lu_unpack triangular_solve orgqr
+    ormqr geqrf
+"""
+LATE |= dict.fromkeys(_LINALG.split(), (f"{_HERE}.linalg", f"{_HERE}.decompositions"))
 
 
 def offered_as(name: str) -> Any:

@@ -7,12 +7,11 @@ hooks) is in attributes that most tensors never get: the class has their default
 
 from __future__ import annotations
 
-import operator
 import sys
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from wengert.engine.batching import Batched
 from wengert.engine.fastpath import Front, caller
 from wengert.engine.node import Node, new_node
 from wengert.engine.op import LEAF, Op
-from wengert.engine.record import apply, witnesses
+from wengert.engine.record import witnesses
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 
@@ -362,18 +361,7 @@ def line_at(code: Any, last: int) -> str:
     return code.co_filename
 
 
-# -- operations of one and two tensors -------------------------------------------------------------
-
-
-class Forms(NamedTuple):
-    """An operation as programs call it."""
-
-    #: called by the program itself, as a method or an operator
-    method: Callable[..., Any]
-    #: called by a function that the program called
-    within: Callable[..., Any]
-    #: a function with the keyword out=
-    function: Callable[..., Any]
+# -- operations and what they return ---------------------------------------------------------------
 
 
 def fast(
@@ -392,108 +380,6 @@ def fast(
     return caller(op, front)
 
 
-def of_one(
-    function: Any,
-    label: str,
-    floating: bool = True,
-    kinds: str = "biufc",
-    refusal: type[Exception] = NotImplementedError,
-    known: dict[str, Any] | None = None,
-) -> Forms:
-    """Return the forms of an operation of one tensor.
-
-    Whole numbers become floating ones first if `floating` says so. Tensors of a kind of numbers
-    that is not in `kinds` are refused. `known` are the parameters of the operation.
-    """
-    op: Op = function.op
-
-    def slowly(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        x = only_tensor(args[0], op.name)
-        check_kind(op.name, x._raw.dtype, kinds, refusal)
-        with Tracking():
-            if floating:
-                x = astype(x, dtypes.floating(x._raw.dtype))
-            return finished(op, (x,), label, params)
-
-    quick = "".join(k for k in ("fc" if floating else "iufc") if k in kinds) or "-"
-    otherwise = _plain_first(fast(op, slowly, quick, 0, "", label, known), slowly)
-    within = fast(op, otherwise, quick, 2, "", label, known)
-
-    def call(input: Any, *, out: Any = None) -> Any:
-        if out is None:
-            return within(input)
-        return store(within(input), out)
-
-    return Forms(fast(op, otherwise, quick, 1, "", label, known), within, call)
-
-
-def of_two(
-    function: Any,
-    label: str,
-    floating: bool = False,
-    kinds: str = "biufc",
-    refusal: type[Exception] = NotImplementedError,
-    numbers: str = "12",
-    check: Callable[[Any, Any, np.dtype], None] | None = None,
-) -> Forms:
-    """Return the forms of an operation of two tensors or numbers.
-
-    Operands get a common dtype, a floating one if `floating` says so. Common dtypes of a kind that
-    is not in `kinds` are refused; `check` may refuse others, but real floating operands of one
-    dtype are not shown to it. `numbers` says whether the first and the second operand of the
-    function may be Python numbers.
-    """
-    op: Op = function.op
-
-    def slowly(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        one, two = map(_from_numpy, args)
-        if not (is_operand(one) and is_operand(two)):
-            return NotImplemented
-        common = dtypes.result_type(*(v if isinstance(v, _NUMBERS) else v._raw for v in (one, two)))
-        check_kind(op.name, common, kinds, refusal)
-        if check is not None:
-            check(one, two, common)
-        with Tracking():
-            x, y = promoted(one, two, floating=floating)
-            return finished(op, (x, y), label)
-
-    quick = "".join(k for k in ("fc" if floating or check else "iufc") if k in kinds) or "-"
-    otherwise = _plain_first(fast(op, slowly, quick, 0, label=label), slowly)
-    within = fast(op, otherwise, quick, 2, label=label)
-
-    def call(input: Any, other: Any, *, out: Any = None) -> Any:
-        if numbers != "12":
-            _check_numbers(op.name, input, other, numbers)
-        result = within(input, other)
-        if result is NotImplemented:
-            raise TypeError(
-                f"{op.name}: expected tensors or numbers, got {type(input).__name__} and "
-                f"{type(other).__name__}; write torch.tensor(x)"
-            )
-        return result if out is None else store(result, out)
-
-    return Forms(fast(op, otherwise, quick, 1, label=label), within, call)
-
-
-def _plain_first(quickly: Callable[..., Any], slowly: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what takes operands of subclasses, such as parameters, as plain tensors."""
-
-    def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        plain = [
-            made(a._raw, a._node) if type(a) is not Tensor and isinstance(a, Tensor) else a
-            for a in args
-        ]
-        if all(map(operator.is_, plain, args)):
-            return slowly(op, args, params)
-        result = quickly(*plain)
-        node = result._node if type(result) is Tensor else None
-        if node is not None and not hasattr(node, "code"):
-            trace(node, users_frame())
-        return result
-
-    return otherwise
-
-
 def only_tensor(value: Any, name: str, what: str = "input") -> Native:
     """Return a tensor as Wengert's; numbers, arrays and lists are refused."""
     if isinstance(value, (Tensor, Native)):
@@ -501,47 +387,9 @@ def only_tensor(value: Any, name: str, what: str = "input") -> Native:
     raise TypeError(f"{name}(): {what} is a {type(value).__name__}; write torch.tensor(x)")
 
 
-def check_kind(
-    name: str, kind: np.dtype, kinds: str, refusal: type[Exception] = NotImplementedError
-) -> None:
-    """Raise unless an operation takes numbers of a kind."""
-    if kind.kind not in kinds:
-        instead = " x.abs() or x.real" if kind.kind == "c" else " x.float() or x.long()"
-        raise refusal(f"{name} does not take {dtypes.of_numpy(kind)}; write{instead} first")
-
-
-def _check_numbers(name: str, input: Any, other: Any, numbers: str) -> None:
-    for position, value, what in (("1", input, "input"), ("2", other, "other")):
-        if position not in numbers:
-            only_tensor(value, name, what)
-    if not isinstance(input, (Tensor, Native)):
-        only_tensor(other, name, "other")  # one of them is a tensor
-
-
-def _from_numpy(value: Any) -> Any:
-    """Return NumPy's numbers as Python's; with arrays, NumPy's own operators have their say."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def is_operand(value: Any) -> bool:
     """Return whether operators take a value: a tensor or a number."""
     return isinstance(value, (Tensor, Native, np.generic, *_NUMBERS))
-
-
-def finished(
-    op: Op, args: tuple[Any, ...], label: str, params: dict[str, Any] | None = None
-) -> Tensor:
-    """Return what an operation gives, as PyTorch's tensor with PyTorch's errors."""
-    from wengert.dialects.torch.table import translated
-
-    with translated(op.name):
-        native = apply(op, args, params or {})
-        if native._raw.dtype.kind == "f" and args[0]._raw.dtype == np.float16:
-            native = astype(native, args[0]._raw.dtype)  # SciPy's functions have no half precision
-        result = outward(native)
-    if result._node is not None:
-        mark(result._node, label)
-    return result
 
 
 def store(result: Any, out: Any) -> Any:

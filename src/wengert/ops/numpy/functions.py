@@ -16,7 +16,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.errors import NoRuleError
-from wengert.ops import batching
+from wengert.ops import batching, samples
 from wengert.ops.checks import misfit
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import one_axis
@@ -151,28 +151,18 @@ def _gradient(f: Any, /, *varargs: Any, axis: Any = None) -> Any:
 
 
 def _slopes(f: Any, axis: int, spacing: Any) -> Any:
-    f = wg.moveaxis(f, axis, -1)
-    n = f.shape[-1]
-    if n < 2:
+    if f.shape[axis] < 2:
         raise misfit("np.gradient", f"at least 2 elements along axis {axis}", f=f)
     if isinstance(spacing, (int, float)):
         spacing = number(spacing, f)
-    spacing = tensor(spacing, "gradient")
-    steps = wg.diff(spacing) if spacing.ndim else wg.broadcast_to(spacing, (n - 1,))
-    slope = wg.diff(f) / steps
-    left, right = steps[:-1], steps[1:]
-    inner = (_last(slope, None, -1) * right + _last(slope, 1) * left) / (left + right)
-    ends = _last(slope, None, 1), _last(slope, -1)
-    return wg.moveaxis(wg.concat([ends[0], inner, ends[1]], axis=-1), -1, axis)
+    return samples.slopes(f, tensor(spacing, "gradient"), axis=axis)
 
 
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    y = tensor(y, "trapezoid")
     if x is not None:
         x = tensor(x, "trapezoid")
         dx = wg.diff(x if x.ndim == 1 else wg.moveaxis(x, axis, -1))
-    y = wg.moveaxis(y, axis, -1)
-    return wg.sum((_last(y, 1) + _last(y, None, -1)) * dx, axis=-1) / 2
+    return wg.sum(samples.trapezia(tensor(y, "trapezoid"), dx, axis=axis), axis=-1) / 2
 
 
 # -- the table --------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert import backends
+from wengert.ops import samples
 from wengert.ops.checks import misfit
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import one_axis
@@ -204,19 +204,13 @@ def _cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: A
         y = at_least(2)(y)
         x = wg.concat([x, y if rowvar or y.shape[0] == 1 else y.mT])
     x = double(x)  # as NumPy computes it
-    x = x - wg.mean(x, axis=1, keepdims=True)
     freedom = x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
-    return wg.squeeze(wg.matmul(x, wg.conj(x.mT)) / freedom)
+    return wg.squeeze(samples.covariance(x, freedom))
 
 
 def _corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
     c = _cov(x, y, rowvar)
-    if not c.ndim:
-        return c / c
-    spread = wg.sqrt(
-        wg.real(wg.diagonal(c)) if backends.kind_of(c.dtype) == "c" else wg.diagonal(c)
-    )
-    return c / (spread[:, None] * spread)
+    return samples.correlation(c) if c.ndim else c / c
 
 
 FUNCTIONS: dict[str, Function] = {

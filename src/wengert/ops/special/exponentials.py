@@ -10,7 +10,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Level
 from wengert.engine.op import Op
-from wengert.engine.tensor import Tensor
+from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, creation, shapes
 from wengert.ops import elementwise as ew
 from wengert.ops.families import Operation, Rule, joint, linewise, reduction, sample
@@ -200,6 +200,16 @@ def logsumexp(
     if not keepdims:
         y, sign = (shapes.squeeze(part, axis=axis) for part in (y, sign))
     return (y, sign) if return_sign else ew.where(ew.less(sign, 0.0), math.nan, y)
+
+
+def logsumexp_complex(x: Tensor, /, *, axis: Any, total: Any, **options: Any) -> Tensor:
+    """Return the logarithm of a sum of complex exponentials over axes, without overflow.
+
+    `total` is the function that sums, with its options, and keeps the axes.
+    With `total=wg.sum` and axis 0, that of `[1e3 + 1j]` is `1000 + 1j`.
+    """
+    top = wrap(x._raw.real.max(axis=axis, keepdims=True, initial=-math.inf))
+    return ew.log(total(ew.exp(x - top), axis=axis, **options)) + top
 
 
 __all__ = ["log_softmax", "logsumexp", "logsumexp_over", "softmax"]

@@ -23,9 +23,10 @@ from wengert.dialects.torch.nn.arguments import (
     misfit,
     number,
 )
+from wengert.dialects.torch.operators import of_one
 from wengert.dialects.torch.random import exponential
 from wengert.dialects.torch.table import NAMES, guarded, offered, offered_as, plain, put
-from wengert.dialects.torch.tensors import Tensor, astype, ns, of_one, only_tensor
+from wengert.dialects.torch.tensors import Tensor, astype, ns, only_tensor
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native

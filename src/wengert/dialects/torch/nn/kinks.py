@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.torch.tensors import of_one
+from wengert.dialects.torch.operators import of_one
 from wengert.ops.neural import activations, steps
 
 #: What computes an activation, called by a function that the program called.

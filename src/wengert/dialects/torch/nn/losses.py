@@ -11,8 +11,8 @@ import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind, warn
 from wengert.dialects.torch import conventions, dtypes
-from wengert.dialects.torch.axes import axis_of, kind_of, labelled, unable
-from wengert.dialects.torch.kinds import Bool, Input, Promoted, read_tensor
+from wengert.dialects.torch.axes import kind_of, labelled, unable
+from wengert.dialects.torch.kinds import Bool, Input, Promoted, axis_of, read_tensor
 from wengert.dialects.torch.nn.arguments import (
     Alike,
     Constant,
@@ -563,7 +563,7 @@ def cosine_similarity(x1: Promoted, x2: Promoted, dim: int = 1, eps: float = 1e-
     if kind_of(x1) not in "fc":
         raise RuntimeError(f"the inputs have dtype {x1.dtype}, without fractions; write x.float()")
     both = ns.broadcast_arrays(x1, x2)
-    axes = (axis_of(dim, both[0].ndim),) if both[0].ndim else ()
+    axes = (axis_of(dim, both[0]),) if both[0].ndim else ()
     parts = []
     for x in both:
         length = vector_norm(x, 2.0, axes, True)

@@ -237,6 +237,14 @@ def _explicit(subscripts: str, ranks: list[int]) -> tuple[list[str], str]:
     inputs = left.split(",")
     if len(inputs) != len(ranks):
         raise ShapeError(f"einsum {subscripts!r}: names {len(inputs)} operands, got {len(ranks)}")
+    letters = output.replace(".", "")
+    wrong = set(left + output) - set(string.ascii_letters + ",.")
+    wrong |= {c for c in letters if c not in left or letters.count(c) > 1}
+    if wrong:
+        raise ValueError(
+            f"einsum {subscripts!r}: {min(wrong)!r} is out of place; expected letters, commas, one "
+            "'->' and '...', and in the result each letter of an operand once at most"
+        )
     free = [c for c in string.ascii_letters if c not in subscripts]
     widest = max(
         (

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
-
-import numpy as np
 
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.tensors import mark, ns
 from wengert.engine.tensor import Tensor as Native
+from wengert.ops.ranks import taken
 
 
 def kind_of(x: Native) -> str:
@@ -42,6 +40,15 @@ def labelled(x: Native, label: str) -> Native:
     return x
 
 
+def check_same(*tensors: Any, name: str = "") -> None:
+    """Raise unless tensors have one dtype."""
+    kinds = [type_name(x) for x in tensors]
+    if len(set(kinds)) > 1:
+        raise RuntimeError(
+            f"{name}: tensors of different dtypes, {' and '.join(kinds)}; convert, as y.to(x.dtype)"
+        )
+
+
 def kept_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdim: bool) -> tuple[int, ...]:
     """Return the shape of what is left of a shape without some axes."""
     if keepdim:
@@ -57,29 +64,6 @@ def check_some(x: Native, axes: tuple[int, ...], name: str) -> None:
 
 
 # -- elements along an axis ------------------------------------------------------------------------
-
-
-def part(x: Native, axis: int, start: int | None, stop: int | None) -> Native:
-    """Return the elements from start to stop along an axis."""
-    return x[(*[slice(None)] * axis, slice(start, stop))]
-
-
-def taken(x: Native, places: Native, axis: int, shape: Any = None) -> Native:
-    """Return the elements of x at places along an axis, perhaps in another shape.
-
-    `places` has the lengths of x along all other axes.
-    """
-    shape = places.shape if shape is None else shape
-    if type(x._raw) is not np.ndarray or type(places._raw) is not np.ndarray:
-        found = ns.take_along_axis(x, places, axis=axis)
-        return found if found.shape == shape else ns.reshape(found, shape)
-    lengths = x.shape
-    before, inner = math.prod(lengths[:axis]), math.prod(lengths[axis + 1 :])
-    flat = places._raw.reshape(before, places.shape[axis], inner)
-    flat = flat + np.arange(0, before * lengths[axis], lengths[axis] or 1).reshape(-1, 1, 1)
-    if inner != 1:
-        flat = flat * inner + np.arange(inner)
-    return ns.gather_flat(x, shape=tuple(shape), positions=flat)
 
 
 def picked(x: Native, places: Any, axis: int, keepdim: bool, kind: Any, shape: Any) -> Any:

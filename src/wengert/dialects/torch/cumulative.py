@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.kernel.functions import warn
-from wengert.dialects.torch.axes import kind_of, lines_of, part, taken
+from wengert.dialects.torch.axes import kind_of, lines_of
 from wengert.dialects.torch.copies import in_order
 from wengert.dialects.torch.kinds import (
     Axes,
@@ -30,6 +30,7 @@ from wengert.dialects.torch.tensors import astype, convert, ns, promoted
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import cumulative, reductions, samples
+from wengert.ops.ranks import part, record_indices, taken
 from wengert.ops.special.exponentials import logsumexp_complex
 
 # -- cumulative sums and extremes ------------------------------------------------------------------
@@ -38,8 +39,7 @@ CumMax, CumMin = results("cummax", "values", "indices"), results("cummin", "valu
 
 
 def _along(compute: Callable[..., Native], x: Native, dim: int) -> Native:
-    lines, axis = lines_of(x), dim
-    y = compute(lines, axis=axis)
+    y = compute(lines_of(x), axis=dim)
     return y if x.ndim else ns.reshape(y, ())
 
 
@@ -72,22 +72,12 @@ def logcumsumexp(input: Annotated[Native, tensor("fc", NotImplementedError)], di
 
 def _record(name: str, kind: Any) -> None:
     """Offer `cummax` or `cummin`."""
-    compare = ns.greater_equal if name == "max" else ns.less_equal
-    best_so_far = getattr(ns, f"cumulative_{name}")
 
     def record(input: Ordered, dim: Axis) -> Any:
-        lines, axis = lines_of(input), dim
-        numbers = wrap_native(lines._raw)  # without a node: only indices are wanted
-        if kind_of(input) == "b":
-            numbers = ns.astype(numbers, np.uint8)
-        attained = compare(numbers, best_so_far(numbers, axis=axis))
-        if kind_of(input) == "f":
-            attained = ns.logical_or(attained, ns.isnan(numbers))
-        steps = np.arange(lines.shape[axis]).reshape(-1, *[1] * (lines.ndim - 1 - axis))
-        indices = ns.where(attained, wrap_native(steps), wrap_native(np.zeros((), np.int64)))
-        indices = ns.cumulative_max(indices, axis=axis)
-        values = taken(lines, indices, axis, input.shape)
-        return kind(values, indices if input.ndim else ns.reshape(indices, ()))
+        lines = lines_of(input)
+        indices = record_indices(lines, dim, name == "max")
+        values = taken(lines, indices, dim, input.shape)
+        return kind(values, ns.reshape(indices, input.shape))
 
     record.__name__ = record.__qualname__ = f"cum{name}"
     record.__doc__ = f"Return the {name}imum so far along an axis, and its index."

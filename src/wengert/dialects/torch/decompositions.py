@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.kernel.functions import Kind
-from wengert.dialects.torch.axes import labelled
+from wengert.dialects.torch.axes import check_same, labelled
 from wengert.dialects.torch.kinds import READERS, Bool, Input
 from wengert.dialects.torch.linalg import (
     SINGULAR,
@@ -17,7 +17,6 @@ from wengert.dialects.torch.linalg import (
     Triangles,
     check_info,
     check_right,
-    check_same,
     check_system,
     whole_numbers,
 )
@@ -263,7 +262,7 @@ def _order(pivots: Native, rows: int, name: str) -> Native:
 def _lu_solution(
     factors: Native, pivots: Native, b: Native, left: bool, undo: bool, name: str
 ) -> Native:
-    check_same(factors, b, name, "LU and B")
+    check_same(factors, b, name=name)
     check_system(factors, b, name, left)
     order = _order(pivots, factors.shape[-1], name)
     if order.shape != factors.shape[:-1]:

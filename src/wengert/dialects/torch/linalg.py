@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
-from wengert.dialects.torch.axes import kind_of, type_name
+from wengert.dialects.torch.axes import check_same, kind_of, type_name
 from wengert.dialects.torch.kinds import (
     READERS,
+    Axis,
     Bool,
     Inexact,
     Input,
@@ -23,6 +24,7 @@ from wengert.dialects.torch.kinds import (
     summed,
 )
 from wengert.dialects.torch.norms import MATRIX_NORMS, norm_of_matrices
+from wengert.dialects.torch.products import crossed
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import NAMES, LinAlgError, offered, offered_as, put
 from wengert.dialects.torch.tensors import astype, ns, static
@@ -48,14 +50,13 @@ def check_matrices(
     whole: type[Exception] = RuntimeError,
 ) -> Native:
     """Return a tensor of matrices with fractions; raise `whole` for others, `half` for float16."""
-    coarse = x._raw.dtype == np.float16
     if kind_of(x) not in "fc":
         raise whole(f"{name}: got a {type_name(x)}, without fractions; write x.float()")
     if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
         raise RuntimeError(
             f"{name}: got shape {list(x.shape)}; give {'square ' * square}matrices, or a batch"
         )
-    if coarse:
+    if x._raw.dtype == np.float16:
         raise half(f"{name}: float16 is too coarse for this; write x.float()")
     return x
 
@@ -77,15 +78,6 @@ Factored = Annotated[Native, matrices(False, NotImplementedError)]
 SquareFactored = Annotated[Native, matrices(True, NotImplementedError)]
 Reflections = Annotated[Native, matrices(False, NotImplementedError, NotImplementedError)]
 Triangles = Annotated[Native, matrices(True, NotImplementedError, NotImplementedError)]
-
-
-def check_same(x: Native, y: Native, name: str, names: str = "A and B") -> None:
-    """Raise unless two tensors have one dtype."""
-    if x._raw.dtype != y._raw.dtype:
-        raise RuntimeError(
-            f"{name}: {names} have different dtypes, {type_name(x)} and {type_name(y)}; convert "
-            "one, as y.to(x.dtype)"
-        )
 
 
 def whole_numbers(x: Native) -> Native:
@@ -174,29 +166,18 @@ put(("linalg.diagonal",), diagonal)
 @offered("linalg.vecdot", method=False, label="SumBackward1")
 def vecdot(x: Inexact, y: Input, *, dim: Any = -1) -> Native:
     """Return the sums of products along an axis, the first factors conjugated."""
-    check_same(x, y, "linalg.vecdot", "x and y")
+    check_same(x, y, name="linalg.vecdot")
     product = ns.multiply(ns.conj(x) if kind_of(x) == "c" else x, y)
     axes = READERS.named_axes(dim, Argument("linalg.vecdot", "dim"), product)
     return reductions.sum_over(product, axis=axes, keepdims=False)
 
 
 @offered("linalg.cross", method=False, label="LinalgCrossBackward0")
-def linalg_cross(input: Input, other: Input, *, dim: Any = -1) -> Native:
+def linalg_cross(input: Input, other: Input, *, dim: Axis = -1) -> Native:
     """Return the cross products of vectors of three elements along an axis."""
-    if input.ndim != other.ndim:
-        raise RuntimeError(
-            f"linalg.cross: the factors have {input.ndim} and {other.ndim} axes; give them as many"
-        )
-    axis = READERS.axis(dim, Argument("linalg.cross", "dim"), input)
     if not input.ndim:
-        raise IndexError(f"dim={dim} was given for a single number, which has no axis")
-    if input.shape[axis] != 3 or other.shape[axis] != 3:
-        raise RuntimeError(
-            f"linalg.cross: axis {dim} has {input.shape[axis]} and {other.shape[axis]} elements; "
-            "vectors of 3 have a cross product"
-        )
-    check_same(input, other, "linalg.cross", "input and other")
-    return native.cross(input, other, axis=axis)
+        raise IndexError("linalg.cross: a single number has no axis; give vectors")
+    return crossed(input, other, dim)
 
 
 @offered("linalg.multi_dot", method=False, label="ViewBackward0")
@@ -210,7 +191,7 @@ def multi_dot(tensors: TensorList) -> Native:
             raise RuntimeError(
                 f"multi_dot(): tensor {k} has {x.ndim} axes; give {'1 or ' if ends else ''}2"
             )
-        check_same(tensors[0], x, "multi_dot()", "all tensors")
+        check_same(tensors[0], x, name="multi_dot()")
     if kind_of(tensors[0]) == "b":
         raise NotImplementedError("multi_dot() of booleans; write x.int()")
     return native.multi_dot(tensors)
@@ -262,7 +243,7 @@ def linalg_vander(x: Input, *, N: Int | None = None) -> Native:
 )
 def householder_product(input: Reflections, tau: Input) -> Native:
     """Return the first columns of a product of reflections."""
-    check_same(input, tau, "torch.linalg.householder_product", "input and tau")
+    check_same(input, tau, name="torch.linalg.householder_product")
     rows, columns = input.shape[-2:]
     if rows < columns or tau.shape[:-1] != input.shape[:-2] or tau.shape[-1] > columns:
         raise RuntimeError(
@@ -387,7 +368,7 @@ def check_system(a: Native, b: Native, name: str, left: bool = True) -> None:
 
 def _system(a: Native, b: Native, left: bool, name: str) -> tuple[Native, bool]:
     """Return right-hand sides as matrices, and whether they were vectors."""
-    check_same(a, b, name)
+    check_same(a, b, name=name)
     vector = is_vector(a, b)
     b = ns.expand_dims(b, axis=-1) if vector else b
     check_system(a, b, name, left)
@@ -425,7 +406,7 @@ def tensorsolve(input: Input, other: Input, dims: NamedAxes | None = None) -> Na
             f"side, of shape {list(other.shape)}"
         )
     a = check_matrices(ns.reshape(x, (size, size)), "linalg.solve", True, NotImplementedError)
-    check_same(a, other, "linalg.solve")
+    check_same(a, other, name="linalg.solve")
     return ns.reshape(native.solve(a, ns.reshape(other, (size,))), left)
 
 
@@ -434,7 +415,7 @@ def solve_triangular(
     input: Triangles, B: Input, *, upper: Bool, left: Bool = True, unitriangular: Bool = False
 ) -> Native:
     """Return X of A @ X = B, or of X @ A = B, reading one triangle of A."""
-    check_same(input, B, "linalg.solve_triangular")
+    check_same(input, B, name="linalg.solve_triangular")
     check_system(input, B, "linalg.solve_triangular", left)
     solve = functools.partial(singular.triangular, upper=upper is left, unit=unitriangular)
     return singular.turned(solve, input, B, left)
@@ -466,7 +447,7 @@ def check_right(b: Native, a: Native, name: str) -> None:
     """Raise unless right-hand sides are matrices that fit to square ones."""
     if b.ndim < 2:
         raise RuntimeError(f"{name}: b has {b.ndim} axes; give a matrix, as b[:, None]")
-    check_same(b, a, name, "b and A")
+    check_same(b, a, name=name)
     check_system(a, b, name)
 
 
@@ -483,7 +464,7 @@ def lstsq(
     What is returned of the last three depends on the `driver`, as in PyTorch.
     """
     a, right, driver = input, b, driver or "gelsy"
-    check_same(a, right, "torch.linalg.lstsq", "input and other")
+    check_same(a, right, name="torch.linalg.lstsq")
     vector = right.ndim == a.ndim - 1 and right.shape == a.shape[:-1]
     right = ns.expand_dims(right, axis=-1) if vector else right
     if right.ndim != a.ndim or right.shape[:-1] != a.shape[:-1]:

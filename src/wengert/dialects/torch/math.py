@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.torch import conventions, dtypes
-from wengert.dialects.torch.axes import kind_of, labelled
+from wengert.dialects.torch.axes import check_same, kind_of, labelled
 from wengert.dialects.torch.kinds import (
     Floating,
     Input,
@@ -222,14 +222,6 @@ def two(
     offer_both(names, forms.function, in_place)
 
 
-def _same_dtype(one: Any, two: Any, common: Any = None) -> None:
-    if one._raw.dtype != two._raw.dtype:
-        raise RuntimeError(
-            f"expected tensors of one dtype, got {dtypes.of_numpy(one._raw.dtype)} and "
-            f"{dtypes.of_numpy(two._raw.dtype)}; write y.to(x.dtype)"
-        )
-
-
 two(("atan2", "arctan2"), elementwise.atan2, floating=True)
 two(("hypot",), conventions.hypot, kinds="f")
 two(("nextafter",), conventions.nextafter, kinds="f")
@@ -250,7 +242,7 @@ for _name in ("logical_and", "logical_or", "logical_xor"):
     two((_name,), getattr(elementwise, _name), kinds="biufc")
 two(
     ("heaviside",), elementwise.heaviside, "NotImplemented", refusal=RuntimeError,
-    check=_same_dtype, refused="aten::heaviside",
+    check=lambda x, y, common: check_same(x, y, name="heaviside"), refused="aten::heaviside",
 )  # fmt: skip
 
 
@@ -372,14 +364,14 @@ def clamp_max(input: Input, max: Bound) -> Native:
 @offered("lerp", in_place=True)
 def lerp(input: Input, end: Input, weight: Bound) -> Native:
     """Return input + weight * (end - input)."""
-    _same_dtype(input, end)
+    check_same(input, end, name="lerp")
     if kind_of(input) not in "fc":
         raise NotImplementedError("lerp: whole numbers have no fractions; write x.float()")
     if not isinstance(weight, Native):
         weight, label = np.array(weight, input.dtype), "LerpBackward0"
     else:
         if weight.ndim:
-            _same_dtype(input, weight)
+            check_same(input, weight, name="lerp")
         weight, label = astype(weight, input.dtype), "LerpBackward1"
     return labelled(input + (end - input) * weight, label)
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
-from wengert.dialects.torch import conventions
 from wengert.dialects.torch.axes import kept_shape, kind_of, labelled, type_name
 from wengert.dialects.torch.kinds import (
     READERS,
@@ -27,24 +26,9 @@ from wengert.dialects.torch.kinds import (
 )
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import astype, ns, static
-from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
-from wengert.ops import reductions
-from wengert.ops.linalg.unguarded import singular_values
-
-_OVER = {"max": reductions.max_over, "min": reductions.min_over}
-
-
-def vector_norm(x: Native, p: float, axes: tuple[int, ...], keepdim: bool) -> Native:
-    """Return the p-norm over some axes; its derivative is 0 where it is 0."""
-    if p == 0:  # which PyTorch has a derivative of, zero
-        ones = ns.square(apply(conventions.flat_sign.op, (ns.abs(x),), {}))
-        return reductions.sum_over(ones, axis=axes, keepdims=keepdim)
-    if abs(p) in (1, math.inf) and p != -1:  # these have a second derivative, which is zero
-        size = apply(conventions.absolute.op, (x,), {})
-        over = {1: reductions.sum_over, math.inf: _OVER["max"], -math.inf: _OVER["min"]}[p]
-        return over(size, axis=axes, keepdims=keepdim)
-    return ns.linalg.vector_norm(x, axis=axes, keepdims=keepdim, ord=p)
+from wengert.ops.linalg import unguarded
+from wengert.ops.linalg.unguarded import vector_norm as vector_norm
 
 
 @offered("norm", label="LinalgVectorNormBackward0")
@@ -173,25 +157,8 @@ def norm_of_matrices(x: Native, ord: Any, axes: tuple[int, ...], keepdim: bool) 
         raise RuntimeError(f"{name}: ord is {ord}; write one of {MATRIX_NORMS}")
     if order == "fro":
         return vector_norm(x, 2.0, axes, keepdim)
-    y = _of_matrix(ns.moveaxis(x, axes, (-2, -1)), order)
+    y = unguarded.matrix_norm(ns.moveaxis(x, axes, (-2, -1)), order)
     return ns.reshape(y, kept_shape(x.shape, axes, keepdim))
-
-
-def _of_matrix(x: Native, order: Any) -> Native:
-    """Return a norm of matrices on the last two axes; the largest of nothing is 0."""
-    if order == "nuc" or abs(order) == 2:
-        values = singular_values(x)
-        if order == "nuc":
-            return reductions.sum_over(values, axis=(x.ndim - 2,), keepdims=False)
-    else:
-        size = apply(conventions.absolute.op, (x,), {})
-        axis = x.ndim - (2 if abs(order) == 1 else 1)
-        values = reductions.sum_over(size, axis=(axis,), keepdims=False)
-    last = x.ndim - 2
-    if not values.shape[last]:
-        return reductions.sum_over(values, axis=(last,), keepdims=False)
-    reduce = reductions.max_over if order > 0 else reductions.min_over
-    return reduce(values, axis=(last,), keepdims=False)
 
 
 def _read_some_matrices(value: Any, at: Argument, x: Any = None) -> Native:

@@ -199,7 +199,7 @@ def of_two(
         sources = [x for x in (input, other) if x._node is not None]
         return conventions.unsupported(refused, y, sources) if refused and sources else y
 
-    kind = Annotated[Native, Kind(read, tensor=True, together=True)]
+    kind = Annotated[Any if numbers else Native, Kind(read, tensor=True, together=True)]
     body.__annotations__ |= {"input": kind, "other": kind}
     quick = "" if refused else "".join(
         k for k in ("fc" if floating or check else "iufc") if k in kinds

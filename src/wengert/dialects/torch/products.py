@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import string
 from typing import Annotated, Any
@@ -11,18 +10,20 @@ import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch import conventions
-from wengert.dialects.torch.axes import kind_of, labelled, type_name
+from wengert.dialects.torch.axes import check_same, kind_of, labelled
 from wengert.dialects.torch.kinds import (
     READERS,
+    Axis,
     Floating,
     Input,
     Number,
     Promoted,
+    Several,
     read_tensor,
     summed,
 )
 from wengert.dialects.torch.norms import vector_norm
-from wengert.dialects.torch.table import guarded, offered, put
+from wengert.dialects.torch.table import as_is, guarded, offered, put
 from wengert.dialects.torch.tensors import LABELS, Tensor, fast, ns, promoted, static
 from wengert.engine.op import Op
 from wengert.engine.record import apply
@@ -41,16 +42,10 @@ def _sizes(*tensors: Native) -> str:
     return " and ".join("x".join(map(str, t.shape)) or "no axes" for t in tensors)
 
 
-def _check_same(*tensors: Native, name: str = "") -> None:
+def _check_factors(*tensors: Native, name: str = "") -> None:
     """Raise unless tensors have one dtype, and one that there are products of."""
-    first = tensors[0]
-    for other in tensors[1:]:
-        if other._raw.dtype != first._raw.dtype:
-            raise RuntimeError(
-                f"{name}: the factors have different dtypes, {type_name(first)} and "
-                f"{type_name(other)}; convert one, as y.to(x.dtype)"
-            )
-    if kind_of(first) == "b":
+    check_same(*tensors, name=name)
+    if kind_of(tensors[0]) == "b":
         raise NotImplementedError(f"{name}: booleans have no product of matrices; write x.int()")
 
 
@@ -74,7 +69,7 @@ Batch = Annotated[Native, _factor(3)]
 
 def _multiplied(x: Native, y: Native, name: str) -> Native:
     """Return the product of matrices, of one or of as many as there are in front."""
-    _check_same(x, y, name=name)
+    _check_factors(x, y, name=name)
     if x.shape[-1] != y.shape[-2] or x.shape[:-2] != y.shape[:-2]:
         raise RuntimeError(f"{name}: {_sizes(x, y)} have no product; inner lengths must be equal")
     return contractions.matrix_product(x, y)
@@ -88,7 +83,7 @@ def _product(input: Input, other: Input) -> Native:
             f"matmul: the factors have {x.ndim} and {y.ndim} axes, and each needs one; write x * "
             "y for a number"
         )
-    _check_same(x, y, name="matmul")
+    _check_factors(x, y, name="matmul")
     if x.shape[-1] != y.shape[-2 if y.ndim > 1 else 0]:
         raise RuntimeError(f"{_sizes(x, y)} have no product; the inner lengths must be equal")
     if x.ndim == y.ndim == 1:
@@ -148,7 +143,7 @@ def bmm(input: Batch, mat2: Batch) -> Native:
 
 
 def _on_vector(x: Native, y: Native) -> Native:
-    _check_same(x, y, name="mv")
+    _check_factors(x, y, name="mv")
     if x.shape[1] != y.shape[0]:
         raise RuntimeError(
             f"a matrix of shape {list(x.shape)} does not fit a vector of length {y.shape[0]}"
@@ -163,7 +158,7 @@ def mv(input: Matrix, vec: Vector) -> Native:
 
 
 def _check_vectors(x: Native, y: Native, name: str) -> None:
-    _check_same(x, y, name=name)
+    _check_factors(x, y, name=name)
     if x.shape != y.shape:
         raise RuntimeError(
             f"{name}: vectors of {list(x.shape)} and {list(y.shape)} elements; give them one length"
@@ -190,7 +185,7 @@ def inner(input: Input, other: Input) -> Native:
     x, y = input, other
     if not x.ndim or not y.ndim:
         return labelled(ns.multiply(*promoted(x, y)), "MulBackward0")
-    _check_same(x, y, name="inner")
+    _check_factors(x, y, name="inner")
     if x.shape[-1] != y.shape[-1]:
         raise RuntimeError(
             f"inner(): shapes {list(x.shape)} and {list(y.shape)} end differently; give them one "
@@ -223,7 +218,7 @@ def _scaled(x: Native, factor: Any) -> Native:
 
 def _added(x: Native, product: Native, beta: Any, alpha: Any) -> Native:
     """Return beta * x + alpha * product, which decides the shape."""
-    _check_same(x, product, name="input and product")
+    _check_factors(x, product, name="input and product")
     lead = product.ndim - x.ndim
     if lead < 0 or any(n not in (1, m) for n, m in zip(x.shape, product.shape[lead:], strict=True)):
         raise RuntimeError(
@@ -297,14 +292,14 @@ def _subscripts(labels: Any) -> str:
         elif type(label) is int and 0 <= label < len(_LABELS):
             found += _LABELS[label]
         else:
-            raise ValueError(f"einsum: the subscript {label!r} is no number from 0 to 51")
+            raise as_is(ValueError(f"einsum: the subscript {label!r} is no number from 0 to 51"))
     return found
 
 
 def _equation(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
     """Return an equation and its operands, from any of the ways to write them."""
     if not args:
-        raise ValueError("einsum(): got no equation; write torch.einsum('ij,jk->ik', x, y)")
+        raise as_is(ValueError("einsum(): got no equation; write einsum('ij,jk->ik', x, y)"))
     if not isinstance(args[0], (Tensor, Native)):
         operands = args[1:]
         if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
@@ -316,7 +311,7 @@ def _equation(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
     return ",".join(map(_subscripts, inputs[1::2])) + output, list(inputs[::2])
 
 
-@offered("einsum", method=False, raises=(ValueError,), label="ViewBackward0")
+@offered("einsum", method=False, label="ViewBackward0")
 def einsum(*args: Any) -> Any:
     """Return the sum of products that an equation describes.
 
@@ -324,10 +319,9 @@ def einsum(*args: Any) -> Any:
     """
     equation, operands = _equation(args)
     if len(operands) < 1:
-        raise ValueError("einsum(): got no operands; write torch.einsum('ij,jk->ik', x, y)")
+        raise as_is(ValueError("einsum(): got no operands; write einsum('ij,jk->ik', x, y)"))
     text = equation.replace(" ", "")
     left, arrow, output = text.partition("->")
-    _check_labels(left, output, len(operands))
     tensors = [read_tensor(x, Argument("einsum", "operands")) for x in operands]
     kept = set(output) if arrow else {c for c in left if left.count(c) == 1}
     if set(left.replace(",", "").replace(".", "")) <= kept:
@@ -335,35 +329,8 @@ def einsum(*args: Any) -> Any:
     elif len(tensors) == 1:
         tensors = [summed(tensors[0])]
     else:
-        _check_same(*tensors, name="einsum")
+        _check_factors(*tensors, name="einsum")
     return contractions.einsum(text, *tensors)
-
-
-def _check_labels(left: str, output: str, count: int) -> None:
-    parts = left.split(",")
-    for labels in (*parts, output):
-        letters = labels.replace("...", "", 1)
-        wrong = [c for c in letters if c not in _LABELS]
-        if wrong:
-            raise RuntimeError(
-                f"einsum(): {wrong[0]!r} is in the equation; write letters, commas, one '->', "
-                "and one '...' for each operand at most"
-            )
-    letters = output.replace(".", "")
-    for label in letters:
-        if label not in left:
-            raise RuntimeError(
-                f"einsum(): the result has the subscript {label}, which no operand has"
-            )
-        if letters.count(label) > 1:
-            raise RuntimeError(
-                f"einsum(): the result has the subscript {label} twice; name each axis once"
-            )
-    if len(parts) != count:
-        word = "fewer" if count < len(parts) else "more"
-        raise RuntimeError(
-            f"einsum(): {word} operands than the equation names: {count}, and it names {len(parts)}"
-        )
 
 
 @offered("tensordot", method=False, label="ViewBackward0")
@@ -372,30 +339,25 @@ def tensordot(a: Input, b: Input, dims: Any = 2) -> Native:
     axes = static(dims)
     if isinstance(axes, int):
         if not 0 <= axes <= min(a.ndim, b.ndim):
-            raise RuntimeError(
-                f"tensordot: dims={axes} for shapes {list(a.shape)} and {list(b.shape)}; give a "
-                "number of axes that both have"
-            )
+            raise RuntimeError(f"tensordot: dims={axes}; give a number of axes that both have")
         axes = [range(a.ndim - axes, a.ndim), range(axes)]
-    mine, theirs = ([v] if isinstance(v, int) else list(v) for v in axes)
-    _check_same(a, b, name="tensordot")
-    if len(mine) != len(theirs):
-        raise RuntimeError("tensordot: the lists of axes differ in length; give pairs")
     at = Argument("tensordot", "dims")
-    mine = [READERS.axis(d, at, a) for d in mine]
-    theirs = [READERS.axis(d, at, b) for d in theirs]
+    mine, theirs = (
+        [READERS.axis(d, at, x) for d in ([v] if isinstance(v, int) else v)]
+        for v, x in zip(axes, (a, b), strict=True)
+    )
+    _check_factors(a, b, name="tensordot")
+    lengths = [a.shape[i] for i in mine], [b.shape[j] for j in theirs]
+    if len(mine) != len(theirs) or any(
+        m != n and 1 not in (m, n) for m, n in zip(*lengths, strict=True)
+    ):
+        raise RuntimeError(f"tensordot: axes of lengths {lengths} do not fit; give equal ones")
     # an axis of length 1 goes with any other: its element is a factor of each
     for i, j in zip(mine, theirs, strict=True):
-        if 1 in (a.shape[i], b.shape[j]) and a.shape[i] != b.shape[j]:
-            if a.shape[i] == 1:
-                b = ns.sum(b, axis=j, keepdims=True)
-            else:
-                a = ns.sum(a, axis=i, keepdims=True)
+        if a.shape[i] == 1 != b.shape[j]:
+            b = ns.sum(b, axis=j, keepdims=True)
         elif a.shape[i] != b.shape[j]:
-            raise RuntimeError(
-                f"tensordot: axis {i} of the first has {a.shape[i]} elements, and axis {j} of "
-                f"the second has {b.shape[j]}; they must be equal"
-            )
+            a = ns.sum(a, axis=i, keepdims=True)
     return contractions.tensordot(a, b, axes=(tuple(mine), tuple(theirs)))
 
 
@@ -406,33 +368,30 @@ def kron(input: Promoted, other: Promoted) -> Native:
 
 
 @offered("cross", label="LinalgCrossBackward0")
-def cross(input: Input, other: Input, dim: Any = None) -> Native:
+def cross(input: Input, other: Input, dim: Axis | None = None) -> Native:
     """Return the cross products of vectors of three elements along an axis."""
-    _check_same(input, other, name="linalg.cross")
-    if input.ndim != other.ndim or (dim is None and 3 not in input.shape):
+    first = input.shape.index(3) if 3 in input.shape else 0
+    return crossed(input, other, first if dim is None else dim)
+
+
+def crossed(x: Native, y: Native, axis: int) -> Native:
+    """Return the cross products of vectors along an axis."""
+    _check_factors(x, y, name="cross")
+    if x.ndim != y.ndim or not x.ndim or not x.shape[axis] == y.shape[axis] == 3:
         raise RuntimeError(
-            f"cross: shapes {list(input.shape)} and {list(other.shape)}; give as many axes, and 3 "
-            "elements along one"
+            f"cross: shapes {list(x.shape)} and {list(y.shape)} along axis {axis}; give as many "
+            "axes, and 3 elements along that one"
         )
-    if dim is None:
-        return ns.linalg.cross(input, other, axis=input.shape.index(3))
-    axis = READERS.axis(dim, Argument("cross", "dim"), input)
-    return ns.linalg.cross(input, other, axis=axis)
+    return ns.linalg.cross(x, y, axis=axis)
 
 
 @offered("chain_matmul", method=False, label="ViewBackward0")
-def chain_matmul(*matrices: Any) -> Native:
+def chain_matmul(*matrices: Several) -> Native:
     """Return the product of matrices, in the order that takes the fewest steps."""
-    given = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], list) else matrices
-    at = Argument("chain_matmul", "matrices")
-    tensors = [_factor(2).read(m, at) for m in given]
-    if not tensors:
-        raise RuntimeError("chain_matmul(): got no matrices; give one at least")
-    _check_same(*tensors, name="chain_matmul")
-    for x, y in itertools.pairwise(tensors):
-        if x.shape[1] != y.shape[0]:
-            raise RuntimeError(f"{_sizes(x, y)} have no product; the inner lengths must be equal")
-    return ns.linalg.multi_dot(tensors) if len(tensors) > 1 else tensors[0]
+    if not matrices or any(x.ndim != 2 for x in matrices):
+        raise RuntimeError("chain_matmul(): give matrices, one at least")
+    _check_factors(*matrices, name="chain_matmul")
+    return ns.linalg.multi_dot(matrices) if len(matrices) > 1 else matrices[0]
 
 
 # -- distances -------------------------------------------------------------------------------------
@@ -463,7 +422,7 @@ def cdist(
             f"cdist: got shapes {list(x1.shape)} and {list(x2.shape)}; give points as rows, with "
             "as many coordinates"
         )
-    _check_same(x1, x2, name="cdist")
+    _check_factors(x1, x2, name="cdist")
     if p == 2 and math.prod(x1.shape) * x2.shape[-2] > _MANY:
         return _by_products(x1, x2)
     return _lengths(ns.expand_dims(x1, axis=-2) - ns.expand_dims(x2, axis=-3), p, "cdist")

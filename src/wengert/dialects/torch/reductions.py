@@ -23,6 +23,7 @@ from wengert.dialects.torch.kinds import (
     Axis,
     Bool,
     Dtype,
+    Floating,
     Fractions,
     Inexact,
     Input,
@@ -107,24 +108,20 @@ def _without_nan(x: Native) -> Native:
 
 @offered("nansum")
 def nansum(
-    input: Input, dim: Axes = None, keepdim: Bool = False, *, dtype: Dtype | None = None
+    input: Real, dim: Axes = None, keepdim: Bool = False, *, dtype: Dtype | None = None
 ) -> Native:
     """Return the sum over all axes or some, where NaN counts as 0."""
     x = _accumulated(input, dtype)
-    if kind_of(x) == "c":
-        raise RuntimeError("nansum() is not defined for complex numbers; write x.real.nansum()")
     x = _without_nan(x) if kind_of(x) == "f" else x
     return reductions.sum_over(x, axis=dim, keepdims=keepdim)
 
 
 @offered("nanmean", label="DivBackward0")
 def nanmean(
-    input: Inexact, dim: Axes = None, keepdim: Bool = False, *, dtype: Dtype | None = None
+    input: Floating, dim: Axes = None, keepdim: Bool = False, *, dtype: Dtype | None = None
 ) -> Native:
     """Return the mean over all axes or some of what is not NaN."""
     x = _accumulated(input, dtype)
-    if kind_of(x) == "c":
-        raise RuntimeError("nanmean() is not defined for complex numbers; write x.real.nanmean()")
     there = ns.logical_not(ns.isnan(x))
     count = ns.astype(ns.count_nonzero(there, axis=dim, keepdims=keepdim), x.dtype)
     return ns.divide(reductions.sum_over(_without_nan(x), axis=dim, keepdims=keepdim), count)
@@ -258,10 +255,10 @@ def _extreme(name: str, kind: Any) -> Callable[..., Any]:
         return of_all(input, axis=dim, keepdims=False)
 
     def along(input: Real, dim: Axis, keepdim: Bool = False) -> Any:
-        lines, axis = lines_of(input), dim
-        check_some(lines, (axis,), name)
-        positions = position(lines, axis=axis, keepdims=True)
-        return picked(lines, positions, axis, keepdim, kind, input.shape)
+        lines = lines_of(input)
+        check_some(lines, (dim,), name)
+        positions = position(lines, axis=dim, keepdims=True)
+        return picked(lines, positions, dim, keepdim, kind, input.shape)
 
     def pair(input: Promoted, other: Promoted) -> Native:
         if kind_of(input) == "c":
@@ -329,9 +326,9 @@ def _position(name: str) -> None:
             if 0 in input.shape:
                 raise IndexError(f"{name}(): there are no elements to choose from; give dim=")
             return find(input, axis=None, keepdims=keepdim and input.ndim > 0)
-        lines, axis = lines_of(input), dim
-        check_some(lines, (axis,), name)
-        found = find(lines, axis=axis, keepdims=keepdim)
+        lines = lines_of(input)
+        check_some(lines, (dim,), name)
+        found = find(lines, axis=dim, keepdims=keepdim)
         return found if input.ndim else ns.reshape(found, ())
 
     position.__name__ = position.__qualname__ = name

@@ -13,9 +13,7 @@ from wengert.dialects.torch.axes import (
     kind_of,
     labelled,
     lines_of,
-    part,
     picked,
-    taken,
     type_name,
 )
 from wengert.dialects.torch.kinds import (
@@ -34,8 +32,9 @@ from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import Tensor, astype, convert, ns
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
-from wengert.ops import sorting
+from wengert.ops import ranks, sorting
 from wengert.ops.batching import constant, out_of_line, values_in_line
+from wengert.ops.ranks import taken
 
 _PAIR = ("values", "indices")
 Sort, TopK, KthValue = (results(name, *_PAIR) for name in ("sort", "topk", "kthvalue"))
@@ -56,14 +55,10 @@ def _raw(x: Native) -> np.ndarray:
 # -- sorting ---------------------------------------------------------------------------------------
 
 
-def _order(x: Native, axis: int, descending: bool) -> Native:
-    return ns.argsort(constant(x), axis=axis, descending=descending)
-
-
 def _sorted(x: Native, dim: int, descending: bool) -> tuple[Native, Native]:
-    lines, axis = lines_of(x), dim
-    order = _order(lines, axis, descending)
-    return taken(lines, order, axis, x.shape), order if x.ndim else ns.reshape(order, ())
+    lines = lines_of(x)
+    order = ranks.order(lines, dim, descending)
+    return taken(lines, order, dim, x.shape), ns.reshape(order, x.shape)
 
 
 @offered("sort")
@@ -98,45 +93,31 @@ def _check_rank(k: int, least: int, lines: Native, axis: int, name: str) -> None
 @offered("topk")
 def topk(input: Numbers, k: Int, dim: Axis = -1, largest: Bool = True, sorted: Bool = True) -> Any:
     """Return the k largest elements along an axis, or the smallest, and their indices."""
-    lines, axis = lines_of(input), dim
-    _check_rank(k, 0, lines, axis, "topk")
-    indices = sorting.topk_positions(constant(lines), k=k, axis=axis, largest=largest)
+    lines = lines_of(input)
+    _check_rank(k, 0, lines, dim, "topk")
+    indices = sorting.topk_positions(constant(lines), k=k, axis=dim, largest=largest)
     shape = indices.shape if input.ndim or k != 1 else ()
-    return TopK(taken(lines, indices, axis, shape), ns.reshape(indices, shape))
+    return TopK(taken(lines, indices, dim, shape), ns.reshape(indices, shape))
 
 
 @offered("kthvalue")
 def kthvalue(input: Measured, k: Int, dim: Axis = -1, keepdim: Bool = False) -> Any:
     """Return the k-th smallest element along an axis, and its index."""
-    lines, axis = lines_of(input), dim
-    check_some(lines, (axis,), "kthvalue")
-    _check_rank(k, 1, lines, axis, "kthvalue")
-    indices = part(_order(lines, axis, False), axis, k - 1, k)
-    return picked(lines, indices, axis, keepdim, KthValue, input.shape)
+    lines = lines_of(input)
+    check_some(lines, (dim,), "kthvalue")
+    _check_rank(k, 1, lines, dim, "kthvalue")
+    indices = ranks.part(ranks.order(lines, dim), dim, k - 1, k)
+    return picked(lines, indices, dim, keepdim, KthValue, input.shape)
 
 
 # -- medians ---------------------------------------------------------------------------------------
 
 
 def _middle(x: Native, dim: int, keepdim: bool, skip_nan: bool, kind: Any) -> Any:
-    """Return the lower median of each line, and its place."""
-    lines, axis = lines_of(x), dim
-    check_some(lines, (axis,), kind.__name__)
-    order = _order(lines, axis, False)
-    middle = (lines.shape[axis] - 1) // 2
-    if kind_of(x) != "f":
-        places = part(order, axis, middle, middle + 1)
-    else:
-        strange = ns.isnan(constant(lines))
-        if skip_nan:
-            count = ns.count_nonzero(ns.logical_not(strange), axis=axis, keepdims=True)
-            rank = ns.where(count > 0, (count - 1) // 2, ns.zeros_like(count))
-            places = taken(order, rank, axis)
-        else:
-            first = ns.argmax(ns.astype(strange, np.int8), axis=axis, keepdims=True)
-            some = ns.any(strange, axis=axis, keepdims=True)
-            places = ns.where(some, first, part(order, axis, middle, middle + 1))
-    return picked(lines, places, axis, keepdim, kind, x.shape)
+    """Return the lower median of each line, and its index."""
+    lines = lines_of(x)
+    check_some(lines, (dim,), kind.__name__)
+    return picked(lines, ranks.median_index(lines, dim, skip_nan), dim, keepdim, kind, x.shape)
 
 
 def _whole_middle(x: Native, skip_nan: bool) -> Native:
@@ -177,21 +158,9 @@ _median("nanmedian", NanMedian)
 @offered("mode")
 def mode(input: Real, dim: Axis = -1, keepdim: Bool = False) -> Any:
     """Return the most frequent element along an axis, the least of several, and its last index."""
-    lines, axis = lines_of(input), dim
-    check_some(lines, (axis,), "mode")
-    order = _order(lines, axis, False)
-    ranked = taken(constant(lines), order, axis)
-    n = lines.shape[axis]
-    steps = wrap_native(np.arange(n).reshape(-1, *[1] * (lines.ndim - 1 - axis)))
-    begins = ns.not_equal(part(ranked, axis, 1, None), part(ranked, axis, None, -1))
-    begins = ns.concat(
-        [ns.zeros_like(part(order, axis, 0, 1)), ns.astype(begins, np.int64)], axis=axis
-    )
-    start = ns.cumulative_max(begins * steps, axis=axis)
-    # the length of a run so far: its first maximum is at the end of the first longest run
-    last = ns.argmax(ns.broadcast_to(steps, order.shape) - start, axis=axis, keepdims=True)
-    places = taken(order, last, axis)
-    return picked(lines, places, axis, keepdim, Mode, input.shape)
+    lines = lines_of(input)
+    check_some(lines, (dim,), "mode")
+    return picked(lines, ranks.mode_index(lines, dim), dim, keepdim, Mode, input.shape)
 
 
 # -- quantiles -------------------------------------------------------------------------------------
@@ -242,37 +211,13 @@ def _quantile(name: str) -> None:
         else:
             lines = ns.moveaxis(input, dim, -1) if input.ndim else ns.reshape(input, (1,))
             kept = tuple(1 if i == dim else n for i, n in enumerate(input.shape))
-        y = _at_levels(lines, ns.reshape(levels, (-1,)), interpolation, skip_nan)
+        y = ranks.quantiles(lines, ns.reshape(levels, (-1,)), interpolation, skip_nan)
         y = ns.moveaxis(y, -1, 0)
         return ns.reshape(y, (*levels.shape, *(kept if keepdim else lines.shape[:-1])))
 
     quantile.__name__ = quantile.__qualname__ = name
     quantile.__doc__ = "Return the quantiles q, from 0 to 1, of all elements or along an axis."
     offered(name, label="SqueezeBackward4")(quantile)
-
-
-def _at_levels(lines: Native, levels: Native, interpolation: str, skip_nan: bool) -> Native:
-    """Return the quantiles of each line, along the last axis."""
-    n, last = lines.shape[-1], lines.ndim - 1
-    order = _order(lines, last, False)
-    ranked = taken(lines, order, last)
-    strange = ns.isnan(constant(lines))
-    if skip_nan:
-        count = ns.count_nonzero(ns.logical_not(strange), axis=last, keepdims=True)
-        length = ns.astype(count, lines.dtype) - 1
-        ranks = ns.multiply(levels, ns.where(length < 0, ns.zeros_like(length), length))
-    else:
-        ranks = ns.broadcast_to(levels * (n - 1), (*lines.shape[:-1], levels.shape[0]))
-        some = ns.any(strange, axis=last, keepdims=True)
-        ranks = ns.where(some, wrap_native(np.array(n - 1, lines.dtype)), ranks)
-    fixed = constant(ranks)
-    if interpolation in ("lower", "higher", "nearest"):
-        rounded = {"lower": ns.floor, "higher": ns.ceil, "nearest": ns.round}[interpolation](fixed)
-        return taken(ranked, ns.astype(rounded, np.int64), last)
-    low, high = ns.floor(fixed), ns.ceil(fixed)
-    below, above = (taken(ranked, ns.astype(place, np.int64), last) for place in (low, high))
-    share = ranks - low if interpolation == "linear" else ns.full_like(low, 0.5)
-    return below + (above - below) * share
 
 
 _quantile("quantile")
@@ -318,13 +263,7 @@ def unique_consecutive(
     """Return the elements, or slices along an axis, that differ from the one before."""
     axis = dim or 0
     lines = ns.reshape(input, (-1,)) if dim is None else input
-    rows = np.moveaxis(_raw(lines), axis, 0)
-    rows = rows.reshape(rows.shape[0], -1)
-    begins = np.ones(rows.shape[0], bool)
-    begins[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-    first = np.flatnonzero(begins)
-    inverse = np.cumsum(begins) - 1
-    counts = np.diff(np.append(first, rows.shape[0]))
+    first, inverse, counts = ranks.runs(_raw(lines), axis)
     values = ns.take(lines, wrap_native(first), axis=axis)
     inverse = inverse.reshape(input.shape) if dim is None else inverse
     return _chosen(values, inverse if return_inverse else None, counts if return_counts else None)
@@ -432,6 +371,4 @@ def _counts(numbers: np.ndarray, bins: int, low: Any, high: Any) -> np.ndarray:
     if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         raise RuntimeError(f"histc: the range from {low} to {high}; give finite limits in order")
     low, high = (low - 1, high + 1) if low == high else (low, high)
-    inside = numbers[(numbers >= low) & (numbers <= high)]
-    indices = ((inside - low) / (high - low) * bins).astype(np.int64)
-    return np.bincount(np.minimum(indices, bins - 1), minlength=bins)
+    return np.histogram(numbers, bins, (float(low), float(high)))[0]

@@ -7,7 +7,6 @@ hooks) is in attributes that most tensors never get: the class has their default
 
 from __future__ import annotations
 
-import sys
 import warnings
 import weakref
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.dialects.kernel.functions import users_frame as users_frame
 from wengert.dialects.quiet import QUIETLY
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.modes import (
@@ -317,16 +317,6 @@ def promoted(*values: Any, floating: bool = False) -> list[Native]:
 
 
 # -- where a node was made -----------------------------------------------------------------------
-
-_OURS = __name__.partition(".")[0] + "."
-
-
-def users_frame(depth: int = 2) -> Any:
-    """Return the nearest frame that is not of this package."""
-    frame = sys._getframe(depth)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
-        frame = frame.f_back
-    return frame
 
 
 def trace(node: Node, frame: Any) -> None:

@@ -9,6 +9,7 @@ differentiate what depends on phases.
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,11 @@ import numpy as np
 from wengert import backends
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
-from wengert.ops import batching, elementwise
+from wengert.ops import batching, conventions, elementwise, reductions, rounding
 from wengert.ops.contractions import adjoint
 from wengert.ops.families import sample, special, variant, zero
 from wengert.ops.gates import Refusal
-from wengert.ops.linalg import decompositions, solving
+from wengert.ops.linalg import decompositions, norms, solving
 from wengert.ops.linalg.safeguards import (
     constant,
     hermitian,
@@ -402,3 +403,35 @@ lu_factors = special(
     """,
 )
 lu_factors.op.sees_unused = True
+
+
+# -- norms -------------------------------------------------------------------------------------
+
+
+def vector_norm(x: Native, p: float, axes: tuple[int, ...], keepdim: bool) -> Native:
+    """Return the p-norm over some axes; its derivative is 0 where it is 0."""
+    if p == 0:  # which has a derivative, zero
+        ones = elementwise.square(rounding.sign_flat(elementwise.abs_(x)))
+        return reductions.sum_over(ones, axis=axes, keepdims=keepdim)
+    if p in (1, math.inf, -math.inf):  # these have a second derivative, which is zero
+        over = {
+            1: reductions.sum_over,
+            math.inf: reductions.max_over,
+            -math.inf: reductions.min_over,
+        }
+        return over[p](conventions.abs_nan_0(x), axis=axes, keepdims=keepdim)
+    return norms.vector_norm(x, axis=axes, keepdims=keepdim, ord=p)
+
+
+def matrix_norm(x: Native, order: Any) -> Native:
+    """Return a norm of matrices on the last two axes; the largest of nothing is 0."""
+    last = x.ndim - 2
+    if order == "nuc" or abs(order) == 2:
+        values = singular_values(x)
+    else:
+        axis = last if abs(order) == 1 else last + 1
+        values = reductions.sum_over(conventions.abs_nan_0(x), axis=(axis,), keepdims=False)
+    if order == "nuc" or not values.shape[last]:
+        return reductions.sum_over(values, axis=(last,), keepdims=False)
+    reduce = reductions.max_over if order > 0 else reductions.min_over
+    return reduce(values, axis=(last,), keepdims=False)

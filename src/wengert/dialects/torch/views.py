@@ -44,24 +44,19 @@ from wengert.engine.tensor import wrap as wrap_native
 # -- other shapes of the same elements -------------------------------------------------------------
 
 
-def _without_copy(x: Native, shape: tuple[int, ...]) -> Native:
+@functools.partial(as_view, label="ViewBackward0")
+def view_(self: Input, *size: Sizes) -> Native:
     """Return the same memory in another shape."""
-    found = ns.reshape(x, shape)
-    raw, given = found._raw, x._raw
+    found = ns.reshape(self, size)
+    raw, given = found._raw, self._raw
     if type(raw) is not np.ndarray or raw.base is given or not raw.size:
         return found
     if memory.owner(raw) is not memory.owner(given):
         raise RuntimeError(
-            f"the elements of shape {list(x.shape)} are not in one piece of memory, so there "
+            f"the elements of shape {list(self.shape)} are not in one piece of memory, so there "
             "is no such view; write .reshape(...) instead"
         )
     return found
-
-
-@functools.partial(as_view, label="ViewBackward0")
-def view_(self: Input, *size: Sizes) -> Native:
-    """Return the same memory in another shape."""
-    return _without_copy(self, size)
 
 
 @plain("Tensor.view")

@@ -8,6 +8,7 @@ from typing import Any
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import given
 
 import wengert as wg
@@ -81,6 +82,16 @@ def test_reshape_to_any_shape(data: Any, shape: tuple[int, ...]) -> None:
     (y,), (g,) = vjp(lambda x: wg.reshape(x, tuple(target)), [wg.asarray(a)], [w])
     assert_near(y, a.reshape(target))
     assert_near(g, w.reshape(shape))
+
+
+@pytest.mark.parametrize(
+    ("shape", "new"), [((1,), (-1, -1)), ((6,), (-2, -3)), ((0,), (-1, 0)), ((6,), (-1, 4))]
+)
+def test_reshape_refuses_lengths_that_say_nothing(
+    shape: tuple[int, ...], new: tuple[int, ...]
+) -> None:
+    with pytest.raises(wg.ShapeError, match="reshape"):
+        wg.reshape(wg.zeros(shape), new)
 
 
 @given(st.data(), hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4))

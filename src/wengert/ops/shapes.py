@@ -168,9 +168,8 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     x = tensor(x, "reshape")
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
     if shape and min(shape) < 0:
-        known = [n for n in shape if n != -1]
-        rest = math.prod(known)
-        if min(known, default=0) < 0 or len(known) < len(shape) - 1 or not (rest or x.size):
+        rest = -math.prod(shape)
+        if min(shape) < -1 or shape.count(-1) > 1 or not (rest or x.size):
             raise ShapeError(
                 f"reshape: shape {x.shape} does not say what {shape} means; give lengths of 0 or "
                 "more, and -1 once at most"

@@ -379,6 +379,15 @@ PROGRAMS = {
         NO_GRAD + "v.mul_(2)",
         "w = v.mT",
     ],
+    "one of several views of no more use, as it is": [
+        A,
+        "c = a * 1.5",
+        "v = c.chunk(2)[0]",
+        "c.neg_()",
+        "w = v.real",
+        "u = v.flatten(1, 1)",
+        "y = torch.atleast_1d(v)",
+    ],
     "a source of several entries, and what it was computed from is written": [
         A,
         "c = a[0] * 1.5",

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import Parameter
 from typing import Any
 
+import numpy as np
+
 from wengert.engine.tensor import Tensor as Native
 
 _HEADER = """# Written by docs/make_tables.py from the functions' signatures.
@@ -160,7 +162,10 @@ def _function(name: str, function: Callable[..., Any], method: bool = False) -> 
             parts.append("self")
             continue
         default = " = ..." if p.default is not Parameter.empty else ""
-        parts.append(f"{star}{p.name}: {_shown(body, p.name)}{default}")
+        note = _shown(body, p.name)
+        if star == "*" and note in ("int", "_Tensor"):  # one by one, or as one sequence
+            note = f"{note} | Sequence[{note}]"
+        parts.append(f"{star}{p.name}: {note}{default}")
     if body is not None and not any(p.kind is Parameter.VAR_KEYWORD for p in parameters):
         parts.append("**_options: Any")
     if method and not parts:
@@ -182,10 +187,15 @@ def _shown(body: Callable[..., Any] | None, name: str, tensor: str = "_Tensor") 
         plain = option.__origin__ if hasattr(option, "__metadata__") else option
         if plain is type(None):
             texts.append("None")
-        elif plain is Native:
+        elif plain is Native or (name == "return" and _is_result(plain)):
             texts.append(tensor)
         elif plain in _SIMPLE:
             texts.append(_SIMPLE[plain])
         else:
             return "Any"
     return " | ".join(texts)
+
+
+def _is_result(kind: Any) -> bool:
+    """Return whether a body that returns this has a tensor as its result."""
+    return kind is np.ndarray or getattr(kind, "__name__", "") == "Tensor"

@@ -42,8 +42,8 @@ def _is_first(data_format: Any, spatial: int, error: Any = invalid) -> bool:
 
 def _per_axis(value: Any, spatial: int, first: bool, what: str) -> Ints:
     """Return strides and the like for the spatial axes: of one number, or of some or all axes."""
-    if value is None:
-        return (1,) * spatial
+    if value is None or type(value) is int:
+        return (1 if value is None else value,) * spatial
     value = static(value)
     given = list(value) if isinstance(value, (list, tuple)) else [value]
     if len(given) == 1:
@@ -133,7 +133,7 @@ def _pairs(padding: Any, length: Ints, kernel: Ints, windows: _Windows, explicit
 
 
 def _channels_first(x: Native, windows: _Windows) -> tuple[Native, Ints]:
-    """Return x as (batch, channels, *spatial), and the axes that the batch was made of."""
+    """Return x as (batch, channels, *spatial), and the lengths of the batch."""
     _check_rank(x, windows.spatial)
     batch = x.shape[: x.ndim - windows.spatial - 1]
     if len(batch) > 1:

@@ -21,7 +21,7 @@ from wengert.dialects.tensorflow.kinds import (
     lengths,
 )
 from wengert.dialects.tensorflow.slices import IndexedSlices
-from wengert.dialects.tensorflow.table import ABSENT, offered
+from wengert.dialects.tensorflow.table import absent, offered
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import (
     alias,
@@ -36,7 +36,7 @@ from wengert.engine.tensor import wrap
 from wengert.ops.indexing import getitem
 
 ns = Native._namespace
-for _name, _instead in {
+absent({
     "bitcast": "tf.constant(x.numpy().view(dtype))",
     "broadcast_static_shape": "np.broadcast_shapes(x, y)",
     "histogram_fixed_width": "np.histogram(x, bins, range)",
@@ -44,8 +44,7 @@ for _name, _instead in {
     "is_symbolic_tensor": "False: there are no graphs",
     "parallel_stack": "tf.stack(values)",
     "shape_n": "[tf.shape(x) for x in tensors]",
-}.items():
-    ABSENT[_name] = f"tf.{_name} is not offered; write {_instead}"
+})  # fmt: skip
 
 
 # -- dtypes ----------------------------------------------------------------------------------------
@@ -222,7 +221,7 @@ _RANGE_ORDER = ("int32", "int64", "float32", "float64")
 
 @offered("range", raises=(TypeError, ValueError))
 def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Native:
-    """Return numbers from `start` (or 0) up to but without `limit`, `delta` apart."""
+    """Return numbers from `start` (or 0) up to but without `limit`, in steps of `delta`."""
     if limit is None:
         start, limit = 0, start
     wanted = None if dtype is None else as_dtype(dtype)
@@ -252,7 +251,7 @@ def _steps(first: Any, last: Any, step: Any, dtype: np.dtype) -> np.ndarray:
 
 @offered("linspace", raises=(TypeError, ValueError))
 def linspace(start: Input, stop: Any, num: Count, name: Any = None, axis: int = 0) -> Native:
-    """Return `num` numbers from `start` to `stop`, evenly apart; whole numbers become float64."""
+    """Return `num` numbers from `start` to `stop`, evenly spaced; whole numbers become float64."""
     first, last, count = start, convert(stop, of_numpy(start.dtype)), num
     if first.dtype.kind in "iu":
         first, last = ns.astype(first, np.float64), ns.astype(last, np.float64)

@@ -17,7 +17,7 @@ from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import InvalidArgumentError, invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.structures import is_nested, map_structure
-from wengert.dialects.tensorflow.table import ABSENT, offered, plain
+from wengert.dialects.tensorflow.table import absent, offered, plain
 from wengert.dialects.tensorflow.tapes import GradientTape
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import convert, is_tensor, made, outward, pair, static
@@ -25,12 +25,14 @@ from wengert.engine.tensor import Tensor as Native
 
 log = logging.getLogger("wengert.tensorflow")
 ns = Native._namespace
-for _name, _instead in {
-    "assert_proper_iterable": "isinstance(values, (list, tuple))",
-    "assert_same_float_dtype": "tf.debugging.assert_type for each tensor",
-    "is_numeric_tensor": "tf.is_tensor(x) and not x.dtype.is_bool",
-}.items():
-    ABSENT[f"debugging.{_name}"] = f"tf.debugging.{_name} is not offered; write {_instead}"
+absent(
+    {
+        "assert_proper_iterable": "isinstance(values, (list, tuple))",
+        "assert_same_float_dtype": "tf.debugging.assert_type for each tensor",
+        "is_numeric_tensor": "tf.is_tensor(x) and not x.dtype.is_bool",
+    },
+    "debugging.",
+)
 
 # -- assertions about values ----------------------------------------------------------------------
 

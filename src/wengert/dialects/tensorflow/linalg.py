@@ -40,7 +40,7 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.ops import linalg as native
-from wengert.ops.linalg import unguarded
+from wengert.ops.linalg import products, unguarded
 from wengert.ops.linalg.functions import complex_logm
 
 ns = Native._namespace
@@ -232,28 +232,8 @@ def cross(a: _RealPair, b: _RealPair) -> Native:
 # -- solving ------------------------------------------------------------------------------------
 
 
-def _cholesky(x: Native) -> Native:
-    """Return the factors; below the diagonal NaN of matrices that are not positive definite."""
-    try:
-        return unguarded.cholesky(x)
-    except np.linalg.LinAlgError:
-        found = [_is_definite(matrix) for matrix in x._raw.reshape(-1, *x.shape[-2:])]
-    definite = np.asarray(found).reshape(*x.shape[:-2], 1, 1)
-    eye = np.eye(x.shape[-1], dtype=x.dtype)
-    safe = x + np.where(definite, np.zeros((), x.dtype), eye - x._raw)
-    return ns.tril(unguarded.cholesky(safe) * np.where(definite, 1, np.nan).astype(x.dtype))
-
-
-def _is_definite(matrix: np.ndarray) -> bool:
-    try:
-        np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        return False
-    return True
-
-
 row(
-    "linalg.cholesky", _cholesky, "the lower triangular L with L L^H the matrix, or NaN",
+    "linalg.cholesky", unguarded.cholesky_or_nan, "the lower triangular factor, or NaN",
     input=Square,
 )  # fmt: skip
 row(
@@ -275,7 +255,7 @@ def slogdet(input: Square) -> LogMatrixDeterminant:
 @offered("linalg.logdet")
 def logdet(matrix: Square) -> Native:
     """Return the logarithm of the determinant of a positive definite matrix."""
-    diagonal = ns.linalg.diagonal(_cholesky(matrix))
+    diagonal = ns.linalg.diagonal(unguarded.cholesky_or_nan(matrix))
     real = ns.real(diagonal) if diagonal.dtype.kind == "c" else diagonal
     return 2.0 * ns.sum(ns.log(real), axis=-1)
 
@@ -321,7 +301,9 @@ def lstsq(
     if weight or is_tensor(l2_regularizer):  # of a tensor, there may be a derivative at 0 too
         one = np.eye(gram.shape[-1], dtype=gram.dtype)
         gram = gram + ns.astype(regularizer, gram.dtype) * one
-    found = native.cho_solve((_cholesky(gram), True), ns.matmul(flipped, rhs) if tall else rhs)
+    found = native.cho_solve(
+        (unguarded.cholesky_or_nan(gram), True), ns.matmul(flipped, rhs) if tall else rhs
+    )
     return found if tall else ns.matmul(flipped, found)
 
 
@@ -387,9 +369,9 @@ def _complex(function: Any) -> Any:
     return call
 
 
-row("linalg.eigh", _eigh, "eigenvalues in ascending order, and eigenvectors", tensor=Square)
+row("linalg.eigh", _eigh, "eigenvalues, ascending, and eigenvectors", tuple, tensor=Square)
 row("linalg.eigvalsh", _eigvalsh, "the eigenvalues of a Hermitian matrix", tensor=Square)
-row("linalg.eig eig", _complex(native.eig), "eigenvalues and eigenvectors", tensor=Square)
+row("linalg.eig eig", _complex(native.eig), "eigenvalues and eigenvectors", tuple, tensor=Square)
 row("linalg.eigvals eigvals", _complex(native.eigvals), "the eigenvalues", tensor=Square)
 
 
@@ -547,17 +529,6 @@ def _three(diagonals: Any, layout: str) -> tuple[Native, Native, Native]:
     return x[..., 0, :], x[..., 1, :], x[..., 2, :]
 
 
-def _dense(above: Native, main: Native, below: Native) -> Native:
-    n = main.shape[-1]
-    offset = np.arange(n) - np.arange(n)[:, None]
-    lines = ((0, main), (1, above), (-1, below))
-    parts = [
-        ns.where(offset == k, ns.expand_dims(line, axis=-1), np.zeros((), main.dtype))
-        for k, line in lines
-    ]
-    return parts[0] + parts[1] + parts[2]
-
-
 @offered("linalg.tridiagonal_solve", differs=_NEEDS_ALL)
 def tridiagonal_solve(
     diagonals: Any, rhs: Any, diagonals_format: _Layout = "compact", transpose_rhs: bool = False,
@@ -565,7 +536,7 @@ def tridiagonal_solve(
     perturb_singular: bool = False,
 ) -> Native:  # fmt: skip
     """Return the solution of a system whose matrix has three diagonals."""
-    matrix = _dense(*_three(diagonals, diagonals_format))
+    matrix = products.tridiagonal(*_three(diagonals, diagonals_format))
     right = convert(rhs, None, matrix.dtype)
     check_dtypes("TridiagonalSolve", matrix, right)
     right = ns.conj(right) if conjugate_rhs else right
@@ -577,15 +548,12 @@ def tridiagonal_solve(
 @offered("linalg.tridiagonal_matmul")
 def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: _Layout = "compact") -> Native:
     """Return the product of a matrix of three diagonals with matrices."""
-    above, main, below = (ns.expand_dims(d, axis=-1) for d in _three(diagonals, diagonals_format))
-    right = convert(rhs, None, main.dtype)
-    check_dtypes("TridiagonalMatMul", main, right)
-    if right.ndim < 2 or right.shape[-2] != main.shape[-2]:
-        raise unfit(f"matrices of {main.shape[-2]} rows", rhs=right)
-    pad = [(0, 0)] * (right.ndim - 2)
-    after = ns.pad(right[..., 1:, :], [*pad, (0, 1), (0, 0)])
-    before = ns.pad(right[..., :-1, :], [*pad, (1, 0), (0, 0)])
-    return above * after + main * right + below * before
+    lines = _three(diagonals, diagonals_format)
+    right = convert(rhs, None, lines[1].dtype)
+    check_dtypes("TridiagonalMatMul", lines[1], right)
+    if right.ndim < 2 or right.shape[-2] != lines[1].shape[-1]:
+        raise unfit(f"matrices of {lines[1].shape[-1]} rows", rhs=right)
+    return products.tridiagonal_matmul(*lines, right)
 
 
 @offered("linalg.eigh_tridiagonal", differs=_NEEDS_ALL)
@@ -606,7 +574,9 @@ def eigh_tridiagonal(
     if alpha.ndim != 1 or beta.shape != (max(alpha.shape[0] - 1, 0),):
         raise unfit("vectors, and beta one shorter", alpha=alpha, beta=beta)
     above = ns.conj(beta) if beta.dtype.kind == "c" else beta
-    values, vectors = native.eigh(_dense(_ends(above, 0, 1), alpha, _ends(beta, 1, 0)))
+    values, vectors = native.eigh(
+        products.tridiagonal(_ends(above, 0, 1), alpha, _ends(beta, 1, 0))
+    )
     chosen = _selected(np.asarray(values._raw), select, select_range)
     return values[chosen] if eigvals_only else (values[chosen], vectors[:, chosen])
 

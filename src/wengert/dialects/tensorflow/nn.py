@@ -309,7 +309,7 @@ def batch_normalization(
     x: Input, mean: Like, variance: Like, offset: Like | None, scale: Like | None,
     variance_epsilon: Like,
 ) -> Native:  # fmt: skip
-    """Return x with a mean and a variance taken away, and others put in their place."""
+    """Return x normalised by a mean and a variance, then scaled and shifted."""
     inverse: Any = rsqrt(variance + variance_epsilon)
     inverse = inverse if scale is None else inverse * scale
     shift = -mean * inverse

@@ -366,7 +366,7 @@ class Generator:
 
     @property
     def state(self) -> Any:
-        """Whole numbers that tell apart states of the generator."""
+        """Whole numbers that differ between states of the generator."""
         state = self._rng.bit_generator.state["state"]
         words = [state["state"] >> 64, state["state"] % 2**64, state["inc"] % 2**64]
         return outward(ns.asarray(np.asarray(words, np.uint64).view(np.int64)))

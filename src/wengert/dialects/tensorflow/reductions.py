@@ -78,9 +78,6 @@ def _variance(x: Native, axis: Any, keepdims: bool) -> Native:
     check_kind(x, "fc", "reduce_variance")
     if any(x.shape[a] == 0 for a in axis):
         return _mean(ns.real(x) if x.dtype.kind == "c" else x, axis, keepdims)
-    if x.dtype.kind == "c":
-        away = x - _mean(x, axis, True)
-        return _mean(ns.square(ns.real(away)) + ns.square(ns.imag(away)), axis, keepdims)
     return reductions.var_over(x, axis=axis, keepdims=keepdims, correction=0)
 
 

@@ -13,7 +13,7 @@ from wengert.dialects.tensorflow.conventions import maximum, minimum
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, float32, of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid
 from wengert.dialects.tensorflow.kinds import Axes, Input, Int
-from wengert.dialects.tensorflow.table import ABSENT, offered
+from wengert.dialects.tensorflow.table import absent, offered
 from wengert.dialects.tensorflow.tensors import check_kind, convert, outward, static
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
@@ -22,13 +22,15 @@ from wengert.ops import special
 from wengert.ops.segments import overlap_add
 
 ns = Native._namespace
-for _name, _instead in {
-    "mdct": "tf.signal.dct(folded, type=4) of frames that you fold",
-    "inverse_mdct": "tf.signal.dct(x, type=4), and unfold it into frames",
-    "vorbis_window": "tf.sin(np.pi / 2 * tf.sin(np.pi / n * (tf.range(n) + 0.5)) ** 2)",
-    "kaiser_bessel_derived_window": "tf.sqrt of running sums of tf.signal.kaiser_window",
-}.items():
-    ABSENT[f"signal.{_name}"] = f"tf.signal.{_name} is not offered; write {_instead}"
+absent(
+    {
+        "mdct": "tf.signal.dct(folded, type=4) of frames that you fold",
+        "inverse_mdct": "tf.signal.dct(x, type=4), and unfold it into frames",
+        "vorbis_window": "tf.sin(np.pi / 2 * tf.sin(np.pi / n * (tf.range(n) + 0.5)) ** 2)",
+        "kaiser_bessel_derived_window": "tf.sqrt of running sums of tf.signal.kaiser_window",
+    },
+    "signal.",
+)
 
 
 # -- arguments ----------------------------------------------------------------------------------

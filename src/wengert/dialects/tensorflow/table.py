@@ -32,6 +32,7 @@ from wengert.dialects.tensorflow.tensors import (
 )
 from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.fastpath import Front, caller
+from wengert.engine.tensor import Tensor as Native
 
 #: Every name that is offered, with what it is.
 NAMES: dict[str, Any] = {}
@@ -197,7 +198,9 @@ def offered(
     return declare
 
 
-def row(names: str, compute: Any, doc: str, /, **options: Any) -> Callable[..., Any]:
+def row(
+    names: str, compute: Any, doc: str, returns: Any = Native, /, **options: Any
+) -> Callable[..., Any]:
     """Offer and return a function that computes something of its arguments, all of which it needs.
 
     `options` are those of `offered`, and the kinds of the parameters by name, in their order.
@@ -209,7 +212,14 @@ def row(names: str, compute: Any, doc: str, /, **options: Any) -> Callable[..., 
     words = [word for word, kind in options.items() if hasattr(kind, "__metadata__")]
     parameters = [Parameter(word, Parameter.POSITIONAL_OR_KEYWORD) for word in words]
     body.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    body.__annotations__["return"] = returns
     return offered(*names.split(), doc=f"Return {doc}.", **options)(body)
+
+
+def absent(instead: dict[str, str], module: str = "") -> None:
+    """Say what to write instead of names that are not offered."""
+    for name, text in instead.items():
+        ABSENT[f"{module}{name}"] = f"tf.{module}{name} is not offered; write {text}"
 
 
 def plain(*names: str, differs: str = "") -> Callable[[Any], Any]:

@@ -461,7 +461,11 @@ def alike(values: Sequence[Any], name: str = "") -> list[Native]:
 
 def pair(x: Any, y: Any, name: str) -> tuple[Native, Native]:
     """Return two operands as tensors of one dtype, which the first tensor of them decides."""
-    first, second = alike((x, y), name)
+    if is_like_tensor(x) and is_like_tensor(y):
+        first, second = convert(x), convert(y)
+        check_dtypes(name, first, second)
+    else:
+        first, second = alike((x, y), name)
     return first, second
 
 

@@ -190,13 +190,13 @@ class Custom(Op):
         """Return the cotangents that the program's function gives, checked."""
         self.context._node = node
         try:
-            found = self.backward([*map(shown, weights_of(xp, g))])
+            answers = self.backward([*map(shown, weights_of(xp, g))])
         finally:
             self.context._node = None
         sweep = running.get()
         parts: list[Any] = []
         for parent, argument, _ in edges:
-            answer = found[argument]
+            answer = answers[argument]
             if answer is None and sweep is not None:
                 sweep.cut.add((node, argument))
             fitted = None if answer is None else self.fitted(convert(answer), argument, parent)
@@ -292,7 +292,7 @@ class Custom(Op):
                 f"{name} returned {len(answers)} tangents, and forward {len(self.metas)} results; "
                 "return one for each"
             )
-        found: list[Any] = []
+        tangents: list[Any] = []
         for position, (answer, meta) in enumerate(zip(answers, self.metas, strict=True)):
             is_cut = self.cut[position]
             fits = isinstance(answer, Tensor) and (is_cut or tuple(answer._raw.shape) == meta[0])
@@ -302,8 +302,8 @@ class Custom(Op):
                     f"{list(getattr(answer, 'shape', []))} at position {position}; return a tensor "
                     f"of the result's shape {[] if meta is None else list(meta[0])}"
                 )
-            found.append(None if is_cut else convert(answer))
-        return found
+            tangents.append(None if is_cut else convert(answer))
+        return tangents
 
     def release(self, gone: Freed) -> None:
         """Give up what was saved."""
@@ -453,16 +453,16 @@ def _recorded(
     metas = [((), np.dtype(bool)) if meta is None else meta for meta in op.metas]
     joint = joint_node(op, edges, tokens, metas)
     mark(joint, ctx.name())
-    found = []
+    outputs = []
     ctx._nodes = [None] * len(results)
     for position, result in enumerate(results):
         if op.cut[position]:
-            found.append(_cut(result, args, ctx))
+            outputs.append(_cut(result, args, ctx))
         else:
             node = node_of_result(joint, position, result._raw, ctx.name())
             ctx._nodes[position] = weakref.ref(node)
-            found.append(_with_node(ctx, result, args, node))
-    return found
+            outputs.append(_with_node(ctx, result, args, node))
+    return outputs
 
 
 def _with_node(ctx: FunctionCtx, result: Tensor, args: Sequence[Any], node: Node) -> Tensor:

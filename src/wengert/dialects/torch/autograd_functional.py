@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,13 +28,13 @@ def _tuple(value: Any, what: str) -> tuple[bool, tuple[Any, ...]]:
 
 def _inputs(parts: tuple[Any, ...], create_graph: bool) -> list[Any]:
     """Return inputs that gradients are taken of: leaves, or new names of what is recorded."""
-    found = []
+    leaves = []
     for part in parts:
         if create_graph and part.requires_grad:
-            found.append(made(part._raw, alias(part._node)))
+            leaves.append(made(part._raw, alias(part._node)))
         else:
-            found.append(made(part._raw).requires_grad_())
-    return found
+            leaves.append(made(part._raw).requires_grad_())
+    return leaves
 
 
 def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> tuple[bool, tuple[Any, ...]]:
@@ -88,9 +87,9 @@ def _pulled(
     if strict:
         _require(outputs, "output")
     connected = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
-    found: tuple[Any, ...] = (None,) * len(inputs)
+    slopes: tuple[Any, ...] = (None,) * len(inputs)
     if connected:
-        found = gradients.grad(
+        slopes = gradients.grad(
             [o for o, _ in connected],
             inputs,
             [w for _, w in connected],
@@ -98,9 +97,9 @@ def _pulled(
             allow_unused=True,
         )
     if strict:
-        _require(found, what, create)
+        _require(slopes, what, create)
     return tuple(
-        made(np.zeros_like(x._raw)) if g is None else g for g, x in zip(found, inputs, strict=True)
+        made(np.zeros_like(x._raw)) if g is None else g for g, x in zip(slopes, inputs, strict=True)
     )
 
 
@@ -111,8 +110,6 @@ def _product(v_like: str, result_like: str) -> Callable[[Callable[..., Any]], An
     """
 
     def offer(compute: Callable[..., Any]) -> Any:
-        @plain(f"autograd.functional.{compute.__name__}")
-        @functools.wraps(compute)
         def product(
             func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
             strict: bool = False,
@@ -128,7 +125,9 @@ def _product(v_like: str, result_like: str) -> Callable[[Callable[..., Any]], An
                 products, many if result_like == "outputs" else several, create_graph
             )
 
-        return product
+        product.__name__ = product.__qualname__ = compute.__name__
+        product.__doc__ = compute.__doc__
+        return plain(f"autograd.functional.{compute.__name__}")(product)
 
     return offer
 
@@ -244,10 +243,10 @@ def hessian(
     several, parts = _tuple(inputs, "inputs")
 
     def slopes(*args: Any) -> Any:
-        found = _slopes(_number(*_outputs(func, args), strict), args, False)
+        gradient = _slopes(_number(*_outputs(func, args), strict), args, False)
         if strict:
-            _require(found, "slope")
-        return found
+            _require(gradient, "slope")
+        return gradient
 
     def of_aliases(*args: Any) -> Any:
         def total(*xs: Any) -> Any:

@@ -92,9 +92,8 @@ def read_key(key: Any, shape: tuple[int, ...]) -> Key:
             arrays.append(np.zeros(int(part), np.intp))
         else:
             count = _axes_of(part)
-            places = _read_array(part, shape[axis : axis + count], axis)
+            arrays += _read_array(part, shape[axis : axis + count], axis)
             basic += [_ALL] * count
-            arrays += places
             axis += count
     basic += [_ALL] * (len(shape) - axis)
     return Key(tuple(basic), tuple(arrays), label)
@@ -280,9 +279,9 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         if isinstance(value, Tensor) and type(self._raw) is np.ndarray:
             if _is_same_place(self, basic, value):
                 return
-            place = self._raw[(*basic, ...)]
-            if place.shape == value._raw.shape:
-                memory.check_apart(place, value._raw)
+            target = self._raw[(*basic, ...)]
+            if target.shape == value._raw.shape:
+                memory.check_apart(target, value._raw)
         with Tracking():
             if _is_trivial(basic):
                 memory.overwrite(self, _stripped(given, self._raw.shape))
@@ -324,7 +323,7 @@ def as_number(value: Any, kind: np.dtype) -> np.ndarray:
 
 
 def _stripped(value: Native, shape: Any) -> Native:
-    """Return a value without the axes of length 1 that it has before those of its place."""
+    """Return a value without the axes of length 1 that it has before those of its target."""
     extra = len(value._raw.shape) - len(shape)
     if extra > 0 and all(n == 1 for n in value._raw.shape[:extra]):
         return ns.reshape(value, tuple(value._raw.shape[extra:]))

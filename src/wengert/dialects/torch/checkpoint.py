@@ -120,8 +120,8 @@ class Recomputed(Op):
         self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
     ) -> Sequence[Any]:
         """Return the cotangents of the ends."""
-        found = self.cotangents(xp, weights_of(xp, g))
-        return [found[argument] for _, argument, _ in edges]
+        parts = self.cotangents(xp, weights_of(xp, g))
+        return [parts[argument] for _, argument, _ in edges]
 
     def cotangents(self, xp: Any, weights: list[Any]) -> list[Any]:
         """Return the cotangent of each end, given those of the results."""

@@ -189,8 +189,8 @@ class _Check:
     def check_zero(self) -> None:
         """Raise if the gradient of nothing is something."""
         for output in self.results():
-            found = self.pulled(output, np.zeros(_size(output))) if output.requires_grad else []
-            if any(g is not None and np.any(g._raw != 0) for g in found):
+            slopes = self.pulled(output, np.zeros(_size(output))) if output.requires_grad else []
+            if any(g is not None and np.any(g._raw != 0) for g in slopes):
                 raise GradcheckError(
                     "backward returns gradients other than zero where it is given zeros or "
                     "None; let it treat None as zero"
@@ -284,8 +284,8 @@ def gradgradcheck(
     def gradients_of(*args: Any) -> Any:
         outputs = [r for r in _floating(func(*args[:count])) if r.requires_grad]
         wanted = [a for a in args[:count] if isinstance(a, Tensor) and a.requires_grad]
-        found = grad(outputs, wanted, args[count:], create_graph=True, allow_unused=True)
-        return tuple(g for g in found if g is not None)
+        slopes = grad(outputs, wanted, args[count:], create_graph=True, allow_unused=True)
+        return tuple(g for g in slopes if g is not None)
 
     return gradcheck(
         gradients_of, [*values, *seeds], check_forward_ad=check_fwd_over_rev,

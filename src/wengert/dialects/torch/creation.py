@@ -60,18 +60,30 @@ _CREATING = Dialect(
 )  # fmt: skip
 
 
-def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def creates(*names: str, new: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function whose tensor has the array that a body returns.
 
-    The function takes the options that all functions take that make tensors.
+    The function takes the options that all functions take that make tensors. With `new` there is
+    a method as well, such as `Tensor.new_zeros`, for a tensor of the same dtype.
     """
 
     def declare(body: Callable[..., Any]) -> Callable[..., Any]:
         call = function(Function(body, body.__name__.strip("_"), _CREATING))
         put(names, call)
+        if new:
+            _put_method(names[0], call)
         return call
 
     return declare
+
+
+def _put_method(name: str, call: Callable[..., Any]) -> None:
+    def method(self: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
+        return call(*args, dtype=self.dtype if dtype is None else dtype, **options)
+
+    method.__name__ = f"new_{name}"
+    method.__doc__ = f"Return what torch.{name} does, with this tensor's dtype."
+    put((f"Tensor.new_{name}",), method)
 
 
 def _read_target(dtype: Any, at: Argument, out: Any) -> np.dtype:
@@ -229,16 +241,10 @@ def check_fits(number: Any, kind: np.dtype) -> None:
         raise RuntimeError(f"{number} is out of the range of {kind}; choose a wider dtype")
 
 
-@creates("tensor")
+@creates("tensor", new=True)
 def tensor(data: Any, *, dtype: NewDtype = None) -> np.ndarray:
     """Return a tensor with a copy of some numbers."""
     return array_of(data, dtype)
-
-
-@creates("Tensor.new_tensor")
-def new_tensor(self: Given, data: Any, *, dtype: NewDtype = None) -> np.ndarray:
-    """Return a tensor with a copy of some numbers, of this one's dtype."""
-    return array_of(data, self._raw.dtype if dtype is None else dtype)
 
 
 @direct("as_tensor")
@@ -325,7 +331,7 @@ def like(x: Tensor, dtype: np.dtype | None, memory_format: Any = None) -> np.nda
     """Return an empty array like a tensor, with its axes in the same order in memory."""
     kind, raw = x._raw.dtype if dtype is None else dtype, x._raw
     found = np.empty_like(raw, kind) if type(raw) is np.ndarray else np.empty(raw.shape, kind)
-    return as_format(found, memory_format)
+    return found if memory_format is None else as_format(found, memory_format)
 
 
 def _sized(name: str, make: Callable[..., np.ndarray], value: int | None) -> None:
@@ -334,23 +340,16 @@ def _sized(name: str, make: Callable[..., np.ndarray], value: int | None) -> Non
     def of_size(*size: Lengths, dtype: NewDtype = None, memory_format: Any = None) -> np.ndarray:
         return as_format(make(size, dtypes.or_default(dtype)), memory_format)
 
-    def method(self: Given, *size: Lengths, dtype: NewDtype = None) -> np.ndarray:
-        return make(size, self._raw.dtype if dtype is None else dtype)
-
     def of_tensor(input: Given, *, dtype: NewDtype = None, memory_format: Any = None) -> np.ndarray:
         raw = like(input, dtype, memory_format)
         if value is not None:
             raw.fill(value)
         return raw
 
-    for body, offered_as in (
-        (of_size, name),
-        (method, f"Tensor.new_{name}"),
-        (of_tensor, f"{name}_like"),
-    ):
-        body.__name__ = offered_as.removeprefix("Tensor.")
-        body.__doc__ = f"Return a tensor of a size, or of another's: {name}."
-        creates(offered_as)(body)
+    of_size.__name__, of_tensor.__name__ = name, f"{name}_like"
+    of_size.__doc__ = of_tensor.__doc__ = f"Return a tensor of a size, or of another's: {name}."
+    creates(name, new=True)(of_size)
+    creates(f"{name}_like")(of_tensor)
 
 
 _sized("zeros", np.zeros, 0)
@@ -364,16 +363,10 @@ def _full(size: tuple[int, ...], fill: Any, kind: np.dtype | None) -> np.ndarray
     return np.full(size, cast(np.array(fill), kind))
 
 
-@creates("full")
+@creates("full", new=True)
 def full(size: Size, fill_value: Scalar, *, dtype: NewDtype = None) -> np.ndarray:
     """Return a tensor of a size, all of whose elements are one number."""
     return _full(size, fill_value, dtype)
-
-
-@creates("Tensor.new_full")
-def new_full(self: Given, size: Size, fill_value: Scalar, *, dtype: NewDtype = None) -> np.ndarray:
-    """Return a tensor of this one's dtype, all of whose elements are one number."""
-    return _full(size, fill_value, self._raw.dtype if dtype is None else dtype)
 
 
 @creates("full_like")
@@ -398,6 +391,9 @@ def eye(n: Int, m: Int | None = None, *, dtype: NewDtype = None) -> np.ndarray:
 # -- ranges ----------------------------------------------------------------------------------------
 
 
+_BOUND = Argument("arange", "a bound")
+
+
 @creates("arange")
 def arange(
     *args: Any,
@@ -407,30 +403,28 @@ def arange(
     dtype: NewDtype = None,
 ) -> np.ndarray:
     """Return numbers from start to end, without end."""
-    given = [_read_real(v, Argument("arange", "a bound")) for v in args]
+    given = [_read_real(v, _BOUND) for v in args]
     if len(given) == 1 and end is None:  # arange(end)
         given = [0, *given]
     bounds = [*given, *(start, end, step)[len(given) :]]
     if len(bounds) > 3 or bounds[1] is None:
         raise TypeError(f"arange() of {len(args)} numbers; write arange(end), or start, end, step")
     bounds = [default if b is None else b for b, default in zip(bounds, (0, 0, 1), strict=True)]
+    whole = all(isinstance(b, int) for b in bounds)
     if dtype is None:
-        whole = all(isinstance(b, int) for b in bounds)
         dtype = np.dtype(np.int64) if whole else dtypes.default().numpy
     if dtype.kind in "bc":
         raise NotImplementedError(f"arange does not count in {dtype}; give another dtype")
-    if dtype.kind in "iu" and all(map(math.isfinite, bounds)):
-        cut = [int(b) for b in bounds]
-        if bounds[2] and not cut[2]:
+    if dtype.kind in "iu" and not whole and all(map(math.isfinite, bounds)):
+        if bounds[2] and not int(bounds[2]):
             raise ValueError(f"the step {bounds[2]} is 0 in {dtype}; give another")
-        bounds = cut
+        bounds, whole = [int(b) for b in bounds], True
     first, last, by = bounds
     if by == 0 or not (math.isfinite(first) and math.isfinite(last)) or (last - first) * by < 0:
         raise RuntimeError(
             f"there is no range from {first} to {last} in steps of {by}; give finite numbers, and "
             "a step that leads from the one to the other"
         )
-    whole = all(isinstance(b, int) for b in bounds)
     count = -((first - last) // by) if whole else math.ceil((last - first) / by)
     if dtype.kind == "f":
         first, by = float(first), float(by)

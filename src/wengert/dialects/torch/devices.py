@@ -55,12 +55,12 @@ def sized(lengths: tuple[int, ...]) -> Size:
     return tuple.__new__(Size, lengths)
 
 
-def _length(n: Any, place: int) -> int:
+def _length(n: Any, axis: int) -> int:
     try:
         return operator.index(n)
     except TypeError:
         raise TypeError(
-            f"torch.Size(): item {place} is a '{type(n).__name__}'; give whole numbers"
+            f"torch.Size(): item {axis} is a '{type(n).__name__}'; give whole numbers"
         ) from None
 
 
@@ -113,8 +113,8 @@ class device(metaclass=Shown):
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __repr__(self) -> str:
-        place = "" if self.index is None else f", index={self.index}"
-        return f"device(type='{self.type}'{place})"
+        number = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{number})"
 
 
 _DEVICES = (
@@ -124,11 +124,11 @@ _DEVICES = (
 CPU = device("cpu")
 
 
-def check_device(place: Any) -> None:
-    """Raise unless tensors can be at a place, which a program gives as `device=`."""
-    if place is None or place is CPU or place == "cpu":
+def check_device(given: Any) -> None:
+    """Raise unless tensors can be on a device, which a program gives as `device=`."""
+    if given is None or given is CPU or given == "cpu":
         return
-    kind = device(place).type
+    kind = device(given).type
     if kind == "cuda":
         raise AssertionError(
             "there is no CUDA here: Wengert's tensors are NumPy's; write device='cuda' if "

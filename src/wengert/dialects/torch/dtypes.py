@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -130,17 +128,6 @@ def set_default(kind: dtype) -> None:
             "or torch.float64"
         )
     _default[0] = kind
-
-
-@contextlib.contextmanager
-def default_is(kind: dtype) -> Iterator[None]:
-    """Return a context in which Python's floating numbers have another dtype."""
-    before = default()
-    set_default(kind)
-    try:
-        yield
-    finally:
-        set_default(before)
 
 
 _WIDE_UNSIGNED = ("uint16", "uint32", "uint64")

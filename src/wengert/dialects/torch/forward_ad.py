@@ -118,8 +118,8 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     tangent = here.given.get(node)
     if tangent is None:
         with Tracking():
-            (found,) = push(here.tape, here.duals, here.tangents, [convert(tensor)])
-        tangent = None if found is None else made(found._raw, found._node)
+            (pushed,) = push(here.tape, here.duals, here.tangents, [convert(tensor)])
+        tangent = None if pushed is None else made(pushed._raw, pushed._node)
     rest = node.tokens - {here.tape._token}
     primal = made(tensor._raw)
     if rest:

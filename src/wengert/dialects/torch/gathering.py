@@ -10,14 +10,7 @@ from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.brackets import as_number, scalar
 from wengert.dialects.torch.copies import in_order
-from wengert.dialects.torch.kinds import (
-    READERS,
-    Axis,
-    Bool,
-    Input,
-    TensorOrNumber,
-    read_given,
-)
+from wengert.dialects.torch.kinds import READERS, Axis, Bool, Input, TensorOrNumber, read_given
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import convert, ns, values_of
 from wengert.engine.batching import Batched
@@ -31,15 +24,16 @@ _ALL = slice(None)
 # -- positions -------------------------------------------------------------------------------------
 
 
-def _positions(*names: str, most: int = 64) -> Kind:
+def _positions(*kinds: type[Any], most: int = 64) -> Kind:
     """Return the kind of index tensors of some dtypes, with at most so many axes.
 
     Their numbers are an array; those of many examples stay a tensor.
     """
+    dtypes = tuple(map(np.dtype, kinds))
 
     def read(value: Any, at: Argument, x: Any = None) -> np.ndarray | Native:
         index = read_given(value, at)
-        if index._raw.dtype.name not in names:
+        if index._raw.dtype not in dtypes:
             raise RuntimeError(f"{at} has dtype {index.dtype}; write index.long()")
         if len(index._raw.shape) > most:
             raise IndexError(f"{at} has shape {list(index._raw.shape)}; give a vector")
@@ -51,9 +45,9 @@ def _positions(*names: str, most: int = 64) -> Kind:
 
 
 #: Positions along an axis; those that must be of int64; and a vector, or a number, of them.
-Positions = Annotated[Any, _positions("int64", "int32")]
-LongPositions = Annotated[Any, _positions("int64")]
-Line = Annotated[Any, _positions("int64", "int32", most=1)]
+Positions = Annotated[Any, _positions(np.int64, np.int32)]
+Longs = Annotated[Any, _positions(np.int64)]
+Line = Annotated[Any, _positions(np.int64, np.int32, most=1)]
 
 
 def with_axis(x: Any) -> Any:
@@ -101,13 +95,7 @@ def index_select(input: Input, dim: Axis, index: Line) -> Native:
 
 
 def _with_slices(
-    input: Native,
-    dim: int,
-    index: Any,
-    source: Native,
-    name: str,
-    reduce: str = "",
-    own: bool = True,
+    input: Native, dim: int, index: Any, source: Native, name: str, how: str = "", own: bool = True
 ) -> Native:
     """Return a tensor with slices replaced, or reduced with others, at positions of an axis."""
     x = with_axis(input)
@@ -125,7 +113,7 @@ def _with_slices(
             f"{name}(): the source has shape {list(source.shape)}, and slices of {list(wanted)} "
             "are written; give it that shape"
         )
-    found = _reduced(x, _along(x, dim, index), values, reduce, own)
+    found = _reduced(x, _along(x, dim, index), values, how, own)
     return found if input.ndim else ns.reshape(found, ())
 
 
@@ -144,21 +132,13 @@ def index_copy(input: Input, dim: Axis, index: Line, source: Input) -> Native:
 
 
 #: How elements are reduced with those that are there: by sums, products, means and extremes.
-Reduction = Annotated[str, Kind(READERS.one_of("prod", "mean", "amax", "amin"))]
-AnyReduction = Annotated[
-    str, Kind(READERS.one_of("sum", "prod", "mean", "amax", "amin", "max", "min"))
-]
+How = Annotated[str, Kind(READERS.one_of("prod", "mean", "amax", "amin"))]
+HowOrSum = Annotated[str, Kind(READERS.one_of("sum", "prod", "mean", "amax", "amin", "max", "min"))]
 
 
 @offered("index_reduce", in_place=True)
 def index_reduce(
-    input: Input,
-    dim: Axis,
-    index: Line,
-    source: Input,
-    reduce: Reduction,
-    *,
-    include_self: Bool = True,
+    input: Input, dim: Axis, index: Line, source: Input, reduce: How, *, include_self: Bool = True
 ) -> Native:
     """Return a tensor with a reduction of elements and others at positions of an axis."""
     return _with_slices(input, dim, index, source, "index_reduce", reduce, include_self)
@@ -218,7 +198,7 @@ def gather(input: Input, dim: Axis, index: Positions, *, sparse_grad: Any = Fals
 
 
 @offered("take_along_dim", label="GatherBackward0")
-def take_along_dim(input: Input, indices: LongPositions, dim: Axis | None = None) -> Native:
+def take_along_dim(input: Input, indices: Longs, dim: Axis | None = None) -> Native:
     """Return the elements at positions along one axis, broadcast over the others."""
     if dim is None:
         return indexing.getitem(ns.reshape(input, (-1,)), _flat(indices))
@@ -261,7 +241,7 @@ _SCATTERS = {None: "", "add": "sum", "multiply": "prod"}
 def scatter(
     input: Input,
     dim: Axis,
-    index: LongPositions,
+    index: Longs,
     src: TensorOrNumber | None = None,
     value: TensorOrNumber | None = None,
     *,
@@ -275,7 +255,7 @@ def scatter(
 
 
 @offered("scatter_add", in_place=True)
-def scatter_add(input: Input, dim: Axis, index: LongPositions, src: Input) -> Native:
+def scatter_add(input: Input, dim: Axis, index: Longs, src: Input) -> Native:
     """Return a tensor with others added at positions along one axis."""
     return _scattered(input, dim, index, src, "scatter_add", "sum")
 
@@ -284,9 +264,9 @@ def scatter_add(input: Input, dim: Axis, index: LongPositions, src: Input) -> Na
 def scatter_reduce(
     input: Input,
     dim: Axis,
-    index: LongPositions,
+    index: Longs,
     src: Input,
-    reduce: AnyReduction,
+    reduce: HowOrSum,
     *,
     include_self: Bool = True,
 ) -> Native:
@@ -358,14 +338,14 @@ def _from_front(positions: Any, size: int, name: str) -> Any:
 
 
 @offered("take")
-def take(input: Input, index: LongPositions) -> Native:
+def take(input: Input, index: Longs) -> Native:
     """Return the elements at positions of the flat tensor."""
     positions = with_axis(_from_front(index, input.size, "take"))
     return ns.reshape(indexing.getitem(ns.reshape(input, (-1,)), positions), index.shape)
 
 
 @offered("put", in_place=True)
-def put_(input: Input, index: LongPositions, source: Input, accumulate: Bool = False) -> Native:
+def put_(input: Input, index: Longs, source: Input, accumulate: Bool = False) -> Native:
     """Return a tensor with others at positions of the flat tensor, or added there."""
     _check_dtype(input, source, "put")
     positions = _from_front(index, input.size, "put")

@@ -70,8 +70,8 @@ class GradFn:
         """Of a leaf's node, the leaf."""
         if type(self._node) is not Leaf:
             raise AttributeError(f"{self.name()} has no variable; only leaves have one")
-        found: Tensor | None = self._node.owner()
-        return found
+        leaf: Tensor | None = self._node.owner()
+        return leaf
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -137,16 +137,16 @@ def seen(node: Node) -> tuple[GradFn, int]:
     inner = node.parent if type(node.op) is Hooked and node.parent is not None else node
     if inner.op is not OUTPUT or inner.parent is None:
         return _answer(node, label_of(node)), 0
-    found = _answer(inner.parent, label_of(node))
-    found._results[inner.argument] = node
-    return found, inner.argument
+    shown = _answer(inner.parent, label_of(node))
+    shown._results[inner.argument] = node
+    return shown, inner.argument
 
 
 def _answer(node: Node, label: str) -> GradFn:
-    found = _ANSWERS.get(id(node))
-    if found is None or found._node is not node:
-        found = _ANSWERS[id(node)] = _kind(label)(node, label)
-    return found
+    shown = _ANSWERS.get(id(node))
+    if shown is None or shown._node is not node:
+        shown = _ANSWERS[id(node)] = _kind(label)(node, label)
+    return shown
 
 
 def _shown(node: Node | None) -> tuple[GradFn | None, int]:
@@ -211,16 +211,16 @@ def _saved(node: Node, name: str, label: str) -> Any:
         raise freed_error(node)
     back = unpacked([node], {p for p, _, _ in node.edges})
     try:
-        found = dict(_kept(node, label))
+        saved = dict(_kept(node, label))
     finally:
         back()
     short = name.removeprefix("_saved_")
-    if short not in found:
+    if short not in saved:
         raise AttributeError(
             f"{label} has no attribute {name}; what it has is "
-            f"{', '.join(f'_saved_{n}' for n in found) or 'none'}"
+            f"{', '.join(f'_saved_{n}' for n in saved) or 'none'}"
         )
-    return found[short]
+    return saved[short]
 
 
 def _kept(node: Node, label: str) -> Iterator[tuple[str, Any]]:
@@ -253,15 +253,15 @@ def called(node: Node, given: tuple[Tensor, ...]) -> Any:
     g: Any = parts if type(node.shape) is list else parts[0]
     back = unpacked([node], {p for p, _, _ in node.edges})
     token = active.set(TRACKING if is_grad_enabled() else PAUSED)
-    found: list[Any] = [None] * max([len(node.op.args), *[a + 1 for _, a, _ in node.edges]])
+    cotangents: list[Any] = [None] * max([len(node.op.args), *[a + 1 for _, a, _ in node.edges]])
     try:
         edges = recorded_edges(node, node.edges)
         for (_, k, _), part in zip(edges, node.op.pull(ns, g, node, edges), strict=True):
-            found[k] = outward(part.todense(ns) if type(part) is Block else part)
+            cotangents[k] = outward(part.todense(ns) if type(part) is Block else part)
     finally:
         active.reset(token)
         back()
-    return found[0] if len(found) == 1 else tuple(found)
+    return cotangents[0] if len(cotangents) == 1 else tuple(cotangents)
 
 
 # -- edges -----------------------------------------------------------------------------------------
@@ -280,9 +280,9 @@ class GradientEdge(NamedTuple):
         node = self.node._node
         if type(node.shape) is not list:
             return node
-        found = self.node._results.get(self.output_nr)
-        if found is not None:
-            return found
+        known = self.node._results.get(self.output_nr)
+        if known is not None:
+            return known
         part = np.empty(node.shape[self.output_nr], node.dtype[self.output_nr])
         output = output_node(node, self.output_nr, part)
         assert output is not None

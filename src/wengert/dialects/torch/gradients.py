@@ -379,14 +379,14 @@ def sweep(
         undo += [observe(nodes) for observe in list(observers)]
         with Quiet():
             start = summed(xp, targets, [carried(xp, seed) for seed in seeds])
-            found = reverse(
+            cotangents = reverse(
                 xp, nodes, start, wanted, recorded, None if keep else GRAD,
                 free=freeing(gone), skips_empty=False,  # hooks see zeros, and they are recorded
             )  # fmt: skip
             if this.cut:
                 reached = _reached(this)
-                found = {node: g for node, g in found.items() if node in reached}
-            answers = {node: _dense(xp, g, recorded) for node, g in found.items()}
+                cotangents = {node: g for node, g in cotangents.items() if node in reached}
+            answers = {node: _dense(xp, g, recorded) for node, g in cotangents.items()}
     finally:
         for step in reversed(undo):
             step()
@@ -424,11 +424,11 @@ def _leaves_early(nodes: list[Node]) -> list[Node]:
 
 def _reached(sweep: Running) -> set[Node]:
     """Return the nodes that gradients come to, where functions gave None for some arguments."""
-    found = set(sweep.targets)
+    reached = set(sweep.targets)
     for node in sweep.nodes:
-        if node in found:
-            found.update(p for p, argument, _ in node.edges if (node, argument) not in sweep.cut)
-    return found
+        if node in reached:
+            reached.update(p for p, argument, _ in node.edges if (node, argument) not in sweep.cut)
+    return reached
 
 
 # -- what programs call ----------------------------------------------------------------------------
@@ -441,10 +441,10 @@ def _sequence(value: Any) -> list[Any]:
 
 
 def _named(inputs: Any, name: str) -> list[Any]:
-    found = _sequence(inputs)
-    if not found:
+    tensors = _sequence(inputs)
+    if not tensors:
         raise RuntimeError(f"{name}: inputs is empty; name one tensor at least")
-    return found
+    return tensors
 
 
 def _paired(targets: list[Any], given: Any, what: str) -> list[Any]:
@@ -483,12 +483,12 @@ def backward(
         sources = {behind_hooks(source_of(t, i)) for i, t in enumerate(chosen)}
     nodes, seeds = _seeded(targets, _paired(targets, grad_tensors, "tensors"))
     keep = create_graph if retain_graph is None else retain_graph
-    found, done = sweep(nodes, seeds, sources, keep, create_graph, True)
+    cotangents, done = sweep(nodes, seeds, sources, keep, create_graph, True)
     own = owning([s._raw for s in seeds], done.seen)
     after = active.set(switched(current(), create_graph))
     try:
         with Quiet():
-            for node, g in found.items():
+            for node, g in cotangents.items():
                 if type(node) is Leaf and node not in done.done:
                     owner = node.owner()
                     if owner is not None:
@@ -549,13 +549,13 @@ def captured(nodes: list[Node]) -> list[Node]:
     As in PyTorch that is after a tensor's hooks, and before them if the sweep goes on behind it.
     """
     inner = [behind_hooks(node) for node in nodes]
-    found = list(inner)
+    sources = list(inner)
     for k, node in enumerate(nodes):
         if node is not inner[k] and type(node) is not Leaf and len(nodes) > 1:
             older = set(ancestors([inner[k]], GRAD)) - {inner[k]}
             if not older.isdisjoint(inner):
-                found[k] = node
-    return found
+                sources[k] = node
+    return sources
 
 
 def grad(
@@ -574,15 +574,15 @@ def grad(
     sources = captured([source_of(t, i) for i, t in enumerate(wanted)])
     seen = False
     if is_grads_batched:
-        found = _batched(targets, given, sources, keep, create_graph)
+        cotangents = _batched(targets, given, sources, keep, create_graph)
     else:
         nodes, seeds = _seeded(targets, given)
-        found, done = sweep(nodes, seeds, set(sources), keep, create_graph)
+        cotangents, done = sweep(nodes, seeds, set(sources), keep, create_graph)
         seen = done.seen
     answers: list[Any] = []
     own = owning([s._raw for s in given if s is not None], seen)
     for position, node in enumerate(sources):
-        g = found.get(node)
+        g = cotangents.get(node)
         if g is not None:
             answers.append(made(own(g._raw), g._node))
         elif materialize_grads:
@@ -612,9 +612,9 @@ def _batched(
 
     def one(*parts: Any) -> list[Any]:
         nodes, seeds = _seeded(targets, [outward(p) for p in parts])
-        found, _ = sweep(nodes, seeds, set(sources), keep, create)
-        order[:] = [node for node in dict.fromkeys(sources) if node in found]
-        return [found[node] for node in order]
+        cotangents, _ = sweep(nodes, seeds, set(sources), keep, create)
+        order[:] = [node for node in dict.fromkeys(sources) if node in cotangents]
+        return [cotangents[node] for node in order]
 
     with Tracking():
         answers = vmap(one)(*map(convert, given))

@@ -240,13 +240,13 @@ def pack(hooks: saved_tensors_hooks, tensor: Tensor) -> Any:
 
 def unpack(hooks: saved_tensors_hooks, held: Any) -> Tensor:
     """Return the tensor of which something was kept."""
-    found = aloud(hooks.unpack_hook, held)
-    if not isinstance(found, Tensor):
+    tensor = aloud(hooks.unpack_hook, held)
+    if not isinstance(tensor, Tensor):
         raise TypeError(
-            f"unpack_hook returned a {type(found).__name__}; return the tensor that pack_hook "
+            f"unpack_hook returned a {type(tensor).__name__}; return the tensor that pack_hook "
             "was given"
         )
-    return found
+    return tensor
 
 
 class _Held(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.copies import in_order
 from wengert.dialects.torch.devices import Size, sized
@@ -23,6 +24,7 @@ from wengert.dialects.torch.kinds import (
     SeveralGiven,
     Tensors,
     axis_of,
+    read_given,
 )
 from wengert.dialects.torch.table import (
     as_is,
@@ -298,10 +300,14 @@ def _at_least_views(ndim: int) -> None:
     step.__name__ = f"atleast_{ndim}d"
     viewed = as_view(step, "UnsqueezeBackward0" if ndim > 1 else "ViewBackward0")
 
+    at = Argument(step.__name__, "tensors")
+
     def call(*tensors: Any) -> Any:
-        if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
-            return viewed(tensors[0])
-        return tuple([viewed(x) for x in (tensors[0] if len(tensors) == 1 else tensors)])
+        given = tensors[0] if len(tensors) == 1 else tensors
+        if isinstance(given, (list, tuple)):
+            return tuple([call(x) for x in given])
+        x = read_given(given, at)
+        return x if len(x._raw.shape) >= ndim else viewed(x)
 
     call.__name__, call.__doc__ = step.__name__, f"Return tensors with at least {ndim} axes."
     put((call.__name__, f"functional.{call.__name__}"), call)

@@ -115,8 +115,8 @@ def _writes(raw: Any) -> int:
     """Return how often the memory of an array was written to."""
     if type(raw) is not np.ndarray:
         return 0
-    found = WRITTEN.get(id(_counted(raw)))
-    return 0 if found is None else found.times
+    last = WRITTEN.get(id(_counted(raw)))
+    return 0 if last is None else last.times
 
 
 def note_write(raw: np.ndarray, frame: Any = None) -> None:
@@ -143,12 +143,12 @@ def check_unwritten(newest_first: list[Node]) -> None:
         if node.order > last:
             return  # and so were all that follow
         for array in nodes.arrays_of(node):
-            found = WRITTEN.get(id(_counted(array)))
-            if found is not None and found.order > node.order:
+            write = WRITTEN.get(id(_counted(array)))
+            if write is not None and write.order > node.order:
                 raise RuntimeError(
                     "a value needed for a gradient was modified in place: a tensor of shape "
                     f"{list(array.shape)} that {label_of(node)} saved at {line_of(node)} was "
-                    f"written to at {line_at(found.code, found.last)}; write the operation there "
+                    f"written to at {line_at(write.code, write.last)}; write the operation there "
                     "without the underscore, or save a clone()"
                 )
 
@@ -273,11 +273,13 @@ def _register(base: Tensor, part: Tensor) -> None:
 
 def _outdate(base: Tensor) -> None:
     """Have all views of a tensor give up their nodes, and arrays that are not its memory."""
-    views, base._views = _live_views(base), []
-    for part in views:
-        part.__dict__.pop("_node", None)
-        if type(base._raw) is not np.ndarray:
-            part.__dict__.pop("_raw", None)
+    views, base._views = base._views, []
+    for reference in views or ():
+        part = reference()
+        if part is not None:
+            part.__dict__.pop("_node", None)
+            if type(base._raw) is not np.ndarray:
+                part.__dict__.pop("_raw", None)
 
 
 def _outdate_origin(base: Tensor) -> None:
@@ -307,8 +309,8 @@ def derive(part: Tensor, name: str) -> Any:
                     f"{_why_useless(part)}, or take the view after it"
                 )
             return former
-    found = _found_in(base, path_of(part))
-    node = found._node
+    view = _view_of(base, path_of(part))
+    node = view._node
     if node is not None:
         if node is base._node:
             node = nodes.alias(node)
@@ -316,7 +318,7 @@ def derive(part: Tensor, name: str) -> Any:
     elif former is not None and GRAD in former.tokens:  # of a leaf that is a view itself
         node = nodes.alias(unreached(part))
     if "_raw" not in part.__dict__:
-        part._raw = found._raw
+        part._raw = view._raw
     if part._held is None:
         part._node = node
         if node is not None:
@@ -331,7 +333,7 @@ def derive(part: Tensor, name: str) -> Any:
     return part._raw if name == "_raw" else node
 
 
-def _found_in(base: Tensor, path: tuple[View, ...]) -> Native:
+def _view_of(base: Tensor, path: tuple[View, ...]) -> Native:
     """Return the view of a base that some functions lead to, with a node in any mode."""
     token = active.set(switched(current(), True))
     try:
@@ -360,8 +362,8 @@ def _why_useless(view: Tensor) -> str:
 
 def with_part(x: Native, step: View, values: Native) -> Native:
     """Return a tensor with other values in a view of it, as a new one."""
-    found: Native = apply(COPY, (x, values), {"path": (step,), "key": None})
-    return found
+    result: Native = apply(COPY, (x, values), {"path": (step,), "key": None})
+    return result
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -406,7 +408,7 @@ def node_below(tensor: Tensor) -> Node | None:
         if ancestor is None or ancestor is base._node:
             return node
         if ancestor.op.family == "hook":
-            below = _found_in(base, path_of(tensor))._node
+            below = _view_of(base, path_of(tensor))._node
             if below is None:
                 return None
             inner: Behind = nodes.alias(below, Behind)
@@ -649,14 +651,14 @@ def _replace(base: Tensor, path: Any, value: Native, own: bool, label: str) -> N
     Inside of `vmap` arrays are not written to: they may differ between examples only from now on.
     """
     if path:
-        found = apply(COPY, (convert(base), value), {"path": path, "key": None})
+        result = apply(COPY, (convert(base), value), {"path": path, "key": None})
     elif own:
-        found = value
+        result = value
     else:
-        found = ns.add(ns.zeros_like(convert(base)), value)
-    raw = found._raw
+        result = ns.add(ns.zeros_like(convert(base)), value)
+    raw = result._raw
     base._raw = raw.copy() if type(raw) is np.ndarray else raw
-    base._node = found._node
+    base._node = result._node
     if base._node is not None:
         mark(base._node, "CopySlices" if path else label)
     _outdate(base)
@@ -669,10 +671,10 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
     """
     check_writable(tensor)
     with Tracking():
-        found = step(convert(tensor))
+        view = step(convert(tensor))
     if tensor._base is not None:
         tensor._path = (*path_of(tensor), step)
-    raw = found._raw
+    raw = view._raw
     if type(raw) is np.ndarray:
         note_write(raw)
     if tensor._views is not None:
@@ -682,15 +684,15 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
         _outdate(base)
     tensor._raw = raw
     if tensor._held is None:
-        tensor._node = found._node
-        if found._node is not None:
+        tensor._node = view._node
+        if view._node is not None:
             tensor._seen = _writes(raw)
-    elif found._node is not None:
-        hold(tensor, found._node)
+    elif view._node is not None:
+        hold(tensor, view._node)
     else:  # a base that requires gradients later finds that the view was made before this write
         hold(tensor, None, tensor._held[1])
     if tensor is not base:
         _register(base, tensor)
-    if found._node is not None:
-        mark(found._node, label)
+    if view._node is not None:
+        mark(view._node, label)
     return tensor

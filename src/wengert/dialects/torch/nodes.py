@@ -125,13 +125,13 @@ def within(nodes: Iterable[Node]) -> list[Node]:
     Only the last node of an operation knows its line; a write to a view is part of the base's
     node, and results of a function have one in common.
     """
-    found = list(nodes)
-    for node in found:  # grows while it is read
+    joined = list(nodes)
+    for node in joined:  # grows while it is read
         for parent, argument, _ in node.edges:
             part = node.op is OUTPUT or (argument == 1 and is_part_written(node))
             if type(parent) is not Leaf and (part or not hasattr(parent, "code")):
-                found.append(parent)
-    return found
+                joined.append(parent)
+    return joined
 
 
 # -- nodes that stand for others -------------------------------------------------------------------

@@ -189,11 +189,11 @@ def _notes(tensor: Tensor) -> list[str]:
     if kind not in known:
         notes.append(f"dtype={kind!r}")
     try:
-        found = grad_fn(tensor)
+        node = grad_fn(tensor)
     except RuntimeError:  # a view that a write to its base has made useless
         return [*notes, "grad_fn=<Invalid>"]
-    if found is not None:
-        notes.append(f"grad_fn=<{type(found).__name__}>")
+    if node is not None:
+        notes.append(f"grad_fn=<{type(node).__name__}>")
     elif tensor.requires_grad:
         notes.append("requires_grad=True")
     forward = sys.modules.get("wengert.dialects.torch.forward_ad")

@@ -1,4 +1,4 @@
-"""Tensors as Python and NumPy see them: sizes, places, numbers out, conversions, copies."""
+"""Tensors as Python and NumPy see them: sizes, dtypes, numbers out, conversions, copies."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def data_ptr(self: Tensor) -> int:
 
 @_method
 def storage_offset(self: Tensor) -> int:
-    """Return the place of the first element in the memory that it shares."""
+    """Return the position of the first element in the memory that it shares."""
     raw = _array(self)
     if not raw.size:
         return 0
@@ -163,7 +163,7 @@ put(("Tensor.storage", "Tensor._typed_storage"), lambda self: Storage(_array(sel
 put(("Tensor.untyped_storage",), lambda self: Storage(_array(self), np.dtype(np.uint8)))
 
 
-# -- kinds and places ------------------------------------------------------------------------------
+# -- dtypes and devices ----------------------------------------------------------------------------
 
 
 def _fact(name: str, kinds: str, what: str) -> None:
@@ -246,7 +246,7 @@ def to(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return a tensor with another dtype, or at another place, or like another tensor."""
+    """Return a tensor with another dtype, or on another device, or like another tensor."""
     given = list(args)
     if given and isinstance(given[0], Tensor):
         device, dtype = None, given.pop(0).dtype
@@ -312,12 +312,6 @@ put(("Tensor.type",), _type)
 
 
 @_method
-def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
-    """Return the tensor itself."""
-    return self
-
-
-@_method
 def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, **options: Any) -> Tensor:
     """Raise, as a PyTorch without CUDA does."""
     check_device("cuda")
@@ -330,6 +324,7 @@ def pin_memory(self: Tensor, device: Any = None) -> Tensor:
     raise RuntimeError("memory is pinned for accelerators; leave pin_memory away")
 
 
+put(("Tensor.cpu",), lambda self, memory_format=None: self)
 put(("Tensor.share_memory_",), lambda self: self)
 put(("Tensor.to_dense",), lambda self, dtype=None: self if dtype is None else to(self, dtype))
 
@@ -345,14 +340,9 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
 # -- numbers out -----------------------------------------------------------------------------------
 
 
-def _only(
-    self: Tensor,
-    error: type[Exception] = ValueError,
-    instead: str = "x[index], or x.tolist()",
-    what: str = ".item() and the like need",
-) -> Any:
+def _only(self: Tensor, error: type[Exception] = ValueError, instead: str = "x.tolist()") -> Any:
     """Return the only number."""
-    raw = _array(self, what)
+    raw = _array(self)
     if raw.size != 1:
         raise error(f"a tensor of shape {list(raw.shape)} is no single number; write {instead}")
     return raw.item()
@@ -429,8 +419,8 @@ def __index__(self: Tensor) -> int:
 
 
 def _truth(self: Tensor) -> bool:
-    words = "x.any() or x.all()", "data-dependent control flow needs"
-    return bool(_only(self, RuntimeError, *words))
+    _array(self, "data-dependent control flow needs")
+    return bool(_only(self, RuntimeError, "x.any() or x.all()"))
 
 
 put(("Tensor.__bool__", "Tensor.__nonzero__"), _truth)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from wengert.dialects.torch.kinds import (
     TensorOrNumber,
     read_lengths,
     read_size,
+    tensor,
 )
 from wengert.dialects.torch.memory import change
 from wengert.dialects.torch.table import direct, guarded, offered, plain
@@ -219,11 +220,11 @@ def randperm(n: Int, *, generator: Rng = None, dtype: NewDtype = None) -> Any:
 
 
 def _order(rng: Generator, count: int) -> list[int]:
-    places = list(range(count))
+    order = list(range(count))
     for k, word in enumerate(rng.words(max(count - 1, 0)).tolist()):
         other = k + word % (count - k)
-        places[k], places[other] = places[other], places[k]
-    return places
+        order[k], order[other] = order[other], order[k]
+    return order
 
 
 # -- of parameters that are tensors ----------------------------------------------------------------
@@ -363,8 +364,8 @@ def _with_return(rng: Generator, weights: np.ndarray, count: int) -> np.ndarray:
     sums = np.cumsum(rows, -1)
     sums = sums / sums[:, -1:]
     drawn = rng.uniform(len(rows) * count, _DOUBLE).reshape(len(rows), count)
-    places = [np.searchsorted(s, d) for s, d in zip(sums, drawn, strict=True)]
-    return np.minimum(np.stack(places), rows.shape[-1] - 1).reshape(*weights.shape[:-1], count)
+    indices = [np.searchsorted(s, d) for s, d in zip(sums, drawn, strict=True)]
+    return np.minimum(np.stack(indices), rows.shape[-1] - 1).reshape(*weights.shape[:-1], count)
 
 
 def exponential(rng: Generator, count: int) -> np.ndarray:
@@ -404,18 +405,17 @@ def _poisson_one(rng: Generator, rate: float) -> int:
 
 
 @offered("poisson", method=False)
-def poisson(input: Input, generator: Rng = None) -> Native:
+def poisson(
+    input: Annotated[Native, tensor("f", NotImplementedError)], generator: Rng = None
+) -> Native:
     """Return Poisson numbers with the given rates."""
-    kind = input.dtype
-    if kind.kind != "f":
-        raise _not_for("poisson", kind)
 
     def make(size: tuple[int, ...], rates: np.ndarray) -> np.ndarray:
         if not (rates >= 0).all():
             raise RuntimeError("poisson: a rate is negative or nan; give 0 or more")
         rates = np.broadcast_to(rates, np.broadcast_shapes(size, rates.shape))
         found = [_poisson_one(generator, rate) for rate in rates.ravel().tolist()]
-        return np.array(found, kind).reshape(rates.shape)
+        return np.array(found, input.dtype).reshape(rates.shape)
 
     return _constant(_for_examples("poisson", make, input.shape, input), input)
 

@@ -110,8 +110,9 @@ for _name in (
     "compiler.disable", "compiler.allow_in_graph", differs=_AS_IT_IS,
 )  # fmt: skip
 def compile(model: Any = None, *examples: Any, **options: Any) -> Any:
-    """Return the function as it is."""
-    return (lambda function: function) if model is None else model
+    """Return the function as it is; its parameter has another name in some of these."""
+    given = options.get("func", options.get("obj", model))
+    return (lambda function: function) if given is None else given
 
 
 @plain("set_default_device")

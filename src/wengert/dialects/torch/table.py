@@ -356,9 +356,9 @@ def view(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function whose result is a view where NumPy makes one.
 
-    The function's first parameter is the tensor that is viewed, an `Input`; if the function
-    returns that, the result is the given tensor itself. If it returns a tuple, `several` says
-    that these views cannot be written to. `copied` is the label where the result is a copy.
+    The function's first parameter is the tensor that is viewed, an `Input`. If it returns a
+    tuple, `several` says that these views cannot be written to. `copied` is the label where the
+    result is a copy.
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -382,8 +382,6 @@ def as_view(
         result = step(x)
         if type(result) is not Native:
             return tuple([part(k, input, result, step, label) for k in range(len(result))])
-        if result is x:
-            return input
         found = memory.viewed(input, result, step, label)
         if copied and found._base is None and found._node is not None:
             found._node.label = copied

@@ -44,24 +44,19 @@ from wengert.engine.tensor import wrap as wrap_native
 # -- other shapes of the same elements -------------------------------------------------------------
 
 
-def _without_copy(x: Native, shape: tuple[int, ...]) -> Native:
+@functools.partial(as_view, label="ViewBackward0")
+def view_(self: Input, *size: Sizes) -> Native:
     """Return the same memory in another shape."""
-    found = ns.reshape(x, shape)
-    raw, given = found._raw, x._raw
+    found = ns.reshape(self, size)
+    raw, given = found._raw, self._raw
     if type(raw) is not np.ndarray or raw.base is given or not raw.size:
         return found
     if memory.owner(raw) is not memory.owner(given):
         raise RuntimeError(
-            f"the elements of shape {list(x.shape)} are not in one piece of memory, so there "
+            f"the elements of shape {list(self.shape)} are not in one piece of memory, so there "
             "is no such view; write .reshape(...) instead"
         )
     return found
-
-
-@functools.partial(as_view, label="ViewBackward0")
-def view_(self: Input, *size: Sizes) -> Native:
-    """Return the same memory in another shape."""
-    return _without_copy(self, size)
 
 
 @plain("Tensor.view")
@@ -91,16 +86,16 @@ def reshape(input: Input, *shape: Sizes) -> Native:
     return ns.reshape(input, shape)
 
 
-@_reshaping("flatten")
-def flatten(input: Input, start_dim: Axis = 0, end_dim: Axis = -1) -> Native:
+@direct(*both("flatten"))
+def flatten(input: Given, start_dim: Axis = 0, end_dim: Axis = -1) -> Tensor:
     """Return a tensor with the axes from one to another made one."""
     if start_dim > end_dim:
         raise RuntimeError("flatten(): start_dim comes after end_dim; swap them")
-    if start_dim == end_dim and input.ndim:
+    shape = input._raw.shape
+    if start_dim == end_dim and shape:
         return input
-    shape = input.shape
     joined = math.prod(shape[start_dim : end_dim + 1])
-    return ns.reshape(input, (*shape[:start_dim], joined, *shape[end_dim + 1 :]))
+    return reshape(input, (*shape[:start_dim], joined, *shape[end_dim + 1 :]))
 
 
 @_reshaping("unflatten")
@@ -463,10 +458,15 @@ def _offsets(shape: Any, strides: Any) -> Any:
 # -- complex numbers -------------------------------------------------------------------------------
 
 
-@view("real", label="SelectBackward0", method=False)
-def real(input: Input) -> Native:
+@functools.partial(as_view, label="SelectBackward0")
+def _real(input: Input) -> Native:
+    return ns.real(input)
+
+
+@direct("real")
+def real(input: Given) -> Tensor:
     """Return the real parts, a view; a real tensor is its own."""
-    return ns.real(input) if input.dtype.kind == "c" else input
+    return _real(input) if input._raw.dtype.kind == "c" else input
 
 
 @view("imag", label="SelectBackward0", method=False)

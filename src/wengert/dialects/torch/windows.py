@@ -57,7 +57,7 @@ def hamming_window(
 
 @creates("kaiser_window")
 def kaiser_window(
-    window_length: Int, periodic: Bool = True, beta: Number = 12.0, *, dtype: Any
+    window_length: Int, periodic: Bool = True, beta: Number = 12.0, *, dtype: NewDtype = None
 ) -> np.ndarray:
     """Return a Kaiser window of shape beta."""
     wide = window_length + bool(periodic)

@@ -107,6 +107,18 @@ cholesky = variant(
 )
 
 
+def cholesky_or_nan(x: Native) -> Native:
+    """Return the lower factors, with NaN for those of matrices that are not positive definite."""
+    try:
+        return cholesky(x)
+    except np.linalg.LinAlgError:
+        minors = [partial_cholesky(matrix)[1] for matrix in x._raw.reshape(-1, *x.shape[-2:])]
+    bad = np.asarray(minors).reshape(*x.shape[:-2], 1, 1) > 0
+    eye = np.eye(x.shape[-1], dtype=x.dtype)
+    safe = x + np.where(bad, eye - x._raw, np.zeros((), x.dtype))
+    return ns.tril(cholesky(safe) * np.where(bad, np.nan, 1).astype(x.dtype))
+
+
 def partial_cholesky(matrix: np.ndarray) -> tuple[np.ndarray, int]:
     """Return as much of a factor as there is, and the order of the first bad leading minor."""
     factor = np.tril(matrix)

@@ -16,7 +16,7 @@ from wengert.dialects.autograd.borders import has_tensor
 from wengert.dialects.autograd.numpy import fft as fft
 from wengert.dialects.autograd.numpy import linalg as linalg
 from wengert.dialects.autograd.numpy import random as random
-from wengert.dialects.autograd.numpy.wrapping import offered as _offered
+from wengert.dialects.autograd.numpy.wrapping import offering as _offering
 from wengert.ops import creation as _creation
 from wengert.ops.numpy.ufuncs import in_dtype as _in_dtype
 
@@ -91,7 +91,8 @@ r_ = _Rows(_np.r_, _np.concatenate)
 c_ = _Rows(_np.c_, _np.column_stack)
 
 
-row_stack = _offered(_np, "vstack", __name__, globals())
+__getattr__, __dir__ = _offering(_np, globals())
+row_stack = __getattr__("vstack")
 
 #: What is here and not NumPy's own.
 _OWN = (
@@ -99,11 +100,3 @@ _OWN = (
     "linalg", "make_diagonal", "r_", "random", "row_stack",
 )  # fmt: skip
 __all__ = sorted({*_OWN, *(n for n in _np.__all__ if n != "numpy")})
-
-
-def __getattr__(name: str) -> Any:
-    return _offered(_np, name, __name__, globals())
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as _np
 
 from wengert.dialects.autograd.borders import joined as _joined
-from wengert.dialects.autograd.numpy.wrapping import offered as _offered
+from wengert.dialects.autograd.numpy.wrapping import offering as _offering
 from wengert.engine.batching import Batched as _Batched
 from wengert.engine.tensor import Tensor as _Tensor
 
@@ -28,9 +28,4 @@ def cholesky(a: Any, /, **how: Any) -> Any:
     return _np.linalg.cholesky(a, **how)
 
 
-def __getattr__(name: str) -> Any:
-    return _offered(_np.linalg, name, __name__, globals())
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = _offering(_np.linalg, globals())

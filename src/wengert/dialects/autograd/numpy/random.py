@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as _np
 
-from wengert.dialects.autograd.borders import has_tensor, missing
+from wengert.dialects.autograd.borders import has_tensor
+from wengert.dialects.autograd.numpy.wrapping import offering as _offering
 from wengert.engine.errors import NoRuleError
 
 __all__ = sorted(_np.random.__all__)
@@ -28,14 +29,4 @@ def _of_plain(function: Any) -> Any:
     return draw
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("__") or not hasattr(_np.random, name):
-        raise missing(__name__, name, dir(_np.random))
-    value = getattr(_np.random, name)
-    is_function = callable(value) and not isinstance(value, type)
-    globals()[name] = offered = _of_plain(value) if is_function else value
-    return offered
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = _offering(_np.random, globals(), _of_plain)

@@ -44,11 +44,20 @@ def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def offered(module: ModuleType, name: str, here: str, names: dict[str, Any]) -> Any:
-    """Return a name of one of NumPy's modules, its functions wrapped, and keep it for next time."""
-    if not hasattr(module, name) or (name.startswith("__") and name not in module.__all__):
-        raise missing(here, name, (*dir(module), *names))
-    value = getattr(module, name)
-    is_function = callable(value) and not isinstance(value, type) and hasattr(value, "__name__")
-    names[name] = wrapped(value) if is_function else value
-    return names[name]
+def offering(
+    module: ModuleType, names: dict[str, Any], wrap: Callable[..., Any] = wrapped
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a module that offers one of NumPy's.
+
+    Functions are wrapped when they are first used, and kept among the names of the module.
+    """
+
+    def get(name: str) -> Any:
+        if not hasattr(module, name) or (name.startswith("__") and name not in module.__all__):
+            raise missing(names["__name__"], name, (*dir(module), *names))
+        value = getattr(module, name)
+        is_function = callable(value) and not isinstance(value, type) and hasattr(value, "__name__")
+        names[name] = wrap(value) if is_function else value
+        return names[name]
+
+    return get, lambda: list(names["__all__"])

@@ -1,0 +1,1 @@
+"""Functions made from signatures, without any framework."""

@@ -98,12 +98,17 @@ def _forms_of(
 
     plainly = _plainly(called(lambda *_: NotImplemented, 0))
     body.__name__ = body.__qualname__ = op.name
+    slow = guarded(body, label)
     call = guarded(body, label, quick=Quick(called(plainly, 2), None, {}, len(op.args)))
 
-    def operator(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        return call(*args) if all(map(is_operand, args)) else NotImplemented
+    def within(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        result = plainly(op, args, params)
+        return slow(*args) if result is NotImplemented else result
 
-    return Forms(called(operator, 1), called(lambda op, args, params: call(*args), 2), call)
+    def method(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        return within(op, args, params) if all(map(is_operand, args)) else NotImplemented
+
+    return Forms(called(method, 1), called(within, 2), call)
 
 
 def _plainly(quickly: Callable[..., Any]) -> Callable[..., Any]:
@@ -181,7 +186,7 @@ def of_two(
         given = [v.item() if isinstance(v, np.generic) else v for v in values]
         plain = [isinstance(v, NUMBERS) for v in given]
         for k, (value, where) in enumerate(zip(given, at, strict=True)):
-            if not plain[k] or str(k + 1) not in numbers or all(plain):
+            if not plain[k] or str(k + 1) not in numbers or (all(plain) and numbers != "12"):
                 read_tensor(value, where)
         common = result_type(*(getattr(v, "_raw", v) for v in given))
         if common.kind not in kinds:

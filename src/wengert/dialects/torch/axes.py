@@ -66,11 +66,11 @@ def check_some(x: Native, axes: tuple[int, ...], name: str) -> None:
 # -- elements along an axis ------------------------------------------------------------------------
 
 
-def picked(x: Native, places: Any, axis: int, keepdim: bool, kind: Any, shape: Any) -> Any:
-    """Return one element of each line of x and its place: the derivative goes there.
+def picked(x: Native, indices: Any, axis: int, keepdim: bool, kind: Any, shape: Any) -> Any:
+    """Return one element of each line of x and its index: the derivative goes there.
 
-    `places` has the axis that lines are along, of length 1; `shape` is that of the given tensor.
+    `indices` has the axis that lines are along, of length 1; `shape` is that of the given tensor.
     """
     left = kept_shape(shape, (axis,), keepdim)
-    values = taken(x, places, axis, left)
-    return kind(values, places if places.shape == left else ns.reshape(places, left))
+    values = taken(x, indices, axis, left)
+    return kind(values, indices if indices.shape == left else ns.reshape(indices, left))

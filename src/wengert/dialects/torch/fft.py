@@ -53,7 +53,14 @@ def _read_norm(value: Any, at: Argument, x: Any) -> str:
     return norm
 
 
+def _read_axes(value: Any, at: Argument, x: Any) -> tuple[int, ...]:
+    if not x.ndim and value != ():
+        raise IndexError(f"{at} is {value}, and a single number has no axes; write x.reshape(1)")
+    return READERS.named_axes(value, at, x)
+
+
 Norm = Annotated[str, Kind(_read_norm)]
+Transformed = Annotated[Any, Kind(_read_axes)]
 #: Signals: any numbers, real ones, and any numbers as complex ones.
 _SIGNALS = {
     "fc": Annotated[Native, tensor(become=_precise)],
@@ -91,12 +98,12 @@ def _transform(name: str, kinds: str, labels: tuple[str, str], what: str) -> Non
         return labelled(y, labels[0] if kind_of(input) == "f" or halved else "FftC2CBackward0")
 
     def over_two(
-        input: Any, s: Ints | None = None, dim: NamedAxes = (-2, -1), norm: Norm | None = None
+        input: Any, s: Ints | None = None, dim: Transformed = (-2, -1), norm: Norm | None = None
     ) -> Native:
         return over(input, s, dim, norm)
 
     def over_any(
-        input: Any, s: Ints | None = None, dim: NamedAxes | None = None, norm: Norm | None = None
+        input: Any, s: Ints | None = None, dim: Transformed | None = None, norm: Norm | None = None
     ) -> Native:
         if dim is None:
             count = input.ndim if s is None else len(s)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.torch import conventions, dtypes
 from wengert.dialects.torch.axes import check_same, kind_of, labelled
 from wengert.dialects.torch.kinds import (
@@ -16,6 +17,7 @@ from wengert.dialects.torch.kinds import (
     Int,
     Number,
     floating,
+    read_given,
     tensor,
 )
 from wengert.dialects.torch.kinds import TensorOrNumber as Bound
@@ -294,7 +296,7 @@ def ldexp(input: Input, other: Input) -> Native:
 def _in_double(value: Any) -> Any:
     if isinstance(value, NUMBERS):
         return complex(value) if isinstance(value, complex) else float(value)
-    is_complex = isinstance(value, Tensor) and value._raw.dtype.kind == "c"
+    is_complex = read_given(value, Argument("float_power", "input"))._raw.dtype.kind == "c"
     return NAMES["Tensor.to"](value, dtypes.complex128 if is_complex else dtypes.float64)
 
 

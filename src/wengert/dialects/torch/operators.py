@@ -218,9 +218,9 @@ subtract_from = of_two(elementwise.subtract, "RsubBackward1", check=_no_truth)
 _subtracted = of_two(elementwise.subtract, "RsubBackward0", check=_no_truth)
 multiply = of_two(elementwise.multiply, "MulBackward0")
 divide = of_two(conventions.divide, "DivBackward0", floating=True)
-power = of_two(conventions.power, "PowBackward1", kinds="iufc")
-power_of_number = of_two(conventions.power, "PowBackward0", check=_no_inverse)
-number_to_power = of_two(conventions.power, "PowBackward2")
+power = of_two(conventions.power, "PowBackward1", kinds="iufc", numbers="")
+power_of_number = of_two(conventions.power, "PowBackward0", numbers="2", check=_no_inverse)
+number_to_power = of_two(conventions.power, "PowBackward2", numbers="1")
 _whole = functools.partial(of_two, kinds="iuf", check=no_zero)
 floor_divide = _whole(elementwise.floor_divide, "NotImplemented", refused="aten::floor_divide")
 _ROUNDED = {
@@ -230,7 +230,9 @@ _ROUNDED = {
 }
 remainder = _whole(conventions.remainder, "RemainderBackward1")
 remainder_by_number = _whole(conventions.remainder, "RemainderBackward0")
-remainder_of_number = _whole(conventions.remainder, "NotImplemented", refused="aten::remainder")
+remainder_of_number = _whole(
+    conventions.remainder, "NotImplemented", numbers="1", refused="aten::remainder"
+)
 
 
 def powers_of(x: Any, y: Any) -> tuple[Forms, tuple[Any, ...]]:

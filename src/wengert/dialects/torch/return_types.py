@@ -10,7 +10,7 @@ from wengert.dialects.torch.table import NAMES, put
 
 
 class Results(tuple[Any, ...]):
-    """Several tensors, by place and by name; made of them, or of one sequence of them."""
+    """Several tensors, by position and by name, from several arguments or from one sequence."""
 
     __slots__ = ()
     _fields: tuple[str, ...] = ()

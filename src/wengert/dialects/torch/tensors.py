@@ -252,7 +252,7 @@ def label_of(node: Node | None) -> str:
 
 
 def camel(name: str) -> str:
-    """Return a name with underscores in PyTorch's way of writing classes."""
+    """Return a name with underscores as PyTorch writes classes."""
     return "".join(part[:1].upper() + part[1:] for part in name.strip("_").split("_"))
 
 
@@ -380,8 +380,8 @@ def store(result: Any, out: Any) -> Any:
     from wengert.dialects.torch.memory import overwrite
 
     if isinstance(result, tuple):
-        for part, place in zip(result, out, strict=True):
-            store(part, place)
+        for part, target in zip(result, out, strict=True):
+            store(part, target)
         return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
     if out.requires_grad or (result.requires_grad and current() & TRACKING):
         raise RuntimeError(
@@ -395,13 +395,13 @@ def store(result: Any, out: Any) -> Any:
     return out
 
 
-def check_cast(kind: np.dtype, place: np.dtype) -> None:
+def check_cast(kind: np.dtype, target: np.dtype) -> None:
     """Raise if a tensor of one dtype cannot take the results of another, which lose a part."""
-    categories = dtypes.category(kind), dtypes.category(place)
+    categories = dtypes.category(kind), dtypes.category(target)
     if categories[0] > categories[1]:
         raise RuntimeError(
             f"a result of {dtypes.of_numpy(kind)} does not fit into a tensor of "
-            f"{dtypes.of_numpy(place)}; write the operation without the underscore or out=, or "
+            f"{dtypes.of_numpy(target)}; write the operation without the underscore or out=, or "
             "convert the tensor first"
         )
 

@@ -206,6 +206,18 @@ def test_the_engine_is_small():
     assert sum(len(file.read_text("utf-8").splitlines()) for file in files) <= ENGINE_LIMIT
 
 
+def test_no_file_of_the_package_is_long():
+    lengths = {p.name: len(p.read_text("utf-8").splitlines()) for p in PACKAGE.rglob("*.py")}
+    assert {name: n for name, n in lengths.items() if n > 700} == {}
+
+
+def test_the_kernel_knows_no_framework():
+    for path, tree in sources(PACKAGE / "dialects" / "kernel"):
+        imported = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+        outside = [m for m in imported if m.startswith(("wengert.dialects", "wengert.ops"))]
+        assert all(m.startswith("wengert.dialects.kernel") for m in outside), path
+
+
 # -- importing --------------------------------------------------------------------------------
 
 HEAVY = ["scipy", "jax", "torch", "tensorflow", "cupy", "dask", "array_api_compat", "optree"]

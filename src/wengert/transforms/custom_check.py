@@ -12,7 +12,7 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.transforms.check import (
     TOLERANCE,
     GradientCheckError,
-    derivative,
+    derivatives,
     in_double,
     random_direction,
     random_weights,
@@ -73,7 +73,7 @@ def check_rules(
         ) -> complex:
             return weighted_sum(values([*tensors[:k], wrap(arrays[0]), *tensors[k + 1 :]]), weights)
 
-        numeric, method = derivative(total, [point], [v])
+        numeric, method = derivatives(total, [point], [v])[0]
         found[f"{method} of the function"] = numeric
         _compare(function, k, found, TOLERANCE[method], tolerance)
 

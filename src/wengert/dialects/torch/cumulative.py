@@ -24,6 +24,7 @@ from wengert.dialects.torch.kinds import (
     summed,
     tensor,
 )
+from wengert.dialects.torch.reductions import accumulated
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import astype, convert, ns, promoted
@@ -43,20 +44,16 @@ def _along(compute: Callable[..., Native], x: Native, dim: int) -> Native:
     return y if x.ndim else ns.reshape(y, ())
 
 
-def _accumulated(x: Native, dtype: np.dtype | None) -> Native:
-    return summed(x) if dtype is None else astype(x, dtype)
-
-
 @offered("cumsum", in_place=True)
 def cumsum(input: Input, dim: Axis, *, dtype: Dtype | None = None) -> Native:
     """Return cumulative sums along an axis."""
-    return in_order(_along(cumulative.sum_along, _accumulated(input, dtype), dim))
+    return in_order(_along(cumulative.sum_along, accumulated(input, dtype), dim))
 
 
 @offered("cumprod", in_place=True)
 def cumprod(input: Input, dim: Axis, *, dtype: Dtype | None = None) -> Native:
     """Return cumulative products along an axis."""
-    return _along(cumulative.prod_along, _accumulated(input, dtype), dim)
+    return _along(cumulative.prod_along, accumulated(input, dtype), dim)
 
 
 def _complex_logsumexp(x: Native, axis: int) -> Native:

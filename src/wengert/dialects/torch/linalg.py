@@ -99,11 +99,6 @@ def check_info(
         raise error(message.format(int(wrong[0])))
 
 
-def is_vector(a: Native, b: Native) -> bool:
-    """Return whether right-hand sides are vectors: one, or one for each matrix."""
-    return b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
-
-
 # -- condition and rank -------------------------------------------------------------------------
 
 
@@ -348,7 +343,7 @@ def check_system(a: Native, b: Native, name: str, left: bool = True) -> None:
 
 def _system(a: Native, b: Native, left: bool, name: str) -> tuple[Native, bool]:
     """Return right-hand sides as matrices, and whether they were vectors."""
-    vector = is_vector(a, b)
+    vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
     b = ns.expand_dims(b, axis=-1) if vector else b
     check_system(a, b, name, left)
     return b, vector

@@ -63,7 +63,8 @@ def _reduction(operation: Any, labels: tuple[str, str], depth: int = 2) -> Calla
     return declare
 
 
-def _accumulated(x: Native, dtype: np.dtype | None) -> Native:
+def accumulated(x: Native, dtype: np.dtype | None) -> Native:
+    """Return x in the dtype that its sums have, or in one that is asked for."""
     return summed(x) if dtype is None else astype(x, dtype)
 
 
@@ -72,7 +73,7 @@ def sum_(
     input: Input, dim: Axes = None, keepdim: Bool = False, *, dtype: Dtype | None = None
 ) -> Native:
     """Return the sum over all axes or some."""
-    return reductions.sum_over(_accumulated(input, dtype), axis=dim, keepdims=keepdim)
+    return reductions.sum_over(accumulated(input, dtype), axis=dim, keepdims=keepdim)
 
 
 @_reduction(reductions.mean_over, ("MeanBackward0", "MeanBackward1"))
@@ -94,7 +95,7 @@ def prod(
     input: Input, dim: OneOrAll = None, keepdim: Bool = False, *, dtype: Dtype | None = None
 ) -> Native:
     """Return the product over all axes or one."""
-    return conventions.prod(_accumulated(input, dtype), axis=dim, keepdims=keepdim)
+    return conventions.prod(accumulated(input, dtype), axis=dim, keepdims=keepdim)
 
 
 put(("sum", "Tensor.sum"), sum_)
@@ -111,7 +112,7 @@ def nansum(
     input: Real, dim: Axes = None, keepdim: Bool = False, *, dtype: Dtype | None = None
 ) -> Native:
     """Return the sum over all axes or some, where NaN counts as 0."""
-    x = _accumulated(input, dtype)
+    x = accumulated(input, dtype)
     x = _without_nan(x) if kind_of(x) == "f" else x
     return reductions.sum_over(x, axis=dim, keepdims=keepdim)
 
@@ -121,7 +122,7 @@ def nanmean(
     input: Floating, dim: Axes = None, keepdim: Bool = False, *, dtype: Dtype | None = None
 ) -> Native:
     """Return the mean over all axes or some of what is not NaN."""
-    x = _accumulated(input, dtype)
+    x = accumulated(input, dtype)
     there = ns.logical_not(ns.isnan(x))
     count = ns.astype(ns.count_nonzero(there, axis=dim, keepdims=keepdim), x.dtype)
     return ns.divide(reductions.sum_over(_without_nan(x), axis=dim, keepdims=keepdim), count)

@@ -418,6 +418,11 @@ def _renamed(
     return call(*args, **options)
 
 
+def summary(operation: Callable[..., Any]) -> str | None:
+    """Return what the docstring of an operation says, without its example."""
+    return operation.__doc__ and operation.__doc__.partition("`wg.")[0].strip()
+
+
 # -- the program's frame ---------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import summary
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow import conventions
 from wengert.dialects.tensorflow.errors import INVALID, InvalidArgumentError, invalid, type_error
@@ -40,6 +41,7 @@ def of_one(operation: Any, name: str, kinds: str = "fc", when: str = "") -> Call
         return operation(x)
 
     body.__annotations__["x"] = Annotated[Native, tensor(kinds)]
+    body.__doc__ = summary(operation)
     return guarded(name, quick=quick_call(operation, {}, kinds, when))(body)
 
 
@@ -71,6 +73,7 @@ def of_two(
 
     quick = kinds if whole is None else kinds.replace("i", "").replace("u", "")
     call = at_once(operation, otherwise, quick)
+    call.__doc__ = summary(operation)
     return call
 
 

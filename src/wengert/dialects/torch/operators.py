@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument, Kind, Quick
+from wengert.dialects.kernel.functions import Argument, Kind, Quick, summary
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.dtypes import of_numpy, result_type
 from wengert.dialects.torch.kinds import floating as with_fractions
@@ -108,7 +108,10 @@ def _forms_of(
     def method(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         return within(op, args, params) if all(map(is_operand, args)) else NotImplemented
 
-    return Forms(called(method, 1), called(within, 2), call)
+    forms = Forms(called(method, 1), called(within, 2), call)
+    for form in forms:
+        form.__doc__ = body.__doc__
+    return forms
 
 
 def _plainly(quickly: Callable[..., Any]) -> Callable[..., Any]:
@@ -159,6 +162,7 @@ def of_one(
 
     read = tensor(kinds, refusal, with_fractions if floating else None)
     body.__annotations__["input"] = Annotated[Native, read]
+    body.__doc__ = summary(function)
     quick = "".join(k for k in ("fc" if floating else "iufc") if k in kinds and not detached)
     return _forms_of(op, body, label, quick, known)
 
@@ -204,6 +208,7 @@ def of_two(
     kind = Kind(read, tensor=True, together=True)
     note: Any = Annotated[Any, kind] if numbers else Annotated[Native, kind]
     body.__annotations__ |= {"input": note, "other": note}
+    body.__doc__ = summary(function)
     quick = "" if refused else "".join(
         k for k in ("fc" if floating or check else "iufc") if k in kinds
     )  # fmt: skip

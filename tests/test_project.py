@@ -3,6 +3,7 @@
 import ast
 import doctest
 import functools
+import graphlib
 import importlib
 import io
 import os
@@ -216,6 +217,42 @@ def test_the_kernel_knows_no_framework():
         imported = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
         outside = [m for m in imported if m.startswith(("wengert.dialects", "wengert.ops"))]
         assert all(m.startswith("wengert.dialects.kernel") for m in outside), path
+
+
+# -- cycles -----------------------------------------------------------------------------------
+
+#: How many imports of our own modules are inside of functions: what is loaded late on purpose, and
+#: what would be a cycle otherwise.
+LATE_IMPORTS = 30
+
+
+def imported_modules(tree: ast.AST) -> set[str]:
+    """Return the modules of ours that the statements directly below a node import."""
+    found = set()
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("wengert"):
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= (names & {*MODULES}) or {str(node.module)}
+    return found
+
+
+def test_modules_do_not_import_each_other_in_a_circle():
+    graph = {
+        "wengert." + path.removesuffix(".py").replace("/", "."): imported_modules(tree)
+        for path, tree in sources()
+        if not path.endswith("__init__.py")
+    }
+    graphlib.TopologicalSorter(graph).prepare()  # which raises for a cycle
+
+
+def test_late_imports_do_not_grow():
+    late = set()
+    for _, tree in sources():
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef):
+                late.update(n for n in ast.walk(function) if isinstance(n, ast.ImportFrom))
+    ours = [n for n in late if (n.module or "").startswith("wengert")]
+    assert len(ours) <= LATE_IMPORTS
 
 
 # -- importing --------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.dialects.torch.parity import compare
 
@@ -83,3 +84,26 @@ def check_second_sweep(given: Any) -> None:
         return x.grad
 
     compare(program)
+
+
+def checks_of(functions: dict[str, Any], labels_differ: set[str]) -> tuple[Any, Any, Any]:
+    """Return three tests of a file's functions: results and names, dtypes, and a second sweep."""
+
+    @pytest.mark.parametrize("name", functions)
+    def test_function(name: str) -> None:
+        check_function(functions[name], name not in labels_differ)
+
+    @pytest.mark.parametrize("name", functions)
+    @pytest.mark.parametrize("kind", ["int64", "bool", "complex64", "float32"])
+    def test_dtypes(name: str, kind: str) -> None:
+        if name == "views of views" or (kind == "bool" and "scatter" in name):
+            pytest.skip("multiplies truth values, or is no function of one dtype")
+        check_dtype(functions[name], kind)
+
+    @pytest.mark.parametrize("name", functions)
+    def test_second_sweep(name: str) -> None:
+        if "*" in name or any(word in name for word in ("scatter", "cat", "repeat_interleave")):
+            pytest.skip("what a composite keeps is its own affair")
+        check_second_sweep(functions[name])
+
+    return test_function, test_dtypes, test_second_sweep

@@ -9,9 +9,7 @@ import pytest
 
 from tests.dialects.torch.parity import compare
 from tests.dialects.torch.shape_programs import (
-    check_dtype,
-    check_function,
-    check_second_sweep,
+    checks_of,
 )
 
 pytestmark = pytest.mark.parity
@@ -86,25 +84,7 @@ LABELS_DIFFER = {
     "vander increasing",
 }
 
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_function(name: str) -> None:
-    check_function(FUNCTIONS[name], name not in LABELS_DIFFER)
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("kind", ["int64", "bool", "complex64", "float32"])
-def test_dtypes(name: str, kind: str) -> None:
-    if name == "views of views" or (kind == "bool" and "scatter" in name):
-        pytest.skip("multiplies truth values, or is no function of one dtype")
-    check_dtype(FUNCTIONS[name], kind)
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_second_sweep(name: str) -> None:
-    if "*" in name or any(word in name for word in ("scatter", "cat", "repeat_interleave")):
-        pytest.skip("what a composite keeps is its own affair")
-    check_second_sweep(FUNCTIONS[name])
+test_function, test_dtypes, test_second_sweep = checks_of(FUNCTIONS, LABELS_DIFFER)
 
 
 def _indices(torch: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from wengert.dialects.torch.nn import (
     activations,
+    all_parameters,
     containers,
     convolutions,
     functional,
@@ -13,10 +14,10 @@ from wengert.dialects.torch.nn import (
     parametrize,
     pooling,
     sampling,
-    utils,
+    sequences,
 )
 
 __all__ = [
-    "activations", "containers", "convolutions", "functional", "init", "layers", "losses",
-    "module", "normalisation", "parametrize", "pooling", "sampling", "utils",
+    "activations", "all_parameters", "containers", "convolutions", "functional", "init", "layers",
+    "losses", "module", "normalisation", "parametrize", "pooling", "sampling", "sequences",
 ]  # fmt: skip

@@ -8,11 +8,13 @@ from benchmarks import (
     dialects,
     elements,
     elementwise,
+    fitting,
     importing,
     jacobians,
     memory,
     networks,
     operations,
+    programs,
     solvers,
 )
 
@@ -29,6 +31,8 @@ CASES = {
         elementwise,
         memory,
         dialects,
+        programs,
+        fitting,
         importing,
     )
     for case in module.CASES

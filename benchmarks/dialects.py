@@ -13,17 +13,17 @@ from benchmarks.chains import chain
 from benchmarks.harness import Build, Case, Run
 
 #: How PyTorch's competitor on one thread is named, which waits for no other process.
-_ALONE = "torch 1 thread"
+ALONE = "torch 1 thread"
 
 
-def _of(library: str, build: Callable[..., Run]) -> dict[str, Build]:
+def competitors_of(library: str, build: Callable[..., Run]) -> dict[str, Build]:
     """Return the competitors of a program: Wengert's dialect and the library itself."""
     competitors: dict[str, Build] = {
         "wengert": lambda **sizes: build(module=f"wengert.{library}", **sizes),
         library: lambda **sizes: build(module=library, **sizes),
     }
     if library == "torch":
-        competitors[_ALONE] = frameworks.one_thread(competitors["torch"])
+        competitors[ALONE] = frameworks.one_thread(competitors["torch"])
     return competitors
 
 
@@ -81,7 +81,7 @@ CASES = [
     Case(
         name="tensorflow-chain",
         about="900 operations y = sin(y) * 1.01 + x on 1 float32 under tf.GradientTape",
-        competitors=_of(
+        competitors=competitors_of(
             "tensorflow", lambda **sizes: frameworks.tensorflow_gradient(chain, **sizes)
         ),
         must={"tensorflow": 1 / 8},
@@ -91,7 +91,7 @@ CASES = [
     Case(
         name="tensorflow-mlp",
         about="MLP 784-512-512-10, batch 256, in tf's names: loss and six gradients",
-        competitors=_of("tensorflow", networks.tensorflow_step),
+        competitors=competitors_of("tensorflow", networks.tensorflow_step),
         must={"tensorflow": 1 / 1.2},
         sizes=_MLP,
         small=_SMALL,
@@ -99,7 +99,7 @@ CASES = [
     Case(
         name="tensorflow-jacobian",
         about="tape.jacobian of an MLP 100-256-256-100, with its forward pass",
-        competitors=_of("tensorflow", _tensorflow_jacobian),
+        competitors=competitors_of("tensorflow", _tensorflow_jacobian),
         must={"tensorflow": 1 / 5},
         sizes={"widths": (100, 256, 256, 100)},
         small={"widths": (4, 5, 3)},
@@ -114,15 +114,15 @@ CASES = [
     Case(
         name="torch-chain",
         about="900 operations y = sin(y) * 1.01 + x on 1 float32, and backward",
-        competitors=_of("torch", _torch_backward),
-        must={"torch": 1 / 1.5, _ALONE: 1 / 1.5},
+        competitors=competitors_of("torch", _torch_backward),
+        must={"torch": 1 / 1.5, ALONE: 1 / 1.5},
         sizes=_CHAIN,
         small=_SHORT,
     ),
     Case(
         name="torch-mlp",
         about="MLP 784-512-512-10, batch 256, in torch's names: loss and six gradients",
-        competitors=_of("torch", networks.torch_step),
+        competitors=competitors_of("torch", networks.torch_step),
         must={"torch": 1.0},
         sizes=_MLP,
         small=_SMALL,
@@ -130,7 +130,7 @@ CASES = [
     Case(
         name="torch-pixel",
         about="one pixel after six 3x3 convolutions of 16 channels with tanh, by the image",
-        competitors=_of("torch", _pixel),
+        competitors=competitors_of("torch", _pixel),
         must={"torch": 1 / 30},
         sizes={"size": 256, "channels": 16, "layers": 6},
         small={"size": 12, "channels": 2, "layers": 2},

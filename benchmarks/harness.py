@@ -45,12 +45,22 @@ FULL = Effort(rounds=21, budget=90.0, sample=0.05)
 QUICK = Effort(rounds=5, budget=10.0, sample=0.02)
 
 
-def timers(case: Case, names: Iterable[str], effort: Effort) -> dict[str, Sampler]:
+def timers(
+    case: Case, names: Iterable[str], effort: Effort, clock: Sampler = time.perf_counter
+) -> dict[str, Sampler]:
     """Return samplers of the time of one call, having checked that all results agree."""
     runs = {name: case.competitors[name](**case.sizes) for name in names}
     if case.agree:
         check_agreement(case, {name: run() for name, run in runs.items()})
-    return {name: _timer(run, effort.sample, case.work.get(name, 1)) for name, run in runs.items()}
+    return {
+        name: _timer(run, effort.sample, case.work.get(name, 1), clock)
+        for name, run in runs.items()
+    }
+
+
+def processor_timers(case: Case, names: Iterable[str], effort: Effort) -> dict[str, Sampler]:
+    """Return samplers of the processor's time of one call, on which other processes hardly tell."""
+    return timers(case, names, effort, time.process_time)
 
 
 @dataclass(frozen=True)
@@ -220,7 +230,7 @@ def _arrays(result: Any) -> list[np.ndarray]:
     return [np.asarray(result)]
 
 
-def _timer(run: Run, seconds: float, work: int) -> Sampler:
+def _timer(run: Run, seconds: float, work: int, clock: Sampler) -> Sampler:
     """Return a sampler of the time per unit of work, over enough calls to fill `seconds`."""
     run()  # the first calls compile, fill caches and start threads
     start = time.perf_counter()
@@ -229,9 +239,9 @@ def _timer(run: Run, seconds: float, work: int) -> Sampler:
     calls = max(1, round(seconds / max(once, 1e-9)))
 
     def sample() -> float:
-        start = time.perf_counter()
+        start = clock()
         for _ in range(calls):
             run()
-        return (time.perf_counter() - start) / (calls * work)
+        return (clock() - start) / (calls * work)
 
     return sample

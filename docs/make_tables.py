@@ -103,7 +103,7 @@ def dialect_names(module: str) -> str:
     facade = importlib.import_module(f"wengert.{module}")._facade
     facade.load_all()
     rows: dict[Any, list[str]] = {}
-    for name, value in facade.names.items():
+    for name, value in public(facade.names).items():
         rows.setdefault((id(value), name.rpartition(".")[2]), []).append(name)
     plain = {name: names for names in rows.values() for name in names}
     for names in list(rows.values()):  # a method goes with the function, and what is in place too
@@ -120,6 +120,12 @@ def dialect_names(module: str) -> str:
     return "\n".join(
         _section(facade.short, part, sections[part], differences) for part in sorted(sections)
     )
+
+
+def public(names: dict[str, Any]) -> dict[str, Any]:
+    """Return the names that programs use; others are for libraries that look into TensorFlow."""
+    inside = ("__internal__.", "compiler.tf2xla.", "python.")
+    return {name: value for name, value in names.items() if not name.startswith(inside)}
 
 
 def _first_name(name: str) -> tuple[bool, bool, int, int, str]:
@@ -157,7 +163,8 @@ def stubs_of(module: str) -> Iterator[tuple[Path, str]]:
     facade.load_all()
     tensor = importlib.import_module(f"wengert.dialects.{module}.tensors").Tensor
     folder = Path(wengert.__file__).parent / module
-    for path, text in stubs(facade.names, f"wengert.{module}", tensor).items():
+    names = public(facade.names) | dict.fromkeys(facade.elsewhere)
+    for path, text in stubs(names, f"wengert.{module}", tensor).items():
         yield folder / path, text
 
 

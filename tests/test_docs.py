@@ -29,7 +29,7 @@ import pytest
 
 import wengert as wg
 from tests import printed
-from wengert.engine import errors
+from wengert import errors
 from wengert.extend import REGISTRY
 
 ROOT = Path(__file__).resolve().parent.parent

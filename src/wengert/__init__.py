@@ -14,10 +14,12 @@ The module is a namespace of the Python Array API standard.
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from wengert import extend
+from wengert.backends.host import allow_host_fallback
 from wengert.elements import selections as _selections
 from wengert.elements.influence import influence
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import (
+from wengert.engine.tensor import Tensor
+from wengert.errors import (
     BackendError,
     CutPathError,
     CutPathWarning,
@@ -30,7 +32,6 @@ from wengert.engine.errors import (
     UnconnectedWarning,
     WengertError,
 )
-from wengert.engine.tensor import Tensor
 from wengert.explain import cut_paths as _cut_paths  # noqa: F401
 from wengert.explain import html as _html  # noqa: F401
 from wengert.ops import operators as _operators
@@ -83,10 +84,11 @@ __all__ = [
     "BackendError", "Block", "CutPathError", "CutPathWarning", "DegenerateWarning", "DtypeError",
     "ForwardAccumulator", "GradientCheckError", "GradientTape", "NoRuleError", "RuleError",
     "ShapeError", "TapeError", "Tensor", "UnconnectedWarning", "Variable", "WengertError", "abs",
+    "allow_host_fallback",
     "bool", "check_grads", "checkpoint", "checkpoint_loop", "complex", "custom_gradient",
     "custom_jvp", "custom_vjp", "extend", "fft", "gnvp", "grad", "hessian", "hessian_diagonal",
     "hvp", "implicit_function", "influence", "jac_diagonal", "jacobian", "jvp", "laplacian",
-    "linalg", "linearize", "nn", "optim", "pow", "random", "round", "sparse", "special",
+    "linalg", "linearize", "nn", "optim", "pow", "random", "round", "running", "sparse", "special",
     "stop_gradient", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 __all__ += sorted(_public.keys() - {*__all__})
@@ -97,18 +99,34 @@ _LATE = (
     "torch",
 )  # fmt: skip
 
+#: Dtypes of `ml_dtypes`, which is imported when one of them is first used.
+_NARROW = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+
 if _TYPE_CHECKING:
+    from numpy import dtype as _dtype
+
     from wengert import autograd as autograd
     from wengert import fft, linalg, nn, optim, random, sparse, special
     from wengert import tensorflow as tensorflow
     from wengert import torch as torch
+    from wengert.runner import running
+
+    bfloat16: _dtype
+    float8_e4m3fn: _dtype
+    float8_e5m2: _dtype
 else:  # a type checker is to know that other names are mistakes
 
     def __getattr__(name: str) -> object:
-        if name in _LATE:
-            from importlib import import_module
+        from importlib import import_module
 
+        if name in _LATE:
             return import_module(f"wengert.{name}")
+        if name == "running":
+            return import_module("wengert.runner").running
+        if name in _NARROW:
+            from wengert.backends import extended
+
+            return extended(name)
         from wengert.other_names import missing
 
         raise missing(name)

@@ -29,7 +29,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands.add_parser(
         "run",
-        help="run a program written for TensorFlow, as it stands",
+        help="run a program written for PyTorch, TensorFlow or HIPS autograd, as it stands",
         usage=runner.USAGE.removeprefix("usage: "),
         add_help=False,
     )

@@ -10,15 +10,20 @@ import runpy
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from wengert.dialects import facade
+from wengert.dialects.tensorflow.keras import bridge
 
 #: What a program imports, and what it gets.
 ANSWERS = {
     "tensorflow": "wengert.tensorflow",
-    "keras": "wengert.tensorflow.keras",
     "torch": "wengert.torch",
+    "functorch": "wengert.dialects.torch.functorch",
+    "autograd": "wengert.autograd",
 }
+#: What else is watched for: Keras is the package itself, and imports what is above.
+_WATCHED = (*ANSWERS, "keras")
 
 USAGE = f"""\
 usage: wengert run script.py [argument ...]
@@ -26,7 +31,7 @@ usage: wengert run script.py [argument ...]
        wengert run -c code [argument ...]
 
 Run a Python program as `python` does, but have Wengert answer where it imports
-{", ".join(ANSWERS)}.
+{", ".join(ANSWERS)}. From Python: `with wengert.running(): ...`
 """
 
 
@@ -36,26 +41,40 @@ def _answer(name: str) -> types.ModuleType | None:
     return importlib.import_module(ANSWERS[first] + dot + rest) if first in ANSWERS else None
 
 
-def answer() -> facade.Finder:
-    """Have `import tensorflow` and the like import Wengert's dialects from now on."""
-    finder = facade.Finder(_answer)
-    sys.meta_path.insert(0, finder)
-    return finder
+def answer() -> list[Any]:
+    """Have `import tensorflow` and the like import Wengert's dialects from now on.
+
+    Return what `import` asks for that: the first elements of `sys.meta_path`.
+    """
+    finders: list[Any] = [facade.Finder(_answer), bridge.Finder()]
+    sys.meta_path[:0] = finders
+    return finders
 
 
 @contextlib.contextmanager
-def answering() -> Iterator[None]:
+def running() -> Iterator[None]:
     """Return a context in which `import tensorflow` and the like import Wengert's dialects.
 
-    Python processes that are started in it do the same, see `children`.
+    A package that is written for one of these libraries and is first imported here computes with
+    Wengert, also after the end of the context. Python processes that are started in it answer for
+    the same names.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> with wg.running():
+    ...     import torch
+    >>> torch.__name__
+    'wengert.torch'
     """
     before = {name: sys.modules.pop(name) for name in _aliases()}
-    finder = answer()
+    finders = answer()
     try:
         with _environment():
             yield
     finally:
-        sys.meta_path.remove(finder)
+        for finder in finders:
+            sys.meta_path.remove(finder)
         for name in _aliases():
             del sys.modules[name]
         sys.modules.update(before)
@@ -71,7 +90,7 @@ def _environment() -> Iterator[None]:
     search = os.environ.get("PYTHONPATH")
     made = {
         "PYTHONPATH": os.pathsep.join([_CHILDREN, search] if search else [_CHILDREN]),
-        "WENGERT_RUN": os.pathsep.join([sys.prefix, *ANSWERS]),
+        "WENGERT_RUN": os.pathsep.join([sys.prefix, *_WATCHED]),
     }
     before = {name: os.environ.get(name) for name in made}
     os.environ.update(made)
@@ -149,7 +168,7 @@ def _guarded(
     program: Callable[[types.ModuleType], None], arguments: Sequence[str], place: str
 ) -> int:
     """Run a program; for an error, print the traceback from its first line on, and return 1."""
-    with answering(), _as_main(arguments, place) as main:
+    with running(), _as_main(arguments, place) as main:
         try:
             program(main)
         except Exception as error:

@@ -27,6 +27,7 @@ Describe = Callable[[Any], Any]
 
 #: How far values may be apart, relative to the largest of an array, by dtype.
 TOLERANCE = {
+    "bfloat16": 1.6e-2,
     "float16": 2e-3,
     "float32": 2e-5,
     "float64": 1e-11,

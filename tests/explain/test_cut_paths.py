@@ -19,7 +19,7 @@ import scipy.special
 import scipy.stats
 
 import wengert as wg
-from wengert.engine.errors import cuts_shown
+from wengert.errors import cuts_shown
 
 X = np.array([1.0, 2.0, 3.0])
 

@@ -117,8 +117,10 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "gammainc_derivative": _gammainc_derivative,
     "iv": lambda x, v: sp.iv(v, x),
     "ive": lambda x, v: sp.ive(v, x),
+    "jv": lambda x, v: sp.jv(v, x),
     "log_ndtr_derivative": lambda x: np.exp(-x * x / 2) / (ROOT_2 * ROOT_PI * sp.ndtr(x)),
     "log_softmax": _unless_empty(sp.log_softmax),
+    "multigammaln": lambda a, d: np.asarray(sp.multigammaln(a, d)).astype(a.dtype),
     "polygamma": lambda x, n: sp.polygamma(n, x).astype(x.dtype),
     "sinc_derivative": _by_order(
         lambda x: np.sin(np.pi * x) / (np.pi * x),
@@ -134,6 +136,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "spherical_j0": lambda x: np.sinc(x / np.pi).astype(x.dtype),
     "weighted_logsumexp": _weighted_logsumexp,
     "zeta_derivative": _zeta_derivative,
+    "yn": lambda x, v: np.asarray(sp.yn(v, x)).astype(x.dtype),
 }
 
 # -- segments ---------------------------------------------------------------------------------

@@ -38,6 +38,13 @@ def _cofactor(x: Any) -> Any:
     return np.linalg.det(x)[..., None, None] * transposed
 
 
+def _banded(ab: Any, b: Any, lower: int, upper: int) -> Any:
+    batch = np.broadcast_shapes(ab.shape[:-2], b.shape[:-2])
+    ab, b = (np.broadcast_to(m, batch + m.shape[-2:]) for m in (ab, b))
+    out = [scipy.linalg.solve_banded((lower, upper), ab[i], b[i]) for i in np.ndindex(batch)]
+    return np.reshape(out, b.shape)
+
+
 def _sylvester(a: Any, b: Any, q: Any) -> Any:
     dtype = np.result_type(a, b, q)  # SciPy errs where only some are complex
     a, b, q = (m.astype(dtype) for m in (a, b, q))
@@ -76,6 +83,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "linalg.logm": _logm,
     "linalg.lu_factors": _lu,
     "linalg.lu_order": _exchanged,
+    "linalg.solve_banded": _banded,
     "linalg.solve_sylvester": _sylvester,
     "linalg.solve_triangular": _triangular,
     "linalg.sqrtm": scipy.linalg.sqrtm,

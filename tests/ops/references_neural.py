@@ -43,6 +43,10 @@ def _standard(x: Any, axis: Any, eps: float) -> Any:
     return (x - x.mean(axis, keepdims=True)) / np.sqrt(x.var(axis, keepdims=True) + eps)
 
 
+def _channelwise(x: Any, weight: Any, bias: Any) -> Any:
+    return np.moveaxis(np.moveaxis(x, 1, -1) * weight + bias, -1, 1)
+
+
 # -- windows --
 
 
@@ -161,6 +165,53 @@ def _convolution(result: str) -> Callable[..., Any]:
     return reference
 
 
+# -- recurrent layers --
+
+
+def sequences(xp: Any, step: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """Return a layer of so many states, sequence by sequence, for NumPy and for JAX."""
+
+    def layer(x: Any, *given: Any, sizes: Ints, reverse: bool, **params: Any) -> Any:
+        states, weights = given[:count], given[count:]
+        starts = np.cumsum((0, *sizes))
+        found: dict[int, Any] = {}
+        for k in range(sizes[0]):
+            held = [s[k] for s in states]
+            times = [t for t, size in enumerate(sizes) if size > k]
+            for t in reversed(times) if reverse else times:
+                row = starts[t] + k
+                found[row] = step(xp, x[row], *held, *weights, **params)
+                held = list(found[row][:count])
+        results = tuple(map(xp.stack, zip(*(found[k] for k in sorted(found)), strict=True)))
+        return results if len(results) > 1 else results[0]
+
+    return layer
+
+
+def _sigmoid(xp: Any, x: Any) -> Any:
+    return xp.tanh(x / 2) / 2 + 0.5
+
+
+def lstm_step(xp: Any, x: Any, h: Any, c: Any, weight: Any) -> Any:
+    i, f, a, o = xp.split(x + h @ weight, 4)
+    i, f, a, o = _sigmoid(xp, i), _sigmoid(xp, f), xp.tanh(a), _sigmoid(xp, o)
+    c = f * c + i * a
+    return o * xp.tanh(c), c, xp.concatenate([i, f, a, o])
+
+
+def gru_step(xp: Any, x: Any, h: Any, weight: Any, bias: Any) -> Any:
+    parts = zip(xp.split(x, 3), xp.split(h @ weight + bias, 3), strict=True)
+    (x_r, h_r), (x_z, h_z), (x_n, h_n) = parts
+    r, z = _sigmoid(xp, x_r + h_r), _sigmoid(xp, x_z + h_z)
+    n = xp.tanh(x_n + r * h_n)
+    return (1 - z) * n + z * h, xp.concatenate([r, z, n, h_n])
+
+
+def rnn_step(xp: Any, x: Any, h: Any, weight: Any, activation: str) -> Any:
+    z = x + h @ weight
+    return (xp.tanh(z) if activation == "tanh" else xp.where(z > 0, z, 0),)
+
+
 REFERENCES: dict[str, Callable[..., Any]] = {
     "nn.attention_weights": _attention_weights,
     "nn.combine": _combined,
@@ -170,15 +221,20 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "nn.convolve_weight": _convolution("w"),
     "nn.cross_entropy": _cross_entropy,
     "nn.cross_entropy_pull": _cross_entropy_pull,
+    "nn.batch_norm": lambda x, weight, bias, axis, eps: _channelwise(
+        _standard(x, axis, eps), weight, bias
+    ),
     "nn.elu": lambda x, alpha, scale, width: (
         scale * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / width))
     ),
     "nn.fold_windows": _folded,
     "nn.gelu": _gelu,
+    "nn.gru_steps": sequences(np, gru_step, 1),
     "nn.huber": lambda x, delta: np.where(
         np.abs(x) <= delta, x * x / 2, delta * (np.abs(x) - delta / 2)
     ).astype(x.dtype),
     "nn.layer_norm": lambda x, weight, bias, eps: _standard(x, -1, eps) * weight + bias,
+    "nn.lstm_steps": sequences(np, lstm_step, 2),
     "nn.max_pool": _reduced(np.max, -np.inf),
     "nn.max_pool_gather": lambda x, ties, **params: np.einsum(
         "ri,rpi->rp", x, _shares(ties)
@@ -187,6 +243,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "nn.max_pool_spread": lambda x, ties, **params: np.einsum(
         "rp,rpi->ri", x, _shares(ties)
     ).astype(x.dtype),
+    "nn.rnn_steps": sequences(np, rnn_step, 1),
     "nn.softplus_until": lambda x, beta, threshold: np.where(
         x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta
     ),

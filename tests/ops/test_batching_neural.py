@@ -402,7 +402,7 @@ def test_pooling() -> None:
     check(lambda x: nn.fold(x, (3, 3), 2), numbers(SIZE, 8, 4))
 
 
-@pytest.mark.filterwarnings("ignore::wengert.engine.errors.UnconnectedWarning")
+@pytest.mark.filterwarnings("ignore::wengert.errors.UnconnectedWarning")
 @pytest.mark.parametrize("axes", subsets(2), ids=str)
 def test_shares_of_the_largest_with_inputs_that_differ(axes: Any) -> None:
     """The derivative of max_pool is pushed to a cotangent that has examples or not."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import wengert as wg
 from tests.ops.op_cases import assert_near, check_on_strict, weights_like
 from tests.ops.references_neural import convolution
-from wengert.backends import NUMPY, numpy_convolutions, threads
+from wengert.backends import NUMPY, numpy_convolutions, numpy_products, threads
 from wengert.backends.numpy_windows import Geometry
 from wengert.ops.neural import convolutions
 
@@ -122,10 +122,21 @@ geometries = st.tuples(
 
 
 @given(
-    st.lists(geometries, min_size=1, max_size=2), st.sampled_from([(1, 1, 2), (2, 1, 1), (2, 2, 1)])
+    st.lists(geometries, min_size=1, max_size=3),
+    st.sampled_from([(1, 1, 2), (2, 1, 1), (2, 2, 1), (1, 1, 13)]),
+    st.sampled_from([0, 900, numpy_convolutions.SMALL]),
 )
-def test_kernels_are_their_definition_for_any_geometry(axes: Any, channels: Any) -> None:
+def test_kernels_are_their_definition_for_any_geometry(
+    axes: Any, channels: Any, small: int
+) -> None:
     """Windows may begin anywhere, overlap, leave gaps, and lie outside of the array."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numpy_convolutions, "SMALL", small)
+        patch.setattr(numpy_products, "LAID_OUT", max(small, 1))
+        _check_kernels(axes, channels)
+
+
+def _check_kernels(axes: Any, channels: Any) -> None:
     lengths, kernel, size, stride, offset, dilation = map(tuple, zip(*axes, strict=True))
     groups, inputs, outputs = channels
     arrays = {
@@ -159,12 +170,13 @@ def test_pieces_of_any_size_say_the_same(
         return [y, *tape.gradient(y, xs, output_gradients=weights_like(y)[0])]
 
     expected = all_of_it()
-    monkeypatch.setattr(numpy_convolutions, "LAID_OUT", laid_out)
+    monkeypatch.setattr(numpy_convolutions, "SMALL", 0)
+    monkeypatch.setattr(numpy_products, "LAID_OUT", laid_out)
     for got, whole in zip(all_of_it(), expected, strict=True):
         assert_near(got, whole)
 
 
-@pytest.mark.parametrize("one_thread", [1, 2000, numpy_convolutions.ONE_THREAD])
+@pytest.mark.parametrize("one_thread", [1, 2000, numpy_products.ONE_THREAD])
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("kernel", [1, 3])
@@ -185,8 +197,8 @@ def test_any_order_in_memory_says_the_same(
         )
     }
     monkeypatch.setattr(numpy_convolutions, "SMALL", 0)
-    monkeypatch.setattr(numpy_convolutions, "ONE_THREAD", one_thread)
-    monkeypatch.setattr(numpy_convolutions, "FEWEST", 2)
+    monkeypatch.setattr(numpy_products, "ONE_THREAD", one_thread)
+    monkeypatch.setattr(numpy_products, "FEWEST", 2)
     for last in (False, True):
         if last:
             x, z = (np.moveaxis(np.moveaxis(a, 1, -1).copy(), -1, 1) for a in (x, z))
@@ -208,8 +220,8 @@ def test_memory_is_that_of_the_arrays_and_a_buffer() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     windows = 9 * x.nbytes
-    assert peak < z.nbytes + 2 * threads.count() * numpy_convolutions.LAID_OUT
-    assert windows / 4 > 2 * numpy_convolutions.LAID_OUT
+    assert peak < z.nbytes + 2 * threads.count() * numpy_products.LAID_OUT
+    assert windows / 4 > 2 * numpy_products.LAID_OUT
 
 
 # -- dtypes and libraries ---------------------------------------------------------------------

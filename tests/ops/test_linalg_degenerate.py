@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import wengert as wg
 from tests.ops.matrices import grad, la, normal, positive, unitary
 from tests.ops.op_cases import assert_near, on_strict
-from wengert.engine.errors import DegenerateWarning
+from wengert.errors import DegenerateWarning
 
 # -- determinants -----------------------------------------------------------------------------
 

@@ -389,12 +389,12 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "complex numbers": (
         lambda: wg.nn.max_pool2d(X + 1j, 2),
         wg.DtypeError,
-        "max_pool2d: x is of complex128; expected real",
+        "max_pool2d: got complex128; expected real",
     ),
     "truth values": (
         lambda: wg.nn.adaptive_max_pool2d(X > 1, 2),
         wg.DtypeError,
-        "x is of bool; expected real",
+        "got bool; expected real",
     ),
     "output sizes": (
         lambda: wg.nn.adaptive_avg_pool2d(X, (1, 2, 3)),

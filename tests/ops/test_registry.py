@@ -21,6 +21,7 @@ STRUCTURAL = {
     "wengert.dialects.torch.autograd_function._Once",
     "wengert.dialects.torch.gradients.Hooked",
     "wengert.dialects.torch.hooks.Around",
+    "wengert.dialects.torch.nodes.Joint",
     "wengert.ops.gates.Refusal",
     "wengert.ops.gates.Structural",
     "wengert.transforms.checkpoint.Checkpoint",

@@ -215,6 +215,17 @@ def test_entropies_at_zero():
     near(grad(grad(sp.xlogy), 1)(0.0, 2.0), 0.5)
 
 
+def test_rgamma_has_slopes_where_gamma_has_poles():
+    for n in range(5):
+        near(grad(sp.rgamma)(float(-n)), (-1) ** n * math.factorial(n), 1e-12)
+    near(grad(grad(sp.rgamma))(0.0), 2 * np.euler_gamma)
+
+
+def test_bessel_functions_at_zero():
+    assert [grad(lambda x, v=v: sp.jn(v, x))(0.0) for v in range(4)] == [0, 0.5, 0, 0]
+    assert grad(sp.j0)(0.0) == 0 and grad(sp.j1)(0.0) == 0.5
+
+
 def test_inverses_at_the_ends():
     for function, ends, slopes in [
         (sp.erfinv, (-1.0, 1.0), (INF, INF)),
@@ -397,6 +408,7 @@ def test_single_precision_stays_single():
     for name in sp.__all__:
         function = getattr(sp, name)
         calls = {"polygamma": (1, x), "iv": (1.5, x), "ive": (2, x), "betainc": (one, one, x)}
+        calls |= {"jn": (2, x), "jv": (1.5, x), "yn": (2, x), "multigammaln": (x, 1)}
         twos = ("beta", "betaln", "gammainc", "gammaincc", "kl_div", "rel_entr", "xlogy", "xlog1py")
         args = calls.get(name) or ((one, x) if name in (*twos, "gammaincinv") else (x,))
         if name == "zeta":
@@ -409,6 +421,8 @@ def test_single_precision_stays_single():
             tape.watch(sources)
             y = function(*tensors)
         assert y.dtype == wg.float32, name
+        if name == "gammasgn":  # which has no derivative
+            continue
         assert all(g.dtype == wg.float32 for g in tape.gradient(y, sources)), name
 
 
@@ -449,6 +463,8 @@ def test_scipy_is_imported_when_a_function_runs():
         (lambda: sp.polygamma(-1, 1.0), ValueError, "from 0 to 170"),
         (lambda: sp.iv(np.ones(2), 1.0), wg.DtypeError, "no derivative with respect to it"),
         (lambda: sp.ive(wg.asarray(1.0), 1.0), wg.DtypeError, "ive: the order v is Tensor"),
+        (lambda: sp.yn(1.5, 1.0), wg.DtypeError, "expected one integer, such as 2"),
+        (lambda: sp.multigammaln(2.0, 1.5), wg.DtypeError, "expected one integer, such as 2"),
         (lambda: sp.iv(1, 1j), wg.DtypeError, "expected real numbers"),
         (lambda: sp.softmax(np.ones(2) * 1j), wg.DtypeError, "expected real numbers"),
         (lambda: sp.logsumexp(np.ones(2), b=np.ones(2) * 1j), wg.DtypeError, "expected real"),

@@ -19,6 +19,8 @@ ARGUMENTS = {
     "expi": (INSIDE[0] + 1.0,),
     "huber": (INSIDE[0], np.array([-2.0, -0.1, 0.1, 2.0])),
     "iv": (1.5, INSIDE[0]),
+    "jv": (1.5, INSIDE[0]),
+    "yn": (2, INSIDE[0]),
     "ive": (1.5, INSIDE[0]),
 }
 

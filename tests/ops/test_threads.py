@@ -179,6 +179,40 @@ def test_layer_norm(dtype, shape, layout, monkeypatch):
 
 
 @DTYPES
+@LAYOUTS
+@pytest.mark.parametrize("shape", [(9, 7, 20, 30), (2, 3, 40_000), (60, 40, 2, 2, 5)])
+@pytest.mark.parametrize("shift", [0, 50])
+def test_batch_norm(dtype, shape, layout, shift, monkeypatch):
+    x, g = numbers(shape, dtype) + dtype(shift), numbers(shape, dtype, layout)
+    weight, bias = numbers((2, shape[1]), dtype)
+    axis = (0, *range(2, len(shape)))
+
+    def both() -> Any:
+        y = normalisation._channel_values(NUMPY, x, weight, bias, axis, 1e-5)
+        pulled = normalisation._channel_rule(NUMPY, g, x, weight, axis, 1e-5)
+        return y, *pulled, *(part._raw for part in normalisation.moments(wg.asarray(x), axis))
+
+    agree(both(), plain(both, monkeypatch), dtype, scale=100 if shift else 10)
+
+
+def test_a_block_through_batch_norm_stays_in_its_channels():
+    x, weight, bias = (
+        wg.asarray(RANDOM.standard_normal(shape)) for shape in ((4, 6, 70, 20), (6,), (6,))
+    )
+    mask = np.zeros(x.shape)
+    mask[1, 2:4, 5, 6] = 1
+    with wg.GradientTape(persistent=True) as tape:
+        tape.watch([x, weight, bias])
+        y, _, _ = wg.nn.batch_norm(x, None, None, weight, bias, training=True)
+        part, masked = wg.sum(y[1, 2:4, 5, 6]), wg.sum(y * mask)
+    blocks = tape.gradient(part, [x, weight, bias], dense=False)
+    assert [b.values.size for b in blocks] == [4 * 2 * 70 * 20, 2, 2]
+    expected = tape.gradient(masked, [x, weight, bias])
+    for got, dense in zip(tape.gradient(part, [x, weight, bias]), expected, strict=True):
+        np.testing.assert_allclose(got.numpy(), dense.numpy(), atol=1e-12)
+
+
+@DTYPES
 @EACH_SHAPE
 @pytest.mark.parametrize("shift", [0, 500, -500])
 def test_cross_entropy(dtype, shape, shift, monkeypatch):
@@ -297,10 +331,12 @@ def test_large_arrays_have_second_derivatives():
     v = RANDOM.standard_normal(x.shape)
     weight, bias = RANDOM.standard_normal((2, 128))
     labels = RANDOM.integers(0, 128, 129)
+    v3 = v.reshape(43, 3, 128)
     programs = {
         "gelu": wg.nn.gelu,
         "tanh": lambda z: wg.nn.gelu(z, approximate="tanh"),
         "layer norm": lambda z: wg.nn.layer_norm(z, weight, bias),
+        "batch norm": lambda z: wg.nn.batch_norm(z.reshape(43, 3, 128), training=True)[0] * v3,
         "cross-entropy": lambda z: wg.nn.cross_entropy(z, labels, reduction="none"),
         "attention": lambda z: wg.nn.scaled_dot_product_attention(z, z, z),
     }

@@ -2,7 +2,7 @@
 
 A rule is written against a namespace `xp`. For raw arrays that is a
 `Namespace`: the functions of the array's own library by their Array API names,
-plus the few functions of `numpy_kernels` (or `portable_kernels`) that the
+plus the few functions of `numpy_kernels` (or of a library's own table) that the
 standard lacks, plus the extensions `xp.linalg`, `xp.fft`, `xp.special` and `xp.nn`.
 No library but NumPy is imported before its array is seen, and no extension before it is used.
 """
@@ -10,61 +10,33 @@ No library but NumPy is imported before its array is seen, and no extension befo
 from __future__ import annotations
 
 import functools
-import importlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.backends import numpy_kernels
+from wengert.backends.extended_dtypes import extended, finfo
+from wengert.backends.host import allow_host_fallback, is_on_host, to_host, to_numpy
+from wengert.backends.namespace import Namespace, numpy_extension
 
-#: What computes the functions of each extension on NumPy arrays.
-EXTENSIONS = {
-    "fft": "numpy.fft",
-    "linalg": "wengert.backends.numpy_linalg",
-    "nn": "wengert.backends.numpy_neural",
-    "special": "wengert.backends.numpy_special",
-}
-
-
-class Namespace:
-    """The Array API functions of one array library, our extra kernels, and extensions."""
-
-    def __init__(
-        self,
-        name: str,
-        base: Any,
-        kernels: dict[str, Any],
-        extension: Callable[[str], Any],
-        writable: bool,
-    ) -> None:
-        self.name = name
-        self.base = base
-        #: whether an array that nobody else holds may be written to
-        self.writable = writable
-        #: whether nobody can write to its arrays
-        self.immutable = name == "jax.numpy"
-        self._extension = extension
-        self.__dict__.update(kernels)
-
-    def __getattr__(self, name: str) -> Any:
-        value = self._extension(name) if name in EXTENSIONS else getattr(self.base, name)
-        setattr(self, name, value)  # the next look-up finds it without this call
-        return value
-
-    def __repr__(self) -> str:
-        return f"<namespace of {self.name} arrays>"
-
-
-def numpy_extension(name: str) -> Any:
-    """Return the module with the functions of an extension for NumPy arrays."""
-    return importlib.import_module(EXTENSIONS[name])
-
+__all__ = [
+    "NUMPY", "QUICK", "Namespace", "allow_host_fallback", "extended", "finfo", "is_inexact",
+    "is_narrow", "is_on_host", "kind_of", "loses", "namespace_of", "narrow_among", "plain",
+    "promoted", "protected", "rounded", "to_host", "to_numpy",
+]  # fmt: skip
 
 NUMPY = Namespace(
-    "numpy", np, numpy_kernels.KERNELS | numpy_kernels.SHORTCUTS, numpy_extension, writable=True
+    "numpy",
+    np,
+    numpy_kernels.KERNELS | numpy_kernels.SHORTCUTS,
+    numpy_extension,
+    writable=True,
+    array=np.ndarray,
 )
-_BY_TYPE: dict[type, Namespace | None] = {np.ndarray: NUMPY}
+#: Classes of arrays of other libraries on which operations go a fast way.
+QUICK: set[type] = set()
+#: Of each class of arrays the namespace, or what has one for each device; None for no arrays.
+_BY_TYPE: dict[type, Any] = {np.ndarray: NUMPY}
 
 
 def namespace_of(array: Any) -> Any:
@@ -73,11 +45,12 @@ def namespace_of(array: Any) -> Any:
     if kind not in _BY_TYPE:
         if hasattr(kind, "__wengert_namespace__"):  # depends on more than its type
             return array.__wengert_namespace__()
-        _BY_TYPE[kind] = _find_namespace(array)
-    return _BY_TYPE[kind]
+        _BY_TYPE[kind] = _find_library(array)
+    found = _BY_TYPE[kind]
+    return found if found is None or type(found) is Namespace else found.of(array)
 
 
-def _find_namespace(array: Any) -> Namespace | None:
+def _find_library(array: Any) -> Any:
     if isinstance(array, (np.ndarray, np.generic)):
         return NUMPY
     if isinstance(array, (bool, int, float, complex, str, bytes, list, tuple, dict)):
@@ -86,38 +59,75 @@ def _find_namespace(array: Any) -> Namespace | None:
 
     if not array_api_compat.is_array_api_obj(array):
         return None
-    return _portable_namespace(array_api_compat.array_namespace(array))
+    return _library(array_api_compat.array_namespace(array))
 
 
 @functools.cache
-def _portable_namespace(base: Any) -> Namespace:
-    from wengert.backends import portable_kernels
+def _library(base: Any) -> Any:
+    from wengert.backends.libraries import Library
 
-    name = base.__name__.removeprefix("array_api_compat.")
-
-    def extension(wanted: str) -> Any:
-        return portable_kernels.Extension(base, name, wanted, numpy_extension(wanted))
-
-    return Namespace(name, base, portable_kernels.kernels(base), extension, writable=False)
+    found = Library(base)
+    if found.table.array is not None:
+        QUICK.add(found.table.array)
+    return found
 
 
 def kind_of(dtype: Any) -> str:
     """Return "f", "c", "i", "u" or "b": what numbers a dtype of any library holds."""
-    return dtype.kind if isinstance(dtype, np.dtype) else _kind_by_name(str(dtype))
+    if isinstance(dtype, np.dtype) and dtype.kind != "V":  # as ml_dtypes has it
+        return dtype.kind
+    return _kind_of(dtype)
 
 
 @functools.cache
-def _kind_by_name(name: str) -> str:
-    name = name.rpartition(".")[2]  # torch.float32, array_api_strict.float32
+def _kind_of(dtype: Any) -> str:
+    name = str(dtype).rpartition(".")[2]  # torch.float32, array_api_strict.float32
     prefixes = {"float": "f", "bfloat": "f", "complex": "c", "int": "i", "uint": "u", "bool": "b"}
     return next((k for prefix, k in prefixes.items() if name.startswith(prefix)), "O")
 
 
-def is_half(dtype: Any) -> bool:
-    """Whether a dtype of any library is float16, whose largest number is 65,504."""
-    if isinstance(dtype, np.dtype):
-        return dtype.char == "e"
-    return str(dtype).rpartition(".")[2] == "float16"
+def is_narrow(dtype: Any) -> bool:
+    """Whether a dtype of any library has fractions in fewer than 32 bits, as bfloat16 has."""
+    return _is_narrow(dtype) if isinstance(dtype, np.dtype) else _is_narrow_elsewhere(dtype)
+
+
+@functools.cache
+def _is_narrow(dtype: Any) -> bool:
+    name = str(dtype).rpartition(".")[2]
+    return name in ("float16", "bfloat16") or name.startswith(("float8_", "float4_"))
+
+
+@functools.cache
+def _is_narrow_elsewhere(dtype: Any) -> bool:  # by itself: dtypes of two libraries do not compare
+    return _is_narrow(str(dtype))
+
+
+def narrow_among(values: Any) -> Any:
+    """Return the narrow dtype of the arrays with fractions, or None if there is none.
+
+    It is float32 where these differ. Numbers have no say.
+    """
+    dtypes = [v.dtype for v in values if hasattr(v, "dtype")]
+    if not any(map(is_narrow, dtypes)):
+        return None
+    first, *others = [d for d in dtypes if is_inexact(d)]
+    return first if all(d == first for d in others) else np.dtype(np.float32)
+
+
+def rounded(xp: Any, array: Any, dtype: Any) -> Any:
+    """Return an array in a narrow dtype; numbers beyond its largest are infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return xp.astype(array, dtype)
+
+
+def promoted(*dtypes: Any) -> np.dtype:
+    """Return the dtype of a mixture. Narrow floats that do not hold each other become float32."""
+    try:
+        return np.result_type(*dtypes)
+    except TypeError:
+        single = np.dtype(np.float32)
+        wide = [single if hasattr(d, "kind") and is_narrow(d) else d for d in dtypes]
+        return np.result_type(*wide)
 
 
 def is_inexact(dtype: Any) -> bool:
@@ -143,11 +153,16 @@ def plain(array: Any) -> Any:
                 "got a masked array, whose mask derivatives do not follow; write "
                 "wg.where(mask, 0.0, array.data), or array.filled(value)"
             )
-        if array.dtype.kind not in "biufc":
+        if array.dtype.kind not in "biufc" and kind_of(array.dtype) != "f":
             raise TypeError(f"got an array of {array.dtype}; expected numbers")
         if not array.dtype.isnative:  # BLAS and LAPACK read memory as it is
             return np.asarray(array, array.dtype.newbyteorder("="))
         return np.asarray(array)
+    if getattr(array, "requires_grad", False) is True:
+        raise TypeError(
+            "got an array that its own library records (requires_grad=True), so that two tapes "
+            "would follow it; write x.detach()"
+        )
     return array
 
 
@@ -168,13 +183,3 @@ def _is_writable(array: np.ndarray) -> bool:
             return True
         link = link.base
     return link is not None and not isinstance(link, bytes)
-
-
-def to_numpy(array: Any) -> np.ndarray:
-    """Return the values as a NumPy array, from any library's memory."""
-    if isinstance(array, (np.ndarray, np.generic)):
-        return np.asarray(array)
-    try:
-        return np.from_dlpack(array)
-    except (AttributeError, TypeError, BufferError, RuntimeError):
-        return np.asarray(array)

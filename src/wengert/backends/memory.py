@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-_INFO = Path("/proc/meminfo")
-_GROUP = Path("/sys/fs/cgroup")
+_INFO = "/proc/meminfo"
+_GROUP = "/sys/fs/cgroup"
 
 
 def available() -> int | None:
@@ -15,9 +14,14 @@ def available() -> int | None:
     return min(known, default=None)
 
 
+def _read(path: str) -> str:
+    with open(path) as file:
+        return file.read()
+
+
 def _of_machine() -> int | None:
     try:
-        for line in _INFO.read_text().splitlines():
+        for line in _read(_INFO).splitlines():
             if line.startswith("MemAvailable:"):
                 return 1024 * int(line.split()[1])
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -28,7 +32,6 @@ def _of_machine() -> int | None:
 def _of_group() -> int | None:
     """Return what is left of the limit of a container, if there is one."""
     try:
-        limit = (_GROUP / "memory.max").read_text().strip()
-        return int(limit) - int((_GROUP / "memory.current").read_text())
+        return int(_read(f"{_GROUP}/memory.max")) - int(_read(f"{_GROUP}/memory.current"))
     except (OSError, ValueError):  # no such group, or "max": no limit
         return None

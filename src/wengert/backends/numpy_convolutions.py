@@ -1,14 +1,20 @@
-"""Convolutions of NumPy arrays, by products of matrices."""
+"""Convolutions of NumPy arrays, by products of matrices.
+
+Those of arrays whose channels are last in memory are here; others are in `numpy_channels_first`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from wengert.backends import numpy_channels_first as channels_first
+from wengert.backends import numpy_products as products
+from wengert.backends.numpy_products import Memory, each, few_rows, held
 from wengert.backends.numpy_windows import (
     Geometry,
     Ints,
@@ -17,79 +23,24 @@ from wengert.backends.numpy_windows import (
     slices_of,
     windows_of,
 )
-from wengert.backends.threads import in_pieces
 
 __all__ = ["convolve", "convolve_input", "convolve_weight"]
 
-Memory = dict[str, np.ndarray]
-#: About how many bytes of windows each core lays out side by side at a time.
-LAID_OUT = 4 * 1024 * 1024
-#: Products of matrices of fewer terms than this are computed by one thread in OpenBLAS.
-ONE_THREAD = 1 << 19
-#: Of larger matrices than so many rows have so few terms, products are left to BLAS's threads.
-FEWEST = 48
 #: Windows of no more bytes than this are laid out in one go.
 SMALL = 1 << 18
 
 
-def _with_working_dtype(*arrays: np.ndarray) -> tuple[list[np.ndarray], np.dtype]:
-    """Return arrays in one dtype that BLAS takes, and the dtype of the result."""
+def _alike(*arrays: np.ndarray) -> list[np.ndarray]:
+    """Return arrays in one dtype, which BLAS wants."""
     dtype = np.result_type(*arrays)
-    working = np.dtype(np.float32) if dtype == np.float16 else dtype
-    return [a.astype(working, copy=False) for a in arrays], dtype
+    return [a.astype(dtype, copy=False) for a in arrays]
 
 
-def _empty(
-    shape: Sequence[int], dtype: Any, channels_last: bool, memory: Memory | None = None
-) -> np.ndarray:
-    """Return an array (batch, channels, *spatial) with either order in memory."""
-    ordered = (shape[0], *shape[2:], shape[1]) if channels_last else shape
-    array = np.empty(ordered, dtype) if memory is None else _held(memory, "image", ordered, dtype)
-    return np.moveaxis(array, -1, 1) if channels_last else array
-
-
-def _held(memory: Memory, what: str, shape: Sequence[int], dtype: Any) -> np.ndarray:
-    """Return an array that the next piece writes over: new memory is slow the first time."""
-    size = math.prod(shape)
-    if what not in memory or memory[what].size < size:
-        memory[what] = np.empty(size, dtype)
-    return memory[what][:size].reshape(shape)
-
-
-def _pieces(batch: int, size: Ints, row: int, by_place: bool) -> list[tuple[slice, slice]]:
-    """Return (images, rows) that cover all windows: several images, or some rows of one.
-
-    `row` is the number of bytes that the windows of a row take. Images whose windows are not side
-    by side are better taken one by one, unless they are small.
-    """
-    if not batch or not math.prod(size):
-        return []
-    rows = min(max(1, LAID_OUT // max(1, row)), size[0])
-    rows = -(-size[0] // -(-size[0] // rows))  # pieces of about the same size
-    images = max(1, (LAID_OUT if by_place else LAID_OUT // 4) // max(1, row * size[0]))
-    return [
-        (slice(first, min(first + images, batch)), slice(top, min(top + rows, size[0])))
-        for first in range(0, batch, images)
-        for top in range(0, size[0], rows)
-    ]
-
-
-def _few_rows(taps: int, channels: int) -> int:
-    """Return how many rows a product with a matrix may have that BLAS computes in one thread."""
-    return (ONE_THREAD - 1) // max(1, taps * channels)
-
-
-def _each(work: Callable[..., None], pieces: list[Any], taps: int, channels: int) -> None:
-    """Call ``work(memory, *piece)`` for all pieces: over the cores, unless BLAS uses them itself.
-
-    What is in `memory` is that of one thread.
-    """
-
-    def run(first: int, last: int, memory: Memory) -> None:
-        for piece in pieces[first:last]:
-            work(memory, *piece)
-
-    in_pieces(run, len(pieces), 1 if _few_rows(taps, channels) >= FEWEST else len(pieces), dict)
+def _empty(shape: Sequence[int], dtype: Any, memory: Memory | None = None) -> np.ndarray:
+    """Return an array (batch, channels, *spatial) whose channels are last in memory."""
+    ordered = (shape[0], *shape[2:], shape[1])
+    array = np.empty(ordered, dtype) if memory is None else held(memory, "image", ordered, dtype)
+    return np.moveaxis(array, -1, 1)
 
 
 def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
@@ -98,8 +49,8 @@ def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     They are computed a few rows at a time, which BLAS is quickest at if it is called by each core.
     """
     groups, rows, taps = a.shape
-    few = _few_rows(taps, b.shape[2])
-    if few < FEWEST or rows <= few:
+    few = few_rows(taps, b.shape[2])
+    if few < products.FEWEST or rows <= few:
         np.matmul(a, b, out=out)
         return
     whole = rows - rows % few
@@ -112,8 +63,8 @@ def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 def _multiply_transposed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the products of matrices (groups, rows, taps), transposed, and (groups, rows, ...)."""
     groups, rows, taps = a.shape
-    few = _few_rows(taps, b.shape[2])
-    if few < FEWEST or rows <= few:
+    few = few_rows(taps, b.shape[2])
+    if few < products.FEWEST or rows <= few:
         return np.matmul(a.swapaxes(1, 2), b)
     whole = rows - rows % few
     parts = [m[:, :whole].reshape(groups, whole // few, few, -1) for m in (a, b)]
@@ -145,7 +96,7 @@ def _long_runs(x: np.ndarray, kernel: Ints, groups: int) -> bool:
 
 def _laid_out(
     memory: Memory, x: np.ndarray, images: slice, rows: slice, kernel: Ints, size: Ints,
-    geometry: Geometry, groups: int, by_place: bool,
+    geometry: Geometry, groups: int,
 ) -> np.ndarray:  # fmt: skip
     """Return the windows of a piece as matrices (groups, windows, taps and channels)."""
     stride, offset, dilation = geometry
@@ -154,7 +105,7 @@ def _laid_out(
     extent, inner, outer = frame_of(x.shape[2:], kernel, here, below)
     part = x[(images, slice(None), *inner)]
     if part.shape[2:] != extent:  # windows reach over the border
-        frame = _empty((*part.shape[:2], *extent), x.dtype, by_place, memory)
+        frame = _empty((*part.shape[:2], *extent), x.dtype, memory)
         frame[...] = 0
         frame[(..., *outer)] = part
         part = frame
@@ -162,15 +113,12 @@ def _laid_out(
     count, spatial = windows.shape[0], len(kernel)
     windows = windows.reshape(count, groups, x.shape[1] // groups, *kernel, *here)
     taps, places = range(3, 3 + spatial), range(3 + spatial, 3 + 2 * spatial)
-    order = (1, 0, *places, *taps, 2) if by_place else (1, *taps, 2, 0, *places)
-    laid = windows.transpose(order)
+    windows = windows.transpose(1, 0, *places, *taps, 2)
     if math.prod(kernel) > 1:  # else the images may be such matrices already
-        held = _held(memory, "windows", laid.shape, x.dtype)
-        held[...] = laid
-        laid = held
-    if by_place:
-        return laid.reshape(groups, count * math.prod(here), -1)
-    return laid.reshape(groups, -1, count * math.prod(here)).swapaxes(1, 2)
+        laid = held(memory, "windows", windows.shape, x.dtype)
+        laid[...] = windows
+        windows = laid
+    return windows.reshape(groups, count * math.prod(here), -1)
 
 
 def _convolve_small(
@@ -210,26 +158,27 @@ def convolve(
 ) -> np.ndarray:
     """Return the sums of x * w in windows, `size` of them, plus a bias for each channel."""
     zero = np.zeros(1, w.dtype)
-    (x, w, bias), dtype = _with_working_dtype(x, w, zero if bias is None else bias)
+    x, w, bias = _alike(x, w, zero if bias is None else bias)
     kernel = w.shape[2:]
     if not x.size or not w.size:
         z = np.empty((x.shape[0], w.shape[0], *size), x.dtype)
         z[...] = bias.reshape(-1, *(1 for _ in size))
-        return z.astype(dtype, copy=False)
+        return z
     if x.shape[0] * x.shape[1] * math.prod(kernel) * math.prod(size) * x.itemsize <= SMALL:
         z = _convolve_small(x, w, size, geometry, groups)
         z += bias.reshape(-1, *(1 for _ in size))
-        return z.astype(dtype, copy=False)
-    z = _empty((x.shape[0], w.shape[0], *size), x.dtype, is_channels_last(x))
-    by_place = _long_runs(x, kernel, groups)
-    x = x if by_place else np.ascontiguousarray(x)
+        return z
+    if not _long_runs(x, kernel, groups):
+        given = bias if bias.any() else None
+        return channels_first.convolve(x, w, given, size, geometry, groups)
+    z = _empty((x.shape[0], w.shape[0], *size), x.dtype)
     kernels = _kernels(w, groups)
     taps, outputs = kernels.shape[1:]
     rises = bool(bias.any())
     bias = np.broadcast_to(bias, (w.shape[0],)).reshape(groups, 1, -1)
 
     def work(memory: Memory, images: slice, rows: slice) -> None:
-        windows = _laid_out(memory, x, images, rows, kernel, size, geometry, groups, by_place)
+        windows = _laid_out(memory, x, images, rows, kernel, size, geometry, groups)
         out = _places(z, images, rows, groups)
         _multiply(windows, kernels, out)
         if rises:
@@ -239,45 +188,45 @@ def convolve(
             part[...] = out.swapaxes(0, 1).reshape(part.shape)
 
     row = x.shape[1] * math.prod((*kernel, *size[1:])) * x.itemsize
-    _each(work, _pieces(x.shape[0], size, row, by_place), taps, outputs)
-    return z.astype(dtype, copy=False)
+    each(work, products.pieces(x.shape[0], size, row, products.LAID_OUT), taps, outputs)
+    return z
 
 
 def convolve_weight(
     x: np.ndarray, z: np.ndarray, *, size: tuple[int, ...], geometry: Geometry, groups: int
 ) -> np.ndarray:
     """Return the sums of x * z over all windows, for each tap of kernels of `size`."""
-    (x, z), dtype = _with_working_dtype(x, z)
+    x, z = _alike(x, z)
     channels, outputs, places = x.shape[1] // groups, z.shape[1] // groups, z.shape[2:]
     taps = channels * math.prod(size)
     total = np.zeros((groups, taps, outputs), x.dtype)
     if x.size and z.size and total.size:
-        by_place = _long_runs(x, size, groups)
-        x = x if by_place else np.ascontiguousarray(x)
+        if not _long_runs(x, size, groups):
+            return channels_first.convolve_weight(x, z, size, geometry, groups)
         lock = Lock()
 
         def work(memory: Memory, images: slice, rows: slice) -> None:
-            windows = _laid_out(memory, x, images, rows, size, places, geometry, groups, by_place)
+            windows = _laid_out(memory, x, images, rows, size, places, geometry, groups)
             term = _multiply_transposed(windows, _places(z, images, rows, groups))
             with lock:
                 np.add(total, term, out=total)
 
         row = x.shape[1] * math.prod((*size, *places[1:])) * x.itemsize
-        _each(work, _pieces(x.shape[0], places, row, by_place), taps, outputs)
+        each(work, products.pieces(x.shape[0], places, row, products.LAID_OUT), taps, outputs)
     parted = total.reshape(groups, *size, channels, outputs)
     weight = np.moveaxis(parted, (-1, -2), (1, 2)).reshape(groups * outputs, channels, *size)
-    return weight.astype(dtype, copy=False)
+    return weight
 
 
 def convolve_input(
     z: np.ndarray, w: np.ndarray, *, size: tuple[int, ...], geometry: Geometry, groups: int
 ) -> np.ndarray:
     """Return, for images of `size`, the sums of z * w over all windows that see a position."""
-    (z, w), dtype = _with_working_dtype(z, w)
+    z, w = _alike(z, w)
     stride, offset, dilation = geometry
     outputs, channels, kernel = w.shape[0] // groups, w.shape[1], w.shape[2:]
     if not z.size or not w.size:
-        return np.zeros((z.shape[0], groups * channels, *size), dtype)
+        return np.zeros((z.shape[0], groups * channels, *size), z.dtype)
     laid_out = z.shape[0] * z.shape[1] * math.prod(kernel) * math.prod(size) * z.itemsize
     # a convolution with the kernels turned around
     if set(stride) == {1} and (outputs <= 2 * channels or laid_out <= SMALL):
@@ -289,39 +238,35 @@ def convolve_input(
         around = Geometry(stride, reach, dilation)
         x = convolve(z, turned, size=size, geometry=around, groups=groups)
     else:
-        x = _add_up_windows(z, w, size, geometry, groups)
-    return x.astype(dtype, copy=False)
+        by_place = is_channels_last(z) and channels >= 8
+        add_up = _add_up_windows if by_place else channels_first.add_up_windows
+        x = add_up(z, w, size, geometry, groups)
+    return x
 
 
 def _add_up_windows(
     z: np.ndarray, w: np.ndarray, size: tuple[int, ...], geometry: Geometry, groups: int
 ) -> np.ndarray:
-    """Return `convolve_input` by computing all windows and adding them up where they overlap."""
+    """Return `convolve_input` of channels last by adding up all windows where they overlap."""
     batch, kernel, places = z.shape[0], w.shape[2:], z.shape[2:]
     channels = w.shape[1]
-    by_place = is_channels_last(z) and channels >= 8
-    x = _empty((batch, groups * channels, *size), z.dtype, by_place)
+    x = _empty((batch, groups * channels, *size), z.dtype)
     x[...] = 0
     extent, inner, outer = frame_of(size, kernel, places, geometry)
     kernels = _kernels(w, groups).swapaxes(1, 2)
     outputs, taps = kernels.shape[1:]
     row = groups * taps * math.prod(places[1:]) * z.itemsize
-    pieces = _pieces(batch, places, row, by_place)
+    pieces = products.pieces(batch, places, row, products.LAID_OUT)
     by_images = {images.start: images for images, _ in pieces}
 
     def work(memory: Memory, images: slice) -> None:
         count = images.stop - images.start
-        frame = _empty((count, groups * channels, *extent), z.dtype, by_place, memory)
+        frame = _empty((count, groups * channels, *extent), z.dtype, memory)
         frame[...] = 0
         parted = frame.reshape(count, groups, channels, *extent)
         for _, rows in (piece for piece in pieces if piece[0] == images):
             here = (rows.stop - rows.start, *places[1:])
-            shape = (groups, count * math.prod(here), taps)
-            if by_place:
-                windows = _held(memory, "windows", shape, z.dtype)
-            else:
-                windows = _held(memory, "windows", (groups, taps, shape[1]), z.dtype)
-                windows = windows.swapaxes(1, 2)
+            windows = held(memory, "windows", (groups, count * math.prod(here), taps), z.dtype)
             _multiply(_places(z, images, rows, groups), kernels, windows)
             windows = windows.reshape(groups, count, *here, *kernel, channels)
             below = parted[:, :, :, rows.start * geometry[0][0] :]
@@ -330,5 +275,5 @@ def _add_up_windows(
                 below[(..., *slices_of(k, here, geometry))] += np.moveaxis(tap, (0, -1), (1, 2))
         x[(images, slice(None), *inner)] = frame[(..., *outer)]
 
-    _each(work, [(images,) for images in by_images.values()], outputs, taps)
+    each(work, [(images,) for images in by_images.values()], outputs, taps)
     return x

@@ -339,3 +339,111 @@ def layer_norm_pull(
     _by_rows(work, xs, scratch)
     by_weight, by_bias = (np.sum(part, axis=0) for part in zip(*sums, strict=True))
     return result, by_weight, by_bias
+
+
+# -- channels: batch norm --------------------------------------------------------------------------
+
+#: Numbers of a channel lie side by side in runs. In shorter ones each step takes too long to begin.
+_SHORTEST = 16
+
+
+def suits_channels(x: Any, *others: Any) -> bool:
+    """Whether `suits` holds, and the numbers of each channel, on axis 1, lie in long runs."""
+    return suits(x, *others) and x.ndim > 2 and math.prod(x.shape[2:]) >= _SHORTEST
+
+
+def _channels(x: np.ndarray) -> np.ndarray:
+    """Return x as (batch, channels, numbers of each)."""
+    return x.reshape(*x.shape[:2], -1)
+
+
+def _of_channels(xs: np.ndarray, work: Callable[..., tuple[np.ndarray, ...]]) -> list[np.ndarray]:
+    """Return sums over the batch of what ``work(a, b, scratch)`` returns for each image."""
+    sums: list[tuple[np.ndarray, ...]] = []
+
+    def add_up(a: int, b: int, scratch: np.ndarray) -> None:
+        parts = work(a, b, scratch[: b - a])
+        sums.append(tuple(np.add.reduce(part, axis=0, dtype=np.float64) for part in parts))
+
+    _by_images(add_up, xs)
+    return [np.add.reduce(parts, axis=0) for parts in zip(*sums, strict=True)]
+
+
+def _by_images(work: Callable[..., None], xs: np.ndarray) -> None:
+    """Call ``work(a, b, scratch)`` for pieces of a batch."""
+    count, *shape = xs.shape
+    _in_pieces(
+        work, count, math.prod(shape), xs.dtype, lambda rows: (np.empty((rows, *shape), xs.dtype),)
+    )
+
+
+def _channel_means(xs: np.ndarray) -> np.ndarray:
+    """Return the mean of each channel, as a column."""
+    ones = np.ones(xs.shape[2], xs.dtype)
+    (sums,) = _of_channels(xs, lambda a, b, _: (np.vecdot(xs[a:b], ones),))
+    return (sums / (xs.size // xs.shape[1])).astype(xs.dtype)[:, None]
+
+
+def channel_moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean and the variance of each channel."""
+    xs = _channels(x)
+    means = _channel_means(xs)
+
+    def squares(a: int, b: int, c: np.ndarray) -> tuple[np.ndarray]:
+        np.subtract(xs[a:b], means, out=c)
+        return (np.vecdot(c, c),)
+
+    (sums,) = _of_channels(xs, squares)
+    return means[:, 0], (sums / (xs.size // xs.shape[1])).astype(x.dtype)
+
+
+def batch_norm(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> np.ndarray:
+    """Return each channel shifted to mean 0 and scaled to variance 1, times weight, plus bias."""
+    means, variances = channel_moments(x)
+    y = np.empty_like(x)
+    xs, ys = _channels(x), _channels(y)
+    scales = weight / np.sqrt(variances + x.dtype.type(eps))
+
+    def work(a: int, b: int, _: np.ndarray) -> None:
+        out = ys[a:b]
+        np.subtract(xs[a:b], means[:, None], out=out)
+        np.multiply(out, scales[:, None], out=out)
+        np.add(out, bias[:, None], out=out)
+
+    _by_images(work, xs)
+    return y
+
+
+def batch_norm_pull(
+    x: np.ndarray, weight: np.ndarray, eps: float, g: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the cotangents of x, weight and bias.
+
+    With the centred numbers c, the scale r of each channel, and means over it: that of x is
+    w r (g - mean(g) - c r^2 mean(g c)).
+    """
+    result = np.empty_like(x)
+    xs, gs, rs = _channels(x), _channels(g), _channels(result)
+    means, count = _channel_means(xs), x.size // x.shape[1]
+    ones = np.ones(xs.shape[2], x.dtype)
+
+    def products(a: int, b: int, c: np.ndarray) -> tuple[np.ndarray, ...]:
+        np.subtract(xs[a:b], means, out=c)
+        return np.vecdot(c, c), np.vecdot(gs[a:b], c), np.vecdot(gs[a:b], ones)
+
+    squares, along, by_bias = _of_channels(xs, products)
+    r = 1 / np.sqrt(squares / count + eps)
+    factor = weight * r
+    columns = (factor, -factor * r * r * along / count, -factor * by_bias / count)
+    of_g, of_c, rest = (v.astype(x.dtype)[:, None] for v in columns)
+
+    def work(a: int, b: int, c: np.ndarray) -> None:
+        c, out = c[: b - a], rs[a:b]
+        np.subtract(xs[a:b], means, out=c)
+        np.multiply(c, of_c, out=c)
+        np.add(c, rest, out=c)
+        np.multiply(gs[a:b], of_g, out=out)
+        np.add(out, c, out=out)
+
+    _by_images(work, xs)
+    return result, (r * along).astype(x.dtype), by_bias.astype(x.dtype)

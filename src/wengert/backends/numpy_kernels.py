@@ -48,6 +48,25 @@ def put_add(x: np.ndarray, values: Any, key: Any) -> np.ndarray:
     return out
 
 
+def _put_by(name: str, ufunc: Any) -> Any:
+    """Return the kernel that combines values with elements at a key by a ufunc."""
+
+    def kernel(x: np.ndarray, values: Any, key: Any) -> np.ndarray:
+        out = np.array(x, order="C")
+        with np.errstate(invalid="ignore"):  # maximum.at warns of NaN, as maximum does not
+            ufunc.at(out, key, values)
+        return out
+
+    kernel.__name__ = name
+    return kernel
+
+
+put_max, put_min, put_multiply = (
+    _put_by(f"put_{name}", ufunc)
+    for name, ufunc in (("max", np.maximum), ("min", np.minimum), ("multiply", np.multiply))
+)
+
+
 def scatter(values: np.ndarray, shape: tuple[int, ...], key: Any) -> np.ndarray:
     """Return zeros of `shape` with `values` added at `key`; duplicates add up."""
     out = np.zeros(shape, values.dtype)
@@ -119,6 +138,21 @@ def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return total / x.dtype.type(x.size // (total.size or 1))
 
 
+def reshape(x: Any, /, shape: Any) -> Any:
+    """Return x in another shape, in a third of the time of the wrapper."""
+    return x.reshape(shape)
+
+
+def permute_dims(x: Any, /, axes: Any) -> Any:
+    """Return x with its axes in another order."""
+    return x.transpose(axes)
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """Return matrices with rows and columns exchanged."""
+    return x.swapaxes(-1, -2)
+
+
 def astype(x: Any, dtype: Any) -> np.ndarray:
     """Return x in another dtype; NumPy's function refuses scalars in its early versions."""
     return np.asarray(x).astype(dtype)
@@ -129,29 +163,18 @@ def copy(x: np.ndarray) -> np.ndarray:
     return np.array(x)
 
 
-KERNELS = {
-    f.__name__: f
-    for f in (
-        keep,
-        index,
-        embed,
-        put,
-        put_add,
-        scatter,
-        scatter_flat,
-        gather_flat,
-        einsum,
-        pad,
-        diagonal,
-        cumulative_sum,
-        cumulative_prod,
-        copy,
-    )
-}
+_NAMES = """
+    copy cumulative_prod cumulative_sum diagonal einsum embed gather_flat index keep pad put put_add
+    put_max put_min put_multiply scatter scatter_flat
+"""
+KERNELS: dict[str, Any] = {name: globals()[name] for name in _NAMES.split()}
 #: Functions of the standard that NumPy itself has in a faster form.
 SHORTCUTS = {
     "astype": astype,
+    "matrix_transpose": matrix_transpose,
     "mean": mean,
+    "permute_dims": permute_dims,
+    "reshape": reshape,
     "sum": _reduction(np.add),
     "prod": _reduction(np.multiply),
     "max": _reduction(np.maximum),

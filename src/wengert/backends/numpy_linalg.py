@@ -222,6 +222,17 @@ def sqrtm(x: np.ndarray) -> np.ndarray:
     return root
 
 
+def banded_solve(ab: np.ndarray, b: np.ndarray, lower: int, upper: int) -> np.ndarray:
+    """Return x of a x = b, where ab has the diagonals of a."""
+    from scipy.linalg import solve_banded
+
+    dtype = np.result_type(ab, b)
+    if not b.size:
+        return np.zeros(np.broadcast_shapes(ab.shape[:-2], b.shape[:-2]) + b.shape[-2:], dtype)
+    arrays = (m.astype(dtype, copy=False) for m in (ab, b))
+    return _each(lambda ab, b: solve_banded((lower, upper), ab, b, check_finite=False), *arrays)
+
+
 def sylvester(a: np.ndarray, b: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return x of a x + x b = q."""
     dtype = np.result_type(a, b, q)

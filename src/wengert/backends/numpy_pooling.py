@@ -10,39 +10,21 @@ from typing import Any
 import numpy as np
 
 from wengert.backends.numpy_kernels import keep
-from wengert.backends.numpy_windows import Geometry, Ints, is_channels_last
+from wengert.backends.numpy_windows import Geometry, Ints, is_channels_last, overlap
 from wengert.backends.threads import PIECE, in_pieces
 
 __all__ = [
-    "combine",
-    "max_pool",
-    "max_pool_gather",
-    "max_pool_indices",
-    "max_pool_spread",
-    "window_spread",
-    "window_sum",
-]
-
-
-def _overlap(
-    k: int, places: int, length: int, stride: int, offset: int, dilation: int
-) -> tuple[slice, slice]:
-    """Return the windows whose tap k reads within the array, and the positions it reads."""
-    shift = k * dilation - offset
-    first = max(0, -(shift // stride))  # the least p with p * stride + shift >= 0
-    last = min(places, (length - 1 - shift) // stride + 1)
-    if last <= first:
-        return slice(0, 0), slice(0, 0)
-    start = first * stride + shift
-    return slice(first, last), slice(start, start + (last - first - 1) * stride + 1, stride)
+    "combine", "max_pool", "max_pool_gather", "max_pool_indices", "max_pool_spread",
+    "window_spread", "window_sum",
+]  # fmt: skip
 
 
 def _overlaps(
     length: Ints, kernel: Ints, size: Ints, geometry: Geometry
 ) -> list[list[tuple[slice, slice]]]:
-    """Return `_overlap` of each tap, for each axis."""
+    """Return `overlap` of each tap, for each axis."""
     return [
-        [_overlap(k, n, m, s, lo, d) for k in range(taps)]
+        [overlap(k, n, m, s, lo, d) for k in range(taps)]
         for taps, n, m, s, lo, d in zip(kernel, size, length, *geometry, strict=True)
     ]
 
@@ -80,39 +62,51 @@ def _only_window(taps: list[tuple[slice, slice]], dilation: int) -> slice:
     return slice(starts[0], starts[-1] + 1, dilation) if starts else slice(0, 0)
 
 
+def _axis_by_axis(
+    x: np.ndarray, size: Ints, step: Callable[[np.ndarray, int], np.ndarray]
+) -> np.ndarray:
+    """Return images of `size`, by a step for each spatial axis of some images at a time."""
+    spatial = len(size)
+    lead, channels_last = x.ndim - spatial, _many_channels_last(x, spatial)
+    images = _images(x, spatial, channels_last)
+    out = np.empty((len(images), *size, *images.shape[1 + spatial :]), x.dtype)
+
+    def work(first: int, last: int) -> None:
+        part = images[first:last]
+        for axis in range(spatial):
+            part = step(part, axis)
+        out[first:last] = part
+
+    _each_image(work, len(images), max(images, out, key=lambda array: array.nbytes))
+    return _as_before(out, x.shape[:lead], channels_last)
+
+
+def _blank(part: np.ndarray, axis: int, length: int, value: Any) -> np.ndarray:
+    """Return an array of one value, like some images but for the length of a spatial axis."""
+    return np.full((*part.shape[: axis + 1], length, *part.shape[axis + 2 :]), value, part.dtype)
+
+
 def _reduce(
     x: np.ndarray, ufunc: Any, blank: Any, kernel: Ints, size: Ints, geometry: Geometry
 ) -> np.ndarray:
     """Return windows of x reduced by `ufunc`, one axis after the other."""
-    spatial, (_, _, dilation) = len(size), geometry
-    lead, last = x.ndim - spatial, _many_channels_last(x, spatial)
-    images = _images(x, spatial, last)
-    taps = _overlaps(x.shape[lead:], kernel, size, geometry)
-    out = np.empty((len(images), *size, *images.shape[1 + spatial :]), x.dtype)
+    taps = _overlaps(x.shape[x.ndim - len(size) :], kernel, size, geometry)
 
-    def reduce(first: int, last: int) -> None:
-        part = images[first:last]
-        for axis in range(spatial):
-            if size[axis] == 1:
-                window = part[_along(axis, _only_window(taps[axis], dilation[axis]))]
-                part = ufunc.reduce(
-                    window, axis=axis + 1, dtype=x.dtype, keepdims=True, initial=blank
-                )
-                continue
-            (places, positions), *others = taps[axis]
-            if places == slice(0, size[axis]):
-                total = part[_along(axis, positions)].copy()
-            else:  # some windows begin outside
-                shape = (*part.shape[: axis + 1], size[axis], *part.shape[axis + 2 :])
-                total, others = np.full(shape, blank, x.dtype), taps[axis]
-            for places, positions in others:
-                here = total[_along(axis, places)]
-                ufunc(here, part[_along(axis, positions)], out=here)
-            part = total
-        out[first:last] = part
+    def reduce(part: np.ndarray, axis: int) -> np.ndarray:
+        if size[axis] == 1:
+            window = part[_along(axis, _only_window(taps[axis], geometry.dilation[axis]))]
+            return ufunc.reduce(window, axis=axis + 1, dtype=x.dtype, keepdims=True, initial=blank)
+        (places, positions), *others = taps[axis]
+        if places == slice(0, size[axis]):
+            total = part[_along(axis, positions)].copy()
+        else:  # some windows begin outside
+            total, others = _blank(part, axis, size[axis], blank), taps[axis]
+        for places, positions in others:
+            here = total[_along(axis, places)]
+            ufunc(here, part[_along(axis, positions)], out=here)
+        return total
 
-    _each_image(reduce, len(images), images)
-    return _as_before(out, x.shape[:lead], last)
+    return _axis_by_axis(x, size, reduce)
 
 
 def window_sum(x: np.ndarray, *, kernel: Ints, size: Ints, geometry: Geometry) -> np.ndarray:
@@ -122,29 +116,19 @@ def window_sum(x: np.ndarray, *, kernel: Ints, size: Ints, geometry: Geometry) -
 
 def window_spread(g: np.ndarray, *, kernel: Ints, size: Ints, geometry: Geometry) -> np.ndarray:
     """Return, for images of `size`, the sums of g over the windows that see a position."""
-    spatial, (_, _, dilation) = len(size), geometry
-    lead, last = g.ndim - spatial, _many_channels_last(g, spatial)
-    places = g.shape[lead:]
-    images = _images(g, spatial, last)
+    places = g.shape[g.ndim - len(size) :]
     taps = _overlaps(size, kernel, places, geometry)
-    out = np.empty((len(images), *size, *images.shape[1 + spatial :]), g.dtype)
 
-    def spread(first: int, last: int) -> None:
-        part = images[first:last]
-        for axis in range(spatial):
-            shape = (*part.shape[: axis + 1], size[axis], *part.shape[axis + 2 :])
-            total = np.zeros(shape, g.dtype)
-            if places[axis] == 1:
-                total[_along(axis, _only_window(taps[axis], dilation[axis]))] = part
-                part = total
-                continue
-            for here, positions in taps[axis]:
-                total[_along(axis, positions)] += part[_along(axis, here)]
-            part = total
-        out[first:last] = part
+    def spread(part: np.ndarray, axis: int) -> np.ndarray:
+        total = _blank(part, axis, size[axis], 0)
+        if places[axis] == 1:
+            total[_along(axis, _only_window(taps[axis], geometry.dilation[axis]))] = part
+            return total
+        for here, positions in taps[axis]:
+            total[_along(axis, positions)] += part[_along(axis, here)]
+        return total
 
-    _each_image(spread, len(images), out)
-    return _as_before(out, g.shape[:lead], last)
+    return _axis_by_axis(g, size, spread)
 
 
 def max_pool(
@@ -207,8 +191,7 @@ class _Winners:
         count = np.zeros(values.shape, values.real.dtype)
         for (places, _), mask in zip(self.keys, masks, strict=True):
             count[places] += mask
-        quotient: np.ndarray = values / np.maximum(count, 1, out=count)  # some may see nothing
-        return quotient
+        return values / np.maximum(count, 1, out=count)  # some may see nothing
 
 
 def max_pool_spread(g: np.ndarray, **params: Any) -> np.ndarray:

@@ -22,22 +22,7 @@ def __getattr__(name: str) -> Any:
     """Return a function of SciPy that is none of ours."""
     if name.startswith("__"):
         raise AttributeError(f"module {__name__} has no attribute {name}")
-    found = getattr(scipy_special, name)
-    return _halved(found) if isinstance(found, np.ufunc) else found
-
-
-@functools.cache
-def _halved(function: np.ufunc) -> Callable[..., Any]:
-    """Return a function of SciPy that keeps half precision, for which SciPy takes double."""
-
-    def call(*arrays: Any) -> Any:
-        y = function(*arrays)
-        if np.result_type(*arrays) == np.float16:
-            with np.errstate(over="ignore"):
-                return y.astype(np.float16)
-        return y
-
-    return call
+    return getattr(scipy_special, name)
 
 
 def _part(name: str, position: int) -> Callable[..., Any]:
@@ -48,6 +33,16 @@ def _part(name: str, position: int) -> Callable[..., Any]:
 
 airy_ai, airy_ai_derivative = _part("airy", 0), _part("airy", 1)
 fresnel_sin, fresnel_cos = _part("fresnel", 0), _part("fresnel", 1)
+
+
+def yn(n: int, x: np.ndarray) -> np.ndarray:
+    """Return SciPy's yn in the dtype of x, for which it takes double."""
+    return np.asarray(scipy_special.yn(n, x)).astype(x.dtype, copy=False)
+
+
+def multigammaln(a: np.ndarray, d: int) -> np.ndarray:
+    """Return SciPy's multigammaln in the dtype of a, for which it takes double."""
+    return np.asarray(scipy_special.multigammaln(a, d)).astype(a.dtype, copy=False)
 
 
 def _in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -429,13 +424,13 @@ def zeta_derivative(x: Any, q: Any, order: int) -> Any:
     add(end, [0.5])
     add(end, [end], [(-1) ** k / (x - 1) ** (k + 1) for k in places])  # the integral
     rising: list[list[Any]] = [[x, 1.0]]
-    for j, bernoulli in enumerate(_BERNOULLI, 1):
+    for j, bernoulli in enumerate(BERNOULLI, 1):
         add(end, [bernoulli / math.factorial(2 * j) / end ** (2 * j - 1)], *rising)
         rising += [[x + 2 * j - 1, 1.0], [x + 2 * j, 1.0]]
     return np.where((x > 1) & (q > 0), math.factorial(order) * total[order], np.nan)
 
 
-_BERNOULLI = (
+BERNOULLI = (
     1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798,
     -174611 / 330,
 )  # fmt: skip

@@ -75,6 +75,19 @@ def slices_of(k: Ints, size: Ints, geometry: Geometry) -> tuple[Any, ...]:
     )
 
 
+def overlap(
+    k: int, places: int, length: int, stride: int, offset: int, dilation: int
+) -> tuple[slice, slice]:
+    """Return the windows whose tap k reads within the array, and the positions it reads."""
+    shift = k * dilation - offset
+    first = max(0, -(shift // stride))  # the least p with p * stride + shift >= 0
+    last = min(places, (length - 1 - shift) // stride + 1)
+    if last <= first:
+        return slice(0, 0), slice(0, 0)
+    start = first * stride + shift
+    return slice(first, last), slice(start, start + (last - first - 1) * stride + 1, stride)
+
+
 def is_channels_last(x: np.ndarray) -> bool:
     """Return whether the channels of a position lie side by side in memory."""
     return x.shape[1] > 1 and 0 < x.strides[1] < min(map(abs, x.strides[2:]))

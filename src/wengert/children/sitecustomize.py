@@ -28,7 +28,8 @@ class _First:
             sys.path.append(self._root)
         from wengert import runner
 
-        return runner.answer().find_spec(fullname, path, target)
+        found = (finder.find_spec(fullname, path, target) for finder in runner.answer())
+        return next(filter(None, found), None)
 
 
 def _start() -> None:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.machinery
 import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
+
+
+def close_to(name: str, names: Iterable[str]) -> list[str]:
+    """Return up to three names that are spelled like another."""
+    import difflib  # which is slow to import, and only errors need it
+
+    return difflib.get_close_matches(name, list(names), 3)
+
+
+def did_you_mean(names: Sequence[str]) -> str:
+    """Return the end of a sentence that proposes names; "" for none."""
+    return f"; did you mean {' or '.join(names)}?" if names else ""
 
 
 class Finder:
@@ -79,19 +91,18 @@ class Facade:
         The page that lists all names.
     absent
         What is said of names that are not offered on purpose, and of those under them.
+    elsewhere
+        Names that another package has, and functions that return what they are. They are called
+        when such a name is looked up, and by nothing else.
     """
 
     def __init__(
-        self,
-        module: str,
-        short: str,
-        names: dict[str, Any],
-        parts: Sequence[str],
-        late: Mapping[str, Sequence[str]],
-        where: str,
-        absent: Mapping[str, str] | None = None,
-    ) -> None:
+        self, module: str, short: str, names: dict[str, Any], parts: Sequence[str],
+        late: Mapping[str, Sequence[str]], where: str, absent: Mapping[str, str] | None = None,
+        elsewhere: Mapping[str, Callable[[], Any]] | None = None,
+    ) -> None:  # fmt: skip
         self.module, self.short, self.names = module, short, names
+        self.elsewhere = {} if elsewhere is None else elsewhere
         self.absent = {} if absent is None else absent
         self.where, self.late = where, dict(late)  # what is loaded is dropped
         self._submodules: dict[str, types.ModuleType] = {}
@@ -101,8 +112,12 @@ class Facade:
 
     def look_up(self, path: str) -> Any:
         """Return what a dotted name is: a function, a class, a value or a module."""
+        first, _, rest = path.partition(".")
+        if first in self.elsewhere:
+            found = self.elsewhere[first]()
+            return attrgetter(rest)(found) if rest else found
         if path not in self.names:
-            self._load(path)
+            self.load(path)
         if path in self.names:
             return self.names[path]
         if any(name.startswith(f"{path}.") for name in self.names):
@@ -122,7 +137,8 @@ class Facade:
             raise ImportError(str(error), name=name) from None
         return found if isinstance(found, types.ModuleType) else None
 
-    def _load(self, path: str) -> None:
+    def load(self, path: str) -> None:
+        """Import the modules that offer a name, if that is done late."""
         for first in (path, path.partition(".")[0]):
             for part in self.late.pop(first, ()):
                 importlib.import_module(part)
@@ -130,7 +146,7 @@ class Facade:
     def load_all(self) -> None:
         """Import everything that is imported late."""
         for first in list(self.late):
-            self._load(first)
+            self.load(first)
 
     def _submodule(self, path: str) -> types.ModuleType:
         if path not in self._submodules:
@@ -149,7 +165,7 @@ class Facade:
 
     def _getter(self, module: types.ModuleType, start: str) -> Callable[[str], Any]:
         def get(name: str) -> Any:
-            if name.startswith("__") and start + name not in self.names:
+            if name.startswith("__") and not self._knows(start + name):
                 raise AttributeError(name)
             found = self.look_up(start + name)
             setattr(module, name, found)  # from now on Python finds it by itself
@@ -157,22 +173,24 @@ class Facade:
 
         return get
 
+    def _knows(self, start: str) -> bool:
+        """Return whether any name begins like this, of those so far and those to be loaded."""
+        return any(name.startswith(start) for name in (*self.names, *self.late))
+
     def _children(self, start: str) -> list[str]:
         self.load_all()
-        found = {n[len(start) :].partition(".")[0] for n in self.names if n.startswith(start)}
-        return sorted(found)
+        names = (*self.names, *self.elsewhere)
+        return sorted({n[len(start) :].partition(".")[0] for n in names if n.startswith(start)})
 
     def _missing(self, path: str) -> str:
         for name, why in self.absent.items():
             if f"{path}.".startswith(f"{name}."):
                 return why
         self.load_all()
-        near = difflib.get_close_matches(path, self.names, 3, 0.6)
+        near = close_to(path, self.names)
         last = path.rpartition(".")[2]
         near += [n for n in self.names if n.rpartition(".")[2] == last and n not in near]
-        hint = (
-            f"; did you mean {' or '.join(f'{self.short}.{n}' for n in near[:4])}?" if near else ""
-        )
+        hint = did_you_mean([f"{self.short}.{n}" for n in near[:4]])
         return (
             f"{self.short}.{path} is not offered by {self.module}{hint} All names are in "
             f"{self.where}"

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.engine.cotangents import Block, whole
-from wengert.engine.errors import ShapeError, cuts_shown, name_of
 from wengert.engine.tape import Tape
 from wengert.engine.tensor import Tensor
+from wengert.errors import ShapeError, cuts_shown, name_of
 from wengert.ops.creation import asarray
 
 

@@ -15,11 +15,12 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.cotangents import Block, Region, selected
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.op import LEAF
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import DtypeError, ShapeError
 from wengert.ops import batching, elementwise, shapes
+from wengert.ops.checks import like
 from wengert.ops.creation import zeros_like
 from wengert.ops.indexing import (
     getitem,
@@ -29,7 +30,7 @@ from wengert.ops.indexing import (
     selected_shape,
     slice_transpose,
 )
-from wengert.ops.segments import like, segment_prod
+from wengert.ops.segments import segment_prod
 from wengert.ops.updates import (
     maximum_at,
     minimum_at,

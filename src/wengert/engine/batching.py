@@ -17,8 +17,6 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
-import numpy as np
-
 from wengert import backends
 from wengert.engine.node import NOBODY, Tokens, active, meet
 from wengert.engine.tensor import Tensor, wrap
@@ -76,21 +74,6 @@ class outside:
     def __exit__(self, *error: object) -> None:
         levels.set(self.before)
         active.set(self.recording)
-
-
-def unit_rows(x: Tensor, level: Level) -> range | None:
-    """Return which rows of the unit matrix a matrix is, if it is the one that a level knows."""
-    if level.units is None:
-        return None
-    units, rows = level.units
-    raw = x._raw
-    if type(raw) is not np.ndarray or not raw.flags.c_contiguous or raw.dtype != units.dtype:
-        return None
-    same = raw.ctypes.data == units.ctypes.data and raw.shape == (
-        len(rows),
-        units.size // len(rows),
-    )
-    return rows if same else None
 
 
 class Batched:

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import RuleError
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import RuleError
 
 if TYPE_CHECKING:
     from wengert.engine.node import Node
@@ -360,7 +360,7 @@ def add(xp: Any, a: Any, b: Any, owned: bool = False) -> Any:
     if type(a) is Block:
         return _add_blocks(xp, a, b) if type(b) is Block else add(xp, b, a)
     if type(b) is Block:
-        if not b.shape or not getattr(xp, "writable", False) or a.dtype != b.dtype:
+        if not b.shape or xp is not backends.NUMPY or a.dtype != b.dtype:
             return a + b.todense(xp)
         if not owned:
             a = xp.copy(a)

@@ -26,14 +26,15 @@ from wengert.engine.op import Op, Shapes
 from wengert.engine.record import apply, explain_shapes, finished, witnesses
 from wengert.engine.tensor import Tensor
 
+#: Classes of raw arrays, of libraries other than NumPy, for which functions are written.
+QUICK: set[type] = backends.QUICK
 _DOUBLE, _SINGLE = np.dtype("float64"), np.dtype("float32")
+_DTYPES = [np.dtype(c) for c in "?bhilqBHILQfdFD"]  # narrow floats do not go the fast way
 #: Python numbers as arrays, by dtype and value. They are read only.
-CONSTANTS: dict[np.dtype, dict[Any, np.ndarray]] = {
-    np.dtype(name): {} for name in ("float16", "float32", "float64", "complex64", "complex128")
-}
+CONSTANTS: dict[np.dtype, dict[Any, np.ndarray]] = {d: {} for d in _DTYPES if d.kind in "fc"}
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Front:
     """How a namespace calls operations: a dialect hands in its class and its policy, once."""
 
@@ -56,9 +57,25 @@ class Front:
     when: str = ""
     #: the operation's parameters, if they are known already: a call does not take any
     known: dict[str, Any] | None = None
+    #: what says that an argument is such a tensor
+    taken: str = "type({}) is _kind"
+    #: what computes raw arrays
+    xp: Any = backends.NUMPY
 
 
-NATIVE = Front()
+def anywhere(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Call an operation by the function for its arrays' library, if that has one."""
+    for arg in args:
+        if type(arg) is Tensor and type(arg._raw) in QUICK:
+            xp: Any = backends.namespace_of(arg._raw)
+            call = xp.calls.get(op)
+            if call is None:
+                call = xp.calls[op] = caller(op, Front(xp=xp))
+            return call(*args, **params)
+    return apply(op, args, params)
+
+
+NATIVE = Front(otherwise=anywhere)
 
 
 def caller(op: Op, front: Front = NATIVE) -> Callable[..., Any]:
@@ -69,14 +86,25 @@ def caller(op: Op, front: Front = NATIVE) -> Callable[..., Any]:
     return call
 
 
+def _constant(number: float, dtype: Any, known: dict[Any, Any], make: Any = np.array) -> Any:
+    """Return a number as an array that is known from now on."""
+    array = make(number, dtype)
+    if number and number == number:  # 0.0 and -0.0 are one key, NaN is never found again
+        if len(known) > 256:
+            known.clear()
+        known[number] = array
+    return array
+
+
 #: What every function needs, by the name it has there: no parameter begins with an underscore.
 _NAMES: dict[str, Any] = {
     "__name__": __name__, "_ndarray": np.ndarray, "_asarray": np.asarray, "_current": active.get,
     "_levels": levels.get, "_meet": meet, "_Node": Node, "_order": next_order, "_NOBODY": NOBODY,
-    "_is_inexact": backends.is_inexact, "_protected": backends.protected, "_plain": backends.plain,
+    "_is_inexact": backends.is_inexact, "_is_narrow": backends.is_narrow,
+    "_protected": backends.protected, "_plain": backends.plain,
     "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE, "_finished": finished,
     "_explain_shapes": explain_shapes, "_frame_at": sys._getframe, "_witnesses": witnesses,
-    "_Shapes": Shapes,
+    "_Shapes": Shapes, "_constant": _constant,
 }  # fmt: skip
 
 
@@ -88,9 +116,11 @@ def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., 
     """Give a function its code, and return what is called the first time, from one frame below."""
     function.__globals__.update({
         "_op": op, "_kind": front.kind, "_otherwise": front.otherwise, "_always": front.always,
-        "_make": _maker(front), "_compute": _on_numpy(op, front), "_kinds": front.kinds,
+        "_make": _maker(front), "_compute": _computing(op, front),
+        "_usual_dtypes": {d for d in _DTYPES if d.kind in front.kinds},
         "_number_of": _numbers(front), **(front.known or {}),
         **({f"_{k}": v for k, v in front.quiet._asdict().items()} if front.quiet else {}),
+        **_library(front.xp),
     })  # fmt: skip
     function.__code__ = _compiled(op, front, function.__globals__).__code__
     if not front.depth:
@@ -110,34 +140,34 @@ def _compiled(op: Op, front: Front, names: dict[str, Any]) -> Any:
 
 def _maker(front: Front) -> Callable[[], Any]:
     """Return what makes a blank tensor, without a `__new__` of its class."""
-    kind = front.kind
-    return partial(object.__new__, kind) if "__new__" in vars(kind) else kind
+    return partial(object.__new__, front.kind) if "__new__" in vars(front.kind) else front.kind
 
 
-def _on_numpy(op: Op, front: Front) -> Callable[..., Any]:
-    """Return what computes an operation on NumPy arrays: a function of NumPy's, if there is one."""
-    found = op.numpy_function
+def _computing(op: Op, front: Front) -> Callable[..., Any]:
+    """Return what computes an operation on raw arrays: a function of their library's, if any."""
+    found = op.numpy_function if front.xp is backends.NUMPY else None
     if found is None:
         find = getattr(op.compute, "find", None)  # in a namespace, by name
-        found = partial(op.compute, backends.NUMPY) if find is None else find(backends.NUMPY)
+        found = partial(op.compute, front.xp) if find is None else find(front.xp)
+        if find is not None and op.pointwise and not op.params:  # of arrays of one dtype
+            found = getattr(front.xp.alike, op.name, found)
     return partial(found, **front.known) if front.known else found
+
+
+def _library(xp: Any) -> dict[str, Any]:
+    """Return what is otherwise than on NumPy's arrays, by name."""
+    if xp is backends.NUMPY:
+        return {}
+    known: dict[Any, dict[Any, Any]] = {}
+    return {
+        "_ndarray": xp.array, "_asarray": xp.asarray, "_DOUBLE": xp.float64, "_SINGLE": xp.float32,
+        "_number_of": lambda d: known.setdefault(d, {}) if backends.is_inexact(d) else None,
+        "_constant": partial(_constant, make=xp.scalar),
+    }  # fmt: skip
 
 
 def _numbers(front: Front) -> Callable[[np.dtype], Any]:
     return {d: c for d, c in CONSTANTS.items() if not front.kinds or d.kind in front.kinds}.get
-
-
-def _constant(number: float, dtype: np.dtype, known: dict[Any, np.ndarray]) -> np.ndarray:
-    """Return a number as an array that is known from now on."""
-    array = np.array(number, dtype)
-    if number and number == number:  # 0.0 and -0.0 are one key, NaN is never found again
-        if len(known) > 256:
-            known.clear()
-        known[number] = array
-    return array
-
-
-_NAMES["_constant"] = _constant
 
 
 # -- source -------------------------------------------------------------------------------------
@@ -149,10 +179,12 @@ class _Source:
     def __init__(self, op: Op, front: Front) -> None:
         self.op, self.front, self.count = op, front, len(op.args)
         given = () if front.known else op.params
+        self.native = op.family in front.xp.narrow  # narrow floats are no matter
         self.named = "".join(f", {p}" for p in given)
         self.settings = "".join(f", {p}={p}" for p in given)
         self.arrays = ", ".join(f"_x{i}" for i in range(self.count))
         self.params = "{" + ", ".join(f"{p!r}: {p}" for p in op.params) + "}"
+        self.taken = front.taken.format
         args = "arrays" if op.variadic else f"({', '.join(op.args)},)"
         self.unusual = f"return _otherwise(_op, {args}, {self.params})"
         nodes = self.arrays.replace("x", "n")
@@ -162,19 +194,25 @@ class _Source:
         if op.broadcasts and not given:  # else a parameter may be a dtype
             self.inexact = ""
         often = "_d is not _SINGLE and " if "f" in front.kinds else ""
-        self.other_kind = f"({often}_d.kind not in _kinds)"
+        self.other_kind = f"({often}_d not in _usual_dtypes)"
+        self.narrow = "_d is not _DOUBLE and _d is not _SINGLE and _is_narrow(_d)"
 
     def whole(self) -> str:
         """Return the source of the function that calls an operation of so many arrays."""
         op, front = self.op, self.front
         parts = [self.operands() if self.count == 2 and op.takes_numbers else self.arguments()]
+        if not front.kinds and not op.rounds_once and not self.native:
+            for i in range(self.count):
+                parts += [f"_d = _x{i}.dtype\nif {self.narrow}:\n    {self.unusual}"]
         if self.named:  # a parameter may be of a vmap
             parts += [f"if _levels():\n    {self.unusual}"]
         if front.when:
             parts += [f"if not ({front.when}):\n    {self.unusual}"]
         failed = f"except (TypeError, ValueError):\n    {self.unusual}"
-        if front.kind is Tensor:
-            failed = "except ValueError as _error:\n"
+        if front.xp is not backends.NUMPY:
+            failed = f"except (RuntimeError, TypeError, ValueError):\n    {self.unusual}"
+        elif front.kind is Tensor:
+            failed = f"except TypeError:\n    {self.unusual}\nexcept ValueError as _error:\n"
             failed += f"    _explain_shapes(_op, [{self.arrays}], _error)"
         parts += [f"try:\n{_indented(self.computed())}\n{failed}"]
         parts += ["if type(_y) is not _ndarray:"]
@@ -187,10 +225,8 @@ class _Source:
         parts += ["_z = _make()\n_z._raw = _y\n_z._node = None"]
         if any(op.picks):
             parts += [(self.one_parent, self.two_parents, self.parents)[min(self.count, 3) - 1]()]
-        body = _indented("\n".join([*parts, "return _z"]))
-        return (
-            f"def call({', '.join(op.args)}, /{', *' if self.named else ''}{self.named}):\n{body}\n"
-        )
+        head = f"def call({', '.join(op.args)}, /{', *' if self.named else ''}{self.named}):\n"
+        return head + _indented("\n".join([*parts, "return _z\n"]))
 
     def computed(self) -> str:
         """Return the lines that compute; another thread in the quiet context is a RuntimeError."""
@@ -207,7 +243,7 @@ except RuntimeError:
         """Return the lines that take a tensor or, natively and among others, a NumPy array."""
         text = ""
         for i, arg in enumerate(self.op.args):
-            text += f"""if type({arg}) is _kind and type(_x{i} := {arg}._raw) is _ndarray:
+            text += f"""if {self.taken(arg)} and type(_x{i} := {arg}._raw) is _ndarray:
     _n{i} = {arg}._node
 {self.plain_array(i)}else:
     {self.unusual}
@@ -226,6 +262,8 @@ except RuntimeError:
 
     def alike(self) -> str:
         """Return the lines that leave arrays of two dtypes, or of other kinds, to `otherwise`."""
+        if self.front.xp is not backends.NUMPY:
+            return f"if _x0.dtype is not _x1.dtype:\n    {self.unusual}\n"
         if not self.front.kinds:
             return ""
         return f"""if (_d := _x0.dtype) is not _x1.dtype or {self.other_kind}:
@@ -235,9 +273,9 @@ except RuntimeError:
     def operands(self) -> str:
         """Return the lines that take two tensors, or a tensor and a Python number."""
         a, b = self.op.args
-        return f"""if type({a}) is _kind and type(_x0 := {a}._raw) is _ndarray:
+        return f"""if {self.taken(a)} and type(_x0 := {a}._raw) is _ndarray:
     _n0 = {a}._node
-    if type({b}) is _kind and type(_x1 := {b}._raw) is _ndarray:
+    if {self.taken(b)} and type(_x1 := {b}._raw) is _ndarray:
         _n1 = {b}._node
 {_indented(self.alike(), 2)}
     elif type({b}) is float or type({b}) is int:
@@ -245,7 +283,7 @@ except RuntimeError:
 {_indented(self.plain_array(1))}
     else:
         {self.unusual}
-elif type({b}) is _kind and type(_x1 := {b}._raw) is _ndarray and type({a}) in (float, int):
+elif {self.taken(b)} and type(_x1 := {b}._raw) is _ndarray and type({a}) in (float, int):
     _n1 = {b}._node
 {_indented(self.number(0, 1))}
 else:
@@ -285,9 +323,21 @@ _n{i} = None"""
 {_indented(self.node(0, both), 2)}"""
 
     def parents(self) -> str:
-        """Return the lines that leave the node of an operation of more arrays to `finished`."""
-        recorded = " or ".join(f"_n{i} is not None" for i in range(self.count))
-        return f"if {recorded}:\n    return {self.finish}"
+        """Return the lines that make a node of an operation of more arrays."""
+        known = (i for i, pick in enumerate(self.op.picks) if pick is not None)
+        edges = "\n".join(self.edge(f"_n{i}", str(i), self.values(i)) for i in known)
+        return f"""if {self.recording}{self.inexact}:
+    _edges, _t = [], _NOBODY
+{_indented(edges)}
+    if _edges:
+{_indented(self.new_node(), 2)}"""
+
+    def edge(self, node: str, position: str, values: str) -> str:
+        """Return the lines that note an argument that tapes care about."""
+        return f"""if {node} is not None and ((_u := {node}.tokens) is _w or (_u := _meet(_u, _w))):
+    _edges.append(({node}, {position}, {values}))
+    if _t is not _w:
+        _t = _u if _u is _w else _meet(_t | _u, _w)"""
 
     def interest(self, i: int) -> str:
         """Return the lines that find the tapes that care about an argument."""
@@ -306,19 +356,24 @@ if _n{i} is not None and (_t{i} := _n{i}.tokens) is not _w:
         return f"({''.join(f'{found.get(name, name)}, ' for name in self.op.reads[i] or ())})"
 
     def node(self, i: int, others: str) -> str:
-        """Return the lines that give the result a node; a call would take longer than they do."""
+        """Return the lines that give the result a node with an edge to an argument, and others."""
         if self.op.picks[i] is None:
             return "pass"
+        edge = f"_e.parent = _n{i}\n_e.argument = {i}\n_e.values = {self.values(i)}"
+        return self.new_node(edge, others, f"_t{i}")
+
+    def new_node(self, edge: str = "", others: str = "tuple(_edges)", tokens: str = "_t") -> str:
+        """Return the lines that make a node; a call would take longer than they do."""
         text = f"""_z._node = _e = _Node()
 _e.op = _op
-_e.parent = _n{i}
-_e.argument = {i}
-_e.values = {self.values(i)}
+{edge or "_e.parent, _e.argument, _e.values = _edges.pop(0)"}
 _e.others = {others}
-_e.tokens = _t{i}
+_e.tokens = {tokens}
 _e.shape = _y.shape
-_e.dtype = _y.dtype
+_e.dtype = _d = _y.dtype
 _e.order = _order()"""
+        if not self.front.kinds and not self.native:
+            text += f"\nif {self.narrow}:\n    _e.op = _op.narrowed(_d)"
         if self.front.label:
             text += f"\n_e.label = {self.front.label!r}"
         if self.front.depth:
@@ -336,7 +391,9 @@ for _w in _witnesses:
         known = {"y": "_y", "arrays": "tuple(_xs)", "position": "_k", "shapes": "_shapes"}
         values = f"({''.join(f'{known.get(name, name)}, ' for name in reads)})"
         at_once = "y" not in reads and "arrays" not in reads
-        star = "*" if self.op.numpy_function is None else ""
+        numpys = self.op.numpy_function is not None and self.front.xp is backends.NUMPY
+        star = "" if numpys else "*"
+        widens = not self.op.copies and not self.native
         later = "" if at_once else f"_edges = [(_n, _k, {values}) for _n, _k, _ in _edges]"
         return f"""def call(*arrays{self.named}):
     if _levels():
@@ -345,16 +402,13 @@ for _w in _witnesses:
     for _a in arrays:
         if type(_a) is not _kind or type(_x := _a._raw) is not _ndarray:
             {self.unusual}
-        if _w and (_n := _a._node) is not None:
-            if (_u := _n.tokens) is not _w:
-                _u = _meet(_u, _w)
-            if _u:
-                _k = len(_xs)
-                _edges.append((_n, _k, {values if at_once else None}))
-                if _t is not _w:
-                    _t = _u if _u is _w else _meet(_t | _u, _w)
+        if _w:
+            _n, _k = _a._node, len(_xs)
+{_indented(self.edge("_n", "_k", values if at_once else "None"), 3)}
         _xs.append(_x)
         _shapes.append(_x.shape)
+    if {widens} and any(_is_narrow(_x.dtype) for _x in _xs):
+        {self.unusual}
     _y = _compute({star}_xs{self.settings})
     if type(_y) is not _ndarray:
         return _finished(_op, _y, _xs, [_a._node for _a in arrays], {self.params})
@@ -363,14 +417,7 @@ for _w in _witnesses:
     _z._node = None
     if _t{self.inexact}:
         {later}
-        _z._node = _e = _Node()
-        _e.op = _op
-        _e.parent, _e.argument, _e.values = _edges.pop(0)
-        _e.others = tuple(_edges)
-        _e.tokens = _t
-        _e.shape = _y.shape
-        _e.dtype = _y.dtype
-        _e.order = _order()
+{_indented(self.new_node(), 2)}
     return _z
 """
 

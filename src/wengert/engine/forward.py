@@ -27,7 +27,7 @@ from wengert.engine.cotangents import (
     whole,
     zero,
 )
-from wengert.engine.node import NOBODY, Node, active
+from wengert.engine.node import NOBODY, Node, Values, active
 from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import ancestors, leading_to, recorded_values
 from wengert.engine.tape import Part, Tape, on_tensors
@@ -241,7 +241,7 @@ def _on_tensors(t: Any) -> Any:
     return t if type(t) is Tensor else wrap(t)
 
 
-def _as_tensors(op: Any, argument: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _as_tensors(op: Any, argument: int, values: Values) -> tuple[Any, ...]:
     """Return what a rule reads with raw arrays of arguments and results made tensors."""
     names = op.reads[0 if op.variadic else argument] or ()
 

@@ -12,7 +12,7 @@ import itertools
 import threading
 import types
 import weakref
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,10 @@ def meet(tokens: Tokens, recording: Tokens) -> Tokens:
 next_order = itertools.count().__next__
 
 
-Edge = tuple["Node", int, tuple[Any, ...]]
+#: What a rule reads; a parent, which argument it is, and what its rule reads; several of these.
+Values = tuple[Any, ...]
+Edge = tuple["Node", int, Values]
+Edges = Sequence[Edge]
 
 
 class Node:
@@ -65,20 +68,22 @@ class Node:
     reads). The first edge is held in attributes and only `others` in a tuple, because
     most operations have one and the garbage collector visits every tuple. For an operation
     of several results, `shape` and `dtype` are lists. Where a dialect has asked for it, `code`
-    and `last` say which instruction made the node, and `label` what the dialect calls it.
+    and `last` say which instruction made the node, `label` what the dialect calls it, and
+    `results` which nodes the dialect shows as one with it.
     """
 
     __slots__ = (
         "__weakref__", "argument", "code", "dtype", "label", "last", "op", "order", "others",
-        "parent", "shape", "tokens", "values",
+        "parent", "results", "shape", "tokens", "values",
     )  # fmt: skip
     code: types.CodeType
     last: int
     label: str
+    results: Any
     op: Op
     parent: Node | None
     argument: int
-    values: tuple[Any, ...]
+    values: Values
     others: tuple[Edge, ...]
     tokens: Tokens
     shape: Any
@@ -109,7 +114,7 @@ def new_node(
     op: Op,
     parent: Node | None,
     argument: int,
-    values: tuple[Any, ...],
+    values: Values,
     others: tuple[Edge, ...],
     tokens: Tokens,
     shape: Any,

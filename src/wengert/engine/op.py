@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import RuleError
-from wengert.engine.node import NOBODY, Edge, Node, new_node
+from wengert.engine.node import NOBODY, Edge, Edges, Node, Values, new_node
+from wengert.errors import RuleError
 
 
 class Shapes(list[tuple[int, ...]]):
@@ -83,6 +83,10 @@ class Op:
     sees_unused = False
     #: whether its result is linear in each argument while the others do not change
     linear = False
+    #: whether its results are elements of its arguments, which need not be computed
+    copies = False
+    #: whether its function of NumPy's rounds once, also narrow floats
+    rounds_once = False
     #: whether nothing else holds the arrays that `pull` returns, so that a sweep may write to them
     fresh = False
     #: ``(level, arrays, mapped, params) -> results`` for many examples at once, each array that is
@@ -148,9 +152,7 @@ class Op:
         only = places[0]
         return lambda values: (values[only],)
 
-    def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
-    ) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
         """Return the cotangents of the arguments that `edges` lead to, given that of the result.
 
         `g` is an array, a Block, or a list for an operation of several results. If it is the
@@ -160,14 +162,12 @@ class Op:
             return [self.pull_block(xp, g, node, *edge) for edge in edges]
         return [self.pull_array(xp, g, node, argument, values) for _, argument, values in edges]
 
-    def pull_array(
-        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
-    ) -> Any:
+    def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Values) -> Any:
         """Return the cotangent of one argument for a dense `g`."""
         return self.rules[0 if self.variadic else argument](xp, g, *values)  # type: ignore[misc]
 
     def pull_block(
-        self, xp: Any, g: Any, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+        self, xp: Any, g: Any, node: Node, parent: Node, argument: int, values: Values
     ) -> Any:
         """Return the cotangent of one argument for a Block `g`; here, without a rule, densely."""
         return self.pull_array(xp, g.todense(xp), node, argument, values)
@@ -195,6 +195,10 @@ class Op:
     def work(self, region: Any, part: Any, node: Node, argument: int, values: Any) -> int:
         """Return how many multiply-adds take a cotangent on `region` to the argument's `part`."""
         return max(math.prod(map(len, region)), math.prod(map(len, part)))
+
+    def narrowed(self, dtype: Any) -> Op:
+        """Return the operation on narrow floats, whose results have a dtype: here, itself."""
+        return self
 
     def __repr__(self) -> str:
         return f"<{self.family} operation {self.name}({', '.join(self.args)})>"

@@ -12,11 +12,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from wengert import backends
+from wengert.backends import Namespace
 from wengert.engine.batching import highest, levels, plain_namespace
-from wengert.engine.errors import BackendError, ShapeError
 from wengert.engine.node import NOBODY, Edge, Node, Tokens, active, meet, new_node
 from wengert.engine.op import OUTPUT, Op, Shapes
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import BackendError, ShapeError
 
 SCALARS = (bool, int, float, complex)
 #: What is called with each node that is traced, as long as somebody asks for it.
@@ -64,13 +65,17 @@ def holds_tensor(values: Any) -> bool:
 def weak(xp: Any, number: Any, dtype: Any) -> Any:
     """Return a Python number as an array of `dtype`, if it takes that dtype's kind."""
     kind = backends.kind_of(dtype)
+    if backends.is_narrow(dtype) and not levels.get() and not xp.narrow:
+        dtype = xp.float32  # a number is as exact as what it is computed with
     if kind == "f" and type(number) is complex:
         dtype = xp.complex64 if dtype == xp.float32 else xp.complex128
-    return xp.asarray(number, dtype=dtype) if kind in "fc" else number
+    if kind not in "fc":
+        return number
+    return xp.scalar(number, dtype) if type(xp) is Namespace else xp.asarray(number, dtype=dtype)
 
 
-def lower(op: Op, args: tuple[Any, ...]) -> tuple[Any, list[Any], list[Node | None]]:
-    """Return the namespace, raw arrays and nodes of an operation's arguments."""
+def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node | None]]:
+    """Return the operation, and the namespace, raw arrays and nodes of its arguments."""
     share = not op.aliases and not active.get()
     lifted = [lift(a, op.name, share) for a in args]
     nodes = [a._node if type(a) is Tensor else None for a in lifted]
@@ -93,8 +98,15 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Any, list[Any], list[Node | No
         xp = backends.NUMPY
         raws = [np.asarray(r) for r in raws]
     elif dtype is not None:
+        op = op if op.family in xp.narrow else for_dtypes(op, raws)
         raws = [weak(xp, r, dtype) if type(r) in SCALARS else r for r in raws]
-    return xp, raws, nodes
+    return op, xp, raws, nodes
+
+
+def for_dtypes(op: Op, raws: list[Any]) -> Op:
+    """Return an operation as it is on raw arrays of such dtypes."""
+    narrow = backends.narrow_among(raws)
+    return op if narrow is None else op.narrowed(narrow)
 
 
 def apply(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -103,12 +115,12 @@ def apply(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     nodes: list[Node | None] = []
     for arg in args:
         if type(arg) is not Tensor or type(arg._raw) is not np.ndarray:
-            xp, raws, nodes = lower(op, args)
+            op, xp, raws, nodes = lower(op, args)
             break
         raws.append(arg._raw)
         nodes.append(arg._node)
     else:
-        xp = backends.NUMPY
+        op, xp = for_dtypes(op, raws), backends.NUMPY
     if levels.get():  # a vmap runs
         level = highest(raws, params)
         if level is not None:

@@ -7,15 +7,13 @@ read are tensors with their nodes, so that the sweep is recorded in its turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from operator import attrgetter
 from typing import Any
 
-from numpy import ndarray
-
 from wengert.backends import is_inexact
 from wengert.engine.cotangents import Block, Region, add, around, fit, restrict, zero
-from wengert.engine.node import Edge, Node, Token
+from wengert.engine.node import Edge, Edges, Node, Token, Values
 from wengert.engine.op import OUTPUT, Op
 from wengert.engine.record import output_node
 from wengert.engine.tensor import wrap
@@ -129,6 +127,7 @@ def reverse(
     carried = Carried(xp, known, not recorded and xp.writable)
     cotangents, owned, add_part = carried.cotangents, carried.owned, carried.add
     results: dict[Node, Any] = {}
+    array = getattr(xp, "array", None) if not recorded else None
     for node in entries:
         g = cotangents.pop(node, None)
         if g is None:
@@ -143,7 +142,7 @@ def reverse(
         op = node.op
         if type(g) is Block or type(g) is list:
             g = _as_taken(xp, node, g, seeds, skips_empty)
-        edges: Sequence[Edge] = ((first, node.argument, node.values), *node.others)
+        edges: Edges = ((first, node.argument, node.values), *node.others)
         for edge in edges:
             if edge[0] not in wanted:
                 edges = [edge for edge in edges if edge[0] in wanted]
@@ -156,7 +155,7 @@ def reverse(
             for edge in edges:
                 parent, part = edge[0], next(parts)
                 if (
-                    type(part) is not ndarray
+                    type(part) is not array
                     or part.shape != parent.shape
                     or part.dtype is not parent.dtype
                     or op.fresh
@@ -237,12 +236,12 @@ def _dense(xp: Any, node: Node, k: int, part: Any, seeds: dict[Node, Any]) -> An
     return part.todense(xp) if type(part) is Block else part
 
 
-def recorded_edges(node: Node, edges: Sequence[Edge]) -> list[Edge]:
+def recorded_edges(node: Node, edges: Edges) -> list[Edge]:
     """Return edges with the values that rules read as tensors with their nodes."""
     return [(parent, k, recorded_values(node, k, values)) for parent, k, values in edges]
 
 
-def recorded_values(node: Node, argument: int, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def recorded_values(node: Node, argument: int, values: Values) -> tuple[Any, ...]:
     """Return the values that a rule reads as tensors with their nodes."""
     op = node.op
     reads = op.reads[0 if op.variadic else argument] or ()
@@ -256,7 +255,7 @@ def recorded_values(node: Node, argument: int, values: tuple[Any, ...]) -> tuple
         if name == "y":
             if type(value) is not tuple and type(value) is not list:
                 return wrap(value, node.seen())
-            return tuple(wrap(v, output_node(node, i, v)) for i, v in enumerate(value))
+            return tuple(wrap(v, output_node(node.seen(), i, v)) for i, v in enumerate(value))
         if name in op.args:
             return wrap(value, parents.get(op.args.index(name)))
         return value

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from wengert import backends
 from wengert.engine import cotangents as ct
 from wengert.engine.batching import levels
-from wengert.engine.errors import DtypeError, ShapeError, TapeError, caller_line
 from wengert.engine.node import NOBODY, Node, Token, Tokens, active, watch
 from wengert.engine.op import leaf as leaf_node
 from wengert.engine.record import lift
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import DtypeError, ShapeError, TapeError, caller_line
 from wengert.trees import flatten, paths
 
 _spending = threading.Lock()

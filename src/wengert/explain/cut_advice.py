@@ -12,7 +12,7 @@ import numpy as np
 from wengert.engine.tensor import Tensor
 from wengert.explain.expressions import Expression
 from wengert.ops.namespace import PUBLIC
-from wengert.ops.numpy.functions import FUNCTIONS
+from wengert.ops.numpy.protocol import functions
 from wengert.ops.numpy.ufuncs import UFUNCS
 
 #: How long a piece of the program may be that a message repeats.
@@ -84,7 +84,7 @@ def _names(home: str) -> frozenset[str]:
     if home == "wg":
         return frozenset(PUBLIC)
     if home == "np":
-        return frozenset({f.__name__ for f in (*FUNCTIONS, *UFUNCS)})
+        return frozenset({f.__name__ for f in (*functions(), *UFUNCS)})
     return frozenset(getattr(Tensor._namespace, home.removeprefix("wg.")).__all__)
 
 

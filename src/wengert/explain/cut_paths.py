@@ -17,15 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.engine.errors import (
-    CutPathError,
-    CutPathWarning,
-    caller_depth,
-    is_between,
-    library_of,
-)
 from wengert.engine.node import Tokens
 from wengert.engine.tensor import Tensor
+from wengert.errors import CutPathError, CutPathWarning, caller_depth, is_between, library_of
 from wengert.explain import cut_advice
 from wengert.explain.expressions import expression_of
 
@@ -110,7 +104,9 @@ def _who_and_instead(asker: _Asker, how: str) -> tuple[str, str]:
     frame, entry, given = asker
     if not how.endswith("(x)"):
         return how, cut_advice.for_function(how)
-    name = how if entry is None else _name_of_frame(entry)
+    name = how
+    if entry is not None:
+        name = _exported(str(entry.f_globals.get("__name__", "")), entry.f_code.co_qualname)
     if given is not None:
         if entry is not None or isinstance(given, (BuiltinFunctionType, type)):
             name = public_name(given)
@@ -196,10 +192,6 @@ def public_name(value: Any) -> str:
     if not hasattr(value, "__qualname__"):
         value = type(value)
     return _exported(getattr(value, "__module__", None) or "", value.__qualname__)
-
-
-def _name_of_frame(frame: FrameType) -> str:
-    return _exported(str(frame.f_globals.get("__name__", "")), frame.f_code.co_qualname)
 
 
 def _exported(module: str, name: str) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.engine.tensor import Tensor, dtype_name
 
 
 def table(x: Tensor) -> str:
     """Return a tensor as a table of HTML, if it is small, and else as text."""
+    import html  # which is slow to import, and few programs print tables
+
     caption = f"Tensor, shape {x.shape}, {dtype_name(x.dtype)}"
     if x.ndim not in (1, 2) or x.size > 400:
         return f"<pre>{html.escape(caption)}\n{html.escape(str(x))}</pre>"
@@ -23,7 +25,9 @@ def table(x: Tensor) -> str:
 
 
 def _in_six_digits(values: np.ndarray) -> Any:
-    return np.vectorize(lambda v: f"{v:.6g}" if values.dtype.kind in "fc" else str(v))(values)
+    return np.vectorize(lambda v: f"{v:.6g}" if backends.is_inexact(values.dtype) else str(v))(
+        values
+    )
 
 
 Tensor._repr_html_ = table

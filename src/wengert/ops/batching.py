@@ -54,24 +54,31 @@ def shifted(axis: Any) -> Any:
     return axis if axis is None or axis < 0 else axis + 1
 
 
-def as_it_is(
-    op: Op, level: Level, arrays: Sequence[Tensor], mapped: Sequence[bool], params: Params
-) -> Any:
+def as_it_is(op: Op, level: Level, arrays: Any, mapped: Any, params: Params) -> Any:
     """Return an operation that leaves all axes but its own, the last, alone: triu, cholesky."""
     return apply(op, aligned(arrays, mapped), params)
 
 
-def along_axes(
-    op: Op, level: Level, arrays: Sequence[Tensor], mapped: Sequence[bool], params: Params
-) -> Any:
+def along_axes(op: Op, level: Level, arrays: Any, mapped: Any, params: Params) -> Any:
     """Return an operation along the axis, or the axes, in its parameters."""
-    changed = {n: shifted(v) if n in ("axis", "axes") else v for n, v in params.items()}
+    changed = {n: shifted(v) if n in _AXES else v for n, v in params.items()}
     return apply(op, aligned(arrays, mapped), changed)
 
 
-def over_all(
-    op: Op, level: Level, arrays: Sequence[Tensor], mapped: Sequence[bool], params: Params
-) -> Any:
+_AXES = ("axis", "axes", "axis1", "axis2")
+
+
+def with_params(changed: Callable[[int, Params], Params]) -> Callable[..., Any]:
+    """Return `batch` by parameters for so many examples, made of those for one."""
+
+    def batch(op: Op, level: Level, arrays: Any, mapped: Any, params: Params) -> Any:
+        full_arrays = tuple([full(a, m, level) for a, m in zip(arrays, mapped, strict=True)])
+        return apply(op, full_arrays, {**params, **changed(level.size, params)})
+
+    return batch
+
+
+def over_all(op: Op, level: Level, arrays: Any, mapped: Any, params: Params) -> Any:
     """Return an operation over all elements of its one array (`axis` is None): argmax."""
     (x,) = arrays
     lines = Tensor._namespace.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
@@ -107,9 +114,7 @@ def parted(y: Tensor, size: int, axis: int, parts: int = 1) -> Tensor:
     return xp.reshape(y, (size, *shape[:axis], length, *rest))
 
 
-def in_first_axis(
-    op: Op, level: Level, arrays: Sequence[Tensor], mapped: Sequence[bool], params: Params
-) -> Any:
+def in_first_axis(op: Op, level: Level, arrays: Any, mapped: Any, params: Params) -> Any:
     """Return an operation of one array that does the same to each item of its first axis."""
     (x,) = arrays
     y = apply(op, (merged(x, 0),), params)
@@ -126,11 +131,28 @@ def full_parameter(value: Any, level: Level) -> Any:
     return full(wrap(value), False, level)._raw
 
 
-def all_values(raw: Any) -> np.ndarray:
-    """Return the values of all examples of a raw array, for checks only."""
+def innermost(raw: Any) -> Any:
+    """Return the raw array of all examples, in its library."""
     while type(raw) is Batched:
         raw = raw.values._raw
-    return np.asarray(raw if type(raw) is np.ndarray else backends.to_numpy(raw))
+    return raw
+
+
+def is_visible(raw: Any) -> bool:
+    """Return whether the values of a raw array can be looked at: not those on a device."""
+    return backends.is_on_host(innermost(raw))
+
+
+def on_device(positions: Any) -> Any:
+    """Return positions on a device as integers that index arrays there."""
+    xp: Any = backends.namespace_of(positions)
+    return xp.astype(positions, xp.int64)
+
+
+def all_values(raw: Any) -> np.ndarray:
+    """Return the values of all examples of a raw array, for checks only."""
+    raw = innermost(raw)
+    return np.asarray(raw if type(raw) is np.ndarray else backends.to_host(raw, "positions"))
 
 
 def constant(x: Tensor) -> Tensor:
@@ -171,6 +193,14 @@ def call(xp: Any, name: str, *arrays: Any, **params: Any) -> Any:
     return getattr(Tensor._namespace, name)(*map(wrap, arrays), **params)._raw
 
 
+def example(x: Any, level: Level, i: int) -> Any:
+    """Return a tensor of one example; of no examples one is made up, for its shape."""
+    raw = x._raw if type(x) is Tensor else None
+    if type(raw) is not Batched or raw.level is not level:
+        return x
+    return raw.values[i] if level.size else Tensor._namespace.ones(raw.shape, dtype=raw.dtype)
+
+
 def on_examples(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """Return a function of a batched array that takes further axes in front, of all examples."""
     level = x._raw.level
@@ -189,7 +219,7 @@ def values_in_line(raw: Any, depth: int | None = None) -> np.ndarray:
     """
     depth = len(levels.get()) if depth is None else depth
     if not depth:
-        return backends.to_numpy(raw)
+        return backends.to_host(raw, "values")
     if type(raw) is Batched and raw.level is levels.get()[depth - 1]:
         return values_in_line(raw.values._raw, depth - 1)
     return np.expand_dims(values_in_line(raw, depth - 1), axis=depth - 1)

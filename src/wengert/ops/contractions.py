@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import Level, unit_rows
+from wengert.engine.batching import Level
 from wengert.engine.cotangents import Region
-from wengert.engine.errors import ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply, lift
-from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.tensor import Tensor
+from wengert.errors import ShapeError
 from wengert.ops import batching, elementwise, reductions, shapes
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import composite, contraction, one_axis, sample
@@ -30,8 +30,12 @@ def _array(x: Any, name: str) -> Tensor:
 
 def adjoint(xp: Any, x: Any) -> Any:
     """Return matrices with rows and columns exchanged, and conjugated."""
-    flipped = xp.matrix_transpose(x)
-    return xp.conj(flipped) if elementwise.is_complex(x) else flipped
+    return conj(xp, xp.matrix_transpose(x))
+
+
+def conj(xp: Any, x: Any) -> Any:
+    """Return the conjugate, which is x itself if that is real."""
+    return xp.conj(x) if elementwise.is_complex(x) else x
 
 
 def _matmul_regions(region: Region, shapes: Any) -> tuple[Region, Region]:
@@ -76,9 +80,24 @@ def _matmul_batch(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -
     return batching.as_it_is(op, level, arrays, mapped, params)
 
 
+def _unit_rows(x: Tensor, level: Level) -> range | None:
+    """Return which rows of the unit matrix a matrix is, if it is the one that a level knows."""
+    if level.units is None:
+        return None
+    units, rows = level.units
+    raw = x._raw
+    if type(raw) is not np.ndarray or not raw.flags.c_contiguous or raw.dtype != units.dtype:
+        return None
+    same = raw.ctypes.data == units.ctypes.data and raw.shape == (
+        len(rows),
+        units.size // len(rows),
+    )
+    return rows if same else None
+
+
 def _product(op: Op, level: Level, rows: Tensor, matrix: Tensor) -> Any:
     """Return the product of two matrices; a Jacobian begins with rows of the unit matrix."""
-    units = unit_rows(rows, level)
+    units = _unit_rows(rows, level)
     if units is None:
         return apply(op, (rows, matrix), {})
     return matrix[units.start : units.stop]
@@ -108,8 +127,7 @@ matrix_product = contraction(
 def _multiplied_on_numpy(x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
     if x1.ndim == 2 == x2.ndim:
         return x1.dot(x2)  # for small matrices in half the time of np.matmul
-    product: np.ndarray = _multiplied(backends.NUMPY, x1, x2)
-    return product
+    return _multiplied(backends.NUMPY, x1, x2)
 
 
 matrix_product.op.numpy_function = _multiplied_on_numpy
@@ -162,13 +180,9 @@ def _einsum_rule(xp: Any, g: Any, arrays: Any, position: int, shapes: Any, subsc
     inputs, output = subscripts.split("->")
     labels = inputs.split(",")
     others = [i for i in range(len(arrays)) if i != position]
-    factors = [_conj(xp, arrays[i]) for i in others]
+    factors = [conj(xp, arrays[i]) for i in others]
     spec = ",".join([output, *(labels[i] for i in others)]) + "->" + labels[position]
     return xp.einsum(spec, g, *factors)
-
-
-def _conj(xp: Any, x: Any) -> Any:
-    return xp.conj(x) if elementwise.is_complex(x) else x
 
 
 def _einsum_batch(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
@@ -321,8 +335,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     axis = one_axis(axis, min(x1.ndim, x2.ndim), "vecdot") - min(x1.ndim, x2.ndim)
     if x1.shape[axis] != x2.shape[axis]:
         raise ShapeError(f"vecdot: shapes {x1.shape} and {x2.shape} differ along axis {axis}")
-    conjugate = elementwise.conj(x1) if elementwise.is_complex(x1) else x1
-    product = elementwise.multiply(conjugate, x2)
+    product = elementwise.multiply(conj(Tensor._namespace, x1), x2)
     return reductions.sum(product, axis=axis, dtype=product.dtype)
 
 
@@ -346,17 +359,10 @@ def dot(x1: Any, x2: Any, /) -> Tensor:
 
     `wg.dot([[1, 2], [3, 4]], [5, 6])` is `[17, 39]`.
     """
-    x1, x2 = (
-        x if type(x) is Tensor else wrap_number(x) for x in (lift(x1, "dot"), lift(x2, "dot"))
-    )
+    x1, x2 = shapes.tensor(x1, "dot"), shapes.tensor(x2, "dot")
     if not x1.ndim or not x2.ndim:
         return elementwise.multiply(x1, x2)
     return tensordot(x1, x2, axes=((x1.ndim - 1,), (max(x2.ndim - 2, 0),)))
-
-
-def wrap_number(number: Any) -> Tensor:
-    """Return a Python number as a tensor."""
-    return wrap(np.asarray(number))
 
 
 __all__ = ["dot", "einsum", "matmul", "outer", "tensordot", "vecdot"]

@@ -237,11 +237,13 @@ def _abs_nan_0_rule(xp: Any, g: Any, x: Any) -> Any:
     return g * run(sign_of_nan_0.op, xp, (x,), {})
 
 
-def _abs_flat_rule(xp: Any, g: Any, x: Any) -> Any:
-    return ew.abs_rule(xp, g, x) if ew.is_complex(x) else g * run(sign_flat.op, xp, (x,), {})
-
-
-abs_flat = variant(ew.abs_, "sign=flat", _abs_flat_rule)
+abs_flat = variant(
+    ew.abs_,
+    "sign=flat",
+    lambda xp, g, x: (
+        ew.abs_rule(xp, g, x) if ew.is_complex(x) else g * run(sign_flat.op, xp, (x,), {})
+    ),
+)
 abs_nan_0 = variant(
     ew.abs_,
     "sign=flat, nan=0",
@@ -399,8 +401,7 @@ def read(x: Tensor) -> Tensor:
 
     So the second derivative is zero, and not nothing.
     """
-    found: Tensor = _read(x) if interested([x._node]) else x
-    return found
+    return _read(x) if interested([x._node]) else x
 
 
 # -- reductions -----------------------------------------------------------------------------------
@@ -431,10 +432,9 @@ def _extreme_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any
     None attains it where a program has changed the result behind the tape's back.
     """
     winners = reductions.attains(x, y)
-    dtype = xp.float32 if backends.is_half(g.dtype) else g.dtype  # which holds any count
-    count = xp.sum(xp.astype(winners, dtype), axis=axis, keepdims=True)
+    count = xp.sum(xp.astype(winners, g.dtype), axis=axis, keepdims=True)
     count = xp.where(count == 0, xp.ones_like(count), count)
-    return _zero_where(xp, xp.logical_not(winners), xp.astype(g / count, g.dtype))
+    return _zero_where(xp, xp.logical_not(winners), g / count)
 
 
 max_others_0 = variant(reductions.max_over, "others=0", _extreme_rule)

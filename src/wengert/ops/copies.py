@@ -16,14 +16,14 @@ from wengert import backends
 from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block
 from wengert.engine.examples import one_by_one
-from wengert.engine.node import Edge, Node
+from wengert.engine.node import Edges, Node
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
 from wengert.ops.families import declared, sample
 from wengert.ops.indexing import index
-from wengert.ops.updates import at_set, zeros_for
+from wengert.ops.updates import at_set, both_tangents
 
 View = Callable[[Tensor], Tensor]
 #: Index arrays, and slices, that select elements of a view.
@@ -65,10 +65,14 @@ def _positions(path: tuple[View, ...], key: Key, shape: tuple[int, ...]) -> Any:
 
 
 def _values(xp: Any, x: Any, values: Any, path: Any, key: Any) -> Any:
+    """Return x with values in place of a view of it."""
     if xp is backends.NUMPY:
         return _replaced(x, values, path, key)
-    found = _replaced(backends.to_numpy(x), backends.to_numpy(values), path, key)
-    return xp.asarray(found, device=x.device)
+    positions = _positions(path, key, x.shape)
+    known = np.nonzero(positions >= 0)
+    taken = xp.index(xp.broadcast_to(values, positions.shape), known) if known else values
+    flat = xp.put(xp.reshape(x, (-1,)), taken, (positions[known] if known else positions,))
+    return xp.reshape(flat, x.shape)
 
 
 def _rest(xp: Any, g: Any, path: Any, key: Any) -> Any:
@@ -104,9 +108,7 @@ class Copy(Op):
     linear = True
     fresh = True
 
-    def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
-    ) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
         """Return the cotangents, that of what was there before in the memory of `g` if it can."""
         if type(g) is Block:
             g, own = g.todense(xp), False
@@ -120,18 +122,19 @@ class Copy(Op):
             parts[0] = _replaced(g, 0, path, key, own)
         return list(parts.values())
 
+    def narrowed(self, dtype: Any) -> Op:
+        """Return itself: nothing is computed."""
+        return self
+
     def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
         """Return the tangent of the tensor with that of what was written; the last of several."""
-        moving: dict[int, Any] = {}
-        for _, argument, _, t in edges:
-            moving[argument] = t.todense(xp) if type(t) is Block else t
         path, key = edges[0][2]
-        if 1 not in moving or key is None:
+        if 1 not in {edge[1] for edge in edges} or key is None:
             return NotImplemented
-        before = moving[0] if 0 in moving else zeros_for(xp, node, moving[1])
+        tangents = both_tangents(xp, node, edges)
         if xp is ns:
-            return apply(COPY, (before, moving[1]), {"path": path, "key": key})
-        return _values(xp, before, moving[1], path, key)
+            return apply(COPY, tangents, {"path": path, "key": key})
+        return _values(xp, *tangents, path, key)
 
 
 def _examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:

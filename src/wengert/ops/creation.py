@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import ShapeError
 from wengert.engine.record import SCALARS, holds_tensor, lift
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import ShapeError
 from wengert.ops import elementwise, joining, shapes
 from wengert.ops.families import documented
 
@@ -66,7 +66,7 @@ def _from_data(obj: Any, dtype: Any, device: Any, copy: bool | None) -> Tensor:
             raw = np.array(obj, dtype=dtype)
         except ValueError as error:
             raise ShapeError(f"asarray: {error}; nested lists must have equal lengths") from error
-        if raw.dtype.kind not in "biufc":
+        if backends.kind_of(raw.dtype) not in "biufc":
             raise TypeError(
                 f"asarray: got {type(obj).__name__} of dtype {raw.dtype}; expected numbers, nested "
                 "lists of numbers of equal lengths, or an array"

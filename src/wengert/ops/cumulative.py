@@ -10,7 +10,8 @@ import numpy as np
 from wengert import backends
 from wengert.engine.cotangents import Block, slices
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import batching, elementwise, joining, reductions, segments, shapes
+from wengert.ops import batching, elementwise, joining, reductions, shapes
+from wengert.ops.checks import floating, ordered
 from wengert.ops.families import Operation, documented, linear, one_axis, sample, special
 
 
@@ -45,7 +46,6 @@ sum_along = linear(
         range(region[axis].start, shape[axis]),
         *region[axis + 1 :],
     ),
-    compute=lambda xp, x, axis: xp.cumulative_sum(x, axis=axis),
     samples=[sample((4,), axis=0), sample((2, 3), axis=1), sample((0, 2), axis=0)],
 )
 
@@ -119,7 +119,6 @@ prod_along = special(
     _cumulative_prod_rule,
     params=("axis",),
     batch=batching.along_axes,
-    compute=lambda xp, x, axis: xp.cumulative_prod(x, axis=axis),
     samples=[sample((4,), axis=0), sample((2, 3), axis=1), sample((0, 2), axis=0)],
 )
 
@@ -229,8 +228,8 @@ def _ordered(op: Operation[Tensor], exact: bool = True) -> Callable[..., Tensor]
     name = op.__name__
 
     def run(x: Any, /, *, axis: int | None = None) -> Tensor:
-        x = segments.ordered(name, shapes.tensor(x, name))
-        x = x if exact else segments.floating(x)
+        x = ordered(x, name)
+        x = x if exact else floating(x, name)
         return op(x, axis=_one_axis(axis, x, name))
 
     return documented(run, name)

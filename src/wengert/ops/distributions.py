@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import NoRuleError, ShapeError
 from wengert.engine.tensor import Tensor
+from wengert.errors import NoRuleError, ShapeError
 from wengert.ops import linalg, special
 from wengert.ops.shapes import tensor
 

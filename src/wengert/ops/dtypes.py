@@ -65,7 +65,7 @@ class IntegerLimits(NamedTuple):
 
 def finfo(type: Any, /) -> FloatLimits:
     """Return the limits of a floating dtype. `wg.finfo(wg.float32).bits` is `32`."""
-    info = np.finfo(_dtype(type))
+    info = backends.finfo(_dtype(type))
     return FloatLimits(
         info.bits,
         eps=float(info.eps),
@@ -87,7 +87,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
     `wg.isdtype(wg.float32, "real floating")` is `True`.
     """
-    if isinstance(dtype, np.dtype):
+    if isinstance(dtype, np.dtype) and dtype.kind != "V":
         return bool(np.isdtype(dtype, kind))
     kinds = kind if isinstance(kind, tuple) else (kind,)
     return any(
@@ -115,7 +115,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
         if type(a) is Tensor and (xp := backends.namespace_of(a._raw)) is not None
     }
     (xp,) = libraries.values() if len(libraries) == 1 else (backends.NUMPY,)
-    return xp.result_type(*given)
+    return backends.promoted(*given) if xp is backends.NUMPY else xp.result_type(*given)
 
 
 class Info:

@@ -373,12 +373,6 @@ where = elementwise(
         lambda xp, condition: _truth(condition),
         lambda xp, condition: xp.logical_not(_truth(condition)),
     ),
-    samples=[
-        sample((2, 3), (2, 3), (2, 3)),
-        sample((3,), (2, 1), (2, 3)),
-        sample((2, 1), (), (3,)),
-        sample((0, 2), (2,), ()),
-    ],
     compute=lambda xp, condition, x1, x2: xp.where(_truth(condition), x1, x2),
     reference=lambda condition, x1, x2: np.where(condition != 0, x1, x2),
     doc="Return x1 where the condition is true, else x2. `wg.where([1, 0], 3, 4)` is `[3, 4]`.",
@@ -396,7 +390,6 @@ clip_between = elementwise(
         lambda xp, x, low, high: (x <= low) & (low <= high),
         lambda xp, x, low, high: (high <= x) & (low < x) | (high < low),
     ),
-    samples=[sample((2, 3), (), ()), sample((2, 3), (3,), (2, 1)), sample((2, 3), (2, 3), (2, 3))],
     domain=((-2.0, 2.0), (-1.0, -0.2), (0.2, 1.0)),
     compute=lambda xp, x, low, high: xp.clip(x, low, high),
     kinds="f",
@@ -491,8 +484,16 @@ bitwise_invert = zero("bitwise_invert", kinds="i", domain=(0, 9))
 
 
 def _on_host(function: Any) -> Any:
-    """Return what computes by a function of NumPy, also on arrays of other libraries."""
-    return lambda xp, *arrays: xp.asarray(function(*map(backends.to_numpy, arrays)))
+    """Return what computes by a library's own function of this name, or by NumPy's."""
+    name = function.__name__
+
+    def compute(xp: Any, *arrays: Any) -> Any:
+        own = getattr(xp, name, None)
+        if own is not None:
+            return own(*arrays)
+        return xp.asarray(function(*(backends.to_host(a, name) for a in arrays)))
+
+    return compute
 
 
 gcd, lcm = (

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import DtypeError
 from wengert.ops import batching, shapes
 from wengert.ops import elementwise as ew
 from wengert.ops.families import Operation, composite, linear, one_axis, sample

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from wengert.engine.node import Edge, Node
+from wengert.engine.node import Edges, Node
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
@@ -22,9 +22,7 @@ class Structural(Op):
 class Refusal(Structural):
     """A value that has no derivative where mathematics has one: a sweep that comes to it raises."""
 
-    def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
-    ) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
         """Raise the error that the program was promised."""
         kind, message = edges[0][2]
         raise kind(message)
@@ -43,8 +41,7 @@ _REFUSAL.batch = partial(batching.as_it_is, _REFUSAL)
 
 def refused(value: Any, sources: Iterable[Any], kind: type[Exception], message: str) -> Tensor:
     """Return a value computed from sources; a sweep from it to them raises an error."""
-    found: Tensor = apply(_REFUSAL, (value, *sources), {"kind": kind, "message": message})
-    return found
+    return apply(_REFUSAL, (value, *sources), {"kind": kind, "message": message})
 
 
 _SCALING = Structural(
@@ -58,5 +55,4 @@ _SCALING.batch = partial(batching.as_it_is, _SCALING)
 
 def scaled(x: Any, scale: Any) -> Tensor:
     """Return x, with a derivative that `scale`, an array of its shape, is in place of ones."""
-    found: Tensor = apply(_SCALING, (x, scale), {})
-    return found
+    return apply(_SCALING, (x, scale), {})

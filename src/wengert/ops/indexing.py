@@ -14,11 +14,12 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, Level
 from wengert.engine.cotangents import Block, Region, sizes, whole
-from wengert.engine.errors import ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import ShapeError
 from wengert.ops import batching, joining, shapes
+from wengert.ops.batching import innermost, is_visible, on_device
 from wengert.ops.families import linear, one_axis, position_map, sample
 
 
@@ -110,22 +111,24 @@ def _arrays_first(parts: list[Any], shape: tuple[int, ...]) -> list[Any]:
 
 def has_arrays(parts: Any) -> bool:
     """Return whether there is an index array among the parts of a key."""
-    return any(type(part) is Batched or isinstance(part, np.ndarray) for part in parts)
+    return any(
+        part is not None and part is not Ellipsis and not isinstance(part, (int, slice))
+        for part in parts
+    )
 
 
 def selected_shape(parts: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of x[parts], of one example, for an x of `shape`."""
-    one = [_any_positions(p) if type(p) is Batched else p for p in parts]
-    found: tuple[int, ...] = np.broadcast_to(np.empty((), bool), shape)[tuple(one)].shape
-    return found
-
-
-def _any_positions(part: Batched) -> Any:
-    return np.zeros(part.shape, np.intp) if part.shape else 0
+    usual = int, slice, type(None), np.ndarray
+    one = [p if isinstance(p, usual) else np.zeros(p.shape, np.intp) for p in parts]
+    return np.broadcast_to(np.empty((), bool), shape)[tuple(one)].shape
 
 
 def _part(part: Any) -> Any:
-    """Return one part of a key as int, slice, None, Ellipsis or a NumPy array."""
+    """Return one part of a key as int, slice, None, Ellipsis or a NumPy array.
+
+    An array of integers on a device stays there.
+    """
     if part is None or part is Ellipsis or type(part) is int:
         return part
     if isinstance(part, slice):
@@ -133,13 +136,18 @@ def _part(part: Any) -> Any:
     if isinstance(part, list) and any(type(getattr(p, "_raw", None)) is Batched for p in part):
         part = joining.stack(part)
     if type(part) is Tensor:
-        part = part._raw if type(part._raw) is Batched else part.numpy()
+        raw = part._raw
+        part = raw if type(raw) is Batched or not is_visible(raw) else part.numpy()
+    if not is_visible(part) and backends.kind_of(part.dtype) in "iu":
+        return batching.rebatched(on_device(innermost(part)), part)
     if type(part) is Batched and backends.kind_of(part.dtype) != "b":
         if backends.kind_of(part.dtype) in "iu":
             positions = batching.all_values(part)
             known = positions.dtype == np.intp and type(part.values._raw) is np.ndarray
             return part if known else batching.rebatched(positions.astype(np.intp), part)
         raise IndexError(f"an array of {part.dtype} is not an index; expected integers")
+    if not is_visible(part):
+        part = backends.to_host(part, "an index of booleans, which decide on the result's shape,")
     array = np.asarray(part) if not isinstance(part, (list, tuple)) or part else np.zeros(0, int)
     if array.dtype.kind == "b":
         if array.ndim == 0:
@@ -157,6 +165,8 @@ def _checked(part: Any, axis: int, shape: tuple[int, ...]) -> Any:
     n = shape[axis]
     if isinstance(part, slice):
         return _inside(part, n)
+    if type(part) is not int and not is_visible(part):
+        return part
     positions = batching.all_values(part) if type(part) is Batched else part
     if isinstance(part, int):
         low = high = part
@@ -251,14 +261,10 @@ def slice_transpose(xp: Any, g: Any, x_shape: Any, parts: Any) -> Block:
     return Block(x_shape, region, xp.reshape(g, tuple(map(len, region))))
 
 
-def _slice_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    return apply(op, arrays, {"parts": (_ALL, *params["parts"])})
-
-
 _ALL = slice(None)
 
 
-def _sliced(xp: Any, x: Any, parts: Any) -> Any:
+def sliced(xp: Any, x: Any, parts: Any) -> Any:
     """Return x[parts], also by a library without slices that go back."""
     if xp is backends.NUMPY or not any(isinstance(p, slice) and (p.step or 1) < 0 for p in parts):
         return x[parts]
@@ -279,9 +285,9 @@ def _sliced(xp: Any, x: Any, parts: Any) -> Any:
 slice_parts = position_map(
     "slice",
     slice_transpose,
-    batch=_slice_examples,
+    batch=batching.with_params(lambda _, p: {"parts": (_ALL, *p["parts"])}),
     params=("parts",),
-    compute=lambda xp, x, parts: _sliced(xp, x, parts),
+    compute=lambda xp, x, parts: sliced(xp, x, parts),
     block=_slice_block,
     reached=_slice_reached,
     takes_rows=True,
@@ -331,7 +337,7 @@ def over_examples(key: tuple[Any, ...], level: Level) -> Layout:
     that differ between examples go with an array that counts those, so theirs are always first.
     """
     count, position, neighbours = _index_axes(key)
-    if not _differs(key, level):
+    if not any(type(part) is Batched and part.level is level for part in key):
         return Layout((_ALL, *key), () if neighbours else (count,), () if neighbours else (0,))
     numbers = np.arange(level.size)
     if count:
@@ -352,10 +358,6 @@ def _index_axes(key: tuple[Any, ...]) -> tuple[int, int, bool]:
                 count = part.ndim
     neighbours = last - first < arrays
     return count, first if neighbours else 0, neighbours
-
-
-def _differs(key: tuple[Any, ...], level: Level) -> bool:
-    return any(type(part) is Batched and part.level is level for part in key)
 
 
 def _lifted(key: tuple[Any, ...], level: Level, ndim: int) -> tuple[Any, ...]:
@@ -387,7 +389,7 @@ def _scatter_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: An
 
 def is_selected(key: tuple[Any, ...], shape: tuple[int, ...], part: Any) -> Any:
     """Return which elements of an array of `shape` a key selects; `part` is an array of those."""
-    if not batching.is_batched(key):
+    if all(isinstance(p, (int, slice, np.ndarray)) for p in key if p is not None):
         found = np.zeros(shape, bool)
         found[key] = True
         return found
@@ -416,7 +418,6 @@ index = position_map(
     index_transpose,
     params=("key",),
     batch=index_examples,
-    compute=lambda xp, x, key: xp.index(x, key),
     samples=_KEYS,
     reference=lambda x, key: x[key],
     doc="Return x[key] for a key with index arrays.",
@@ -427,7 +428,6 @@ scatter = linear(
     batch=_scatter_examples,
     args=("values",),
     params=("shape", "key"),
-    compute=lambda xp, values, shape, key: xp.scatter(values, shape, key),
     samples=[sample((3,), shape=(4,), key=(np.array([0, 2, 0]),))],
     reference=lambda values, shape, key: backends.NUMPY.scatter(values, shape, key),
     doc="Return zeros of `shape` with `values` added at `key`; duplicates add up.",
@@ -510,7 +510,8 @@ def _integers(indices: Any, name: str) -> Any:
     where = shapes.tensor(indices, name)
     if backends.kind_of(where.dtype) not in "iu":
         raise TypeError(f"{name}: indices have dtype {where.dtype}; expected integers")
-    return where._raw if type(where._raw) is Batched else np.asarray(where.numpy())
+    raw = where._raw
+    return raw if type(raw) is Batched or not is_visible(raw) else np.asarray(where.numpy())
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Tensor, ...]:

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.fastpath import Front, caller
+from wengert.engine.fastpath import Front, anywhere, caller
 from wengert.engine.op import Op
-from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import contractions, creation, elementwise, indexing, positions, reductions, shapes
 from wengert.ops.variable import Variable
@@ -60,7 +59,7 @@ def _known(value: Any) -> bool:
 
 
 def _apply_if_known(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    return apply(op, args, params) if all(map(_known, args)) else NotImplemented
+    return anywhere(op, args, params) if all(map(_known, args)) else NotImplemented
 
 
 def _if_known(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -105,10 +104,6 @@ def _iterate(self: Any) -> Any:
     return (self[i] for i in range(self.shape[0]))
 
 
-def _contains(self: Any, value: Any) -> bool:
-    return bool(reductions.any(elementwise.equal(self, value)))
-
-
 def _array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
     """Return the namespace of the Array API standard: wengert itself."""
     import wengert
@@ -150,15 +145,6 @@ def _transposed(self: Any, *order: Any) -> Any:
     return shapes.permute_dims(self, order or tuple(range(len(self.shape)))[::-1])
 
 
-def _matrix(self: Any) -> Any:
-    """Return the matrix with its axes exchanged."""
-    if len(self.shape) != 2:
-        raise ValueError(
-            f"x.T needs two axes, this has shape {self.shape}; write x.mT or permute_dims"
-        )
-    return shapes.matrix_transpose(self)
-
-
 def install() -> None:
     """Give Tensor and Variable their operators and methods."""
     for cls in (Tensor, Variable):
@@ -166,9 +152,9 @@ def install() -> None:
         for name, function in {
             "__len__": _length,
             "__iter__": _iterate,
-            "__contains__": _contains,
+            "__contains__": lambda x, value: bool(reductions.any(elementwise.equal(x, value))),
             "__array_namespace__": _array_namespace,
-            "T": property(_matrix),
+            "T": property(_transposed),
             "mT": property(shapes.matrix_transpose),
             "real": property(
                 lambda x: elementwise.real(x) if elementwise.is_complex(x) else shapes.renewed(x)

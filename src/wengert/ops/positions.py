@@ -15,19 +15,14 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
 from wengert.ops.families import linear, sample
 
-
-def _embed_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    key = (slice(None), *params["key"])
-    return apply(op, arrays, {"shape": (level.size, *params["shape"]), "key": key})
-
-
 embed = linear(
     "embed",
     lambda xp, g, key: g[key],
     args=("values",),
     params=("shape", "key"),
-    compute=lambda xp, values, shape, key: xp.embed(values, shape, key),
-    batch=_embed_examples,
+    batch=batching.with_params(
+        lambda count, p: {"shape": (count, *p["shape"]), "key": (slice(None), *p["key"])}
+    ),
     samples=[sample((1, 2), shape=(3, 4), key=(slice(1, 2), slice(0, 4, 2)))],
     reference=lambda values, shape, key: backends.NUMPY.embed(values, shape, key),
     doc="Return zeros of `shape` with `values` at the slices `key`.",
@@ -67,7 +62,6 @@ scatter_flat = linear(
     batch=_scatter_flat_examples,
     args=("values",),
     params=("shape", "positions"),
-    compute=lambda xp, values, shape, positions: xp.scatter_flat(values, shape, positions),
     samples=[
         sample((3,), shape=(2, 2), positions=backends.NUMPY.asarray([0, 3, 0])),
         sample((3,), shape=(4,), positions=backends.NUMPY.asarray([-1, 2, 1])),
@@ -84,7 +78,6 @@ gather_flat = linear(
     ),
     batch=_gather_flat_examples,
     params=("shape", "positions"),
-    compute=lambda xp, x, shape, positions: xp.gather_flat(x, shape, positions),
     samples=[
         sample((2, 2), shape=(3,), positions=backends.NUMPY.asarray([0, 3, 0])),
         sample((4,), shape=(3,), positions=backends.NUMPY.asarray([-1, 2, 1])),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops.batching import constant
 
@@ -57,7 +58,7 @@ def median_index(x: Tensor, axis: int, skip_nan: bool) -> Tensor:
     """
     ranked = order(x, axis)
     middle = (x.shape[axis] - 1) // 2
-    if x._raw.dtype.kind != "f":
+    if backends.kind_of(x._raw.dtype) != "f":
         return part(ranked, axis, middle, middle + 1)
     strange = ns.isnan(constant(x))
     if skip_nan:
@@ -94,7 +95,7 @@ def record_indices(x: Tensor, axis: int, largest: bool) -> Tensor:
         attained = ns.greater_equal(numbers, ns.cumulative_max(numbers, axis=axis))
     else:
         attained = ns.less_equal(numbers, ns.cumulative_min(numbers, axis=axis))
-    if x._raw.dtype.kind == "f":
+    if backends.kind_of(x._raw.dtype) == "f":
         attained = ns.logical_or(attained, ns.isnan(numbers))
     indices = ns.where(attained, _steps(x, axis), wrap(np.zeros((), np.int64)))
     return ns.cumulative_max(indices, axis=axis)

@@ -61,20 +61,12 @@ def _total(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> Any:
 sum_over.op.numpy_function = _total
 
 
-def over_count(xp: Any, g: Any, count: float) -> Any:
-    """Return g / count. Half precision, which cannot hold a large count, is computed in single."""
-    if count > LARGEST_HALF and backends.is_half(g.dtype):
-        return xp.astype(xp.astype(g, xp.float32) / count, g.dtype)
-    return g / count
-
-
-LARGEST_HALF = 65504
-mean_over = reduction("mean", lambda xp, g, x_shape, axis: over_count(xp, g, _count(x_shape, axis)))
+mean_over = reduction("mean", lambda xp, g, x_shape, axis: g / _count(x_shape, axis))
 
 
 def _mean_on_numpy(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     count = _count(x.shape, axis)
-    if not count or x.dtype == np.float16 or x.dtype.kind not in "fc":
+    if not count or x.dtype.kind not in "fc":
         return np.mean(x, axis=axis, keepdims=keepdims)
     return _total(x, axis=axis, keepdims=keepdims) / count
 
@@ -91,10 +83,8 @@ def attains(x: Any, y: Any) -> Any:
 
 def _extreme_rule(xp: Any, g: Any, x: Any, y: Any, axis: tuple[int, ...]) -> Any:
     """Share g evenly among the elements that attain the extreme."""
-    half = backends.is_half(g.dtype)
-    winners = xp.astype(attains(x, y), xp.float32 if half else g.dtype)  # which holds any count
-    shares = winners / xp.sum(winners, axis=axis, keepdims=True)
-    return g * (xp.astype(shares, g.dtype) if half else shares)
+    winners = xp.astype(attains(x, y), g.dtype)
+    return g * (winners / xp.sum(winners, axis=axis, keepdims=True))
 
 
 max_over = reduction("max", _extreme_rule, kinds="f")
@@ -126,7 +116,7 @@ def _before(xp: Any, rows: Any) -> Any:
 prod_over = reduction(
     "prod",
     prod_rule,
-    compute=lambda xp, x, axis, keepdims: _product(xp, x, axis, keepdims),
+    compute=lambda xp, x, axis, keepdims: xp.prod(x, axis=axis, dtype=x.dtype, keepdims=keepdims),
     domain=(0.3, 1.5),
 )
 
@@ -134,15 +124,9 @@ prod_over = reduction(
 prod_over.op.numpy_function = _by_ufunc(np.multiply)
 
 
-def _product(xp: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    return xp.prod(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
-
-
 def _var_rule(xp: Any, g: Any, x: Any, axis: tuple[int, ...], correction: Any) -> Any:
     freedom = _count(tuple(x.shape), axis) - correction
     offset = x - xp.mean(x, axis=axis, keepdims=True)
-    if freedom > LARGEST_HALF:
-        return g * over_count(xp, offset + offset, freedom)
     return g * (offset * (2 / freedom if freedom else math.nan))
 
 
@@ -163,14 +147,7 @@ _MOMENT_PARAMS = ("axis", "keepdims", "correction")
 
 
 def _moment(name: str, rule: Any) -> Any:
-    def compute(xp: Any, x: Any, **how: Any) -> Any:
-        if not backends.is_half(x.dtype):
-            return getattr(xp, name)(x, **how)
-        return xp.astype(getattr(xp, name)(xp.astype(x, xp.float32), **how), x.dtype)
-
-    return reduction(
-        name, rule, compute=compute, params=_MOMENT_PARAMS, samples=_MOMENTS, kinds="f"
-    )
+    return reduction(name, rule, params=_MOMENT_PARAMS, samples=_MOMENTS, kinds="f")
 
 
 var_over, std_over = _moment("var", _var_rule), _moment("std", _std_rule)

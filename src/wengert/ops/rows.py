@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.engine.batching import Level
-from wengert.engine.node import Node
+from wengert.engine.node import Node, Values
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
@@ -25,19 +25,17 @@ collector: ContextVar[Callable[[Node, np.ndarray, Any], bool] | None] = ContextV
 class Rows(Op):
     """x[indices]: rows of a table."""
 
-    linear = True
+    linear = copies = True
     #: whether there is a node of this operation anywhere
     recorded = False
 
-    def pull_array(
-        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
-    ) -> Any:
+    def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Values) -> Any:
         """Return g in the rows that were read; None if it is collected."""
         shape, indices = values
         rows = xp.reshape(g, (indices.size, *shape[1:]))
         flat = indices.reshape(-1)
         taken_by = collector.get()
-        if taken_by is not None and taken_by(node, flat, rows):
+        if taken_by is not None and taken_by(node, flat, xp.astype(rows, node.dtype)):
             return None
         return index_transpose(xp, rows, shape, (flat.astype(np.intp),))
 

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import Batched, Level, plain_namespace
-from wengert.engine.errors import DtypeError, ShapeError
+from wengert.engine.batching import Batched, Level
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import ShapeError
 from wengert.ops import batching, reductions, shapes
 from wengert.ops import elementwise as ew
+from wengert.ops.checks import array_like, floating, integers, like, ordered
 from wengert.ops.families import Operation, Rule, documented, linear, sample, special
 
 # -- on NumPy arrays ----------------------------------------------------------------------
@@ -31,8 +32,8 @@ def on_host(xp: Any, function: Callable[..., np.ndarray], *arrays: Any) -> Any:
     """Return a function of NumPy arrays, for arrays of any library."""
     if xp is backends.NUMPY:
         return function(*arrays)
-    result = function(*map(backends.to_numpy, arrays))
-    return xp.asarray(np.array(result), device=arrays[0].device)
+    result = function(*(backends.to_host(a, function.__name__) for a in arrays))
+    return array_like(np.array(result), arrays[0])
 
 
 def _accumulated(
@@ -73,6 +74,30 @@ def _logsumexp(data: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
     top = np.where(np.isfinite(top), top, 0).astype(data.dtype)
     with np.errstate(divide="ignore", over="ignore"):
         return np.log(_sums(np.exp(data - top[ids]), ids, count)) + top
+
+
+# -- in terms of a library's kernels ------------------------------------------------------
+
+
+def _put_together(xp: Any, kernel: str, data: Any, ids: Any, count: int, fill: float) -> Any:
+    """Return the rows of each segment combined by a kernel, starting with `fill`."""
+    start = xp.full((count, *data.shape[1:]), fill, dtype=data.dtype)
+    return getattr(xp, kernel)(start, data, (ids,))
+
+
+def _logsumexp_of_others(xp: Any, data: Any, ids: Any, count: int) -> Any:
+    top = _put_together(xp, "put_max", data, ids, count, -math.inf)
+    top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
+    return xp.log(_summed(xp, xp.exp(data - xp.index(top, (ids,))), ids, count)) + top
+
+
+def _softmax_of_others(xp: Any, data: Any, ids: Any) -> Any:
+    count = _highest(ids) + 1
+    top = xp.index(_put_together(xp, "put_max", data, ids, count, -math.inf), (ids,))
+    nothing = xp.zeros_like(data)
+    shared = xp.isinf(top) & (data == top)  # equal to a largest that is infinite: even shares
+    weights = xp.exp(xp.where(shared, nothing, data) - xp.where(shared, nothing, top))
+    return weights / xp.index(_summed(xp, weights, ids, count), (ids,))
 
 
 # -- operations ---------------------------------------------------------------------------
@@ -133,17 +158,27 @@ _FULL_SAMPLES = [
 
 
 def _segments(
-    name: str, rule: Rule, on_numpy: Callable[..., np.ndarray], declare: Any = special, **how: Any
+    name: str,
+    rule: Rule,
+    on_numpy: Callable[..., np.ndarray],
+    on_others: Callable[..., Any],
+    declare: Any = special,
+    **how: Any,
 ) -> Operation[Tensor]:
-    """Declare a function of the rows of each segment: ``on_numpy(rows, ids, count)``."""
+    """Declare a function of the rows of each segment: ``on_numpy(rows, ids, count)``.
+
+    In terms of a library's kernels it is ``on_others(xp, rows, ids, count)``.
+    """
     return declare(
         name,
         rule,
         args=("data",),
         params=("segment_ids", "num_segments"),
         batch=_on_examples,
-        compute=lambda xp, data, segment_ids, num_segments: on_host(
-            xp, lambda rows: on_numpy(rows, segment_ids, num_segments), data
+        compute=lambda xp, data, segment_ids, num_segments: (
+            on_numpy(data, segment_ids, num_segments)
+            if xp is backends.NUMPY
+            else on_others(xp, data, segment_ids, num_segments)
         ),
         **how,
     )
@@ -153,6 +188,7 @@ _segment_sum = _segments(
     "segment_sum",
     lambda xp, g, segment_ids: _gathered(xp, g, segment_ids),
     _sums,
+    _summed,
     linear,
     moves=True,
     samples=_SAMPLES,
@@ -213,6 +249,7 @@ _segment_prod = _segments(
     "segment_prod",
     _prod_rule,
     lambda rows, ids, count: _accumulated(np.multiply, rows, ids, count, 1),
+    lambda xp, rows, ids, count: _put_together(xp, "put_multiply", rows, ids, count, 1),
     samples=_SAMPLES,
 )
 
@@ -230,6 +267,9 @@ _segment_max, _segment_min = (
         _extreme_rule,
         lambda rows, ids, count, ufunc=ufunc, sign=sign: _accumulated(
             ufunc, rows, ids, count, _lowest(rows.dtype, sign)
+        ),
+        lambda xp, rows, ids, count, ufunc=ufunc, sign=sign: _put_together(
+            xp, f"put_{ufunc.__name__[:3]}", rows, ids, count, -sign * math.inf
         ),
         samples=_FULL_SAMPLES,
         kinds="f",
@@ -254,7 +294,12 @@ def _logsumexp_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any, num_se
 
 
 _segment_logsumexp = _segments(
-    "segment_logsumexp", _logsumexp_rule, _logsumexp, samples=_FULL_SAMPLES, kinds="f"
+    "segment_logsumexp",
+    _logsumexp_rule,
+    _logsumexp,
+    _logsumexp_of_others,
+    samples=_FULL_SAMPLES,
+    kinds="f",
 )
 
 
@@ -279,8 +324,10 @@ _segment_softmax = special(
     args=("data",),
     params=("segment_ids",),
     batch=_on_examples,
-    compute=lambda xp, data, segment_ids: on_host(
-        xp, lambda rows: _softmax(rows, segment_ids), data
+    compute=lambda xp, data, segment_ids: (
+        _softmax(data, segment_ids)
+        if xp is backends.NUMPY
+        else _softmax_of_others(xp, data, segment_ids)
     ),
     samples=[sample((5,), segment_ids=_IDS), sample((5, 2), segment_ids=_IDS)],
     kinds="f",
@@ -295,7 +342,7 @@ def _checked(
 ) -> tuple[Tensor, dict[str, Any]]:
     """Return data and the parameters of an operation, or raise what is wrong with them."""
     data = shapes.tensor(data, name)
-    ids = integers(name, "segment_ids", segment_ids)
+    ids = integers(segment_ids, name, "segment_ids")
     if not data.ndim:
         raise ShapeError(f"{name}: data has no axes; expected rows, one for each segment id")
     if ids.shape != data.shape[:1]:
@@ -320,43 +367,6 @@ def _checked(
     return data, {"segment_ids": ids, "num_segments": count}
 
 
-def integers(name: str, what: str, values: Any) -> Any:
-    """Return an argument that holds positions as a new NumPy array, which nobody else can write.
-
-    If it differs between examples, it is a batched one.
-    """
-    given = shapes.tensor(values, name)
-    if given.size and backends.kind_of(given.dtype) not in "iu":
-        raise DtypeError(
-            f"{name}: {what} of {given.dtype}; expected integers, as of wg.astype({what}, wg.int64)"
-        )
-    return batching.rebatched(batching.all_values(given._raw).astype(np.intp), given._raw)
-
-
-def like(array: Any, x: Tensor) -> Tensor:
-    """Return numbers, batched or not, as a tensor of the library, the device and the dtype of x."""
-    xp: Any = plain_namespace(x._raw)
-    values = batching.all_values(array)
-    if xp is backends.NUMPY:
-        return wrap(batching.rebatched(np.asarray(values, x.dtype), array))
-    return wrap(batching.rebatched(xp.asarray(values, dtype=x.dtype, device=x.device), array))
-
-
-def floating(x: Tensor) -> Tensor:
-    """Return a tensor of floats or complex numbers: integers become float64."""
-    if backends.is_inexact(x.dtype):
-        return x
-    xp: Any = backends.namespace_of(x._raw)
-    return ew.astype(x, xp.float64)
-
-
-def ordered(name: str, x: Tensor) -> Tensor:
-    """Return x, or raise if its numbers have no order."""
-    if backends.kind_of(x.dtype) in "cb":
-        raise DtypeError(f"{name}: got {x.dtype}; expected real numbers, which have an order")
-    return x
-
-
 def segment_sum(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Tensor:
     """Return the sum of the rows of each segment; 0 for one without rows.
 
@@ -374,21 +384,23 @@ def segment_sum(data: Any, segment_ids: Any, /, *, num_segments: int | None = No
 
 
 def _of_segments(
-    op: Operation[Tensor], taken: Callable[[str, Tensor], Tensor]
+    op: Operation[Tensor], taken: Callable[[Any, str], Tensor]
 ) -> Callable[..., Tensor]:
     """Return what users call for an operation on segments; `taken` is what it takes of the data."""
     name = op.__name__
 
     def reduce(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Tensor:
         data, params = _checked(name, data, segment_ids, num_segments)
-        return op(taken(name, data), **params)
+        return op(taken(data, name), **params)
 
     return documented(reduce, name)
 
 
-segment_prod = _of_segments(_segment_prod, lambda name, x: reductions.accumulated(x, None, name))
+segment_prod = _of_segments(_segment_prod, lambda x, name: reductions.accumulated(x, None, name))
 segment_max, segment_min = _of_segments(_segment_max, ordered), _of_segments(_segment_min, ordered)
-segment_logsumexp = _of_segments(_segment_logsumexp, lambda name, x: floating(ordered(name, x)))
+segment_logsumexp = _of_segments(
+    _segment_logsumexp, lambda x, name: floating(ordered(x, name), name)
+)
 
 
 def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = None) -> Tensor:
@@ -397,7 +409,7 @@ def segment_mean(data: Any, segment_ids: Any, /, *, num_segments: int | None = N
     `wg.segment_mean([3.0, 1.0, 2.0], [0, 1, 0])` is `[2.5, 1.0]`.
     """
     data, params = _checked("segment_mean", data, segment_ids, num_segments)
-    data = floating(data)
+    data = floating(data, "segment_mean")
     ids, count = params["segment_ids"], params["num_segments"]
     sizes = np.maximum(_counts(ids, count), 1)
     sizes = sizes.reshape(*sizes.shape, *[1] * (data.ndim - 1))
@@ -418,7 +430,7 @@ def segment_softmax(data: Any, segment_ids: Any, /) -> Tensor:
     `wg.segment_softmax([0.0, 1.0, 0.0], [0, 1, 0])` is `[0.5, 1.0, 0.5]`.
     """
     data, params = _checked("segment_softmax", data, segment_ids, None)
-    data = floating(ordered("segment_softmax", data))
+    data = floating(ordered(data, "segment_softmax"), "segment_softmax")
     return _segment_softmax(data, segment_ids=params["segment_ids"])
 
 
@@ -428,7 +440,7 @@ def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Tensor:
     Derivatives flow to the weights. `wg.bincount([0, 2, 2])` is `[1, 0, 2]`.
     """
     x = shapes.tensor(x, "bincount")
-    positions = integers("bincount", "x", x)
+    positions = integers(x, "bincount", "x")
     if positions.ndim != 1:
         raise ShapeError(f"bincount: x of shape {positions.shape}; expected one axis")
     low, high = int(batching.all_values(positions).min(initial=0)), _highest(positions)
@@ -443,12 +455,9 @@ def bincount(x: Any, /, *, weights: Any = None, minlength: int = 0) -> Tensor:
         )
     count = max(high + 1, operator.index(minlength))
     if weights is None:
-        xp: Any = plain_namespace(x._raw)
-        found: Any = _counts(positions, count)
-        if xp is not backends.NUMPY:
-            found = xp.asarray(found, device=x.device)
+        found = array_like(_counts(positions, count), x._raw)
         return wrap(batching.rebatched(found, positions))
-    weights = floating(shapes.tensor(weights, "bincount"))
+    weights = floating(weights, "bincount")
     if weights.shape != positions.shape:
         raise ShapeError(
             f"bincount: weights of shape {weights.shape} for x of shape {positions.shape}; "

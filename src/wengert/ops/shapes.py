@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,10 @@ from wengert.engine.cotangents import (
     unbroadcast_block,
     whole,
 )
-from wengert.engine.errors import ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import ShapeError
 from wengert.ops import batching
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import documented, linear, one_axis, position_map, sample
@@ -140,10 +141,6 @@ def _cover(first: int, last: int, shape: Sequence[int]) -> Region:
     return tuple(region)
 
 
-def _in_shape(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    return apply(op, arrays, {"shape": (level.size, *params["shape"])})
-
-
 reshape_to = position_map(
     "reshape",
     lambda xp, g, x_shape: xp.reshape(g, x_shape),
@@ -152,7 +149,7 @@ reshape_to = position_map(
     block=_reshape_block,
     reached=_reshape_reached,
     takes_rows=True,
-    batch=_in_shape,
+    batch=batching.with_params(lambda count, p: {"shape": (count, *p["shape"])}),
     samples=[
         sample((2, 6), shape=(3, 4)),
         sample((2, 3), shape=(6,)),
@@ -166,7 +163,11 @@ reshape_to.op.numpy_function = lambda x, *, shape: x.reshape(shape)
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     """Return x in another shape; -1 is inferred. `wg.reshape([1, 2], (2, -1))` is `[[1], [2]]`."""
     x = tensor(x, "reshape")
-    shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+    if type(shape) is tuple and type(x._raw) is np.ndarray and min(shape, default=0) >= 0:
+        size = math.prod(shape)
+        if type(size) is int and size == x._raw.size:  # the usual case
+            return reshape_to(x, shape=shape)
+    shape = (shape,) if isinstance(shape, int) else tuple(map(int, shape))
     if shape and min(shape) < 0:
         rest = -math.prod(shape)
         if min(shape) < -1 or shape.count(-1) > 1 or not (rest or x.size):
@@ -189,32 +190,28 @@ def renewed(x: Tensor) -> Tensor:
     return reshape_to(x, shape=x.shape)
 
 
-def _inverse(order: Sequence[int]) -> tuple[int, ...]:
+@lru_cache(256)
+def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(order.index(a) for a in range(len(order)))
 
 
-def _permute_block(xp: Any, g: Block, axes: Sequence[int]) -> Block:
+def _permute_block(xp: Any, g: Block, axes: tuple[int, ...]) -> Block:
     back = _inverse(axes)
     shape, region = tuple(g.shape[a] for a in back), tuple(g.region[a] for a in back)
     return Block(shape, region, xp.permute_dims(g.values, back))
 
 
-def _permute_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    return apply(op, arrays, {"axes": (0, *[a + 1 for a in params["axes"]])})
-
-
-_permute = position_map(
+permuted = position_map(
     "permute_dims",
     lambda xp, g, axes: xp.permute_dims(g, _inverse(axes)),
     params=("axes",),
     block=_permute_block,
     reached=lambda region, shape, axes: tuple(region[a] for a in axes),
     takes_rows=True,
-    compute=lambda xp, x, axes: xp.permute_dims(x, axes),
-    batch=_permute_examples,
+    batch=batching.with_params(lambda _, p: {"axes": (0, *[a + 1 for a in p["axes"]])}),
     samples=[sample((2, 3), axes=(1, 0)), sample((2, 3, 4), axes=(2, 0, 1)), sample((), axes=())],
 )
-_permute.op.numpy_function = lambda x, *, axes: x.transpose(axes)
+permuted.op.numpy_function = lambda x, *, axes: x.transpose(axes)
 
 
 def permute_dims(x: Any, /, axes: Any) -> Tensor:
@@ -223,7 +220,7 @@ def permute_dims(x: Any, /, axes: Any) -> Tensor:
     axes = normalised(tuple(axes), x.ndim, "permute_dims")
     if len(axes) != x.ndim:
         raise ShapeError(f"permute_dims: {axes} does not name each axis of shape {x.shape} once")
-    return _permute(x, axes=axes)
+    return permuted(x, axes=axes)
 
 
 def matrix_transpose(x: Any, /) -> Tensor:
@@ -231,7 +228,7 @@ def matrix_transpose(x: Any, /) -> Tensor:
     x = tensor(x, "matrix_transpose")
     if x.ndim < 2:
         raise ShapeError(f"matrix_transpose: needs two axes, got shape {x.shape}")
-    return _permute(x, axes=(1, 0)) if x.ndim == 2 else swapaxes(x, -1, -2)
+    return permuted(x, axes=(1, 0)) if x.ndim == 2 else swapaxes(x, -1, -2)
 
 
 def swapaxes(x: Any, axis1: int, axis2: int, /) -> Tensor:
@@ -290,7 +287,6 @@ _broadcast_to = position_map(
     "broadcast_to",
     lambda xp, g, x_shape: unbroadcast(xp, g, x_shape),
     params=("shape",),
-    compute=lambda xp, x, shape: xp.broadcast_to(x, shape),
     block=lambda xp, g, x_shape: unbroadcast_block(xp, g.values, g.region, x_shape),
     reached=lambda region, shape, x_shape: tuple(
         range(n) if i < 0 or x_shape[i] == 1 else region[i]
@@ -357,13 +353,19 @@ def tile(x: Any, repetitions: Any, /) -> Tensor:
     return _tile(x, repetitions=counts)
 
 
+def _repeated(xp: Any, x: Any, repeats: Any, axis: int) -> Any:
+    """Return x with elements repeated; the positions are known without a look at an array."""
+    if isinstance(repeats, int):
+        return xp.repeat(x, repeats, axis=axis)
+    positions = np.repeat(np.arange(x.shape[axis]), repeats)
+    return xp.take(x, xp.asarray(positions), axis=axis)
+
+
 _repeat = position_map(
     "repeat",
     params=("repeats", "axis"),
     batch=batching.along_axes,
-    compute=lambda xp, x, repeats, axis: xp.repeat(
-        x, repeats if isinstance(repeats, int) else xp.asarray(repeats, dtype=xp.int64), axis=axis
-    ),
+    compute=lambda xp, x, repeats, axis: _repeated(xp, x, repeats, axis),
     samples=[
         sample((2, 3), repeats=2, axis=1),
         sample((2, 3), repeats=(1, 3), axis=0),
@@ -399,7 +401,6 @@ _flip = position_map(
     "flip",
     lambda xp, g, axis: xp.flip(g, axis=axis),
     params=("axis",),
-    compute=lambda xp, x, axis: xp.flip(x, axis=axis),
     block=_flip_block,
     reached=lambda region, shape, axis: tuple(
         range(n - r.stop, n - r.start) if a in axis else r
@@ -446,7 +447,6 @@ _roll = position_map(
     ),
     takes_rows=True,
     batch=batching.along_axes,
-    compute=lambda xp, x, shift, axis: xp.roll(x, shift, axis=axis),
     samples=[sample((5,), shift=(2,), axis=(0,)), sample((2, 3), shift=(1, -1), axis=(0, 1))],
 )
 
@@ -514,10 +514,6 @@ def _pad_array(xp: Any, x: Any, widths: Any, mode: str, value: Any) -> Any:
     return xp.pad(x, widths, mode, constant_values=value)
 
 
-def _pad_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    return apply(op, arrays, {**params, "widths": ((0, 0), *params["widths"])})
-
-
 _pad = position_map(
     "pad",
     _unpad,
@@ -525,7 +521,7 @@ _pad = position_map(
     compute=_pad_array,
     block=_unpad_block,
     reached=_pad_reached,
-    batch=_pad_examples,
+    batch=batching.with_params(lambda _, p: {"widths": ((0, 0), *p["widths"])}),
     samples=[
         sample((2, 3), widths=((1, 0), (0, 2)), mode="constant", value=1.5),
         sample((4,), widths=((2, 1),), mode="reflect", value=0),
@@ -559,18 +555,10 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     return _pad(x, widths=tuple(map(tuple, widths)), mode=mode, value=constant_values)
 
 
-def _diagonal_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
-    axes = {name: params[name] + 1 for name in ("axis1", "axis2")}
-    return apply(op, arrays, {**params, **axes})
-
-
 _diagonal = position_map(
     "diagonal",
     params=("offset", "axis1", "axis2"),
-    batch=_diagonal_examples,
-    compute=lambda xp, x, offset, axis1, axis2: xp.diagonal(
-        x, offset=offset, axis1=axis1, axis2=axis2
-    ),
+    batch=batching.along_axes,
     samples=[
         sample((3, 3), offset=0, axis1=0, axis2=1),
         sample((2, 3, 4), offset=1, axis1=1, axis2=2),
@@ -614,7 +602,6 @@ def _triangle(name: str) -> Callable[..., Tensor]:
         block=block,
         reached=lambda region, shape, k: region,
         takes_rows=True,
-        compute=lambda xp, x, k: getattr(xp, name)(x, k=k),
         batch=batching.as_it_is,
         samples=[sample((3, 3), k=0), sample((2, 3, 4), k=1), sample((3, 2), k=-1)],
     )

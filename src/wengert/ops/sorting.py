@@ -15,16 +15,16 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched, Level
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import DtypeError, ShapeError
 from wengert.ops import batching, joining, reductions, shapes
 from wengert.ops import elementwise as ew
+from wengert.ops.checks import floating, integers, like, ordered
 from wengert.ops.families import axes, composite, one_axis, sample, special, zero
 from wengert.ops.indexing import getitem, take, take_along_axis
 from wengert.ops.reductions import attains
-from wengert.ops.segments import floating, integers, like, ordered
 
 _argsort = zero(
     "argsort",
@@ -131,7 +131,7 @@ def topk(x: Any, k: int, /, *, axis: int = -1, largest: bool = True) -> TopK:
     >>> wg.topk(wg.asarray([1.0, 3.0, 2.0]), 2).values
     Tensor([3., 2.], dtype=float64)
     """
-    x = ordered("topk", shapes.tensor(x, "topk"))
+    x = ordered(x, "topk")
     axis = one_axis(axis, x.ndim, "topk")
     k = operator.index(k)
     if not 0 <= k <= x.shape[axis]:
@@ -189,17 +189,12 @@ _CONTINUOUS = {
 }
 
 
-def _average(position: Any) -> Any:
-    """Return a position between elements as the middle between them, and at an element itself."""
-    return (np.floor(position) + np.ceil(position)) / 2
-
-
 #: Where it is for methods that are constant in q between jumps.
 _STEPS = {
     "lower": lambda n, q: np.floor((n - 1) * q),
     "higher": lambda n, q: np.ceil((n - 1) * q),
     "nearest": lambda n, q: np.round((n - 1) * q),
-    "midpoint": lambda n, q: _average((n - 1) * q),
+    "midpoint": lambda n, q: (np.floor((n - 1) * q) + np.ceil((n - 1) * q)) / 2,
     "inverted_cdf": lambda n, q: np.ceil(n * q) - 1,
     "averaged_inverted_cdf": lambda n, q: (np.ceil(n * q) + np.floor(n * q + 1)) / 2 - 1,
     "closest_observation": lambda n, q: np.round(n * q) - 1,
@@ -212,12 +207,12 @@ _ELEMENTS = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation"
 def _quantile(
     name: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool, percent: float = 1.0
 ) -> Any:
-    x, q = ordered(name, shapes.tensor(x, name)), _levels(name, q, percent)
+    x, q = ordered(x, name), _levels(name, q, percent)
     if method not in _METHODS:
         raise ValueError(
             f"{name}: method={method!r}; expected one of {', '.join(map(repr, _METHODS))}"
         )
-    x = x if method in _ELEMENTS else floating(x)
+    x = x if method in _ELEMENTS else floating(x, name)
     reduced = axes(axis, x.ndim, name)
     kept = tuple(i for i in range(x.ndim) if i not in reduced)
     rows = shapes.permute_dims(x, (*kept, *reduced))
@@ -283,7 +278,7 @@ def _between(rows: Tensor, q: Tensor, method: str) -> Any:
 
 
 def _differences_are_finite(x: np.ndarray) -> bool:
-    return x.dtype.kind != "f" or bool((np.abs(x) < np.finfo(x.dtype).max / 2).all())
+    return x.dtype.kind != "f" or bool((np.abs(x) < backends.finfo(x.dtype).max / 2).all())
 
 
 def _interpolated(below: Tensor, above: Tensor, share: Tensor, finite: bool) -> Any:
@@ -358,7 +353,6 @@ _searchsorted = zero(
     batch=_search_examples,
     args=("x1", "x2"),
     params=("side",),
-    compute=lambda xp, x1, x2, side: xp.searchsorted(x1, x2, side=side),
     samples=[sample((1,), (3,), side="left"), sample((1,), (2, 2), side="right")],
 )
 
@@ -375,7 +369,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side={side!r}; expected 'left' or 'right'")
     if sorter is not None:
-        order = integers("searchsorted", "sorter", sorter)
+        order = integers(sorter, "searchsorted", "sorter")
         if order.shape != x1.shape:
             raise ShapeError(
                 f"searchsorted: sorter of shape {order.shape} for x1 of shape {x1.shape}; expected "

@@ -20,8 +20,9 @@ _HOME = "scipy.special._ufuncs"
 #: Ufuncs that have an operation of their name in `ops.special`, or in the main namespace.
 _OURS = """
     beta betainc betaln cbrt dawsn entr erf erfc erfcinv erfcx erfinv exp1 exp10 exp2 expi expit
-    expm1 exprel gamma gammainc gammaincc gammaincinv gammaln i0 i0e i1 i1e iv ive j0 j1 k0 k0e k1
-    k1e kl_div log1p log_expit log_ndtr logit ndtr ndtri psi rel_entr spence xlog1py xlogy y0 y1
+    expm1 exprel gamma gammainc gammaincc gammaincinv gammaln gammasgn i0 i0e i1 i1e iv ive j0 j1 jv
+    k0 k0e k1 k1e kl_div log1p log_expit log_ndtr logit ndtr ndtri psi rel_entr rgamma spence
+    xlog1py xlogy y0 y1 yn
 """
 
 

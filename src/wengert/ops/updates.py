@@ -21,9 +21,10 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
 from wengert.ops.families import pull_with_mask, sample, special
-from wengert.ops.indexing import has_arrays, index, is_selected, over_examples
+from wengert.ops.families.structure import zeros_for
+from wengert.ops.indexing import has_arrays, index, is_selected, over_examples, sliced
 from wengert.ops.reductions import attains
-from wengert.ops.segments import distinct, on_host
+from wengert.ops.segments import distinct
 
 _KEYS = [
     sample((3, 4), (4,), key=(1, slice(None)), winners=None),
@@ -44,11 +45,10 @@ def _value_rule(xp: Any, g: Any, key: Any, winners: Any) -> Any:
 
 
 def _read(xp: Any, g: Any, key: Any) -> Any:
-    return batching.call(xp, "index", g, key=key) if has_arrays(key) else g[key]
-
-
-def _at_set(xp: Any, x: Any, values: Any, key: Any, winners: Any) -> Any:
-    return xp.put(x, values, key=key)
+    if has_arrays(key):
+        return batching.call(xp, "index", g, key=key)
+    is_raw = xp is not backends.NUMPY and type(g) is not Tensor and isinstance(key, tuple)
+    return sliced(xp, g, key) if is_raw and Ellipsis not in key else g[key]
 
 
 def _rest_rule(xp: Any, g: Any, x_shape: Any, key: Any) -> Block:
@@ -71,13 +71,26 @@ def _update_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any
     return apply(op, (x, layout.numpys(values)), changed)
 
 
+def _put(xp: Any, x: Any, values: Any, key: Any, winners: Any) -> Any:
+    """Return x with values at a key, of several at one position the last.
+
+    NumPy writes them in their order. On a device nobody knows the order, so that only those that
+    win are written, to positions that are 0 before.
+    """
+    if winners is None or xp is backends.NUMPY:
+        return xp.put(x, values, key=key)
+    blank = xp.put(x, xp.zeros_like(values), key=key)
+    won = xp.asarray(batching.all_values(winners))
+    return xp.put_add(blank, xp.keep(values, won), key=key)
+
+
 at_set = special(
     "at_set",
     _rest_rule,
     _value_rule,
     args=("x", "values"),
     params=("key", "winners"),
-    compute=_at_set,
+    compute=_put,
     batch=_update_examples,
     linear=True,
     samples=_KEYS,
@@ -91,22 +104,22 @@ def _push_set(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
     Where several values are at one position, the last one's tangent is there, as the value is; the
     rules, transposed, would add them up, as without `winners` they give each the cotangent.
     """
-    moving: dict[int, Any] = {}
-    key: Any = None
-    for _, argument, values, t in edges:
-        moving[argument] = t.todense(xp) if type(t) is Block else t
-        key = values[0 if argument else 1]
-    if 1 not in moving or not has_arrays(key):
+    _, argument, values, _ = edges[-1]
+    key = values[0 if argument else 1]
+    if 1 not in {edge[1] for edge in edges} or not has_arrays(key):
         return NotImplemented
-    x = moving[0] if 0 in moving else zeros_for(xp, node, moving[1])
-    return batching.call(xp, "put", x, moving[1], key=key)
+    x, written = both_tangents(xp, node, edges)
+    if batching.is_batched(values):
+        return batching.call(xp, "put", x, written, key=key)
+    return _put(xp, x, written, key, winners=values[1])
 
 
-def zeros_for(xp: Any, node: Node, tangent: Any) -> Any:
-    """Return zeros in the shape of a node, of the kind of a tangent."""
-    plain = backends.namespace_of(getattr(tangent, "_raw", tangent))
-    zeros = plain.zeros(node.shape, dtype=node.dtype)
-    return wrap(zeros) if type(tangent) is Tensor else zeros
+def both_tangents(xp: Any, node: Node, edges: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the tangents of x, which may be zeros, and of what is written to it."""
+    moving = {argument: t.todense(xp) if type(t) is Block else t for _, argument, _, t in edges}
+    if 0 not in moving:
+        moving[0] = zeros_for(moving[1], node.shape, node.dtype)
+    return moving[0], moving[1]
 
 
 at_set.op.push = _push_set
@@ -129,12 +142,7 @@ def _extreme(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
 
     Of elements and values that tie at a position, each has an even share of the derivative.
     """
-
-    def on_numpy(x: np.ndarray, values: np.ndarray, key: Any) -> np.ndarray:
-        out = np.array(x, order="C")
-        with np.errstate(invalid="ignore"):  # maximum.at warns of NaN, as maximum does not
-            ufunc.at(out, key, values)
-        return out
+    kernel = f"put_{ufunc.__name__[:3]}"
 
     def share(xp: Any, won: Any, x: Any, values: Any, y: Any, key: Any) -> Any:
         """Return the share of what won at each position, among x and its values there."""
@@ -149,13 +157,11 @@ def _extreme(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
         lambda xp, g, x, values, y, key: _read(xp, g, key) * share(xp, "values", x, values, y, key),
         args=("x", "values"),
         params=("key",),
-        compute=lambda xp, x, values, key: on_host(
-            xp, lambda x, values: on_numpy(x, values, key), x, values
-        ),
+        compute=lambda xp, x, values, key: getattr(xp, kernel)(x, values, key),
         batch=_update_examples,
         samples=[sample(*s.shapes, key=s.params["key"]) for s in _KEYS],
         kinds="f",
-        reference=on_numpy,
+        reference=getattr(backends.NUMPY, kernel),
     )
 
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.node import Token, active, watch
 from wengert.engine.op import leaf
 from wengert.engine.operand import Operand
 from wengert.engine.record import lift
 from wengert.engine.tensor import CONVERSIONS, Tensor, wrap
+from wengert.errors import DtypeError, ShapeError
 from wengert.ops.gates import Structural
 
 #: The operation of a variable's node, whose value tensors must not be assigned to behind its back.

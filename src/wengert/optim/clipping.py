@@ -10,8 +10,8 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor
+from wengert.errors import DtypeError
 from wengert.optim.leaves import check_inexact, each_once, for_each, like, raw, tensor, traced
 from wengert.trees import flatten
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.engine.errors import ShapeError
+from wengert.errors import ShapeError
 from wengert.optim.leaves import raw
 from wengert.optim.operators import jacobian_operator
 from wengert.optim.vectors import Space, VectorFunction, as_tuple

@@ -19,8 +19,8 @@ import numpy as np
 from wengert import backends
 from wengert.elements.selections import Selection
 from wengert.engine.cotangents import Block, part_of
-from wengert.engine.errors import BackendError, DtypeError, ShapeError
 from wengert.engine.tensor import Tensor
+from wengert.errors import BackendError, DtypeError, ShapeError
 from wengert.ops.variable import Variable
 from wengert.optim import formulas
 from wengert.optim.formulas import Formula

@@ -7,14 +7,8 @@ and options have PyTorch's names, and options that are off by default there may 
 libraries differ, an option says how; without it, the formula is PyTorch's:
 
 =============  =====================================================================================
-`eps_inside`   `eps` is added under the root, and not to it (RMSprop, Adagrad)
-`eps_outside`  `eps` is added to the largest gradient, and not kept with it (Adamax)
 `eps_scaled`   `eps` is added to a root whose bias is corrected together with it (Adam)
-`rate_in_sum`  momentum sums up steps, and not directions (SGD, RMSprop)
 `at_least_0`   a variance that rounding has made negative is 0 (RMSprop, centered)
-`bias_betas`   the betas that biases are corrected with, if they are rounded (Adam and its kind)
-`mu_product`   the product of all weights of the momentum, if all parameters share it (NAdam)
-`mu_base`      how these weights grow, if not as powers of 0.96 (NAdam)
 =============  =====================================================================================
 
 Formulas use `x *= y` and the like. That changes an array in its own memory. A tensor of Wengert is
@@ -29,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.backends import threads
 from wengert.engine.tensor import Tensor, wrap
 
@@ -78,46 +73,6 @@ def step_in_place(formula: Formula, p: Any, g: Any, state: State, options: Optio
     return stepped(formula, p, g, state, options, in_place=True)
 
 
-class Rows:
-    """A gradient as parts, which are to be added up at some rows of a parameter.
-
-    Keras squares such parts before it adds them up, so a formula must ask for what it needs.
-    """
-
-    def __init__(self, values: np.ndarray, rows: np.ndarray, shape: tuple[int, ...]) -> None:
-        self.values, self.rows, self.shape = values, rows, shape
-
-    def _added_up(self, values: np.ndarray) -> np.ndarray:
-        total = np.zeros(self.shape, values.dtype)
-        np.add.at(total, self.rows, values)
-        return total
-
-    @property
-    def total(self) -> np.ndarray:
-        """The gradient as an array."""
-        return self._added_up(self.values)
-
-    @property
-    def square(self) -> np.ndarray:
-        """The sum of the squares of the parts."""
-        return self._added_up(self.values * self.values)
-
-    @property
-    def size(self) -> np.ndarray:
-        """The sum of the absolute values of the parts."""
-        return self._added_up(np.abs(self.values))
-
-
-def total(g: Any) -> Any:
-    """Return a gradient as one array."""
-    return g.total if type(g) is Rows else g
-
-
-def _square(g: Any) -> Any:
-    """Return the square of a gradient; of parts, the sum of theirs. It may be written to."""
-    return g.square if type(g) is Rows else g * g
-
-
 def _decayed(p: Any, g: Any, options: Options) -> Any:
     """Return the gradient, reversed if something is maximised, with that of the decay."""
     if options.get("maximize"):
@@ -164,25 +119,22 @@ def _mean_square(average: Any, square: Any, share: Any) -> Any:
     return average
 
 
-def _moments(g: Any, state: State, options: Options) -> tuple[Any, Any, Any]:
-    """Return the gradient as one array, and the running means of it and of its square."""
+def _moments(g: Any, state: State, options: Options) -> tuple[Any, Any]:
+    """Return the running means of a gradient and of its square."""
     first, second = options["betas"]
-    whole = total(g)
-    state["exp_avg"] = mean = _towards(state["exp_avg"], whole, 1 - first)
-    state["exp_avg_sq"] = square = _mean_square(state["exp_avg_sq"], _square(g), 1 - second)
-    return whole, mean, square
+    state["exp_avg"] = mean = _towards(state["exp_avg"], g, 1 - first)
+    state["exp_avg_sq"] = square = _mean_square(state["exp_avg_sq"], g * g, 1 - second)
+    return mean, square
 
 
 def _biases(step: Any, options: Options) -> tuple[Any, Any]:
     """Return what running means that began at 0 are too small by."""
-    first, second = options.get("bias_betas") or options["betas"]
+    first, second = options["betas"]
     return 1 - first**step, 1 - second**step
 
 
 def _root(xp: Any, square: Any, options: Options) -> Any:
-    """Return a root with `eps` in it or added to it."""
-    if options.get("eps_inside"):
-        return xp.sqrt(square + options["eps"])
+    """Return a root with `eps` added to it."""
     root = xp.sqrt(square)
     root += options["eps"]
     return root
@@ -201,11 +153,11 @@ def _count(number: Any) -> Any:
     return number if isinstance(number, Tensor) else float(number)
 
 
-def _larger(xp: Any, before: Any, now: Any) -> Any:
-    """Return the larger values, in the memory of those before."""
-    if type(before) is np.ndarray:
-        return np.maximum(before, now, out=before)
-    return xp.maximum(before, now)
+def _in_place(xp: Any, name: str, x: Any, *others: Any) -> Any:
+    """Return a function of x and others, in the memory of x if that is an array."""
+    if type(x) is np.ndarray:
+        return getattr(np, name)(x, *others, out=x)
+    return getattr(xp, name)(x, *others)
 
 
 def _detached(g: Any) -> Any:
@@ -218,10 +170,8 @@ def sgd(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
 
     A velocity that is None begins with the first gradient.
     """
-    g = _decayed(p, total(g), options)
-    rate, momentum, in_sum = options["lr"], options.get("momentum", 0), options.get("rate_in_sum")
-    if in_sum:
-        g = g * -rate
+    g = _decayed(p, g, options)
+    momentum = options.get("momentum", 0)
     if momentum != 0:
         velocity = state.get("momentum_buffer")
         if velocity is None:
@@ -231,19 +181,16 @@ def sgd(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
             velocity += (1 - options.get("dampening", 0)) * g
         state["momentum_buffer"] = velocity
         g = g + momentum * velocity if options.get("nesterov") else velocity
-    if in_sum:
-        p += g
-    else:
-        p -= rate * g
+    p -= options["lr"] * g
     return p
 
 
 def adam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step of Adam; with `decoupled_weight_decay`, of AdamW."""
     p, g = _decayed_apart(p, g, options)
-    _, mean, square = _moments(g, state, options)
+    mean, square = _moments(g, state, options)
     if options.get("amsgrad"):
-        square = state["max_exp_avg_sq"] = _larger(xp, state["max_exp_avg_sq"], square)
+        square = state["max_exp_avg_sq"] = _in_place(xp, "maximum", state["max_exp_avg_sq"], square)
     step = _count(state["step"])
     first, second = _biases(step, options)
     rate, scale = options["lr"] / first, second**0.5
@@ -266,14 +213,12 @@ def nadam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step of Adam with Nesterov's momentum."""
     p, g = _decayed_apart(p, g, options)
     step, rate, first = float(state["step"]), options["lr"], options["betas"][0]
-    base, decay = options.get("mu_base", 0.96), options["momentum_decay"]
-    now = first * (1 - 0.5 * base ** (step * decay))
-    later = first * (1 - 0.5 * base ** ((step + 1) * decay))
-    product = options.get("mu_product")
-    if product is None:
-        state["mu_product"] *= now
-        product = _count(state["mu_product"])
-    g, mean, square = _moments(g, state, options)
+    decay = options["momentum_decay"]
+    now = first * (1 - 0.5 * 0.96 ** (step * decay))
+    later = first * (1 - 0.5 * 0.96 ** ((step + 1) * decay))
+    state["mu_product"] *= now
+    product = _count(state["mu_product"])
+    mean, square = _moments(g, state, options)
     root = _unbiased_root(square, _biases(step, options)[1], options)
     p = _moved(p, rate * (1 - now) / (1 - product), g / root)
     return _moved(p, rate * later / (1 - product * later), mean / root)
@@ -283,7 +228,7 @@ def radam(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step of Adam whose variance is rectified."""
     p, g = _decayed_apart(p, g, options)
     step, second = float(state["step"]), options["betas"][1]
-    _, mean, square = _moments(g, state, options)
+    mean, square = _moments(g, state, options)
     biases = _biases(step, options)
     rate = options["lr"] / biases[0]
     longest = 2 / (1 - second) - 1
@@ -299,54 +244,26 @@ def adamax(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step of Adam with the largest gradient instead of the root mean square."""
     g = _decayed(p, g, options)
     first, second = options["betas"]
-    state["exp_avg"] = mean = _towards(state["exp_avg"], total(g), 1 - first)
-    largest, outside = state["exp_inf"], options.get("eps_outside")
-    size = g.size if type(g) is Rows else xp.abs(g)
+    state["exp_avg"] = mean = _towards(state["exp_avg"], g, 1 - first)
+    largest, size = state["exp_inf"], xp.abs(g)
     largest *= second
-    if not outside:
-        size += options["eps"]
-    state["exp_inf"] = largest = _larger(xp, largest, size)
-    if outside:
-        largest = largest + options["eps"]
+    size += options["eps"]
+    state["exp_inf"] = largest = _in_place(xp, "maximum", largest, size)
     rate = options["lr"] / _biases(float(state["step"]), options)[0]
     return _moved(p, rate, mean / largest)
-
-
-def lamb(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
-    """Return a step of Adam that is as long as the parameter is large. It is not recorded."""
-    _, mean, square = _moments(g, state, options)
-    first, second = _biases(float(state["step"]), options)
-    update = mean / _unbiased_root(square, second, options)
-    length, given = float(np.linalg.norm(p)), float(np.linalg.norm(update)) / first
-    ratio = length / given if min(length, given) > 0 else 1.0
-    return _moved(p, ratio * options["lr"] / first, update)
-
-
-def lion(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
-    """Return a step of the rate's size along the signs of a mean."""
-    g, mean = total(g), state["exp_avg"]
-    short, long = options["betas"]
-    sign = xp.sign(mean * short + g * (1 - short))
-    mean *= long
-    mean += g * (1 - long)
-    state["exp_avg"] = mean
-    return _moved(p, options["lr"], sign)
 
 
 def rmsprop(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step scaled by the root of the mean square."""
     g = _decayed(p, g, options)
-    share, rate = 1 - options["alpha"], options["lr"]
-    state["square_avg"] = square = _mean_square(state["square_avg"], _square(g), share)
-    g = total(g)
+    share = 1 - options["alpha"]
+    state["square_avg"] = square = _mean_square(state["square_avg"], g * g, share)
     if options.get("centered"):
         state["grad_avg"] = mean = _towards(state["grad_avg"], g, share)
         square = square - mean * mean
         if options.get("at_least_0"):
             square = xp.clip(square, 0.0, None)
     step = g / _root(xp, square, options)
-    if options.get("rate_in_sum"):
-        step, rate = rate * step, 1.0
     momentum = options.get("momentum", 0)
     if momentum > 0:
         velocity = state["momentum_buffer"]
@@ -354,46 +271,27 @@ def rmsprop(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
         velocity += step
         state["momentum_buffer"] = velocity
         step = velocity
-    p -= rate * step
+    p -= options["lr"] * step
     return p
 
 
 def adagrad(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step scaled by the root of the sum of squares."""
     g = _decayed(p, g, options)
-    state["sum"] += _square(g)
+    state["sum"] += g * g
     slower = 1 + (float(state["step"]) - 1) * options.get("lr_decay", 0)
-    return _moved(p, options["lr"] / slower, total(g) / _root(xp, state["sum"], options))
-
-
-def ftrl(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
-    """Return a parameter that follows the regularised leader: 0 where sums are small."""
-    rate, power, l1 = options["lr"], -options["lr_power"], options["l1"]
-    before = state["sum"] ** power
-    state["sum"] += _square(g)
-    after = state["sum"] ** power
-    linear = state["linear"]
-    linear += total(g) + 2 * options["l2_shrinkage"] * p
-    linear -= (after - before) / rate * p
-    state["linear"] = linear
-    after /= rate
-    after += 2 * (options["l2"] + options["beta"] / (2 * rate))
-    p[...] = (xp.clip(linear, -l1, l1) - linear) / after
-    return p
+    return _moved(p, options["lr"] / slower, g / _root(xp, state["sum"], options))
 
 
 def adadelta(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step scaled by the ratio of the sizes of steps and gradients so far."""
     g = _decayed(p, g, options)
     share, eps = 1 - options["rho"], options["eps"]
-    state["square_avg"] = square = _mean_square(state["square_avg"], _square(g), share)
+    state["square_avg"] = square = _mean_square(state["square_avg"], g * g, share)
     ratio = xp.sqrt(state["acc_delta"] + eps)
     ratio /= xp.sqrt(square + eps)
-    # the size of the step is the gradient's times the ratio, also where parts are squared first
-    square = ratio * ratio * g.square if type(g) is Rows else None
-    ratio *= total(g)
-    square = _square(ratio) if square is None else square
-    state["acc_delta"] = _mean_square(state["acc_delta"], square, share)
+    ratio *= g
+    state["acc_delta"] = _mean_square(state["acc_delta"], ratio * ratio, share)
     return _moved(p, options["lr"], ratio)
 
 
@@ -407,7 +305,7 @@ def rprop(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     factor = np.where(agreement > 0, grow, np.where(turned, shrink, 1.0))
     sizes = state["step_size"]
     sizes *= factor.astype(_values(p).dtype)
-    state["step_size"] = sizes = _between(xp, sizes, *options["step_sizes"])
+    state["step_size"] = sizes = _in_place(xp, "clip", sizes, *options["step_sizes"])
     # a gradient that has turned is forgotten, here and in the next step
     if isinstance(g, Tensor):
         g = g * ~turned
@@ -424,12 +322,6 @@ def rprop(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
 def _values(x: Any) -> Any:
     """Return the numbers of an array or a tensor, for what has no derivative."""
     return x._raw if isinstance(x, Tensor) else x
-
-
-def _between(xp: Any, x: Any, smallest: float, largest: float) -> Any:
-    if type(x) is np.ndarray:
-        return np.clip(x, smallest, largest, out=x)
-    return xp.clip(x, smallest, largest)
 
 
 def _put(state: State, name: str, value: Any) -> None:
@@ -461,7 +353,7 @@ def adafactor(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     g = -g if options["maximize"] else g
     step, rate = float(state["step"]), options["lr"]
     tiny, smallest = options["eps"]
-    tiny = float(np.finfo(p.dtype).eps) if tiny is None else tiny
+    tiny = float(backends.finfo(p.dtype).eps) if tiny is None else tiny
     share = step ** options["beta2_decay"]
     scale = max(smallest, float(_root_mean_square(p))) * min(rate, step**-0.5)
     if options["weight_decay"] != 0:
@@ -484,4 +376,4 @@ def _root_mean_square(x: np.ndarray) -> Any:
 
 
 #: The formulas that treat each element by itself, so that an array may be cut in pieces.
-ELEMENTWISE = frozenset({sgd, adam, radam, adamax, lion, rmsprop, adagrad, ftrl, adadelta, rprop})
+ELEMENTWISE = frozenset({sgd, adam, radam, adamax, rmsprop, adagrad, adadelta, rprop})

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.engine.errors import WengertError
 from wengert.engine.tensor import Tensor
+from wengert.errors import WengertError
 from wengert.optim.scipy_bridge import as_list, as_new
 from wengert.optim.vectors import Objective, Space, VectorFunction, as_tuple
 
@@ -161,8 +161,7 @@ class IpoptProblem:
             rows, columns = coo_array(plan.pattern).coords
             lower = rows >= columns
             self._hessian_plan = plan, lower, rows[lower], columns[lower]
-        found: tuple[Any, np.ndarray, np.ndarray, np.ndarray] = self._hessian_plan
-        return found
+        return self._hessian_plan
 
     def hessianstructure(self) -> tuple[np.ndarray, np.ndarray]:
         """Return rows and columns of the elements that `hessian` gives: the lower triangle."""

@@ -12,9 +12,9 @@ import optree
 from wengert import backends
 from wengert.elements.selections import Selection
 from wengert.engine.cotangents import Block, sizes
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import DtypeError, ShapeError
 from wengert.ops.variable import Variable
 from wengert.transforms.gradients import is_traced
 from wengert.trees import is_record, is_setting

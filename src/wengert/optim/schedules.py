@@ -14,7 +14,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from wengert.optim import rates
-from wengert.optim.rates import NUMBERS
 
 Schedule = Callable[[int], float]
 
@@ -58,7 +57,7 @@ def _check_number(what: str, value: Any) -> None:
 
 def _part(step: int, steps: int) -> float:
     """Return the completed share: 0 at the start, 1 from the last step on."""
-    return rates.share(NUMBERS, max(step, 0), steps)
+    return rates.share(max(step, 0), steps)
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ class cosine_decay(_Schedule):
     end: float = 0.0
 
     def _at(self, step: int) -> float:
-        return rates.cosine(NUMBERS, _part(step, self.steps), self.start, self.end)
+        return rates.cosine(_part(step, self.steps), self.start, self.end)
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ class exponential_decay(_Schedule):
     end: float = 0.0
 
     def _at(self, step: int) -> float:
-        left = rates.exponential(NUMBERS, step, self.rate, self.steps)
+        left = rates.exponential(step, self.rate, self.steps)
         return max(self.start * left, self.end)
 
 
@@ -157,7 +156,7 @@ class step_decay(_Schedule):
     every: int
 
     def _at(self, step: int) -> float:
-        return self.start * rates.exponential(NUMBERS, step, self.factor, self.every, True)
+        return self.start * rates.exponential(step, self.factor, self.every, True)
 
 
 @dataclass(frozen=True)

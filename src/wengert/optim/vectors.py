@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import (
+from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import (
     DtypeError,
     ShapeError,
     UnconnectedWarning,
@@ -19,7 +20,6 @@ from wengert.engine.errors import (
     caller_depth,
     name_of,
 )
-from wengert.engine.tensor import Tensor, wrap
 from wengert.optim.leaves import labels, like, matcher, raw, tensor
 from wengert.transforms.forward import linearize
 from wengert.transforms.gradients import grad, value_and_grad, vjp
@@ -362,15 +362,13 @@ class Objective:
             self.point = x.copy()
             matrix = self.sparse_hessian(x)
             self.product = hessian_product(self, x, self.space) if matrix is None else matrix.dot
-        found: np.ndarray = self.product(direction)
-        return found
+        return self.product(direction)
 
     def hessian(self, x: np.ndarray) -> np.ndarray:
         """Return the Hessian, a row for each number."""
         matrix = self.sparse_hessian(x)
         if matrix is not None:
-            found: np.ndarray = matrix.toarray()
-            return found
+            return matrix.toarray()
         blocks = jacobian(grad(self))(self.space.tensors(x))
         return np.concatenate(
             [
@@ -464,8 +462,7 @@ class VectorFunction:
         """Return the derivatives: a row for each value, a column for each number of x."""
         matrix = self.sparse_jacobian(x, *more)
         if matrix is not None:
-            found: np.ndarray = matrix.toarray()
-            return found
+            return matrix.toarray()
         leaves = self.space.tensors(x)
         blocks = jacobian(self)(leaves, *more)
         return _table(blocks, int(blocks[0].shape[0]))

@@ -8,4 +8,4 @@ from wengert.torch import Tensor as Tensor
 from wengert.torch import compile as allow_in_graph
 from wengert.torch import compile as disable
 def is_compiling(*args: Any, **options: Any) -> Any: ...
-from wengert.torch._dynamo import reset as reset
+from wengert.torch._C import _log_api_usage_once as reset

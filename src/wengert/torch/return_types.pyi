@@ -37,6 +37,11 @@ class geqrf(_Results):
     tau: Any
     ...
 from wengert.dialects.torch.return_types import Results as _Results
+class histogram(_Results):
+    bin_edges: Any
+    hist: Any
+    ...
+from wengert.dialects.torch.return_types import Results as _Results
 class kthvalue(_Results):
     indices: Any
     values: Any

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import DtypeError, WengertError, cuts_shown, name_of
 from wengert.engine.record import lift
 from wengert.engine.tape import Tape
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import DtypeError, WengertError, cuts_shown, name_of
 from wengert.transforms.gradients import as_native, as_tensor
 from wengert.trees import flatten
 
@@ -99,7 +99,7 @@ def _leaf_arrays(arg: Any) -> Any:
 def in_double(leaf: Any) -> np.ndarray:
     """Return a point to check at as an array of double precision."""
     array = as_tensor(leaf, "check_grads").numpy()
-    if array.dtype.kind not in "fc":
+    if not backends.is_inexact(array.dtype):
         raise DtypeError(
             f"check_grads: got {array.dtype} of shape {array.shape}; derivatives exist for "
             "floating and complex numbers, so write 1.0 for 1, or x.astype(float)"
@@ -125,7 +125,7 @@ def random_weights(results: list[np.ndarray], random: np.random.Generator) -> li
         w = random.uniform(0.5, 1.5, array.shape) * random.choice([-1.0, 1.0], array.shape)
         if array.dtype.kind == "c":
             w = w + 1j * random.uniform(0.5, 1.5, array.shape)
-        weights.append(np.asarray(w if array.dtype.kind in "fc" else np.zeros_like(w)))
+        weights.append(np.asarray(w if backends.is_inexact(array.dtype) else np.zeros_like(w)))
     return weights
 
 
@@ -135,7 +135,9 @@ def weighted_sum(results: list[np.ndarray], weights: list[np.ndarray]) -> comple
     Real results are not conjugated: for the complex step, their imaginary part is the derivative.
     """
     pairs = zip(results, weights, strict=True)
-    return sum((np.conj(w).ravel() @ r.ravel() for r, w in pairs if r.dtype.kind in "fc"), 0.0)
+    return sum(
+        (np.conj(w).ravel() @ r.ravel() for r, w in pairs if backends.is_inexact(r.dtype)), 0.0
+    )
 
 
 def _weighted(fun: Callable[..., Any], weights: list[np.ndarray]) -> Total:
@@ -195,7 +197,7 @@ def derivatives(
     near, far = real(h) - real(-h), real(2 * h) - real(-2 * h)
     central = (8 * near - far) / (12 * h)
     differences = [(central, "central differences")]
-    if all(p.dtype.kind == "f" for p in points):
+    if all(backends.kind_of(p.dtype) == "f" for p in points):
         step = 1e-20
         try:
             with warnings.catch_warnings():

@@ -17,14 +17,15 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import Batched
+from wengert.engine.batching import Batched, plain_namespace
 from wengert.engine.cotangents import add
-from wengert.engine.errors import RuleError, cuts_shown, name_of
-from wengert.engine.node import NOBODY, Edge, Node, Token, Tokens, active, new_node, watch
+from wengert.engine.node import NOBODY, Edges, Node, Token, Tokens, active, new_node, watch
 from wengert.engine.op import ALIAS, Op, leaf
 from wengert.engine.record import interested, output_node
 from wengert.engine.sweep import reverse
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import RuleError, cuts_shown, name_of
+from wengert.ops.batching import all_values
 from wengert.transforms.surroundings import Surroundings, found_in, recording
 from wengert.trees import flatten
 
@@ -66,8 +67,7 @@ def checkpoint(fun: Callable[P, R], *, check: bool = False) -> Callable[P, R]:
             return fun(*args, **kwargs)
         again = Recomputed(fun, args, kwargs, check)
         before = now()
-        result: R = again.recorded_as_one(fun(*args, **kwargs), before)
-        return result
+        return again.recorded_as_one(fun(*args, **kwargs), before)
 
     return call
 
@@ -90,9 +90,7 @@ class Checkpoint(Op):
         )
         self.captures = captures
 
-    def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
-    ) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
         """Return the cotangents of the ends. A Block goes into the inner sweep as it is."""
         call = edges[0][2][0]
         found = call.cotangents(xp, g)
@@ -353,9 +351,9 @@ class Expected:
                 f"first of shape {self.shape} and dtype {self.dtype}"
             )
         # the same program may round differently, for example where it is threaded
-        tolerance = float(_library(raw).finfo(raw.dtype).eps) ** 0.5
+        tolerance = float(plain_namespace(raw).finfo(raw.dtype).eps) ** 0.5
         if self.values is not None:
-            old, new = (backends.to_numpy(_plain(x)) for x in (self.values, raw))
+            old, new = all_values(self.values), all_values(raw)
             scale = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
             same = np.allclose(new, old, tolerance, tolerance * scale, equal_nan=True)
         else:
@@ -379,13 +377,9 @@ def _plain(raw: Any) -> Any:
     return raw
 
 
-def _library(raw: Any) -> Any:
-    return backends.namespace_of(_plain(raw))
-
-
 def _sums(raw: Any) -> tuple[Any, ...]:
     """Return a sum with other weights for each element, and the sum of absolute values."""
-    raw, xp = _plain(raw), _library(raw)
+    raw, xp = _plain(raw), plain_namespace(raw)
     weights = xp.reshape(xp.asarray(_weights(math.prod(raw.shape)), dtype=raw.dtype), raw.shape)
     with np.errstate(all="ignore"):
         return xp.sum(raw * weights), xp.sum(xp.abs(raw))

@@ -11,11 +11,11 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.cotangents import Block, add
-from wengert.engine.errors import ShapeError, name_of
 from wengert.engine.node import NOBODY, Node, Tokens, active
 from wengert.engine.op import leaf
 from wengert.engine.record import apply, interested, lift
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import ShapeError, name_of
 from wengert.ops.gates import Structural
 from wengert.ops.variable import Variable
 from wengert.transforms.checkpoint import (

@@ -13,8 +13,8 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from wengert import backends
-from wengert.engine.errors import NoRuleError, RuleError, name_of
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import NoRuleError, RuleError, name_of
 from wengert.transforms.checkpoint import now
 from wengert.transforms.gradients import as_tensor, zeros_like
 from wengert.transforms.single_node import (

@@ -11,7 +11,12 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched, plain_namespace
-from wengert.engine.errors import (
+from wengert.engine.node import NOBODY, Token, active, meet, new_node
+from wengert.engine.op import ALIAS
+from wengert.engine.record import lift
+from wengert.engine.tape import Part, Tape, part_of_tape
+from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import (
     DtypeError,
     ShapeError,
     UnconnectedWarning,
@@ -19,11 +24,6 @@ from wengert.engine.errors import (
     cuts_shown,
     name_of,
 )
-from wengert.engine.node import NOBODY, Token, active, meet, new_node
-from wengert.engine.op import ALIAS
-from wengert.engine.record import lift
-from wengert.engine.tape import Part, Tape, part_of_tape
-from wengert.engine.tensor import Tensor, wrap
 from wengert.ops.batching import constant
 from wengert.ops.variable import Variable
 from wengert.transforms.ownership import is_alone

@@ -16,9 +16,10 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched, highest, levels, outside, plain_namespace
-from wengert.engine.errors import DtypeError, RuleError, ShapeError, name_of
 from wengert.engine.node import NOBODY
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import DtypeError, RuleError, ShapeError, name_of
+from wengert.ops.batching import all_values, example
 from wengert.transforms.checkpoint import now
 from wengert.transforms.forward import jvp, linearize
 from wengert.transforms.gradients import as_tensor, vjp
@@ -224,13 +225,13 @@ class _Solution:
         """
         xp = Tensor._namespace
         scale = xp.maximum(_norm(x), 1.0)
-        step = scale * math.sqrt(np.finfo(_numbers(x).dtype).eps)
+        step = scale * math.sqrt(backends.finfo(all_values(x._raw).dtype).eps)
         signs = np.random.default_rng(0).choice([-1.0, 1.0], x.size) / math.sqrt(x.size)
         with np.errstate(all="ignore"):
             there = x + xp.astype(self.tensor(signs), x.dtype) * step
             moved = self.equation(there, self.thetas())
             norms, steps, changes, scales = np.broadcast_arrays(
-                *map(_numbers, (_norm(r), step, _norm(moved - r), scale))
+                *(all_values(v._raw) for v in (_norm(r), step, _norm(moved - r), scale))
             )
             off = norms * steps / changes
         off = np.where(np.isfinite(off) | ~np.isfinite(norms), off, norms)
@@ -346,7 +347,7 @@ class _Solution:
             found = product(self.tensor(np.array(v, dtype).reshape(x.shape)))
             return np.array(found.numpy())  # solvers write to it
 
-        dtype = _numbers(x).dtype
+        dtype = all_values(x._raw).dtype
         return lambda v: on_numpy(pushed(), v), lambda v: on_numpy(pulled(), v)
 
 
@@ -375,14 +376,6 @@ def _norm(x: Tensor) -> Tensor:
     return safe * xp.sqrt(xp.sum((x / safe) ** 2))
 
 
-def _numbers(tensor: Tensor) -> np.ndarray:
-    """Return the numbers of a tensor; those of all examples, if there are many."""
-    raw = tensor._raw
-    while type(raw) is Batched:
-        raw = raw.values._raw
-    return backends.to_numpy(raw)
-
-
 def _is_singular(a: Tensor, x: Tensor, b: Tensor) -> bool:
     """Return whether x is so large for a solution of a x = b that it has no correct digit.
 
@@ -397,9 +390,9 @@ def _is_singular(a: Tensor, x: Tensor, b: Tensor) -> bool:
         columns = xp.max(xp.abs(a), axis=0)
         a, x = a / columns, x * columns
         size, given = xp.sqrt(xp.sum(a * a)), _norm(b)
-        tiny = 10 * float(np.finfo(_numbers(x).dtype).eps)
+        tiny = 10 * float(backends.finfo(all_values(x._raw).dtype).eps)
         wrong = ~(tiny * size * _norm(x) <= given)
-        return bool(np.any(_numbers(wrong & xp.isfinite(size) & xp.isfinite(given))))
+        return bool(np.any(all_values((wrong & xp.isfinite(size) & xp.isfinite(given))._raw)))
 
 
 # -- the solver on NumPy arrays -----------------------------------------------------------------
@@ -422,15 +415,8 @@ def _one_by_one(
     xp = Tensor._namespace
     found = []
     with outside(level):
-        for i in range(level.size or 1):  # of no examples one is made up, for the result's form
-            here = []
-            for value in values:
-                raw = value._raw if type(value) is Tensor else None
-                if type(raw) is Batched and raw.level is level:
-                    empty = not level.size
-                    value = xp.ones(raw.shape, dtype=raw.dtype) if empty else raw.values[i]
-                here.append(value)
-            results, form = _one_by_one(solve, here)
+        for i in range(level.size or 1):
+            results, form = _one_by_one(solve, [example(value, level, i) for value in values])
             found.append(results)
         whole = [xp.stack(parts)[: level.size] for parts in zip(*found, strict=True)]
     return [wrap(Batched(level, y)) for y in whole], form

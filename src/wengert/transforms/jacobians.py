@@ -11,9 +11,9 @@ import numpy as np
 
 from wengert import backends
 from wengert.elements.selections import Selected
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.tape import Part
 from wengert.engine.tensor import Tensor
+from wengert.errors import DtypeError, ShapeError
 from wengert.transforms.forward import jvp
 from wengert.transforms.gradients import Call, as_tensor, grad, like_given, vjp, zeros_like
 from wengert.transforms.sweeps import check_room, chunks, joined, pulled, pushed, shape_of
@@ -213,8 +213,7 @@ def hvp(
     >>> wg.hvp(lambda x: np.prod(x), (np.array([2.0, 3.0]),), (np.array([1.0, 0.0]),))
     (array([0., 1.]),)
     """
-    found: tuple[Any, ...] = jvp(grad(fun, tuple(range(len(primals)))), primals, tangents)[1]
-    return found
+    return jvp(grad(fun, tuple(range(len(primals)))), primals, tangents)[1]
 
 
 def gnvp(
@@ -238,8 +237,7 @@ def gnvp(
     """
     result, moved = jvp(model, primals, tangents)
     curved = jvp(grad(loss), (result,), (moved,))[1]
-    found: tuple[Any, ...] = vjp(model, *primals)[1](curved)
-    return found
+    return vjp(model, *primals)[1](curved)
 
 
 # -- diagonals ------------------------------------------------------------------------------------

@@ -19,12 +19,12 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, Level, highest, levels, outside, plain_namespace
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import RuleError
-from wengert.engine.node import Edge, Node, active
+from wengert.engine.node import Edges, Node, Values, active
 from wengert.engine.op import Op
 from wengert.engine.record import interested, lift, record, weak
 from wengert.engine.tape import Tape
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import RuleError
 from wengert.ops.batching import constant
 from wengert.transforms.checkpoint import explored
 from wengert.transforms.gradients import zeros_like
@@ -44,9 +44,7 @@ class Custom(Op):
     forward: Rule | None
     several: bool
 
-    def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
-    ) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
         """Return the cotangents that `backward` gives for the arguments of some edges."""
         weights = self._listed(g.todense(xp) if type(g) is Block else g)
         found = _for_namespace(xp, self.backward(self._results(edges[0][2]), weights))
@@ -62,7 +60,7 @@ class Custom(Op):
         found = _for_namespace(xp, self.forward(self._results(edges[0][2]), tangents))
         return found if self.several else found[0]
 
-    def _results(self, values: tuple[Any, ...]) -> list[Any]:
+    def _results(self, values: Values) -> list[Any]:
         return self._listed(values[0]) if values else []
 
     def _listed(self, values: Any) -> list[Any]:
@@ -259,7 +257,6 @@ def transposed(forward: Rule, arguments: list[Any]) -> Rule:
             if t is not None and w is not None
         ]
         targets, seeds = [t for t, _ in pairs], [w for _, w in pairs]
-        found: list[Any] = tape.gradient(targets, zeros, output_gradients=seeds)
-        return found
+        return tape.gradient(targets, zeros, output_gradients=seeds)
 
     return backward

@@ -7,7 +7,6 @@ source are one forward sweep. Memory bounds how many go at once.
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +27,6 @@ from wengert.engine.tensor import Tensor, wrap
 BUDGET = 2**29
 #: Up to this many bytes, available memory is not checked.
 SMALL = 2**28
-log = logging.getLogger("wengert")
 
 
 def chunks(count: int, chunk_size: int | str | None, nodes: list[Any], token: Any) -> list[range]:
@@ -40,7 +38,9 @@ def chunks(count: int, chunk_size: int | str | None, nodes: list[Any], token: An
         largest = max(map(_bytes, recorded), default=8)
         size = max(1, BUDGET // (4 * max(largest, 8)))  # a few of the largest at a time
         if size < count:
-            log.info(
+            import logging  # which is slow to import
+
+            logging.getLogger("wengert").info(
                 "jacobian: %d rows in chunks of %d, so that a sweep takes about %d MiB",
                 count, size, BUDGET >> 20,
             )  # fmt: skip

@@ -8,20 +8,13 @@ from typing import Any
 from wengert import backends
 from wengert.elements.cost import Cost, estimate, whole_seeds
 from wengert.engine import cotangents as ct
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
 from wengert.engine.tape import Part, Tape, part_of_tape, regions_of
 from wengert.engine.tensor import Tensor
+from wengert.errors import DtypeError, ShapeError
 from wengert.transforms.gradients import zeros_like
-from wengert.transforms.sweeps import (
-    check_room,
-    chunks,
-    joined,
-    one_hot_in_each,
-    pulled,
-    shape_of,
-)
+from wengert.transforms.sweeps import check_room, chunks, joined, one_hot_in_each, pulled, shape_of
 from wengert.trees import flatten
 
 
@@ -146,8 +139,7 @@ class GradientTape(Tape):
                 else None
             )
         xp = Tensor._namespace
-        result: Tensor = xp.reshape(xp.moveaxis(joined(found), 0, 1), full)
-        return result
+        return xp.reshape(xp.moveaxis(joined(found), 0, 1), full)
 
     def cost(self, target: Any, sources: Any) -> Cost:
         """Return the work of `gradient` with the same arguments, structured and dense.

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.engine.batching import Batched, Level, opened
-from wengert.engine.errors import ShapeError, name_of
 from wengert.engine.record import lift
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import ShapeError, name_of
 from wengert.transforms.gradients import as_tensor, like_given
 from wengert.trees import Rebuild, flatten, paths
 
@@ -75,18 +76,19 @@ def vmap(
         for leaf, axis, path in zip(leaves, axes, paths(args), strict=True):
             if axis is not None:
                 leaf = _front(leaf, axis, f"{what}: argument{path}")
-            elif isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biufc":
+            elif isinstance(leaf, np.ndarray) and backends.kind_of(leaf.dtype) in "biufc":
                 leaf = lift(leaf, what)  # so that it can be indexed by what differs
             mapped.append(leaf)
         size = _size(mapped, axes, paths(args), what)
         first = next(leaf for leaf, axis in zip(leaves, axes, strict=True) if axis is not None)
         chunks: list[list[Tensor]] = []
         form: Rebuild = list
+        parts = bool(chunk_size and chunk_size < size)
         for start in range(0, size, chunk_size) if chunk_size and size else (0,):
             here = slice(start, min(start + (chunk_size or size), size))
             with opened(here.stop - start, randomness) as level:
                 inner = [
-                    leaf if axis is None else wrap(Batched(level, _part(leaf, here)))
+                    leaf if axis is None else wrap(Batched(level, leaf[here] if parts else leaf))
                     for leaf, axis in zip(mapped, axes, strict=True)
                 ]
                 results, form = flatten(fun(*rebuild(inner), **kwargs))
@@ -101,10 +103,6 @@ def vmap(
         return form([like_given(y, first, id(y) not in given) for y in placed])
 
     return on_examples
-
-
-def _part(leaf: Tensor, here: slice) -> Tensor:
-    return leaf if here == slice(0, leaf.shape[0]) else leaf[here]
 
 
 def collected(value: Any, level: Level, what: str) -> Tensor:

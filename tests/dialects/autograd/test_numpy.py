@@ -220,9 +220,25 @@ def test_linear_algebra(name: str) -> None:
 
 
 def test_functions_of_plain_arrays_are_numpys_own() -> None:
-    for name in ("sin", "sum", "dot", "concatenate", "zeros", "linspace", "where", "einsum"):
+    for name in ("sin", "sum", "dot", "concatenate", "zeros", "linspace", "einsum"):
         assert getattr(OURS.np, name).__wrapped__ is getattr(onp, name)
     compare(lambda L: [L.np.ndarray is onp.ndarray, L.np.pi, L.np.newaxis])
+
+
+@program
+def names_that_programs_of_old_use(L: Library) -> Any:
+    np, convolve = L.np, L.module("scipy.signal").convolve
+    return [
+        L.grad(lambda x: np.dot(x.T, x))(X),
+        L.grad(lambda m: np.sum(np.einsum(m, [0, 1], M, [1, 2], [2, 0]) ** 2))(M),
+        L.grad(lambda m: np.sum(np.einsum(m, [1, 0], X, [0], [1]) ** 2))(M),
+        L.grad(lambda m: np.sum(np.einsum(m, [Ellipsis, 0], M, [Ellipsis, 0], [Ellipsis]) ** 2))(M),
+        L.grad(lambda x: np.sum(np.real_if_close(x + 0j) ** 2))(X),
+        L.grad(lambda m: np.sum(convolve(m, M, axes=([], []), dot_axes=([0], [0])) ** 2))(M),
+        L.grad(lambda x: np.sum(x[np.int64(np.abs(x))] ** 2))(X),
+        np.where(condition=[True, False, True], x=X, y=-X),
+        L.grad(lambda x: np.sum(np.where(X > 0, x, y=x**2)))(X),
+    ]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -20,6 +20,7 @@ SPECIAL: dict[str, tuple[Any, ...]] = {
     "beta": (POSITIVE, POSITIVE[::-1]), "betaln": (POSITIVE, POSITIVE[::-1]), "psi": (POSITIVE,),
     "digamma": (POSITIVE,), "gamma": (POSITIVE,), "gammaln": (POSITIVE,), "erf": (X,), "erfc": (X,),
     "erfinv": (UNIT,), "erfcinv": (UNIT,), "logit": (UNIT,), "expit": (X,), "i0": (X,), "i1": (X,),
+    "j0": (X,), "j1": (X,), "y0": (POSITIVE,), "y1": (POSITIVE,), "rgamma": (POSITIVE,),
 }  # fmt: skip
 
 
@@ -45,7 +46,19 @@ def special_functions_with_orders(L: Library) -> Any:
         L.grad(lambda x: np.sum(s.gammaincc(2.0, x)))(POSITIVE),
         L.grad(lambda x: np.sum(s.iv(1.5, x)))(POSITIVE),
         L.grad(lambda x: np.sum(s.ive(1.5, x)))(POSITIVE),
+        L.hessian(lambda x: np.sum(s.jn(2, x)))(X),
+        L.hessian(lambda x: np.sum(s.yn(3, x)))(POSITIVE),
+        L.hessian(lambda x: np.sum(s.multigammaln(x, 3)))(POSITIVE + 1),
+        L.grad(lambda x: np.sum(s.gammasgn(x) * x))(X),
     ]
+
+
+@program
+def banded_equations(L: Library) -> Any:
+    solve, np = L.module("scipy.linalg").solve_banded, L.np
+    ab = onp.stack([onp.array([0.0, 0.3, 0.2]), M.diagonal(), onp.array([0.1, 0.6, 0.0])])
+    total = L.grad(lambda ab, b: np.sum(solve((1, 1), ab, b) ** 2), (0, 1))
+    return solve((1, 1), ab, X), total(ab, X), L.jacobian(lambda b: solve((1, 1), ab, b))(X)
 
 
 @program

@@ -130,10 +130,13 @@ def test_print(capsys: Any) -> None:
     assert capsys.readouterr().out == "loss [1 0.1] {'a': 0.333333343}\n"
 
 
-@pytest.mark.parametrize("name", ["compat.v1.Session", "saved_model.load", "SparseTensor"])
+@pytest.mark.parametrize("name", ["compat.v1.Session", "saved_model.load", "sparse.segment_sum"])
 def test_names_that_are_not_offered_say_why(name: str) -> None:
-    with pytest.raises(AttributeError, match=r"not offered by wengert.tensorflow: "):
-        getattr(tf, name.partition(".")[0])
+    found: Any = tf
+    with pytest.raises((AttributeError, NotImplementedError), match=r"not offered by wengert"):
+        for part in name.split("."):
+            found = getattr(found, part)
+        found()  # of some names there is a class, for programs that ask whether it is one
 
 
 def test_weights_are_broadcast() -> None:

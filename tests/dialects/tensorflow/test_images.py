@@ -14,6 +14,15 @@ from tests.dialects.tensorflow.parity import compare
 pytestmark = pytest.mark.parity
 
 PROGRAMS = Programs()
+#: Projective maps: a turn with a shift, a perspective that reaches far outside, and a mirror.
+MAPS = np.array(
+    [
+        [0.8, -0.6, 2.3, 0.6, 0.8, -1.7, 0.0, 0.0],
+        [1.9, 0.3, -9.4, -0.2, 2.1, -7.3, 0.02, -0.01],
+        [-1.0, 0.0, 5.2, 0.0, 1.0, 0.4, 0.0, 0.0],
+    ],
+    "f",
+)
 
 
 def image(name: str, *args: Any, **options: Any) -> Program:
@@ -78,6 +87,11 @@ PROGRAMS |= {
     "transposed": image("transpose"),
     "patches": image("extract_patches", [1, 3, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "SAME"),
     "patches apart": image("extract_patches", [1, 3, 2, 1], [1, 1, 1, 1], [1, 2, 2, 1], "VALID"),
+    "hsv": image("rgb_to_hsv"),
+    "hsv gray": plain_image("rgb_to_hsv", np.array([[0.5] * 3, [0.0] * 3, [0, 1, 1]], "f")),
+    "hsv channels": plain_image("rgb_to_hsv", PHOTO[..., :2]),
+    "hsv bytes": plain_image("rgb_to_hsv", BYTES),
+    "hsv back": plain_image("hsv_to_rgb", abs(PHOTO) % 1),
     "gray": image("rgb_to_grayscale"),
     "gray bytes": plain_image("rgb_to_grayscale", BYTES),
     "gray f64": plain_image("rgb_to_grayscale", PHOTO.astype("d")),
@@ -120,6 +134,16 @@ PROGRAMS |= {
     "random_crop large": lambda tf: tf.image.random_crop(PHOTO, [1, 30, 3, 3]),
     "random_flip": lambda tf: tf.reduce_sum(tf.image.random_flip_left_right(PHOTO)),
 }
+
+
+for _mode in ("NEAREST", "BILINEAR"):
+    for _outside in ("CONSTANT", "NEAREST", "REFLECT", "WRAP"):
+        PROGRAMS[f"seen through maps {_mode} {_outside}"] = lambda tf, mode=_mode, out=_outside: (
+            tf.raw_ops.ImageProjectiveTransformV3(
+                images=PHOTO, transforms=MAPS[: len(PHOTO)], output_shape=[7, 9], fill_value=0.3,
+                interpolation=mode, fill_mode=out,
+            )
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -239,20 +239,6 @@ def heat_equation_implicit(tf):
 
 
 @program
-def banded(tf):
-    bands = tf.constant([[2.0, 2.0, 2.0], [0.0, 1.0, -1.0]])
-    rhs = tf.constant([[1.0], [2.0], [3.0]])
-    with tf.GradientTape() as tape:
-        tape.watch([bands, rhs])
-        x = tf.linalg.banded_triangular_solve(bands, rhs)
-    return (
-        x,
-        tape.gradient(x, [bands, rhs]),
-        tf.linalg.eigh_tridiagonal(tf.constant([1.0, 2.0, 3.0]), tf.constant([0.1, 0.2])),
-    )
-
-
-@program
 def logarithm_of_a_matrix(tf):
     m = tf.constant([[2.0, 1.0], [1.0, 3.0]], tf.complex128)
     log = tf.linalg.logm(m)

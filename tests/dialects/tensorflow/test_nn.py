@@ -1,4 +1,4 @@
-"""tf.nn, tf.image, tf.random and tf.keras of the TensorFlow dialect: what is known by hand."""
+"""tf.nn, tf.image and tf.random of the TensorFlow dialect: what is known by hand."""
 
 import numpy as np
 import pytest
@@ -67,36 +67,3 @@ def test_resizing_a_ramp_keeps_it_a_ramp() -> None:
         np.arange(0.25, 3, 0.5)
     )
     assert tf.image.resize(ramp, [1, 2], "area")[0, :, 0].numpy().tolist() == [0.5, 2.5]
-
-
-def test_the_first_step_of_adam_has_the_size_of_the_learning_rate() -> None:
-    v = tf.Variable([1.0, -2.0])
-    optimizer = tf.keras.optimizers.Adam(learning_rate=0.1)
-    optimizer.apply_gradients([(tf.constant([3.0, -1.0]), v)])
-    assert v.numpy() == pytest.approx([0.9, -1.9], abs=1e-5)
-    assert optimizer.iterations.numpy() == 1
-
-
-def test_a_schedule_sets_the_rate_of_each_step() -> None:
-    schedule = tf.keras.optimizers.schedules.PiecewiseConstantDecay([0], [1.0, 0.25])
-    v, optimizer = tf.Variable(0.0), tf.keras.optimizers.SGD(schedule)
-    seen = []
-    for _ in range(3):
-        optimizer.apply_gradients([(tf.constant(1.0), v)])
-        seen.append(float(v))
-    assert seen == [-1.0, -1.25, -1.5]
-
-
-def test_losses_weigh_and_reduce() -> None:
-    loss = tf.keras.losses.MeanSquaredError()
-    assert float(loss([[1.0, 2.0], [0.0, 0.0]], [[1.0, 4.0], [2.0, 0.0]], [1.0, 0.0])) == 1.0
-    none = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
-    assert none(tf.constant([0, 1]), tf.zeros((2, 4))).numpy() == pytest.approx([np.log(4)] * 2)
-
-
-@pytest.mark.parametrize("name", ["layers", "Sequential", "Model"])
-def test_layers_and_models_say_what_to_write(name: str) -> None:
-    with pytest.raises(AttributeError, match=r"tf\.Module"):
-        getattr(tf.keras, name)
-    with pytest.raises(AttributeError, match="apply_gradients"):
-        tf.keras.optimizers.SGD(0.1).minimize  # noqa: B018

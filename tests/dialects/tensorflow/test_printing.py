@@ -91,4 +91,6 @@ def test_names_are_tensorflows() -> None:
             found = getattr(found, part)
         return True
 
-    compare(lambda tf: {name: has(tf, name) for name in ours._facade.names})
+    # TensorFlow has `compiler` and `python` too, once they are imported
+    public = [n for n in ours._facade.names if n.partition(".")[0] not in ("compiler", "python")]
+    compare(lambda tf: {name: has(tf, name) for name in public})

@@ -188,29 +188,6 @@ def py_builtin(tf: Any) -> Any:
 
 
 @program
-def apply(tf: Any) -> Any:
-    w = tf.Variable([3.0, 4.0])
-    opt = tf.keras.optimizers.SGD(learning_rate=0.1)
-    for _ in range(3):
-        with tf.GradientTape() as t:
-            y = tf.reduce_sum(w**2)
-        g = t.gradient(y, [w])
-        opt.apply_gradients(zip(g, [w], strict=False))
-    return w.value()
-
-
-@program
-def adam(tf: Any) -> Any:
-    w = tf.Variable([3.0, 4.0])
-    opt = tf.keras.optimizers.Adam(0.1)
-    for _ in range(3):
-        with tf.GradientTape() as t:
-            y = tf.reduce_sum(w**2)
-        opt.apply_gradients([(t.gradient(y, w), w)])
-    return w.value(), opt.iterations.numpy()
-
-
-@program
 def clip(tf: Any) -> Any:
     w = [tf.Variable([3.0, 4.0]), tf.Variable(1.0)]
     with tf.GradientTape() as t:

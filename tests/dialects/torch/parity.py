@@ -15,7 +15,10 @@ from tests.dialects.parity import Describe, Dialect, Printed, Program, array_fie
 def special(value: Any, of: Describe) -> Any:
     """Describe tensors, and dtypes, devices and the like by what they print."""
     if hasattr(value, "requires_grad") and hasattr(value, "detach"):
-        held = value.detach().resolve_conj().resolve_neg().numpy(force=True)  # also of ZeroTensors
+        held = value.detach().resolve_conj().resolve_neg()
+        if str(value.dtype).startswith(("torch.bfloat16", "torch.float8")):  # NumPy has none
+            held = held.float()
+        held = held.numpy(force=True)  # also of ZeroTensors
         fields = {**array_fields(held), "dtype": str(value.dtype).rpartition(".")[2]}
         fields |= {"requires_grad": value.requires_grad, "is_leaf": value.is_leaf}
         if value.is_leaf and value.requires_grad:

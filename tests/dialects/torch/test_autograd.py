@@ -166,7 +166,7 @@ def test_inference_mode_leaves_nothing_behind() -> None:
     with torch.inference_mode():
         y = torch.ones(2, dtype=torch.float64)
     assert "__setattr__" not in vars(torch.Tensor)
-    with pytest.raises(RuntimeError, match=r"from torch\.inference_mode"):
+    with pytest.raises(RuntimeError, match="inference tensor"):
         y * two()
     del y
     gc.collect()

@@ -147,7 +147,7 @@ def test_there_is_no_accelerator() -> None:
         torch.ones(2, device="mps")
 
 
-@pytest.mark.parametrize("name", ["save", "load", "distributions", "autocast", "bfloat16"])
+@pytest.mark.parametrize("name", ["fx", "quint8"])
 def test_names_that_are_absent_say_what_to_write(name: str) -> None:
     with pytest.raises(AttributeError, match="is not offered"):
         getattr(torch, name)

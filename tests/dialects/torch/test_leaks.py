@@ -3,6 +3,7 @@
 ``python -m tests.dialects.torch.test_leaks 100000`` trains for so many steps and prints what grew.
 """
 
+import contextlib
 import gc
 import sys
 import tracemalloc
@@ -91,6 +92,39 @@ def _function(torch):
     def run():
         x = torch.ones(3, requires_grad=True)
         Square.apply(x * 2).sum().backward()
+
+    return run
+
+
+def _function_of_views(torch):
+    class Flat(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * x
+            ctx.save_for_backward(x, x.view(-1), y.view(-1))
+            return y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2 * ctx.saved_tensors[0]
+
+    def run():
+        x = torch.ones(3, requires_grad=True)
+        Flat.apply((x * 2)[:2]).sum().backward()
+        Flat.apply(x * 2)
+
+    return run
+
+
+def _nodes_of_several_results(torch):
+    def run():
+        x = torch.ones(4, 3, requires_grad=True)
+        one, other = (x * 2).split(2)
+        one.grad_fn.register_hook(lambda inputs, outputs: None)
+        other.register_hook(lambda g: None)
+        (one.sum() + other.sum()).backward()
+        mean = torch.std_mean(x)[1]
+        mean.grad_fn.register_prehook(lambda outputs: None)
 
     return run
 
@@ -220,6 +254,30 @@ def _transforms(torch):
     return run
 
 
+def _sweeps_in_sweeps(torch):
+    class Nested(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, levels):
+            ctx.levels = levels
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            if not ctx.levels:
+                raise KeyError
+            with torch.enable_grad():
+                y = torch.ones(3, requires_grad=True)
+                Nested.apply(y, ctx.levels - 1).sum().backward()
+            return g, None
+
+    def run():
+        x = torch.ones(3, requires_grad=True)
+        with contextlib.suppress(KeyError):
+            Nested.apply(x, 100).sum().backward()
+
+    return run
+
+
 def _training(torch):
     return training(torch)
 
@@ -228,7 +286,8 @@ LOOPS = {
     f.__name__[1:]: f
     for f in (
         _function, _function_in_place, _not_swept, _hooks, _hooks_not_swept, _views,
-        _looked_at_views, _second_order, _saved_tensors_hooks, _checkpoint, _transforms, _training,
+        _looked_at_views, _second_order, _saved_tensors_hooks, _checkpoint, _transforms,
+        _sweeps_in_sweeps, _function_of_views, _nodes_of_several_results, _training,
     )
 }  # fmt: skip
 

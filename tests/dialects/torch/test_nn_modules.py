@@ -181,12 +181,6 @@ def test_lazy_layers_learn_their_sizes() -> None:
     assert type(layer) is nn.Linear and layer.weight.shape == (3, 5)
 
 
-def test_recurrent_layers_say_what_to_write() -> None:
-    for name in ("LSTM", "MultiheadAttention", "Transformer"):
-        with pytest.raises(AttributeError, match=f"torch.nn.{name} is not offered: "):
-            getattr(nn, name)
-
-
 def test_weight_norm_is_a_length_and_a_direction() -> None:
     layer = nn.utils.parametrizations.weight_norm(nn.Linear(2, 1, bias=False))
     with torch.no_grad():

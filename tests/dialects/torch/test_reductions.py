@@ -86,13 +86,13 @@ def test_a_product_knows_that_a_factor_was_overwritten() -> None:
         y.backward()
 
 
-def test_many_distances_come_from_products() -> None:
-    from wengert.dialects.torch import products
+def test_many_distances_come_from_norms() -> None:
+    from wengert.dialects.torch import norms
 
     rng = np.random.default_rng(0)
     x, y = (torch.tensor(rng.normal(size=(n, 3)), requires_grad=True) for n in (4, 5))
     near = torch.cdist(x, y)
-    far = products._by_products(x.__wengert_tensor__(), y.__wengert_tensor__())
+    far = norms._by_products(x.__wengert_tensor__(), y.__wengert_tensor__())
     np.testing.assert_allclose(far._raw, near.detach().numpy(), rtol=1e-12)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import wengert.torch as torch
-from wengert.dialects.torch.signatures import arguments, define_init, registered, registration
+from wengert.dialects.torch.gradients import Handle
+from wengert.dialects.torch.signatures import arguments, define_init, registration
 
 
 def test_arguments_of_a_text() -> None:
@@ -41,8 +42,8 @@ def test_a_constructor_passes_its_options_on() -> None:
 
 def test_hooks_go_behind_the_others_or_before_them() -> None:
     hooks: dict[int, Any] = {}
-    registered(hooks, "second")  # type: ignore[arg-type]
-    handle = registered(hooks, "first", True)  # type: ignore[arg-type]
+    Handle.of(hooks, "second")
+    handle = Handle.of(hooks, "first", True)
     assert list(hooks.values()) == ["first", "second"]
     handle.remove()
     assert list(hooks.values()) == ["second"]

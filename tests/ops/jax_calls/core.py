@@ -50,6 +50,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "clip_below": jnp.minimum,
     "complex": lambda x1, x2: x1 + 1j * x2,
     "concat": lambda *arrays, axis: jnp.concatenate(arrays, axis),
+    "stack": lambda *arrays, axis: jnp.stack(arrays, axis),
     "copy_slices": _jax_copy,
     "einsum": lambda *arrays, subscripts: jnp.einsum(subscripts, *arrays),
     "embed": _with(lambda zeros, values, key: zeros.at[key].set(values)),

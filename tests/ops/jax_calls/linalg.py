@@ -75,6 +75,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
 NOT_IN_JAX: dict[str, str] = {
     "linalg.eig": "JAX declares no second derivative, and none of eigenvectors of real matrices",
     "linalg.logm": "JAX lacks it",
+    "linalg.solve_banded": "JAX lacks it",
     "linalg.solve_sylvester": "JAX lacks it",
     "linalg.sqrtm": "JAX declares no derivative of it",
 }

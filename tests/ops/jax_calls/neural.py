@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tests.ops.references_neural import gru_step, lstm_step, rnn_step, sequences
+
 
 def _standard(x: Any, axis: Any, eps: float) -> Any:
     return jax.nn.standardize(x, axis=axis, epsilon=eps)
@@ -56,8 +58,12 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "nn.elu": lambda x, alpha, scale, width: (
         scale * jnp.where(x > 0, x, alpha * jnp.expm1(jnp.minimum(x, 0) / width))
     ),
+    "nn.batch_norm": lambda x, weight, bias, axis, eps: jnp.moveaxis(
+        jnp.moveaxis(_standard(x, axis, eps), 1, -1) * weight + bias, -1, 1
+    ),
     "nn.embedding": lambda weight, indices, padding_idx: weight[indices],
     "nn.gelu": lambda x, approximate: jax.nn.gelu(x, approximate=approximate == "tanh"),
+    "nn.gru_steps": sequences(jnp, gru_step, 1),
     "nn.hardswish": jax.nn.hard_swish,
     "nn.huber": lambda x, delta: jnp.where(
         jnp.abs(x) <= delta, x * x / 2, delta * (jnp.abs(x) - delta / 2)
@@ -65,7 +71,9 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "nn.layer_norm": lambda x, weight, bias, eps: _standard(x, -1, eps) * weight + bias,
     "nn.length": lambda x, axis, keepdims: jnp.sqrt(jnp.sum(x * x, axis=axis, keepdims=keepdims)),
     "nn.linear": lambda x, weight, bias: x @ weight + bias,
+    "nn.lstm_steps": sequences(jnp, lstm_step, 2),
     "nn.prelu": lambda x, weight: jnp.where(x > 0, x, weight * x),
+    "nn.rnn_steps": sequences(jnp, rnn_step, 1),
     "nn.softplus": lambda x, beta: jax.nn.softplus(beta * x) / beta,
     "nn.softsign": jax.nn.soft_sign,
     "nn.standard": _standard,

@@ -45,6 +45,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "special.gamma_density": lambda a, x: jnp.exp((a - 1) * jnp.log(x) - x - jsp.gammaln(a)),
     "special.log_expit": jax.nn.log_sigmoid,
     "special.log_ndtr_derivative": jnp.vectorize(jax.grad(jsp.log_ndtr)),
+    "special.multigammaln": lambda a, d: jsp.multigammaln(a, d),
     "special.polygamma": lambda x, n: jsp.polygamma(n, x),
     "special.sinc": jnp.sinc,
     "special.sinc_derivative": _derivative(jnp.sinc),
@@ -69,7 +70,7 @@ NOT_IN_JAX: dict[str, str] = {
     **{
         f"special.{name}": "JAX has no such function"
         for name in (
-            *("j0", "j1", "y0", "y1", "k0", "k1", "k0e", "k1e"),
+            *("j0", "j1", "jv", "y0", "y1", "yn", "k0", "k1", "k0e", "k1e", "rgamma"),
             *("fresnel_sin", "fresnel_cos"),
         )
     },

@@ -8,7 +8,6 @@ Wengert's; functions of NumPy and SciPy are their own unless an argument is reco
 from __future__ import annotations
 
 import difflib
-import functools
 import importlib
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -97,18 +96,6 @@ def has_tensor(arguments: Iterable[Any]) -> bool:
     return any(
         is_tensor(a) or (isinstance(a, (list, tuple)) and holds_tensor(a)) for a in arguments
     )
-
-
-def dispatching(theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that is `theirs` on plain arrays and `ours` on recorded ones."""
-
-    @functools.wraps(theirs)
-    def call(*args: Any, **params: Any) -> Any:
-        if not has_tensor((*args, *params.values())):
-            return theirs(*args, **params)
-        return ours(*map(joined, args), **{k: joined(v) for k, v in params.items()})
-
-    return call
 
 
 def missing(module: str, name: str, names: Iterable[str], why: str = "") -> AttributeError:

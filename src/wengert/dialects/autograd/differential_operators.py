@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert import backends
-from wengert.dialects.autograd.borders import conjugated, is_complex, settled, tensor_of
+from wengert.dialects.autograd import calls, core
+from wengert.dialects.autograd.borders import is_complex, settled
 from wengert.dialects.autograd.vspaces import vspace
-from wengert.engine.errors import name_of
-from wengert.engine.tensor import Tensor, wrap
+from wengert.engine.tensor import Tensor
+from wengert.errors import name_of
 from wengert.transforms import forward, jacobians
 from wengert.transforms.checkpoint import checkpoint
-from wengert.transforms.gradients import Call
 from wengert.trees import flatten, map_leaves
 
 Function = Callable[..., Any]
@@ -67,38 +66,25 @@ def of_arguments(operator: Function) -> Function:
 # -- reverse mode -----------------------------------------------------------------------------
 
 
-def _call(fun: Function, x: Any, what: str, has_aux: bool = False, again: bool = False) -> Call:
-    """Return one call of `fun` under a tape, with tensors for its result."""
-    call = Call(fun, 0, has_aux, (x,), {}, what, persistent=again)
-    call.result = map_leaves(lambda leaf: _floating(leaf, call.what), call.result)
-    call.check_connected(flatten(call.result)[0])
+def _call(
+    fun: Function, x: Any, what: str, has_aux: bool = False, again: bool = False
+) -> calls.Call | core.BoxedCall:
+    """Return one call of `fun`: under a tape, or on boxes, if there are any."""
+    if core.needs_boxes(x):
+        return core.BoxedCall(fun, x, what, has_aux, again)
+    call = calls.Call(fun, x, what, has_aux, again)
+    call.check_connected(call.leaves())
     return call
 
 
-def _floating(leaf: Any, what: str) -> Tensor:
-    tensor = tensor_of(leaf, what)
-    if backends.is_inexact(tensor.dtype):
-        return tensor
-    return wrap(np.asarray(tensor.numpy(), dtype=np.float64))
-
-
-def _pulled(call: Call, weights: Any = None) -> Any:
-    given = None if weights is None else conjugated(weights)
-    return settled(conjugated(call.gradients(given)))
-
-
-def _one_real_number(call: Call) -> None:
-    leaves = flatten(call.result)[0]
+def _one_real_number(call: calls.Call | core.BoxedCall) -> None:
+    leaves = call.leaves()
     if len(leaves) != 1 or leaves[0].size != 1 or is_complex(leaves[0]):
         got = ", ".join(f"{leaf.dtype} of shape {leaf.shape}" for leaf in leaves) or "no numbers"
         raise TypeError(
             f"{call.what} only applies to functions that return one real number, and this one "
             f"returned {got}. Try jacobian, elementwise_grad or holomorphic_grad."
         )
-
-
-def _answer(call: Call) -> Any:
-    return settled(call.outward(call.result))
 
 
 @of_arguments
@@ -114,7 +100,7 @@ def make_vjp(fun: Function, x: Any) -> tuple[Function, Any]:
     array([1., 2.])
     """
     call = _call(fun, x, "make_vjp", again=True)
-    return lambda g: _pulled(call, g), _answer(call)
+    return call.pulled, call.answer()
 
 
 @of_arguments
@@ -137,7 +123,7 @@ def grad(fun: Function, x: Any) -> Any:
     """
     call = _call(fun, x, "grad")
     _one_real_number(call)
-    return _pulled(call)
+    return call.pulled()
 
 
 @of_arguments
@@ -145,15 +131,15 @@ def value_and_grad(fun: Function, x: Any) -> tuple[Any, Any]:
     """Return a function that gives (fun's value, its gradient)."""
     call = _call(fun, x, "value_and_grad")
     _one_real_number(call)
-    value = _answer(call)
-    return value, _pulled(call)
+    value = call.answer()
+    return value, call.pulled()
 
 
 @of_arguments
 def grad_and_aux(fun: Function, x: Any) -> tuple[Any, Any]:
     """Return a function that gives (gradient, aux), of a `fun` that returns (value, aux)."""
     call = _call(fun, x, "grad_and_aux", has_aux=True)
-    return _pulled(call), settled(call.outward(call.aux))
+    return call.pulled(), call.more()
 
 
 @of_arguments
@@ -163,9 +149,9 @@ def elementwise_grad(fun: Function, x: Any) -> Any:
     If each element of the result depends on the same element of x only, that is its derivative.
     """
     call = _call(fun, x, "elementwise_grad")
-    if any(is_complex(leaf) for leaf in flatten(call.result)[0]):
+    if any(is_complex(leaf) for leaf in call.leaves()):
         raise TypeError(f"{call.what} only applies to functions that return real numbers")
-    return _pulled(call)
+    return call.pulled()
 
 
 egrad = elementwise_grad
@@ -220,7 +206,7 @@ def jacobian(fun: Function, x: Any) -> Any:
     array([[0., 4.],
            [2., 0.]])
     """
-    if any(is_complex(leaf) for leaf in flatten(x)[0]):
+    if core.needs_boxes(x) or any(is_complex(leaf) for leaf in flatten(x)[0]):
         return _row_by_row(fun, x)
     # in reverse, as autograd does it: its primitives need not have a rule for tangents
     return map_leaves(_array, jacobians.jacobian(fun, mode="reverse")(x))
@@ -292,6 +278,8 @@ def make_jvp(fun: Function, x: Any) -> Function:
     >>> make_jvp(np.sin)(0.0)(2.0)
     (np.float64(0.0), np.float64(2.0))
     """
+    if core.needs_boxes(x):
+        return core.make_jvp(fun, x)
 
     def jvp(v: Any) -> tuple[Any, Any]:
         value, tangent = forward.jvp(fun, (x,), (v,))

@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.autograd.borders import conjugated, tensor_of, values
+from wengert.dialects.autograd.boxes import Box, getval, holds_box, record, trace_stack
+from wengert.dialects.autograd.boxes import register_notrace as register_notrace
 from wengert.dialects.autograd.vspaces import VSpace, vspace
 from wengert.engine.batching import Batched, Level, highest, outside
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import NoRuleError, RuleError, name_of
 from wengert.engine.node import Edge, Node, active
 from wengert.engine.op import Op
 from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import NoRuleError, RuleError, name_of
 from wengert.transforms.gradients import is_traced
 from wengert.trees import flatten
 
@@ -283,6 +285,8 @@ def primitive(f_raw: Function) -> Any:
 
     @functools.wraps(f_raw)
     def f_wrapped(*args: Any, **kwargs: Any) -> Any:
+        if trace_stack.running and holds_box((args, kwargs)):
+            return record(f_wrapped, args, kwargs)
         return op(*args, **kwargs)
 
     wrapped: Any = f_wrapped
@@ -410,7 +414,7 @@ def notrace_primitive(f_raw: Function) -> Function:
 
     @functools.wraps(f_raw)
     def f_wrapped(*args: Any, **kwargs: Any) -> Any:
-        return f_raw(*map(values, args), **kwargs)
+        return f_raw(*(values(getval(arg)) for arg in args), **kwargs)
 
     return f_wrapped
 
@@ -447,18 +451,12 @@ def with_old_methods(f_raw: Function) -> Any:
 
 
 __all__ = [
-    "VSpace",
-    "def_linear",
-    "defjvp",
-    "defjvp_argnum",
-    "defjvp_argnums",
-    "defvjp",
-    "defvjp_argnum",
-    "defvjp_argnums",
-    "notrace_primitive",
-    "primitive",
+    "Box", "VSpace", "def_linear", "defjvp", "defjvp_argnum", "defjvp_argnums", "defvjp",
+    "defvjp_argnum", "defvjp_argnums", "notrace_primitive", "primitive", "register_notrace",
     "vspace",
-]
+]  # fmt: skip
 
-_BOXES = "there are no boxes here; recorded arrays are wengert.Tensor"
-ABSENT = dict.fromkeys(("Box", "JVPNode", "SparseObject", "VJPNode", "register_notrace"), _BOXES)
+_NODES = "write VJPNode and JVPNode of wengert.autograd.core"
+ABSENT = dict.fromkeys(("JVPNode", "VJPNode"), _NODES) | {
+    "SparseObject": "return a cotangent as an array; blocks of zeros are found by themselves"
+}

@@ -8,7 +8,7 @@ from typing import Any
 
 from wengert.dialects.autograd.differential_operators import make_jvp, make_vjp, of_arguments
 from wengert.dialects.autograd.vspaces import vspace
-from wengert.engine.errors import name_of
+from wengert.errors import name_of
 
 Function = Callable[..., Any]
 TOL = RTOL = EPS = 1e-6
@@ -103,11 +103,6 @@ def combo_check(fun: Function, *settings: Any, **named: Any) -> Function:
 
 
 __all__ = [
-    "check_equivalent",
-    "check_grads",
-    "check_jvp",
-    "check_vjp",
-    "combo_check",
-    "make_numerical_jvp",
-    "scalar_close",
-]
+    "check_equivalent", "check_grads", "check_jvp", "check_vjp", "combo_check",
+    "make_numerical_jvp", "scalar_close",
+]  # fmt: skip

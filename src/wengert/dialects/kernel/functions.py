@@ -56,7 +56,7 @@ class Kind(NamedTuple):
     beside: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Dialect:
     """What a framework does around every call of a function."""
 
@@ -81,7 +81,7 @@ class Dialect:
     aliases: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Quick:
     """A short cut: an operation that is called at once if its tensor is of the usual kind."""
 
@@ -95,7 +95,7 @@ class Quick:
     operands: int = 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class Function:
     """A body, and what is known about the function that is made of it."""
 
@@ -109,6 +109,8 @@ class Function:
     #: classes of errors that are raised as they are
     raises: tuple[type[Exception], ...] = ()
     quick: Quick | None = None
+    #: ``(arguments) -> arguments`` as they are read, while the list of modes beside it is not empty
+    cast: tuple[Callable[..., Any], list[Any]] | None = None
     #: ``(first argument, x, step, label) -> result`` for a body whose results are views
     view: Callable[..., Any] | None = None
 
@@ -147,7 +149,7 @@ def _write(call: types.FunctionType, made_of: Function) -> Callable[..., Any]:
 def kinds_of(body: Callable[..., Any]) -> dict[str, tuple[Kind, bool]]:
     """Return the kinds of a body's parameters, and whether None is allowed beside the kind."""
     notes = getattr(body, "__annotations__", {})
-    names = getattr(body, "__globals__", {})
+    names = getattr(inspect.unwrap(body), "__globals__", {})
     found = {}
     for name, note in notes.items():
         if name == "return" or note in ("Any", Any):
@@ -200,6 +202,10 @@ class _Source:
             lines += [f"if {' or '.join(f'{name} is _MISSING' for name in self.awaited)}:"]
             values = ", ".join(f"{name}={name}" for name in self.awaited)
             lines += [f"    raise _missing(_self, {values})"]
+        if self.made_of.cast is not None:
+            self.names["_cast"], self.names["_modes"] = self.made_of.cast
+            names = "".join(f"{p.name}, " for p in self.parameters)
+            lines += ["if _modes:", f"    {names}= _cast(({names}))"]
         if self.made_of.quick is not None:
             lines += self._quickly(self.made_of.quick)
         if self.dialect.enter is None:
@@ -396,12 +402,9 @@ def _missing(call: Callable[..., Any], **values: Any) -> TypeError:
 
 
 def _renamed(
-    call: Callable[..., Any],
-    args: tuple[Any, ...],
-    options: dict[str, Any],
-    aliases: Mapping[str, str],
-    more: dict[str, Any],
-) -> Any:
+    call: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any],
+    aliases: Mapping[str, str], more: dict[str, Any],
+) -> Any:  # fmt: skip
     """Call a function again, with arguments that were given by other names."""
     names = [p.name for p in inspect.signature(call).parameters.values() if p.kind in _POSITIONAL]
     for name, value in more.items():
@@ -416,6 +419,17 @@ def _renamed(
             position = names.index(known)
             args = (*args[:position], value, *args[position + 1 :])
     return call(*args, **options)
+
+
+def named(name: str, doc: str | None) -> Callable[[Any], Any]:
+    """Return a decorator that gives a function made by another one its name and docstring."""
+
+    def declare(made: Any) -> Any:
+        made.__name__ = made.__qualname__ = name
+        made.__doc__ = doc
+        return made
+
+    return declare
 
 
 def summary(operation: Callable[..., Any]) -> str | None:

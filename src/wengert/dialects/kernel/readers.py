@@ -24,7 +24,7 @@ def shown(value: Any) -> str:
     return text if len(text) < 40 else f"a {type(value).__name__}"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Readers:
     """How a framework reads arguments that are no tensors."""
 

@@ -90,6 +90,10 @@ def _declared(name: str, value: Any, tensor: type[Any]) -> list[str]:
     if isinstance(value, type):
         if value is tensor:
             return []
+        if value.__module__ == "builtins":
+            return [f"{name} = {value.__name__}"]
+        if value.__module__ == "numpy":
+            return [f"from numpy import {value.__name__} as {name}"]
         if issubclass(value, tensor) or not _is_found(value):
             return _class(name, value, tensor)
         return [f"from {value.__module__} import {value.__qualname__} as {name}"]
@@ -102,14 +106,14 @@ def _is_found(value: type[Any]) -> bool:
     """Return whether a type checker finds a class, and its constructor, where it says it is."""
     module = inspect.getmodule(value)
     code = getattr(value.__init__, "__code__", None)
-    if module is None or (code is not None and code.co_filename.startswith("<")):
+    if not hasattr(module, "__file__") or (code is not None and code.co_filename.startswith("<")):
         return False
     return bool(re.search(rf"^class {value.__qualname__}\b", _text_of(module), re.M))
 
 
 @functools.cache
 def _text_of(module: types.ModuleType) -> str:
-    return inspect.getsource(module)
+    return inspect.getsource(module) if hasattr(module, "__file__") else ""
 
 
 def _class(name: str, value: type[Any], tensor: type[Any]) -> list[str]:
@@ -178,7 +182,7 @@ def _shown(body: Callable[..., Any] | None, name: str, tensor: str = "_Tensor") 
     """Return the type of a parameter, or of the result, as a program sees it."""
     note = getattr(body, "__annotations__", {}).get(name, Any)
     if isinstance(note, str):
-        note = eval(note, body.__globals__)  # type: ignore[union-attr]
+        note = eval(note, inspect.unwrap(body).__globals__)  # type: ignore[arg-type]
     options = [note]
     if typing.get_origin(note) in (typing.Union, types.UnionType):
         options = [*typing.get_args(note)]

@@ -14,12 +14,13 @@ import numpy as np
 from wengert.dialects.tensorflow import tensors as eager
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import OpError, OutOfRangeError, invalid, mistake
+from wengert.dialects.tensorflow.recorders import as_constant, in_function
 from wengert.dialects.tensorflow.settings import ignore
-from wengert.dialects.tensorflow.structures import TensorSpec, flatten, pack_sequence_as
+from wengert.dialects.tensorflow.slices import Composite
+from wengert.dialects.tensorflow.structures import Opaque, TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.structures import assert_same_structure as check_form
 from wengert.dialects.tensorflow.structures import map_structure as mapped
 from wengert.dialects.tensorflow.table import plain
-from wengert.dialects.tensorflow.tensor_arrays import TensorArray
 from wengert.dialects.tensorflow.tensors import Tensor, convert, is_tensor, outward, tensor_of
 from wengert.engine.tensor import Tensor as Native
 from wengert.transforms.vmap import vmap
@@ -37,22 +38,25 @@ def _check_callable(value: Any, name: str, wrong: type[Exception] = TypeError) -
 # -- branches -------------------------------------------------------------------------------------
 
 
+def _branch(function: Callable[[], Any]) -> Any:
+    """Return what a branch returns; numbers are tensors where a tf.function runs."""
+    answer = function()
+    return mapped(as_constant, answer) if in_function.get() else answer
+
+
 @plain("cond")
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: Any = None) -> Any:
     """Return true_fn() if a condition holds, else false_fn()."""
     _check_callable(true_fn, "cond: true_fn")
     _check_callable(false_fn, "cond: false_fn")
-    return true_fn() if pred else false_fn()
+    return _branch(true_fn if pred else false_fn)
 
 
 @plain("case")
 def case(
-    pred_fn_pairs: Any,
-    default: Any = None,
-    exclusive: Any = False,
-    strict: Any = False,
+    pred_fn_pairs: Any, default: Any = None, exclusive: Any = False, strict: Any = False,
     **ignored: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     """Return what the function of the first condition that holds returns."""
     ignore("case", ignored, "name")
     pairs = pred_fn_pairs
@@ -71,7 +75,7 @@ def case(
     if chosen is None:
         raise invalid("case: no condition holds, and there is no default")
     _check_callable(chosen, "case: default")
-    return chosen()
+    return _branch(chosen)
 
 
 @plain("switch_case")
@@ -88,7 +92,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: A
     if sorted(number for number, _ in pairs) != list(range(len(pairs))):
         raise ValueError(f"switch_case: the numbers {list(functions)}; expected all from 0 on")
     chosen = functions.get(int(branch_index), default)
-    return (functions[len(functions) - 1] if chosen is None else chosen)()
+    return _branch(functions[len(functions) - 1] if chosen is None else chosen)
 
 
 # -- loops ----------------------------------------------------------------------------------------
@@ -118,7 +122,7 @@ def while_loop(
             )
         check_form(list(loop_vars), list(answer))
         values, done = answer, done + 1
-    return mapped(lambda v: v if isinstance(v, TensorArray) else tensor_of(v), values)
+    return mapped(lambda v: v if isinstance(v, Opaque) else tensor_of(v), values)
 
 
 def _elements(elems: Any, what: str) -> tuple[list[Native], int]:
@@ -164,6 +168,8 @@ def map_fn(
     """Return what a function returns for each element along the first axis, stacked."""
     ignore("map_fn", ignored, *_LOOP)
     _check_callable(fn, "map_fn: fn", AttributeError)
+    if isinstance(elems, Composite):
+        return elems._map_fn(fn)  # type: ignore[attr-defined]
     tensors, count = _elements(elems, "map_fn")
     signature = dtype if fn_output_signature is None else fn_output_signature
     form = elems if signature is None else signature
@@ -304,7 +310,11 @@ class Function:
             given = (*bound.args, *bound.kwargs.values())
             fitted = tuple(map(_of_spec, given, self._signature))
             args, kwargs = (*fitted, *given[len(fitted) :]), {}
-        result = self._function(*mapped(_argument, args), **mapped(_argument, kwargs))
+        before = in_function.set(True)
+        try:
+            result = self._function(*mapped(_argument, args), **mapped(_argument, kwargs))
+        finally:
+            in_function.reset(before)
         seen: set[int] = set()
         return mapped(lambda value: _returned(value, start, seen), result)
 
@@ -333,7 +343,7 @@ def _of_spec(value: Any, spec: Any) -> Any:
         leaves = zip(flatten(value), flatten(spec), strict=True)
         return pack_sequence_as(value, [_of_spec(v, s) for v, s in leaves])
     try:
-        tensor = outward(convert(value, spec.dtype))
+        tensor = outward(eager.data_of(value, spec.dtype))
     except (ValueError, TypeError) as error:
         raise TypeError(f"an argument does not fit input_signature: {error}") from error
     if not spec.shape.is_compatible_with(tensor.shape):
@@ -350,8 +360,8 @@ def _argument(value: Any) -> Any:
 
 def _returned(value: Any, start: float, seen: set[int]) -> Any:
     """Return a result as a tensor, if it is numbers; one of its own, if it was there before."""
-    numbers = (bool, int, float, complex, np.ndarray, np.generic)
-    if isinstance(value, numbers) or eager.is_variable(value):
+    data = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
+    if isinstance(value, data) or eager.is_variable(value):
         return tensor_of(value)
     if type(value) is not Tensor:
         return value

@@ -15,12 +15,11 @@ from wengert.dialects.tensorflow.dtypes import int64
 from wengert.dialects.tensorflow.errors import UnimplementedError, invalid, unfit
 from wengert.dialects.tensorflow.kinds import Dtype, Floating, Input, Like, Real, Vector, one_of
 from wengert.dialects.tensorflow.table import offered
-from wengert.dialects.tensorflow.tensors import check_kind, convert, static
-from wengert.engine.tensor import Tensor as Native
+from wengert.dialects.tensorflow.tensors import Native, check_kind, convert, ns, static
+from wengert.ops.families.narrow import in_single
 from wengert.ops.neural import convolutions, pooling
 from wengert.ops.neural.windows import fitting, geometry_of, padding_pairs
 
-ns = Native._namespace
 Ints = tuple[int, ...]
 Pairs = tuple[tuple[int, int], ...]
 #: What TensorFlow calls the layouts, by the number of spatial axes: channels last, and first.
@@ -334,6 +333,7 @@ def atrous_conv2d_transpose(
 # -- pooling ------------------------------------------------------------------------------------
 
 
+@in_single
 def _mean(x: Native, geometry: dict[str, Any]) -> Native:
     """Return the mean of each window, of those of its elements that are not padding."""
     counts = pooling.window_sum(ns.asarray(np.ones(x.shape[2:])), **geometry)

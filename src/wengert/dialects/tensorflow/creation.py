@@ -1,4 +1,4 @@
-"""Making arrays, their dtypes and what their shapes are, by TensorFlow's names."""
+"""Constants and new arrays, dtypes and what shapes are, by TensorFlow's names."""
 
 from __future__ import annotations
 
@@ -8,36 +8,18 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
-from wengert.dialects.tensorflow import dtypes
-from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import as_is, invalid
-from wengert.dialects.tensorflow.kinds import (
-    Count,
-    Dtype,
-    Input,
-    Integers,
-    Pair,
-    in_range,
-    lengths,
-)
-from wengert.dialects.tensorflow.slices import IndexedSlices
-from wengert.dialects.tensorflow.table import absent, offered
+from wengert.dialects.tensorflow import dtypes, errors
+from wengert.dialects.tensorflow import kinds as K
+from wengert.dialects.tensorflow import tensors as eager
+from wengert.dialects.tensorflow.dtypes import any_dtype, as_dtype, of_numpy
+from wengert.dialects.tensorflow.errors import UnimplementedError, as_is, invalid, mistake
+from wengert.dialects.tensorflow.slices import Composite
+from wengert.dialects.tensorflow.table import absent, offered, plain, put
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
-from wengert.dialects.tensorflow.tensors import (
-    alias,
-    check_dtypes,
-    convert,
-    is_tensor,
-    outward,
-    static,
-)
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap
+from wengert.dialects.tensorflow.tensors import Native, ns, wrap
 from wengert.ops.indexing import getitem
 
-ns = Native._namespace
 absent({
-    "bitcast": "tf.constant(x.numpy().view(dtype))",
     "broadcast_static_shape": "np.broadcast_shapes(x, y)",
     "histogram_fixed_width": "np.histogram(x, bins, range)",
     "histogram_fixed_width_bins": "np.digitize(x, edges)",
@@ -47,18 +29,93 @@ absent({
 })  # fmt: skip
 
 
+# -- constants, and names of dtypes, shapes and errors ---------------------------------------------
+
+for _name in (
+    "float16", "half", "float32", "float64", "double", "int8", "int16", "int32", "int64", "uint8",
+    "uint16", "uint32", "uint64", "complex64", "complex128", "bfloat16",
+):  # fmt: skip
+    put((_name, f"dtypes.{_name}"), getattr(dtypes, _name))
+for _name in ("float8_e4m3fn", "float8_e5m2"):
+    put((f"dtypes.experimental.{_name}",), dtypes.EXTENDED[_name])
+put(("bool", "dtypes.bool"), dtypes.bool_)
+put(("string", "dtypes.string"), dtypes.string)
+put(("DType", "dtypes.DType"), dtypes.DType)
+put(("as_dtype", "dtypes.as_dtype"), any_dtype)
+put(("TensorShape",), TensorShape)
+put(("Tensor",), eager.Tensor)
+put(("is_tensor",), eager.is_like_tensor)
+put(("newaxis",), None)
+put(("__version__", "version.VERSION"), "2.21.0")
+for _name, _value in vars(errors).items():
+    if isinstance(_value, type) and issubclass(_value, errors.OpError):
+        put((f"errors.{_name}",), _value)
+
+
+@offered("constant", raises=(ValueError, TypeError), recorded=False)
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const") -> Any:
+    """Return a tensor of numbers or strings; one alone fills the `shape`, if there is one."""
+    kind = None if dtype is None else any_dtype(dtype)
+    if isinstance(value, (list, tuple)) and eager._holds_tensor(value):
+        raise ValueError(
+            "tf.constant: got a list with tensors inside; write tf.stack(values), which "
+            "derivatives go through"
+        )
+    tensor = eager.data_of(value, None if eager.is_tensor(value) else kind)
+    if eager.is_variable(value):
+        tensor = wrap(tensor._raw)  # its value now, as numbers
+    if kind is not None and of_numpy(tensor.dtype) != kind:
+        raise TypeError(
+            f"tf.constant: {eager.outward(tensor)!s:.80} is of {of_numpy(tensor.dtype)!r}, not "
+            f"{kind!r}; write tf.cast(x, dtype)"
+        )
+    if shape is None:
+        return value if isinstance(value, eager.Tensor) else tensor
+    wanted = tuple(eager.static(shape))
+    if tensor.size == 1 and tensor.shape != wanted:
+        return ns.broadcast_to(ns.reshape(tensor, ()), wanted)
+    if tensor.shape != wanted:
+        if tensor.size != math.prod(wanted):
+            raise mistake(TypeError, "tf.constant: shape", shape, f"{tensor.size} elements")
+        return ns.reshape(tensor, wanted)
+    return tensor
+
+
+@plain("executing_eagerly")
+def executing_eagerly() -> bool:
+    """Return True: operations are done when they are called."""
+    return True
+
+
 # -- dtypes ----------------------------------------------------------------------------------------
 
 
 @offered("cast", "dtypes.cast", raises=(TypeError, ValueError))
 def cast(x: Any, dtype: Any) -> Any:
     """Return x in another dtype; of numbers with fractions, whole numbers are cut off."""
-    wanted = as_dtype(dtype)
-    if isinstance(x, IndexedSlices):
-        return IndexedSlices(outward(_cast(convert(x.values), wanted)), x.indices, x.dense_shape)
-    if is_tensor(x) and x.dtype == wanted:
+    wanted = any_dtype(dtype)
+    if isinstance(x, Composite):
+        return x.with_values(eager.outward(_cast(eager.convert(x.values), wanted)))
+    if eager.is_tensor(x) and x.dtype == wanted:
         return x  # a variable too
-    return _cast(convert(x), wanted)
+    if wanted is dtypes.string or eager.holds_strings(x):
+        text = "cast: write tf.strings.as_string(numbers) or tf.strings.to_number(strings)"
+        raise UnimplementedError(None, None, text)
+    found = eager.convert(x)
+    return found if found.dtype == wanted._numpy else _cast(found, wanted)
+
+
+@offered("bitcast", raises=(TypeError,))
+def bitcast(input: K.Array, type: K.Dtype) -> Native:
+    """Return the bytes of a tensor as numbers of another dtype."""
+    ratio = input.itemsize / type.itemsize
+    if "b" in (input.dtype.kind, type.kind) or (ratio < 1 and input.shape[-1:] != (1 / ratio,)):
+        raise invalid(
+            f"bitcast: {input.dtype.name} of shape {list(input.shape)} to {type.name}; the last "
+            "axis must have as many numbers as one of the other dtype has bytes for"
+        )
+    found = np.ascontiguousarray(input[..., None] if ratio >= 1 else input).view(type)
+    return wrap(found if ratio > 1 else found[..., 0])
 
 
 def _cast(x: Native, dtype: dtypes.DType) -> Native:
@@ -70,7 +127,7 @@ def _cast(x: Native, dtype: dtypes.DType) -> Native:
 
 
 @offered("saturate_cast", "dtypes.saturate_cast", raises=(TypeError, ValueError))
-def saturate_cast(value: Input, dtype: Any) -> Native:
+def saturate_cast(value: K.Input, dtype: Any) -> Native:
     """Return a value in another dtype, with numbers that it cannot hold at its limits."""
     x, wanted = value, as_dtype(dtype)
     if x.dtype.kind == "c" and not wanted.is_complex:
@@ -98,19 +155,23 @@ def _inner_limit(limit: Any, wanted: dtypes.DType, dtype: np.dtype) -> Any:
 
 
 def _shape_of(input: Any) -> tuple[int, ...]:
-    if isinstance(input, IndexedSlices) and input.dense_shape is not None:
-        return tuple(int(n) for n in input.dense_shape.numpy())
-    return tuple(convert(input).shape)
+    if isinstance(input, Composite):
+        lengths = input.bounding_shape() if hasattr(input, "bounding_shape") else input.shape
+        return tuple(int(n) for n in lengths)
+    return tuple(eager.data_of(input).shape)
 
 
-@offered("shape", raises=(ValueError, TypeError), recorded=False)
-def shape(input: Any, out_type: Dtype | None = None) -> Native:
+_BOUNDS = "of a ragged tensor, of the least array that holds it"
+
+
+@offered("shape", raises=(ValueError, TypeError), recorded=False, differs=_BOUNDS)
+def shape(input: Any, out_type: K.Dtype | None = None) -> Native:
     """Return the length of each axis, as a tensor."""
     return wrap(np.asarray(_shape_of(input), np.int32 if out_type is None else out_type))
 
 
-@offered("size", raises=(ValueError, TypeError), recorded=False)
-def size(input: Any, out_type: Dtype | None = None) -> Native:
+@offered("size", raises=(ValueError, TypeError), recorded=False, differs=_BOUNDS)
+def size(input: Any, out_type: K.Dtype | None = None) -> Native:
     """Return the number of elements, as a tensor."""
     count = math.prod(_shape_of(input))
     return wrap(np.asarray(count, np.int32 if out_type is None else out_type))
@@ -123,7 +184,7 @@ def rank(input: Any) -> Native:
 
 
 @offered("broadcast_dynamic_shape", raises=(ValueError, TypeError), named=False)
-def broadcast_dynamic_shape(shape_x: Pair, shape_y: Pair) -> Native:
+def broadcast_dynamic_shape(shape_x: K.Pair, shape_y: K.Pair) -> Native:
     """Return the shape that arrays of two shapes broadcast to, as a tensor."""
     x, y = (tuple(v.numpy().tolist()) for v in (shape_x, shape_y))
     try:
@@ -133,24 +194,24 @@ def broadcast_dynamic_shape(shape_x: Pair, shape_y: Pair) -> Native:
 
 
 @offered("ensure_shape", raises=(ValueError, TypeError))
-def ensure_shape(x: Input, shape: Any) -> Native:
+def ensure_shape(x: K.Data, shape: Any) -> Native:
     """Return x, which must have a shape; None stands for any length."""
     wanted = TensorShape(shape)
     if not TensorShape(x.shape).is_compatible_with(wanted):
         raise invalid(f"the tensor has shape {x.shape}; expected {wanted}")
-    return alias(x)
+    return eager.alias(x)
 
 
 @offered("identity", "guarantee_const", raises=(ValueError, TypeError))
 def identity(input: Any) -> Any:
     """Return the same values as another tensor."""
-    return input if isinstance(input, IndexedSlices) else alias(convert(input))
+    return input if isinstance(input, Composite) else eager.alias(eager.data_of(input))
 
 
 @offered("identity_n", raises=(ValueError, TypeError))
 def identity_n(input: Any) -> list[Native]:
     """Return the same values as other tensors, each of a list."""
-    return [alias(convert(x)) for x in input]
+    return [eager.alias(eager.convert(x)) for x in input]
 
 
 # -- new arrays ------------------------------------------------------------------------------------
@@ -158,13 +219,13 @@ def identity_n(input: Any) -> list[Native]:
 
 def _read_new_shape(value: Any, at: Argument, x: Any = None) -> tuple[int, ...]:
     if value is None:
-        convert(value)  # raises
-    found = static(value)
+        eager.convert(value)  # raises
+    found = eager.static(value)
     found = found if isinstance(found, list) else [found]
     if any(type(n) is not int for n in found):
         kind = ValueError if None in found else TypeError
         raise as_is(kind(f"{at} is {value!r}; give whole numbers"))
-    return lengths(found, at)
+    return K.lengths(found, at)
 
 
 #: The shape of a new array, which may be one integer.
@@ -176,13 +237,13 @@ def _new_arrays(what: str, made: Any) -> None:
 
     @offered(what, doc=f"Return {what} in a shape.")
     def new(
-        shape: _NewShape, dtype: Dtype = dtypes.float32, name: Any = None, layout: Any = None
+        shape: _NewShape, dtype: K.Dtype = dtypes.float32, name: Any = None, layout: Any = None
     ) -> Native:
         return wrap(made(shape, dtype))
 
     @offered(f"{what}_like", doc=f"Return {what} in the shape and dtype of a tensor.")
     def like(
-        input: Input, dtype: Dtype | None = None, name: Any = None, layout: Any = None
+        input: K.Input, dtype: K.Dtype | None = None, name: Any = None, layout: Any = None
     ) -> Native:
         return wrap(made(input.shape, input.dtype if dtype is None else dtype))
 
@@ -192,26 +253,24 @@ _new_arrays("ones", np.ones)
 
 
 @offered("fill", raises=(TypeError,))
-def fill(dims: Integers, value: Input, name: Any = None, layout: Any = None) -> Native:
+def fill(dims: K.Integers, value: K.Data, name: Any = None, layout: Any = None) -> Native:
     """Return a tensor filled with one number, whose derivative it takes."""
     if value.size != 1 or value.ndim > 1:
         raise invalid(f"fill: the value has shape {value.shape}; give one number, without axes")
-    whole = lengths(dims if isinstance(dims, list) else [dims], "dims")
+    whole = K.lengths(dims if isinstance(dims, list) else [dims], "dims")
     return ns.broadcast_to(ns.reshape(value, ()), whole)
 
 
 @offered("eye", "linalg.eye", raises=(TypeError,))
 def eye(
-    num_rows: Count,
-    num_columns: Count | None = None,
-    batch_shape: Any = None,
-    dtype: Dtype = dtypes.float32,
-) -> Native:
+    num_rows: K.Count, num_columns: K.Count | None = None, batch_shape: Any = None,
+    dtype: K.Dtype = dtypes.float32,
+) -> Native:  # fmt: skip
     """Return a matrix with ones on its diagonal, or a batch of them."""
     if isinstance(batch_shape, int):
         raise TypeError(f"batch_shape is {batch_shape}; expected a list")
     columns = num_rows if num_columns is None else num_columns
-    batch = () if batch_shape is None else lengths(batch_shape, "batch_shape")
+    batch = () if batch_shape is None else K.lengths(batch_shape, "batch_shape")
     one = np.eye(num_rows, columns, dtype=dtype)
     return wrap(np.broadcast_to(one, (*batch, *one.shape)).copy())
 
@@ -225,7 +284,7 @@ def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> 
     if limit is None:
         start, limit = 0, start
     wanted = None if dtype is None else as_dtype(dtype)
-    ends = [convert(v, None if is_tensor(v) else wanted) for v in (start, limit, delta)]
+    ends = [eager.convert(v, None if eager.is_tensor(v) else wanted) for v in (start, limit, delta)]
     if any(e.size != 1 or e.ndim > 1 for e in ends):
         raise invalid("start, limit and delta of range must be scalars")
     ends = [ns.reshape(e, ()) for e in ends]
@@ -250,13 +309,13 @@ def _steps(first: Any, last: Any, step: Any, dtype: np.dtype) -> np.ndarray:
 
 
 @offered("linspace", raises=(TypeError, ValueError))
-def linspace(start: Input, stop: Any, num: Count, name: Any = None, axis: int = 0) -> Native:
+def linspace(start: K.Input, stop: Any, num: K.Count, name: Any = None, axis: int = 0) -> Native:
     """Return `num` numbers from `start` to `stop`, evenly spaced; whole numbers become float64."""
-    first, last, count = start, convert(stop, of_numpy(start.dtype)), num
+    first, last, count = start, eager.convert(stop, of_numpy(start.dtype)), num
     if first.dtype.kind in "iu":
         first, last = ns.astype(first, np.float64), ns.astype(last, np.float64)
     first, last = ns.broadcast_arrays(first, last)
-    where = in_range(axis, first.ndim + 1, "linspace()")
+    where = K.in_range(axis, first.ndim + 1, "linspace()")
     line = ns.expand_dims(first, axis=where)
     end = ns.expand_dims(last, axis=where)
     shape = [1] * line.ndim
@@ -272,9 +331,9 @@ def meshgrid(*args: Any, indexing: str = "xy") -> list[Native]:
     """Return a list of grids of coordinates, one for each vector of values along an axis."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing is {indexing!r}; expected 'xy' or 'ij'")
-    tensors = [convert(a) for a in args]
+    tensors = [eager.convert(a) for a in args]
     if not tensors:
         return []
-    check_dtypes("Mul", *tensors)
+    eager.check_dtypes("Mul", *tensors)
     lines = [ns.reshape(x, (-1,)) for x in tensors]
     return list(ns.meshgrid(*lines, indexing=indexing))

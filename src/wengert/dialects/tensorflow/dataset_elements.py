@@ -8,10 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.errors import OutOfRangeError, invalid
-from wengert.dialects.tensorflow.structures import flatten, pack_sequence_as
-from wengert.dialects.tensorflow.tensors import convert, made, outward
-from wengert.engine.tensor import Tensor as Native
+from wengert.dialects.tensorflow.errors import (
+    NotFoundError,
+    OutOfRangeError,
+    UnimplementedError,
+    UnknownError,
+    invalid,
+)
+from wengert.dialects.tensorflow.structures import (
+    Opaque,
+    TensorSpec,
+    TypeSpec,
+    flatten,
+    pack_sequence_as,
+)
+from wengert.dialects.tensorflow.table import plain
+from wengert.dialects.tensorflow.tensors import Native, data_of, made, outward
 
 
 def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
@@ -25,8 +37,24 @@ def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
 
 
 def tensors(nest: Any) -> Any:
-    """Return a nest of tensors; a dataset in it, as `window` makes them, stays one."""
-    return mapped(lambda v: v if hasattr(v, "as_numpy_iterator") else outward(convert(v)), nest)
+    """Return a nest of tensors; None and a dataset in it, as `window` makes them, stay."""
+    return mapped(lambda v: v if _stays(v) else outward(data_of(v)), nest)
+
+
+def _stays(value: Any) -> bool:
+    return value is None or isinstance(value, Opaque) or hasattr(value, "as_numpy_iterator")
+
+
+def generated(generator: Iterator[Any]) -> Iterator[Any]:
+    """Return what a generator yields; its errors become TensorFlow's, which name them."""
+    try:
+        yield from generator
+    except (TypeError, ValueError) as error:
+        raise invalid(f"{type(error).__name__}: {error}") from error
+    except NotImplementedError as error:
+        raise UnimplementedError(None, None, f"NotImplementedError: {error}") from error
+    except Exception as error:
+        raise UnknownError(None, None, f"{type(error).__name__}: {error}") from error
 
 
 def like(kinds: Any, value: Any, function: Callable[[Any, Any], Any]) -> Any:
@@ -47,7 +75,7 @@ def stacked(rows: list[Any]) -> Any:
     """Return some elements as one, with a further first axis."""
     columns = zip(*map(flatten, rows), strict=True)
     try:
-        leaves = [outward(Native._namespace.stack([convert(v) for v in c])) for c in columns]
+        leaves = [outward(Native._namespace.stack([data_of(v) for v in c])) for c in columns]
     except ValueError as error:
         raise invalid(f"batch: elements have several shapes: {error}") from error
     return pack_sequence_as(rows[0], leaves)
@@ -71,14 +99,28 @@ def _filled_up(arrays: list[Any], shape: Any, fill: Any) -> Any:
     lengths = [n if a in (None, -1) else int(a) for n, a in zip(longest, asked, strict=True)]
     if any(n > m for n, m in zip(longest, lengths, strict=True)):
         raise invalid(f"padded_batch: an element has shape {longest}, more than {lengths}")
-    whole = np.full((len(arrays), *lengths), 0 if fill is None else np.asarray(fill))
-    whole = whole.astype(np.asarray(arrays[0]).dtype)
+    kind = np.asarray(arrays[0]).dtype
+    usual = b"" if kind.kind in "OS" else 0
+    whole = np.full((len(arrays), *lengths), usual if fill is None else np.asarray(fill))
+    whole = whole.astype(object if usual == b"" else kind)
     for row, array in zip(whole, arrays, strict=True):
         row[tuple(map(slice, np.shape(array)))] = array
     return made(whole)
 
 
 # -- stages: functions of an iterator over elements ------------------------------------------------
+
+
+def lines_of(names: list[bytes]) -> Iterator[Any]:
+    """Return the lines of files, one after the other."""
+    for name in names:
+        try:
+            with open(name, "rb") as file:
+                for line in file:
+                    yield outward(data_of(line.removesuffix(b"\n").removesuffix(b"\r")))
+        except FileNotFoundError:
+            text = f"there is no file {name.decode()!r}"
+            raise NotFoundError(None, None, text) from None
 
 
 def map_each(elements: Iterator[Any], map_func: Callable[..., Any]) -> Iterator[Any]:
@@ -210,17 +252,81 @@ def shuffled(
         yield held[i]
 
 
+@plain("data.Iterator")
 class ElementIterator(Iterator[Any]):
-    """What iter(dataset) gives."""
+    """What iter(dataset) gives: elements, and how many of them there were, to go on from there."""
 
-    def __init__(self, elements: Iterator[Any]) -> None:
-        self._elements = elements
+    def __init__(self, elements: Callable[[], Iterator[Any]]) -> None:
+        self._begin = elements
+        self.move_to(0)
+
+    def move_to(self, position: int) -> None:
+        """Go on after so many elements of a new round."""
+        self._elements = iter(self._begin())
+        self.position = sum(1 for _ in itertools.islice(self._elements, position))
 
     def __next__(self) -> Any:
-        return next(self._elements)
+        element = next(self._elements)
+        self.position += 1
+        return element
 
     def get_next(self) -> Any:
         """Return the next element; at the end, raise OutOfRangeError."""
-        for element in self._elements:
+        for element in self:
             return element
         raise OutOfRangeError(None, None, "get_next: the dataset has no further element")
+
+    def get_next_as_optional(self) -> Optional:
+        """Return the next element, if there is one."""
+        return Optional(list(itertools.islice(self, 1)))
+
+
+@plain("experimental.Optional", "data.experimental.Optional")
+class Optional(Opaque):
+    """A value, or none."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self._values = values
+
+    @classmethod
+    def empty(cls, element_spec: Any) -> Optional:
+        """Return one without a value."""
+        return cls([])
+
+    @classmethod
+    def from_value(cls, value: Any) -> Optional:
+        """Return one with a value."""
+        return cls([value])
+
+    def has_value(self, name: str | None = None) -> Any:
+        """Return whether there is a value."""
+        return made(np.asarray(bool(self._values)))
+
+    def get_value(self, name: str | None = None) -> Any:
+        """Return the value; raise InvalidArgumentError if there is none."""
+        if not self._values:
+            raise invalid("get_value: there is no value; ask has_value() first")
+        return self._values[0]
+
+    @property
+    def element_spec(self) -> Any:
+        """The shape and dtype of the value; None if there is none."""
+        return mapped(spec_of, self._values[0]) if self._values else None
+
+
+@plain("OptionalSpec")
+class OptionalSpec(TypeSpec):
+    """What is said of an `Optional`: what its value is, if there is one."""
+
+    def __init__(self, element_spec: Any) -> None:
+        self.element_spec = element_spec
+
+
+def spec_of(value: Any, whole: bool = True) -> Any:
+    """Return what is said of an element's part: for None, nothing; `whole` as in `Dataset`."""
+    if isinstance(value, Optional):
+        return OptionalSpec(value.element_spec)
+    if value is None or hasattr(value, "_type_spec"):
+        return getattr(value, "_type_spec", None)
+    lengths = value.shape.as_list()
+    return TensorSpec(lengths if whole or not lengths else [None, *lengths[1:]], value.dtype)

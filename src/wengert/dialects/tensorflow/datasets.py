@@ -6,25 +6,42 @@ A stage is a function of an iterator over elements that returns another one, in 
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 import itertools
 import math
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from wengert.dialects.tensorflow import dataset_elements as stages
-from wengert.dialects.tensorflow.dataset_elements import ElementIterator, like, mapped
+from wengert.dialects.tensorflow.dataset_elements import (
+    ElementIterator,
+    OptionalSpec,
+    like,
+    mapped,
+    spec_of,
+)
 from wengert.dialects.tensorflow.dataset_elements import tensors as as_tensors
+from wengert.dialects.tensorflow.dtypes import any_dtype
 from wengert.dialects.tensorflow.errors import invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
+from wengert.dialects.tensorflow.slices import Composite
 from wengert.dialects.tensorflow.structures import TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.table import plain, put
-from wengert.dialects.tensorflow.tensors import convert, is_tensor, made, outward
+from wengert.dialects.tensorflow.tensors import data_of, is_tensor, made, outward
 
 put(("data.AUTOTUNE", "data.experimental.AUTOTUNE"), -1)
+put(("data.INFINITE_CARDINALITY", "data.experimental.INFINITE_CARDINALITY"), -1)
+put(("data.UNKNOWN_CARDINALITY", "data.experimental.UNKNOWN_CARDINALITY"), -2)
+for _name, _members in (
+    ("AutoShardPolicy", "OFF AUTO FILE DATA HINT"),
+    ("ExternalStatePolicy", "WARN IGNORE FAIL"),
+):
+    put((f"data.experimental.{_name}",), enum.Enum(_name, _members, start=0))
 _OTHERWISE = "elements are computed when they are asked for, in Python"
 _IGNORED = ("num_parallel_calls", "deterministic", "name")
 
@@ -53,7 +70,9 @@ def _stage(
         given |= {key: int(given[key]) for key in whole if given[key] is not None}
         unknown = length is None or self._length is None
         known = None if unknown else length(self._length, **given)  # type: ignore[misc]
-        return Dataset(lambda: function(self._elements(), **given), known)
+        equal = function not in (stages.take, stages.skip, stages.keep) or self._whole
+        equal = equal and bool(given.get("drop_remainder", True))
+        return Dataset(lambda: function(self._elements(), **given), known, equal)
 
     return method
 
@@ -69,14 +88,39 @@ def _batches(length: float, batch_size: int, drop_remainder: Any = False, **_: A
     return length // batch_size if drop_remainder else -(-length // batch_size)
 
 
+@plain("data.Options", differs="has no effect")
+class Options:
+    """How elements are made ready and distributed, which is of no concern in one process."""
+
+    def __init__(self) -> None:
+        for part in (
+            "autotune",
+            "experimental_distribute",
+            "experimental_optimization",
+            "threading",
+        ):
+            setattr(self, part, types.SimpleNamespace())
+
+
+class Kind:
+    """What datasets are; Keras looks for the name and the module of it."""
+
+
+Kind.__name__, Kind.__module__ = "DatasetV2", "tensorflow.python.data.ops.dataset_ops"
+
+
 @plain("data.Dataset", differs=f"{_OTHERWISE}; `shuffle` draws other orders")
-class Dataset:
+class Dataset(Kind):
     """Elements, each a tensor or a nest of them, as often as asked."""
 
-    def __init__(self, elements: Callable[[], Iterator[Any]], length: float | None) -> None:
+    def __init__(
+        self, elements: Callable[[], Iterator[Any]], length: float | None, whole: bool = True
+    ) -> None:
         self._elements = elements
         #: how many there are: infinity, or None if not known
         self._length = length
+        #: whether all are as long as the first one: the last of several batches may be shorter
+        self._whole = whole
 
     # -- from values ------------------------------------------------------------------------------
 
@@ -109,9 +153,12 @@ class Dataset:
     ) -> Dataset:  # fmt: skip
         """Return what a generator yields."""
         kinds = output_types if output_signature is None else output_signature
-        return Dataset(
-            lambda: (like(kinds, element, _of_kind) for element in generator(*(args or ()))), None
-        )
+
+        def elements() -> Iterator[Any]:
+            made = generator(*(args or ()))
+            return stages.generated(like(kinds, element, _of_kind) for element in made)
+
+        return Dataset(elements, None)
 
     @staticmethod
     def range(*args: Any, output_type: Any = "int64", name: str | None = None) -> Dataset:
@@ -173,7 +220,7 @@ class Dataset:
             draw = generator if again else np.random.default_rng(start)
             return stages.shuffled(self._elements(), size, draw)
 
-        return Dataset(elements, self._length)
+        return Dataset(elements, self._length, self._whole)
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
         """Return every so many-th element, from one on."""
@@ -184,6 +231,7 @@ class Dataset:
         return Dataset(
             lambda: itertools.islice(self._elements(), first, None, n),
             None if known is None else _batches(max(known - first, 0), n),
+            self._whole,
         )
 
     def apply(self, transformation_func: Callable[[Any], Any], name: str | None = None) -> Any:
@@ -198,15 +246,15 @@ class Dataset:
             for _ in itertools.count() if rounds == math.inf else range(int(rounds)):
                 yield from self._elements()
 
-        return Dataset(
-            elements, rounds if rounds == math.inf else self._length and self._length * rounds
-        )
+        known = rounds if rounds == math.inf else self._length and self._length * rounds
+        return Dataset(elements, known, self._whole)
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """Return the elements, then those of another dataset."""
         first, second = self._length, dataset._length
         known = None if first is None or second is None else first + second
-        return Dataset(lambda: itertools.chain(self._elements(), dataset._elements()), known)
+        both = self._whole and dataset._whole
+        return Dataset(lambda: itertools.chain(self._elements(), dataset._elements()), known, both)
 
     def prefetch(self, *args: Any, **options: Any) -> Dataset:
         """Return the dataset itself."""
@@ -224,7 +272,7 @@ class Dataset:
     # -- asking -----------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Any]:
-        return ElementIterator(iter(self._elements()))
+        return ElementIterator(self._elements)
 
     def get_single_element(self, name: str | None = None) -> Any:
         """Return the one element."""
@@ -255,15 +303,37 @@ class Dataset:
 
     @property
     def element_spec(self) -> Any:
-        """The shape and dtype of the first element."""
-        return mapped(TensorSpec.from_tensor, next(iter(self)))
+        """The shape and dtype of elements, None for the length of batches that may differ."""
+        return mapped(lambda value: spec_of(value, self._whole), next(iter(self)))
 
 
 _windows = _stage(stages.window)
 
 
+@plain("data.TextLineDataset", differs=_OTHERWISE)
+class TextLineDataset(Dataset):
+    """The lines of text files, as strings without their ends."""
+
+    def __init__(self, filenames: Any, compression_type: Any = None, **ignored: Any) -> None:
+        ignore("TextLineDataset", ignored, "buffer_size", "num_parallel_reads", "name")
+        if compression_type:
+            raise mistake(
+                ValueError, "compression_type", compression_type, "none: write gzip.open(path)"
+            )
+        names = np.ravel(data_of(filenames)._raw).tolist()
+        super().__init__(lambda: stages.lines_of(names), None)
+
+
 def _of_kind(kind: Any, value: Any) -> Any:
-    return outward(convert(value, kind.dtype if isinstance(kind, TensorSpec) else kind))
+    """Return what a generator yielded as a tensor of the kind that was said."""
+    if kind is None or isinstance(kind, OptionalSpec):
+        return value
+    if not isinstance(kind, TensorSpec):
+        return outward(data_of(value, any_dtype(kind)))
+    tensor = value if isinstance(value, Composite) else outward(data_of(value, kind.dtype))
+    if not kind.shape.is_compatible_with(tensor.shape):
+        raise mistake(TypeError, "from_generator: shape", tensor.shape, f"{kind.shape}")
+    return tensor
 
 
 def _columns(rows: list[Any]) -> Any:

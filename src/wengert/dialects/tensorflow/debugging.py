@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import logging
 import operator
 import pprint
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import InvalidArgumentError, invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
@@ -23,7 +23,6 @@ from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import convert, is_tensor, made, outward, pair, static
 from wengert.engine.tensor import Tensor as Native
 
-log = logging.getLogger("wengert.tensorflow")
 ns = Native._namespace
 absent(
     {
@@ -101,9 +100,9 @@ def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None) -> str:
     """Raise unless |x - y| <= atol + rtol * |y| for all elements."""
     first = convert(x)
     second = convert(y, as_dtype(first.dtype))
-    if first.dtype.kind not in "fc":
+    if not backends.is_inexact(first.dtype):
         raise ValueError(f"data type {first.dtype} not inexact")
-    usual = 10 * np.finfo(first.dtype).eps
+    usual = 10 * backends.finfo(first.dtype).eps
     a, b = first.numpy(), second.numpy()
     relative, absolute = (usual if t is None else np.asarray(t) for t in (rtol, atol))
     if np.all(np.abs(a - b) <= absolute + relative * np.abs(b)):
@@ -123,7 +122,7 @@ def assert_(condition: Any, data: Any, summarize: Any = None, name: Any = None) 
 def check_numerics(x: Any, message: str) -> Any:
     """Return a tensor; raise if it holds NaN or infinity."""
     tensor = convert(x)
-    if tensor.dtype.kind != "f":
+    if backends.kind_of(tensor.dtype) != "f":
         raise mistake(InvalidArgumentError, "dtype of x", tensor.dtype, "floating numbers")
     values = tensor.numpy()
     found = [w for w, f in (("NaN", np.isnan), ("Inf", np.isinf)) if f(values).any()]
@@ -135,7 +134,9 @@ def check_numerics(x: Any, message: str) -> Any:
 @plain("debugging.enable_check_numerics", differs="has no effect, and says so in the log")
 def enable_check_numerics(*args: Any, **kwargs: Any) -> None:
     """Warn that operations are not checked."""
-    log.warning(
+    import logging  # which is slow to import
+
+    logging.getLogger("wengert.tensorflow").warning(
         "tf.debugging.enable_check_numerics has no effect here; write tf.debugging.check_numerics("
         "x, 'x') where it matters, or np.seterr(all='raise')"
     )
@@ -249,19 +250,25 @@ def _text(value: Any, summarize: int) -> str:
 
     nest = map_structure(put_aside, value) if is_nested(value) else put_aside(value)
     pieces = pprint.pformat(nest).split("\0")
-    tensors = [_tensor_text(np.asarray(convert(p.tensor).numpy()), summarize) for p in places]
+    inside = is_nested(value)
+    tensors = [tensor_text(np.asarray(p.tensor), summarize, 0, inside) for p in places]
     return pieces[0] + "".join(t + p for t, p in zip(tensors, pieces[1:], strict=True))
 
 
-def _tensor_text(array: np.ndarray, summarize: int, depth: int = 0) -> str:
+def tensor_text(array: np.ndarray, summarize: int, depth: int = 0, quoted: bool = False) -> str:
+    """Return the first and last elements of an array, as tf.print writes them."""
     if not array.ndim:
-        return _number(array[()])
+        value = array[()]
+        if isinstance(value, bytes):
+            text = value.decode(errors="backslashreplace")
+            return f'"{text}"' if depth or quoted else text
+        return _number(value)
     if not array.size:
         return "[]"
     rows = list(range(len(array)))
     short = summarize >= 0 and len(array) > 2 * summarize
     kept = rows[:summarize] + rows[len(array) - summarize :] if short else rows
-    texts = [_tensor_text(array[i], summarize, depth + 1) for i in kept]
+    texts = [tensor_text(np.asarray(array[i]), summarize, depth + 1) for i in kept]
     if short:
         texts.insert(summarize, "...")
     gap = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * (depth + 1)
@@ -270,7 +277,7 @@ def _tensor_text(array: np.ndarray, summarize: int, depth: int = 0) -> str:
 
 def _number(value: Any) -> str:
     """Return a number in few digits, or in as many as tell it from its neighbours."""
-    if value.dtype.kind != "f":
+    if backends.kind_of(value.dtype) != "f":
         return str(int(value)) if value.dtype.kind in "biu" else str(value)
     if not np.isfinite(value):
         return str(value)

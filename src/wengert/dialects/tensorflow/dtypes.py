@@ -6,21 +6,45 @@ from typing import Any
 
 import numpy as np
 
+from wengert import backends
+
 
 class DType:
     """A kind of numbers, such as `tf.float32`; equal to its name and to NumPy's dtype."""
 
-    __slots__ = ("_numpy", "name")
-    name: str
+    __slots__ = (
+        "_numpy", "as_numpy_dtype", "is_bool", "is_complex", "is_floating", "is_integer",
+        "is_numeric", "is_unsigned", "name", "size",
+    )  # fmt: skip
+    is_numpy_compatible, is_quantized = True, False
 
-    def __init__(self, name: str) -> None:
+    _numpy: np.dtype[Any]
+    as_numpy_dtype: Any
+
+    def __init__(self, name: str, size: int = 0) -> None:
         self.name = name
-        self._numpy = np.dtype(name)
+        if not size:  # of a dtype that NumPy has
+            self._numpy = np.dtype(object if name == "string" else name)
+            self.as_numpy_dtype = object if name == "string" else self._numpy.type
+        self.size = 0 if name == "string" else size or self._numpy.itemsize
+        kind = "f" if size else self._numpy.kind
+        self.is_floating, self.is_complex, self.is_bool = kind == "f", kind == "c", kind == "b"
+        self.is_integer, self.is_unsigned = kind in "iu", kind == "u"
+        self.is_numeric = kind in "iufc"
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what `ml_dtypes` calls it, once that is asked for."""
+        if name not in ("_numpy", "as_numpy_dtype"):
+            raise AttributeError(f"tf.DType has no attribute {name!r}")
+        self._numpy = backends.extended(self.name)
+        self.as_numpy_dtype = self._numpy.type
+        _BY_NUMPY[self._numpy] = self
+        return getattr(self, name)
 
     @property
-    def as_numpy_dtype(self) -> Any:
-        """NumPy's scalar type."""
-        return self._numpy.type
+    def as_datatype_enum(self) -> int:
+        """The number that TensorFlow's files have for it."""
+        return _NUMBERS[self.name]
 
     @property
     def base_dtype(self) -> DType:
@@ -33,51 +57,6 @@ class DType:
         return {"complex64": float32, "complex128": float64}.get(self.name, self)
 
     @property
-    def is_floating(self) -> bool:
-        """Whether numbers are real and have fractions."""
-        return self._numpy.kind == "f"
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether numbers are whole."""
-        return self._numpy.kind in "iu"
-
-    @property
-    def is_unsigned(self) -> bool:
-        """Whether numbers are whole and never negative."""
-        return self._numpy.kind == "u"
-
-    @property
-    def is_complex(self) -> bool:
-        """Whether numbers are complex."""
-        return self._numpy.kind == "c"
-
-    @property
-    def is_bool(self) -> bool:
-        """Whether values are True or False."""
-        return self._numpy.kind == "b"
-
-    @property
-    def is_numeric(self) -> bool:
-        """Whether values are numbers."""
-        return not self.is_bool
-
-    @property
-    def is_quantized(self) -> bool:
-        """Whether numbers stand for others by a table: never."""
-        return False
-
-    @property
-    def is_numpy_compatible(self) -> bool:
-        """Whether NumPy has it."""
-        return True
-
-    @property
-    def size(self) -> int:
-        """The number of bytes."""
-        return self._numpy.itemsize
-
-    @property
     def min(self) -> Any:
         """The least number; an error for booleans and complex ones."""
         return self._limit("min")
@@ -88,22 +67,22 @@ class DType:
         return self._limit("max")
 
     def _limit(self, which: str) -> Any:
-        if self.is_bool or self.is_complex:
+        if not self.is_numeric or self.is_complex:
             raise TypeError(f"{which}: {self} has no order")
-        info: Any = np.finfo(self._numpy) if self.is_floating else np.iinfo(self._numpy)
+        info: Any = backends.finfo(self._numpy) if self.is_floating else np.iinfo(self._numpy)
         value = getattr(info, which)
         return value if self.is_floating else int(value)
 
     @property
     def limits(self) -> tuple[Any, Any]:
         """What numbers range over in images: 0 to the greatest, or to 1 if they have fractions."""
-        if self.is_complex or self == float16:
+        if self.is_complex or self in (float16, bfloat16, string):
             raise ValueError(f"limits: images have no range in {self}")
         return 0, 1 if self.is_floating else True if self.is_bool else self.max
 
     def is_compatible_with(self, other: Any) -> bool:
         """Return whether another dtype is the same."""
-        return self == as_dtype(other)
+        return self == any_dtype(other)
 
     def __eq__(self, other: object) -> bool:
         if other is self:
@@ -111,12 +90,12 @@ class DType:
         if other is None:
             return False
         try:
-            return self._numpy == as_dtype(other)._numpy
+            return self is any_dtype(other)
         except TypeError:
             return False
 
     def __hash__(self) -> int:
-        return hash(self._numpy)
+        return hash(self.name if self.name in EXTENDED else self._numpy)
 
     def __repr__(self) -> str:
         return f"tf.{self.name}"
@@ -125,7 +104,7 @@ class DType:
         return f"<dtype: '{self.name}'>"
 
     def __reduce__(self) -> Any:
-        return as_dtype, (self.name,)
+        return any_dtype, (self.name,)
 
 
 float16 = half = DType("float16")
@@ -142,23 +121,47 @@ uint64 = DType("uint64")
 complex64 = DType("complex64")
 complex128 = DType("complex128")
 bool_ = DType("bool")
+string = DType("string")
+bfloat16 = DType("bfloat16", 2)
+float8_e4m3fn = DType("float8_e4m3fn", 1)
+float8_e5m2 = DType("float8_e5m2", 1)
+#: Dtypes that NumPy has only with `ml_dtypes`, by name; float8 is for storage.
+EXTENDED = {d.name: d for d in (bfloat16, float8_e4m3fn, float8_e5m2)}
 
 _BY_NUMPY = {
     d._numpy: d
     for d in (
         float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-        complex64, complex128, bool_,
+        complex64, complex128, bool_, string,
     )
 }  # fmt: skip
-_NAMES = {d.name for d in _BY_NUMPY.values()}
+_BY_NAME = {d.name: d for d in _BY_NUMPY.values()} | EXTENDED
+_NUMBERS = {
+    "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7,
+    "complex64": 8, "int64": 9, "bool": 10, "bfloat16": 14, "uint16": 17, "complex128": 18,
+    "float16": 19, "uint32": 22, "uint64": 23, "float8_e5m2": 24, "float8_e4m3fn": 25,
+}  # fmt: skip
 _OTHER_NAMES = {"half": "float16", "float": "float32", "double": "float64"}
 
 
 def as_dtype(type_value: Any) -> DType:
+    """Return a dtype of numbers or booleans; see `any_dtype`."""
+    found = any_dtype(type_value)
+    if found is string:
+        raise TypeError(
+            "got tf.string; expected a dtype of numbers, such as tf.float32: strings are plain "
+            "data, as tf.constant('a') makes them"
+        )
+    return found
+
+
+def any_dtype(type_value: Any) -> DType:
     """Return the dtype of a name, of NumPy's dtype or type, or of Python's type."""
     if type(type_value) is DType:
         return type_value
     given = type_value
+    if type(given) is str and given in _BY_NAME:
+        return _BY_NAME[given]
     if isinstance(given, str):
         given = _OTHER_NAMES.get(given, given)
     elif given is float:
@@ -166,18 +169,21 @@ def as_dtype(type_value: Any) -> DType:
     elif isinstance(given, (np.ndarray, np.generic)):
         given = given.dtype
     try:
-        if given is None or given is int or given is complex:
+        if any(given is kind for kind in (None, int, complex, str, bytes)):
             raise TypeError
-        if isinstance(given, str) and given not in _NAMES:
+        if isinstance(given, str) and given not in _BY_NAME:
             raise TypeError
-        return _BY_NUMPY[np.dtype(given).newbyteorder("=")]
+        if given == "string":
+            return string
+        found = np.dtype(given).newbyteorder("=")
+        return string if found.kind in "SU" else of_numpy(found)
     except (TypeError, ValueError, KeyError):
         raise TypeError(
-            f"{type_value!r} is no dtype; "
-            "tensors here hold numbers and booleans, so write tf.float32, 'int64', np.float64, ..."
+            f"{type_value!r} is no dtype; write tf.float32, 'int64', np.float64, tf.string, ..."
         ) from None
 
 
 def of_numpy(dtype: Any) -> DType:
     """Return the dtype of an array."""
-    return _BY_NUMPY[dtype]
+    found = _BY_NUMPY.get(dtype)
+    return _BY_NAME[dtype.name] if found is None else found

@@ -10,21 +10,19 @@ from wengert import backends
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.tensorflow import tapes
 from wengert.dialects.tensorflow.errors import mistake
-from wengert.dialects.tensorflow.recorders import Span, begin, end, now, recording
+from wengert.dialects.tensorflow.recorders import Span, as_constant, begin, end, now, recording
 from wengert.dialects.tensorflow.structures import assert_same_structure, flatten, map_structure
 from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tapes import UnconnectedGradients, is_number, node_of
-from wengert.dialects.tensorflow.tensors import convert, is_tensor, outward
+from wengert.dialects.tensorflow.tensors import Native, convert, held, is_tensor, outward, wrap
 from wengert.engine.batching import levels
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import ShapeError
 from wengert.engine.forward import pushed_through
 from wengert.engine.node import Node, Tokens, active
 from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import recorded_values
 from wengert.engine.tape import part_of_tape
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap
+from wengert.errors import ShapeError
 from wengert.transforms.forward import as_tangent
 from wengert.transforms.tape import GradientTape as NativeTape
 
@@ -41,7 +39,7 @@ class ForwardAccumulator:
         assert_same_structure(primals, tangents)
         self._primals: list[Any] = []
         self._given: list[Any] = []
-        for primal, tangent in zip(flatten(primals), flatten(tangents), strict=True):
+        for primal, tangent in zip(map(held, flatten(primals)), flatten(tangents), strict=True):
             if not is_tensor(primal):
                 raise AttributeError(f"{type(primal).__name__!r} object has no attribute 'dtype'")
             if not all(tapes.numbers_among([primal], "ForwardAccumulator: a primal")):
@@ -81,7 +79,7 @@ class ForwardAccumulator:
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """Return the tangent of a tensor, or of each in a nest."""
         zeros = tapes.wants_zeros(unconnected_gradients)
-        return map_structure(lambda leaf: self._tangent(leaf, zeros), primals)
+        return map_structure(lambda leaf: self._tangent(as_constant(leaf), zeros), primals)
 
     def _tangent(self, value: Any, zeros: bool) -> Any:
         if not is_tensor(value):

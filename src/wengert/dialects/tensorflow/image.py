@@ -9,18 +9,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
-from wengert.dialects.tensorflow.errors import invalid, mistake
-from wengert.dialects.tensorflow.kinds import Input, Int
+from wengert.dialects.tensorflow.errors import FailedPreconditionError, invalid, mistake
+from wengert.dialects.tensorflow.kinds import Array, Floating, Input, Int, Shape, one_of
 from wengert.dialects.tensorflow.random import global_generator
 from wengert.dialects.tensorflow.table import ABSENT, offered, put
-from wengert.dialects.tensorflow.tensors import check_dtypes, convert, static, tensor_of
-from wengert.engine.tensor import Tensor as Native
-from wengert.ops.neural import convolutions, resizing, unfolding
+from wengert.dialects.tensorflow.tensors import Native, check_dtypes, convert, ns, static, tensor_of
+from wengert.ops.neural import colours, convolutions, projections, resizing, unfolding
 from wengert.ops.neural.windows import fitting_windows
 
-ns = Native._namespace
 _offered = functools.partial(offered, raises=(ValueError, TypeError))
 _STATELESS = ("crop", "flip_left_right", "flip_up_down")
 for _name, _instead in {
@@ -104,7 +103,7 @@ def resize(
             indices = np.minimum(((2 * np.arange(m) + 1) * n) // (2 * m), n - 1)
             x = x if n == m else ns.take(x, indices, axis=axis)
         return x
-    if x.dtype.kind not in "iuf":
+    if backends.kind_of(x.dtype) not in "iuf":
         raise invalid(f"images of {of_numpy(x.dtype).name}; expected real numbers")
     x = ns.astype(x, np.float32)
     if list(x.shape[-3:-1]) == wanted:
@@ -234,11 +233,11 @@ def _as_dtype(x: Native, dtype: Any, saturate: bool = False) -> Native:
     kind, own = as_dtype(dtype)._numpy, x.dtype
     if kind == own:
         return x
-    if own.kind == kind.kind == "f":
+    if backends.kind_of(own) == backends.kind_of(kind) == "f":
         return ns.astype(x, kind)
-    if kind.kind == "f":
+    if backends.kind_of(kind) == "f":
         return ns.astype(x, kind) * (1.0 / np.iinfo(own).max)
-    if own.kind == "f":
+    if backends.kind_of(own) == "f":
         most = np.iinfo(kind).max
         scaled = x * (most + 0.5)
         limits = np.iinfo(kind)
@@ -264,6 +263,47 @@ def rgb_to_grayscale(images: Input) -> Any:
     weights = ns.asarray(np.array([0.2989, 0.5870, 0.1140], np.float32))
     gray = ns.sum(_as_dtype(images, np.float32) * weights, axis=-1, keepdims=True)
     return _as_dtype(gray, images.dtype)
+
+
+def _coloured(name: str, compute: Callable[[Native], Native], doc: str, differs: str = "") -> None:
+    """Offer a function of colours on the last axis."""
+
+    def body(images: Floating) -> Native:
+        if images.shape[-1:] != (3,):
+            told = f"{name}: images of shape {images.shape}; expected 3 on the last axis"
+            raise FailedPreconditionError(None, None, told)
+        return compute(images)
+
+    _offered(name, doc=doc, differs=differs)(body)
+
+
+_coloured(
+    "image.rgb_to_hsv",
+    colours.hsv_from_rgb,
+    "Return hue, saturation and value.",
+    "of equal colours, each has a share of the gradient",
+)
+_coloured("image.hsv_to_rgb", colours.rgb_from_hsv, "Return red, green and blue.", "has a gradient")
+
+
+@_offered(
+    "raw_ops.ImageProjectiveTransformV3",
+    differs="the gradient is that of what is computed; TensorFlow's is found with inverse maps",
+)
+def project(
+    images: Batch, transforms: Array, output_shape: Shape, fill_value: Any,
+    interpolation: Annotated[str, one_of("NEAREST", "BILINEAR")],
+    fill_mode: Annotated[str, one_of("CONSTANT", "NEAREST", "REFLECT", "WRAP")] = "CONSTANT",
+) -> Native:  # fmt: skip
+    """Return images seen through projective maps of 8 numbers."""
+    if transforms.ndim != 2 or transforms.shape[1] != 8 or len(output_shape) != 2:
+        raise invalid(
+            f"transforms of shape {transforms.shape} and output_shape={output_shape}; expected "
+            "(1 or the number of images, 8), and (rows, columns)"
+        )
+    how = interpolation.lower(), fill_mode.lower(), float(static(fill_value))
+    rows, columns = output_shape
+    return projections.project(images, transforms, (rows, columns), *how)
 
 
 @_offered("image.grayscale_to_rgb")

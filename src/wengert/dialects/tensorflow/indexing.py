@@ -8,40 +8,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.tensorflow import conventions, dtypes
+from wengert.dialects.tensorflow import kinds as K
+from wengert.dialects.tensorflow import tensors as eager
 from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid, unfit, value_error
-from wengert.dialects.tensorflow.kinds import (
-    Array,
-    Count,
-    Dtype,
-    Indices,
-    Input,
-    Pair,
-    Real,
-    Same,
-    Shape,
-    Whole,
-    WholeAxis,
-    in_range,
-    one_of,
-    read_indices,
-)
 from wengert.dialects.tensorflow.table import offered, plain
-from wengert.dialects.tensorflow.tensors import (
-    alike,
-    convert,
-    is_tensor,
-    is_variable,
-    outward,
-    pair,
-)
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap
+from wengert.dialects.tensorflow.tensors import Native, ns, wrap
 from wengert.ops.indexing import getitem
 from wengert.ops.rows import rows_of
 
-ns = Native._namespace
 _Index = dtypes.int32
 
 
@@ -62,9 +39,9 @@ def _batch_key(shape: tuple[int, ...], after: int) -> list[np.ndarray]:
     ]
 
 
-@offered("gather", raises=(TypeError,))
+@offered("gather", raises=(TypeError,), ragged=True)
 def gather(
-    params: Input, indices: Indices, validate_indices: Any = None, axis: Whole | None = None,
+    params: K.Data, indices: K.Indices, validate_indices: Any = None, axis: K.Whole | None = None,
     batch_dims: int = 0,
 ) -> Native:  # fmt: skip
     """Return the elements at some indices along an axis; the first axes may be of a batch."""
@@ -73,7 +50,7 @@ def gather(
     batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
     if not 0 <= batch <= indices.ndim or batch > params.ndim:
         raise invalid(f"batch_dims = {batch_dims} for indices of shape {indices.shape}")
-    along = in_range(batch if axis is None else axis, params.ndim, "gather()")
+    along = K.in_range(batch if axis is None else axis, params.ndim, "gather()")
     if along < batch or params.shape[:batch] != indices.shape[:batch]:
         axes = {"batch_dims": batch, "axis": along}
         raise unfit("one batch, before the axis", **axes, params=params, indices=indices)
@@ -107,7 +84,7 @@ def _deep(indices: np.ndarray, shape: tuple[int, ...], batch: int, what: str) ->
 
 @offered("gather_nd", raises=(TypeError,))
 def gather_nd(
-    params: Input, indices: Indices, batch_dims: int = 0, name: Any = None,
+    params: K.Data, indices: K.Indices, batch_dims: int = 0, name: Any = None,
     bad_indices_policy: str = "",
 ) -> Native:  # fmt: skip
     """Return the elements, or slices, at index tuples along the last axis of `indices`."""
@@ -124,7 +101,7 @@ def gather_nd(
 
 
 @offered("boolean_mask", raises=(TypeError, ValueError))
-def boolean_mask(tensor: Input, mask: Array, axis: Whole = 0) -> Native:
+def boolean_mask(tensor: K.Data, mask: K.Array, axis: K.Whole = 0) -> Native:
     """Return the elements where a mask holds, along one axis."""
     if not mask.ndim:
         raise ValueError("the mask is one boolean; expected an axis")
@@ -139,14 +116,14 @@ def boolean_mask(tensor: Input, mask: Array, axis: Whole = 0) -> Native:
 def where(condition: Any, x: Any = None, y: Any = None) -> Native:
     """Return x where a condition holds and y elsewhere; without them, where it holds."""
     if x is None and y is None:
-        chosen = convert(condition)
+        chosen = eager.convert(condition)
         if not chosen.ndim:
             raise invalid("tf.where of one number; expected an axis")
         return wrap(np.argwhere(chosen.numpy()).astype(np.int64))
     if x is None or y is None:
         raise value_error("one of x and y is None; give both or none")
-    chosen = convert(condition, None if is_tensor(condition) else dtypes.bool_)
-    first, second = pair(x, y, "SelectV2")
+    chosen = eager.convert(condition, None if eager.is_tensor(condition) else dtypes.bool_)
+    first, second = eager.data_pair(x, y, "SelectV2")
     if chosen.dtype.kind != "b":
         raise invalid(f"condition has dtype {of_numpy(chosen.dtype).name}; expected bool")
     return conventions.select(chosen, first, second)
@@ -154,8 +131,8 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Native:
 
 @offered("one_hot", raises=(TypeError, ValueError))
 def one_hot(
-    indices: Any, depth: Count, on_value: Any = None, off_value: Any = None, axis: Any = None,
-    dtype: Dtype | None = None,
+    indices: Any, depth: K.Count, on_value: Any = None, off_value: Any = None, axis: Any = None,
+    dtype: K.Dtype | None = None,
 ) -> Native:  # fmt: skip
     """Return a new axis that is one value at the position of an index, and another elsewhere."""
     if isinstance(indices, float):
@@ -163,7 +140,7 @@ def one_hot(
     wanted = dtype
     for value, what in ((on_value, "on_value"), (off_value, "off_value")):
         if value is not None:
-            mine = convert(value, None, dtype).dtype
+            mine = eager.convert(value, None, dtype).dtype
             if wanted is not None and mine != wanted:
                 raise TypeError(f"{what} has dtype {mine.name}; expected {wanted.name}")
             wanted = mine
@@ -171,10 +148,10 @@ def one_hot(
     if kind.kind == "b" and (on_value is None or off_value is None):
         raise TypeError("tf.one_hot of booleans: give on_value=True and off_value=False")
     on, off = (
-        np.asarray(default if v is None else convert(v)._raw, kind)
+        np.asarray(default if v is None else eager.convert(v)._raw, kind)
         for v, default in ((on_value, 1), (off_value, 0))
     )
-    where = read_indices(indices, "indices")
+    where = K.read_indices(indices, "indices")
     along = -1 if axis is None else axis
     if not -1 <= along <= where.ndim:
         raise invalid(f"axis is {axis}; expected one from -1 to {where.ndim}")
@@ -196,7 +173,7 @@ def _updated(shape: tuple[int, ...], indices: np.ndarray, updates: Native) -> tu
 
 @offered("scatter_nd", raises=(TypeError,))
 def scatter_nd(
-    indices: Indices, updates: Input, shape: Shape, bad_indices_policy: str = ""
+    indices: K.Indices, updates: K.Input, shape: K.Shape, bad_indices_policy: str = ""
 ) -> Native:
     """Return zeros in a shape with updates added at index tuples."""
     key = _updated(shape, indices, updates)
@@ -211,7 +188,7 @@ def _scatter(name: str, method: str, doc: str, differs: str = "") -> None:
 
     @offered(f"tensor_scatter_nd_{name}", raises=(TypeError,), differs=differs, doc=doc)
     def scatter(
-        tensor: Pair, indices: Indices, updates: Pair, bad_indices_policy: str = ""
+        tensor: K.Pair, indices: K.Indices, updates: K.Pair, bad_indices_policy: str = ""
     ) -> Native:
         key = _updated(tensor.shape, indices, updates)
         if not updates.size:
@@ -230,7 +207,7 @@ _scatter("min", "min", "Return the tensor with the smaller of elements and updat
 
 
 @offered("dynamic_partition", raises=(TypeError,))
-def dynamic_partition(data: Input, partitions: Indices, num_partitions: int) -> list[Native]:
+def dynamic_partition(data: K.Input, partitions: K.Indices, num_partitions: int) -> list[Native]:
     """Return a list of the elements of each part; `partitions` says which part each belongs to."""
     if num_partitions < 1:
         raise invalid(f"num_partitions is {num_partitions}; expected at least 1")
@@ -244,8 +221,8 @@ def dynamic_partition(data: Input, partitions: Indices, num_partitions: int) -> 
 @offered("dynamic_stitch", raises=(TypeError,))
 def dynamic_stitch(indices: Any, data: Any) -> Native:
     """Return elements of a list of tensors at the indices that are given; the last one stays."""
-    where = [read_indices(i, "indices") for i in indices]
-    tensors = alike(data, "DynamicStitch")
+    where = [K.read_indices(i, "indices") for i in indices]
+    tensors = eager.alike(data, "DynamicStitch")
     if len(where) != len(tensors) or not where:
         raise invalid(f"{len(where)} indices for {len(tensors)} tensors; expected as many")
     rest = tensors[0].shape[where[0].ndim :]
@@ -262,7 +239,7 @@ def dynamic_stitch(indices: Any, data: Any) -> Native:
 
 
 @offered("unravel_index", raises=(TypeError,))
-def unravel_index(indices: Indices, dims: Shape) -> Native:
+def unravel_index(indices: K.Indices, dims: K.Shape) -> Native:
     """Return the index along each axis of flat indices into a shape."""
     if indices.ndim > 1:
         raise invalid(f"indices of shape {indices.shape}; expected one axis or none")
@@ -271,7 +248,7 @@ def unravel_index(indices: Indices, dims: Shape) -> Native:
 
 
 @offered("math.invert_permutation")
-def invert_permutation(x: Indices) -> Native:
+def invert_permutation(x: K.Indices) -> Native:
     """Return the permutation that undoes another."""
     if x.ndim != 1 or sorted(x.tolist()) != list(range(x.size)):
         raise invalid(f"{x.tolist()} is not a permutation of 0 to {x.size - 1}")
@@ -280,26 +257,27 @@ def invert_permutation(x: Indices) -> Native:
 
 # -- order -----------------------------------------------------------------------------------------
 
-_Direction = Annotated[str, one_of("ASCENDING", "DESCENDING")]
+_Direction = Annotated[str, K.one_of("ASCENDING", "DESCENDING")]
 
 
 def _order(x: Native, axis: int, direction: str) -> Native:
     """Return the indices that sort a tensor; NaN is the first in both directions."""
-    if x.dtype.kind == "f" and direction == "ASCENDING":
+    if backends.kind_of(x.dtype) == "f" and direction == "ASCENDING":
         return ns.argsort(-x, axis=axis, descending=True)
     return ns.argsort(x, axis=axis, descending=direction == "DESCENDING")
 
 
 @offered("sort", raises=(ValueError, TypeError))
-def sort(values: Real, axis: WholeAxis = -1, direction: _Direction = "ASCENDING") -> Native:
+def sort(values: K.Real, axis: K.WholeAxis = -1, direction: _Direction = "ASCENDING") -> Native:
     """Return a tensor sorted along an axis."""
     return ns.take_along_axis(values, _order(values, axis, direction), axis=axis)
 
 
 @offered("argsort", raises=(ValueError, TypeError))
 def argsort(
-    values: Real, axis: WholeAxis = -1, direction: _Direction = "ASCENDING", stable: bool = False
-) -> Native:
+    values: K.Real, axis: K.WholeAxis = -1, direction: _Direction = "ASCENDING",
+    stable: bool = False,
+) -> Native:  # fmt: skip
     """Return the indices that sort a tensor along an axis; equal elements keep their order."""
     return ns.astype(_order(values, axis, direction), np.int32)
 
@@ -308,16 +286,18 @@ TopKV2 = namedtuple("TopKV2", ["values", "indices"])
 
 
 @offered("math.top_k", "nn.top_k", raises=(TypeError,))
-def top_k(input: Input, k: Count = 1, sorted: bool = True, index_type: Dtype = _Index) -> TopKV2:
+def top_k(
+    input: K.Input, k: K.Count = 1, sorted: bool = True, index_type: K.Dtype = _Index
+) -> TopKV2:
     """Return the largest elements along the last axis, and their indices."""
     if not input.ndim or k > input.shape[-1]:
         raise invalid(f"k is {k} of lines of shape {input.shape}; expected no more than there are")
     values, indices = ns.topk(input, k)
-    return TopKV2(outward(values), outward(ns.astype(indices, index_type)))
+    return TopKV2(eager.outward(values), eager.outward(ns.astype(indices, index_type)))
 
 
 @offered("math.in_top_k", "nn.in_top_k", raises=(TypeError,))
-def in_top_k(targets: Indices, predictions: Array, k: Whole) -> Native:
+def in_top_k(targets: K.Indices, predictions: K.Array, k: K.Whole) -> Native:
     """Return whether fewer than k predictions are larger than that of the target."""
     if predictions.ndim != 2 or targets.shape != predictions.shape[:1]:
         raise unfit("a target for each row", targets=targets, predictions=predictions)
@@ -332,7 +312,7 @@ UniqueWithCounts = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
 
 
 @offered("unique_with_counts", raises=(TypeError,))
-def unique_with_counts(x: Input, out_idx: Dtype = _Index) -> UniqueWithCounts:
+def unique_with_counts(x: K.Data, out_idx: K.Dtype = _Index) -> UniqueWithCounts:
     """Return distinct values in order of appearance, which each is, and how many of each."""
     if x.ndim != 1:
         raise invalid(f"tf.unique of shape {x.shape}; expected one axis")
@@ -343,7 +323,7 @@ def unique_with_counts(x: Input, out_idx: Dtype = _Index) -> UniqueWithCounts:
     rank = np.argsort(order)
     y = conventions.without_rule("unique", x[first[order]], [x])
     which, many = (a.astype(out_idx) for a in (rank[inverse.reshape(-1)], counts[order]))
-    return UniqueWithCounts(outward(y), outward(wrap(which)), outward(wrap(many)))
+    return UniqueWithCounts(eager.outward(y), eager.outward(wrap(which)), eager.outward(wrap(many)))
 
 
 @offered("unique", raises=(TypeError,))
@@ -352,13 +332,17 @@ def unique(x: Any, out_idx: Any = _Index) -> Unique:
     return Unique(*unique_with_counts(x, out_idx)[:2])
 
 
+@offered("raw_ops.Bucketize", raises=(TypeError, ValueError))
+def bucketize(input: K.Array, boundaries: Any) -> Native:
+    """Return how many of some boundaries, which ascend, each number has reached."""
+    return wrap(np.searchsorted(np.asarray(boundaries, float), input, "right").astype(np.int32))
+
+
 @offered("searchsorted", raises=(TypeError, ValueError))
 def searchsorted(
-    sorted_sequence: Input,
-    values: Same,
-    side: Annotated[str, one_of("left", "right")] = "left",
-    out_type: Dtype = _Index,
-) -> Native:
+    sorted_sequence: K.Input, values: K.Same,
+    side: Annotated[str, K.one_of("left", "right")] = "left", out_type: K.Dtype = _Index,
+) -> Native:  # fmt: skip
     """Return where values would go in sorted sequences, each in that of the same batch."""
     lines, x = sorted_sequence, values
     if not lines.ndim or lines.shape[:-1] != x.shape[:-1]:
@@ -370,7 +354,7 @@ def searchsorted(
 
 @offered("sequence_mask", raises=(TypeError, ValueError))
 def sequence_mask(
-    lengths: Array, maxlen: Count | None = None, dtype: Dtype = dtypes.bool_
+    lengths: K.Array, maxlen: K.Count | None = None, dtype: K.Dtype = dtypes.bool_
 ) -> Native:
     """Return for each length as many True as it says, then False."""
     most = max(0, int(lengths.max(initial=0))) if maxlen is None else maxlen
@@ -380,6 +364,6 @@ def sequence_mask(
 @plain("get_static_value")
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """Return the value of a tensor as a NumPy array."""
-    if is_variable(tensor):
+    if eager.is_variable(tensor):
         return None
-    return tensor.numpy() if is_tensor(tensor) else tensor
+    return tensor.numpy() if eager.is_tensor(tensor) else tensor

@@ -7,16 +7,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.kernel.readers import Readers
-from wengert.dialects.tensorflow import dtypes
+from wengert.dialects.tensorflow import dtypes, tensors
 from wengert.dialects.tensorflow.errors import as_is, invalid, type_error, value_error
 from wengert.dialects.tensorflow.tensors import (
-    alike,
+    Tensor,
     check_dtypes,
     check_kind,
     convert,
-    is_like_tensor,
+    data_of,
     static,
 )
 from wengert.engine.tensor import Tensor as Native
@@ -27,18 +28,18 @@ READERS = Readers(lambda text: type_error(text), invalid, invalid, static, 0, Tr
 # -- tensors ---------------------------------------------------------------------------------------
 
 
-def _read(value: Any, at: Argument, x: Any = None) -> Native:
-    return convert(value)
+def _read_data(value: Any, at: Argument, x: Any = None) -> Native:
+    return data_of(value)
 
 
 def tensor(kinds: str = "biufc", error: Any = None) -> Kind:
     """Return the kind of tensors of numbers of some kinds; others are an `error`, or invalid."""
     if kinds == "biufc":
-        return Kind(_read, tensor=True)
+        return Kind(lambda value, at, x=None: convert(value), tensor=True)
 
     def read(value: Any, at: Argument, x: Any = None) -> Native:
         found = convert(value)
-        if error is not None and found.dtype.kind not in kinds:
+        if error is not None and backends.kind_of(found.dtype) not in kinds:
             name = dtypes.of_numpy(found.dtype).name
             raise as_is(error(f"{at} is of {name}, which it does not take; write tf.cast"))
         check_kind(found, kinds, at.function)
@@ -48,7 +49,7 @@ def tensor(kinds: str = "biufc", error: Any = None) -> Kind:
 
 
 def _read_booleans(values: Any, at: Any, x: Any = None) -> list[Native]:
-    found = [convert(v) if is_like_tensor(v) else convert(v, dtypes.bool_) for v in values]
+    found = [convert(v) if tensors.is_like_tensor(v) else convert(v, dtypes.bool_) for v in values]
     for value in found:
         check_kind(value, "b", at[0].function)
     return found
@@ -57,15 +58,15 @@ def _read_booleans(values: Any, at: Any, x: Any = None) -> list[Native]:
 def together(kinds: str = "biufc", single: bool = False) -> Kind:
     """Return the kind of tensors of one dtype, of some kinds, which the first of them decides.
 
-    Where none is a tensor, the first value decides. With `single`, float16 is invalid.
+    Where none is a tensor, the first value decides. With `single`, narrow floats are invalid.
     """
 
     def read(values: Any, at: Any, x: Any) -> list[Native]:
         name = at[0].function
-        found = alike(values, name)
+        found = tensors.alike(values, name)
         check_kind(found[0], kinds, name)
-        if single and found[0].dtype == np.float16:
-            raise invalid(f"{name} of float16; write tf.cast(x, tf.float32)")
+        if single and backends.is_narrow(found[0].dtype):
+            raise invalid(f"{name} of {found[0].dtype}; write tf.cast(x, tf.float32)")
         return found
 
     return Kind(read, tensor=True, together=True)
@@ -92,6 +93,8 @@ def matrices(kinds: str = "fc", square: bool = False, error: Any = None) -> Kind
     def read(value: Any, at: Argument, x: Any = None) -> Native:
         found = convert(value)
         check_kind(found, kinds, at.function)
+        if found.dtype.kind == "V" and kinds == "fc":  # LAPACK has none, and nor has TensorFlow
+            raise invalid(f"{at} is of {found.dtype}; write tf.cast(x, tf.float32)")
         shape = found.shape
         if len(shape) < 2 or (square and shape[-1] != shape[-2]):
             expected = "square matrices" if square else "matrices"
@@ -116,6 +119,8 @@ def read_indices(value: Any, at: Any, x: Any = None) -> np.ndarray:
 
 #: Any tensor, or what becomes one.
 Input = Annotated[Native, tensor()]
+#: The same, or strings.
+Data = Annotated[Native, Kind(_read_data, tensor=True)]
 #: Tensors of numbers; of real ones; of those with fractions; of real ones with fractions.
 Numbers = Annotated[Native, tensor("iufc")]
 Real = Annotated[Native, tensor("iuf")]
@@ -136,10 +141,6 @@ Indices = Annotated[np.ndarray, Kind(read_indices)]
 
 
 # -- other arguments -------------------------------------------------------------------------------
-
-
-def _read_truth(value: Any, at: Argument, x: Any) -> bool:
-    return bool(value)
 
 
 def _read_axis(value: Any, at: Argument, x: Any) -> int:
@@ -176,14 +177,12 @@ def integers(value: Any, what: Any) -> Any:
         return list(value)
     if value is None:
         convert(value)  # raises
+    if type(value) in (list, tuple):  # tensors of other dtypes are lengths, one by one
+        value = [int(n) if type(n) is Tensor and not n.ndim else n for n in value]
     found = static(value)
     if any(type(n) is not int for n in np.ravel(np.asarray(found, object))):
         raise invalid(f"{what} is {value!r}; give whole numbers, of int32 or int64")
     return found
-
-
-def _read_integers(value: Any, at: Argument, x: Any = None) -> Any:
-    return integers(value, at)
 
 
 def _read_whole(value: Any, at: Argument, x: Any = None) -> int:
@@ -226,16 +225,12 @@ def in_range(axis: int, rank: int, at: Any, error: Any = invalid) -> int:
     return axis % rank
 
 
-def _read_whole_axis(value: Any, at: Argument, x: Any) -> int:
-    return in_range(_read_whole(value, at), x.ndim, at)
-
-
 def _read_listed_axes(value: Any, at: Argument, x: Any) -> list[int]:
     found = integers(value, at)
     return [in_range(a, x.ndim, at) for a in (found if isinstance(found, list) else [found])]
 
 
-Bool = Annotated[bool, Kind(_read_truth, "type({0}) is bool")]
+Bool = Annotated[bool, Kind(lambda value, at, x: bool(value), "type({0}) is bool")]
 Int = Annotated[int, Kind(READERS.integer, "type({0}) is int")]
 Number = Annotated[Any, Kind(READERS.number, "type({0}) is float")]
 #: Whole numbers: a shape or the like.
@@ -248,10 +243,10 @@ Dtype = Annotated[Any, Kind(_read_dtype)]
 #: One whole number, maybe in a list; one from 0; nested lists of them, or one; one list of them.
 Whole = Annotated[int, Kind(_read_whole, "type({0}) is int")]
 Count = Annotated[int, Kind(_read_count)]
-Integers = Annotated[Any, Kind(_read_integers)]
+Integers = Annotated[Any, Kind(lambda value, at, x=None: integers(value, at))]
 Vector = Annotated[list[int], Kind(_read_vector)]
 #: A shape: one list of whole numbers from 0.
 Shape = Annotated[tuple[int, ...], Kind(lengths)]
 #: One axis of the first tensor, maybe in a list; axes, in the order that is given.
-WholeAxis = Annotated[int, Kind(_read_whole_axis)]
+WholeAxis = Annotated[int, Kind(lambda value, at, x: in_range(_read_whole(value, at), x.ndim, at))]
 ListedAxes = Annotated[list[int], Kind(_read_listed_axes)]

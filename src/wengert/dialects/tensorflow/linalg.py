@@ -7,59 +7,44 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import dtypes
+from wengert.dialects.tensorflow import kinds as K
+from wengert.dialects.tensorflow import tensors as eager
 from wengert.dialects.tensorflow.conventions import absolute, sqrt, without_rule
 from wengert.dialects.tensorflow.errors import FailedPreconditionError, invalid, unfit, value_error
-from wengert.dialects.tensorflow.kinds import (
-    Array,
-    Dtype,
-    Inexact,
-    Input,
-    Integers,
-    Matrices,
-    Pair,
-    Same,
-    Square,
-    Whole,
-    matrices,
-    one_of,
-    together,
-)
 from wengert.dialects.tensorflow.products import adjoint_of
-from wengert.dialects.tensorflow.table import offered, row
-from wengert.dialects.tensorflow.tensors import (
-    check_dtypes,
-    convert,
-    is_tensor,
-    outward,
-    pair,
-    static,
-)
+from wengert.dialects.tensorflow.table import absent, offered, row
+from wengert.dialects.tensorflow.tensors import Native, ns, wrap
 from wengert.engine.record import apply
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap
 from wengert.ops import linalg as native
 from wengert.ops.linalg import products, unguarded
 from wengert.ops.linalg.functions import complex_logm
 
-ns = Native._namespace
+absent(
+    {
+        "eigh_tridiagonal": "tf.linalg.eigh(matrix), of the matrix in full",
+        "banded_triangular_solve": "tf.linalg.triangular_solve(matrix, rhs), in full",
+    },
+    "linalg.",
+)
 _NEEDS_ALL = "the matrix is made in full: time and memory are of that"
 
 #: Matrices of anything, where others are invalid or a ValueError; of numbers; of complex ones.
-_AnyMatrices = Annotated[Native, matrices("biufc")]
-_Transposed = Annotated[Native, matrices("biufc", error=ValueError)]
-_NumberMatrices = Annotated[Native, matrices("iufc")]
-_ComplexSquare = Annotated[Native, matrices("c", square=True)]
-_RealPair = Annotated[Native, together("iuf")]
+_AnyMatrices = Annotated[Native, K.matrices("biufc")]
+_Transposed = Annotated[Native, K.matrices("biufc", error=ValueError)]
+_NumberMatrices = Annotated[Native, K.matrices("iufc")]
+_ComplexSquare = Annotated[Native, K.matrices("c", square=True)]
+_RealPair = Annotated[Native, K.together("iuf")]
 
 
 def _system(square: bool = True) -> Kind:
     """Return the kind of matrices and right-hand sides, which are matrices too."""
-    read_matrices = matrices(square=square).read
+    read_matrices = K.matrices(square=square).read
 
     def read(values: Any, at: Any, x: Any) -> tuple[Native, Native]:
-        first, second = pair(values[0], values[1], at[0].function)
+        first, second = eager.pair(values[0], values[1], at[0].function)
         read_matrices(first, at[0])
         if second.ndim < 2:
             raise unfit("matrices: write rhs[:, tf.newaxis] for a vector", rhs=second)
@@ -87,7 +72,7 @@ def matrix_transpose(a: _Transposed, name: Any = None, conjugate: bool = False) 
 
 
 @offered("linalg.band_part")
-def band_part(input: _AnyMatrices, num_lower: Whole, num_upper: Whole) -> Native:
+def band_part(input: _AnyMatrices, num_lower: K.Whole, num_upper: K.Whole) -> Native:
     """Return matrices with zeros beyond some diagonals; a negative number is all of them."""
     if num_lower > input.shape[-2] or num_upper > input.shape[-1]:
         given = {"num_lower": num_lower, "num_upper": num_upper}
@@ -104,7 +89,7 @@ def _band(k: Any) -> tuple[int, int, bool]:
     return low, high, low == high
 
 
-_Align = Annotated[str, one_of("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")]
+_Align = Annotated[str, K.one_of("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")]
 
 
 def _layout(
@@ -127,7 +112,7 @@ def _layout(
 
 @offered("linalg.diag_part", raises=(ValueError,))
 def diag_part(
-    input: _AnyMatrices, name: Any = None, k: Integers = 0, padding_value: Any = 0,
+    input: _AnyMatrices, name: Any = None, k: K.Integers = 0, padding_value: Any = 0,
     align: _Align = "RIGHT_LEFT",
 ) -> Native:  # fmt: skip
     """Return the k-th diagonal of matrices, or those from k[0] to k[1] as lines."""
@@ -159,8 +144,8 @@ def _from_lines(
 
 @offered("linalg.diag", raises=(ValueError,))
 def diag(
-    diagonal: Input, name: Any = None, k: Integers = 0, num_rows: Whole = -1, num_cols: Whole = -1,
-    padding_value: Any = 0, align: _Align = "RIGHT_LEFT",
+    diagonal: K.Input, name: Any = None, k: K.Integers = 0, num_rows: K.Whole = -1,
+    num_cols: K.Whole = -1, padding_value: Any = 0, align: _Align = "RIGHT_LEFT",
 ) -> Native:  # fmt: skip
     """Return matrices with given diagonals, and `padding_value` elsewhere."""
     if not diagonal.ndim:
@@ -181,8 +166,9 @@ def diag(
 
 @offered("linalg.set_diag", raises=(ValueError,))
 def set_diag(
-    input: Pair, diagonal: Pair, name: Any = None, k: Integers = 0, align: _Align = "RIGHT_LEFT"
-) -> Native:
+    input: K.Pair, diagonal: K.Pair, name: Any = None, k: K.Integers = 0,
+    align: _Align = "RIGHT_LEFT",
+) -> Native:  # fmt: skip
     """Return matrices with diagonals replaced."""
     lead = diagonal.ndim - (1 if _band(k)[2] else 2)
     fits = input.ndim > 1 and diagonal.ndim and diagonal.shape[: max(lead, 0)] == input.shape[:-2]
@@ -193,7 +179,7 @@ def set_diag(
 
 
 @offered("linalg.tensor_diag")
-def tensor_diag(diagonal: Input) -> Native:
+def tensor_diag(diagonal: K.Input) -> Native:
     """Return a tensor that is zero unless its first indices are its last ones."""
     if not diagonal.ndim:
         raise invalid("the diagonal is one number; expected a list of them")
@@ -203,7 +189,7 @@ def tensor_diag(diagonal: Input) -> Native:
 
 
 @offered("linalg.tensor_diag_part")
-def tensor_diag_part(input: Input) -> Native:
+def tensor_diag_part(input: K.Input) -> Native:
     """Return the elements whose first indices are their last ones."""
     half = input.ndim // 2
     shape = input.shape[:half]
@@ -234,26 +220,28 @@ def cross(a: _RealPair, b: _RealPair) -> Native:
 
 row(
     "linalg.cholesky", unguarded.cholesky_or_nan, "the lower triangular factor, or NaN",
-    input=Square,
+    input=K.Square,
 )  # fmt: skip
 row(
     "linalg.cholesky_solve", lambda chol, rhs: native.cho_solve((chol, True), rhs),
     "the solution of A X = rhs, given the Cholesky factor of A", chol=_System, rhs=_System,
 )  # fmt: skip
-row("linalg.det", native.det, "the determinant", input=Square)
-row("linalg.expm", native.expm, "the exponential of a matrix", input=Square)
+row("linalg.det", native.det, "the determinant", input=K.Square)
+row("linalg.expm", native.expm, "the exponential of a matrix", input=K.Square)
 LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", ["sign", "log_abs_determinant"])
 
 
 @offered("linalg.slogdet")
-def slogdet(input: Square) -> LogMatrixDeterminant:
+def slogdet(input: K.Square) -> LogMatrixDeterminant:
     """Return the sign and the logarithm of the absolute value of the determinant."""
     sign, log = native.slogdet(input)
-    return LogMatrixDeterminant(outward(sign), outward(ns.astype(log, sign.dtype, copy=False)))
+    return LogMatrixDeterminant(
+        eager.outward(sign), eager.outward(ns.astype(log, sign.dtype, copy=False))
+    )
 
 
 @offered("linalg.logdet")
-def logdet(matrix: Square) -> Native:
+def logdet(matrix: K.Square) -> Native:
     """Return the logarithm of the determinant of a positive definite matrix."""
     diagonal = ns.linalg.diagonal(unguarded.cholesky_or_nan(matrix))
     real = ns.real(diagonal) if diagonal.dtype.kind == "c" else diagonal
@@ -261,7 +249,7 @@ def logdet(matrix: Square) -> Native:
 
 
 @offered("linalg.inv")
-def inv(input: Square, adjoint: bool = False) -> Native:
+def inv(input: K.Square, adjoint: bool = False) -> Native:
     """Return the inverse, or with `adjoint` that of the adjoint matrix."""
     return native.inv(adjoint_of(input) if adjoint else input)
 
@@ -292,13 +280,13 @@ def lstsq(
 
     `l2_regularizer` is the weight of the squared norm of the solution.
     """
-    regularizer = convert(l2_regularizer)
+    regularizer = eager.convert(l2_regularizer)
     weight = float(np.asarray(regularizer._raw))
     if not weight and not fast:
         return ns.matmul(native.pinv(matrix), rhs)
     tall, flipped = matrix.shape[-2] >= matrix.shape[-1], adjoint_of(matrix)
     gram = ns.matmul(flipped, matrix) if tall else ns.matmul(matrix, flipped)
-    if weight or is_tensor(l2_regularizer):  # of a tensor, there may be a derivative at 0 too
+    if weight or eager.is_tensor(l2_regularizer):  # of a tensor, there may be a derivative at 0 too
         one = np.eye(gram.shape[-1], dtype=gram.dtype)
         gram = gram + ns.astype(regularizer, gram.dtype) * one
     found = native.cho_solve(
@@ -308,24 +296,24 @@ def lstsq(
 
 
 @offered("linalg.pinv")
-def pinv(a: Matrices, rcond: Array | None = None, validate_args: bool = False) -> Native:
+def pinv(a: K.Matrices, rcond: K.Array | None = None, validate_args: bool = False) -> Native:
     """Return the pseudo-inverse."""
-    usual = 10.0 * max(a.shape[-2:]) * np.finfo(a.dtype).eps
+    usual = 10.0 * max(a.shape[-2:]) * backends.finfo(a.dtype).eps
     return native.pinv(a, rtol=float(usual if rcond is None else rcond))
 
 
 @offered("linalg.matrix_rank")
-def matrix_rank(a: Matrices, tol: Array | None = None, validate_args: bool = False) -> Native:
+def matrix_rank(a: K.Matrices, tol: K.Array | None = None, validate_args: bool = False) -> Native:
     """Return how many singular values are more than `tol`."""
     values = np.linalg.svd(np.asarray(a._raw), compute_uv=False)
     if tol is None:
-        tol = np.finfo(a.dtype).eps * max(a.shape[-2:]) * values.max(axis=-1, initial=0.0)
+        tol = backends.finfo(a.dtype).eps * max(a.shape[-2:]) * values.max(axis=-1, initial=0.0)
     return wrap(np.asarray((values > np.asarray(tol)[..., None]).sum(axis=-1)).astype(np.int32))
 
 
 row(
     "linalg.sqrtm matrix_square_root", lambda x: ns.astype(native.sqrtm(x), x.dtype, copy=False),
-    "the square root of a matrix", input=Square,
+    "the square root of a matrix", input=K.Square,
 )  # fmt: skip
 
 
@@ -369,14 +357,14 @@ def _complex(function: Any) -> Any:
     return call
 
 
-row("linalg.eigh", _eigh, "eigenvalues, ascending, and eigenvectors", tuple, tensor=Square)
-row("linalg.eigvalsh", _eigvalsh, "the eigenvalues of a Hermitian matrix", tensor=Square)
-row("linalg.eig eig", _complex(native.eig), "eigenvalues and eigenvectors", tuple, tensor=Square)
-row("linalg.eigvals eigvals", _complex(native.eigvals), "the eigenvalues", tensor=Square)
+row("linalg.eigh", _eigh, "eigenvalues, ascending, and eigenvectors", tuple, tensor=K.Square)
+row("linalg.eigvalsh", _eigvalsh, "the eigenvalues of a Hermitian matrix", tensor=K.Square)
+row("linalg.eig eig", _complex(native.eig), "eigenvalues and eigenvectors", tuple, tensor=K.Square)
+row("linalg.eigvals eigvals", _complex(native.eigvals), "the eigenvalues", tensor=K.Square)
 
 
 @offered("linalg.svd")
-def svd(tensor: Matrices, full_matrices: bool = False, compute_uv: bool = True) -> Any:
+def svd(tensor: K.Matrices, full_matrices: bool = False, compute_uv: bool = True) -> Any:
     """Return the singular values s, and u and v with tensor = u diag(s) v^H."""
     if not compute_uv:
         return native.svdvals(tensor)
@@ -389,18 +377,20 @@ Lu = namedtuple("Lu", ["lu", "p"])
 
 
 @offered("linalg.qr")
-def qr(input: Matrices, full_matrices: bool = False) -> Qr:
+def qr(input: K.Matrices, full_matrices: bool = False) -> Qr:
     """Return q, with orthonormal columns, and the upper triangular r."""
-    return Qr(*map(outward, native.qr(input, mode="complete" if full_matrices else "reduced")))
+    return Qr(
+        *map(eager.outward, native.qr(input, mode="complete" if full_matrices else "reduced"))
+    )
 
 
 @offered("linalg.lu", differs="has a gradient")
-def lu(input: Square, output_idx_type: Dtype = dtypes.int32) -> Lu:
+def lu(input: K.Square, output_idx_type: K.Dtype = dtypes.int32) -> Lu:
     """Return the factors L, without its ones, and U in one matrix, and the order of the rows."""
     factors, _, order, bad = unguarded.lu_factors(input)
     if bad._raw.any():
         raise invalid("the matrix has no inverse")
-    return Lu(outward(factors), outward(ns.astype(order, output_idx_type)))
+    return Lu(eager.outward(factors), eager.outward(ns.astype(order, output_idx_type)))
 
 
 def _in_order(x: Native, order: np.ndarray) -> Native:
@@ -410,7 +400,7 @@ def _in_order(x: Native, order: np.ndarray) -> Native:
 
 @offered("linalg.lu_solve")
 def lu_solve(
-    lower_upper: _System, perm: Array, rhs: _System, validate_args: bool = False
+    lower_upper: _System, perm: K.Array, rhs: _System, validate_args: bool = False
 ) -> Native:
     """Return the solution of a system, given the result of `tf.linalg.lu`."""
     batch = np.broadcast_shapes(perm.shape[:-1], rhs.shape[:-2])
@@ -421,15 +411,15 @@ def lu_solve(
 
 
 @offered("linalg.lu_matrix_inverse")
-def lu_matrix_inverse(lower_upper: Square, perm: Any, validate_args: bool = False) -> Native:
+def lu_matrix_inverse(lower_upper: K.Square, perm: Any, validate_args: bool = False) -> Native:
     """Return the inverse, given the result of `tf.linalg.lu`."""
     eye = np.eye(lower_upper.shape[-1], dtype=lower_upper.dtype)
     found: Any = lu_solve(lower_upper, perm, np.broadcast_to(eye, lower_upper.shape))
-    return convert(found)
+    return eager.convert(found)
 
 
 @offered("linalg.lu_reconstruct")
-def lu_reconstruct(lower_upper: Square, perm: Array, validate_args: bool = False) -> Native:
+def lu_reconstruct(lower_upper: K.Square, perm: K.Array, validate_args: bool = False) -> Native:
     """Return the matrix, given the result of `tf.linalg.lu`."""
     product = ns.matmul(*unguarded.lower_upper(lower_upper))
     return _in_order(product, np.argsort(perm, axis=-1))
@@ -440,7 +430,7 @@ def lu_reconstruct(lower_upper: Square, perm: Array, validate_args: bool = False
 
 def _axes_of_norm(axis: Any, x: Native) -> tuple[Any, bool]:
     """Return axes as a number or a tuple, and whether they are those of matrices."""
-    given = tuple(range(x.ndim)) if axis is None else static(axis)
+    given = tuple(range(x.ndim)) if axis is None else eager.static(axis)
     if not isinstance(given, list):
         return given, False
     if len(given) != 2 or not all(isinstance(a, int) for a in given) or given[0] == given[1]:
@@ -487,7 +477,9 @@ def _spectral(tensor: Native, axes: tuple[int, int]) -> Native:
 
 
 @offered("linalg.norm", "norm")
-def norm(tensor: Inexact, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None) -> Native:
+def norm(
+    tensor: K.Inexact, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None
+) -> Native:
     """Return the norm of vectors, of matrices or of everything; its derivative at 0 is NaN."""
     where, of_matrix = _axes_of_norm(axis, tensor)
     found = _norm(tensor, ord, where, of_matrix)
@@ -495,7 +487,7 @@ def norm(tensor: Inexact, ord: Any = "euclidean", axis: Any = None, keepdims: An
 
 
 @offered("linalg.normalize")
-def normalize(tensor: Inexact, ord: Any = "euclidean", axis: Any = None) -> tuple[Native, Native]:
+def normalize(tensor: K.Inexact, ord: Any = "euclidean", axis: Any = None) -> tuple[Native, Native]:
     """Return a tensor over its norm, and the norm with its axes kept."""
     size = _norm(tensor, ord, *_axes_of_norm(axis, tensor))
     return tensor / ns.astype(size, tensor.dtype, copy=False), size
@@ -503,7 +495,7 @@ def normalize(tensor: Inexact, ord: Any = "euclidean", axis: Any = None) -> tupl
 
 # -- tridiagonal matrices -------------------------------------------------------------------------
 
-_Layout = Annotated[str, one_of("compact", "matrix", "sequence")]
+_Layout = Annotated[str, K.one_of("compact", "matrix", "sequence")]
 
 
 def _ends(line: Native, before: int, after: int) -> Native:
@@ -517,10 +509,10 @@ def _three(diagonals: Any, layout: str) -> tuple[Native, Native, Native]:
     Of the first the last element is not used, of the last the first one.
     """
     if layout == "sequence":
-        above, main, below = (convert(d) for d in diagonals)
+        above, main, below = (eager.convert(d) for d in diagonals)
         above = above if above.shape == main.shape else _ends(above, 0, 1)
         return above, main, below if below.shape == main.shape else _ends(below, 1, 0)
-    x = convert(diagonals)
+    x = eager.convert(diagonals)
     if layout == "matrix":
         above, main, below = (ns.linalg.diagonal(x, offset=k) for k in (1, 0, -1))
         return _ends(above, 0, 1), main, _ends(below, 1, 0)
@@ -537,8 +529,8 @@ def tridiagonal_solve(
 ) -> Native:  # fmt: skip
     """Return the solution of a system whose matrix has three diagonals."""
     matrix = products.tridiagonal(*_three(diagonals, diagonals_format))
-    right = convert(rhs, None, matrix.dtype)
-    check_dtypes("TridiagonalSolve", matrix, right)
+    right = eager.convert(rhs, None, matrix.dtype)
+    eager.check_dtypes("TridiagonalSolve", matrix, right)
     right = ns.conj(right) if conjugate_rhs else right
     if right.ndim == matrix.ndim - 1:
         return ns.squeeze(native.solve(matrix, ns.expand_dims(right, axis=-1)), axis=-1)
@@ -549,69 +541,8 @@ def tridiagonal_solve(
 def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: _Layout = "compact") -> Native:
     """Return the product of a matrix of three diagonals with matrices."""
     lines = _three(diagonals, diagonals_format)
-    right = convert(rhs, None, lines[1].dtype)
-    check_dtypes("TridiagonalMatMul", lines[1], right)
+    right = eager.convert(rhs, None, lines[1].dtype)
+    eager.check_dtypes("TridiagonalMatMul", lines[1], right)
     if right.ndim < 2 or right.shape[-2] != lines[1].shape[-1]:
         raise unfit(f"matrices of {lines[1].shape[-1]} rows", rhs=right)
     return products.tridiagonal_matmul(*lines, right)
-
-
-@offered("linalg.eigh_tridiagonal", differs=_NEEDS_ALL)
-def eigh_tridiagonal(
-    alpha: Input,
-    beta: Same,
-    eigvals_only: bool = True,
-    select: Annotated[str, one_of("a", "i", "v")] = "a",
-    select_range: Any = None,
-    tol: Any = None,
-) -> Any:
-    """Return the eigenvalues of a Hermitian matrix of three diagonals; maybe eigenvectors too.
-
-    `select` is "a" for all, "i" for those from index to index, or "v" for those in a range.
-    """
-    if alpha.dtype.kind not in "fc":
-        raise value_error(f"alpha is of {alpha.dtype.name}; write tf.cast(alpha, tf.float32)")
-    if alpha.ndim != 1 or beta.shape != (max(alpha.shape[0] - 1, 0),):
-        raise unfit("vectors, and beta one shorter", alpha=alpha, beta=beta)
-    above = ns.conj(beta) if beta.dtype.kind == "c" else beta
-    values, vectors = native.eigh(
-        products.tridiagonal(_ends(above, 0, 1), alpha, _ends(beta, 1, 0))
-    )
-    chosen = _selected(np.asarray(values._raw), select, select_range)
-    return values[chosen] if eigvals_only else (values[chosen], vectors[:, chosen])
-
-
-def _selected(values: np.ndarray, select: str, select_range: Any) -> slice:
-    """Return which eigenvalues are meant."""
-    if select == "a":
-        return slice(None)
-    if select_range is None:
-        raise value_error(f"select={select!r} without select_range; give its two ends")
-    low, high = static(select_range)
-    if low > high:
-        raise value_error(f"select_range {select_range!r} has its end before its start")
-    if select == "i":
-        return slice(low, high + 1)
-    return slice(int((values <= low).sum()), int((values <= high).sum()))
-
-
-@offered("linalg.banded_triangular_solve", differs=_NEEDS_ALL)
-def banded_triangular_solve(
-    bands: Pair, rhs: Pair, lower: bool = True, adjoint: bool = False
-) -> Native:
-    """Return the solution of systems whose triangular matrices are given by their diagonals.
-
-    Row k of `bands` is the k-th diagonal below the main one or, if upper, counted from the last row
-    the k-th above; element j of it is in row j of the matrix.
-    """
-    count, n = bands.shape[-2:] if bands.ndim > 1 else (1, 0)
-    if rhs.ndim < 2 or rhs.shape[-2] != n or count > n:
-        raise unfit("lines as long as columns, and no more of them", bands=bands, rhs=rhs)
-    row, column = np.indices((n, n))
-    line = row - column if lower else count - 1 - (column - row)
-    inside: Any = (line >= 0) & (line < count) & ((row >= column) if lower else (column >= row))
-    spread = bands[(..., np.where(inside, line, 0), row)]
-    matrix = ns.where(inside, spread, np.zeros((), bands.dtype))
-    if adjoint:
-        matrix, lower = adjoint_of(matrix), not lower
-    return native.solve_triangular(matrix, rhs, lower=lower)

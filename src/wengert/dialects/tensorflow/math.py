@@ -8,46 +8,20 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.kernel.functions import Kind
-from wengert.dialects.tensorflow import conventions, operators
+from wengert.dialects.tensorflow import conventions, errors, operators
+from wengert.dialects.tensorflow import kinds as K
+from wengert.dialects.tensorflow import tensors as eager
 from wengert.dialects.tensorflow.dtypes import of_numpy
-from wengert.dialects.tensorflow.errors import (
-    InternalError,
-    NotFoundError,
-    as_is,
-    invalid,
-    unfit,
-    value_error,
-)
-from wengert.dialects.tensorflow.kinds import (
-    Booleans,
-    Floating,
-    Inexact,
-    Input,
-    tensor,
-    together,
-)
+from wengert.dialects.tensorflow.errors import as_is, invalid, unfit, value_error
 from wengert.dialects.tensorflow.operators import of_one, of_two
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import offered, put, quick_call, row
-from wengert.dialects.tensorflow.tensors import (
-    Tensor,
-    check_dtypes,
-    check_kind,
-    convert,
-    converted_like,
-    is_like_tensor,
-    is_tensor,
-    outward,
-    tensor_of,
-)
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap
+from wengert.dialects.tensorflow.tensors import Native, ns, wrap
 from wengert.ops import elementwise, rounding, special
+from wengert.ops.families.narrow import in_single
 from wengert.transforms.gradients import stop_gradient
-
-ns = Native._namespace
-
 
 # -- one tensor ---------------------------------------------------------------------------------
 
@@ -101,22 +75,6 @@ def _names(name: str) -> tuple[str, ...]:
 _REAL_ONLY = "takes real numbers only"
 
 
-def _in_single(operation: Any) -> Callable[..., Native]:
-    """Return an operation that computes in single precision what is in half precision."""
-
-    def compute(*tensors: Native) -> Native:
-        if tensors[0].dtype != np.float16:
-            return operation(*tensors)
-        return ns.astype(operation(*(ns.astype(t, np.float32) for t in tensors)), np.float16)
-
-    return compute
-
-
-def _quick(operation: Any, kinds: str = "f") -> Any:
-    """Return the short cut to an operation, but of half precision."""
-    return quick_call(operation, {}, kinds, "_x0.dtype.char != 'e'")
-
-
 for _name, (_op, _kinds) in _ONE.items():
     put(_names(_name), of_one(_op, _name.title(), _kinds))
 
@@ -125,8 +83,8 @@ def _special(names: tuple[str, ...], operation: Any) -> None:
     """Offer a function that is not elementary."""
     name = names[0].rpartition(".")[2]
     row(
-        " ".join(names), _in_single(operation), f"{name} of x", quick=_quick(operation),
-        differs=_AT_ZERO.get(name, ""), x=Floating,
+        " ".join(names), operation, f"{name} of x", quick=quick_call(operation, {}, "f"),
+        differs=_AT_ZERO.get(name, ""), x=K.Floating,
     )  # fmt: skip
 
 
@@ -140,7 +98,7 @@ for _name, _op in _HIGHER.items():
 for _name, _op in _SPECIAL.items():
     _also = (f"math.{_name}",) if _name.startswith("bessel_i") else ()
     _special((f"math.special.{_name}", *_also), _op)
-_Signed = Annotated[Native, tensor("ifc")]
+_Signed = Annotated[Native, K.tensor("ifc")]
 
 
 @offered("math.sign", "sign", quick=quick_call(conventions.sign, {}, "f"))
@@ -153,23 +111,25 @@ def sign(x: _Signed) -> Native:
 def reciprocal(x: _Signed) -> Native:
     """Return 1 / x."""
     if x.dtype.kind == "i":
-        raise NotFoundError(None, None, "reciprocal of whole numbers; write tf.cast(x, tf.float32)")
+        raise errors.NotFoundError(
+            None, None, "reciprocal of whole numbers; write tf.cast(x, tf.float32)"
+        )
     return conventions.reciprocal(x)
 
 
-@offered("math.sigmoid", "sigmoid", quick=_quick(special.expit))
-def sigmoid(x: Inexact) -> Native:
+@offered("math.sigmoid", "sigmoid", quick=quick_call(special.expit, {}, "f"))
+def sigmoid(x: K.Inexact) -> Native:
     """Return 1 / (1 + exp(-x))."""
-    return 1 / (1 + ns.exp(-x)) if x.dtype.kind == "c" else _in_single(special.expit)(x)
+    return 1 / (1 + ns.exp(-x)) if x.dtype.kind == "c" else special.expit(x)
 
 
-row("math.rsqrt", conventions.rsqrt, "1 / sqrt(x)", x=Inexact)
+row("math.rsqrt", conventions.rsqrt, "1 / sqrt(x)", x=K.Inexact)
 
 
 @offered("math.reciprocal_no_nan")
 def reciprocal_no_nan(x: _Numeric) -> Native:
     """Return 1 / x, and 0 where x is 0."""
-    check_kind(x, "fc", "DivNoNan")
+    eager.check_kind(x, "fc", "DivNoNan")
     return _quotient_or_zero(ns.ones_like(x), x, x == 0)
 
 
@@ -180,20 +140,20 @@ def _quotient_or_zero(x: Any, y: Any, zero: Any) -> Any:
 
 
 #: Numbers, where booleans are a TypeError; such with fractions.
-_NUMERIC = tensor("iufc", TypeError)
+_NUMERIC = K.tensor("iufc", TypeError)
 _Numeric = Annotated[Native, _NUMERIC]
-_Fractions = Annotated[Native, tensor("fc", TypeError)]
+_Fractions = Annotated[Native, K.tensor("fc", TypeError)]
 
 
 @offered("math.imag")
-def imag(input: Input) -> Native:
+def imag(input: K.Input) -> Native:
     """Return the imaginary part; of real numbers, zeros."""
     return ns.imag(input) if input.dtype.kind == "c" else ns.zeros_like(input)
 
 
 def _unless_real(function: Any) -> Any:
     """Return a function of complex numbers that returns real ones as they are given."""
-    return lambda both: function(both[0]) if both[0].dtype.kind == "c" else tensor_of(both[1])
+    return lambda both: function(both[0]) if both[0].dtype.kind == "c" else eager.tensor_of(both[1])
 
 
 _AndGiven = Annotated[Any, Kind(lambda value, at, x: (_NUMERIC.read(value, at), value))]
@@ -209,7 +169,7 @@ def angle(input: _Fractions) -> Native:
     return ns.where(input < 0, np.asarray(np.pi, input.dtype), ns.zeros_like(input))
 
 
-row("math.logical_not logical_not", elementwise.logical_not, "not x", x=Booleans)
+row("math.logical_not logical_not", elementwise.logical_not, "not x", x=K.Booleans)
 
 
 # -- two tensors --------------------------------------------------------------------------------
@@ -227,7 +187,9 @@ def _of_x_and_y(names: tuple[str, ...], function: Callable[[Any, Any], Any]) -> 
 
 def _first_alone(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """Return a function whose first operand becomes a tensor without regard to the second."""
-    return lambda x, y: function(x if type(x) is Tensor else outward(convert(x)), y)
+    return lambda x, y: function(
+        x if type(x) is eager.Tensor else eager.outward(eager.convert(x)), y
+    )
 
 
 _add = of_two(elementwise.add, "AddV2", read=operators.one_by_one)
@@ -253,12 +215,12 @@ put(("bitwise.invert",), of_one(elementwise.bitwise_invert, "Invert", "iu"))
 _of_x_and_y(("realdiv",), of_two(elementwise.divide, "RealDiv", "fc"))
 
 #: Two tensors of one dtype: with fractions; the same but for half precision; and others.
-_Floats = Annotated[Native, together("f")]
-_Singles = Annotated[Native, together("f", single=True)]
-_Complex = Annotated[Native, together("fc")]
-_Reals = Annotated[Native, together("iuf")]
-_Integers = Annotated[Native, together("if")]
-_Differing = Annotated[Native, together("ifc")]
+_Floats = Annotated[Native, K.together("f")]
+_Singles = Annotated[Native, K.together("f", single=True)]
+_Complex = Annotated[Native, K.together("fc")]
+_Reals = Annotated[Native, K.together("iuf")]
+_Integers = Annotated[Native, K.together("if")]
+_Differing = Annotated[Native, K.together("ifc")]
 
 
 for _name, _op in (
@@ -266,13 +228,13 @@ for _name, _op in (
     ("xor", elementwise.logical_xor),
 ):  # fmt: skip
     _both = " ".join(_names(f"logical_{_name}"))
-    row(_both, _op, f"x {_name} y, of booleans", x=Booleans, y=Booleans)
+    row(_both, _op, f"x {_name} y, of booleans", x=K.Booleans, y=K.Booleans)
 row(
-    "math.xlogy", _in_single(conventions.xlogy), "x * log(y), and 0 where x is 0",
+    "math.xlogy", conventions.xlogy, "x * log(y), and 0 where x is 0",
     differs=_REAL_ONLY, x=_Floats, y=_Floats,
 )  # fmt: skip
 row(
-    "math.xlog1py", _in_single(conventions.xlog1py), "x * log(1 + y), and 0 where x is 0",
+    "math.xlog1py", conventions.xlog1py, "x * log(1 + y), and 0 where x is 0",
     differs=_REAL_ONLY, x=_Floats, y=_Floats,
 )  # fmt: skip
 row("math.atan2 atan2", conventions.atan2, "the angle of the point (x, y)", y=_Floats, x=_Floats)
@@ -307,10 +269,10 @@ row(
 
 
 @offered("math.multiply_no_nan")
-def multiply_no_nan(x: Input, y: Any) -> Native:
+def multiply_no_nan(x: K.Input, y: Any) -> Native:
     """Return x * y, and 0 where y is 0, also if x is not finite."""
-    factor = convert(converted_like(y, x), of_numpy(x.dtype))
-    check_kind(x, "fc", "multiply_no_nan")
+    factor = eager.convert(eager.converted_like(y, x), of_numpy(x.dtype))
+    eager.check_kind(x, "fc", "multiply_no_nan")
     return conventions.multiply_no_nan(x, factor)
 
 
@@ -345,11 +307,11 @@ def divide_no_nan(x: Any, y: Any) -> Native:
 @offered("truncatediv")
 def truncatediv(x: _Reals, y: _Reals) -> Native:
     """Return x / y, rounded towards zero."""
-    if x.dtype.kind == "f":
+    if backends.kind_of(x.dtype) == "f":
         return ns.trunc(x / y)
     if not y._raw.all():
         message = "whole numbers are divided by 0; write tf.math.divide_no_nan(x, y)"
-        raise InternalError(None, None, message)
+        raise errors.InternalError(None, None, message)
     return wrap(whole_quotient(x._raw, y._raw))
 
 
@@ -367,7 +329,7 @@ def truncatemod(x: _Integers, y: _Integers) -> Native:
 
 
 @offered("complex", "dtypes.complex")
-def complex_(real: Input, imag: Input) -> Native:
+def complex_(real: K.Input, imag: K.Input) -> Native:
     """Return real + 1j * imag."""
     if real.dtype != imag.dtype or real.dtype not in (np.float32, np.float64):
         shown = {"real": real.dtype.name, "imag": imag.dtype.name}
@@ -381,7 +343,9 @@ def complex_(real: Input, imag: Input) -> Native:
 @offered("math.add_n", "add_n", raises=(ValueError,))
 def add_n(inputs: Any) -> Any:
     """Return the sum of tensors of one shape."""
-    listed = list(inputs) if isinstance(inputs, (list, tuple)) or is_tensor(inputs) else [inputs]
+    listed = (
+        list(inputs) if isinstance(inputs, (list, tuple)) or eager.is_tensor(inputs) else [inputs]
+    )
     if not listed:
         raise ValueError("tf.add_n of nothing; expected a list of tensors of one shape and dtype")
     return _total(listed, "AddN")
@@ -389,13 +353,13 @@ def add_n(inputs: Any) -> Any:
 
 def _total(listed: Sequence[Any], name: str) -> Any:
     """Return a sum; of one tensor, itself."""
-    tensors = [convert(t) for t in listed]
-    check_dtypes(name, *tensors)
-    check_kind(tensors[0], "iufc", name)
+    tensors = [eager.convert(t) for t in listed]
+    eager.check_dtypes(name, *tensors)
+    eager.check_kind(tensors[0], "iufc", name)
     shapes = {t.shape for t in tensors}
     if len(shapes) > 1:
         raise invalid(f"{name}: a sum of tensors of shapes {shapes}; expected one shape")
-    return tensor_of(listed[0]) if len(listed) == 1 else functools.reduce(ns.add, tensors)
+    return eager.tensor_of(listed[0]) if len(listed) == 1 else functools.reduce(ns.add, tensors)
 
 
 @offered("math.accumulate_n", raises=(ValueError, TypeError))
@@ -403,7 +367,7 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None) -> An
     """Return the sum of tensors of one shape."""
     if not inputs or not isinstance(inputs, (list, tuple)):
         raise ValueError("expected a list, not empty, of tensors of one shape and dtype")
-    tensors = [convert(t) for t in inputs]
+    tensors = [eager.convert(t) for t in inputs]
     kinds = {(t.dtype, t.shape) for t in tensors}
     if len(kinds) > 1:
         raise ValueError(f"a sum of tensors of {kinds}; expected one shape and dtype")
@@ -417,27 +381,27 @@ def scalar_mul(scalar: Any, x: Any) -> Any:
     """Return a number times a tensor or `tf.IndexedSlices`."""
     if not hasattr(x, "dtype"):
         raise AttributeError(f"'{type(x).__name__}' object has no attribute 'dtype'")
-    factor = convert(scalar, x.dtype)
+    factor = eager.convert(scalar, x.dtype)
     if factor.ndim:
         raise value_error(f"the factor has shape {factor.shape}; expected one number")
     if isinstance(x, IndexedSlices):
-        values = outward(factor * convert(x.values))
+        values = eager.outward(factor * eager.convert(x.values))
         return IndexedSlices(values, x.indices, x.dense_shape)
-    return factor * convert(x)
+    return factor * eager.convert(x)
 
 
 @offered("math.polyval", raises=(ValueError,))
-def polyval(coeffs: Any, x: Input) -> Any:
+def polyval(coeffs: Any, x: K.Input) -> Any:
     """Return a polynomial's value; the coefficient of the highest power is first."""
     if not isinstance(coeffs, list):
         raise value_error(f"coeffs is of {type(coeffs)}; expected a list")
     if not coeffs:
         return ns.zeros_like(x)
-    parts = [c if is_like_tensor(c) else convert(c, None, x.dtype) for c in coeffs]
+    parts = [c if eager.is_like_tensor(c) else eager.convert(c, None, x.dtype) for c in coeffs]
     if len(parts) == 1:
-        return tensor_of(parts[0])
-    total, *others = map(convert, parts)
-    check_dtypes("AddV2", total, x, *others)
+        return eager.tensor_of(parts[0])
+    total, *others = map(eager.convert, parts)
+    eager.check_dtypes("AddV2", total, x, *others)
     return functools.reduce(lambda value, part: part + value * x, others, total)
 
 
@@ -445,7 +409,7 @@ def _log_beta(x: Native) -> Native:
     return ns.sum(special.gammaln(x), axis=-1) - special.gammaln(ns.sum(x, axis=-1))
 
 
-row("math.lbeta", _in_single(_log_beta), "log(abs(beta(x))) along the last axis", x=Floating)
+row("math.lbeta", in_single(_log_beta), "log(abs(beta(x))) along the last axis", x=K.Floating)
 
 
 def _ordered(name: str, ufunc: np.ufunc, doc: str) -> None:
@@ -453,7 +417,7 @@ def _ordered(name: str, ufunc: np.ufunc, doc: str) -> None:
 
     @offered(f"math.is_{name}", doc=f"Return whether each element is {doc} the one before it.")
     def call(x: _Numeric) -> Native:
-        check_kind(x, "iuf", "LessEqual")
+        eager.check_kind(x, "iuf", "LessEqual")
         flat = x._raw.reshape(-1)
         return wrap(np.asarray(ufunc(flat[1:], flat[:-1]).all()))
 

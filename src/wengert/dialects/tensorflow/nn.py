@@ -6,45 +6,28 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.backends.numpy_windows import Geometry
 from wengert.dialects.kernel.functions import Kind
+from wengert.dialects.tensorflow import kinds as K
+from wengert.dialects.tensorflow import tensors as eager
 from wengert.dialects.tensorflow.conventions import rsqrt
 from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import invalid, unfit
-from wengert.dialects.tensorflow.kinds import (
-    READERS,
-    Array,
-    Axes,
-    Floating,
-    Input,
-    Int,
-    Like,
-    Numbers,
-    Pair,
-    Real,
-    tensor,
-)
 from wengert.dialects.tensorflow.random import global_generator, of_seed
+from wengert.dialects.tensorflow.reductions import mean_of
 from wengert.dialects.tensorflow.table import NAMES, offered, put, quick_call, row
-from wengert.dialects.tensorflow.tensors import (
-    check_dtypes,
-    check_kind,
-    convert,
-    is_tensor,
-    static,
-    tensor_of,
-)
-from wengert.engine.tensor import Tensor as Native
+from wengert.dialects.tensorflow.tensors import Native, ns
 from wengert.ops import special
+from wengert.ops.families.narrow import in_single
 from wengert.ops.neural import activations, losses, pooling
 from wengert.transforms.gradients import stop_gradient
 
-ns = Native._namespace
 _CHECKS: Any = (ValueError, TypeError)
 _OTHERS = "other random numbers than TensorFlow's"
 #: One axis, where lists are a TypeError; numbers with fractions, where others are a ValueError.
-_Axis = Annotated[int, Kind(READERS.axis)]
-_Fractions = Annotated[Native, tensor("f", ValueError)]
+_Axis = Annotated[int, Kind(K.READERS.axis)]
+_Fractions = Annotated[Native, K.tensor("f", ValueError)]
 
 
 # -- activations --------------------------------------------------------------------------------
@@ -64,18 +47,18 @@ def _selu(x: Native) -> Native:
 
 
 relu = row(
-    "nn.relu", _relu, "x where it is positive, else 0", features=Real,
+    "nn.relu", _relu, "x where it is positive, else 0", features=K.Real,
     quick=quick_call(activations.relu, {}, "f"),
 )  # fmt: skip
-row("nn.relu6", _relu6, "x clipped to the interval from 0 to 6", features=Real)
-row("nn.elu", activations.elu, "x where it is positive, else exp(x) - 1", features=Floating)
-selu = row("nn.selu", _selu, "elu with slopes that keep mean and variance", features=Floating)
-row("nn.softplus math.softplus", activations.softplus, "log(1 + exp(x))", features=Floating)
-row("nn.softsign math.softsign", activations.softsign, "x / (1 + abs(x))", features=Floating)
+row("nn.relu6", _relu6, "x clipped to the interval from 0 to 6", features=K.Real)
+row("nn.elu", activations.elu, "x where it is positive, else exp(x) - 1", features=K.Floating)
+selu = row("nn.selu", _selu, "elu with slopes that keep mean and variance", features=K.Floating)
+row("nn.softplus math.softplus", activations.softplus, "log(1 + exp(x))", features=K.Floating)
+row("nn.softsign math.softsign", activations.softsign, "x / (1 + abs(x))", features=K.Floating)
 
 
 @offered("nn.leaky_relu", raises=_CHECKS)
-def leaky_relu(features: Real, alpha: float = 0.2) -> Native:
+def leaky_relu(features: K.Real, alpha: float = 0.2) -> Native:
     """Return x where it is positive, else alpha * x."""
     x = ns.astype(features, np.float32) if features.dtype.kind in "iu" else features
     if not isinstance(alpha, (int, float, np.number)):
@@ -90,17 +73,17 @@ def gelu(features: _Fractions, approximate: bool = False) -> Native:
 
 
 @offered("nn.silu", "nn.swish", named=False)
-def silu(features: Floating, beta: Any = 1.0) -> Native:
+def silu(features: K.Floating, beta: Any = 1.0) -> Native:
     """Return x * sigmoid(beta * x)."""
     if type(beta) in (int, float) and beta == 1:
         return activations.silu(features)
-    slope = convert(beta, None, features.dtype)
-    check_dtypes("Mul", features, slope)
+    slope = eager.convert(beta, None, features.dtype)
+    eager.check_dtypes("Mul", features, slope)
     return features * activations.sigmoid(slope * features)
 
 
 @offered("nn.crelu", raises=_CHECKS)
-def crelu(features: Real, axis: _Axis = -1) -> Native:
+def crelu(features: K.Real, axis: _Axis = -1) -> Native:
     """Return relu of x and of -x, side by side."""
     return _relu(ns.concat([features, -features], axis=axis))
 
@@ -109,7 +92,7 @@ def _along_axis(name: str, compute: Any, doc: str) -> None:
     """Offer a function of logits along an axis."""
 
     @offered(f"nn.{name}", f"math.{name}", raises=_CHECKS, doc=f"Return {doc}.")
-    def call(logits: Floating, axis: _Axis | None = None) -> Native:
+    def call(logits: K.Floating, axis: _Axis | None = None) -> Native:
         return compute(logits, axis=-1 if axis is None else axis)
 
 
@@ -118,7 +101,7 @@ _along_axis("log_softmax", activations.log_softmax, "the logarithm of softmax")
 
 
 @offered("nn.zero_fraction", "math.zero_fraction", recorded=False)
-def zero_fraction(value: Array) -> Native:
+def zero_fraction(value: K.Array) -> Native:
     """Return how much of x is 0."""
     part = np.count_nonzero(value == 0) / value.size if value.size else np.nan
     return ns.asarray(np.asarray(part, np.float32))
@@ -126,15 +109,16 @@ def zero_fraction(value: Array) -> Native:
 
 @offered("nn.l2_normalize", "math.l2_normalize", "linalg.l2_normalize", raises=_CHECKS)
 def l2_normalize(
-    x: Numbers, axis: Axes = None, epsilon: float = 1e-12, name: Any = None, dim: Axes | None = None
-) -> Native:
+    x: K.Numbers, axis: K.Axes = None, epsilon: float = 1e-12, name: Any = None,
+    dim: K.Axes | None = None,
+) -> Native:  # fmt: skip
     """Return x over its Euclidean norm along some axes, or over sqrt(epsilon) if that is more.
 
     `dim` is an old name of `axis`.
     """
     if dim is not None and len(axis) != x.ndim:
         raise ValueError(f"axis={axis!r} and dim={dim!r} say the same; give one of them")
-    if x.dtype.kind not in "fc":
+    if not backends.is_inexact(x.dtype):
         raise TypeError(f"l2_normalize of {x.dtype.name}; write tf.cast(x, tf.float32)")
     squares = ns.real(x * ns.conj(x)) if x.dtype.kind == "c" else x * x
     total = ns.sum(squares, axis=axis if dim is None else dim, keepdims=True)
@@ -147,9 +131,10 @@ def l2_normalize(
 
 
 @offered("nn.softmax_cross_entropy_with_logits", raises=_CHECKS)
-def softmax_cross_entropy_with_logits(labels: Any, logits: Floating, axis: _Axis = -1) -> Native:
+@in_single
+def softmax_cross_entropy_with_logits(labels: Any, logits: K.Floating, axis: _Axis = -1) -> Native:
     """Return -sum(labels * log_softmax(logits)) along an axis; labels are probabilities."""
-    p = ns.astype(convert(labels, None, logits.dtype), logits.dtype, copy=False)
+    p = ns.astype(eager.convert(labels, None, logits.dtype), logits.dtype, copy=False)
     if axis != logits.ndim - 1:
         logits, p = ns.moveaxis(logits, axis, -1), ns.moveaxis(p, axis, -1)
     rows = logits.shape[:-1]
@@ -166,7 +151,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Floating, axis: _Axis
 
 
 @offered("nn.sparse_softmax_cross_entropy_with_logits", raises=_CHECKS)
-def sparse_softmax_cross_entropy_with_logits(labels: Array, logits: Floating) -> Native:
+def sparse_softmax_cross_entropy_with_logits(labels: K.Array, logits: K.Floating) -> Native:
     """Return -log_softmax(logits)[label] for each row; labels are indices of classes."""
     if labels.shape != logits.shape[:-1] or not logits.ndim:
         raise unfit("a label for each row of logits", ValueError, labels=labels, logits=logits)
@@ -182,13 +167,13 @@ def _check_alike(x: Native, z: Native, kinds: str = "f") -> None:
     """Raise unless logits and labels, or the like, have one shape and one dtype."""
     if x.shape != z.shape:
         raise unfit("one shape", ValueError, values=x, labels=z)
-    check_kind(x, kinds, "Sigmoid")
-    check_dtypes("Mul", x, z)
+    eager.check_kind(x, kinds, "Sigmoid")
+    eager.check_dtypes("Mul", x, z)
 
 
 @offered("nn.sigmoid_cross_entropy_with_logits", raises=_CHECKS)
 def sigmoid_cross_entropy_with_logits(
-    labels: Input | None = None, logits: Input | None = None
+    labels: K.Input | None = None, logits: K.Input | None = None
 ) -> Native:
     """Return the cross-entropy of the probabilities sigmoid(logits) and the labels."""
     if labels is None or logits is None:
@@ -198,7 +183,9 @@ def sigmoid_cross_entropy_with_logits(
 
 
 @offered("nn.weighted_cross_entropy_with_logits", raises=_CHECKS)
-def weighted_cross_entropy_with_logits(labels: Input, logits: Input, pos_weight: Like) -> Native:
+def weighted_cross_entropy_with_logits(
+    labels: K.Input, logits: K.Input, pos_weight: K.Like
+) -> Native:
     """Return the cross-entropy with a factor on the part for positive labels."""
     _check_alike(logits, labels)
     # in these terms, so that the derivative at 0 is TensorFlow's
@@ -207,7 +194,9 @@ def weighted_cross_entropy_with_logits(labels: Input, logits: Input, pos_weight:
 
 
 @offered("nn.log_poisson_loss", raises=_CHECKS)
-def log_poisson_loss(targets: Input, log_input: Input, compute_full_loss: bool = False) -> Native:
+def log_poisson_loss(
+    targets: K.Input, log_input: K.Input, compute_full_loss: bool = False
+) -> Native:
     """Return exp(log_input) - targets * log_input, perhaps with Stirling's term of the targets."""
     z = targets
     _check_alike(log_input, z, "biufc")
@@ -219,46 +208,39 @@ def log_poisson_loss(targets: Input, log_input: Input, compute_full_loss: bool =
     return loss + ns.where((z >= 0) & (z <= 1), 0.0, term)
 
 
-row("nn.l2_loss", lambda t: ns.sum(t * t) / 2.0, "half the sum of squares", t=Floating)
+row("nn.l2_loss", lambda t: ns.sum(t * t) / 2.0, "half the sum of squares", t=K.Floating)
 
 
 @offered("nn.compute_average_loss", raises=_CHECKS, named=False)
 def compute_average_loss(
-    per_example_loss: Input, sample_weight: Any = None, global_batch_size: Int | None = None
+    per_example_loss: K.Input, sample_weight: Any = None, global_batch_size: K.Int | None = None
 ) -> Native:
     """Return the sum of losses, perhaps weighted, over the number of examples."""
     x = per_example_loss
     usual = x.shape[0] if x.ndim else 1
     if sample_weight is not None:
-        x = x * convert(sample_weight, None, x.dtype)
+        x = x * eager.convert(sample_weight, None, x.dtype)
     return ns.sum(x) / (usual if global_batch_size is None else global_batch_size)
 
 
 row(
     "nn.scale_regularization_loss", ns.sum, "the sum of a loss; there is one replica", named=False,
-    regularization_loss=Input,
+    regularization_loss=K.Input,
 )  # fmt: skip
 
 
 # -- normalisation ------------------------------------------------------------------------------
 
 
-def _mean(x: Native, axes: tuple[int, ...], keepdims: bool) -> Native:
-    """Return the mean, of whole numbers rounded towards 0."""
-    if x.dtype.kind == "f":
-        return ns.mean(x, axis=axes, keepdims=keepdims)
-    return ns.astype(ns.mean(ns.astype(x, np.float64), axis=axes, keepdims=keepdims), x.dtype)
-
-
 @offered("nn.moments", raises=_CHECKS)
 def moments(
-    x: Input, axes: Axes, shift: Any = None, keepdims: bool = False
+    x: K.Input, axes: K.Axes, shift: Any = None, keepdims: bool = False
 ) -> tuple[Native, Native]:
     """Return the mean and the variance along some axes."""
-    values = ns.astype(x, np.float32) if x.dtype == np.float16 else x
-    mean = _mean(values, axes, True)
+    values = ns.astype(x, np.float32) if backends.is_narrow(x.dtype) else x
+    mean = mean_of(values, axes, True)
     difference = values - stop_gradient(mean)
-    variance = _mean(difference * difference, axes, keepdims)
+    variance = mean_of(difference * difference, axes, keepdims)
     if not axes and not keepdims:  # then TensorFlow drops all axes of length 1
         axes = tuple(a for a, n in enumerate(x.shape) if n == 1)
         variance = ns.squeeze(variance, axis=axes)
@@ -268,10 +250,10 @@ def moments(
 
 @offered("nn.weighted_moments", raises=_CHECKS)
 def weighted_moments(
-    x: Input, axes: Axes, frequency_weights: Any, keepdims: bool = False
+    x: K.Input, axes: K.Axes, frequency_weights: Any, keepdims: bool = False
 ) -> tuple[Native, Native]:
     """Return the weighted mean and variance along some axes."""
-    weights = ns.astype(convert(frequency_weights, None, x.dtype), x.dtype, copy=False)
+    weights = ns.astype(eager.convert(frequency_weights, None, x.dtype), x.dtype, copy=False)
     weights = ns.broadcast_to(weights, ns.broadcast_shapes(x.shape, weights.shape))
     total = ns.sum(weights, axis=axes, keepdims=True)
     mean = ns.sum(weights * x, axis=axes, keepdims=True) / total
@@ -284,7 +266,7 @@ def weighted_moments(
 
 @offered("nn.sufficient_statistics", raises=_CHECKS, recorded=False)
 def sufficient_statistics(
-    x: Input, axes: Axes, shift: Like | None = None, keepdims: bool = False
+    x: K.Input, axes: K.Axes, shift: K.Like | None = None, keepdims: bool = False
 ) -> tuple[Any, ...]:
     """Return the number of elements, their sum, that of their squares, and the shift."""
     count = ns.asarray(np.asarray(np.prod([x.shape[a] for a in axes]), x.dtype))
@@ -295,10 +277,10 @@ def sufficient_statistics(
 
 @offered("nn.normalize_moments", raises=_CHECKS)
 def normalize_moments(
-    counts: Any, mean_ss: Pair, variance_ss: Pair, shift: Like | None
+    counts: Any, mean_ss: K.Pair, variance_ss: K.Pair, shift: K.Like | None
 ) -> tuple[Native, Native]:
     """Return the mean and the variance from sums."""
-    part = 1.0 / convert(counts, None, mean_ss.dtype)
+    part = 1.0 / eager.convert(counts, None, mean_ss.dtype)
     around = mean_ss * part
     mean = around if shift is None else around + shift
     return mean, variance_ss * part - around * around
@@ -306,8 +288,8 @@ def normalize_moments(
 
 @offered("nn.batch_normalization", raises=_CHECKS)
 def batch_normalization(
-    x: Input, mean: Like, variance: Like, offset: Like | None, scale: Like | None,
-    variance_epsilon: Like,
+    x: K.Input, mean: K.Like, variance: K.Like, offset: K.Like | None, scale: K.Like | None,
+    variance_epsilon: K.Like,
 ) -> Native:  # fmt: skip
     """Return x normalised by a mean and a variance, then scaled and shifted."""
     inverse: Any = rsqrt(variance + variance_epsilon)
@@ -322,11 +304,11 @@ def local_response_normalization(
 ) -> Native:  # fmt: skip
     """Return x over a power of the sum of squares of neighbouring channels."""
     for word, value in (("bias", bias), ("alpha", alpha), ("beta", beta)):
-        if is_tensor(value):  # for which there would be no derivative
+        if eager.is_tensor(value):  # for which there would be no derivative
             raise TypeError(f"{word} is a tensor; expected a number: write float({word})")
     single = isinstance(input, np.ndarray) and input.dtype == np.float64  # tensors stay as they are
-    x = convert(input.astype(np.float32) if single else input)
-    if x.dtype not in (np.float16, np.float32):
+    x = eager.convert(input.astype(np.float32) if single else input)
+    if x.dtype != np.float32 and not backends.is_narrow(x.dtype):
         raise invalid(f"lrn of {x.dtype.name}; write tf.cast(x, tf.float32)")
     if x.ndim != 4:
         raise invalid(f"lrn of shape {x.shape}; expected (batch, rows, columns, channels)")
@@ -339,7 +321,7 @@ def local_response_normalization(
 
 
 @offered("nn.bias_add", raises=_CHECKS)
-def bias_add(value: Input, bias: Like, data_format: str | None = None) -> Native:
+def bias_add(value: K.Input, bias: K.Like, data_format: str | None = None) -> Native:
     """Return a number for each channel added to x."""
     layout = data_format or "NC"
     first = data_format is not None and layout.startswith("NC")
@@ -371,19 +353,19 @@ def stateless_dropout(
 
 
 def _dropped(given: Any, rate: Any, noise_shape: Any, rng: np.random.Generator) -> Any:
-    x = convert(given)
-    if x.dtype.kind not in "fc":
+    x = eager.convert(given)
+    if not backends.is_inexact(x.dtype):
         raise ValueError(f"dropout of {x.dtype.name}; write tf.cast(x, tf.float32)")
-    chance = float(static(rate))
+    chance = float(eager.static(rate))
     if not 0 <= chance < 1:
         raise unfit("a chance from 0 to less than 1", ValueError, rate=chance)
-    if not chance and not is_tensor(rate):
-        return tensor_of(given)
-    lengths = x.shape if noise_shape is None else tuple(static(noise_shape))
+    if not chance and not eager.is_tensor(rate):
+        return eager.tensor_of(given)
+    lengths = x.shape if noise_shape is None else tuple(eager.static(noise_shape))
     lengths = tuple(m if n is None else n for n, m in zip(lengths, x.shape, strict=True))
     kept = rng.random(lengths, dtype=np.float32) >= chance
-    if is_tensor(rate):
-        scaled = x / (1 - convert(rate, of_numpy(x.dtype)))
+    if eager.is_tensor(rate):
+        scaled = x / (1 - eager.convert(rate, of_numpy(x.dtype)))
     else:
         scaled = x * (1 / (1 - chance))
     return ns.where(ns.asarray(kept), scaled, 0.0)
@@ -393,14 +375,17 @@ def _dropped(given: Any, rate: Any, noise_shape: Any, rng: np.random.Generator) 
     "nn.embedding_lookup",
     raises=_CHECKS,
     differs="tables in a list of several have dense gradients",
+    ragged=True,
 )
-def embedding_lookup(params: Any, ids: Input, max_norm: float | None = None) -> Any:
+def embedding_lookup(params: Any, ids: K.Input, max_norm: float | None = None) -> Any:
     """Return rows of a table; the gradient is `tf.IndexedSlices`."""
     if params is None:
         raise ValueError("params=None; expected a table, or a list of tables")
     whole = params
     if isinstance(params, (list, tuple)) and params and hasattr(type(params[0]), "dtype"):
-        whole = params[0] if len(params) == 1 else ns.concat([convert(p) for p in params], axis=0)
+        whole = (
+            params[0] if len(params) == 1 else ns.concat([eager.convert(p) for p in params], axis=0)
+        )
     rows = NAMES["gather"](whole, ids)
     if max_norm is None:
         return rows

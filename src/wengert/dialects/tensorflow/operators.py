@@ -14,6 +14,7 @@ from wengert.dialects.tensorflow.errors import INVALID, InvalidArgumentError, in
 from wengert.dialects.tensorflow.kinds import tensor, together
 from wengert.dialects.tensorflow.table import NAMES, at_once, guarded, quick_call
 from wengert.dialects.tensorflow.tensors import (
+    StringTensor,
     Tensor,
     alike,
     call_start,
@@ -21,6 +22,8 @@ from wengert.dialects.tensorflow.tensors import (
     check_kind,
     convert,
     converted_like,
+    data_of,
+    data_pair,
     is_like_tensor,
     is_variable,
     made,
@@ -46,12 +49,10 @@ def of_one(operation: Any, name: str, kinds: str = "fc", when: str = "") -> Call
 
 
 def of_two(
-    operation: Any,
-    name: str,
-    kinds: str = "iufc",
+    operation: Any, name: str, kinds: str = "iufc",
     whole: Callable[[Native, Native], Any] | None = None,
     read: Callable[[Any, Any, str], tuple[Native, Native]] = pair,
-) -> Callable[[Any, Any], Any]:
+) -> Callable[[Any, Any], Any]:  # fmt: skip
     """Return the function of two tensors of one dtype that does an operation.
 
     It takes numbers of some kinds. Whole numbers are first shown to `whole`, which returns what the
@@ -71,7 +72,8 @@ def of_two(
             return call(*[outward(convert(v)) if is_variable(v) else v for v in args])
         return slowly(*args)
 
-    quick = kinds if whole is None else kinds.replace("i", "").replace("u", "")
+    quick = kinds.replace("O", "")
+    quick = quick if whole is None else quick.replace("i", "").replace("u", "")
     call = at_once(operation, otherwise, quick)
     call.__doc__ = summary(operation)
     return call
@@ -79,10 +81,10 @@ def of_two(
 
 def _lenient(x: Any, y: Any, name: str) -> tuple[Any, Any]:
     """Return the operands of a sum: Python's numbers that do not fit are of another dtype."""
-    if not is_like_tensor(x):
-        return pair(x, y, name)
+    if not is_like_tensor(x) or isinstance(x, StringTensor):
+        return data_pair(x, y, name)
     if isinstance(y, str):
-        raise invalid(f"{name}: {y!r:.60} is a string; tensors here hold numbers and booleans")
+        raise invalid(f"{name}: {y!r:.60} is a string, and numbers are expected")
     return one_by_one(x, y, name)
 
 
@@ -138,15 +140,15 @@ def _no_negative(x: Any, y: Any) -> tuple[Any, Any]:
     return x, y
 
 
-add = of_two(elementwise.add, "AddV2", read=_lenient)
+add = of_two(elementwise.add, "AddV2", "iufcO", read=_lenient)
 subtract = of_two(elementwise.subtract, "Sub")
 multiply = of_two(elementwise.multiply, "Mul", "biufc", read=_factors)
 less = of_two(elementwise.less, "Less", "iuf")
 less_equal = of_two(elementwise.less_equal, "LessEqual", "iuf")
 greater = of_two(elementwise.greater, "Greater", "iuf")
 greater_equal = of_two(elementwise.greater_equal, "GreaterEqual", "iuf")
-equal_to = of_two(elementwise.equal, "Equal", "biufc")
-not_equal_to = of_two(elementwise.not_equal, "NotEqual", "biufc")
+equal_to = of_two(elementwise.equal, "Equal", "biufcO", read=data_pair)
+not_equal_to = of_two(elementwise.not_equal, "NotEqual", "biufcO", read=data_pair)
 divide = of_two(elementwise.divide, "RealDiv", whole=floating, read=same)
 floor_divide = of_two(conventions.floor_divide, "FloorDiv", "iuf", whole=_no_zero)
 remainder = of_two(elementwise.remainder, "FloorMod", "iuf", whole=_no_zero)
@@ -219,7 +221,7 @@ _VALID = (
 
 def index(x: Any, key: Any) -> Any:
     """Return x[key], for keys of integers, slices, ... and None, or a mask."""
-    tensor = convert(x)
+    tensor = data_of(x)
     if isinstance(key, (Tensor, np.ndarray, bool)) and np.asarray(key).dtype == bool:
         return _masked(tensor, np.asarray(key))
     parts = key if isinstance(key, tuple) else tuple(key) if isinstance(key, list) else (key,)

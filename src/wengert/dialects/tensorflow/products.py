@@ -8,11 +8,8 @@ from typing import Any
 from wengert.dialects.tensorflow.errors import as_is, invalid, type_error, unfit, value_error
 from wengert.dialects.tensorflow.kinds import Dtype, Like, Numbers, Same
 from wengert.dialects.tensorflow.table import offered
-from wengert.dialects.tensorflow.tensors import alike, check_kind, convert, static
-from wengert.engine.tensor import Tensor as Native
+from wengert.dialects.tensorflow.tensors import Native, alike, check_kind, convert, ns, static
 from wengert.ops import contractions
-
-ns = Native._namespace
 
 
 def adjoint_of(x: Native) -> Native:

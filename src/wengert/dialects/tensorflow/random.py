@@ -14,24 +14,16 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.kernel.functions import Kind
-from wengert.dialects.tensorflow.dtypes import (
-    DType,
-    as_dtype,
-    float32,
-    int32,
-    int64,
-    of_numpy,
-)
+from wengert.dialects.tensorflow.dtypes import DType, as_dtype, float32, int32, int64, of_numpy
 from wengert.dialects.tensorflow.errors import NotFoundError, invalid, unfit
 from wengert.dialects.tensorflow.kinds import Array, Input, Whole
 from wengert.dialects.tensorflow.table import guarded, offered, plain, put
-from wengert.dialects.tensorflow.tensors import convert, outward, static
-from wengert.engine.tensor import Tensor as Native
+from wengert.dialects.tensorflow.tensors import Native, convert, ns, outward, static
 from wengert.ops import random
 from wengert.transforms.gradients import stop_gradient
 
-ns = Native._namespace
 _CHECKS: Any = (ValueError, TypeError)
 _OTHERS = "other random numbers than TensorFlow's, of the same distribution"
 
@@ -159,7 +151,7 @@ def truncated_normal(
     return convert(mean, dtype) + convert(stddev, dtype) * ns.astype(noise, dtype._numpy)
 
 
-_UNIFORM = ("float16", "float32", "float64", "int32", "int64")
+_UNIFORM = ("bfloat16", "float16", "float32", "float64", "int32", "int64")
 
 
 def _uniform(
@@ -174,6 +166,9 @@ def _uniform(
         return _whole_numbers(rng, shape, minval, maxval, dtype)
     low, high = convert(minval, dtype), convert(1 if maxval is None else maxval, dtype)
     drawn = rng.random(shape, np.float32 if dtype == float32 else np.float64)
+    if backends.is_narrow(dtype._numpy):  # where the largest must not become 1
+        eps = float(backends.finfo(dtype._numpy).eps)
+        drawn = np.floor(drawn / eps) * eps
     return low + (high - low) * ns.asarray(np.asarray(drawn, dtype._numpy))
 
 
@@ -212,7 +207,7 @@ def _categorical(
     rng: Any, logits: Input, num_samples: Whole, dtype: _DType | None = None
 ) -> Native:
     """Return categories with probabilities softmax(logits), `num_samples` for each row."""
-    if logits.dtype.kind != "f":
+    if backends.kind_of(logits.dtype) != "f":
         raise NotFoundError(f"logits of {logits.dtype}; expected floating-point numbers")
     if logits.ndim != 2:
         raise unfit("(rows, categories)", logits=logits)
@@ -396,6 +391,10 @@ def get_global_generator() -> Generator:
 
 def set_global_generator(generator: Generator) -> None:
     """Have a program share another generator."""
+    if not isinstance(generator, Generator):
+        raise TypeError(
+            f"set_global_generator: got a {type(generator).__name__}; give a tf.random.Generator"
+        )
     _shared[:] = [generator]
 
 

@@ -10,9 +10,23 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import Any
 
+import numpy as np
+
+from wengert.dialects.tensorflow.tensors import tensor_of
 from wengert.engine.node import Token, active
 from wengert.engine.op import leaf
+
+#: Whether a tf.function runs, where Python's numbers that a branch returns count as tensors.
+in_function: ContextVar[bool] = ContextVar("wengert_tensorflow_in_function", default=False)
+
+
+def as_constant(value: Any) -> Any:
+    """Return a number as a tensor where a tf.function runs, and other values as they are."""
+    numbers = in_function.get() and isinstance(value, (bool, int, float, complex, np.generic))
+    return tensor_of(value) if numbers else value
 
 
 class Span:

@@ -8,41 +8,22 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.tensorflow import dtypes
+from wengert.dialects.tensorflow import kinds as K
 from wengert.dialects.tensorflow.conventions import sqrt
 from wengert.dialects.tensorflow.dtypes import as_dtype
 from wengert.dialects.tensorflow.errors import invalid, unfit
-from wengert.dialects.tensorflow.kinds import (
-    Array,
-    Axes,
-    Axis,
-    Bool,
-    Booleans,
-    Count,
-    Dtype,
-    Floating,
-    Indices,
-    Inexact,
-    Input,
-    Numbers,
-    Real,
-    Whole,
-    tensor,
-)
 from wengert.dialects.tensorflow.math import whole_quotient
 from wengert.dialects.tensorflow.table import offered, quick_call
-from wengert.dialects.tensorflow.tensors import check_kind
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap
+from wengert.dialects.tensorflow.tensors import Native, check_kind, ns, wrap
 from wengert.ops import reductions, segments, special
-
-ns = Native._namespace
-
 
 # -- reductions ---------------------------------------------------------------------------------
 
 
-def _mean(x: Native, axis: Any, keepdims: bool) -> Native:
+def mean_of(x: Native, axis: Any, keepdims: bool) -> Native:
+    """Return the mean, of whole numbers rounded towards 0."""
     count = math.prod(x.shape[a] for a in axis)
     if x.dtype.kind in "iu":
         total = reductions.sum_over(x, axis=axis, keepdims=keepdims)._raw
@@ -58,8 +39,12 @@ def _extreme(name: str) -> Callable[..., Native]:
     def extreme(x: Native, axis: Any, keepdims: bool) -> Native:
         if all(x.shape[a] for a in axis):
             return over(x, axis=axis, keepdims=keepdims)
-        limits: Any = np.finfo(x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype)
-        least, most = (-np.inf, np.inf) if x.dtype.kind == "f" else (limits.min, limits.max)
+        limits: Any = (
+            backends.finfo(x.dtype) if backends.kind_of(x.dtype) == "f" else np.iinfo(x.dtype)
+        )
+        least, most = (
+            (-np.inf, np.inf) if backends.kind_of(x.dtype) == "f" else (limits.min, limits.max)
+        )
         shape = ns.sum(x, axis=axis, keepdims=keepdims).shape
         return ns.full(shape, least if name == "max" else most, dtype=x.dtype)
 
@@ -77,7 +62,7 @@ def _euclidean_norm(x: Native, axis: Any, keepdims: bool) -> Native:
 def _variance(x: Native, axis: Any, keepdims: bool) -> Native:
     check_kind(x, "fc", "reduce_variance")
     if any(x.shape[a] == 0 for a in axis):
-        return _mean(ns.real(x) if x.dtype.kind == "c" else x, axis, keepdims)
+        return mean_of(ns.real(x) if x.dtype.kind == "c" else x, axis, keepdims)
     return reductions.var_over(x, axis=axis, keepdims=keepdims, correction=0)
 
 
@@ -95,34 +80,34 @@ def _reduction(
     doc = f"Return the {doc} over all axes or some."
 
     @offered(*names, quick=quick, differs=differs, doc=doc, input_tensor=kind)
-    def reduce(input_tensor: Any, axis: Axes = None, keepdims: Bool = False) -> Any:
+    def reduce(input_tensor: Any, axis: K.Axes = None, keepdims: K.Bool = False) -> Any:
         return compute(input_tensor, axis=axis, keepdims=keepdims)
 
 
 _ONLY_IN_MATH = ("reduce_std", "reduce_variance", "reduce_euclidean_norm")
-_Spread = Annotated[Native, tensor("bfc", TypeError)]
-_reduction("reduce_sum", Numbers, reductions.sum_over, "sum", reductions.sum_over)
+_Spread = Annotated[Native, K.tensor("bfc", TypeError)]
+_reduction("reduce_sum", K.Numbers, reductions.sum_over, "sum", reductions.sum_over)
 _reduction(
-    "reduce_prod", Numbers, reductions.prod_over, "product", reductions.prod_over,
+    "reduce_prod", K.Numbers, reductions.prod_over, "product", reductions.prod_over,
     "the second derivative of complex numbers is that of the product written out",
 )  # fmt: skip
-_reduction("reduce_mean", Numbers, _mean, "mean, of whole numbers a whole number,")
-_reduction("reduce_max", Real, _extreme("max"), "largest element, where ties share,")
-_reduction("reduce_min", Real, _extreme("min"), "smallest element, where ties share,")
+_reduction("reduce_mean", K.Numbers, mean_of, "mean, of whole numbers a whole number,")
+_reduction("reduce_max", K.Real, _extreme("max"), "largest element, where ties share,")
+_reduction("reduce_min", K.Real, _extreme("min"), "smallest element, where ties share,")
 _reduction(
-    "reduce_logsumexp", Floating, special.logsumexp_over, "log(sum(exp(x)))", None,
+    "reduce_logsumexp", K.Floating, special.logsumexp_over, "log(sum(exp(x)))", None,
     "the gradient where all elements are -inf is shared evenly, and not NaN",
 )  # fmt: skip
 _reduction("reduce_std", _Spread, _std, "standard deviation")
 _reduction("reduce_variance", _Spread, _variance, "variance")
-_reduction("reduce_euclidean_norm", Numbers, _euclidean_norm, "root of the sum of squares")
-_reduction("reduce_all", Booleans, ns.all, "truth of all elements")
-_reduction("reduce_any", Booleans, ns.any, "truth of any element")
+_reduction("reduce_euclidean_norm", K.Numbers, _euclidean_norm, "root of the sum of squares")
+_reduction("reduce_all", K.Booleans, ns.all, "truth of all elements")
+_reduction("reduce_any", K.Booleans, ns.any, "truth of any element")
 
 
 @offered("math.count_nonzero")
 def count_nonzero(
-    input: Input, axis: Axes = None, keepdims: Bool = False, dtype: Dtype = dtypes.int64
+    input: K.Input, axis: K.Axes = None, keepdims: K.Bool = False, dtype: K.Dtype = dtypes.int64
 ) -> Native:
     """Return how many elements are not 0."""
     return ns.astype(ns.count_nonzero(input, axis=axis, keepdims=keepdims), dtype)
@@ -133,15 +118,16 @@ def _position(name: str, ufunc: Any, instead: float) -> None:
 
     @offered(f"math.{name}", name, doc=f"Return the index of the first {name[3:]}imum on an axis.")
     def position(
-        input: Annotated[Native, tensor("biuf")], axis: Axis = 0, output_type: Any = dtypes.int64
-    ) -> Native:
+        input: Annotated[Native, K.tensor("biuf")], axis: K.Axis = 0,
+        output_type: Any = dtypes.int64,
+    ) -> Native:  # fmt: skip
         kind = as_dtype(output_type)
         if kind.name not in ("int64", "int32", "int16", "uint16"):
             raise invalid(f"output_type is {output_type!r}; expected tf.int64 or tf.int32")
         if not input.shape[axis]:
             raise invalid(f"axis {axis} of shape {list(input.shape)} has no elements")
         raw = input._raw
-        if raw.dtype.kind == "f":
+        if backends.kind_of(raw.dtype) == "f":
             raw = np.where(np.isnan(raw), np.asarray(instead, raw.dtype), raw)
         return wrap(np.asarray(ufunc(raw, axis=axis)).astype(kind._numpy))
 
@@ -159,7 +145,9 @@ def _cumulative(
     """Offer a running total: without each element itself if `exclusive`, from the end."""
 
     @offered(*names, differs=differs, doc=f"Return {doc} along an axis.", x=kind)
-    def call(x: Any, axis: Axis = 0, exclusive: Bool = False, reverse: Bool = False) -> Native:
+    def call(
+        x: Any, axis: K.Axis = 0, exclusive: K.Bool = False, reverse: K.Bool = False
+    ) -> Native:
         if reverse:
             x = ns.flip(x, axis=axis)
         if exclusive and x.shape[axis]:
@@ -175,15 +163,15 @@ def _in_own_dtype(function: Any) -> Callable[..., Native]:
 
 
 _cumulative(
-    ("math.cumsum", "cumsum"), Numbers, _in_own_dtype(ns.cumulative_sum), 0, "cumulative sums"
+    ("math.cumsum", "cumsum"), K.Numbers, _in_own_dtype(ns.cumulative_sum), 0, "cumulative sums"
 )
 _cumulative(
-    ("math.cumprod",), Numbers, _in_own_dtype(ns.cumulative_prod), 1, "cumulative products",
+    ("math.cumprod",), K.Numbers, _in_own_dtype(ns.cumulative_prod), 1, "cumulative products",
     "where an element is 0 the gradient is that of the products, and not 0; of complex numbers it "
     "is conjugated, as those of all other functions are",
 )  # fmt: skip
 _cumulative(
-    ("math.cumulative_logsumexp",), Floating, ns.cumulative_logsumexp, -np.inf,
+    ("math.cumulative_logsumexp",), K.Floating, ns.cumulative_logsumexp, -np.inf,
     "logarithms of cumulative sums of exponentials",
 )  # fmt: skip
 
@@ -214,7 +202,7 @@ _sum_of, _prod_of = _kept(segments.segment_sum), _kept(segments.segment_prod)
 _max_of, _min_of = _kept(segments.segment_max), _kept(segments.segment_min)
 
 
-def _mean_of(x: Native, ids: np.ndarray, count: int | None = None) -> Native:
+def _segment_mean(x: Native, ids: np.ndarray, count: int | None = None) -> Native:
     if x.dtype.kind not in "iu":
         return segments.segment_mean(x, ids, num_segments=count)
     total = _sum_of(x, ids, count)
@@ -227,7 +215,7 @@ def _segment(name: str, kind: Any, compute: Any, doc: str, of_none: int | None =
     @offered(
         f"math.segment_{name}", doc=f"Return the {doc} of the rows of each segment.", data=kind
     )
-    def call(data: Any, segment_ids: Indices) -> Native:
+    def call(data: Any, segment_ids: K.Indices) -> Native:
         ids = segment_ids
         if ids.ndim != 1 or not data.ndim or ids.shape[0] != data.shape[0]:
             raise unfit("an id for each row", segment_ids=ids, data=data)
@@ -239,11 +227,11 @@ def _segment(name: str, kind: Any, compute: Any, doc: str, of_none: int | None =
         return found if of_none is None else _filled(found, ids, of_none)
 
 
-_segment("sum", Numbers, _sum_of, "sum")
-_segment("prod", Numbers, _prod_of, "product")
-_segment("mean", Numbers, _mean_of, "mean")
-_segment("max", Real, _max_of, "largest", 0)
-_segment("min", Real, _min_of, "smallest", 0)
+_segment("sum", K.Numbers, _sum_of, "sum")
+_segment("prod", K.Numbers, _prod_of, "product")
+_segment("mean", K.Numbers, _segment_mean, "mean")
+_segment("max", K.Real, _max_of, "largest", 0)
+_segment("min", K.Real, _min_of, "smallest", 0)
 
 
 def _unsorted_segment(
@@ -255,7 +243,7 @@ def _unsorted_segment(
     """
 
     @offered(f"math.unsorted_segment_{name}", doc=f"Return {doc}.", data=kind)
-    def call(data: Any, segment_ids: Indices, num_segments: Count) -> Native:
+    def call(data: Any, segment_ids: K.Indices, num_segments: K.Count) -> Native:
         shape, count = segment_ids.shape, num_segments
         if data.shape[: len(shape)] != shape:
             raise unfit("the first axes of data", segment_ids=segment_ids, data=data)
@@ -284,7 +272,9 @@ def _or_limit(which: str) -> Callable[[Native, np.ndarray], Native]:
     """Return what puts a limit of the dtype where a segment has no rows."""
 
     def fill(found: Native, ids: np.ndarray) -> Native:
-        limits: Any = (np.finfo if found.dtype.kind == "f" else np.iinfo)(found.dtype)
+        limits: Any = (backends.finfo if backends.kind_of(found.dtype) == "f" else np.iinfo)(
+            found.dtype
+        )
         return _filled(found, ids, getattr(limits, which))
 
     return fill
@@ -294,34 +284,34 @@ def _as_found(found: Native, ids: np.ndarray) -> Native:
     return found
 
 
-_unsorted_segment("sum", Numbers, _sum_of, "the sum of the rows of each segment", _as_found)
-_unsorted_segment("prod", Numbers, _prod_of, "the product of the rows of each segment", _as_found)
+_unsorted_segment("sum", K.Numbers, _sum_of, "the sum of the rows of each segment", _as_found)
+_unsorted_segment("prod", K.Numbers, _prod_of, "the product of the rows of each segment", _as_found)
 _unsorted_segment(
-    "mean", Numbers, _sum_of, "the mean of the rows of each segment; 0 of one without rows",
+    "mean", K.Numbers, _sum_of, "the mean of the rows of each segment; 0 of one without rows",
     _over_sizes(1),
 )  # fmt: skip
 _unsorted_segment(
-    "sqrt_n", Inexact, _sum_of, "the sum of the rows of each segment over the root of their number",
-    _over_sizes(0.5),
+    "sqrt_n", K.Inexact, _sum_of,
+    "the sum of the rows of each segment over the root of their number", _over_sizes(0.5),
 )  # fmt: skip
 _unsorted_segment(
-    "max", Real, _max_of, "the largest of the rows of each segment; of none, the least number",
+    "max", K.Real, _max_of, "the largest of the rows of each segment; of none, the least number",
     _or_limit("min"),
 )  # fmt: skip
 _unsorted_segment(
-    "min", Real, _min_of, "the smallest of the rows of each segment; of none, the greatest number",
-    _or_limit("max"),
+    "min", K.Real, _min_of,
+    "the smallest of the rows of each segment; of none, the greatest number", _or_limit("max"),
 )  # fmt: skip
 
 
 # -- counts -------------------------------------------------------------------------------------
 
 
-@offered("math.bincount", raises=(ValueError,), differs="weights have a gradient")
+@offered("math.bincount", raises=(ValueError,), differs="weights have a gradient", ragged=True)
 def bincount(
-    arr: Array, weights: Input | None = None, minlength: Whole | None = None,
-    maxlength: Whole | None = None, dtype: Dtype = dtypes.int32, name: Any = None, axis: Any = None,
-    binary_output: bool = False,
+    arr: K.Array, weights: K.Input | None = None, minlength: K.Whole | None = None,
+    maxlength: K.Whole | None = None, dtype: K.Dtype = dtypes.int32, name: Any = None,
+    axis: Any = None, binary_output: bool = False,
 ) -> Native:  # fmt: skip
     """Return how often there is each of 0, 1, 2, ..., or the sum of its weights.
 
@@ -353,8 +343,8 @@ def bincount(
 
 @offered("math.confusion_matrix")
 def confusion_matrix(
-    labels: Array, predictions: Array, num_classes: Whole | None = None,
-    weights: Input | None = None, dtype: Dtype = dtypes.int32,
+    labels: K.Array, predictions: K.Array, num_classes: K.Whole | None = None,
+    weights: K.Input | None = None, dtype: K.Dtype = dtypes.int32,
 ) -> Native:  # fmt: skip
     """Return how often each class, by rows, was taken for each class, by columns."""
     rows, columns = _squeezed(labels.astype(np.int64), predictions.astype(np.int64))

@@ -16,14 +16,22 @@ from wengert.dialects.tensorflow.tensors import made
 
 _EAGERLY = "there are no graphs: operations are done when they are called; write tf.GradientTape"
 _DENSE = "tensors here are dense arrays of numbers"
+RAGGED = "few functions take ragged tensors; write it for x.flat_values or x.to_tensor()"
+SPARSE = "few functions take sparse tensors; write it for x.values or tf.sparse.to_dense(x)"
 for _names, _why in (
     ("Graph compat Operation graph_util", _EAGERLY),
-    ("RaggedTensor ragged SparseTensor sparse string strings VariantTensor variant", _DENSE),
-    ("saved_model train io", "keep the arrays of variables with np.savez(path, w=w.numpy())"),
+    ("VariantTensor variant", _DENSE),
+    ("ragged", RAGGED),
+    ("sparse", SPARSE),
+    (
+        "saved_model",
+        "save the values with tf.train.Checkpoint(model=model).save(path), and make the "
+        "model by its own code before checkpoint.restore(path)",
+    ),
+    ("io", "tf.io.read_file, write_file and gfile are offered; else write Python's open(path)"),
     ("summary profiler", "print, or keep the numbers yourself"),
     ("distribute tpu xla", "there is one process, and arrays are in memory"),
-    ("estimator feature_column lookup queue lite mlir quantization raw_ops", "no part of this"),
-    ("experimental.numpy", "write tf.math, or wengert itself, which has NumPy's names"),
+    ("estimator feature_column queue lite mlir quantization raw_ops", "no part of this"),
 ):
     for _name in _names.split():
         ABSENT[_name] = (

@@ -9,41 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.tensorflow import kinds as K
+from wengert.dialects.tensorflow import tensors as eager
 from wengert.dialects.tensorflow.errors import invalid, type_error, unfit, value_error
-from wengert.dialects.tensorflow.kinds import (
-    Array,
-    Input,
-    Integers,
-    ListedAxes,
-    Shape,
-    Vector,
-    Whole,
-    WholeAxis,
-    in_range,
-    integers,
-)
 from wengert.dialects.tensorflow.operators import index
 from wengert.dialects.tensorflow.table import offered
-from wengert.dialects.tensorflow.tensors import (
-    alias,
-    alike,
-    convert,
-    is_like_tensor,
-    is_tensor,
-    tensor_of,
-)
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap
+from wengert.dialects.tensorflow.tensors import Native, ns, wrap
 from wengert.ops.indexing import getitem
-
-ns = Native._namespace
-
 
 # -- the same elements in another shape ------------------------------------------------------------
 
 
 @offered("reshape")
-def reshape(tensor: Input, shape: Integers) -> Native:
+def reshape(tensor: K.Data, shape: K.Integers) -> Native:
     """Return the elements in another shape; one length may be -1, for what is left."""
     wanted = shape if isinstance(shape, list) else [shape]
     if any(isinstance(n, list) for n in wanted):
@@ -59,27 +37,27 @@ def reshape(tensor: Input, shape: Integers) -> Native:
 
 
 @offered("expand_dims", raises=(ValueError,))
-def expand_dims(input: Input, axis: Whole) -> Native:
+def expand_dims(input: K.Data, axis: K.Whole) -> Native:
     """Return the tensor with a new axis of length 1."""
-    return ns.expand_dims(input, axis=in_range(axis, input.ndim + 1, "expand_dims(): axis"))
+    return ns.expand_dims(input, axis=K.in_range(axis, input.ndim + 1, "expand_dims(): axis"))
 
 
 @offered("squeeze")
-def squeeze(input: Input, axis: Any = None) -> Native:
+def squeeze(input: K.Data, axis: Any = None) -> Native:
     """Return the tensor without axes of length 1: those in `axis`, or all of them."""
     if axis is None:
         return ns.squeeze(input)
-    if is_tensor(axis):
+    if eager.is_tensor(axis):
         raise type_error(f"axis is {axis!r}; expected an integer or a list of them")
-    found = integers(axis, "axis")
+    found = K.integers(axis, "axis")
     found = found if isinstance(found, list) else [found]
     return ns.squeeze(
-        input, axis=tuple({in_range(a, input.ndim, "squeeze()") for a in found}) or None
+        input, axis=tuple({K.in_range(a, input.ndim, "squeeze()") for a in found}) or None
     )
 
 
 @offered("transpose", raises=(ValueError, TypeError))
-def transpose(a: Input, perm: ListedAxes | None = None, conjugate: bool = False) -> Native:
+def transpose(a: K.Data, perm: K.ListedAxes | None = None, conjugate: bool = False) -> Native:
     """Return the tensor with its axes in another order, reversed if none is given."""
     order = range(a.ndim)[::-1] if perm is None else perm
     if sorted(order) != list(range(a.ndim)):
@@ -88,40 +66,42 @@ def transpose(a: Input, perm: ListedAxes | None = None, conjugate: bool = False)
     return ns.conj(moved) if conjugate and a.dtype.kind == "c" else moved
 
 
-@offered("concat", raises=(TypeError,))
-def concat(values: Any, axis: Whole) -> Native:
+@offered("concat", raises=(TypeError,), ragged=True)
+def concat(values: Any, axis: K.Whole) -> Native:
     """Return tensors joined along an axis that they have."""
-    tensors = alike(values if isinstance(values, (list, tuple)) else [values], "ConcatV2")
+    tensors = eager.alike(
+        values if isinstance(values, (list, tuple)) else [values], "ConcatV2", True
+    )
     if not tensors:
         raise invalid("concat: values is empty; give at least one tensor")
     if len(tensors) == 1:
-        return alias(tensors[0])
+        return eager.alias(tensors[0])
     if not tensors[0].ndim:
         raise invalid("numbers without axes cannot be joined; write tf.stack(values)")
-    return ns.concat(tensors, axis=in_range(axis, tensors[0].ndim, "concat()"))
+    return ns.concat(tensors, axis=K.in_range(axis, tensors[0].ndim, "concat()"))
 
 
 @offered("stack", raises=(TypeError,))
 def stack(values: Any, axis: int = 0) -> Any:
     """Return tensors of one shape joined along a new axis."""
-    if is_tensor(values) or isinstance(values, np.ndarray):
-        whole = tensor_of(values)
+    if eager.is_tensor(values) or isinstance(values, np.ndarray):
+        whole = eager.tensor_of(values)
         if axis == 0:
             return whole
         values = list(whole)
-    if not any(map(is_like_tensor, values)) and axis == 0:
+    if not any(map(eager.is_like_tensor, values)) and axis == 0:
         with contextlib.suppress(ValueError, TypeError):  # one list of numbers, of one dtype
-            return convert(list(values))
-    tensors = alike(list(values), "Pack")
+            return eager.data_of(list(values))
+    tensors = eager.alike(list(values), "Pack", True)
     if not tensors:
         return wrap(np.zeros(0, np.float32))
-    return ns.stack(tensors, axis=in_range(axis, tensors[0].ndim + 1, "stack()", value_error))
+    return ns.stack(tensors, axis=K.in_range(axis, tensors[0].ndim + 1, "stack()", value_error))
 
 
 @offered("unstack", raises=(TypeError,))
-def unstack(value: Input, num: int | None = None, axis: int = 0) -> list[Native]:
+def unstack(value: K.Data, num: int | None = None, axis: int = 0) -> list[Native]:
     """Return a list of the parts along an axis."""
-    where = in_range(axis, value.ndim, "unstack()", value_error)
+    where = K.in_range(axis, value.ndim, "unstack()", value_error)
     if num is not None and num != value.shape[where]:
         raise invalid(f"unstack: num={num} of axis {axis} of shape {value.shape}")
     return list(ns.unstack(value, axis=where))
@@ -129,13 +109,13 @@ def unstack(value: Input, num: int | None = None, axis: int = 0) -> list[Native]
 
 @offered("split", raises=(TypeError,))
 def split(
-    value: Input, num_or_size_splits: Any, axis: WholeAxis = 0, num: Any = None
+    value: K.Data, num_or_size_splits: Any, axis: K.WholeAxis = 0, num: Any = None
 ) -> list[Native]:
     """Return a list of parts: as many as a number says, or of the lengths in a list."""
     count, total = num_or_size_splits, value.shape[axis]
-    if isinstance(count, float) or (is_tensor(count) and not np.ndim(count)):
+    if isinstance(count, float) or (eager.is_tensor(count) and not np.ndim(count)):
         raise value_error("num_or_size_splits is a tensor of one number; write an integer")
-    sizes = integers(count, "num_or_size_splits")
+    sizes = K.integers(count, "num_or_size_splits")
     if not isinstance(sizes, list):
         if sizes < 1 or total % sizes:
             raise unfit(f"equal parts of {total}", num_or_size_splits=sizes, value=value)
@@ -156,7 +136,7 @@ def split(
 
 
 @offered("tile", raises=(TypeError,))
-def tile(input: Input, multiples: Shape) -> Native:
+def tile(input: K.Data, multiples: K.Shape) -> Native:
     """Return the tensor repeated as a whole along each axis."""
     if len(multiples) != input.ndim:
         raise invalid(f"multiples is {multiples}; expected a number for each of {input.ndim} axes")
@@ -164,13 +144,13 @@ def tile(input: Input, multiples: Shape) -> Native:
 
 
 @offered("repeat")
-def repeat(input: Input, repeats: Any, axis: Any = None) -> Native:
+def repeat(input: K.Data, repeats: Any, axis: Any = None) -> Native:
     """Return the tensor with each element repeated, a number of times or its own number."""
     if isinstance(repeats, float):
         raise type_error(f"repeats is {repeats}; expected whole numbers")
-    counts = np.asarray(integers(repeats, "repeats"))
+    counts = np.asarray(K.integers(repeats, "repeats"))
     x, where = (ns.reshape(input, (-1,)), 0) if axis is None else (input, axis)
-    where = in_range(where, x.ndim, "repeat()", value_error)
+    where = K.in_range(where, x.ndim, "repeat()", value_error)
     if counts.ndim > 1 or counts.size not in (1, x.shape[where]):
         raise value_error(f"repeats is {repeats!r} for axis {where} of shape {x.shape}")
     if (counts < 0).any():
@@ -180,10 +160,10 @@ def repeat(input: Input, repeats: Any, axis: Any = None) -> Native:
 
 @offered("pad")
 def pad(
-    tensor: Any, paddings: Integers, mode: str = "CONSTANT", constant_values: Any = 0
+    tensor: Any, paddings: K.Integers, mode: str = "CONSTANT", constant_values: Any = 0
 ) -> Native:
     """Return the tensor with more elements around it: a number, or its own mirrored."""
-    kind, x = mode.upper(), convert(tensor)
+    kind, x = mode.upper(), eager.convert(tensor)
     if kind not in _FARTHEST:
         raise value_error(f"mode is {mode!r}; expected one of {', '.join(_FARTHEST)}")
     if np.shape(paddings) != (x.ndim, 2) and (x.ndim or np.size(paddings)):
@@ -193,7 +173,7 @@ def pad(
             raise invalid(f"paddings {ends} of an axis of length {n}, in mode {kind}")
     if kind != "CONSTANT" or not x.ndim:
         return ns.pad(x, paddings, kind.lower()) if x.ndim else x
-    x, value = alike([tensor, constant_values], "PadV2")
+    x, value = eager.alike([tensor, constant_values], "PadV2")
     if value.ndim:
         raise invalid(f"constant_values has shape {value.shape}; expected one number")
     return ns.pad(x, paddings, constant_values=value.numpy().item())
@@ -204,16 +184,16 @@ _FARTHEST = {"CONSTANT": math.inf, "REFLECT": -1, "SYMMETRIC": 0}
 
 
 @offered("reverse")
-def reverse(tensor: Input, axis: Vector) -> Native:
+def reverse(tensor: K.Data, axis: K.Vector) -> Native:
     """Return the tensor with elements along some axes in reverse order."""
-    axes = {in_range(a, tensor.ndim, "reverse()") for a in axis}
+    axes = {K.in_range(a, tensor.ndim, "reverse()") for a in axis}
     if len(axes) < len(axis):
         raise invalid(f"axis is {axis!r}, which has one twice")
-    return ns.flip(tensor, axis=tuple(axes)) if axes else alias(tensor)
+    return ns.flip(tensor, axis=tuple(axes)) if axes else eager.alias(tensor)
 
 
 @offered("roll")
-def roll(input: Input, shift: Integers, axis: ListedAxes) -> Native:
+def roll(input: K.Input, shift: K.Integers, axis: K.ListedAxes) -> Native:
     """Return the tensor with elements moved along axes, the last ones coming first again."""
     shifts = shift if isinstance(shift, list) else [shift]
     if len(shifts) != len(axis):
@@ -222,18 +202,16 @@ def roll(input: Input, shift: Integers, axis: ListedAxes) -> Native:
 
 
 @offered("broadcast_to")
-def broadcast_to(input: Input, shape: Shape) -> Native:
+def broadcast_to(input: K.Data, shape: K.Shape) -> Native:
     """Return the tensor repeated along new axes and axes of length 1 until it has a shape."""
     return ns.broadcast_to(input, shape)
 
 
 @offered("reverse_sequence", raises=(TypeError, ValueError))
 def reverse_sequence(
-    input: Input,
-    seq_lengths: Array,
-    seq_axis: WholeAxis | None = None,
-    batch_axis: WholeAxis | None = None,
-) -> Native:
+    input: K.Input, seq_lengths: K.Array, seq_axis: K.WholeAxis | None = None,
+    batch_axis: K.WholeAxis | None = None,
+) -> Native:  # fmt: skip
     """Return the tensor with the first elements along an axis reversed, as many as lengths say."""
     x, counts, seq, batch = input, seq_lengths, seq_axis, batch_axis or 0
     if seq is None:
@@ -264,7 +242,7 @@ def _blocks(x: Native, block_shape: Any, ends: Any) -> tuple[list[int], list[Any
 
 
 @offered("space_to_batch", "space_to_batch_nd", "nn.space_to_batch")
-def space_to_batch(input: Input, block_shape: Integers, paddings: Integers) -> Native:
+def space_to_batch(input: K.Input, block_shape: K.Integers, paddings: K.Integers) -> Native:
     """Return blocks of the axes after the first, moved into the first."""
     blocks, widths = _blocks(input, block_shape, paddings)
     count = len(blocks)
@@ -281,7 +259,7 @@ def space_to_batch(input: Input, block_shape: Integers, paddings: Integers) -> N
 
 
 @offered("batch_to_space")
-def batch_to_space(input: Input, block_shape: Integers, crops: Integers) -> Native:
+def batch_to_space(input: K.Input, block_shape: K.Integers, crops: K.Integers) -> Native:
     """Return what `space_to_batch` was given: parts of the first axis, moved into blocks."""
     blocks, ends = _blocks(input, block_shape, crops)
     count, shape = len(blocks), input.shape
@@ -302,7 +280,7 @@ def _moved_blocks(name: str, to_space: bool, doc: str) -> None:
     """Offer `depth_to_space` or `space_to_depth`."""
 
     @offered(f"nn.{name}", raises=(TypeError,), doc=doc)
-    def move(input: Input, block_size: int, data_format: str = "NHWC") -> Native:
+    def move(input: K.Input, block_size: int, data_format: str = "NHWC") -> Native:
         if input.ndim != 4 or data_format != "NHWC":
             raise unfit("images 'NHWC'", input=input, data_format=data_format)
         (n, h, w, c), b = input.shape, block_size
@@ -323,7 +301,7 @@ _moved_blocks("space_to_depth", False, "Return images with channels made of thei
 
 
 @offered("slice", raises=(TypeError,))
-def slice_(input_: Input, begin: Vector, size: Vector) -> Native:
+def slice_(input_: K.Data, begin: K.Vector, size: K.Vector) -> Native:
     """Return the part that starts at `begin` and has some size; -1 is for all that is left."""
     if not len(begin) == len(size) == input_.ndim:
         raise invalid(f"begin and size for shape {input_.shape}; expected a number for each axis")
@@ -338,9 +316,9 @@ def slice_(input_: Input, begin: Vector, size: Vector) -> Native:
 
 @offered("strided_slice", raises=(TypeError,))
 def strided_slice(
-    input_: Input, begin: Vector, end: Vector, strides: Vector | None = None, begin_mask: int = 0,
-    end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,
-    var: Any = None,
+    input_: K.Input, begin: K.Vector, end: K.Vector, strides: K.Vector | None = None,
+    begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0, var: Any = None,
 ) -> Any:  # fmt: skip
     """Return a part by its beginnings, ends and steps; bits of masks give them other meanings."""
     steps = [1] * len(begin) if strides is None else strides

@@ -13,21 +13,40 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.dtypes import as_dtype
+from wengert.dialects.tensorflow.dtypes import any_dtype, as_dtype
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.table import offered, plain
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
-from wengert.dialects.tensorflow.tensors import Tensor, convert, outward, tensor_of
+from wengert.dialects.tensorflow.tensors import (
+    Native,
+    Tensor,
+    convert,
+    data_of,
+    holds_strings,
+    outward,
+    tensor_of,
+    wrap,
+)
 from wengert.engine.cotangents import Block
 from wengert.engine.node import Node
 from wengert.engine.op import ALIAS
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap
 from wengert.ops.rows import ROWS, collector
 
 
+@plain("__internal__.CompositeTensor")
+class Composite:
+    """What has values somewhere in an array, and stands for the array."""
+
+    shape: Any
+    values: Any
+
+    def with_values(self, new_values: Any) -> Any:
+        """Return other values at the same positions."""
+        raise NotImplementedError
+
+
 @plain("IndexedSlices")
-class IndexedSlices:
+class IndexedSlices(Composite):
     """Values for some rows of an array: ``dense[indices[i]]`` is the sum of all such values[i]."""
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
@@ -48,8 +67,12 @@ class IndexedSlices:
             return TensorShape(None)
         return TensorShape(self._dense_shape.numpy())
 
+    def with_values(self, new_values: Any) -> IndexedSlices:
+        """Return other values for the same rows."""
+        return IndexedSlices(new_values, self._indices, self._dense_shape)
+
     def __neg__(self) -> IndexedSlices:
-        return IndexedSlices(-self._values, self._indices, self._dense_shape)
+        return self.with_values(-self._values)
 
     def __wengert_tensor__(self) -> Native:
         return densified(self)
@@ -161,7 +184,9 @@ def _native(values: Any) -> Native:
 @offered("convert_to_tensor", raises=(ValueError, TypeError))
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None) -> Any:
     """Return a value as a tensor."""
-    if type(value) is Tensor and (dtype is None or value.dtype == dtype):
+    if isinstance(value, Tensor) and (dtype is None or value.dtype == dtype):
         return value
+    if holds_strings(value):
+        return data_of(value, None if dtype is None else any_dtype(dtype))
     like = None if dtype_hint is None else as_dtype(dtype_hint)._numpy
     return convert(value, None if dtype is None else as_dtype(dtype), like)

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, MappingView
 from operator import attrgetter
 from typing import Any
 
-from wengert.dialects.tensorflow.dtypes import as_dtype, float32
+from wengert.dialects.tensorflow.dtypes import any_dtype, float32
 from wengert.dialects.tensorflow.errors import mistake
 from wengert.dialects.tensorflow.table import plain
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import is_tensor
+from wengert.dialects.tensorflow.tracking import AutoTrackable
 from wengert.dialects.tensorflow.variables import Variable, scope
 
 # -- nests ----------------------------------------------------------------------------------------
@@ -126,6 +127,10 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     return pack_sequence_as(structure[0], [func(*values) for values in leaves])
 
 
+class Opaque:
+    """What loops pass on as it is: no tensor and no nest, such as a TensorArray."""
+
+
 # -- name scopes ----------------------------------------------------------------------------------
 
 
@@ -163,7 +168,7 @@ def snake(name: str) -> str:
 
 
 @plain("Module")
-class Module:
+class Module(AutoTrackable):
     """A container of variables and other modules, found wherever its attributes hold them."""
 
     def __init__(self, name: str | None = None) -> None:
@@ -249,13 +254,17 @@ def _leaves(module: Any, holds: Callable[[Any], bool], seen: set[int]) -> Iterat
 # -- what tensors a function takes ----------------------------------------------------------------
 
 
+class TypeSpec:
+    """What is said of a value: its shape, its dtype and the like."""
+
+
 @plain("TensorSpec")
-class TensorSpec:
+class TensorSpec(TypeSpec):
     """A shape, of which not all need be known, and a dtype."""
 
     def __init__(self, shape: Any, dtype: Any = float32, name: str | None = None) -> None:
         self._shape = TensorShape(shape)
-        self._dtype = as_dtype(dtype)
+        self._dtype = any_dtype(dtype)
         self._name = name
 
     shape = property(attrgetter("_shape"), doc="The shape, with None for what may be any.")

@@ -10,9 +10,12 @@ operations.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from inspect import Parameter, Signature
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -21,7 +24,7 @@ import numpy as np
 from wengert.dialects import quiet
 from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
 from wengert.dialects.quiet import QUIETLY
-from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
+from wengert.dialects.tensorflow.errors import INVALID, CompositeGiven, OpError, invalid
 from wengert.dialects.tensorflow.tensors import (
     Tensor,
     call_start,
@@ -30,9 +33,9 @@ from wengert.dialects.tensorflow.tensors import (
     noticed,
     outward,
 )
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.fastpath import Front, caller
 from wengert.engine.tensor import Tensor as Native
+from wengert.errors import DtypeError, ShapeError
 
 #: Every name that is offered, with what it is.
 NAMES: dict[str, Any] = {}
@@ -42,54 +45,62 @@ DIFFERENCES: dict[str, str] = {}
 ABSENT: dict[str, str] = {}
 _HERE = "wengert.dialects.tensorflow"
 #: The modules that offer names, and those that do so once a name of theirs is looked up.
-PARTS = tuple(
-    f"{_HERE}.{part}"
-    for part in (
-        "values",
-        "tensors",
-        "operators",
-        "slices",
-        "variables",
-        "structures",
-        "tapes",
-        "forward",
-        "math",
-        "reductions",
-        "products",
-        "tensor_arrays",
-        "control",
-        "settings",
-        "debugging",
-        "creation",
-        "shapes",
-        "indexing",
-        "clipping",
-    )
-)
+_PARTS = """
+    tensors operators slices variables structures tapes forward math reductions products
+    tensor_arrays control settings debugging creation shapes indexing clipping
+"""
+PARTS = tuple(f"{_HERE}.{part}" for part in _PARTS.split())
 #: What is in tf.math, and in `nn` here.
 _FROM_NN = ("softmax", "log_softmax", "softplus", "softsign", "zero_fraction", "l2_normalize")
-_INITIALIZERS = tuple(
-    f"{name}_initializer"
-    for name in ("zeros", "ones", "constant", "random_normal", "random_uniform")
-)
 LATE: dict[str, tuple[str, ...]] = {
-    "data": (f"{_HERE}.datasets",),
+    **dict.fromkeys(("data", "experimental.Optional", "OptionalSpec"), (f"{_HERE}.datasets",)),
     "nn": (f"{_HERE}.nn", f"{_HERE}.convolutions"),
     "image": (f"{_HERE}.image",),
+    "raw_ops.ImageProjectiveTransformV3": (f"{_HERE}.image",),
     "random": (f"{_HERE}.random",),
-    **dict.fromkeys(
-        ("keras", "losses", "metrics", "optimizers", "initializers", *_INITIALIZERS),
-        tuple(
-            f"{_HERE}.keras.{part}"
-            for part in ("optimizers", "losses", "activations", "metrics", "regularizers")
-        ),
-    ),
     **dict.fromkeys(
         ("linalg", "norm", "eig", "eigvals", "matrix_square_root"), (f"{_HERE}.linalg",)
     ),
     "signal": (f"{_HERE}.signal",),
+    "strings": (f"{_HERE}.strings", f"{_HERE}.hashing"),
+    "io": (f"{_HERE}.strings", f"{_HERE}.files"),
+    "lookup": (f"{_HERE}.lookup",),
+    "train": (f"{_HERE}.checkpoints",),
+    "experimental": (f"{_HERE}.numpy_names", f"{_HERE}.keras.names"),
     **{f"math.{name}": (f"{_HERE}.nn",) for name in _FROM_NN},
     "linalg.l2_normalize": (f"{_HERE}.nn",),
+    **dict.fromkeys(
+        ("__internal__", "compat", "compiler", "distribute", "python"), (f"{_HERE}.keras.names",)
+    ),
+    **dict.fromkeys(
+        ("ragged", "RaggedTensor", "RaggedTensorSpec", "experimental.RowPartition"),
+        (f"{_HERE}.sparse", f"{_HERE}.ragged"),
+    ),
+    **dict.fromkeys(
+        ("sparse", "sets", "SparseTensor", "SparseTensorSpec", "nn.embedding_lookup_sparse"),
+        (f"{_HERE}.sparse",),
+    ),
+}  # fmt: skip
+
+
+def _of_keras(path: str) -> Callable[[], Any]:
+    """Return a function that returns what the package `keras` has under a dotted name."""
+
+    def find() -> Any:
+        found = importlib.import_module(f"{_HERE}.keras.bridge").package()
+        return attrgetter(path)(found) if path else found
+
+    return find
+
+
+#: What is Keras's, and loaded with it.
+ELSEWHERE = {
+    "keras": _of_keras(""),
+    **{name: _of_keras(name) for name in ("optimizers", "losses", "metrics", "initializers")},
+    **{
+        f"{name}_initializer": _of_keras(f"initializers.{name}")
+        for name in ("zeros", "ones", "constant", "random_normal", "random_uniform")
+    },
 }
 
 
@@ -103,14 +114,6 @@ def put(names: tuple[str, ...], value: Any, differs: str = "") -> None:
             DIFFERENCES[name] = differs
 
 
-def _enter() -> tuple[float, Any]:
-    return call_start(), quiet.enter()
-
-
-def _finish(result: Any, given: tuple[Any, ...], state: tuple[float, Any], _: str) -> Any:
-    return noticed(outward(result, state[0]), given)
-
-
 def _translate(error: Exception, function: Function) -> Exception:
     """Return TensorFlow's error for one that an operation raised."""
     ours = isinstance(error, (ShapeError, DtypeError, np.exceptions.AxisError))
@@ -121,9 +124,9 @@ def _translate(error: Exception, function: Function) -> Exception:
 
 #: What TensorFlow does around each call of a function.
 DIALECT = Dialect(
-    enter=_enter,
+    enter=lambda: (call_start(), quiet.enter()),
     leave=lambda state: quiet.leave(state[1]),
-    finish=_finish,
+    finish=lambda result, given, state, _: noticed(outward(result, state[0]), given),
     errors=INVALID,
     translate=_translate,
     extra="name",
@@ -134,12 +137,9 @@ UNRECORDED = replace(DIALECT, finish=lambda result, _given, state, _: outward(re
 
 
 def guarded(
-    name: str,
-    *raises: type[Exception],
-    recorded: bool = True,
-    quick: Quick | None = None,
+    name: str, *raises: type[Exception], recorded: bool = True, quick: Quick | None = None,
     named: bool = True,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # fmt: skip
     """Return a decorator that makes a function's arguments, tensors and errors TensorFlow's.
 
     Errors of the classes in `raises` come through as they are; TensorFlow checks some arguments in
@@ -173,29 +173,40 @@ def quick_call(operation: Any, given: Any = MappingProxyType({}), *how: str) -> 
 
 
 def offered(
-    *names: str,
-    differs: str = "",
-    raises: tuple[type[Exception], ...] = (),
-    recorded: bool = True,
-    quick: Quick | None = None,
-    named: bool = True,
-    doc: str = "",
+    *names: str, differs: str = "", raises: tuple[type[Exception], ...] = (), recorded: bool = True,
+    quick: Quick | None = None, named: bool = True, doc: str = "", ragged: bool = False,
     **kinds: Any,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # fmt: skip
     """Return a decorator that offers a function under some names.
 
     All take the argument `name` unless `named` says otherwise. A body that several functions share
-    gets its docstring and the `kinds` of its parameters here. For the other options see `guarded`.
+    gets its docstring and the `kinds` of its parameters here. With `ragged`, ragged tensors have a
+    method for it. For the other options see `guarded`.
     """
 
     def declare(body: Callable[..., Any]) -> Callable[..., Any]:
         body.__doc__ = doc or body.__doc__
         body.__annotations__.update(kinds)
         call = guarded(names[0], *raises, recorded=recorded, quick=quick, named=named)(body)
+        call = _or_ragged(call, body.__name__) if ragged else call
         put(names, call, differs)
         return call
 
     return declare
+
+
+def _or_ragged(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return a function that asks a ragged tensor among its arguments to do it instead."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except CompositeGiven as error:
+            given = error.given
+        return getattr(given, f"_{name}")(*args, **options)
+
+    return call
 
 
 def row(

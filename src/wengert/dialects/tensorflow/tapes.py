@@ -7,28 +7,32 @@ import enum
 import functools
 import inspect
 import itertools
-import logging
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
 from wengert.dialects.quiet import Quiet, aloud
 from wengert.dialects.tensorflow.errors import invalid, mistake
-from wengert.dialects.tensorflow.recorders import begin, end
+from wengert.dialects.tensorflow.recorders import as_constant, begin, end
 from wengert.dialects.tensorflow.slices import Aside
 from wengert.dialects.tensorflow.structures import flatten, map_structure, pack_sequence_as
 from wengert.dialects.tensorflow.table import plain
-from wengert.dialects.tensorflow.tensors import Tensor, call_start, convert, is_tensor, outward
+from wengert.dialects.tensorflow.tensors import (
+    Tensor,
+    call_start,
+    convert,
+    held,
+    is_tensor,
+    outward,
+)
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.tensor import Tensor as Native
+from wengert.errors import DtypeError, ShapeError
 from wengert.ops.variable import Variable as NativeVariable
 from wengert.transforms.checkpoint import checkpoint
 from wengert.transforms.gradients import stop_gradient as native_stop_gradient
 from wengert.transforms.single_node import recorded_as_one
 from wengert.transforms.tape import GradientTape as NativeTape
-
-log = logging.getLogger("wengert.tensorflow")
 
 
 @plain("UnconnectedGradients")
@@ -58,7 +62,9 @@ def numbers_among(tensors: list[Any], what: str) -> list[bool]:
     """Return which tensors have a derivative; a warning says that some have none."""
     found = [is_number(tensor) for tensor in tensors]
     if not all(found):
-        log.warning(
+        import logging  # which is slow to import
+
+        logging.getLogger("wengert.tensorflow").warning(
             "%s of dtype %s has no gradient; give floating numbers: write tf.cast(x, tf.float32)",
             what,
             [tensor.dtype for tensor in tensors],
@@ -68,7 +74,7 @@ def numbers_among(tensors: list[Any], what: str) -> list[bool]:
 
 def _recorded(nest: Any, what: str) -> list[Any]:
     """Return the tensors of a nest; raise what TensorFlow raises for what is no tensor."""
-    leaves = flatten(nest)
+    leaves = [as_constant(held(leaf)) for leaf in flatten(nest)]
     for value in leaves:
         if not is_tensor(value):
             wrong = TypeError if value is None or isinstance(value, str) else AttributeError
@@ -119,7 +125,7 @@ class GradientTape:
 
     def watch(self, tensor: Any) -> None:
         """Record what is computed from these tensors or variables from now on."""
-        for leaf in flatten(tensor):
+        for leaf in map(held, flatten(tensor)):
             if not is_tensor(leaf):
                 raise mistake(ValueError, "watch: x", leaf, "a tensor: write tf.constant(x)")
             if self._tape is None:
@@ -203,6 +209,7 @@ class GradientTape:
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
         """Return the gradient of every element of the target with respect to each source."""
+        target = as_constant(target)
         tape = self._asked_for_rows("jacobian", experimental_use_pfor, target)
         given = _recorded(sources, "a source")
         zeros = wants_zeros(unconnected_gradients)
@@ -397,7 +404,7 @@ class _Custom:
         watcher = NativeTape()  # which variables are read
         with watcher:
             result, pull = self._f(*args, **kwargs)
-        given = [*flatten(args), *flatten(kwargs)]
+        given = [held(g) for g in (*flatten(args), *flatten(kwargs))]
         read = [v for v in watcher.watched_variables() if all(v is not g for g in given)]
         if read and not _takes_variables(pull):
             names = [v.name for v in read]

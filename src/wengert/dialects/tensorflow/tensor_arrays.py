@@ -10,6 +10,7 @@ import numpy as np
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import InvalidArgumentError, OutOfRangeError, mistake
 from wengert.dialects.tensorflow.settings import ignore
+from wengert.dialects.tensorflow.structures import Opaque
 from wengert.dialects.tensorflow.table import guarded, plain
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import alias, convert, is_variable, made, outward, static
@@ -24,7 +25,7 @@ def _outside(index: int, size: int) -> Exception:
 
 
 @plain("TensorArray")
-class TensorArray:
+class TensorArray(Opaque):
     """A list of tensors that a loop writes to."""
 
     def __init__(

@@ -87,6 +87,12 @@ class TensorShape:
             raise mistake(ValueError, "a shape", self, f"{rank} axes")
         return TensorShape([None] * rank) if self._dims is None else self
 
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """Return the shape, which must have `rank` axes or more."""
+        if self._dims is not None and len(self._dims) < rank:
+            raise mistake(ValueError, "a shape", self, f"{rank} axes or more")
+        return self
+
     def merge_with(self, other: Any) -> TensorShape:
         """Return the shape with what either of two knows."""
         other = TensorShape(other)

@@ -17,21 +17,36 @@ from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid, type_error, value_error
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
+from wengert.engine import tensor as engine
 from wengert.engine.node import Node, Tokens, active, meet, next_order
 from wengert.engine.op import ALIAS, leaf
 from wengert.engine.record import apply
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops.variable import Variable as NativeVariable
 
+#: Wengert's tensors, what makes one of an array, and functions that take and return them.
+Native = engine.Tensor
+wrap = engine.wrap
+ns = Native._namespace
 #: NumPy's limits for what a list of Python's whole numbers becomes.
 _INT32 = np.iinfo(np.int32)
 
 
-class Tensor:
+class Kind:
+    """What tensors are, and Keras's variables; Keras looks for the name and the module of it."""
+
+    __slots__ = ()
+
+    def __wengert_tensor__(self) -> Native:
+        return convert(self.__tf_tensor__())  # type: ignore[attr-defined]
+
+
+Kind.__name__, Kind.__module__ = "Tensor", "tensorflow.python.types.core"
+
+
+class Tensor(Kind):
     """An array of numbers. Make one with `tf.constant`."""
 
-    __slots__ = ("__weakref__", "_node", "_part", "_raw")
+    __slots__ = ("__dict__", "__weakref__", "_node", "_part", "_raw")
     _raw: Any
     _node: Node | None
     #: of a part of a variable, the variable and the key
@@ -40,7 +55,7 @@ class Tensor:
     __array_priority__ = 100
 
     def __wengert_tensor__(self) -> Native:
-        return wrap_native(self._raw, self._node)
+        return wrap(self._raw, self._node)
 
     @staticmethod
     def __wengert_like__(tensor: Native) -> Tensor:
@@ -191,6 +206,17 @@ NUMPYS = {
 }  # fmt: skip
 
 
+class StringTensor(Tensor):
+    """An array of strings, as bytes: plain data without a derivative, which few functions take."""
+
+    __slots__ = ()
+
+    def __wengert_tensor__(self) -> Native:
+        raise invalid(
+            f"{self!r:.100} is of strings, and numbers are expected; write tf.strings.to_number(x)"
+        )
+
+
 class Reference:
     """A key for a tensor or a variable, equal to itself only."""
 
@@ -213,17 +239,17 @@ class Reference:
 
 def numpy_text(value: Any) -> str:
     """Return how TensorFlow prints values: an array as NumPy does, a number as Python does."""
-    text = repr(value) if isinstance(value, np.ndarray) else repr(value.item())
+    text = repr(value.item() if isinstance(value, np.generic) else value)
     gap = "\n" if "\n" in text else ""
     return f"numpy={gap}{text}"
 
 
 def made(raw: Any, node: Node | None = None) -> Tensor:
     """Return a tensor around a raw array and a node."""
-    tensor = Tensor()
-    tensor._raw = (
-        raw if type(raw) is np.ndarray or not isinstance(raw, np.generic) else np.array(raw)
-    )
+    raw = raw if type(raw) is np.ndarray or not isinstance(raw, np.generic) else np.array(raw)
+    strings = raw.dtype.kind in "OS"
+    tensor = StringTensor() if strings else Tensor()
+    tensor._raw = raw.astype(object) if strings else raw
     tensor._node = node
     return tensor
 
@@ -252,7 +278,7 @@ def noticed(found: Any, args: Any) -> Any:
     """
     recording = active.get()
     if recording and type(found) is Tensor and found._node is None:
-        if found._raw.dtype.kind in "fc":
+        if backends.is_inexact(found._raw.dtype):
             tokens = meet(_tokens(args), recording)
             if tokens:
                 found._node = leaf(tuple(found._raw.shape), found._raw.dtype)
@@ -286,9 +312,9 @@ def alias(x: Native) -> Native:
 
 def tensor_of(value: Any) -> Any:
     """Return a tensor as it is, and another value as a tensor; a variable is read."""
-    if type(value) is Tensor:
+    if isinstance(value, Tensor):
         return value
-    return outward(value) if type(value) is Native else outward(convert(value), call_start())
+    return outward(value) if type(value) is Native else outward(data_of(value), call_start())
 
 
 # -- what values become ---------------------------------------------------------------------------
@@ -302,7 +328,7 @@ def convert(value: Any, dtype: Any = None, like: Any = None) -> Native:
     """
     kind = type(value)
     if kind is Tensor:
-        tensor = wrap_native(value._raw, value._node)
+        tensor = wrap(value._raw, value._node)
     elif kind is Native:
         tensor = value
     elif hasattr(kind, "__wengert_tensor__"):
@@ -310,7 +336,7 @@ def convert(value: Any, dtype: Any = None, like: Any = None) -> Native:
     elif isinstance(value, (list, tuple)) and _holds_tensor(value):
         tensor = _packed(value, dtype)
     else:
-        return wrap_native(array_of(value, dtype, like))
+        return wrap(array_of(value, dtype, like))
     if dtype is not None and of_numpy(tensor.dtype) != dtype:
         kinds = of_numpy(tensor.dtype).name, as_dtype(dtype).name
         shown = f"{outward(tensor)!r:.200}"
@@ -321,7 +347,9 @@ def convert(value: Any, dtype: Any = None, like: Any = None) -> Native:
 def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
     """Return Python's numbers, lists of them, or an array of any library, as a NumPy array."""
     if type(value) is float and dtype is None:  # the most usual of all
-        return np.array(value, like if like is not None and like.kind in "fc" else np.float32)
+        return np.array(
+            value, like if like is not None and backends.is_inexact(like) else np.float32
+        )
     if value is None:
         raise value_error("got None for a tensor; was a gradient None, or a return forgotten?")
     wanted = None if dtype is None else as_dtype(dtype)._numpy
@@ -333,15 +361,15 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
             message = f"the rows of {value!r:.80} are of several lengths"
             raise value_error(message) from error
         raise as_is(error) from None
-    if array.dtype.kind not in "biufc":
+    if backends.kind_of(array.dtype) not in "biufc":
         if wanted is None and all(isinstance(v, (str, bytes)) for v in _flat([value])):
-            raise invalid(f"{value!r:.60} is of strings; tensors here hold numbers and booleans")
+            raise invalid(f"{value!r:.60} is of strings, and numbers are expected")
         strings = array.dtype.kind in "SU" and wanted is not None
         kind: Any = TypeError if strings else ValueError
         raise as_is(
             kind(
-                f"got {value!r:.60} of {type(value)}, which is no tensor; tensors here hold "
-                "numbers and booleans"
+                f"got {value!r:.60} of {type(value)}, which is no tensor; expected numbers, "
+                "booleans or arrays of them"
             )
         )
     if given:
@@ -357,12 +385,44 @@ def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:
     if not array.size and (wanted is not None or like is not None):
         return array.astype(like if wanted is None else wanted)
     if wanted is not None:
-        if not _fits(array.dtype.kind, wanted.kind):
+        if not _fits(backends.kind_of(array.dtype), backends.kind_of(wanted)):
             raise type_error(f"{value!r:.80} cannot be a tensor of {wanted.name}; write tf.cast")
         return array.astype(wanted)
-    if like is not None and _fits(array.dtype.kind, like.kind):
+    if like is not None and _fits(backends.kind_of(array.dtype), backends.kind_of(like)):
         return array.astype(like)
     return array.astype(usual)
+
+
+def data_of(value: Any, dtype: Any = None) -> Native:
+    """Return a value as Wengert's tensor, where strings are taken too, as arrays of bytes."""
+    if not (dtype is dtypes.string or (dtype is None and holds_strings(value))):
+        return convert(value, dtype)
+    array = np.array(_bytes_of(value, dtype), object)
+    if not all(type(element) is bytes for element in array.flat):
+        raise value_error(f"the rows of {value!r:.80} are of several lengths")
+    return wrap(array)
+
+
+def holds_strings(value: Any) -> bool:
+    """Return whether a value is strings: a tensor of them, Python's, NumPy's, or lists of them."""
+    first = _first(value)
+    if isinstance(first, (np.ndarray, np.generic)):
+        return first.dtype.kind in "SUO"
+    return isinstance(first, (str, bytes, StringTensor))
+
+
+def _bytes_of(value: Any, dtype: Any) -> Any:
+    """Return strings, in lists or arrays, as bytes in lists."""
+    if isinstance(value, (list, tuple)):
+        return [_bytes_of(part, dtype) for part in value]
+    if isinstance(value, (StringTensor, np.ndarray)):
+        return _bytes_of(np.asarray(value).tolist(), dtype)
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, bytes):
+        return bytes(value)
+    wrong = f"{value!r:.80} of {type(value)} is no string; write tf.strings.as_string(x)"
+    raise value_error(wrong) if dtype is None or is_like_tensor(value) else type_error(wrong)
 
 
 def _first(value: Any) -> Any:
@@ -386,9 +446,9 @@ def _check_mixture(value: Any, array: np.ndarray) -> None:
 
 def _usual(value: Any, array: np.ndarray) -> np.dtype:
     """Return the dtype that Python's numbers have by default; NumPy's first one keeps its own."""
-    if array.dtype.kind == "f":
+    if backends.kind_of(array.dtype) == "f":
         first = _first(value)
-        if isinstance(first, (np.floating, np.ndarray)) and first.dtype.kind == "f":
+        if isinstance(first, (np.floating, np.ndarray)) and backends.kind_of(first.dtype) == "f":
             return first.dtype
         return dtypes.float32._numpy
     if array.dtype.kind in "iu":
@@ -422,12 +482,12 @@ def _packed(values: Any, dtype: Any = None) -> Native:
             check_dtypes("Pack", *parts)
             if len({p.shape for p in parts}) > 1:
                 raise invalid(f"parts of several shapes: {[p.shape for p in parts]}")
-            stacked: Native = Native._namespace.stack(parts)
+            stacked: Native = ns.stack(parts)
             return stacked
         if not is_like_tensor(value):
             return convert(value, of_numpy(wanted))
         tensor = convert(value)
-        return tensor if dtype is None else Native._namespace.astype(tensor, wanted)
+        return tensor if dtype is None else ns.astype(tensor, wanted)
 
     return pack(values)
 
@@ -445,18 +505,31 @@ def is_like_tensor(value: Any) -> bool:
     return type(value) in (Tensor, Native) or hasattr(type(value), "__wengert_tensor__")
 
 
-def alike(values: Sequence[Any], name: str = "") -> list[Native]:
+def alike(values: Sequence[Any], name: str = "", strings: bool = False) -> list[Native]:
     """Return tensors of the dtype that the first tensor decides, or the first value.
 
-    With the `name` of a function, those of another dtype are an InvalidArgumentError.
+    With the `name` of a function, those of another dtype are an InvalidArgumentError; with
+    `strings`, it takes these too.
     """
     if not values:
         return []
+    if strings and any(map(holds_strings, values)):
+        found = [data_of(v) for v in values]
+        check_dtypes(name, *found)
+        return found
     first = convert(next((v for v in values if is_like_tensor(v)), values[0]))
     found = [converted_like(v, first) for v in values]
     if name:
         check_dtypes(name, *found)
     return found
+
+
+def data_pair(x: Any, y: Any, name: str) -> tuple[Native, Native]:
+    """Return two operands as tensors of one dtype, where strings are taken too."""
+    if not (holds_strings(x) and holds_strings(y)):
+        return pair(x, y, name)
+    first, second = alike((x, y), name, strings=True)
+    return first, second
 
 
 def pair(x: Any, y: Any, name: str) -> tuple[Native, Native]:
@@ -490,7 +563,7 @@ def check_dtypes(name: str, *tensors: Native) -> None:
 
 def check_kind(x: Native, kinds: str, name: str) -> None:
     """Raise unless a tensor holds numbers of a kind that an operation takes."""
-    if x.dtype.kind not in kinds:
+    if backends.kind_of(x.dtype) not in kinds:
         wanted = ", ".join(v for k, v in _KINDS.items() if k in kinds)
         raise invalid(
             f"{name} takes {wanted}, and got {of_numpy(x.dtype).name}; write tf.cast(x, dtype)"
@@ -505,9 +578,14 @@ def is_variable(value: Any) -> bool:
     return isinstance(value, NativeVariable)
 
 
+def held(value: Any) -> Any:
+    """Return the variable that a variable of another library, such as Keras, holds."""
+    return value.value if hasattr(type(value), "_should_act_as_resource_variable") else value
+
+
 def is_tensor(x: Any) -> bool:
     """Return whether a value is a tensor or a variable."""
-    return type(x) is Tensor or is_variable(x)
+    return isinstance(x, (Tensor, NativeVariable))
 
 
 def static(value: Any) -> Any:

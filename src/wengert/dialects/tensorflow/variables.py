@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import operator
 from contextvars import ContextVar
 from typing import Any
@@ -18,13 +19,15 @@ from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import NAMES, plain, put
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import Tensor, convert, numpy_text, outward, tensor_of
-from wengert.engine.errors import ShapeError
 from wengert.engine.op import leaf
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
+from wengert.errors import ShapeError
 from wengert.ops.variable import VARIABLE
 from wengert.ops.variable import Variable as NativeVariable
 
+#: The numbers by which variables are told apart.
+_numbers = itertools.count()
 #: What names of variables made now begin with, see `tf.name_scope`.
 scope: ContextVar[str] = ContextVar("scope", default="")
 
@@ -87,6 +90,7 @@ class Variable(NativeVariable):
         if trainable is None:
             trainable = synchronization is not VariableSynchronization.ON_READ
         super().__init__(value, bool(trainable), name=name)
+        self._unique_id = f"{next(_numbers)}"
         self.constraint = constraint
         self.aggregation = aggregation or VariableAggregation.NONE
         self.synchronization = synchronization or VariableSynchronization.AUTO

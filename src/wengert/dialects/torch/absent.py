@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 _DENSE = "tensors are dense; wengert.sparse has sparse Jacobians"
-_ONE_DEVICE = "there is one device, the CPU, and dtypes are what x.to says"
-_LOOP = "write the recurrence as a loop over nn.Linear layers"
-_ATTENTION = "write attention with nn.Linear and nn.functional.scaled_dot_product_attention"
+_PLAIN_DATA = "torch.load reads tensors, numbers, texts and containers; save these"
 _REASONS = {
-    "save": "write pickle.dump(model.state_dict(), file), or np.savez with x.numpy()",
-    "load": "write pickle.load(file), or np.load",
-    "distributions": "write the log-density with torch's functions, and draw with torch.randn",
-    "utils.data": "write `for k in torch.randperm(n).split(batch): x[k]`",
+    "serialization.add_safe_globals": _PLAIN_DATA,
+    "serialization.safe_globals": _PLAIN_DATA,
+    "serialization.get_safe_globals": _PLAIN_DATA,
+    "serialization.clear_safe_globals": _PLAIN_DATA,
+    "utils.data.DistributedSampler": "there is one process; write RandomSampler",
+    "utils.data.distributed": "there is one process; write RandomSampler",
     "distributed": "there is one process, on a CPU",
-    "multiprocessing": "write `import multiprocessing`",
-    "autocast": _ONE_DEVICE,
-    "amp": _ONE_DEVICE,
-    "cuda.amp": _ONE_DEVICE,
-    "nn.DataParallel": "there is one device; call the module",
-    "bfloat16": "NumPy has no such dtype; write torch.float32",
     "sparse_coo_tensor": _DENSE,
     "sparse_csr_tensor": _DENSE,
     "sparse": _DENSE,
@@ -29,12 +23,13 @@ _REASONS = {
     "profiler": "write `import cProfile`",
     "library": "declare operations with torch.autograd.Function",
     "optim.SparseAdam": "tensors are dense; write Adam",
-    "optim.Muon": "it needs bfloat16; write torch.optim.AdamW",
+    "optim.Muon": "write torch.optim.AdamW",
+    "nn.NLLLoss2d": "it is the old name of nn.NLLLoss; write that",
+    "nn.Container": "it is the old name of nn.Module; write that",
     "nn.CTCLoss": "write the sum over alignments in log-space",
     "nn.AdaptiveLogSoftmaxWithLoss": "write nn.Linear and nn.CrossEntropyLoss",
     "nn.FractionalMaxPool2d": "write nn.AdaptiveMaxPool2d, which draws nothing",
     "nn.FractionalMaxPool3d": "write nn.AdaptiveMaxPool3d, which draws nothing",
-    "histogram": "it has no derivative; write np.histogram(x.numpy()), or torch.histc",
     "histogramdd": "it has no derivative; write np.histogramdd(x.numpy())",
     "ormqr": "write torch.linalg.qr(A).Q @ other",
     "symeig": "it is gone from PyTorch; write torch.linalg.eigh(A, UPLO='U')",
@@ -44,15 +39,19 @@ _REASONS = {
     "matrix_rank": "it is gone from PyTorch; write torch.linalg.matrix_rank(A)",
     "signal": "write torch.from_numpy(scipy.signal.windows.hann(n)), or torch.hann_window(n)",
     "testing.make_tensor": "write torch.rand or randint",
-    **{
-        f"nn.{name}": _LOOP
-        for name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell", "RNNBase")
-    },
-    "nn.MultiheadAttention": _ATTENTION,
-    **{
-        f"nn.Transformer{name}": _ATTENTION
-        for name in ("", "Encoder", "Decoder", "EncoderLayer", "DecoderLayer")
-    },
+}
+_DISTRIBUTIONS = """
+    AffineTransform Bernoulli Beta Binomial Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential
+    ExponentialFamily FisherSnedecor Gamma GeneralizedPareto Geometric Gumbel HalfCauchy HalfNormal
+    Independent InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
+    LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal NegativeBinomial
+    OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli
+    RelaxedOneHotCategorical StudentT TransformedDistribution Uniform VonMises Weibull Wishart
+    constraints kl kl_divergence register_kl transforms
+"""
+_REASONS |= {
+    f"distributions.{name}": "write its log-density with torch's functions, draw with torch.rand"
+    for name in _DISTRIBUTIONS.split()
 }
 #: The polynomials of torch.special, and what SciPy calls them.
 _POLYNOMIALS = {
@@ -74,13 +73,11 @@ _REASONS |= {
     name: f"it has no derivative; write {instead}"
     for name, instead in {
         "range": "torch.arange(start, end + step, step)",
-        "frombuffer": "torch.from_numpy(np.frombuffer(buffer, dtype))",
         "scalar_tensor": "torch.tensor(x)",
         "empty_strided": "torch.empty(shape).permute(order)",
         "empty_permuted": "torch.empty(shape).permute(order)",
         "unravel_index": "np.unravel_index(x.numpy(), shape)",
         "set_default_tensor_type": "torch.set_default_dtype(dtype)",
-        "UntypedStorage": "x.untyped_storage()",
         "is_storage": "isinstance",
         "Tensor.new_empty_strided": "x.new_empty(shape).permute(order)",
         "Tensor.apply_": "x.copy_(torch.tensor([f(v) for v in x.tolist()]))",

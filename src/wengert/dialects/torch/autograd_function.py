@@ -14,19 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.torch import callbacks, hooks, memory
+from wengert import backends
+from wengert.dialects.torch import callbacks, hooks, memory, modes
 from wengert.dialects.torch.grad_fns import seen
 from wengert.dialects.torch.gradients import running, shown
 from wengert.dialects.torch.methods import detach
-from wengert.dialects.torch.modes import (
-    GRAD,
-    PAUSED,
-    TRACKING,
-    Tracking,
-    current,
-    is_grad_enabled,
-    no_grad,
-)
 from wengert.dialects.torch.nodes import SOMETHING, Freed, joint_node, node_of_result, weights_of
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import (
@@ -46,6 +38,7 @@ from wengert.engine.node import Edge, Node, active, new_node
 from wengert.engine.op import Op
 from wengert.engine.record import interested, output_node
 from wengert.engine.tensor import Tensor as Native
+from wengert.transforms.single_node import recorded_as_one
 
 
 class _Saved(NamedTuple):
@@ -123,7 +116,7 @@ class FunctionCtx:
         """Return what was saved, where results have the node that is given."""
         if self._gone is not None:
             raise RuntimeError(
-                f"{self.name()} is needed a second time, and the backward at "
+                f"{_name(self)} is needed a second time, and the backward at "
                 f"{line_at(self._gone.code, self._gone.last)} has freed what it saved; write "
                 "retain_graph=True there"
             )
@@ -152,6 +145,11 @@ class FunctionCtx:
         if name in ("saved_tensors", "saved_variables"):
             return self.unpacked(node)
         return getattr(self, name)
+
+
+def _name(context: FunctionCtx) -> str:
+    """Return what PyTorch calls the node; the context may have a `name` of the program's."""
+    return type(context).__name__
 
 
 def _checked(tensors: tuple[Any, ...], name: str) -> tuple[Any, ...]:
@@ -213,7 +211,7 @@ class Custom(Op):
         self.cut = [not _floats(r) or _is_among(r, ctx.non_differentiable) for r in results]
         self.tensors = [isinstance(a, Tensor) for a in args]
         likes = [_like(a) for a in args]
-        self.likes = [like if like and like[1].kind in "fc" else None for like in likes]
+        self.likes = [like if like and backends.is_inexact(like[1]) else None for like in likes]
         return self
 
     def backward(self, given: list[Any]) -> list[Any]:
@@ -226,7 +224,7 @@ class Custom(Op):
             ]
         answers = callbacks.call(_backward_of(ctx._function), ctx, *given)
         found = list(answers) if isinstance(answers, tuple) else [answers]
-        name, count = ctx.name(), len(self.tensors)
+        name, count = _name(ctx), len(self.tensors)
         while len(found) > count and found[-1] is None:
             found.pop()
         if len(found) != count:
@@ -252,7 +250,7 @@ class Custom(Op):
                 fits = False
         if not fits:
             raise RuntimeError(
-                f"{self.context.name()} returned a gradient of shape {list(g.shape)} and {g.dtype} "
+                f"{_name(self.context)} returned a gradient of shape {list(g.shape)} and {g.dtype} "
                 f"at position {position}, for an argument of shape {list(parent.shape)} and "
                 f"{parent.dtype}; return it in that shape, and real if the argument is"
             )
@@ -337,16 +335,16 @@ def _backward_of(function: Any) -> Callable[..., Any]:
 
 def call(function: Any, args: tuple[Any, ...]) -> Any:
     """Return what a function gives, with a node if one is needed."""
-    recording = current()
+    recording = modes.current()
     nodes = [a._node if isinstance(a, Tensor) else None for a in args]
     below = {
         i: memory.node_below(a)
         for i, a in enumerate(args)
         if isinstance(a, Tensor) and a._held is not None
     }
-    needed = [n is not None and bool(n.tokens & (recording | TRACKING)) for n in nodes]
+    needed = [n is not None and bool(n.tokens & (recording | modes.TRACKING)) for n in nodes]
     ctx, several, results = _forward(function, args, needed)
-    with Tracking():
+    with modes.Tracking():
         tokens = interested(nodes)
         _check_dirty(ctx, results, nodes, args, bool(tokens))
         for i, node in below.items():
@@ -370,7 +368,7 @@ def _forward(
     """
     ctx = _context(function.__name__)()
     ctx._function, ctx.needs_input_grad = function, tuple(needed)
-    token = active.set(PAUSED)
+    token = active.set(modes.PAUSED)
     try:
         if function.setup_context is Function.setup_context:
             output = function.forward(ctx, *args)
@@ -401,13 +399,13 @@ def _check_dirty(
         node = next((n for a, n in zip(args, nodes, strict=True) if a is tensor), None)
         if recorded and type(node) is Leaf:
             raise RuntimeError(
-                f"{ctx.name()} changed a leaf that requires a gradient, whose value would be "
+                f"{_name(ctx)} changed a leaf that requires a gradient, whose value would be "
                 "lost; write x.clone() for its argument"
             )
         if recorded and tensor._base is not None:
             if sum(isinstance(r, Tensor) for r in results) > 1:
                 raise RuntimeError(
-                    f"{ctx.name()} writes to an argument that is a view, and returns several "
+                    f"{_name(ctx)} writes to an argument that is a view, and returns several "
                     "tensors; write x.clone() for the argument, or return one tensor"
                 )
             tensor._grad = None  # that of what is overwritten, also if the next line refuses it
@@ -452,14 +450,14 @@ def _recorded(
     ]
     metas = [((), np.dtype(bool)) if meta is None else meta for meta in op.metas]
     joint = joint_node(op, edges, tokens, metas)
-    mark(joint, ctx.name())
+    mark(joint, _name(ctx))
     outputs = []
     ctx._nodes = [None] * len(results)
     for position, result in enumerate(results):
         if op.cut[position]:
             outputs.append(_cut(result, args, ctx))
         else:
-            node = node_of_result(joint, position, result._raw, ctx.name())
+            node = node_of_result(joint, position, result._raw, _name(ctx))
             ctx._nodes[position] = weakref.ref(node)
             outputs.append(_with_node(ctx, result, args, node))
     return outputs
@@ -503,7 +501,9 @@ def _save(ctx: FunctionCtx, args: tuple[Any, ...], results: list[Any]) -> tuple[
         if position is not None:
             saved.append(_Saved(raw, None, position, None))
         else:
-            saved.append(value if type(node) is Leaf else made(raw, node))
+            # a view of a result would hold the node that holds it
+            itself = _is_among(value, args) or value._base is None
+            saved.append(value if itself else made(raw, node))
         if type(raw) is np.ndarray:
             arrays.append(raw)
     ctx._saved, ctx.to_save = tuple(saved), ()
@@ -551,7 +551,7 @@ def _by_own_rule(function: Any, args: tuple[Any, ...], level: Level) -> Any:
 def _is_recorded(args: tuple[Any, ...]) -> bool:
     """Return whether a derivative is asked for inside of the vmap."""
     nodes = [a._node for a in args if isinstance(a, Tensor)]
-    return any(n is not None and n.tokens & current() for n in nodes)
+    return any(n is not None and n.tokens & modes.current() for n in nodes)
 
 
 def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = None) -> Any:
@@ -559,8 +559,6 @@ def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = No
 
     If a level is given, it is the function's own rule for it that gives the value.
     """
-    from wengert.transforms.single_node import recorded_as_one
-
     needed = [_floats(a) for a in args]
     ctx, several, results = _forward(function, args, needed, level)
     _save(ctx, args, results)
@@ -580,7 +578,7 @@ def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = No
 
     if given:
         natives = [convert(args[i]) for i in taken]
-        with Tracking():
+        with modes.Tracking():
             parts = recorded_as_one(
                 function.__name__, natives, [convert(results[k]) for k in given], backward,
                 reads_results=True,
@@ -592,7 +590,7 @@ def _for_examples(function: Any, args: tuple[Any, ...], level: Level | None = No
 
 def _floats(value: Any) -> bool:
     """Return whether a value is a tensor that can have a derivative."""
-    return isinstance(value, Tensor) and value._raw.dtype.kind in "fc"
+    return isinstance(value, Tensor) and backends.is_inexact(value._raw.dtype)
 
 
 # -- what programs derive from ---------------------------------------------------------------------
@@ -676,10 +674,10 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def backward(ctx: Any, *args: Any) -> Any:
-        with no_grad():
+        with modes.no_grad():
             outputs = fn(ctx, *args)
         given = [a for a in args if isinstance(a, Tensor) and a.requires_grad]
-        if not is_grad_enabled() or not given:
+        if not modes.is_grad_enabled() or not given:
             return outputs
         parent = given[0]._node
 
@@ -687,7 +685,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
             if not _floats(value):
                 return value
             shape, kind = tuple(value._raw.shape), value._raw.dtype
-            node = new_node(_ONCE, parent, 0, (), (), frozenset({GRAD}), shape, kind)
+            node = new_node(_ONCE, parent, 0, (), (), frozenset({modes.GRAD}), shape, kind)
             mark(node, "Error")
             return made(value._raw, node)
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import named
 from wengert.dialects.torch import func as transforms
 from wengert.dialects.torch import gradients
 from wengert.dialects.torch.callbacks import no_transform
 from wengert.dialects.torch.modes import enable_grad
 from wengert.dialects.torch.nodes import alias
-from wengert.dialects.torch.table import plain, put
+from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor, made
 
 
@@ -77,13 +78,9 @@ def _require(tensors: Any, what: str, recorded: bool = True) -> None:
 
 
 def _pulled(
-    outputs: Any,
-    inputs: Any,
-    weights: Any,
-    create: bool,
-    strict: bool,
+    outputs: Any, inputs: Any, weights: Any, create: bool, strict: bool,
     what: str = "the slope by input",
-) -> tuple[Any, ...]:
+) -> tuple[Any, ...]:  # fmt: skip
     if strict:
         _require(outputs, "output")
     connected = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
@@ -110,6 +107,7 @@ def _product(v_like: str, result_like: str) -> Callable[[Callable[..., Any]], An
     """
 
     def offer(compute: Callable[..., Any]) -> Any:
+        @named(compute.__name__, compute.__doc__)
         def product(
             func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
             strict: bool = False,
@@ -125,8 +123,6 @@ def _product(v_like: str, result_like: str) -> Callable[[Callable[..., Any]], An
                 products, many if result_like == "outputs" else several, create_graph
             )
 
-        product.__name__ = product.__qualname__ = compute.__name__
-        product.__doc__ = compute.__doc__
         return plain(f"autograd.functional.{compute.__name__}")(product)
 
     return offer
@@ -153,15 +149,13 @@ def jvp(outputs: Any, inputs: Any, v: Any, create: bool, strict: bool, _: bool) 
     return products
 
 
+@plain("autograd.functional.hvp")
 @_product("inputs", "inputs")
 def vhp(outputs: Any, inputs: Any, v: Any, create: bool, strict: bool, many: bool) -> Any:
     """Return the function's value, and the product of v and its Hessian."""
     with enable_grad():
         slopes = _slopes(_number(many, outputs, strict), inputs, strict)
     return _pulled(slopes, inputs, v, create, strict, "the Hessian of input")
-
-
-put(("autograd.functional.hvp",), vhp)
 
 
 def _check_strict(func: Callable[..., Any], parts: tuple[Any, ...], create: bool) -> None:

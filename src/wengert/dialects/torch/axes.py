@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from wengert import backends
 from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.tensors import mark, ns
-from wengert.engine.tensor import Tensor as Native
+from wengert.dialects.torch.tensors import Native, mark, ns
 from wengert.ops.ranks import taken
 
 
 def kind_of(x: Native) -> str:
     """Return the letter of a tensor's kind of numbers: b, i, u, f or c."""
-    letter: str = x._raw.dtype.kind
+    letter: str = backends.kind_of(x._raw.dtype)
     return letter
 
 
@@ -26,6 +27,17 @@ def unable(name: str, x: Native) -> NotImplementedError:
     return NotImplementedError(
         f"{name} does not take a {type_name(x)}; convert the tensor first, as x.float()"
     )
+
+
+def misfit(
+    name: str, expected: str, error: Callable[[str], Exception] = RuntimeError, /, **given: Any
+) -> Exception:
+    """Return the error for arguments that do not fit: what was given, and what to give."""
+    texts = [
+        f"{what} of shape {list(value.shape)}" if hasattr(value, "shape") else f"{what}={value!r}"
+        for what, value in given.items()
+    ]
+    return error(f"{name}(): got {', '.join(texts)}; give {expected}")
 
 
 def lines_of(x: Native) -> Native:
@@ -42,10 +54,11 @@ def labelled(x: Native, label: str) -> Native:
 
 def check_same(*tensors: Any, name: str = "") -> None:
     """Raise unless tensors have one dtype."""
-    kinds = [type_name(x) for x in tensors]
-    if len(set(kinds)) > 1:
+    kind = tensors[0]._raw.dtype
+    if any(x._raw.dtype != kind for x in tensors):
+        kinds = " and ".join(map(type_name, tensors))
         raise RuntimeError(
-            f"{name}: tensors of different dtypes, {' and '.join(kinds)}; convert, as y.to(x.dtype)"
+            f"{name}: tensors of different dtypes, {kinds}; convert, as y.to(x.dtype)"
         )
 
 

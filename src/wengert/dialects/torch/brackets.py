@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.torch import dtypes, memory
+from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.copies import in_order
 from wengert.dialects.torch.kinds import Bool, Given, Input, Number
 from wengert.dialects.torch.modes import GRAD, Tracking, current
+from wengert.dialects.torch.strides import steps
 from wengert.dialects.torch.table import as_is, direct, guarded, offered, plain, put, translated
 from wengert.dialects.torch.tensors import (
     Tensor,
@@ -207,7 +210,7 @@ def _sliced(input: Native, basic: tuple[Any, ...]) -> Native:
     if type(raw) is not np.ndarray:
         return indexing.slice_parts(input, parts=basic)
     part = raw[(*basic, ...)]  # with the ellipsis NumPy makes no number of one element
-    if node is None or part.dtype.kind not in "fc":
+    if node is None or not backends.is_inexact(part.dtype):
         return wrap_native(part)
     recording = active.get()
     tokens = node.tokens if node.tokens is recording else meet(node.tokens, recording)
@@ -337,7 +340,7 @@ def _is_same_place(tensor: Tensor, basic: tuple[Any, ...], value: Tensor) -> boo
     if type(value._raw) is not np.ndarray:
         return False
     there, here = tensor._raw[(*basic, ...)], value._raw
-    same = there.shape == here.shape and memory.steps(there) == memory.steps(here)
+    same = there.shape == here.shape and steps(there) == steps(here)
     if not same or there.ctypes.data != here.ctypes.data or there.dtype != here.dtype:
         return False
     memory.note_write(there)
@@ -490,9 +493,7 @@ def fill_diagonal_(self: Given, fill_value: Number, wrap: Bool = False) -> Tenso
     """Write one value to the main diagonal, which goes on below a tall matrix if it wraps."""
     shape = self._raw.shape
     if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
-        raise RuntimeError(
-            f"fill_diagonal_: got shape {list(shape)}; give a matrix, or axes of one length"
-        )
+        raise misfit("fill_diagonal_", "a matrix, or axes of one length", input=self)
     chosen = np.zeros(shape, bool)
     np.fill_diagonal(chosen, True, wrap=wrap and len(shape) == 2)
     value = wrap_native(as_number(fill_value, self._raw.dtype))

@@ -17,29 +17,10 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.quiet import aloud
-from wengert.dialects.torch import gradients
+from wengert.dialects.torch import gradients, modes
+from wengert.dialects.torch import nodes as graph
 from wengert.dialects.torch.autograd_function import Function
 from wengert.dialects.torch.gradients import running
-from wengert.dialects.torch.modes import (
-    GRAD,
-    TRACKING,
-    current,
-    enable_grad,
-    is_grad_enabled,
-    no_grad,
-    switched,
-)
-from wengert.dialects.torch.nodes import (
-    SOMETHING,
-    Freed,
-    Packed,
-    joint_node,
-    keeps_arrays,
-    node_of_result,
-    summed,
-    unpacked,
-    weights_of,
-)
 from wengert.dialects.torch.table import NAMES, plain
 from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made, ns
 from wengert.engine.node import Edge, Node, active
@@ -65,12 +46,14 @@ class Again:
 
     def __init__(
         self, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any],
-        keep_state: bool, context: Any = None,
+        keep_state: bool, context: Any = None, checks: bool = True,
     ) -> None:  # fmt: skip
         self.function, self.args, self.options = function, args, options
         self.required = [_requires_grad(a) for a in (*args, *options.values())]
         self.state = NAMES["get_rng_state"]() if keep_state and "get_rng_state" in NAMES else None
         self.context = context or contextlib.nullcontext()
+        #: whether to raise where it is not made as it was
+        self.checks = checks
         self.ends: list[Node] = []
 
     def call(self, args: tuple[Any, ...] | None = None) -> Any:
@@ -120,13 +103,13 @@ class Recomputed(Op):
         self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
     ) -> Sequence[Any]:
         """Return the cotangents of the ends."""
-        parts = self.cotangents(xp, weights_of(xp, g))
+        parts = self.cotangents(xp, graph.weights_of(xp, g))
         return [parts[argument] for _, argument, _ in edges]
 
     def cotangents(self, xp: Any, weights: list[Any]) -> list[Any]:
         """Return the cotangent of each end, given those of the results."""
         outer = active.get()
-        token = active.set(switched(outer, True))
+        token = active.set(modes.switched(outer, True))
         try:
             before = now()
             leaves = flatten(self.again.call())[0]
@@ -136,17 +119,18 @@ class Recomputed(Op):
         nodes: list[Any] = [getattr(leaves[i], "_node", None) for i in self.live if i < len(leaves)]
         if len(nodes) != len(self.live) or None in nodes:
             raise CheckpointError(f"{_OTHERWISE} returned something else")
-        inner, reached = explored(nodes, before, TRACKING)
+        inner, reached = explored(nodes, before, modes.TRACKING)
         found = len(inner), _shapes(nodes), {end for end in reached if end.order < before}
-        if found != (self.count, self.shapes, set(ends)):
+        same = found == (self.count, self.shapes, set(ends))
+        if not same and (self.again.checks or found[2] != set(ends)):
             raise CheckpointError(
                 f"{_OTHERWISE} recorded {found[0]} operations on {len(found[2])} tensors with "
                 f"results of shapes {found[1]}, and at first {self.count} on {len(ends)} of shapes "
                 f"{self.shapes}"
             )
-        seeds = summed(xp, nodes, weights)
+        seeds = graph.summed(xp, nodes, weights)
         swept = sorted({*inner, *ends}, key=attrgetter("order"), reverse=True)
-        pack_again = unpacked(swept, set(ends))
+        pack_again = graph.unpacked(swept, set(ends))
         try:
             answers = reverse(xp, swept, seeds, set(ends), xp is ns, None, ends=set(ends))
         finally:
@@ -176,7 +160,7 @@ def _without_reentry(again: Again, first: Any) -> Any:
     if not live:
         return output
     nodes = [leaves[i]._node for i in live]
-    inner, ends = explored(nodes, before, TRACKING)
+    inner, ends = explored(nodes, before, modes.TRACKING)
     again.ends = [end for end in ends if end.order < before]  # others are leaves of its own
     if not again.ends:
         return output
@@ -185,15 +169,17 @@ def _without_reentry(again: Again, first: Any) -> Any:
     op.shapes = shapes = _shapes(nodes)
     # arguments are read again, so a write to one is found out as for what other nodes keep
     given = tuple(a._raw for a in again.args if isinstance(a, Tensor))
-    arrays = (SOMETHING, *(raw for raw in given if type(raw) is np.ndarray))
-    keeps = any(type(n.values) in (Packed, Freed) or keeps_arrays(n) for n in inner)
+    arrays = (graph.SOMETHING, *(raw for raw in given if type(raw) is np.ndarray))
+    keeps = any(
+        type(n.values) in (graph.Packed, graph.Freed) or graph.keeps_arrays(n) for n in inner
+    )
     kept = (arrays,) if keeps else ()
     edges = [(end, i, kept) for i, end in enumerate(again.ends)]
     metas = list(zip(shapes, [node.dtype for node in nodes], strict=True))
-    joint = joint_node(op, edges, TRACKING, metas)
+    joint = graph.joint_node(op, edges, modes.TRACKING, metas)
     for position, i in enumerate(live):
         raw = leaves[i]._raw
-        leaves[i] = made(raw, node_of_result(joint, position, raw, label_of(nodes[position])))
+        leaves[i] = made(raw, graph.node_of_result(joint, position, raw, label_of(nodes[position])))
     return rebuild(leaves)
 
 
@@ -221,7 +207,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.again = Again(run_function, (), {}, preserve_rng_state)
         ctx.save_for_backward(*args)
-        with no_grad():
+        with modes.no_grad():
             return run_function(*args)
 
     @staticmethod
@@ -234,7 +220,7 @@ class CheckpointFunction(Function):
                 "not in torch.autograd.grad or .backward(inputs=...); write use_reentrant=False"
             )
         inputs = detach_variable(ctx.saved_tensors)
-        with enable_grad():
+        with modes.enable_grad():
             outputs = ctx.again.call(inputs)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if _requires_grad(o)]
@@ -288,7 +274,11 @@ def _refuse(kwargs: dict[str, Any]) -> None:
         raise ValueError(f"checkpoint: there is no argument {','.join(kwargs)}")
 
 
-@plain("utils.checkpoint.checkpoint")
+@plain(
+    "utils.checkpoint.checkpoint",
+    differs="called again, the function runs to its end, whatever early_stop says; PyTorch's ends "
+    "with the last tensor that a node saves",
+)
 def checkpoint(
     function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
     context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn, determinism_check: str = "default",
@@ -303,11 +293,16 @@ def checkpoint(
                 "checkpoint: context_fn and debug need use_reentrant=False; write that"
             )
         return CheckpointFunction.apply(function, keep_state, *args)
+    if determinism_check not in ("default", "none"):
+        raise ValueError(
+            f"checkpoint: determinism_check is {determinism_check!r}; give 'default' or 'none'"
+        )
     first, later = context_fn()
-    if not is_grad_enabled() or GRAD not in current():
+    if not modes.is_grad_enabled() or modes.GRAD not in modes.current():
         with first:
             return function(*args, **kwargs)
-    return _without_reentry(Again(function, args, kwargs, keep_state, later), first)
+    checks = determinism_check != "none"
+    return _without_reentry(Again(function, args, kwargs, keep_state, later, checks), first)
 
 
 @plain("utils.checkpoint.checkpoint_sequential")

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.torch.gradients import grad
-from wengert.dialects.torch.memory import is_expanded
+from wengert.dialects.torch.strides import is_expanded
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made, outward
 from wengert.transforms.forward import jvp
@@ -32,7 +33,7 @@ def _listed(values: Any) -> list[Any]:
 def _floating(outputs: Any) -> list[Tensor]:
     """Return the tensors of floating or complex numbers among results."""
     parts = _listed(outputs)
-    return [p for p in parts if isinstance(p, Tensor) and p._raw.dtype.kind in "fc"]
+    return [p for p in parts if isinstance(p, Tensor) and backends.is_inexact(p._raw.dtype)]
 
 
 def _reals(raw: Any) -> np.ndarray:

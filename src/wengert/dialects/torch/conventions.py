@@ -12,7 +12,6 @@ from typing import Any
 
 from wengert.engine.tensor import Tensor as Native
 from wengert.ops import conventions, gates, rounding
-from wengert.ops.neural import steps
 
 absolute = conventions.abs_nan_0
 ceil = rounding.ceil_flat
@@ -36,7 +35,6 @@ nextafter = conventions.nextafter_unless_equal
 power = conventions.power_flat_at_0
 prod = conventions.prod_by_quotient
 read = conventions.read
-relu = steps.relu
 remainder = rounding.remainder_flat
 #: The root of a variance.
 root = conventions.sqrt_flat_at_0

@@ -8,26 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.torch import memory
+from wengert import backends
+from wengert.dialects.torch import memory, views
+from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.kinds import Axis, Given, Input, Int, Ints
 from wengert.dialects.torch.table import both, direct, offered
-from wengert.dialects.torch.tensors import Tensor, astype, ns
-from wengert.dialects.torch.views import (
-    diagonals,
-    narrowed,
-    reshape,
-    selected,
-    sliced,
-    strided,
-    strides_of,
-)
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
+from wengert.dialects.torch.tensors import Native, Tensor, astype, ns, wrap_native
 
 
 def copied(x: Native) -> Native:
     """Return a tensor with memory of its own, through which derivatives go."""
-    if x._raw.dtype.kind in "fc" or type(x._raw) is not np.ndarray:
+    if backends.is_inexact(x._raw.dtype) or type(x._raw) is not np.ndarray:
         return ns.positive(x) if x._raw.dtype.kind != "b" else x
     return wrap_native(x._raw.copy())
 
@@ -59,13 +50,13 @@ def contiguous(self: Given, memory_format: Any = None) -> Tensor:
 @direct(*both("ravel"))
 def ravel(input: Given) -> Tensor:
     """Return all elements on one axis."""
-    return reshape(contiguous(input), -1)
+    return views.reshape(contiguous(input), -1)
 
 
 @offered("narrow_copy", label="SliceBackward0_copy")
 def narrow_copy(input: Input, dim: Axis, start: Int, length: Int) -> Native:
     """Return a copy of so many elements along one axis."""
-    return copied(narrowed(input, dim, start, length))
+    return copied(views.narrowed(input, dim, start, length))
 
 
 # -- other elements in a part ----------------------------------------------------------------------
@@ -75,31 +66,24 @@ def with_part(x: Native, src: Native, part: Callable[[Native], Native]) -> Nativ
     """Return a tensor with other elements in a view of it, which must have their shape."""
     shape = part(x).shape
     if src.shape != shape:
-        raise RuntimeError(
-            f"src has shape {list(src.shape)}, and the part that is replaced has {list(shape)}; "
-            "give it that shape"
-        )
+        raise misfit("scatter", f"a part of shape {list(shape)}", src=src)
     return memory.with_part(x, part, astype(src, x.dtype))
 
 
 @offered("slice_scatter")
 def slice_scatter(
-    input: Input,
-    src: Input,
-    dim: Axis = 0,
-    start: Int | None = None,
-    end: Int | None = None,
+    input: Input, src: Input, dim: Axis = 0, start: Int | None = None, end: Int | None = None,
     step: Int = 1,
-) -> Native:
+) -> Native:  # fmt: skip
     """Return a tensor with other elements in a slice along one axis."""
     part = slice(start, end, step)
-    return with_part(input, src, functools.partial(sliced, axis=dim, part=part))
+    return with_part(input, src, functools.partial(views.sliced, axis=dim, part=part))
 
 
 @offered("select_scatter")
 def select_scatter(input: Input, src: Input, dim: Axis, index: Int) -> Native:
     """Return a tensor with other elements at one index of an axis."""
-    return with_part(input, src, functools.partial(selected, dim=dim, index=index))
+    return with_part(input, src, functools.partial(views.selected, dim=dim, index=index))
 
 
 @offered("diagonal_scatter")
@@ -107,7 +91,7 @@ def diagonal_scatter(
     input: Input, src: Input, offset: Int = 0, dim1: Axis = 0, dim2: Axis = 1
 ) -> Native:
     """Return a tensor with other elements on the diagonals of two axes."""
-    part = functools.partial(diagonals, offset=offset, dim1=dim1, dim2=dim2)
+    part = functools.partial(views.diagonals, offset=offset, dim1=dim1, dim2=dim2)
     return with_part(input, src, part)
 
 
@@ -116,5 +100,5 @@ def as_strided_scatter(
     input: Input, src: Input, size: Ints, stride: Ints, storage_offset: Int | None = None
 ) -> Native:
     """Return a tensor with other elements in a view of its memory with any strides."""
-    view = strides_of(input, size, stride, storage_offset)
-    return with_part(input, src, functools.partial(strided, view=view))
+    view = views.strides_of(input, size, stride, storage_offset)
+    return with_part(input, src, functools.partial(views.strided, view=view))

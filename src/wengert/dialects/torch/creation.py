@@ -9,25 +9,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument, Dialect, Function, Kind, function
+from wengert import backends
+from wengert.dialects.kernel.functions import Argument, Dialect, Function, Kind, function, named
 from wengert.dialects.kernel.readers import shown
 from wengert.dialects.torch import dtypes
+from wengert.dialects.torch import kinds as K
+from wengert.dialects.torch.axes import check_same
 from wengert.dialects.torch.devices import as_format, check_device, check_layout
-from wengert.dialects.torch.kinds import (
-    Bool,
-    Dtype,
-    Floating,
-    Given,
-    Input,
-    Int,
-    Lengths,
-    Number,
-    Size,
-    read_lengths,
-)
 from wengert.dialects.torch.table import DIRECT, as_view, direct, offered, plain, put
-from wengert.dialects.torch.tensors import Tensor, made, ns, store
-from wengert.engine.tensor import Tensor as Native
+from wengert.dialects.torch.tensors import Native, Tensor, made, ns, store
 from wengert.ops import elementwise
 
 _SEQUENCES = (list, tuple, range)
@@ -78,12 +68,10 @@ def creates(*names: str, new: bool = False) -> Callable[[Callable[..., Any]], Ca
 
 
 def _put_method(name: str, call: Callable[..., Any]) -> None:
+    @plain(f"Tensor.new_{name}")
+    @named(f"new_{name}", f"Return what torch.{name} does, with this tensor's dtype.")
     def method(self: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
         return call(*args, dtype=self.dtype if dtype is None else dtype, **options)
-
-    method.__name__ = f"new_{name}"
-    method.__doc__ = f"Return what torch.{name} does, with this tensor's dtype."
-    put((f"Tensor.new_{name}",), method)
 
 
 def _read_target(dtype: Any, at: Argument, out: Any) -> np.dtype:
@@ -138,7 +126,7 @@ def cast(raw: np.ndarray, kind: np.dtype) -> np.ndarray:
     """Return a new array of another dtype, with nothing said of what does not fit."""
     if raw.dtype.kind == "c" and kind.kind not in "cb":
         raw = raw.real
-    if raw.dtype.kind == "f" and kind.kind == "u":
+    if backends.kind_of(raw.dtype) == "f" and backends.kind_of(kind) == "u":
         with np.errstate(all="ignore"):  # by way of whole numbers with signs, which wrap around
             return raw.astype(np.int64).astype(kind)
     with np.errstate(all="ignore"):
@@ -196,12 +184,12 @@ def _filled(values: list[Any], kind: np.dtype) -> np.ndarray:
     """Return an array of Python's numbers, or raise if they are none or do not fit."""
     if kind.kind == "b":
         return np.array([bool(v) for v in values], kind)
-    if kind.kind in "fc":
-        number: Any = float if kind.kind == "f" else complex
+    if backends.is_inexact(kind):
+        number: Any = float if backends.kind_of(kind) == "f" else complex
         if {type(v) for v in values} - {float}:
             values = [number(v) for v in values]
         with np.errstate(all="ignore"):
-            return np.array(values, kind.kind + str(8 if kind.kind == "f" else 16)).astype(kind)
+            return np.array(values, np.float64 if number is float else np.complex128).astype(kind)
     bits = 8 * kind.itemsize
     whole = [_whole(v, kind) % 2**bits for v in values]
     return np.array(whole, f"u{kind.itemsize}").astype(kind)
@@ -235,8 +223,8 @@ def check_fits(number: Any, kind: np.dtype) -> None:
         fits = math.isfinite(number) and least <= int(number) <= most
     else:
         fits = kind.kind == "c" or not isinstance(number, complex)
-        if kind == np.float16 and fits:
-            fits = abs(number) <= 65504 or not math.isfinite(abs(number))
+        if backends.is_narrow(kind) and fits:
+            fits = abs(number) <= backends.finfo(kind).max or not math.isfinite(abs(number))
     if not fits:
         raise RuntimeError(f"{number} is out of the range of {kind}; choose a wider dtype")
 
@@ -248,7 +236,7 @@ def tensor(data: Any, *, dtype: NewDtype = None) -> np.ndarray:
 
 
 @direct("as_tensor")
-def as_tensor(data: Any, dtype: Dtype | None = None, device: Any = None) -> Tensor:
+def as_tensor(data: Any, dtype: K.Dtype | None = None, device: Any = None) -> Tensor:
     """Return data as a tensor that shares its memory where that is possible."""
     check_device(device)
     if isinstance(data, Tensor):
@@ -260,13 +248,9 @@ def as_tensor(data: Any, dtype: Dtype | None = None, device: Any = None) -> Tens
 
 @direct("asarray")
 def asarray(
-    obj: Any,
-    *,
-    dtype: Dtype | None = None,
-    device: Any = None,
-    copy: Bool | None = None,
-    requires_grad: Bool = False,
-) -> Tensor:
+    obj: Any, *, dtype: K.Dtype | None = None, device: Any = None, copy: K.Bool | None = None,
+    requires_grad: K.Bool = False,
+) -> Tensor:  # fmt: skip
     """Return data as a tensor; `copy` says whether its memory must, or must not, be its own."""
     if isinstance(obj, (bytes, bytearray, memoryview)):
         obj = np.frombuffer(obj, dtypes.or_default(dtype))
@@ -292,6 +276,20 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
         raise TypeError(f"from_numpy: got a {type(ndarray).__name__}; give a NumPy array")
     check_array(ndarray)
     return made(ndarray.view(np.ndarray))
+
+
+@direct("frombuffer")
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: K.Dtype,
+    count: K.Int = -1,
+    offset: K.Int = 0,
+    requires_grad: K.Bool = False,
+) -> Tensor:
+    """Return a tensor with the memory of an object that has bytes."""
+    found = from_numpy(np.frombuffer(buffer, dtype, count, offset))
+    return found.requires_grad_() if requires_grad else found
 
 
 @plain("from_dlpack", "utils.dlpack.from_dlpack")
@@ -337,10 +335,12 @@ def like(x: Tensor, dtype: np.dtype | None, memory_format: Any = None) -> np.nda
 def _sized(name: str, make: Callable[..., np.ndarray], value: int | None) -> None:
     """Offer a function that makes a tensor of a size, a method, and a function of a tensor."""
 
-    def of_size(*size: Lengths, dtype: NewDtype = None, memory_format: Any = None) -> np.ndarray:
+    def of_size(*size: K.Lengths, dtype: NewDtype = None, memory_format: Any = None) -> np.ndarray:
         return as_format(make(size, dtypes.or_default(dtype)), memory_format)
 
-    def of_tensor(input: Given, *, dtype: NewDtype = None, memory_format: Any = None) -> np.ndarray:
+    def of_tensor(
+        input: K.Given, *, dtype: NewDtype = None, memory_format: Any = None
+    ) -> np.ndarray:
         raw = like(input, dtype, memory_format)
         if value is not None:
             raw.fill(value)
@@ -364,14 +364,14 @@ def _full(size: tuple[int, ...], fill: Any, kind: np.dtype | None) -> np.ndarray
 
 
 @creates("full", new=True)
-def full(size: Size, fill_value: Scalar, *, dtype: NewDtype = None) -> np.ndarray:
+def full(size: K.Size, fill_value: Scalar, *, dtype: NewDtype = None) -> np.ndarray:
     """Return a tensor of a size, all of whose elements are one number."""
     return _full(size, fill_value, dtype)
 
 
 @creates("full_like")
 def full_like(
-    input: Given, fill_value: Scalar, *, dtype: NewDtype = None, memory_format: Any = None
+    input: K.Given, fill_value: Scalar, *, dtype: NewDtype = None, memory_format: Any = None
 ) -> np.ndarray:
     """Return a tensor of another's shape and dtype, all of whose elements are one number."""
     raw = like(input, dtype, memory_format)
@@ -380,7 +380,7 @@ def full_like(
 
 
 @creates("eye")
-def eye(n: Int, m: Int | None = None, *, dtype: NewDtype = None) -> np.ndarray:
+def eye(n: K.Int, m: K.Int | None = None, *, dtype: NewDtype = None) -> np.ndarray:
     """Return a matrix with ones on its diagonal."""
     columns = n if m is None else m
     if n < 0 or columns < 0:
@@ -396,12 +396,9 @@ _BOUND = Argument("arange", "a bound")
 
 @creates("arange")
 def arange(
-    *args: Any,
-    start: Real | None = None,
-    end: Real | None = None,
-    step: Real | None = None,
+    *args: Any, start: Real | None = None, end: Real | None = None, step: Real | None = None,
     dtype: NewDtype = None,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """Return numbers from start to end, without end."""
     given = [_read_real(v, _BOUND) for v in args]
     if len(given) == 1 and end is None:  # arange(end)
@@ -426,7 +423,7 @@ def arange(
             "a step that leads from the one to the other"
         )
     count = -((first - last) // by) if whole else math.ceil((last - first) / by)
-    if dtype.kind == "f":
+    if backends.kind_of(dtype) == "f":
         first, by = float(first), float(by)
     return cast(first + by * np.arange(count), dtype)
 
@@ -457,14 +454,14 @@ def _ramp(start: Any, end: Any, count: int, kind: np.dtype | None) -> tuple[Any,
 
 
 @creates("linspace")
-def linspace(start: End, end: End, steps: Int, *, dtype: NewDtype = None) -> np.ndarray:
+def linspace(start: End, end: End, steps: K.Int, *, dtype: NewDtype = None) -> np.ndarray:
     """Return evenly spaced numbers from start to end, with end."""
     return cast(*_ramp(start, end, steps, dtype))
 
 
 @creates("logspace")
 def logspace(
-    start: End, end: End, steps: Int, base: Number = 10.0, *, dtype: NewDtype = None
+    start: End, end: End, steps: K.Int, base: K.Number = 10.0, *, dtype: NewDtype = None
 ) -> np.ndarray:
     """Return powers of a base whose exponents are evenly spaced."""
     exponents, kind = _ramp(start, end, steps, dtype)
@@ -475,22 +472,17 @@ def logspace(
 # -- complex numbers -------------------------------------------------------------------------------
 
 
-def _check_one_dtype(one: Native, other: Native) -> None:
-    if one.dtype != other.dtype:
-        raise RuntimeError(f"parts of {one.dtype} and {other.dtype}; give both in one dtype")
-
-
 @offered("complex", method=False)
-def complex_(real: Floating, imag: Floating) -> Native:
+def complex_(real: K.Floating, imag: K.Floating) -> Native:
     """Return complex numbers of their parts."""
-    _check_one_dtype(real, imag)
+    check_same(real, imag, name="complex")
     return elementwise.complex_(real, imag)
 
 
 @offered("polar", method=False)
-def polar(abs: Floating, angle: Floating) -> Native:
+def polar(abs: K.Floating, angle: K.Floating) -> Native:
     """Return complex numbers of their lengths and angles."""
-    _check_one_dtype(abs, angle)
+    check_same(abs, angle, name="polar")
     return elementwise.complex_(ns.multiply(abs, ns.cos(angle)), ns.multiply(abs, ns.sin(angle)))
 
 
@@ -513,7 +505,7 @@ def _legacy(kind: np.dtype, args: tuple[Any, ...], device: Any, strict: bool) ->
             return made(array_of(first, kind))
         if not isinstance(first, (int, np.integer, Tensor, tuple)):
             raise TypeError(f"new(): got a {type(first).__name__}; give a size or numbers")
-    shape = read_lengths(args, Argument("new", "size")) if args else (0,)
+    shape = K.read_lengths(args, Argument("new", "size")) if args else (0,)
     return made(np.empty(shape, kind))
 
 
@@ -525,12 +517,10 @@ def legacy_tensor(cls: Any, *args: Any, device: Any = None) -> Any:
     return result
 
 
-def _same(input: Input) -> Native:
+@functools.partial(as_view, label="AliasBackward0")
+def _alias(input: K.Input) -> Native:
+    """Return the same numbers in the same memory."""
     return ns.reshape(input, input.shape)
-
-
-#: The same numbers in the same memory.
-_alias = as_view(_same, "AliasBackward0")
 
 
 class _OfDtype(type):
@@ -550,8 +540,8 @@ class _OfDtype(type):
         return cls.kind
 
 
-for _kind in dtypes.DTYPES.values():
-    if _kind.numpy.kind != "c" and _kind.name not in ("uint16", "uint32", "uint64"):
+for _kind in (*dtypes.DTYPES.values(), dtypes.bfloat16):
+    if not _kind.is_complex and _kind.name not in ("uint16", "uint32", "uint64"):
         _name = f"{dtypes.TYPES[_kind.name]}Tensor"
         put((_name,), _OfDtype(_name, (), {"kind": _kind, "__module__": "torch"}))
 

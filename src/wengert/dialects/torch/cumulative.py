@@ -8,28 +8,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import warn
-from wengert.dialects.torch.axes import kind_of, lines_of
+from wengert.dialects.kernel.functions import named, warn
+from wengert.dialects.torch import kinds as K
+from wengert.dialects.torch.axes import kind_of, lines_of, misfit
 from wengert.dialects.torch.copies import in_order
-from wengert.dialects.torch.kinds import (
-    Axes,
-    Axis,
-    Dtype,
-    Fractions,
-    Input,
-    Int,
-    Number,
-    Ordered,
-    floating,
-    summed,
-    tensor,
-)
 from wengert.dialects.torch.reductions import accumulated
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import offered
-from wengert.dialects.torch.tensors import astype, convert, ns, promoted
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
+from wengert.dialects.torch.tensors import Native, astype, convert, ns, promoted, wrap_native
 from wengert.ops import cumulative, reductions, samples
 from wengert.ops.ranks import part, record_indices, taken
 from wengert.ops.special.exponentials import logsumexp_complex
@@ -45,13 +31,13 @@ def _along(compute: Callable[..., Native], x: Native, dim: int) -> Native:
 
 
 @offered("cumsum", in_place=True)
-def cumsum(input: Input, dim: Axis, *, dtype: Dtype | None = None) -> Native:
+def cumsum(input: K.Input, dim: K.Axis, *, dtype: K.Dtype | None = None) -> Native:
     """Return cumulative sums along an axis."""
     return in_order(_along(cumulative.sum_along, accumulated(input, dtype), dim))
 
 
 @offered("cumprod", in_place=True)
-def cumprod(input: Input, dim: Axis, *, dtype: Dtype | None = None) -> Native:
+def cumprod(input: K.Input, dim: K.Axis, *, dtype: K.Dtype | None = None) -> Native:
     """Return cumulative products along an axis."""
     return _along(cumulative.prod_along, accumulated(input, dtype), dim)
 
@@ -61,7 +47,9 @@ def _complex_logsumexp(x: Native, axis: int) -> Native:
 
 
 @offered("logcumsumexp")
-def logcumsumexp(input: Annotated[Native, tensor("fc", NotImplementedError)], dim: Axis) -> Native:
+def logcumsumexp(
+    input: Annotated[Native, K.tensor("fc", NotImplementedError)], dim: K.Axis
+) -> Native:
     """Return the logarithms of cumulative sums of exponentials along an axis."""
     is_real = kind_of(input) == "f"
     return _along(cumulative.logsumexp_along if is_real else _complex_logsumexp, input, dim)
@@ -70,15 +58,13 @@ def logcumsumexp(input: Annotated[Native, tensor("fc", NotImplementedError)], di
 def _record(name: str, kind: Any) -> None:
     """Offer `cummax` or `cummin`."""
 
-    def record(input: Ordered, dim: Axis) -> Any:
+    @offered(f"cum{name}")
+    @named(f"cum{name}", f"Return the {name}imum so far along an axis, and its index.")
+    def record(input: K.Ordered, dim: K.Axis) -> Any:
         lines = lines_of(input)
         indices = record_indices(lines, dim, name == "max")
         values = taken(lines, indices, dim, input.shape)
         return kind(values, ns.reshape(indices, input.shape))
-
-    record.__name__ = record.__qualname__ = f"cum{name}"
-    record.__doc__ = f"Return the {name}imum so far along an axis, and its index."
-    offered(f"cum{name}")(record)
 
 
 _record("max", CumMax)
@@ -90,17 +76,12 @@ _record("min", CumMin)
 
 @offered("diff", label="SubBackward0")
 def diff(
-    input: Input,
-    n: Int = 1,
-    dim: Axis = -1,
-    prepend: Input | None = None,
-    append: Input | None = None,
-) -> Native:
+    input: K.Input, n: K.Int = 1, dim: K.Axis = -1, prepend: K.Input | None = None,
+    append: K.Input | None = None,
+) -> Native:  # fmt: skip
     """Return the differences of neighbours along an axis, taken n times."""
     if not input.ndim or n < 0:
-        raise RuntimeError(
-            f"diff: n is {n} and the tensor has {input.ndim} axes; give an axis, and n of 0 or more"
-        )
+        raise misfit("diff", "an axis, and n of 0 or more", input=input, n=n)
     parts = promoted(*(v for v in (prepend, input, append) if v is not None))
     x = ns.concat(parts, axis=dim) if len(parts) > 1 else input
     subtract = ns.logical_xor if kind_of(x) == "b" else ns.subtract
@@ -116,11 +97,11 @@ def _areas(y: Native, x: Native | None, dx: Any, axis: int) -> Native:
     else:
         y, widths = promoted(y, ns.diff(x, axis=axis) if x.ndim > 1 else ns.diff(x))
         widths = ns.moveaxis(widths, axis, -1) if x.ndim > 1 else widths
-    return summed(samples.trapezia(y, widths, axis=axis))
+    return K.summed(samples.trapezia(y, widths, axis=axis))
 
 
 @offered("trapezoid", "trapz", method=False, label="DivBackward1")
-def trapezoid(y: Input, x: Input | None = None, *, dx: Any = None, dim: Axis = -1) -> Native:
+def trapezoid(y: K.Input, x: K.Input | None = None, *, dx: Any = None, dim: K.Axis = -1) -> Native:
     """Return the integral along an axis by the rule of trapezia."""
     areas = _areas(y, x, dx, dim)
     total = reductions.sum_over(areas, axis=(areas.ndim - 1,), keepdims=False)
@@ -129,7 +110,7 @@ def trapezoid(y: Input, x: Input | None = None, *, dx: Any = None, dim: Axis = -
 
 @offered("cumulative_trapezoid", method=False, label="DivBackward1")
 def cumulative_trapezoid(
-    y: Input, x: Input | None = None, *, dx: Any = None, dim: Axis = -1
+    y: K.Input, x: K.Input | None = None, *, dx: Any = None, dim: K.Axis = -1
 ) -> Native:
     """Return the integrals up to each point along an axis by the rule of trapezia."""
     areas = _areas(y, x, dx, dim)
@@ -139,7 +120,7 @@ def cumulative_trapezoid(
 
 @offered("gradient", method=False, label="CatBackward0")
 def gradient(
-    input: Fractions, *, spacing: Any = 1, dim: Axes = None, edge_order: Int = 1
+    input: K.Fractions, *, spacing: Any = 1, dim: K.Axes = None, edge_order: K.Int = 1
 ) -> tuple[Native, ...]:
     """Return the slopes of a function by its values on a grid, along all axes or some."""
     if edge_order not in (1, 2):
@@ -186,19 +167,16 @@ def _covariance(x: Native, correction: Any, counts: Native | None, scale: Native
     return ns.reshape(found, ()) if rows.shape[0] == 1 else found
 
 
-Variables = Annotated[Native, tensor("iufc", become=floating)]
-Counts = Annotated[Native, tensor("iu")]
-Weights = Annotated[Native, tensor("f")]
+Variables = Annotated[Native, K.tensor("iufc", become=K.floating)]
+Counts = Annotated[Native, K.tensor("iu")]
+Weights = Annotated[Native, K.tensor("f")]
 
 
 @offered("cov", label="SqueezeBackward0")
 def cov(
-    input: Variables,
-    *,
-    correction: Number = 1,
-    fweights: Counts | None = None,
+    input: Variables, *, correction: K.Number = 1, fweights: Counts | None = None,
     aweights: Weights | None = None,
-) -> Native:
+) -> Native:  # fmt: skip
     """Return the covariances of variables, which are rows; observations are columns."""
     return _covariance(input, correction, fweights, aweights)
 

@@ -13,8 +13,8 @@ _CUTS = {
     "nonzero", "long", "int", "bool", "byte", "short", "char", "eq", "ne", "lt", "le", "gt", "ge",
     "equal", "greater", "greater_equal", "less", "less_equal", "not_equal", "isclose", "allclose",
     "isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not", "logical_xor",
-    "bincount", "searchsorted", "bucketize", "histc", "one_hot", "multinomial", "bernoulli",
-    "count_nonzero", "any", "all",
+    "bincount", "searchsorted", "bucketize", "histc", "histogram", "one_hot", "multinomial",
+    "bernoulli", "count_nonzero", "any", "all",
 }  # fmt: skip
 #: Those that make tensors of numbers, or of others' shapes.
 _MAKERS = {

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.kernel.functions import Kind
-from wengert.dialects.torch.axes import labelled
+from wengert.dialects.torch.axes import labelled, misfit
 from wengert.dialects.torch.kinds import READERS, Bool, Input
 from wengert.dialects.torch.linalg import (
     SINGULAR,
@@ -20,10 +20,8 @@ from wengert.dialects.torch.linalg import (
     whole_numbers,
 )
 from wengert.dialects.torch.return_types import results
-from wengert.dialects.torch.table import NAMES, offered, put
-from wengert.dialects.torch.tensors import ns, outward
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
+from wengert.dialects.torch.table import NAMES, offered, plain, put
+from wengert.dialects.torch.tensors import Native, ns, outward, wrap_native
 from wengert.ops.batching import all_values, constant
 from wengert.ops.contractions import adjoint
 from wengert.ops.linalg import singular, unguarded
@@ -240,13 +238,11 @@ def lu_factor_ex(A: Reflections, *, pivot: Pivot = True, check_errors: Bool = Fa
     return LuFactorEx(factors, whole_numbers(pivots), whole_numbers(info))
 
 
+@plain("lu", "Tensor.lu")
 def lu(input: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """Return L and U in one matrix, and pivots; with `get_infos`, numbers of errors as well."""
     factors, pivots, info = NAMES["linalg.lu_factor_ex"](input, pivot=pivot)
     return LuWithInfo(factors, pivots, info) if get_infos else (factors, pivots)
-
-
-put(("lu", "Tensor.lu"), lu)
 
 
 def _order(pivots: Native, rows: int, name: str) -> Native:
@@ -264,10 +260,7 @@ def _lu_solution(
     check_system(factors, b, name, left)
     order = _order(pivots, factors.shape[-1], name)
     if order.shape != factors.shape[:-1]:
-        raise RuntimeError(
-            f"{name}: pivots of shape {list(order.shape)} for factors of shape "
-            f"{list(factors.shape)}; give one pivot for each row"
-        )
+        raise misfit(name, "one pivot for each row", pivots=order, factors=factors)
     if not left:
         return adjoint(ns, singular.by_lu(factors, order, adjoint(ns, b), not undo))
     return singular.by_lu(factors, order, b, undo)
@@ -325,9 +318,7 @@ def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 
     most = min(A.shape[-2:])
     q = min(6, most) if q is None else q
     if not 0 <= q <= most:
-        raise ValueError(
-            f"q is {q}; give a whole number from 0 to {most}, the smaller side of the matrix"
-        )
+        raise misfit("pca_lowrank", f"a number from 0 to {most}", ValueError, q=q)
     if niter < 0:
         raise ValueError(f"niter is {niter}; give 0 or more")
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)

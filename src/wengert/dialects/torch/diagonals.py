@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch import memory
+from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.copies import copied
 from wengert.dialects.torch.creation import NewDtype, creates
 from wengert.dialects.torch.kinds import Bool, Input, Int, NewAxis, summed
 from wengert.dialects.torch.table import offered
-from wengert.dialects.torch.tensors import ns
+from wengert.dialects.torch.tensors import Native, ns, wrap_native
 from wengert.dialects.torch.views import check_different, diagonals
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
 
 
 def _triangle(name: str, indices: Callable[..., Any]) -> None:
@@ -80,9 +79,7 @@ def vander(x: Input, N: Int | None = None, increasing: Bool = False) -> Native:
     """Return the matrix of powers of the elements of a vector."""
     count = x.size if N is None else N
     if x.ndim != 1 or count < 0:
-        raise RuntimeError(
-            f"vander: got shape {list(x.shape)} and N={N}; give a vector, and N of 0 or more"
-        )
+        raise misfit("vander", "a vector, and N of 0 or more", x=x, N=N)
     values = summed(x)
     ones = ns.ones_like(values)
     columns = list(itertools.accumulate([ones, *[values] * (count - 1)][:count], ns.multiply))

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert import backends
+
 
 class Shown(type):
     """The class of classes that Python shows by PyTorch's name of them."""
@@ -23,13 +25,26 @@ class dtype(metaclass=Shown):
     shown = "torch.dtype"
     __slots__ = ("is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy")
 
-    def __init__(self, name: str) -> None:
+    numpy: np.dtype
+
+    def __init__(self, name: str, itemsize: int = 0) -> None:
         self.name = name
-        self.numpy = np.dtype(name)
-        kind = self.numpy.kind
+        if not itemsize:  # of a dtype that NumPy has
+            self.numpy = np.dtype(name)
+        kind = ("c" if name == "complex32" else "f") if itemsize else self.numpy.kind
         self.is_floating_point, self.is_complex = kind == "f", kind == "c"
-        self.is_signed = kind in "ifc"
-        self.itemsize = self.numpy.itemsize
+        self.is_signed = kind in "ifc" and name != "float8_e8m0fnu"
+        self.itemsize = itemsize or self.numpy.itemsize
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what `ml_dtypes` calls it, once that is asked for."""
+        if name != "numpy":
+            raise AttributeError(f"torch.dtype has no attribute {name!r}")
+        if self.name == "complex32":
+            raise TypeError("torch.complex32: NumPy has no such dtype; write torch.complex64")
+        self.numpy = backends.extended(self.name)
+        DTYPES[self.numpy] = self
+        return self.numpy
 
     def to_real(self) -> dtype:
         """Return the dtype of real and imaginary parts."""
@@ -64,6 +79,14 @@ uint64 = dtype("uint64")
 complex64 = dtype("complex64")
 complex128 = dtype("complex128")
 bool_ = dtype("bool")
+bfloat16 = dtype("bfloat16", 2)
+#: Has a name for programs that list dtypes; no tensor is of it.
+complex32 = dtype("complex32", 4)
+#: Dtypes that NumPy has only with `ml_dtypes`, by name; float8 is for storage.
+EXTENDED = {"bfloat16": bfloat16} | {
+    f"float8_{name}": dtype(f"float8_{name}", 1)
+    for name in ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu")
+}
 #: By NumPy's dtype.
 DTYPES = {
     d.numpy: d
@@ -82,7 +105,8 @@ TYPES = {
     "float16": "Half", "float32": "Float", "float64": "Double", "int8": "Char", "int16": "Short",
     "int32": "Int", "int64": "Long", "uint8": "Byte", "bool": "Bool", "uint16": "UInt16",
     "uint32": "UInt32", "uint64": "UInt64", "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
+    "complex128": "ComplexDouble", "bfloat16": "BFloat16",
+    **{name: name.capitalize() for name in EXTENDED if "8" in name},
 }  # fmt: skip
 _PYTHON = {float: float64, int: int64, bool: bool_, complex: complex128}
 _default = [float32]
@@ -91,6 +115,9 @@ _default = [float32]
 def of_numpy(kind: Any) -> dtype:
     """Return the dtype that NumPy calls `kind`."""
     found = DTYPES.get(kind)
+    if found is None and str(kind) in EXTENDED:
+        found = EXTENDED[str(kind)]
+        DTYPES[kind] = found
     if found is None:
         raise TypeError(
             f"an array of NumPy's {kind} cannot become a tensor; convert it to one of "
@@ -136,7 +163,7 @@ _CATEGORIES = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 def category(kind: np.dtype) -> int:
     """Return 0 for truth values, 1 for whole numbers, 2 for real and 3 for complex ones."""
-    return _CATEGORIES[kind.kind]
+    return _CATEGORIES[backends.kind_of(kind)]
 
 
 def of_number(number: Any) -> np.dtype:
@@ -154,13 +181,13 @@ def joined(first: np.dtype, second: np.dtype) -> np.dtype:
         return first
     low, high = sorted((first, second), key=category)
     if low.name in _WIDE_UNSIGNED or high.name in _WIDE_UNSIGNED:
-        if high.kind == "f":
+        if backends.kind_of(high) == "f":
             return high
         raise RuntimeError(f"{first} and {second} have no common dtype; write x.long() first")
-    if category(low) == category(high):
-        return np.promote_types(first, second)
-    if category(high) == 3 and category(low) == 2:
-        return np.promote_types(first, second)
+    if category(low) == category(high) or (category(high) == 3 and category(low) == 2):
+        if "float8" in first.name + second.name:
+            raise RuntimeError(f"{first} and {second} have no common dtype; write x.float() first")
+        return backends.promoted(first, second)
     return high
 
 
@@ -188,7 +215,7 @@ def result_type(*values: Any) -> np.dtype:
             found = kind
         elif category(kind) > category(found):
             if category(kind) == 3 and category(found) == 2:  # a real array stays as exact
-                found = np.promote_types(found, np.complex64)
+                found = backends.promoted(found, np.complex64)
             else:
                 found = kind
     assert found is not None
@@ -197,7 +224,7 @@ def result_type(*values: Any) -> np.dtype:
 
 def floating(kind: np.dtype) -> np.dtype:
     """Return the dtype of a result with fractions: the default one for whole numbers."""
-    return kind if kind.kind in "fc" else default().numpy
+    return kind if backends.is_inexact(kind) else default().numpy
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
@@ -240,15 +267,15 @@ class finfo(_Limits):
 
     def __init__(self, type: dtype | None = None) -> None:
         kind = default() if type is None else _given(type, "type")
-        if kind.numpy.kind not in "fc":
+        if not backends.is_inexact(kind.numpy):
             raise TypeError(
                 f"torch.finfo() is for dtypes with fractions, not {kind}; write torch.iinfo"
             )
-        limits: Any = np.finfo(kind.numpy)
+        limits: Any = backends.finfo(kind.numpy)
         self.bits: int = limits.bits
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
         self.tiny = self.smallest_normal = float(limits.smallest_normal)
-        self.resolution = float(str(limits.resolution))
+        self.resolution = float(f"1e-{limits.precision}")
         self.dtype = kind.to_real().name
 
 

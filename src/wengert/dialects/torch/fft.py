@@ -1,4 +1,4 @@
-"""torch.fft, and short-time transforms."""
+"""torch.fft, short-time transforms, and the windows that go with them."""
 
 from __future__ import annotations
 
@@ -7,28 +7,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument, Kind
+from wengert import backends
+from wengert.dialects.kernel.functions import Argument, Kind, named
 from wengert.dialects.torch import conventions, dtypes
-from wengert.dialects.torch.axes import kind_of, labelled
+from wengert.dialects.torch import kinds as K
+from wengert.dialects.torch.axes import kind_of, labelled, misfit
 from wengert.dialects.torch.creation import NewDtype, creates
-from wengert.dialects.torch.kinds import (
-    READERS,
-    Axis,
-    Bool,
-    Complex,
-    Inexact,
-    Input,
-    Int,
-    Ints,
-    NamedAxes,
-    Number,
-    floating,
-    tensor,
-)  # fmt: skip
 from wengert.dialects.torch.table import offered
-from wengert.dialects.torch.tensors import astype, ns, promoted
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
+from wengert.dialects.torch.tensors import Native, astype, ns, promoted, wrap_native
 from wengert.ops import fft as native
 from wengert.ops.segments import overlap_add
 
@@ -36,9 +22,9 @@ from wengert.ops.segments import overlap_add
 
 
 def _precise(x: Native) -> Native:
-    if x._raw.dtype == np.float16:
-        raise RuntimeError("Fourier transforms do not take float16; write x.float()")
-    return floating(x)
+    if backends.is_narrow(x._raw.dtype):
+        raise RuntimeError(f"Fourier transforms do not take {x._raw.dtype}; write x.float()")
+    return K.floating(x)
 
 
 def _complex(x: Native) -> Native:
@@ -49,23 +35,23 @@ def _complex(x: Native) -> Native:
 def _read_norm(value: Any, at: Argument, x: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f'{at} is a {type(value).__name__}; give a string, such as "ortho"')
-    norm: str = READERS.one_of("backward", "ortho", "forward")(value, at)
+    norm: str = K.READERS.one_of("backward", "ortho", "forward")(value, at)
     return norm
 
 
 def _read_axes(value: Any, at: Argument, x: Any) -> tuple[int, ...]:
     if not x.ndim and value != ():
         raise IndexError(f"{at} is {value}, and a single number has no axes; write x.reshape(1)")
-    return READERS.named_axes(value, at, x)
+    return K.READERS.named_axes(value, at, x)
 
 
 Norm = Annotated[str, Kind(_read_norm)]
 Transformed = Annotated[Any, Kind(_read_axes)]
 #: Signals: any numbers, real ones, and any numbers as complex ones.
 _SIGNALS = {
-    "fc": Annotated[Native, tensor(become=_precise)],
-    "f": Annotated[Native, tensor("biuf", become=_precise)],
-    "c": Annotated[Native, tensor(become=_complex)],
+    "fc": Annotated[Native, K.tensor(become=_precise)],
+    "f": Annotated[Native, K.tensor("biuf", become=_precise)],
+    "c": Annotated[Native, K.tensor(become=_complex)],
 }
 
 
@@ -91,20 +77,23 @@ def _transform(name: str, kinds: str, labels: tuple[str, str], what: str) -> Non
             raise RuntimeError(f"{name}n: dim is empty; name one axis at least")
         return compute(x, s=sizes, axes=axes, norm=norm or "backward")
 
-    def along(input: Any, n: Int | None = None, dim: Axis = -1, norm: Norm | None = None) -> Native:
+    def along(
+        input: Any, n: K.Int | None = None, dim: K.Axis = -1, norm: Norm | None = None
+    ) -> Native:
         if not input.ndim:
             raise IndexError(f"a single number has no axis {dim}; write x.reshape(1)")
         y = over(input, None if n is None else (max(n, 0),), (dim,), norm)
         return labelled(y, labels[0] if kind_of(input) == "f" or halved else "FftC2CBackward0")
 
     def over_two(
-        input: Any, s: Ints | None = None, dim: Transformed = (-2, -1), norm: Norm | None = None
+        input: Any, s: K.Ints | None = None, dim: Transformed = (-2, -1), norm: Norm | None = None
     ) -> Native:
         return over(input, s, dim, norm)
 
     def over_any(
-        input: Any, s: Ints | None = None, dim: Transformed | None = None, norm: Norm | None = None
-    ) -> Native:
+        input: Any, s: K.Ints | None = None, dim: Transformed | None = None,
+        norm: Norm | None = None,
+    ) -> Native:  # fmt: skip
         if dim is None:
             count = input.ndim if s is None else len(s)
             if count > input.ndim:
@@ -136,9 +125,11 @@ for _name, _kinds, _labels, _what in (
 
 
 def _frequencies(name: str, positions: Callable[[int], np.ndarray]) -> None:
-    def create(n: Int, d: Number = 1.0, *, dtype: NewDtype = None) -> np.ndarray:
+    @creates(f"fft.{name}")
+    @named(name, f"Return the frequencies of an {name.removesuffix('freq')} of n samples.")
+    def create(n: K.Int, d: K.Number = 1.0, *, dtype: NewDtype = None) -> np.ndarray:
         kind = dtypes.default().numpy if dtype is None else dtype
-        if kind.kind != "f":
+        if backends.kind_of(kind) != "f":
             error = NotImplementedError if kind.kind == "c" else RuntimeError
             raise error(f"{name}: dtype={dtype} has no fractions; write dtype=torch.float32")
         if n < 0:
@@ -146,24 +137,18 @@ def _frequencies(name: str, positions: Callable[[int], np.ndarray]) -> None:
         with np.errstate(all="ignore"):
             return (positions(n).astype(kind) / np.asarray(n * d, kind)).astype(kind)
 
-    create.__name__ = create.__qualname__ = name
-    create.__doc__ = f"Return the frequencies of an {name.removesuffix('freq')} of n samples."
-    creates(f"fft.{name}")(create)
-
 
 _frequencies("fftfreq", lambda n: np.fft.ifftshift(np.arange(n) - n // 2))
 _frequencies("rfftfreq", lambda n: np.arange(n // 2 + 1))
 
 
 def _shift(name: str, where: str) -> None:
-    def shift(input: Input, dim: NamedAxes | None = None) -> Native:
+    @offered(f"fft.{name}", method=False, label="RollBackward0")
+    @named(f"fft_{name}", f"Return x with the zero frequency moved to the {where}.")
+    def shift(input: K.Input, dim: K.NamedAxes | None = None) -> Native:
         if not input.ndim or dim == ():
             raise RuntimeError(f"{name}: dim is empty; name one axis at least")
         return getattr(native, name)(input, axes=dim)
-
-    shift.__name__ = shift.__qualname__ = f"fft_{name}"
-    shift.__doc__ = f"Return x with the zero frequency moved to the {where}."
-    offered(f"fft.{name}", method=False, label="RollBackward0")(shift)
 
 
 _shift("fftshift", "middle")
@@ -187,17 +172,11 @@ def _window(
     hop = size // 4 if hop_length is None else hop_length
     length = size if win_length is None else win_length
     if hop <= 0 or not 0 < length <= size:
-        raise RuntimeError(
-            f"hop_length={hop} and win_length={length} for n_fft={size}; give 1 or more, and a "
-            "window of n_fft at most"
-        )
+        raise misfit("stft", f"1 or more, and up to {size}", hop_length=hop, win_length=length)
     if window is None:
         window = wrap_native(np.ones(length, np.empty(0, x._raw.dtype).real.dtype))
     if window.shape != (length,):
-        raise RuntimeError(
-            f"the window has shape {list(window.shape)}; give a vector of win_length={length} "
-            "numbers"
-        )
+        raise misfit("stft", f"a vector of win_length={length}", window=window)
     left = (size - length) // 2
     return _at_ends(window, left, size - length - left), hop, length
 
@@ -209,10 +188,10 @@ def _check_sides(onesided: bool | None, is_complex: bool) -> None:
 
 @offered("stft", label="SqueezeBackward4")
 def stft(
-    input: Inexact, n_fft: Int, hop_length: Int | None = None, win_length: Int | None = None,
-    window: Input | None = None, center: Bool = True, pad_mode: Any = "reflect",
-    normalized: Bool = False, onesided: Bool | None = None, return_complex: Bool | None = None,
-    align_to_window: Bool | None = None,
+    input: K.Inexact, n_fft: K.Int, hop_length: K.Int | None = None,
+    win_length: K.Int | None = None, window: K.Input | None = None, center: K.Bool = True,
+    pad_mode: Any = "reflect", normalized: K.Bool = False, onesided: K.Bool | None = None,
+    return_complex: K.Bool | None = None, align_to_window: K.Bool | None = None,
 ) -> Native:  # fmt: skip
     """Return Fourier transforms of pieces of a signal, as columns."""
     x = input
@@ -243,19 +222,17 @@ def _padded(x: Native, width: int, mode: str) -> Native:
         raise NotImplementedError(f"pad_mode is {mode}; write one of {[*_PADDING]}")
     limit = {"reflect": x.shape[-1] - 1, "circular": x.shape[-1]}.get(mode, width)
     if width > limit:
-        raise RuntimeError(
-            f"stft: the last axis of shape {list(x.shape)} has less than the {width} elements to "
-            "reflect; give a longer signal, or a smaller n_fft"
-        )
+        raise misfit("stft", f"{width} elements to reflect, or a smaller n_fft", input=x)
     x = conventions.read(x) if mode in ("reflect", "replicate") else x
     return _at_ends(x, width, width, mode=_PADDING[mode])
 
 
 @offered("istft", label="SqueezeBackward1")
 def istft(
-    input: Complex, n_fft: Int, hop_length: Int | None = None, win_length: Int | None = None,
-    window: Input | None = None, center: Bool = True, normalized: Bool = False,
-    onesided: Bool | None = None, length: Int | None = None, return_complex: Bool = False,
+    input: K.Complex, n_fft: K.Int, hop_length: K.Int | None = None,
+    win_length: K.Int | None = None, window: K.Input | None = None, center: K.Bool = True,
+    normalized: K.Bool = False, onesided: K.Bool | None = None, length: K.Int | None = None,
+    return_complex: K.Bool = False,
 ) -> Native:  # fmt: skip
     """Return the signal of which these are Fourier transforms of pieces."""
     x = input
@@ -295,3 +272,53 @@ def _cut(total: Native, weights: Native, start: int, length: int | None) -> Nati
             "center=True, or another window"
         )
     return _at_ends(ns.divide(*promoted(total, weights)), 0, missing)
+
+
+# -- windows ---------------------------------------------------------------------------------------
+
+
+def _drawn(name: str, length: int, dtype: Any, draw: Callable[[], np.ndarray]) -> np.ndarray:
+    kind = dtypes.or_default(dtype)
+    if backends.kind_of(kind) != "f" or length < 0:
+        raise misfit(f"{name}_window", "0 or more, and fractions", length=length, dtype=kind.name)
+    return (draw() if length > 1 else np.ones(length)).astype(kind)
+
+
+def _plain_window(name: str) -> None:
+    """Offer a window that takes no further numbers."""
+
+    @creates(f"{name}_window")
+    @named(f"{name}_window", f"Return a {name.capitalize()} window.")
+    def window(
+        window_length: K.Int, periodic: K.Bool = True, *, dtype: NewDtype = None
+    ) -> np.ndarray:
+        from scipy.signal import get_window  # which takes a while to import
+
+        return _drawn(
+            name, window_length, dtype, lambda: get_window(name, window_length, fftbins=periodic)
+        )
+
+
+for _name in ("bartlett", "blackman", "hann"):
+    _plain_window(_name)
+
+
+@creates("hamming_window")
+def hamming_window(
+    window_length: K.Int, periodic: K.Bool = True, alpha: K.Number = 0.54, beta: K.Number = 0.46, *,
+    dtype: NewDtype = None,
+) -> np.ndarray:  # fmt: skip
+    """Return alpha - beta * cos of one turn."""
+    turns = 2 * np.pi * np.arange(window_length) / max(window_length - (not periodic), 1)
+    return _drawn("hamming", window_length, dtype, lambda: alpha - beta * np.cos(turns))
+
+
+@creates("kaiser_window")
+def kaiser_window(
+    window_length: K.Int, periodic: K.Bool = True, beta: K.Number = 12.0, *, dtype: NewDtype = None
+) -> np.ndarray:
+    """Return a Kaiser window of shape beta."""
+    wide = window_length + bool(periodic)
+    return _drawn(
+        "kaiser", window_length, dtype, lambda: np.kaiser(wide, float(beta))[:window_length]
+    )

@@ -9,6 +9,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from wengert import backends
+from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.modes import Tracking, current
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor, astype, check_differentiable, convert, made
@@ -77,25 +79,33 @@ def dual_level() -> Iterator[int]:
         exit_dual_level(level=level)
 
 
+def _check_level(level: int | None) -> None:
+    if level is not None and not 0 <= level < max(len(_levels), 1):
+        raise RuntimeError(f"there is no dual level {level}; leave level= out, or give 0")
+
+
 @plain("autograd.forward_ad.make_dual")
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Tensor:
     """Return a tensor with a tangent."""
     if not _levels:
         raise RuntimeError("make_dual: no dual level is open; write `with dual_level():`")
+    _check_level(level)
     for value, name in ((tensor, "tensor"), (tangent, "tangent")):
         if not isinstance(value, Tensor):
             raise TypeError(f"make_dual: {name} is a {type(value).__name__}; give a tensor")
-        if value._raw.dtype.kind not in "fc":
+        if not backends.is_inexact(value._raw.dtype):
             raise ValueError(
                 f"{name} has dtype {value.dtype}, which has no derivative; write x.float()"
             )
     if tensor._raw.shape != tangent._raw.shape:
-        raise RuntimeError(
-            f"the tangent has shape {list(tangent._raw.shape)} and the primal "
-            f"{list(tensor._raw.shape)}; give one shape"
-        )
+        raise misfit("make_dual", "one shape", tensor=tensor, tangent=tangent)
     check_differentiable(tensor._raw.dtype)
     here = _levels[-1]
+    for value, name in ((tensor, "tensor"), (tangent, "tangent")):
+        if value._node is not None and here.tape._token in value._node.tokens:
+            raise RuntimeError(
+                f"make_dual: {name} is dual at this level already; write unpack_dual(x).primal"
+            )
     before = tensor._node
     tokens = frozenset({here.tape._token}) | (before.tokens if before is not None else NOBODY)
     shape, dtype = tuple(tensor._raw.shape), tensor._raw.dtype
@@ -114,6 +124,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     node = tensor._node
     if not _levels or node is None or _levels[-1].tape._token not in node.tokens:
         return UnpackedDualTensor(tensor, None)
+    _check_level(level)
     here = _levels[-1]
     tangent = here.given.get(node)
     if tangent is None:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+
 from wengert.dialects.facade import Facade
 from wengert.dialects.torch.absent import ABSENT
 from wengert.dialects.torch.table import LATE, NAMES, PARTS
 
-facade = Facade("wengert.torch", "torch", NAMES, PARTS, LATE, "docs/torch-names.md", ABSENT)
+#: Python's own module: tensors are copied from process to process, not shared.
+_ELSEWHERE = {"multiprocessing": lambda: importlib.import_module("multiprocessing")}
+facade = Facade(
+    "wengert.torch", "torch", NAMES, PARTS, LATE, "docs/torch-names.md", ABSENT, _ELSEWHERE
+)

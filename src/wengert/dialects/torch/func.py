@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from wengert.dialects.quiet import aloud
+from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.callbacks import transforms_by_reverse
 from wengert.dialects.torch.modes import Tracking
 from wengert.dialects.torch.table import plain, translated
-from wengert.dialects.torch.tensors import Tensor, convert, made, ns
-from wengert.engine.errors import UnconnectedWarning
-from wengert.engine.tensor import Tensor as Native
+from wengert.dialects.torch.tensors import Native, Tensor, convert, made, marked, ns
+from wengert.errors import UnconnectedWarning
 from wengert.transforms import forward, gradients, jacobians
 from wengert.transforms import vmap as vmaps
 from wengert.trees import flatten, map_leaves
@@ -64,16 +64,17 @@ def transforming(name: str) -> Iterator[None]:
 def _through(name: str, native: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return what one of Wengert's functions gives for PyTorch's tensors, as PyTorch's."""
     with transforming(name):
-        return outward(native(*inward(args), **kwargs))
+        found = outward(native(*inward(args), **kwargs))
+    for value in flatten(found)[0]:
+        if isinstance(value, Tensor):
+            marked(value.__dict__.get("_node"))  # that of a written view is not asked for
+    return found
 
 
 def _check_argnums(argnums: Any, args: Sequence[Any], name: str) -> None:
     numbers = argnums if isinstance(argnums, tuple) else (argnums,)
     if not numbers or not all(isinstance(n, int) and -len(args) <= n < len(args) for n in numbers):
-        raise RuntimeError(
-            f"{name}: argnums is {argnums!r}, and there are {len(args)} arguments by position; "
-            "give the position of one, or a tuple of them"
-        )
+        raise misfit(name, f"positions of {len(args)} arguments", argnums=argnums)
 
 
 @plain("func.grad_and_value")
@@ -137,9 +138,7 @@ def jvp(
         if not isinstance(given, tuple):
             raise RuntimeError(f"jvp: {name} is a {type(given).__name__}; give a tuple of tensors")
     if len(primals) != len(tangents):
-        raise RuntimeError(
-            f"jvp: got {len(primals)} primals and {len(tangents)} tangents; give one for each"
-        )
+        raise misfit("jvp", f"{len(primals)} tangents, one for each primal", tangents=len(tangents))
     inner = lowered(func, has_aux)
     return tuple(_through("jvp", forward.jvp, inner, primals, tangents, has_aux=has_aux))
 
@@ -221,17 +220,15 @@ def _check_dims(in_dims: Any, args: tuple[Any, ...]) -> None:
         raise ValueError("vmap: got no inputs; give tensors with an axis of examples")
     dims = (in_dims,) * len(args) if isinstance(in_dims, int) else in_dims
     if not isinstance(dims, (tuple, list)) or len(dims) != len(args):
-        raise ValueError(
-            f"vmap: in_dims is {in_dims!r}, and there are {len(args)} inputs; give an axis, or a "
-            "tuple with one for each input"
+        raise misfit(
+            "vmap", f"an axis, or one for each of {len(args)} inputs", ValueError, in_dims=in_dims
         )
     sizes = set()
     for position, (value, dim) in enumerate(zip(args, dims, strict=True)):
         if isinstance(value, Tensor) and isinstance(dim, int):
             if not -value.ndim <= dim < value.ndim:
-                raise ValueError(
-                    f"vmap: input {position} has {value.ndim} axes, and in_dims says that examples "
-                    f"are along axis {dim}"
+                raise misfit(
+                    "vmap", f"an axis of input {position}", ValueError, input=value, in_dims=dim
                 )
             sizes.add(tuple(value.shape)[dim])
     if len(sizes) > 1:

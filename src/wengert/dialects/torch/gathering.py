@@ -8,14 +8,13 @@ import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch import conventions
+from wengert.dialects.torch.axes import check_same, misfit
 from wengert.dialects.torch.brackets import as_number, scalar
 from wengert.dialects.torch.copies import in_order
 from wengert.dialects.torch.kinds import READERS, Axis, Bool, Input, TensorOrNumber, read_given
 from wengert.dialects.torch.table import offered
-from wengert.dialects.torch.tensors import convert, ns, values_of
+from wengert.dialects.torch.tensors import Native, convert, ns, values_of, wrap_native
 from wengert.engine.batching import Batched
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import indexing, updates
 
 _ALL = slice(None)
@@ -68,14 +67,6 @@ def _check(
             raise error(f"{name}(): there is no index {wrong} on an axis of {n} elements")
 
 
-def _check_dtype(x: Native, values: Native, name: str) -> None:
-    if values.dtype != x.dtype:
-        raise RuntimeError(
-            f"{name}(): values of {values.dtype} for a tensor of {x.dtype}; write "
-            "values.to(x.dtype)"
-        )
-
-
 # -- whole slices along an axis --------------------------------------------------------------------
 
 
@@ -101,18 +92,12 @@ def _with_slices(
     x = with_axis(input)
     _check(index, x.shape[dim], name)
     if name == "index_copy" and source.ndim == x.ndim and source.shape[dim] != index.size:
-        raise IndexError(
-            f"index_copy(): {index.size} indices for {source.shape[dim]} slices of the "
-            "source; give one index for each slice"
-        )
-    _check_dtype(x, source, name)
+        raise misfit(name, "one index for each slice", IndexError, index=index, source=source)
+    check_same(x, source, name=name)
     values = with_axis(source) if x.ndim == 1 else source
     wanted = (*x.shape[:dim], index.size, *x.shape[dim + 1 :])
     if values.shape != wanted:
-        raise RuntimeError(
-            f"{name}(): the source has shape {list(source.shape)}, and slices of {list(wanted)} "
-            "are written; give it that shape"
-        )
+        raise misfit(name, f"a source of shape {list(wanted)}", source=source)
     found = _reduced(x, _along(x, dim, index), values, how, own)
     return found if input.ndim else ns.reshape(found, ())
 
@@ -175,10 +160,7 @@ def _check_extent(index: Any, shape: Any, axis: int | None, what: str, name: str
     )
     if not fits:
         but = "" if axis is None else f"; only axis {axis} may be longer"
-        raise RuntimeError(
-            f"{name}(): an index of shape {list(index.shape)} does not fit {what} of shape "
-            f"{list(shape)}{but}"
-        )
+        raise misfit(name, f"one within {what} of shape {list(shape)}{but}", index=index)
 
 
 def _is_empty(index: Any) -> bool:
@@ -203,10 +185,7 @@ def take_along_dim(input: Input, indices: Longs, dim: Axis | None = None) -> Nat
     if dim is None:
         return indexing.getitem(ns.reshape(input, (-1,)), _flat(indices))
     if input.ndim != indices.ndim:
-        raise RuntimeError(
-            f"take_along_dim(): the tensor has {input.ndim} axes, and the indices have "
-            f"{indices.ndim}; give them as many"
-        )
+        raise misfit("take_along_dim", "as many axes to both", input=input, indices=indices)
     n = input.shape[dim]
     _check(indices, n, "take_along_dim", least=-n)
     return in_order(ns.take_along_axis(input, indices, axis=dim))
@@ -222,7 +201,7 @@ def _scattered(
     """Return a tensor with elements replaced, or reduced with others, at positions of an axis."""
     if not isinstance(src, Native):
         src = ns.broadcast_to(wrap_native(as_number(src, input.dtype)), index.shape)
-    _check_dtype(input, src, name)
+    check_same(input, src, name=name)
     if _is_empty(index):
         return ns.positive(input)
     x, positions, values = with_axis(input), with_axis(index), with_axis(src)
@@ -239,14 +218,10 @@ _SCATTERS = {None: "", "add": "sum", "multiply": "prod"}
 
 @offered("scatter", in_place=True)
 def scatter(
-    input: Input,
-    dim: Axis,
-    index: Longs,
-    src: TensorOrNumber | None = None,
-    value: TensorOrNumber | None = None,
-    *,
+    input: Input, dim: Axis, index: Longs, src: TensorOrNumber | None = None,
+    value: TensorOrNumber | None = None, *,
     reduce: Annotated[Any, Kind(READERS.one_of(*_SCATTERS))] = None,
-) -> Native:
+) -> Native:  # fmt: skip
     """Return a tensor with others (or a number) at positions along one axis."""
     given = value if src is None else src
     if given is None:
@@ -262,14 +237,9 @@ def scatter_add(input: Input, dim: Axis, index: Longs, src: Input) -> Native:
 
 @offered("scatter_reduce", in_place=True)
 def scatter_reduce(
-    input: Input,
-    dim: Axis,
-    index: Longs,
-    src: Input,
-    reduce: HowOrSum,
-    *,
+    input: Input, dim: Axis, index: Longs, src: Input, reduce: HowOrSum, *,
     include_self: Bool = True,
-) -> Native:
+) -> Native:  # fmt: skip
     """Return a tensor with the sum (or another reduction) of elements and others at positions."""
     how = reduce if reduce not in ("max", "min") else f"a{reduce}"
     return _scattered(input, dim, index, src, "scatter_reduce", how, include_self)
@@ -347,12 +317,10 @@ def take(input: Input, index: Longs) -> Native:
 @offered("put", in_place=True)
 def put_(input: Input, index: Longs, source: Input, accumulate: Bool = False) -> Native:
     """Return a tensor with others at positions of the flat tensor, or added there."""
-    _check_dtype(input, source, "put")
+    check_same(input, source, name="put")
     positions = _from_front(index, input.size, "put")
     if positions.size != source.size:
-        raise IndexError(
-            f"put(): {positions.size} indices for {source.size} values; give one index for each"
-        )
+        raise misfit("put", "one index for each value", IndexError, index=positions, source=source)
     flat, values = ns.reshape(input, (-1,)), ns.reshape(source, (-1,))
     key = indexing.parse_key((_flat(positions),), flat.shape).parts
     return ns.reshape(_reduced(flat, key, values, "sum" * accumulate, True), input.shape)

@@ -7,13 +7,13 @@ draws.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
 
+from wengert.backends import is_narrow
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch.devices import CPU
 from wengert.dialects.torch.table import plain, put
@@ -23,15 +23,16 @@ from wengert.dialects.torch.tensors import Tensor, made
 _FIRST_SEED = 67280421310721
 #: Sizes from which normal numbers are made in blocks.
 _BLOCK = 16
-#: A state, which is longer in PyTorch than what is used here.
+#: A state, as PyTorch lays it out: `left` draws until new words are made, `next` the next of them.
 _STATE = np.dtype(
     {
-        "names": ["key", "pos", "seed", "spare"],
-        "formats": ["624u4", "u4", "u8", "f8"],
-        "offsets": [0, 2496, 2504, 2512],
+        "names": ["seed", "left", "seeded", "next", "key", "spare", "has_spare"],
+        "formats": ["u8", "i4", "i4", "u8", "624u8", "f8", "i4"],
+        "offsets": [0, 8, 12, 16, 24, 5024, 5040],
         "itemsize": 5056,
     }
 )
+_WORDS = 624
 _DOUBLE = np.dtype(np.float64)
 
 
@@ -64,10 +65,12 @@ class Generator:
         return self._seed
 
     def get_state(self) -> Tensor:
-        """Return the state as a tensor of bytes."""
+        """Return the state as a tensor of bytes, which are PyTorch's."""
         held, state = np.zeros(1, _STATE), self._source().state["state"]
-        spare = math.nan if self._spare is None else self._spare
-        held[0] = state["key"], state["pos"], self._seed, spare
+        key, at = state["key"], state["pos"]
+        is_new = at == _WORDS and key[0] == self._seed % 2**32
+        spare = (0.0, 0) if self._spare is None else (self._spare, 1)
+        held[0] = self._seed, _WORDS + 1 - at, 1, 0 if is_new else at, key, *spare
         return made(held.view(np.uint8))
 
     def set_state(self, new_state: Tensor) -> None:
@@ -80,9 +83,12 @@ class Generator:
                 f"the state has {raw.size} bytes; give {_STATE.itemsize}, as of get_rng_state()"
             )
         (held,) = np.ascontiguousarray(raw).view(_STATE)
-        self._seed, spare = int(held["seed"]), float(held["spare"])
-        self._spare = None if math.isnan(spare) else spare
-        state = {"key": held["key"].copy(), "pos": int(held["pos"])}
+        left, at = int(held["left"]), int(held["next"])
+        if not (1 <= left <= _WORDS and at <= _WORDS and (left == 1 or left + at == _WORDS + 1)):
+            raise RuntimeError("these bytes are no state; give those of get_rng_state()")
+        self._seed = int(held["seed"])
+        self._spare = float(held["spare"]) if held["has_spare"] else None
+        state = {"key": held["key"].astype(np.uint32), "pos": _WORDS if left == 1 else at}
         self._source().state = {"bit_generator": "MT19937", "state": state}
 
     def clone_state(self) -> Generator:
@@ -121,7 +127,7 @@ class Generator:
         if count < _BLOCK or not in_blocks:
             return self._singly(count)
         whole = count - count % _BLOCK
-        drawn = self.uniform(whole if kind == np.float16 else count, wide(kind))
+        drawn = self.uniform(whole if is_narrow(kind) else count, wide(kind))
         found = np.empty(count)
         found[:whole] = _in_blocks(drawn[:whole])
         if count > whole:  # the last block is drawn anew and reaches back into the one before

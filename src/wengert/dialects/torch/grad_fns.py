@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import functools
+import gc
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.dialects.torch import memory
 from wengert.dialects.torch.gradients import Handle, Hooked
 from wengert.dialects.torch.modes import PAUSED, TRACKING, is_grad_enabled
-from wengert.dialects.torch.nodes import Freed, freed_error, unpacked
+from wengert.dialects.torch.nodes import (
+    Freed,
+    Packed,
+    Results,
+    freed_error,
+    is_shown,
+    join,
+    unpack_all,
+)
 from wengert.dialects.torch.tensors import Leaf, Tensor, convert, label_of, made, ns, outward
 from wengert.engine.cotangents import Block
 from wengert.engine.fastpath import CONSTANTS
@@ -22,10 +32,19 @@ from wengert.engine.sweep import recorded_edges
 
 #: What PyTorch calls the second array that a node saves, where it is not "other".
 _SECOND = {"PowBackward0": "exponent", "MmBackward0": "mat2", "BmmBackward0": "mat2"}
+#: What it calls arrays of operations that have other arguments first.
+_NAMED = {
+    "WhereBackward0": {"condition": "condition"},
+    "AddmmBackward0": {"x": "mat1", "weight": "mat2"},
+}
+#: What it calls our shapes.
+_PARAMETERS = {"x_shape": "self_sym_sizes"}
 #: The exponents of powers that are operations of their own.
 _EXPONENTS = {"square": 2, "sqrt": 0.5, "reciprocal": -1}
-#: Nodes that lead to fewer than the operation has arguments.
-_ONE = ("PowBackward0",)
+#: Nodes of operations with a number for an argument, which lead to the tensors only.
+_ONE = (
+    "PowBackward0", "PowBackward2", "RsubBackward1", "ClampBackward1", "RemainderBackward0",
+)  # fmt: skip
 
 
 class GradFn:
@@ -34,8 +53,9 @@ class GradFn:
     def __init__(self, node: Node, label: str) -> None:
         self._node = node
         self._label = label
-        #: the nodes of single results, where there are several
+        #: the nodes of single results, where there are several, or what joins them
         self._results: dict[int, Node] = {}
+        self._group: Results | None = None
 
     def name(self) -> str:
         """Return what PyTorch calls it."""
@@ -58,11 +78,13 @@ class GradFn:
             return ()
         if node.op.name == "nn.linear" and self._label == "AddmmBackward0":
             return tuple(_shown(parent) for parent in _of_affine_map(node))
-        if all(_is_shown(parent) for parent, _, _ in node.edges):
+        if all(is_shown(parent) for parent, _, _ in node.edges):
             parents = {argument: parent for parent, argument, _ in node.edges}
-            count = 1 if self._label in _ONE else len(node.op.args)
-            count = max(count, max(parents, default=-1) + 1)
-            return tuple(_shown(parents.get(k)) for k in range(count))
+            if self._label in _ONE:
+                return tuple(map(_shown, parents.values()))
+            count = max(len(node.op.args), max(parents, default=-1) + 1)
+            first = 1 if self._label == "WhereBackward0" else 0  # the condition is none of them
+            return tuple(_shown(parents.get(k)) for k in range(first, count))
         return tuple(dict.fromkeys(_shown(parent) for parent in _shown_behind(node)))
 
     @property
@@ -97,13 +119,23 @@ class GradFn:
         return self._hooks("before", hook)
 
     def _hooks(self, when: str, hook: Callable[..., Any]) -> Handle:
-        from wengert.dialects.torch.hooks import hooks_of
+        from wengert.dialects.torch.node_hooks import hooks_of
 
-        return Handle.of(getattr(hooks_of(self._node, self._inner), when), hook)
+        whole = self.joined()
+        return Handle.of(getattr(hooks_of(self._node, whole), when), hook)
+
+    def joined(self) -> Node:
+        """Return the node itself, behind hooks; it is one from now on if there were several."""
+        if self._group is not None:
+            known = [reference() for reference in self._group.nodes]
+            self._results = {k: node for k, node in enumerate(known) if node is not None}
+            self._node, self._group = join(self._group), None
+            _ANSWERS[id(self._node)] = self
+        return self._inner
 
     def __call__(self, *gradients: Tensor) -> Any:
         """Return the gradients of the arguments, given those of the results."""
-        return called(self._inner, gradients)
+        return called(self.joined(), gradients)
 
     def __getattr__(self, name: str) -> Any:
         node = self.__dict__.get("_node")
@@ -134,6 +166,8 @@ def seen(node: Node) -> tuple[GradFn, int]:
     """Return what a program sees of a node, and which result of it that is."""
     if type(node) is Leaf:
         return _answer(node, "AccumulateGrad"), 0
+    if hasattr(node, "results"):
+        return _answer_of_several(node, node.results)
     inner = node.parent if type(node.op) is Hooked and node.parent is not None else node
     if inner.op is not OUTPUT or inner.parent is None:
         return _answer(node, label_of(node)), 0
@@ -149,20 +183,24 @@ def _answer(node: Node, label: str) -> GradFn:
     return shown
 
 
+def _answer_of_several(node: Node, results: Results) -> tuple[GradFn, int]:
+    shown = None if results.shown is None else results.shown()
+    if shown is None:
+        label = label_of(node)
+        shown = _kind(label)(node, label)
+        shown._group, results.shown = results, weakref.ref(shown)
+    return shown, results.position(node)
+
+
 def _shown(node: Node | None) -> tuple[GradFn | None, int]:
     return (None, 0) if node is None else seen(node)
-
-
-def _is_shown(node: Node) -> bool:
-    """Return whether a node is one of the program's operations, and no part of one."""
-    return type(node) is Leaf or hasattr(node, "code")
 
 
 def _of_affine_map(node: Node) -> tuple[Node | None, ...]:
     """Return what the bias, the rows and the turned weight of an affine map were computed by."""
     parents = {argument: parent for parent, argument, _ in node.edges}
     turned = parents.get(1)
-    if turned is not None and not _is_shown(turned):
+    if turned is not None and not is_shown(turned):
         turned.label = "TBackward0"
     return parents.get(2), parents.get(0), turned
 
@@ -170,7 +208,7 @@ def _of_affine_map(node: Node) -> tuple[Node | None, ...]:
 def _shown_behind(node: Node) -> Iterator[Node]:
     """Yield the nodes of the program's operations that lead to a node."""
     for parent, _, _ in node.edges:
-        if _is_shown(parent):
+        if is_shown(parent):
             yield parent
         else:
             yield from _shown_behind(parent)
@@ -196,6 +234,29 @@ def is_constant(array: np.ndarray) -> bool:
     return CONSTANTS[array.dtype].get(array.item()) is array
 
 
+def _tensor_of(array: np.ndarray, node: Node | None) -> Tensor:
+    """Return a tensor of an array that was saved: the program's own, if it still has it.
+
+    Nodes hold arrays and no tensors, so it is looked for among all objects: this is for people who
+    look at a graph, and no sweep does it.
+    """
+    owners = []
+    for holder in gc.get_referrers(array):
+        if type(holder) is dict and holder.get("_raw") is array:  # a tensor's attributes
+            owners += gc.get_referrers(holder)
+        else:
+            owners.append(holder)
+    found = [t for t in owners if isinstance(t, Tensor) and _has(t, array, node)]
+    # what a tensor was detached from comes before it
+    return min(found, key=lambda t: t._origin is not None, default=as_saved(array, node))
+
+
+def _has(tensor: Tensor, array: np.ndarray, node: Node | None) -> bool:
+    known = tensor.__dict__
+    held = known["_held"][0] if known.get("_held") else known.get("_node")
+    return known.get("_raw") is array and held is node
+
+
 def as_saved(array: np.ndarray, node: Node | None) -> Tensor:
     """Return a tensor of an array that was saved: a leaf itself, if it is one's."""
     if type(node) is Leaf:
@@ -209,9 +270,11 @@ def _saved(node: Node, name: str, label: str) -> Any:
     """Return a value that a node keeps, by PyTorch's name of it."""
     if type(node.values) is Freed:
         raise freed_error(node)
-    back = unpacked([node], {p for p, _, _ in node.edges})
+    memory.check_unwritten([node])
+    packed = [node] if type(node.values) is Packed else []
+    back = unpack_all(packed)
     try:
-        saved = dict(_kept(node, label))
+        saved = dict(_kept(node, label, as_saved if packed else _tensor_of))
     finally:
         back()
     short = name.removeprefix("_saved_")
@@ -223,18 +286,24 @@ def _saved(node: Node, name: str, label: str) -> Any:
     return saved[short]
 
 
-def _kept(node: Node, label: str) -> Iterator[tuple[str, Any]]:
+def _kept(
+    node: Node, label: str, tensor_of: Callable[[np.ndarray, Node | None], Tensor]
+) -> Iterator[tuple[str, Any]]:
+    """Yield what a node keeps by PyTorch's names; None where no argument's gradient needs it."""
     op = node.op
     if label == "PowBackward0" and op.name in _EXPONENTS:
         yield "exponent", _EXPONENTS[op.name]
     parents = {argument: parent for parent, argument, _ in node.edges}
     names = dict(zip(op.args, ("self", _SECOND.get(label, "other")), strict=False))
+    names |= _NAMED.get(label, {})
+    needed = {read for reads in op.reads for read in reads or ()}
+    yield from ((shown, None) for read, shown in names.items() if read in needed)
     for _, argument, values in node.edges:
         for read, value in zip(
             op.reads[0 if op.variadic else argument] or (), values, strict=False
         ):
             if type(value) is not np.ndarray:
-                yield names.get(read, read), value
+                yield names.get(read) or _PARAMETERS.get(read, read), value
             elif names.get(read) == "exponent" and not value.ndim:
                 number = value.item()
                 yield "exponent", int(number) if number == number // 1 else number
@@ -242,7 +311,7 @@ def _kept(node: Node, label: str) -> Iterator[tuple[str, Any]]:
                 yield "result", made(value, node)
             else:
                 parent = parents.get(op.args.index(read)) if read in op.args else None
-                yield names.get(read, read), as_saved(value, parent)
+                yield names.get(read, read), tensor_of(value, parent)
 
 
 def called(node: Node, given: tuple[Tensor, ...]) -> Any:
@@ -251,7 +320,7 @@ def called(node: Node, given: tuple[Tensor, ...]) -> Any:
         raise freed_error(node)
     parts = [convert(g) for g in given]
     g: Any = parts if type(node.shape) is list else parts[0]
-    back = unpacked([node], {p for p, _, _ in node.edges})
+    back = unpack_all([node] if type(node.values) is Packed else [])
     token = active.set(TRACKING if is_grad_enabled() else PAUSED)
     cotangents: list[Any] = [None] * max([len(node.op.args), *[a + 1 for _, a, _ in node.edges]])
     try:
@@ -277,7 +346,15 @@ class GradientEdge(NamedTuple):
     @property
     def tape_node(self) -> Node:
         """The node of that result."""
-        node = self.node._node
+        node, group = self.node._node, self.node._group
+        if group is not None:
+            found = group.nodes[self.output_nr]()
+            if found is None:
+                raise RuntimeError(
+                    f"nothing was computed from result {self.output_nr} of {self.node.name()}, and "
+                    "no tensor holds it any more, so it has no gradient"
+                )
+            return found
         if type(node.shape) is not list:
             return node
         known = self.node._results.get(self.output_nr)

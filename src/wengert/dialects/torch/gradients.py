@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,23 +15,15 @@ import numpy as np
 from wengert import backends
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import callbacks, memory
+from wengert.dialects.torch import nodes as graph
 from wengert.dialects.torch.modes import GRAD, PAUSED, Tracking, current, switched
-from wengert.dialects.torch.nodes import (
-    Freed,
-    behind,
-    freed_error,
-    freeing,
-    passed,
-    summed,
-    unpacked,
-    within,
-)
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
     convert,
     is_unreached,
     made,
+    marked,
     ns,
     outward,
     unreached,
@@ -39,11 +31,12 @@ from wengert.dialects.torch.tensors import (
 )
 from wengert.engine import cotangents as ct
 from wengert.engine.node import NOBODY, Node, active, new_node
-from wengert.engine.op import LEAF, Op
+from wengert.engine.op import LEAF, OUTPUT, Op
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tape import on_tensors
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
+from wengert.transforms.vmap import vmap
 
 
 class Running(NamedTuple):
@@ -64,6 +57,7 @@ class Running(NamedTuple):
 
 #: The innermost sweep that runs in this thread.
 running: ContextVar[Running | None] = ContextVar("wengert_torch_sweep", default=None)
+_OUTERMOST = (None, Token.MISSING)
 #: What is done to the nodes before a sweep, such as looking for NaN; it returns what undoes it.
 observers: list[Callable[[list[Node]], Callable[[], None]]] = []
 
@@ -81,10 +75,13 @@ class Handle:
         self._hooks = hooks
 
     @classmethod
-    def of(cls, hooks: dict[int, Any], hook: Callable[..., Any]) -> Handle:
-        """Add a hook to others, and return what takes it away."""
-        handle = cls(hooks)
+    def of(cls, hooks: dict[int, Any], hook: Callable[..., Any], first: bool = False) -> Handle:
+        """Add a hook behind others or before them, and return what takes it away."""
+        handle, others = cls(hooks), dict(hooks) if first else {}
+        if first:
+            hooks.clear()
         hooks[handle.id] = hook
+        hooks.update(others)
         return handle
 
     def remove(self) -> None:
@@ -120,6 +117,8 @@ class Hooked(Op):
 
     def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Any) -> Any:
         """Return the cotangent, as the hooks leave it."""
+        if is_unreached(node):
+            return g
         tensor = shown(g)
         for hook in list(self.hooks.values()):
             tensor = answer_of(callbacks.call(hook, tensor), tensor)
@@ -196,22 +195,13 @@ def hooked(node: Node) -> Hooked:
         inner = new_node(LEAF, None, 0, (), (), node.tokens, node.shape, node.dtype, Leaf)
         inner.owner = node.owner
     else:
-        inner = behind(node)
+        inner = graph.behind(node)
         inner.front = weakref.ref(node)
         node.label = inner.label
     inner.order = node.order - 0.5
     op = Hooked()
     node.op, node.parent, node.argument, node.values, node.others = op, inner, 0, (), ()
     return op
-
-
-def register_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
-    """Have a function called with each gradient of a tensor; it may return another."""
-    if not tensor.requires_grad:
-        raise RuntimeError("this tensor gets no gradient for a hook; write x.requires_grad_()")
-    node = memory.look_at(tensor, again=True)
-    assert node is not None
-    return Handle.of({} if is_unreached(node) else hooked(node).hooks, hook)
 
 
 # -- accumulation ----------------------------------------------------------------------------------
@@ -221,8 +211,9 @@ _accumulating = threading.RLock()
 
 def accumulate(tensor: Tensor, gradient: Tensor, in_place: bool = True) -> None:
     """Add a gradient to what a tensor has: to the same memory, or as a new tensor."""
-    if gradient._raw.dtype != tensor._raw.dtype:
-        gradient = outward(ns.astype(convert(gradient), tensor._raw.dtype))
+    kind = tensor.grad_dtype
+    if kind is not None and gradient._raw.dtype != kind.numpy:
+        gradient = outward(ns.astype(convert(gradient), kind.numpy))
     with _accumulating:  # threads may sweep to the same leaf
         held = tensor._grad
         if held is None:
@@ -244,6 +235,8 @@ def check_leaf(tensor: Tensor) -> None:
 
 
 def _add_in_place(held: Tensor, gradient: Tensor) -> None:
+    if held._inference:
+        memory.check_writable(held)
     raw, more = held._raw, gradient._raw
     plain = type(raw) is np.ndarray and type(more) is np.ndarray and raw.shape == more.shape
     if plain and raw.flags.writeable and 0 not in raw.strides:
@@ -281,15 +274,15 @@ def check(nodes: list[Node], sources: set[Node] | None, accumulates: bool = Fals
     """
     try:
         for node in nodes:
-            if type(node.values) is Freed:
-                raise freed_error(node)
+            if type(node.values) is graph.Freed:
+                raise graph.freed_error(node)
         memory.check_unwritten(nodes)
     except RuntimeError:
         if sources is None:
             raise
-        needed = set(passed(nodes, sources))  # other nodes do not matter
+        needed = set(graph.passed(nodes, sources))  # other nodes do not matter
         if accumulates:
-            needed.update(within(sources))
+            needed.update(graph.within(sources))
         check([node for node in nodes if node in needed], None)
 
 
@@ -341,7 +334,7 @@ def _why_cut(tensor: Tensor) -> str:
     cut = cuts.found_at(users_frame(), tensor)
     if cut:
         return f"; {cut} cut the path to it"
-    if tensor._raw.dtype.kind not in "fc":
+    if not backends.is_inexact(tensor._raw.dtype):
         return ", and only floating and complex numbers have gradients"
     return (
         "; it was made by detach(), under no_grad(), by an operation without a derivative, or from "
@@ -369,24 +362,29 @@ def sweep(
     recorded = on_tensors(nodes, [convert(s) for s in seeds], interested)
     xp: Any = ns if recorded else backends.NUMPY
     frame = users_frame()
-    gone = Freed()
+    gone = graph.Freed()
     gone.code, gone.last = frame.f_code, frame.f_lasti
     this = Running(nodes, targets, wanted, accumulates, sources is not None, seen, set(), set())
     token, mine = active.set(recording), running.set(this)
     undo: list[Callable[[], None]] = []
-    try:
-        undo.append(unpacked(nodes, wanted))
-        undo += [observe(nodes) for observe in list(observers)]
+
+    def swept() -> dict[Node, Any]:
         with Quiet():
-            start = summed(xp, targets, [carried(xp, seed) for seed in seeds])
+            start = graph.summed(xp, targets, [carried(xp, seed) for seed in seeds])
             cotangents = reverse(
                 xp, nodes, start, wanted, recorded, None if keep else GRAD,
-                free=freeing(gone), skips_empty=False,  # hooks see zeros, and they are recorded
+                free=graph.freeing(gone),
+                skips_empty=False,  # hooks see zeros, and they are recorded
             )  # fmt: skip
             if this.cut:
                 reached = _reached(this)
                 cotangents = {node: g for node, g in cotangents.items() if node in reached}
-            answers = {node: _dense(xp, g, recorded) for node, g in cotangents.items()}
+            return {node: _dense(xp, g, recorded) for node, g in cotangents.items()}
+
+    try:
+        undo.append(graph.unpacked(nodes, wanted))
+        undo += [observe(nodes) for observe in list(observers)]
+        answers = swept() if mine.old_value in _OUTERMOST else callbacks.with_room(swept)
     finally:
         for step in reversed(undo):
             step()
@@ -474,28 +472,42 @@ def backward(
             raise RuntimeError("backward: leave out grad_variables, the old name of grad_tensors")
         grad_tensors = grad_variables
     targets = _sequence(tensors)
-    sources = None
+    sources: set[Node] | None = None
+    swept = None
     if inputs is not None:
         chosen = _named(inputs, "backward")
         for tensor in chosen:
             if isinstance(tensor, Tensor) and not tensor.is_leaf:
                 retain_grad(tensor)
         sources = {behind_hooks(source_of(t, i)) for i, t in enumerate(chosen)}
+        swept = sources.union(*map(_seen_parents, sources))
     nodes, seeds = _seeded(targets, _paired(targets, grad_tensors, "tensors"))
     keep = create_graph if retain_graph is None else retain_graph
-    cotangents, done = sweep(nodes, seeds, sources, keep, create_graph, True)
+    cotangents, done = sweep(nodes, seeds, swept, keep, create_graph, True)
     own = owning([s._raw for s in seeds], done.seen)
     after = active.set(switched(current(), create_graph))
     try:
         with Quiet():
             for node, g in cotangents.items():
+                if sources is not None and node not in sources:
+                    continue
                 if type(node) is Leaf and node not in done.done:
                     owner = node.owner()
                     if owner is not None:
                         check_leaf(owner)
-                        accumulate(owner, made(own(g._raw), g._node))
+                        accumulate(owner, made(own(g._raw), marked(g._node)))
     finally:
         active.reset(after)
+
+
+def _seen_parents(node: Node) -> list[Node]:
+    """Return the parents of a node whose rule the program sees run: it runs for an input as well.
+
+    So it is in PyTorch, where gradients are accumulated before the input's own node runs.
+    """
+    if node.op is OUTPUT and node.parent is not None:
+        node = node.parent
+    return [parent for parent, _, _ in node.edges] if node.op.captures else []
 
 
 def retain_grad(tensor: Tensor) -> None:
@@ -584,7 +596,7 @@ def grad(
     for position, node in enumerate(sources):
         g = cotangents.get(node)
         if g is not None:
-            answers.append(made(own(g._raw), g._node))
+            answers.append(made(own(g._raw), marked(g._node)))
         elif materialize_grads:
             zeros = made(np.zeros(node.shape, node.dtype))
             answers.append(zeros.requires_grad_(create_graph))
@@ -604,8 +616,6 @@ def _batched(
     targets: list[Any], given: list[Any], sources: list[Node], keep: bool, create: bool
 ) -> dict[Node, Any]:
     """Return the gradients for many seeds at once, each with a first axis for them."""
-    from wengert.transforms.vmap import vmap
-
     if any(g is None for g in given):
         raise RuntimeError("is_grads_batched=True needs grad_outputs, with a first axis for them")
     order: list[Node] = []
@@ -621,4 +631,4 @@ def _batched(
     return dict(zip(order, answers, strict=True))
 
 
-__all__ = ["backward", "grad", "register_hook", "retain_grad"]
+__all__ = ["backward", "grad", "retain_grad"]

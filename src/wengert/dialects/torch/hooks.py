@@ -1,4 +1,4 @@
-"""Hooks on nodes, on accumulation and on what is saved; anomalies; tensors of inference mode."""
+"""Hooks on what is saved; anomalies; tensors of inference mode."""
 
 from __future__ import annotations
 
@@ -6,203 +6,26 @@ import contextlib
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.dialects.quiet import aloud
-from wengert.dialects.torch import callbacks, dtypes, gradients, memory, modes
-from wengert.dialects.torch.grad_fns import (
-    GradFn,
-    GradientEdge,
-    as_saved,
-    get_gradient_edge,
-    is_constant,
-)
-from wengert.dialects.torch.gradients import (
-    Handle,
-    Hooked,
-    answer_of,
-    carried,
-    hooked,
-    observers,
-    running,
-    shown,
-)
-from wengert.dialects.torch.nodes import Packed, arrays_of, keeps_arrays, passed
+from wengert.dialects.torch import callbacks, dtypes, grad_fns, gradients, memory, modes
+from wengert.dialects.torch.gradients import Handle, Hooked
+from wengert.dialects.torch.node_hooks import Around
+from wengert.dialects.torch.nodes import Packed, arrays_of, keeps_arrays
 from wengert.dialects.torch.table import plain, put
-from wengert.dialects.torch.tensors import (
-    Leaf,
-    Tensor,
-    label_of,
-    line_of,
-    made,
-    ns,
-)
-from wengert.engine.cotangents import Block, fit
-from wengert.engine.node import Edge, Node, active
+from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, line_of, made
+from wengert.engine.node import Node, active
 from wengert.engine.op import LEAF, OUTPUT, Op
 from wengert.engine.record import witnesses
-from wengert.engine.sweep import recorded_edges
 
-put(("autograd.graph.Node",), GradFn)
-put(("autograd.graph.GradientEdge",), GradientEdge)
-put(("autograd.graph.get_gradient_edge",), get_gradient_edge)
+put(("autograd.graph.Node",), grad_fns.GradFn)
+put(("autograd.graph.GradientEdge",), grad_fns.GradientEdge)
+put(("autograd.graph.get_gradient_edge",), grad_fns.get_gradient_edge)
 put(("utils.hooks.RemovableHandle",), Handle)
-
-
-# -- around the rule of a node -------------------------------------------------------------------
-
-
-class Around(Op):
-    """An operation whose cotangents are looked at, all arguments' at once."""
-
-    captures = True
-
-    def __init__(self, inner: Op) -> None:
-        self.__dict__.update({k: v for k, v in inner.__dict__.items() if k != "pull"})
-        self.inner = inner
-        self.family, self.sees_unused = inner.family, inner.sees_unused
-        self.batch = inner.batch
-
-    def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
-    ) -> Sequence[Any]:
-        """Return the cotangents, as whoever looks at those of all arguments leaves them."""
-        found = self.all_of(xp, g.todense(xp) if type(g) is Block else g, node)
-        return [found.get(argument) for _, argument, _ in edges]
-
-    def all_of(self, xp: Any, g: Any, node: Node) -> dict[int, Any]:
-        """Return the cotangents of all arguments that have an edge."""
-        edges: Sequence[Edge] = recorded_edges(node, node.edges) if xp is ns else node.edges
-        found = {}
-        for (parent, argument, _), part in zip(
-            edges, self.inner.pull(xp, g, node, edges), strict=True
-        ):
-            if part is not None:
-                part = fit(xp, self.inner, part, parent)
-                found[argument] = part.todense(xp) if type(part) is Block else part
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what a program's function has: its `context`, and `release`."""
-        if name in ("context", "release"):
-            return getattr(self.inner, name)
-        raise AttributeError(name)
-
-
-class NodeHooks(Around):
-    """An operation with hooks before and after its rule."""
-
-    def __init__(self, inner: Op) -> None:
-        super().__init__(inner)
-        self.before: dict[int, Callable[[Any], Any]] = {}
-        self.after: dict[int, Callable[[Any, Any], Any]] = {}
-
-    def all_of(self, xp: Any, g: Any, node: Node) -> dict[int, Any]:
-        """Return the cotangents of all arguments, as the hooks leave them."""
-        several = type(g) is list
-        results = tuple(map(shown, g if several else [g]))
-        for before in list(self.before.values()):
-            results = _answers(callbacks.call(before, results), results)
-        parts = [carried(xp, t) for t in results]
-        found = super().all_of(xp, parts if several else parts[0], node)
-        count = max([len(self.args), *[a + 1 for _, a, _ in node.edges]])
-        arguments = tuple(shown(found.get(k)) for k in range(count))
-        for after in list(self.after.values()):
-            arguments = _answers(callbacks.call(after, arguments, results), arguments)
-        return {k: carried(xp, t) for k, t in enumerate(arguments) if t is not None}
-
-
-def _answers(answer: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the gradients that a hook wants in the place of those that it was given."""
-    if answer is None:
-        return given
-    parts = answer if isinstance(answer, tuple) else (answer,)
-    if len(parts) != len(given):
-        raise RuntimeError(
-            f"a hook was given {len(given)} gradients and returned {len(parts)}; return one for "
-            "each"
-        )
-    return tuple(
-        g if a is None or g is None else answer_of(a, g) for a, g in zip(parts, given, strict=True)
-    )
-
-
-def hooks_of(node: Node, inner: Node) -> Hooked | NodeHooks:
-    """Return the hooks around a node's rule, `inner` being the node behind hooks on its tensor."""
-    if type(node) is Leaf:
-        return hooked(node)
-    if type(inner.op) is not NodeHooks:
-        if not hasattr(inner, "label"):
-            inner.label = label_of(inner)
-        inner.op = NodeHooks(inner.op)
-    return inner.op
-
-
-@plain("Tensor.register_post_accumulate_grad_hook")
-def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Any], Any]) -> Handle:
-    """Have a function called with a leaf once a gradient was added to its `.grad`."""
-    if not tensor.requires_grad:
-        raise RuntimeError("this tensor gets no gradient for a hook; write x.requires_grad_()")
-    if not tensor.is_leaf or tensor._node is None:
-        raise RuntimeError(
-            "only leaves accumulate a gradient, and this tensor was computed; write "
-            "x.register_hook(hook) for its gradient"
-        )
-    return Handle.of(hooked(tensor._node).accumulated, hook)
-
-
-# -- hooks on several tensors ----------------------------------------------------------------------
-
-
-class _Handles(contextlib.ExitStack):
-    """Several hooks, which are removed together."""
-
-    remove = contextlib.ExitStack.close
-
-
-@plain("autograd.graph.register_multi_grad_hook")
-def register_multi_grad_hook(
-    tensors: Sequence[Tensor], fn: Callable[[Any], Any], *, mode: str = "all"
-) -> _Handles:
-    """Have a function called once the gradients of all tensors, or of any, are there."""
-    if mode not in ("all", "any"):
-        raise ValueError(f"mode is {mode}; give 'all' or 'any'")
-    nodes: list[Any] = [t._node for t in tensors]
-    state: dict[str, Any] = {"sweep": None}
-
-    def begin() -> None:
-        sweep = running.get()
-        if state["sweep"] is not sweep:
-            assert sweep is not None
-            reached = set(passed(sweep.nodes, sweep.sources))
-            state.update(sweep=sweep, found=[None] * len(nodes), called=False)
-            state["left"] = sum(node in reached for node in nodes)
-
-    def hook_of(position: int) -> Callable[[Any], None]:
-        def hook(g: Any) -> None:
-            with _counting:
-                begin()
-                state["found"][position] = g
-                state["left"] -= 1
-                ready = not state["left"] if mode == "all" else not state["called"]
-                state["called"] = True
-            if ready:
-                fn(state["found"] if mode == "all" else g)
-            if not state["left"]:
-                state["sweep"] = None
-
-        return hook
-
-    handles = _Handles()
-    for position, tensor in enumerate(tensors):
-        handles.enter_context(gradients.register_hook(tensor, hook_of(position)))
-    return handles
-
-
-_counting = threading.RLock()
 
 
 # -- what is saved ---------------------------------------------------------------------------------
@@ -278,13 +101,13 @@ def _pack_node(node: Node, hooks: saved_tensors_hooks) -> None:
     def packed(read: str, value: Any) -> Any:
         if type(value) is tuple and value and type(value[0]) is np.ndarray:
             return tuple(held(v, parents.get(i)) for i, v in enumerate(value))
-        if type(value) is not np.ndarray or is_constant(value):
+        if type(value) is not np.ndarray or grad_fns.is_constant(value):
             return value
         parent = parents.get(op.args.index(read)) if read in op.args else None
         return held(value, node if read == "y" else parent)
 
     def held(array: np.ndarray, origin: Node | None) -> _Held:
-        return _Held(pack(hooks, as_saved(array, origin)))
+        return _Held(pack(hooks, grad_fns.as_saved(array, origin)))
 
     def edge(argument: int, values: Any) -> tuple[Any, ...]:
         reads = op.reads[0 if op.variadic else argument] or ()
@@ -349,9 +172,9 @@ class Anomalies:
     def set(cls, on: bool, check_nan: bool) -> None:
         """Have sweeps look for anomalies, or not."""
         if on and not cls.on:
-            observers.append(_observe)
+            gradients.observers.append(_observe)
         elif cls.on and not on:
-            observers.remove(_observe)
+            gradients.observers.remove(_observe)
         cls.on, cls.check_nan = bool(on), bool(check_nan)
 
 
@@ -483,9 +306,12 @@ def _refuse_saved(node: Node) -> None:
     for array in arrays_of(node):
         if id(memory.owner(array)) in _MADE:
             raise RuntimeError(
-                f"a tensor of shape {list(array.shape)} from torch.inference_mode() is needed "
-                "for a gradient; write x.clone() for a normal tensor, or use torch.no_grad()"
+                f"an inference tensor of shape {list(array.shape)} is needed for a gradient; write "
+                "x.clone() for a normal tensor, or torch.no_grad() in place of inference_mode()"
             )
+
+
+_counting = threading.RLock()
 
 
 class _Inference:

@@ -10,43 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument
+from wengert.dialects.kernel.functions import Argument, named
 from wengert.dialects.torch import dtypes
+from wengert.dialects.torch import kinds as K
+from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.copies import in_order
 from wengert.dialects.torch.devices import Size, sized
-from wengert.dialects.torch.kinds import (
-    Axis,
-    Bool,
-    Input,
-    Int,
-    IntOrInts,
-    Several,
-    SeveralGiven,
-    Tensors,
-    axis_of,
-    read_given,
-)
-from wengert.dialects.torch.table import (
-    as_is,
-    as_view,
-    both,
-    direct,
-    guarded,
-    offered,
-    plain,
-    put,
-    view,
-)
-from wengert.dialects.torch.tensors import Tensor, astype, ns
+from wengert.dialects.torch.table import as_is, as_view, both, direct, guarded, offered, put, view
+from wengert.dialects.torch.tensors import Native, Tensor, astype, ns, wrap_native
 from wengert.dialects.torch.views import expand, picked, reshape, sliced
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
 
 # -- splits ----------------------------------------------------------------------------------------
 
 
 @view("unbind")
-def unbind(input: Input, dim: Axis = 0) -> tuple[Native, ...]:
+def unbind(input: K.Input, dim: K.Axis = 0) -> tuple[Native, ...]:
     """Return the parts along an axis, which they lack."""
     if not input.ndim:
         raise IndexError("a single number has no axis 0; write x.reshape(1) first")
@@ -80,21 +58,21 @@ def _split_label(tensor: Any, sizes: Any, dim: Any) -> str:
     *both("split", "split_with_sizes", "unsafe_split", "unsafe_split_with_sizes"),
     label=_split_label,
 )
-def split(tensor: Input, split_size_or_sections: IntOrInts, dim: Axis = 0) -> tuple[Native, ...]:
+def split(
+    tensor: K.Input, split_size_or_sections: K.IntOrInts, dim: K.Axis = 0
+) -> tuple[Native, ...]:
     """Return parts of one size along an axis, the last perhaps shorter, or of given sizes."""
     if not isinstance(split_size_or_sections, tuple):
         length = _length(tensor, dim, split_size_or_sections)
         return _split(tensor, dim, _even(length, split_size_or_sections))
     sizes, length = split_size_or_sections, _length(tensor, dim)
     if sum(sizes) != length or min(sizes, default=0) < 0:
-        raise RuntimeError(
-            f"split: the sizes {list(sizes)} do not add up to {length}, the length of axis {dim}"
-        )
+        raise misfit("split", f"sizes that add up to {length}", sizes=sizes, dim=dim)
     return _split(tensor, dim, sizes)
 
 
 @view(*both("chunk", "unsafe_chunk"), label="SplitBackward0")
-def chunk(input: Input, chunks: Int, dim: Axis = 0) -> tuple[Native, ...]:
+def chunk(input: K.Input, chunks: K.Int, dim: K.Axis = 0) -> tuple[Native, ...]:
     """Return at most so many parts along an axis, of one size but for the last."""
     if chunks <= 0:
         raise RuntimeError(f"chunk: chunks is {chunks}; give 1 or more")
@@ -114,13 +92,17 @@ def _parts(x: Native, given: Any, axis: int) -> tuple[Native, ...]:
 
 
 @view("tensor_split", label="SliceBackward0", several=False)
-def tensor_split(input: Input, indices_or_sections: IntOrInts, dim: Axis = 0) -> tuple[Native, ...]:
+def tensor_split(
+    input: K.Input, indices_or_sections: K.IntOrInts, dim: K.Axis = 0
+) -> tuple[Native, ...]:
     """Return so many parts along an axis, or those between given positions."""
     return _parts(input, indices_or_sections, dim)
 
 
 def _split_along(name: str, least: int, axis: int) -> None:
-    def split(input: Input, indices_or_sections: IntOrInts) -> tuple[Native, ...]:
+    @view(name, label="SliceBackward0", several=False)
+    @named(name, f"Return the parts along axis {axis}, so many or between given positions.")
+    def split(input: K.Input, indices_or_sections: K.IntOrInts) -> tuple[Native, ...]:
         if input.ndim < least:
             raise RuntimeError(f"{name}: the tensor has {input.ndim} axes; give {least} or more")
         given, at = indices_or_sections, 0 if input.ndim == 1 else axis
@@ -130,10 +112,6 @@ def _split_along(name: str, least: int, axis: int) -> None:
                 "divide; give a list of indices"
             )
         return _parts(input, given, at)
-
-    split.__name__ = name
-    split.__doc__ = f"Return the parts along axis {axis}, so many or between given positions."
-    view(name, label="SliceBackward0", several=False)(split)
 
 
 _split_along("hsplit", 1, 1)
@@ -147,7 +125,11 @@ _split_along("dsplit", 3, 2)
 def _of_one_dtype(tensors: Sequence[Native], name: str) -> list[Native]:
     if not tensors:
         raise RuntimeError(f"{name}: got no tensors; give one at least")
-    kind = functools.reduce(dtypes.joined, [t._raw.dtype for t in tensors])
+    first = tensors[0]._raw.dtype
+    others = [t._raw.dtype for t in tensors if t._raw.dtype is not first]
+    if not others:
+        return list(tensors)
+    kind = functools.reduce(dtypes.joined, others, first)
     return [astype(x, kind) for x in tensors]
 
 
@@ -160,11 +142,11 @@ def _joined(tensors: Sequence[Native], dim: Any) -> Native:
                 f"cat: a tensor has {x.ndim} axes, and the first one {kept[0].ndim}; give them as "
                 "many, and one at least; for numbers write torch.stack"
             )
-    return in_order(ns.concat(kept, axis=axis_of(dim, kept[0], "cat")))
+    return in_order(ns.concat(kept, axis=K.axis_of(dim, kept[0], "cat")))
 
 
 @offered("cat", "concat", "concatenate", method=False, label="CatBackward0")
-def cat(tensors: Tensors, dim: Any = 0) -> Native:
+def cat(tensors: K.Tensors, dim: Any = 0) -> Native:
     """Return tensors joined along an axis."""
     if not tensors:
         raise as_is(ValueError("cat: got no tensors; give one at least"))
@@ -172,16 +154,13 @@ def cat(tensors: Tensors, dim: Any = 0) -> Native:
 
 
 @offered("stack", method=False)
-def stack(tensors: Tensors, dim: Any = 0) -> Native:
+def stack(tensors: K.Tensors, dim: Any = 0) -> Native:
     """Return tensors of one shape joined along a new axis."""
     parts = _of_one_dtype(tensors, "stack")
-    for k, x in enumerate(parts):
+    for x in parts:
         if x.shape != parts[0].shape:
-            raise RuntimeError(
-                f"stack: tensor 0 has shape {list(parts[0].shape)} and tensor {k} has "
-                f"{list(x.shape)}; give them one shape"
-            )
-    return in_order(ns.stack(parts, axis=axis_of(dim, parts[0], "stack", new=1)))
+            raise misfit("stack", "one shape", first=parts[0], another=x)
+    return in_order(ns.stack(parts, axis=K.axis_of(dim, parts[0], "stack", new=1)))
 
 
 def _at_least(x: Native, ndim: int) -> Native:
@@ -195,15 +174,13 @@ def _at_least(x: Native, ndim: int) -> Native:
 def _stack_along(axis: int, ndim: int, *names: str) -> None:
     """Offer a function that joins tensors of at least so many axes; of 0, vectors as columns."""
 
-    def stack(tensors: Tensors) -> Native:
+    @offered(*names, method=False, label="CatBackward0")
+    @named(names[0], f"Return tensors joined along axis {axis}; those with fewer axes get more.")
+    def stack(tensors: K.Tensors) -> Native:
         parts = [_at_least(x, ndim) for x in _of_one_dtype(tensors, names[0])]
         if not ndim:
             parts = [x if x.ndim > 1 else ns.reshape(x, (x.size, 1)) for x in parts]
         return _joined(parts, min(axis, parts[0].ndim - 1))
-
-    stack.__name__ = names[0]
-    stack.__doc__ = f"Return tensors joined along axis {axis}; those with fewer axes get more."
-    offered(*names, method=False, label="CatBackward0")(stack)
 
 
 _stack_along(1, 1, "hstack")
@@ -213,7 +190,7 @@ _stack_along(1, 0, "column_stack")
 
 
 @offered("block_diag", method=False)
-def block_diag(*tensors: Several) -> Native:
+def block_diag(*tensors: K.Several) -> Native:
     """Return a matrix with matrices along its diagonal, and zeros elsewhere."""
     if not tensors:
         return wrap_native(np.zeros((1, 0), dtypes.default().numpy))
@@ -231,25 +208,23 @@ def _check_vectors(tensors: Sequence[Any], name: str, least: int = 1) -> None:
 
 
 @direct("cartesian_prod")
-def cartesian_prod(*tensors: SeveralGiven) -> Tensor:
+def cartesian_prod(*tensors: K.SeveralGiven) -> Tensor:
     """Return all combinations of elements of several vectors, as rows."""
     _check_vectors(tensors, "cartesian_prod")
     return tensors[0] if len(tensors) == 1 else _product(*tensors)
 
 
 @functools.partial(guarded, label="StackBackward0")
-def _product(*tensors: Several) -> Native:
+def _product(*tensors: K.Several) -> Native:
     indices = np.indices([x.size for x in tensors]).reshape(len(tensors), -1)
     return ns.stack([ns.take(x, k) for x, k in zip(tensors, indices, strict=True)], axis=1)
 
 
 @offered("combinations", label="StackBackward0")
-def combinations(input: Input, r: Int = 2, with_replacement: Bool = False) -> Native:
+def combinations(input: K.Input, r: K.Int = 2, with_replacement: K.Bool = False) -> Native:
     """Return all choices of r elements of a vector, as rows."""
     if input.ndim != 1 or r < 0:
-        raise RuntimeError(
-            f"combinations: got shape {list(input.shape)} and r={r}; give a vector, and 0 or more"
-        )
+        raise misfit("combinations", "a vector, and r of 0 or more", input=input, r=r)
     if not r:
         return wrap_native(np.zeros(0, input.dtype))
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
@@ -260,7 +235,6 @@ def combinations(input: Input, r: Int = 2, with_replacement: Bool = False) -> Na
 # -- broadcasting ----------------------------------------------------------------------------------
 
 
-@plain("broadcast_shapes", "functional.broadcast_shapes")
 def broadcast_shapes(*shapes: Any) -> Size:
     """Return the shape that tensors of some shapes broadcast to."""
     try:
@@ -269,15 +243,18 @@ def broadcast_shapes(*shapes: Any) -> Size:
         raise RuntimeError(f"the shapes {list(shapes)} do not broadcast together") from error
 
 
+put(("broadcast_shapes", "functional.broadcast_shapes"), broadcast_shapes)
+
+
 @direct("broadcast_tensors", "functional.broadcast_tensors")
-def broadcast_tensors(*tensors: SeveralGiven) -> tuple[Tensor, ...]:
+def broadcast_tensors(*tensors: K.SeveralGiven) -> tuple[Tensor, ...]:
     """Return views of tensors with the shape that they broadcast to."""
     shape = broadcast_shapes(*(x._raw.shape for x in tensors))
     return tuple([x if x._raw.shape == shape else expand(x, shape) for x in tensors])
 
 
 @direct("meshgrid", "functional.meshgrid")
-def meshgrid(*tensors: SeveralGiven, indexing: Any = None) -> tuple[Tensor, ...]:
+def meshgrid(*tensors: K.SeveralGiven, indexing: Any = None) -> tuple[Tensor, ...]:
     """Return the coordinates of a grid, of vectors of the coordinates along each axis."""
     if indexing not in (None, "ij", "xy"):
         raise RuntimeError(f"meshgrid: indexing is {indexing}; give 'ij' or 'xy'")
@@ -294,7 +271,7 @@ def meshgrid(*tensors: SeveralGiven, indexing: Any = None) -> tuple[Tensor, ...]
 
 
 def _at_least_views(ndim: int) -> None:
-    def step(input: Input) -> Native:
+    def step(input: K.Input) -> Native:
         return _at_least(input, ndim)
 
     step.__name__ = f"atleast_{ndim}d"
@@ -302,14 +279,14 @@ def _at_least_views(ndim: int) -> None:
 
     at = Argument(step.__name__, "tensors")
 
+    @named(step.__name__, f"Return tensors with at least {ndim} axes.")
     def call(*tensors: Any) -> Any:
         given = tensors[0] if len(tensors) == 1 else tensors
         if isinstance(given, (list, tuple)):
             return tuple([call(x) for x in given])
-        x = read_given(given, at)
+        x = K.read_given(given, at)
         return x if len(x._raw.shape) >= ndim else viewed(x)
 
-    call.__name__, call.__doc__ = step.__name__, f"Return tensors with at least {ndim} axes."
     put((call.__name__, f"functional.{call.__name__}"), call)
 
 

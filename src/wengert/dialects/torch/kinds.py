@@ -7,13 +7,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.kernel.readers import Readers, shown
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.axes import type_name
-from wengert.dialects.torch.tensors import Tensor, astype, promoted, static
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
+from wengert.dialects.torch.tensors import Native, Tensor, astype, promoted, static, wrap_native
 
 READERS = Readers(TypeError, IndexError, RuntimeError, static, least=1)
 _NUMBERS = (bool, int, float, complex, np.generic)
@@ -42,7 +41,7 @@ def tensor(
 
     def read(value: Any, at: Argument, x: Any = None) -> Native:
         found = read_tensor(value, at)
-        kind = found._raw.dtype.kind
+        kind = backends.kind_of(found._raw.dtype)
         if kind not in kinds:
             instead = _instead(kind, kinds)
             raise error(f"{at} is a {type_name(found)}, which it does not take; {instead}")
@@ -75,10 +74,6 @@ def _read_promoted(values: Any, at: Any, x: Any) -> list[Native]:
     return promoted(*[read_tensor(v, a) for v, a in zip(values, at, strict=True)])
 
 
-def _read_operands(values: Any, at: Any, x: Any) -> list[Native]:
-    return promoted(*[_operand(v, a, x) for v, a in zip(values, at, strict=True)])
-
-
 def _read_tensors(values: Any, at: Argument, x: Any) -> list[Native]:
     return _read_list(values.unbind(0) if isinstance(values, Tensor) else values, at, x)
 
@@ -102,10 +97,6 @@ def read_given(value: Any, at: Argument, x: Any = None) -> Tensor:
     raise TypeError(f"{at} is a {type(value).__name__}; give a tensor, as torch.tensor(x)")
 
 
-def _read_shape(value: Any, at: Argument, x: Any) -> tuple[int, ...]:
-    return tuple(read_given(value, at)._raw.shape)
-
-
 #: Any tensor.
 Input = Annotated[Native, tensor()]
 #: Tensors of real numbers and booleans; of numbers with fractions; of both.
@@ -115,12 +106,10 @@ Floating = Annotated[Native, tensor("f")]
 #: Tensors of numbers that have an order, for functions that are not implemented for others.
 Ordered = Annotated[Native, tensor("biuf", NotImplementedError)]
 Complex = Annotated[Native, tensor("c")]
-#: Tensors in the dtype of their sums, and in one with fractions.
-Summed = Annotated[Native, tensor(become=summed)]
+#: Tensors in a dtype with fractions.
 Fractions = Annotated[Native, tensor(become=floating)]
-#: Tensors of one dtype, the one that all of them are promoted to; with numbers among them.
+#: Tensors of one dtype, the one that all of them are promoted to.
 Promoted = Annotated[Native, Kind(_read_promoted, tensor=True, together=True)]
-Operand = Annotated[Native, Kind(_read_operands, tensor=True, together=True)]
 #: A tensor, or a number as it is.
 TensorOrNumber = Annotated[Any, Kind(_operand, tensor=True)]
 #: A list or tuple of tensors; given one by one as ``*tensors``.
@@ -134,7 +123,9 @@ Given = Annotated[Any, Kind(read_given, tensor=True)]
 SeveralGiven = Annotated[
     Any, Kind(lambda values, at, x: [read_given(v, at) for v in _one_by_one(values)], tensor=True)
 ]
-ShapeOf = Annotated[tuple[int, ...], Kind(_read_shape)]
+ShapeOf = Annotated[
+    tuple[int, ...], Kind(lambda value, at, x: tuple(read_given(value, at)._raw.shape))
+]
 
 
 # -- other arguments -------------------------------------------------------------------------------
@@ -182,10 +173,6 @@ def read_size(value: Any, at: Argument, x: Any = None) -> tuple[int, ...]:
     return read_lengths((value,), at)
 
 
-def _read_dtype(value: Any, at: Argument, x: Any) -> np.dtype:
-    return dtypes.to_numpy(value, str(at))
-
-
 Bool = Annotated[bool, Kind(READERS.truth, "type({0}) is bool")]
 Int = Annotated[int, Kind(READERS.integer, "type({0}) is int")]
 Number = Annotated[Any, Kind(READERS.number, "type({0}) is float")]
@@ -207,4 +194,4 @@ NewAxis = Annotated[int, Kind(READERS.new_axis)]
 #: One axis, or all for None, as a tuple.
 OneOrAll = Annotated[Any, Kind(_read_one_or_all)]
 #: A dtype, as NumPy's.
-Dtype = Annotated[np.dtype, Kind(_read_dtype)]
+Dtype = Annotated[np.dtype, Kind(lambda value, at, x: dtypes.to_numpy(value, str(at)))]

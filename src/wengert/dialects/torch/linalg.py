@@ -8,28 +8,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.kernel.functions import Argument, Kind
-from wengert.dialects.torch.axes import check_same, kind_of, type_name
-from wengert.dialects.torch.kinds import (
-    READERS,
-    Axis,
-    Bool,
-    Inexact,
-    Input,
-    Int,
-    NamedAxes,
-    TensorList,
-    TensorOrNumber,
-    read_tensor,
-    summed,
-)
+from wengert.dialects.torch import kinds as K
+from wengert.dialects.torch.axes import check_same, kind_of, misfit, type_name
 from wengert.dialects.torch.norms import MATRIX_NORMS, norm_of_matrices
 from wengert.dialects.torch.products import check_factors, crossed
 from wengert.dialects.torch.return_types import results
-from wengert.dialects.torch.table import NAMES, LinAlgError, offered, offered_as, put
-from wengert.dialects.torch.tensors import astype, ns, static
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
+from wengert.dialects.torch.table import NAMES, LinAlgError, offered, offered_as, plain, put
+from wengert.dialects.torch.tensors import Native, astype, ns, static, wrap_native
 from wengert.ops import linalg as native
 from wengert.ops import reductions
 from wengert.ops.batching import constant
@@ -43,21 +30,16 @@ put(("linalg.LinAlgError", "_C._LinAlgError"), LinAlgError)
 
 
 def check_matrices(
-    x: Native,
-    name: str,
-    square: bool = False,
-    half: type[Exception] = RuntimeError,
+    x: Native, name: str, square: bool = False, half: type[Exception] = RuntimeError,
     whole: type[Exception] = RuntimeError,
-) -> Native:
+) -> Native:  # fmt: skip
     """Return a tensor of matrices with fractions; raise `whole` for others, `half` for float16."""
     if kind_of(x) not in "fc":
         raise whole(f"{name}: got a {type_name(x)}, without fractions; write x.float()")
     if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
-        raise RuntimeError(
-            f"{name}: got shape {list(x.shape)}; give {'square ' * square}matrices, or a batch"
-        )
-    if x._raw.dtype == np.float16:
-        raise half(f"{name}: float16 is too coarse for this; write x.float()")
+        raise misfit(name, f"{'square ' * square}matrices, or a batch", input=x)
+    if backends.is_narrow(x._raw.dtype):
+        raise half(f"{name}: {x._raw.dtype} is too coarse for this; write x.float()")
     return x
 
 
@@ -65,12 +47,12 @@ def matrices(*requirements: Any) -> Kind:
     """Return the kind of tensors that are matrices; see `check_matrices`."""
 
     def read(value: Any, at: Argument, x: Any = None) -> Native:
-        return check_matrices(read_tensor(value, at), at.function, *requirements)
+        return check_matrices(K.read_tensor(value, at), at.function, *requirements)
 
     return Kind(read, tensor=True)
 
 
-Tolerance = TensorOrNumber
+Tolerance = K.TensorOrNumber
 Matrices = Annotated[Native, matrices()]
 Square = Annotated[Native, matrices(True)]
 #: Matrices of which PyTorch's library has no half precision; nor whole numbers.
@@ -108,7 +90,7 @@ def check_info(
     label="SqueezeBackward1",
     differs="has a gradient also for p=1, inf and 'fro'",
 )
-def cond(input: Input, p: Any = None) -> Native:
+def cond(input: K.Input, p: Any = None) -> Native:
     """Return the condition numbers of matrices: their norm times that of their inverse."""
     order = static(p)
     if input.ndim < 2:
@@ -132,7 +114,7 @@ def cond(input: Input, p: Any = None) -> Native:
 
 @offered("linalg.matrix_rank", method=False)
 def matrix_rank(
-    input: Matrices, tol: Tolerance | None = None, hermitian: Bool = False,
+    input: Matrices, tol: Tolerance | None = None, hermitian: K.Bool = False,
     *, atol: Tolerance | None = None, rtol: Tolerance | None = None,
 ) -> Native:  # fmt: skip
     """Return how many singular values exceed a tolerance: `atol`, or `rtol` times the largest."""
@@ -146,25 +128,23 @@ def matrix_rank(
 put(("linalg.matmul",), offered_as("matmul"))
 
 
+@plain("linalg.diagonal")
 def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Return the diagonals of matrices, as a view."""
     return NAMES["diagonal"](A, offset, dim1, dim2)
 
 
-put(("linalg.diagonal",), diagonal)
-
-
 @offered("linalg.vecdot", method=False, label="SumBackward1")
-def vecdot(x: Inexact, y: Input, *, dim: Any = -1) -> Native:
+def vecdot(x: K.Inexact, y: K.Input, *, dim: Any = -1) -> Native:
     """Return the sums of products along an axis, the first factors conjugated."""
     check_same(x, y, name="linalg.vecdot")
     product = ns.multiply(ns.conj(x) if kind_of(x) == "c" else x, y)
-    axes = READERS.named_axes(dim, Argument("linalg.vecdot", "dim"), product)
+    axes = K.READERS.named_axes(dim, Argument("linalg.vecdot", "dim"), product)
     return reductions.sum_over(product, axis=axes, keepdims=False)
 
 
 @offered("linalg.cross", method=False, label="LinalgCrossBackward0")
-def linalg_cross(input: Input, other: Input, *, dim: Axis = -1) -> Native:
+def linalg_cross(input: K.Input, other: K.Input, *, dim: K.Axis = -1) -> Native:
     """Return the cross products of vectors of three elements along an axis."""
     if not input.ndim:
         raise IndexError("linalg.cross: a single number has no axis; give vectors")
@@ -172,7 +152,7 @@ def linalg_cross(input: Input, other: Input, *, dim: Axis = -1) -> Native:
 
 
 @offered("linalg.multi_dot", method=False, label="ViewBackward0")
-def multi_dot(tensors: TensorList) -> Native:
+def multi_dot(tensors: K.TensorList) -> Native:
     """Return the product of matrices, in the order that takes the fewest steps."""
     count = len(tensors)
     axes = [(1, 2) if k in (0, count - 1) else (2,) for k in range(count)]
@@ -183,7 +163,7 @@ def multi_dot(tensors: TensorList) -> Native:
 
 
 @offered("linalg.matrix_power", "matrix_power", label="MmBackward0")
-def matrix_power(input: Input, n: Int) -> Native:
+def matrix_power(input: K.Input, n: K.Int) -> Native:
     """Return the product of matrices with themselves, n times; of their inverses if n < 0."""
     x = input
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
@@ -207,14 +187,14 @@ def matrix_exp(input: Square) -> Native:
 
 
 @offered("linalg.vander", method=False, label="CatBackward0")
-def linalg_vander(x: Input, *, N: Int | None = None) -> Native:
+def linalg_vander(x: K.Input, *, N: K.Int | None = None) -> Native:
     """Return the powers 0 to N - 1 of the elements of vectors, as rows of matrices."""
-    if kind_of(x) == "b" or x._raw.dtype == np.float16:
+    if kind_of(x) == "b" or backends.is_narrow(x._raw.dtype):
         raise RuntimeError(f"linalg.vander: got a {type_name(x)}; give numbers, as x.float()")
     count = N if N is not None else x.shape[-1] if x.ndim else 1
     if count <= 1:
         raise RuntimeError(f"N is {count}; give 2 or more")
-    powers = [ns.ones_like(summed(x)), summed(x)]
+    powers = [ns.ones_like(K.summed(x)), K.summed(x)]
     for _ in range(count - 2):
         powers.append(ns.multiply(powers[-1], powers[1]))
     return ns.stack(powers[:count], axis=-1)
@@ -226,16 +206,12 @@ def linalg_vander(x: Input, *, N: Int | None = None) -> Native:
     method="orgqr",
     label="LinalgHouseholderProductBackward0",
 )
-def householder_product(input: Reflections, tau: Input) -> Native:
+def householder_product(input: Reflections, tau: K.Input) -> Native:
     """Return the first columns of a product of reflections."""
     check_same(input, tau, name="torch.linalg.householder_product")
     rows, columns = input.shape[-2:]
     if rows < columns or tau.shape[:-1] != input.shape[:-2] or tau.shape[-1] > columns:
-        raise RuntimeError(
-            f"householder_product: tau has shape {list(tau.shape)} for matrices of shape "
-            f"{list(input.shape)}; give one number for each column at most, and as many rows as "
-            "columns at least"
-        )
+        raise misfit("householder_product", "rows >= columns >= tau", input=input, tau=tau)
     eye = wrap_native(np.eye(rows, columns, dtype=input._raw.dtype))
     return reflected(input, tau, ns.broadcast_to(eye, input.shape))
 
@@ -286,7 +262,7 @@ def inv(A: Square) -> Native:
 
 
 @offered("linalg.inv_ex", method=False, label="LinalgInvExBackward0")
-def inv_ex(A: Square, *, check_errors: Bool = False) -> Any:
+def inv_ex(A: Square, *, check_errors: K.Bool = False) -> Any:
     """Return inverses, and the number of the first pivot that is 0 in place of an error."""
     inverse, info = singular.inverse(A)
     check_info(check_errors, info, SINGULAR)
@@ -301,7 +277,7 @@ def inv_ex(A: Square, *, check_errors: Bool = False) -> Any:
     "of one that is not mix it with its lower triangle",
 )
 def linalg_pinv(
-    input: Matrices, rcond: Tolerance | None = None, hermitian: Bool = False,
+    input: Matrices, rcond: Tolerance | None = None, hermitian: K.Bool = False,
     *, atol: Tolerance | None = None, rtol: Tolerance | None = None,
 ) -> Native:  # fmt: skip
     """Return the pseudo-inverses of matrices; small singular values are taken for zero."""
@@ -315,15 +291,12 @@ def pinverse(input: Matrices, rcond: Tolerance = 1e-15) -> Native:
 
 
 @offered("linalg.tensorinv", method=False, label="ReshapeAliasBackward0")
-def tensorinv(input: Input, ind: Int = 2) -> Native:
+def tensorinv(input: K.Input, ind: K.Int = 2) -> Native:
     """Return the inverse under `tensordot` over `ind` axes."""
     rows, columns = input.shape[:ind], input.shape[ind:]
     size = math.prod(rows)
     if not 0 < ind <= input.ndim or size != math.prod(columns):
-        raise RuntimeError(
-            f"the axes of shape {list(input.shape)} before and after ind={ind} hold different "
-            "numbers of elements, so there is no square matrix to invert"
-        )
+        raise misfit("tensorinv", "as many elements before axis ind as after", input=input, ind=ind)
     square = check_matrices(ns.reshape(input, (size, size)), "linalg.inv")
     return ns.reshape(native.inv(square), (*columns, *rows))
 
@@ -335,10 +308,7 @@ def check_system(a: Native, b: Native, name: str, left: bool = True) -> None:
     """Raise unless matrices b have the dtype of square ones and fit to them."""
     check_same(a, b, name=name)
     if b.ndim < 2 or a.shape[-1] != b.shape[-2 if left else -1]:
-        raise RuntimeError(
-            f"{name}: right-hand sides of shape {list(b.shape)} for matrices of shape "
-            f"{list(a.shape)}; give matrices, or a batch, with as many rows"
-        )
+        raise misfit(name, "matrices, or a batch, with as many rows", A=a, B=b)
 
 
 def _system(a: Native, b: Native, left: bool, name: str) -> tuple[Native, bool]:
@@ -350,7 +320,7 @@ def _system(a: Native, b: Native, left: bool, name: str) -> tuple[Native, bool]:
 
 
 @offered("linalg.solve", method=False, label="LinalgSolveExBackward0")
-def solve(A: SquareFactored, B: Input, *, left: Bool = True) -> Native:
+def solve(A: SquareFactored, B: K.Input, *, left: K.Bool = True) -> Native:
     """Return X of A @ X = B, or of X @ A = B, for square matrices A."""
     b, vector = _system(A, B, left, "linalg.solve")
     x = singular.turned(native.solve, A, b, left)
@@ -358,7 +328,9 @@ def solve(A: SquareFactored, B: Input, *, left: Bool = True) -> Native:
 
 
 @offered("linalg.solve_ex", method=False, label="LinalgSolveExBackward0")
-def solve_ex(A: SquareFactored, B: Input, *, left: Bool = True, check_errors: Bool = False) -> Any:
+def solve_ex(
+    A: SquareFactored, B: K.Input, *, left: K.Bool = True, check_errors: K.Bool = False
+) -> Any:
     """Return the solution, and the number of the first pivot that is 0 in place of an error."""
     b, vector = _system(A, B, left, "linalg.solve_ex")
     x, info = singular.solution(A, b, left)
@@ -367,7 +339,7 @@ def solve_ex(A: SquareFactored, B: Input, *, left: Bool = True, check_errors: Bo
 
 
 @offered("linalg.tensorsolve", method=False, label="ViewBackward0")
-def tensorsolve(input: Input, other: Input, dims: NamedAxes | None = None) -> Native:
+def tensorsolve(input: K.Input, other: K.Input, dims: K.NamedAxes | None = None) -> Native:
     """Return x of tensordot(input, x, x.ndim) = other."""
     x = input
     if dims is not None:
@@ -375,10 +347,7 @@ def tensorsolve(input: Input, other: Input, dims: NamedAxes | None = None) -> Na
     left = x.shape[other.ndim :]
     size = math.prod(left)
     if size != math.prod(x.shape[: other.ndim]):
-        raise RuntimeError(
-            f"a tensor of shape {list(x.shape)} is not square over the axes of the right-hand "
-            f"side, of shape {list(other.shape)}"
-        )
+        raise misfit("tensorsolve", "a square over the axes of other", input=x, other=other)
     a = check_matrices(ns.reshape(x, (size, size)), "linalg.solve", True, NotImplementedError)
     check_same(a, other, name="linalg.solve")
     return ns.reshape(native.solve(a, ns.reshape(other, (size,))), left)
@@ -386,8 +355,9 @@ def tensorsolve(input: Input, other: Input, dims: NamedAxes | None = None) -> Na
 
 @offered("linalg.solve_triangular", method=False, label="LinalgSolveTriangularBackward0")
 def solve_triangular(
-    input: Triangles, B: Input, *, upper: Bool, left: Bool = True, unitriangular: Bool = False
-) -> Native:
+    input: Triangles, B: K.Input, *, upper: K.Bool, left: K.Bool = True,
+    unitriangular: K.Bool = False,
+) -> Native:  # fmt: skip
     """Return X of A @ X = B, or of X @ A = B, reading one triangle of A."""
     check_system(input, B, "linalg.solve_triangular", left)
     solve = functools.partial(singular.triangular, upper=upper is left, unit=unitriangular)
@@ -403,12 +373,9 @@ TriangularSolve = results("triangular_solve", "solution", "cloned_coefficient")
     "a tangent, and does not transpose it",
 )
 def triangular_solve(
-    input: Input,
-    A: Triangles,
-    upper: Bool = True,
-    transpose: Bool = False,
-    unitriangular: Bool = False,
-) -> Any:
+    input: K.Input, A: Triangles, upper: K.Bool = True, transpose: K.Bool = False,
+    unitriangular: K.Bool = False,
+) -> Any:  # fmt: skip
     """Return X of A @ X = input, reading one triangle of A, and a copy of A."""
     check_system(A, input, "torch.triangular_solve")
     turned = ns.matrix_transpose(A) if transpose else A
@@ -417,12 +384,12 @@ def triangular_solve(
 
 
 Lstsq = results("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
-Driver = Annotated[str, Kind(READERS.one_of("gels", "gelsy", "gelsd", "gelss"))]
+Driver = Annotated[str, Kind(K.READERS.one_of("gels", "gelsy", "gelsd", "gelss"))]
 
 
 @offered("linalg.lstsq", method=False, label="LinalgLstsqBackward0")
 def lstsq(
-    input: Matrices, b: Input, rcond: Tolerance | None = None, *, driver: Driver | None = None
+    input: Matrices, b: K.Input, rcond: Tolerance | None = None, *, driver: Driver | None = None
 ) -> Any:
     """Return the X of least |A @ X - B|, what is left of it, the rank, and singular values.
 
@@ -433,10 +400,7 @@ def lstsq(
     vector = right.ndim == a.ndim - 1 and right.shape == a.shape[:-1]
     right = ns.expand_dims(right, axis=-1) if vector else right
     if right.ndim != a.ndim or right.shape[:-1] != a.shape[:-1]:
-        raise RuntimeError(
-            f"torch.linalg.lstsq: right-hand sides of shape {list(right.shape)} for matrices of "
-            f"shape {list(a.shape)}; give as many rows and batches"
-        )
+        raise misfit("linalg.lstsq", "as many rows and batches", input=a, b=right)
     rows, columns = a.shape[-2:]
     values = singular_values(constant(a))
     rank = singular.rank(a, rtol=rcond)

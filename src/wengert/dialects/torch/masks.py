@@ -9,15 +9,14 @@ import numpy as np
 from wengert import backends
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch import conventions, dtypes
+from wengert.dialects.torch.axes import check_same, misfit
 from wengert.dialects.torch.brackets import scalar
 from wengert.dialects.torch.gathering import with_axis
 from wengert.dialects.torch.kinds import Bool, Given, Input, TensorOrNumber, read_tensor
-from wengert.dialects.torch.table import both, direct, guarded, offered, plain, put
-from wengert.dialects.torch.tensors import made, ns, promoted, values_of
+from wengert.dialects.torch.table import both, direct, guarded, offered, plain
+from wengert.dialects.torch.tensors import Native, made, ns, promoted, values_of, wrap_native
 from wengert.engine.batching import Batched
 from wengert.engine.record import apply
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import indexing, updates
 
 
@@ -59,11 +58,7 @@ def masked_select(input: Input, mask: Condition) -> Native:
 @offered("masked_scatter", in_place=True)
 def masked_scatter(input: Input, mask: Mask, source: Input) -> Native:
     """Return a tensor with the elements of another, one after the other, where a mask holds."""
-    if source.dtype != input.dtype:
-        raise RuntimeError(
-            f"masked_scatter: a source of {source.dtype} for a tensor of {input.dtype}; convert "
-            "one of them"
-        )
+    check_same(input, source, name="masked_scatter")
     x, chosen = ns.broadcast_arrays(input, mask)
     values = ns.reshape(source, (-1,))
     if type(chosen._raw) is Batched:  # each example has positions of its own
@@ -72,9 +67,7 @@ def masked_scatter(input: Input, mask: Mask, source: Input) -> Native:
         return ns.where(chosen, ns.take(values, order), x)
     positions = np.flatnonzero(values_of(chosen._raw))
     if positions.size > values.size:
-        raise RuntimeError(
-            f"masked_scatter: {values.size} elements in source for {positions.size} of the mask"
-        )
+        raise misfit("masked_scatter", f"{positions.size} elements or more", source=source)
     flat, taken = ns.reshape(x, (-1,)), values[: positions.size]
     return ns.reshape(updates.at_set(flat, taken, key=(positions,), winners=None), x.shape)
 
@@ -97,12 +90,10 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     return _chosen(condition, input, other, out=out)
 
 
+@plain("Tensor.where")
 def _where_method(self: Any, condition: Any, other: Any) -> Any:
     """Return this tensor where a condition holds, and else another."""
     return _chosen(condition, self, other)
-
-
-put(("Tensor.where",), _where_method)
 
 
 @direct(*both("nonzero"))

@@ -8,18 +8,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.torch import conventions, dtypes
 from wengert.dialects.torch.axes import check_same, kind_of, labelled
-from wengert.dialects.torch.kinds import (
-    Floating,
-    Input,
-    Int,
-    Number,
-    floating,
-    read_given,
-    tensor,
-)
+from wengert.dialects.torch.kinds import Floating, Input, Int, Number, floating, read_given, tensor
 from wengert.dialects.torch.kinds import TensorOrNumber as Bound
 from wengert.dialects.torch.operators import (
     NUMBERS,
@@ -32,11 +25,10 @@ from wengert.dialects.torch.operators import (
     powers_of,
 )
 from wengert.dialects.torch.return_types import results
-from wengert.dialects.torch.table import DIFFERENCES, NAMES, offered, put
-from wengert.dialects.torch.tensors import Tensor, astype, ns, promoted
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
+from wengert.dialects.torch.table import DIFFERENCES, NAMES, offered, plain, put
+from wengert.dialects.torch.tensors import Native, Tensor, astype, ns, promoted, wrap_native
 from wengert.ops import elementwise, rounding, special
+from wengert.ops.families.narrow import in_single
 from wengert.ops.numpy import ufuncs
 
 #: Real numbers with fractions, as which others are taken; and numbers that can be rounded.
@@ -150,11 +142,9 @@ def logit(input: RealFractions, eps: Number | None = None) -> Native:
 
 @offered("nan_to_num", in_place=True)
 def nan_to_num(
-    input: Input,
-    nan: Number | None = None,
-    posinf: Number | None = None,
+    input: Input, nan: Number | None = None, posinf: Number | None = None,
     neginf: Number | None = None,
-) -> Native:
+) -> Native:  # fmt: skip
     """Return numbers in place of NaN and infinities; the largest ones if none are given."""
     return _finite(input, nan, posinf, neginf)
 
@@ -164,7 +154,7 @@ def _finite(x: Native, *given: Any) -> Native:
         return elementwise.complex_(*(_finite(part, *given) for part in (ns.real(x), ns.imag(x))))
     if kind_of(x) != "f":
         return x
-    most = np.finfo(x.dtype).max
+    most = backends.finfo(x.dtype).max
     strange = ns.isnan(x), x == math.inf, x == -math.inf
     for where, value, default in zip(strange, given, (0.0, most, -most), strict=True):
         number = wrap_native(np.array(default if value is None else value, x.dtype))
@@ -209,15 +199,10 @@ def frexp(input: Floating) -> Any:
 
 
 def two(
-    names: tuple[str, ...],
-    function: Any,
-    label: str = "",
-    floating: bool = False,
-    kinds: str = "biuf",
-    refusal: type[Exception] = NotImplementedError,
-    in_place: bool = True,
+    names: tuple[str, ...], function: Any, label: str = "", floating: bool = False,
+    kinds: str = "biuf", refusal: type[Exception] = NotImplementedError, in_place: bool = True,
     **options: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Offer an operation of two tensors under some names, as methods too and with underscores."""
     label = label or f"{names[0].capitalize()}Backward0"
     forms = of_two(function, label, floating, kinds, refusal, "", **options)
@@ -249,13 +234,9 @@ two(
 
 
 def with_numbers(
-    names: tuple[str, ...],
-    function: Any,
-    labels: tuple[str, ...],
-    floating: bool = False,
-    kinds: str = "biuf",
-    check: Any = None,
-) -> None:
+    names: tuple[str, ...], function: Any, labels: tuple[str, ...], floating: bool = False,
+    kinds: str = "biuf", check: Any = None,
+) -> None:  # fmt: skip
     """Offer an operation of two tensors, of which one may be a number, under some names.
 
     `labels` are what PyTorch calls its node for two tensors, for a number that is second, and for
@@ -300,15 +281,14 @@ def _in_double(value: Any) -> Any:
     return NAMES["Tensor.to"](value, dtypes.complex128 if is_complex else dtypes.float64)
 
 
+@plain("float_power", "Tensor.float_power")
 def _float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """Return input to the power of exponent, in double precision."""
     forms, operands = powers_of(_in_double(input), _in_double(exponent))
     return answer(forms, out, *operands)
 
 
-put(("float_power", "Tensor.float_power"), _float_power)
-
-
+@plain("Tensor.float_power_")
 def _float_power_in_place(self: Any, exponent: Any) -> Any:
     """Give a tensor of double precision the value of `float_power`."""
     needed = np.complex128 if isinstance(exponent, complex) else np.float64
@@ -318,9 +298,6 @@ def _float_power_in_place(self: Any, exponent: Any) -> Any:
             f"a base of {self.dtype}; write x.double()"
         )
     return NAMES["Tensor.pow_"](self, exponent)
-
-
-put(("Tensor.float_power_",), _float_power_in_place)
 
 
 # -- three tensors ---------------------------------------------------------------------------------
@@ -364,6 +341,7 @@ def clamp_max(input: Input, max: Bound) -> Native:
 
 
 @offered("lerp", in_place=True)
+@in_single
 def lerp(input: Input, end: Input, weight: Bound) -> Native:
     """Return input + weight * (end - input)."""
     check_same(input, end, name="lerp")
@@ -399,20 +377,26 @@ def _three(
         )
     x, first, second = promoted(*tensors)
     value = int(value) if kind_of(x) in "iu" else value
-    return x, first, second, np.array(value).astype(x._raw.dtype)
+    if not backends.is_narrow(x._raw.dtype):  # where a number is as exact as float32
+        value = np.array(value).astype(x._raw.dtype)
+    return x, first, second, value
+
+
+@in_single
+def _plus(x: Native, of: Any, first: Native, second: Native, value: Any) -> Native:
+    term: Native = of(first, second)
+    return x + (term if value == 1 else term * value)
 
 
 @offered("addcmul", in_place=True)
 def addcmul(input: Any, *args: Any, **options: Any) -> Any:
     """Return input + value * tensor1 * tensor2."""
     x, first, second, value = _three("addcmul", input, args, options)
-    product = first * second
-    return x + (product if value == 1 else product * value)
+    return _plus(x, ns.multiply, first, second, value)
 
 
 @offered("addcdiv", in_place=True)
 def addcdiv(input: Any, *args: Any, **options: Any) -> Any:
     """Return input + value * tensor1 / tensor2."""
     x, first, second, value = _three("addcdiv", input, args, options)
-    quotient = first / second
-    return x + (quotient if value == 1 else quotient * value)
+    return _plus(x, ns.divide, first, second, value)

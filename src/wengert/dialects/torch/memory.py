@@ -18,15 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.dialects.torch import dtypes, nodes
-from wengert.dialects.torch.modes import (
-    GRAD,
-    Tracking,
-    current,
-    is_inference_mode_enabled,
-    switched,
-)
+from wengert import backends
+from wengert.dialects.torch import dtypes, modes, nodes
 from wengert.dialects.torch.nodes import Behind
+from wengert.dialects.torch.strides import is_dense, is_expanded, steps
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
@@ -106,7 +101,7 @@ def version(tensor: Tensor) -> int:
     """Return how often the memory of a tensor was written to."""
     if tensor._inference:
         raise RuntimeError(
-            "writes to a tensor of inference_mode() are not counted; write x.clone()"
+            "writes to an inference tensor are not counted; write x.clone() for a normal one"
         )
     return _writes(tensor._raw)
 
@@ -175,21 +170,28 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
             node = nodes.alias(node)
         mark(node, label)
     if type(raw) is np.ndarray:
-        if raw is tensor._raw:
+        given = tensor._raw
+        if raw is given:
             raw = raw.view()
-        elif type(tensor._raw) is np.ndarray and owner(raw) is not owner(tensor._raw):
+        elif raw.base is given or (raw.base is not None and raw.base is given.base):
+            pass  # as `owner` would find
+        elif type(given) is np.ndarray and owner(raw) is not owner(given):
             return made(raw, node)
     part = made(raw, node)
-    base = base_of(tensor)
-    part._base, part._path = base, (*path_of(tensor), step)
+    if tensor._base is None:
+        base, part._path = tensor, (step,)
+    else:
+        base, part._path = tensor._base, (*path_of(tensor), step)
+    part._base = base
     if base._turns:
         part._turned = len(base._turns)
-    several, blind = several or tensor._among, tensor._blind or GRAD not in current()
+    several, blind = several or tensor._among, tensor._blind or modes.GRAD not in modes.current()
     if tensor._held is not None and type(raw) is np.ndarray:
         hold(part, node)
     if several or blind:
         part._among, part._blind = several, blind
-        if base.requires_grad and GRAD not in current():
+    if (several or blind) and (node is not None or base._node is not None):
+        if base.requires_grad and modes.GRAD not in modes.current():
             node = unreached(part)
         hold(part, node)
     elif WRITTEN and type(raw) is np.ndarray:
@@ -231,7 +233,7 @@ def _live_views(base: Tensor) -> list[Tensor]:
 def show_base(base: Tensor) -> None:
     """Have views without a node know whether their base requires gradients from now on."""
     for part in _live_views(base):
-        if part._raw.dtype.kind not in "fc":
+        if not backends.is_inexact(part._raw.dtype):
             continue
         node = unreached(part) if base.requires_grad else None
         if part._held is None and part.__dict__.get("_node", base) is None:
@@ -277,6 +279,8 @@ def _outdate(base: Tensor) -> None:
     for reference in views or ():
         part = reference()
         if part is not None:
+            if (part._among or part._blind) and part._held is None:
+                part._held = None, part._seen
             part.__dict__.pop("_node", None)
             if type(base._raw) is not np.ndarray:
                 part.__dict__.pop("_raw", None)
@@ -303,7 +307,7 @@ def derive(part: Tensor, name: str) -> Any:
         if seen == _writes(part._raw) or not (computed or base.requires_grad):
             return former
         if part._among or part._blind:
-            if GRAD in current():
+            if modes.GRAD in modes.current():
                 raise RuntimeError(
                     "the memory of this view was written to through another tensor; "
                     f"{_why_useless(part)}, or take the view after it"
@@ -315,7 +319,7 @@ def derive(part: Tensor, name: str) -> Any:
         if node is base._node:
             node = nodes.alias(node)
         mark(node, "AsStridedBackward0")
-    elif former is not None and GRAD in former.tokens:  # of a leaf that is a view itself
+    elif former is not None and modes.GRAD in former.tokens:  # of a leaf that is a view itself
         node = nodes.alias(unreached(part))
     if "_raw" not in part.__dict__:
         part._raw = view._raw
@@ -335,7 +339,7 @@ def derive(part: Tensor, name: str) -> Any:
 
 def _view_of(base: Tensor, path: tuple[View, ...]) -> Native:
     """Return the view of a base that some functions lead to, with a node in any mode."""
-    token = active.set(switched(current(), True))
+    token = active.set(modes.switched(modes.current(), True))
     try:
         return follow(path, convert(base))
     finally:
@@ -378,7 +382,9 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
         if isinstance(value, Tensor) and value is not tensor:
             check_apart(tensor._raw, value._raw)
     old: Any = tensor
-    if type(tensor._raw) is np.ndarray and (GRAD in current() or len(current()) > 1):
+    if type(tensor._raw) is np.ndarray and (
+        modes.GRAD in modes.current() or len(modes.current()) > 1
+    ):
         old = made(tensor._raw.copy("K"), node_below(tensor))  # nodes keep what was there
     since = next_order()
     result = function(old, *args, **options)
@@ -434,12 +440,12 @@ def _is_plain(tensor: Tensor, result: Any) -> bool:
 def check_writable(tensor: Tensor) -> None:
     """Raise if the program may not write to a tensor that requires gradients."""
     base = base_of(tensor)
-    if base._inference and not is_inference_mode_enabled():
+    if base._inference and not modes.is_inference_mode_enabled():
         raise RuntimeError(
-            "a tensor of torch.inference_mode() is written to outside of it; write x.clone() "
-            "for a normal tensor before the update"
+            "an inference tensor, made in torch.inference_mode(), is written to outside of it; "
+            "write x.clone() for a normal tensor before the update"
         )
-    if GRAD not in current():
+    if modes.GRAD not in modes.current():
         return
     if not base.requires_grad and (base is tensor or not tensor.requires_grad):
         return
@@ -470,7 +476,7 @@ def overwrite(
 
     The value's node, if made since the order that is given, was made for it alone.
     """
-    with Tracking():
+    with modes.Tracking():
         is_array = type(tensor._raw) is np.ndarray
         number = not value._raw.shape and value._node is None and not label.startswith("Copy")
         # one number is written to all elements, also where they share a place
@@ -496,7 +502,7 @@ def overwrite(
 
 def overwrite_part(tensor: Tensor, step: View, value: Native) -> None:
     """Write to a view of a tensor that no program holds."""
-    with Tracking():
+    with modes.Tracking():
         if type(tensor._raw) is not np.ndarray or type(value._raw) is not np.ndarray:
             view = viewed(tensor, step(convert(tensor)), step, "SliceBackward0")
             return overwrite(view, value)
@@ -526,7 +532,11 @@ def _fitted(value: Native, tensor: Tensor, part: Any = None) -> Native:
                 f"{list(shape)}; an in-place operation cannot change a shape"
             )
         value = ns.broadcast_to(value, shape)
-    if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
+    if (
+        modes.GRAD in modes.current()
+        and value._node is not None
+        and modes.GRAD in value._node.tokens
+    ):
         check_view(tensor)
     return value
 
@@ -538,7 +548,7 @@ def check_apart(place: Any, values: Any, whole: bool = True) -> None:
     """
     if type(place) is not np.ndarray or type(values) is not np.ndarray:
         return
-    if not np.may_share_memory(place, values) or not (_is_dense(place) and _is_dense(values)):
+    if not np.may_share_memory(place, values) or not (is_dense(place) and is_dense(values)):
         return
     same = place.ctypes.data == values.ctypes.data and place.nbytes == values.nbytes
     if whole and same and place.ndim == values.ndim and steps(place) == steps(values):
@@ -547,30 +557,6 @@ def check_apart(place: Any, values: Any, whole: bool = True) -> None:
         "the tensor that is written to shares part of its memory with an operand; write "
         ".clone() on one of them before the operation"
     )
-
-
-def steps(raw: np.ndarray) -> list[tuple[int, int]]:
-    """Return lengths and strides of the axes along which there is more than one element."""
-    return [(n, s) for n, s in zip(raw.shape, raw.strides, strict=True) if n != 1]
-
-
-def _is_dense(raw: np.ndarray) -> bool:
-    """Return whether the elements of an array are all of a piece of memory."""
-    if raw.flags.c_contiguous:
-        return True
-    step = raw.itemsize
-    for stride, n in sorted(zip(raw.strides, raw.shape, strict=True)):
-        if n != 1:
-            if stride != step:
-                return False
-            step *= n
-    return True
-
-
-def is_expanded(raw: np.ndarray) -> bool:
-    """Return whether several elements of an array are one place in memory, along an axis."""
-    lengths = zip(raw.shape, raw.strides, strict=True)
-    return 0 in raw.strides and raw.size > 0 and any(n > 1 and not s for n, s in lengths)
 
 
 def check_memory(raw: np.ndarray, several: bool = False) -> None:
@@ -594,7 +580,7 @@ def write(raw: np.ndarray, values: np.ndarray, noted: bool = True) -> None:
 
 def is_interested(node: Node | None) -> bool:
     """Return whether what records now cares about a node."""
-    return node is not None and bool(node.tokens & current())
+    return node is not None and bool(node.tokens & modes.current())
 
 
 def settle(
@@ -670,7 +656,7 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
     `back` leads from there to the shape that it had, of which its views were made.
     """
     check_writable(tensor)
-    with Tracking():
+    with modes.Tracking():
         view = step(convert(tensor))
     if tensor._base is not None:
         tensor._path = (*path_of(tensor), step)

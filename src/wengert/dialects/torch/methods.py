@@ -12,12 +12,6 @@ from wengert.dialects.torch.tensors import Leaf, Tensor, made
 put(("Tensor.grad_fn",), property(grad_fns.grad_fn))
 put(("Tensor.output_nr",), property(grad_fns.output_nr))
 put(("Tensor.retain_grad",), gradients.retain_grad)
-put(
-    ("Tensor.register_hook",),
-    gradients.register_hook,
-    differs="after `t_()` and the like a new hook sees the gradient of the new shape, also if the "
-    "tensor had hooks before, whose place PyTorch gives it",
-)
 put(("autograd.grad",), gradients.grad)
 put(("autograd.backward",), gradients.backward)
 put(("Tensor._version",), property(memory.version))
@@ -40,6 +34,8 @@ def detach(input: Tensor) -> Tensor:
     shared = made(input._raw)
     base = memory.base_of(input)
     shared._origin = base._origin or weakref.ref(base)
+    if base._inference:
+        shared._inference = True
     return shared
 
 
@@ -52,6 +48,8 @@ def _set_data(self: Tensor, value: Tensor) -> None:
     if not isinstance(value, Tensor):
         raise TypeError(f".data takes a tensor, and a {type(value).__name__} was given")
     self._raw = value._raw
+    if value._inference or self._inference:
+        self._inference = value._inference
     if type(self._node) is Leaf:
         self._node.shape, self._node.dtype = self._raw.shape, self._raw.dtype
 

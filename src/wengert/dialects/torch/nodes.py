@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import copy
+import functools
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.torch.modes import current
 from wengert.dialects.torch.tensors import Leaf, is_unreached, label_of, line_at, line_of, mark
 from wengert.engine.cotangents import Block, add
-from wengert.engine.node import Edge, Node, Tokens, meet, new_node
-from wengert.engine.op import ALIAS, OUTPUT
+from wengert.engine.node import Edge, Edges, Node, Tokens, meet, new_node
+from wengert.engine.op import ALIAS, OUTPUT, Op
 from wengert.engine.record import output_node
-from wengert.engine.sweep import leading_to
+from wengert.engine.sweep import leading_to, reverse
 from wengert.ops.copies import COPY, Key
 
 # -- the arrays that a node keeps ------------------------------------------------------------------
@@ -37,6 +42,11 @@ def arrays_of(node: Node) -> Iterable[np.ndarray]:
 def keeps_arrays(node: Node) -> bool:
     """Return whether a node keeps any array that PyTorch's would."""
     if node.op.name == "gather_flat":  # positions stand for the strides of a view
+        return False
+    kinds = [type(value) for value in node.values]
+    if np.ndarray in kinds and not node.others:  # the usual cases, in a fifth of the time
+        return True
+    if tuple not in kinds and not node.others:
         return False
     return any(True for _ in arrays_of(node))
 
@@ -97,7 +107,12 @@ def unpacked(nodes: list[Node], sources: set[Node]) -> Callable[[], None]:
     if not packed:
         return lambda: None
     on_path = set(passed(nodes, sources))
-    kept = [(n, n.values, n.others) for n in packed if n in on_path]
+    return unpack_all([node for node in packed if node in on_path])
+
+
+def unpack_all(packed: list[Node]) -> Callable[[], None]:
+    """Unpack what some nodes have packed, and return what brings that back; see `unpacked`."""
+    kept = [(node, node.values, node.others) for node in packed]
     for node, values, _ in kept:
         assert type(values) is Packed
         values.unpack(node)
@@ -108,6 +123,11 @@ def unpacked(nodes: list[Node], sources: set[Node]) -> Callable[[], None]:
                 node.values, node.others = values, others
 
     return pack_again
+
+
+def is_shown(node: Node) -> bool:
+    """Return whether a node is one of the program's operations, and no part of one."""
+    return type(node) is Leaf or hasattr(node, "code")
 
 
 # -- nodes of a sweep ------------------------------------------------------------------------------
@@ -212,3 +232,132 @@ def behind(node: Node) -> Behind:
     if hasattr(node, "code"):
         inner.code, inner.last = node.code, node.last
     return inner
+
+
+# -- several nodes as one ----------------------------------------------------------------------
+
+
+class Results:
+    """The nodes of all results of a call, which are one node to a program.
+
+    They are held weakly, for each of them holds this.
+    """
+
+    __slots__ = ("nodes", "shown")
+
+    def __init__(self, nodes: list[weakref.ref[Node]]) -> None:
+        self.nodes = nodes
+        #: a reference to what a program sees, once it has asked
+        self.shown: Any = None
+
+    def position(self, node: Node) -> int:
+        """Return which result a node is of."""
+        return next(k for k, known in enumerate(self.nodes) if known() is node)
+
+
+def show_as_one(nodes: Sequence[Node | None]) -> None:
+    """Have the nodes of a call's results be one node to a program."""
+    found = [node for node in nodes if node is not None and type(node) is not Leaf]
+    if len(found) > 1:
+        results = Results([weakref.ref(node) for node in found])
+        for node in found:
+            node.results = results
+
+
+class Joint(Op):
+    """A call of which the tape has several nodes, as one; its rule is a sweep over them."""
+
+    family = "joint"
+    captures = True
+    sees_unused = True
+    #: for each result its node, if anything can still ask for it
+    parts: list[Any]
+    #: the nodes of the call and those they lead to, newest first, and these alone
+    inner: list[Node]
+    ends: set[Node]
+
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+        """Return the cotangents of what the call was given."""
+        pairs = zip(self.parts, weights_of(xp, g), strict=True)
+        known = [(part, weight) for part, weight in pairs if part is not None]
+        seeds = summed(xp, [part for part, _ in known], [weight for _, weight in known])
+        if not seeds:
+            return [None] * len(edges)
+        back = unpacked(self.inner, self.ends)
+        recorded = xp is not backends.NUMPY
+        try:
+            answers = reverse(
+                xp, self.inner, seeds, self.ends, recorded, None, ends=self.ends, skips_empty=False
+            )
+        finally:
+            back()
+        return [answers.get(end) for end, _, _ in edges]
+
+    def release(self, gone: Freed) -> None:
+        """Give up the nodes."""
+        self.inner = []
+
+
+_JOINT = Joint("joint", ("arrays",), lambda xp, *arrays: None, [lambda xp, g: g], variadic=True)
+
+
+def join(results: Results) -> Node:
+    """Return one node in the place of those of some results, and of those inside of the call."""
+    fronts = [known() for known in results.nodes]
+    insides = [None if node is None else _inside(node) for node in fronts]
+    op, edges = _joint_of(insides)
+    parts = [part for part in op.parts if part is not None]
+    metas = [((), np.dtype(bool)) if p is None else (p.shape, p.dtype) for p in op.parts]
+    joint = joint_node(op, edges, parts[0].tokens, metas)
+    oldest: Any = min(node.order for node in op.inner if node not in op.ends)
+    joint.order = oldest - 0.25
+    joint.label, joint.code, joint.last = parts[0].label, parts[0].code, parts[0].last
+    for k, (front, inside) in enumerate(zip(fronts, insides, strict=True)):
+        if front is not None and inside is not None:
+            op.parts[k].front = weakref.ref(front)
+            inside.op, inside.parent, inside.argument = OUTPUT, joint, k
+            inside.values, inside.others = (), ()
+            del front.results
+    return joint
+
+
+def join_inner(node: Node) -> None:
+    """Have a node stand for those inside of its call too, and lead to what the call was given."""
+    op, edges = _joint_of([node])
+    op.parts[0].front = weakref.ref(node)
+    node.op, (node.parent, node.argument, node.values) = op, edges[0]
+    node.others = tuple(edges[1:])
+
+
+def _inside(front: Node) -> Node:
+    """Return a node, or the one behind its hooks."""
+    return front.parent if front.op.family == "hook" and front.parent is not None else front
+
+
+def _joint_of(nodes: Sequence[Node | None]) -> tuple[Joint, list[Edge]]:
+    """Return the operation of a call, and the edges that lead to what the call was given.
+
+    It has copies of the nodes, which no other sweep can free.
+    """
+    copies: dict[Node, Any] = {node: behind(node) for node in nodes if node is not None}
+    ends: dict[Node, None] = {}
+    pending = list(copies)
+    for node in pending:  # grows while it is read
+        for parent, _, _ in node.edges:
+            if is_shown(parent):
+                ends[parent] = None
+            elif parent not in copies:
+                copies[parent] = behind(parent)
+                copies[parent].front = functools.partial(lambda known: known, parent)
+                pending.append(parent)
+    for part in copies.values():
+        part.parent = copies.get(part.parent, part.parent)
+        part.others = tuple([(copies.get(p, p), k, values) for p, k, values in part.others])
+    op = copy.copy(_JOINT)
+    op.parts, op.ends = [None if node is None else copies[node] for node in nodes], set(ends)
+    op.inner = sorted([*copies.values(), *ends], key=attrgetter("order"), reverse=True)
+    kept: tuple[Any, ...] = ()
+    if any(type(node.values) is Packed or keeps_arrays(node) for node in copies):
+        kept = ((SOMETHING, *(array for node in copies for array in arrays_of(node))),)
+    kept = next((node.values for node in copies if type(node.values) is Freed), kept)
+    return op, [(end, k, kept) for k, end in enumerate(ends)]

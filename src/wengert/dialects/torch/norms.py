@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, by the names of torch and of torch.linalg."""
+"""Norms and distances, by the names of torch and of torch.linalg."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
+from wengert.dialects.torch import conventions
 from wengert.dialects.torch.axes import kept_shape, kind_of, labelled, type_name
 from wengert.dialects.torch.kinds import (
     READERS,
@@ -15,6 +16,7 @@ from wengert.dialects.torch.kinds import (
     Axis,
     Bool,
     Dtype,
+    Floating,
     Inexact,
     Input,
     NamedAxes,
@@ -24,9 +26,12 @@ from wengert.dialects.torch.kinds import (
     axes_of,
     read_tensor,
 )
-from wengert.dialects.torch.table import offered
+from wengert.dialects.torch.products import check_factors
+from wengert.dialects.torch.table import NAMES, offered, offered_as, put
 from wengert.dialects.torch.tensors import astype, ns, static
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
+from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops.linalg import unguarded
 from wengert.ops.linalg.unguarded import vector_norm as vector_norm
 
@@ -100,6 +105,57 @@ def renorm(input: Input, p: Number, dim: Axis, maxnorm: Number) -> Native:
     lengths = vector_norm(input, float(p), _others(input, dim), True)
     shorter = ns.divide(maxnorm, lengths + 1e-7)
     return input * ns.where(lengths > maxnorm, shorter, ns.ones_like(lengths))
+
+
+# -- distances -------------------------------------------------------------------------------------
+
+#: Above so many differences, distances come from products of matrices.
+_MANY = 4_000_000
+
+
+def _lengths(away: Native, p: float, name: str) -> Native:
+    """Return the p-norms of differences along the last axis."""
+    if p < 0:
+        raise RuntimeError(f"{name}: p is {p}; give 0 or more")
+    if not away.shape[-1]:
+        return ns.sum(away, axis=-1)
+    return vector_norm(away, float(p), (away.ndim - 1,), False)
+
+
+@offered("cdist", method=False, label="CdistBackward0")
+def cdist(
+    x1: Floating,
+    x2: Floating,
+    p: Number = 2.0,
+    compute_mode: Any = "use_mm_for_euclid_dist_if_necessary",
+) -> Native:
+    """Return the p-norm distances between each row of x1 and each row of x2."""
+    if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"cdist: got shapes {list(x1.shape)} and {list(x2.shape)}; give points as rows, with "
+            "as many coordinates"
+        )
+    check_factors(x1, x2, name="cdist")
+    if p == 2 and math.prod(x1.shape) * x2.shape[-2] > _MANY:
+        return _by_products(x1, x2)
+    return _lengths(ns.expand_dims(x1, axis=-2) - ns.expand_dims(x2, axis=-3), p, "cdist")
+
+
+def _by_products(x: Native, y: Native) -> Native:
+    """Return Euclidean distances by |x|^2 + |y|^2 - 2 x.y; the derivative is 0 where one is 0."""
+    lengths = ns.sum(ns.square(x), axis=-1, keepdims=True)
+    others = ns.expand_dims(ns.sum(ns.square(y), axis=-1), axis=-2)
+    squares = lengths + others - 2 * ns.matmul(x, ns.matrix_transpose(y))
+    return apply(conventions.root.op, (ns.maximum(squares, ns.zeros_like(squares)),), {})
+
+
+@offered("pdist", method=False)
+def pdist(input: Floating, p: Number = 2.0) -> Native:
+    """Return the p-norm distances between each two rows of a matrix."""
+    if input.ndim != 2:
+        raise RuntimeError(f"pdist: got {input.ndim} axes; give points as rows")
+    rows, columns = (wrap_native(k) for k in np.triu_indices(input.shape[0], 1))
+    return _lengths(ns.take(input, rows, axis=0) - ns.take(input, columns, axis=0), p, "pdist")
 
 
 # -- torch.linalg ----------------------------------------------------------------------------------
@@ -193,3 +249,15 @@ def linalg_norm(
     if ord is None or (len(axes) == 1 and not isinstance(ord, str)):
         return _vector_norm(x, 2 if ord is None else ord, axes, keepdim, "linalg.norm")
     return norm_of_matrices(x, ord, axes, keepdim)
+
+
+# -- torch.functional ------------------------------------------------------------------------------
+
+for _name in (
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
+    "broadcast_tensors", "cartesian_prod", "cdist", "einsum", "meshgrid", "norm", "split",
+    "tensordot", "unique", "unique_consecutive",
+):  # fmt: skip
+    _found = offered_as(_name)
+    if f"functional.{_name}" not in NAMES:
+        put((f"functional.{_name}",), _found)

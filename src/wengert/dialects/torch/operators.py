@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from operator import is_
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.kernel.functions import Argument, Kind, Quick, summary
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.dtypes import of_numpy, result_type
@@ -23,13 +23,12 @@ from wengert.dialects.torch.tensors import (
     Tensor,
     astype,
     check_cast,
+    convert,
     fast,
     fitted,
     is_operand,
     made,
     promoted,
-    trace,
-    users_frame,
 )
 from wengert.engine.op import Op
 from wengert.engine.record import apply
@@ -45,8 +44,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
-    letter: str = value._raw.dtype.kind if hasattr(value, "_raw") else np.array(value).dtype.kind
-    return letter
+    raw = value._raw if hasattr(value, "_raw") else np.array(value)
+    return backends.kind_of(raw.dtype)
 
 
 def _no_truth(one: Any, two: Any, common: np.dtype) -> None:
@@ -91,19 +90,18 @@ def _forms_of(
 ) -> Forms:
     """Return the forms of an operation; numbers of other kinds than `quick` are left to a body."""
     only = (arg for k, arg in enumerate(op.args) if str(k + 1) not in numbers)
-    when = " and ".join(f"type({arg}) is _kind" for arg in only)
+    when = " and ".join(f"isinstance({arg}, _kind)" for arg in only)
 
     def called(otherwise: Callable[..., Any], depth: int) -> Callable[..., Any]:
         return fast(op, otherwise, quick or "-", depth, when, label, known)
 
-    plainly = _plainly(called(lambda *_: NotImplemented, 0))
     body.__name__ = body.__qualname__ = op.name
     slow = guarded(body, label)
-    call = guarded(body, label, quick=Quick(called(plainly, 2), None, {}, len(op.args)))
+    quick_call = called(lambda *_: NotImplemented, 2)
+    call = guarded(body, label, quick=Quick(quick_call, None, {}, len(op.args)))
 
     def within(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        result = plainly(op, args, params)
-        return slow(*args) if result is NotImplemented else result
+        return slow(*args)
 
     def method(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         return within(op, args, params) if all(map(is_operand, args)) else NotImplemented
@@ -112,31 +110,6 @@ def _forms_of(
     for form in forms:
         form.__doc__ = body.__doc__
     return forms
-
-
-def _plainly(quickly: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what takes operands of subclasses, such as parameters, as plain tensors."""
-
-    def otherwise(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        plain = [
-            made(a._raw, a._node) if type(a) is not Tensor and isinstance(a, Tensor) else a
-            for a in args
-        ]
-        if all(map(is_, plain, args)):
-            return NotImplemented
-        result = quickly(*plain)
-        node = result._node if type(result) is Tensor else None
-        if node is not None and not hasattr(node, "code"):
-            trace(node, users_frame())
-        return result
-
-    return otherwise
-
-
-def _as_exact(y: Native, x: Native) -> Native:
-    """Return y in half precision if x is, which SciPy's functions do not have."""
-    half = y._raw.dtype.kind == "f" and x._raw.dtype == np.float16
-    return astype(y, x._raw.dtype) if half else y
 
 
 def of_one(
@@ -158,7 +131,7 @@ def of_one(
 
     def body(input: Any) -> Native:
         x = constant(input) if detached else input
-        return _as_exact(apply(op, (x,), known or {}), x)
+        return apply(op, (x,), known or {})
 
     read = tensor(kinds, refusal, with_fractions if floating else None)
     body.__annotations__["input"] = Annotated[Native, read]
@@ -193,16 +166,18 @@ def of_two(
             if not plain[k] or str(k + 1) not in numbers or (all(plain) and numbers != "12"):
                 read_tensor(value, where)
         common = result_type(*(getattr(v, "_raw", v) for v in given))
-        if common.kind not in kinds:
+        if backends.kind_of(common) not in kinds:
             instead = "x.abs() or x.real" if common.kind == "c" else "x.float() or x.long()"
             raise refusal(f"{op.name} does not take {of_numpy(common)}; write {instead} first")
         if check is not None:
             check(given[0], given[1], common)
+        if backends.is_narrow(common) and any(plain) and not all(plain):
+            return [v if _is_number(v) else astype(convert(v), common) for v in given]
         return promoted(*given, floating=floating)
 
     def body(input: Any, other: Any) -> Native:
-        y = _as_exact(apply(op, (input, other), {}), input)
-        sources = [x for x in (input, other) if x._node is not None]
+        y = apply(op, (input, other), {})
+        sources = [x for x in (input, other) if getattr(x, "_node", None) is not None]
         return conventions.unsupported(refused, y, sources) if refused and sources else y
 
     kind = Kind(read, tensor=True, together=True)
@@ -246,7 +221,7 @@ def powers_of(x: Any, y: Any) -> tuple[Forms, tuple[Any, ...]]:
         return (power if isinstance(x, Tensor) else number_to_power), (x, y)
     if not isinstance(y, (int, float, complex, np.generic)):
         return power, (x, y)
-    if type(x) is Tensor and type(y) is not bool and x._raw.dtype.kind in "fc":
+    if type(x) is Tensor and type(y) is not bool and backends.is_inexact(x._raw.dtype):
         short = powers.get(y)  # type: ignore[arg-type]
         if short is not None:
             return short, (x,)
@@ -324,6 +299,8 @@ for _name, (_operator, _exchanged) in _OPERATORS.items():
     setattr(Tensor, f"__r{_name}__", _reflected(_exchanged))
     setattr(Tensor, f"__i{_name}__", _augmented(_operator))
 Tensor.__rtruediv__ = _over  # type: ignore[attr-defined]
+# `2 * x` is `x * 2`: nodes have the tensor first, as in PyTorch
+Tensor.__radd__, Tensor.__rmul__ = add.method, multiply.method  # type: ignore[attr-defined]
 put(("Tensor.__div__",), divide.method)
 
 
@@ -421,7 +398,7 @@ def _with_arrays(forms: Forms) -> Callable[[Any, Any], Any]:
 
     def equals(x: Any, y: Any) -> Any:
         if type(y) is not Tensor and not is_operand(y):
-            if type(y) is not np.ndarray or y.dtype.kind not in "biufc":
+            if type(y) is not np.ndarray or backends.kind_of(y.dtype) not in "biufc":
                 return NotImplemented
             y = made(y)
         return forms.within(x, y)
@@ -485,7 +462,6 @@ powers: dict[float, Forms] = {
 }
 _neg = one(("neg", "negative"), elementwise.negative, "", False, "iufc", RuntimeError)
 _abs = one(("abs", "absolute"), conventions.absolute, "", False, "iufc", in_place=False)
-one(("relu",), conventions.relu, "", False, "iuf")
 
 
 def _positive(input: Any) -> Any:

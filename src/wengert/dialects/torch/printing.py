@@ -59,7 +59,7 @@ class Column:
     def __init__(self, values: np.ndarray) -> None:
         self._write: Callable[[Any], str] = str
         shown = values.ravel()
-        if values.dtype.kind == "f":
+        if backends.kind_of(values.dtype) == "f":
             shown = shown[np.isfinite(shown) & (shown != 0)]
             whole = bool((shown == np.ceil(shown)).all())
             scientific = OPTIONS.sci_mode

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import string
 from typing import Annotated, Any
 
 import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
-from wengert.dialects.torch import conventions
+from wengert.dialects.torch.autocasts import ON
 from wengert.dialects.torch.axes import check_same, kind_of, labelled
 from wengert.dialects.torch.kinds import (
     READERS,
     Axis,
-    Floating,
     Input,
     Number,
     Promoted,
@@ -22,14 +20,13 @@ from wengert.dialects.torch.kinds import (
     read_tensor,
     summed,
 )
-from wengert.dialects.torch.norms import vector_norm
 from wengert.dialects.torch.table import as_is, guarded, offered, put
 from wengert.dialects.torch.tensors import LABELS, Tensor, fast, ns, promoted, static
 from wengert.engine.op import Op
-from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import contractions
+from wengert.ops.families.narrow import in_single
 
 _MATMUL: Any = contractions.matrix_product.op
 LABELS.setdefault(_MATMUL.name, "MmBackward0")
@@ -104,7 +101,7 @@ _two_matrices = fast(_MATMUL, _otherwise, "fc", 2, "_x0.ndim == 2 == _x1.ndim")
 
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """Return the product of matrices, or of vectors, over the last axes."""
-    if out is None:
+    if out is None and not ON:
         return _two_matrices(input, other)
     return _slow(input, other, out=out)
 
@@ -112,11 +109,11 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
 def _operator(x: Any, y: Any) -> Any:
     if not isinstance(y, (Tensor, Native)):
         return NotImplemented
-    return _two_matrices(x, y)
+    return _slow(x, y) if ON else _two_matrices(x, y)
 
 
 def _reflected(x: Any, y: Any) -> Any:
-    return _two_matrices(y, x) if isinstance(y, (Tensor, Native)) else NotImplemented
+    return _operator(y, x) if isinstance(y, (Tensor, Native)) else NotImplemented
 
 
 put(("matmul", "Tensor.matmul"), matmul)
@@ -229,6 +226,7 @@ def _added(x: Native, product: Native, beta: Any, alpha: Any) -> Native:
 
 
 @offered("addmm", in_place=True)
+@in_single
 def addmm(
     input: Input, mat1: Matrix, mat2: Matrix, *, beta: Number = 1, alpha: Number = 1
 ) -> Native:
@@ -262,6 +260,7 @@ def addr(
 
 
 @offered("baddbmm", in_place=True)
+@in_single
 def baddbmm(
     input: Input, batch1: Batch, batch2: Batch, *, beta: Number = 1, alpha: Number = 1
 ) -> Native:
@@ -270,6 +269,7 @@ def baddbmm(
 
 
 @offered("addbmm", in_place=True)
+@in_single
 def addbmm(
     input: Input, batch1: Batch, batch2: Batch, *, beta: Number = 1, alpha: Number = 1
 ) -> Native:
@@ -392,54 +392,3 @@ def chain_matmul(*matrices: Several) -> Native:
         raise RuntimeError("chain_matmul(): give matrices, one at least")
     check_factors(*matrices, name="chain_matmul")
     return ns.linalg.multi_dot(matrices) if len(matrices) > 1 else matrices[0]
-
-
-# -- distances -------------------------------------------------------------------------------------
-
-#: Above so many differences, distances come from products of matrices.
-_MANY = 4_000_000
-
-
-def _lengths(away: Native, p: float, name: str) -> Native:
-    """Return the p-norms of differences along the last axis."""
-    if p < 0:
-        raise RuntimeError(f"{name}: p is {p}; give 0 or more")
-    if not away.shape[-1]:
-        return ns.sum(away, axis=-1)
-    return vector_norm(away, float(p), (away.ndim - 1,), False)
-
-
-@offered("cdist", method=False, label="CdistBackward0")
-def cdist(
-    x1: Floating,
-    x2: Floating,
-    p: Number = 2.0,
-    compute_mode: Any = "use_mm_for_euclid_dist_if_necessary",
-) -> Native:
-    """Return the p-norm distances between each row of x1 and each row of x2."""
-    if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
-        raise RuntimeError(
-            f"cdist: got shapes {list(x1.shape)} and {list(x2.shape)}; give points as rows, with "
-            "as many coordinates"
-        )
-    check_factors(x1, x2, name="cdist")
-    if p == 2 and math.prod(x1.shape) * x2.shape[-2] > _MANY:
-        return _by_products(x1, x2)
-    return _lengths(ns.expand_dims(x1, axis=-2) - ns.expand_dims(x2, axis=-3), p, "cdist")
-
-
-def _by_products(x: Native, y: Native) -> Native:
-    """Return Euclidean distances by |x|^2 + |y|^2 - 2 x.y; the derivative is 0 where one is 0."""
-    lengths = ns.sum(ns.square(x), axis=-1, keepdims=True)
-    others = ns.expand_dims(ns.sum(ns.square(y), axis=-1), axis=-2)
-    squares = lengths + others - 2 * ns.matmul(x, ns.matrix_transpose(y))
-    return apply(conventions.root.op, (ns.maximum(squares, ns.zeros_like(squares)),), {})
-
-
-@offered("pdist", method=False)
-def pdist(input: Floating, p: Number = 2.0) -> Native:
-    """Return the p-norm distances between each two rows of a matrix."""
-    if input.ndim != 2:
-        raise RuntimeError(f"pdist: got {input.ndim} axes; give points as rows")
-    rows, columns = (wrap_native(k) for k in np.triu_indices(input.shape[0], 1))
-    return _lengths(ns.take(input, rows, axis=0) - ns.take(input, columns, axis=0), p, "pdist")

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from wengert import backends
+from wengert.dialects.kernel.functions import named
 from wengert.dialects.torch import devices, dtypes, memory
+from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.copies import copied
 from wengert.dialects.torch.creation import cast, from_numpy
 from wengert.dialects.torch.devices import check_device, sized
 from wengert.dialects.torch.kinds import Bool, Given, Input, Number, ShapeOf, axis_of
 from wengert.dialects.torch.modes import is_grad_enabled
 from wengert.dialects.torch.table import NAMES, both, direct, guarded, offered, plain, put
-from wengert.dialects.torch.tensors import Tensor, ns, values_of
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
+from wengert.dialects.torch.tensors import Native, Tensor, ns, values_of, wrap_native
 from wengert.ops.numpy.ufuncs import in_line
 
 
@@ -78,12 +79,12 @@ def stride(self: Tensor, dim: Any = None) -> Any:
     return _along(steps, dim, self)
 
 
+@plain("Tensor.dim", "Tensor.ndimension", "Tensor.dense_dim")
 def _ndim(self: Tensor) -> int:
     """Return the number of axes."""
     return len(self._raw.shape)
 
 
-put(("Tensor.dim", "Tensor.ndimension", "Tensor.dense_dim"), _ndim)
 put(("Tensor.ndim",), property(_ndim))
 
 
@@ -147,6 +148,18 @@ class Storage:
         """Return the elements."""
         return self._row.tolist()
 
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> Storage:
+        """Return the bytes of a file, mapped to memory; `shared` if writes go to the file."""
+        return cls(np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(nbytes,)))
+
+    def untyped(self) -> Storage:
+        """Return the same memory as bytes."""
+        return Storage(self._whole, np.dtype(np.uint8))
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._row[key] if isinstance(key, slice) else self._row[key].item()
+
     def __len__(self) -> int:
         return len(self._row)
 
@@ -159,6 +172,7 @@ class Storage:
         return id(self._whole)
 
 
+put(("UntypedStorage",), Storage)
 put(("Tensor.storage", "Tensor._typed_storage"), lambda self: Storage(_array(self)))
 put(("Tensor.untyped_storage",), lambda self: Storage(_array(self), np.dtype(np.uint8)))
 
@@ -169,11 +183,10 @@ put(("Tensor.untyped_storage",), lambda self: Storage(_array(self), np.dtype(np.
 def _fact(name: str, kinds: str, what: str) -> None:
     """Offer a function that says whether a tensor's numbers are of some kinds."""
 
+    @_both
+    @named(name, f"Return whether {what}.")
     def fact(input: Given) -> bool:
-        return input._raw.dtype.kind in kinds
-
-    fact.__name__, fact.__doc__ = name, f"Return whether {what}."
-    _both(fact)
+        return backends.kind_of(input._raw.dtype) in kinds
 
 
 _fact("is_floating_point", "f", "numbers are real and have fractions")
@@ -220,7 +233,11 @@ def _cast(input: Input, kind: Any) -> Native:
         return copied(x)
     if source.kind == "c" and kind.kind not in "cb":
         x = ns.real(x)
-    if type(x._raw) is np.ndarray and source.kind in "fc" and kind.kind in "iub":
+    if (
+        type(x._raw) is np.ndarray
+        and backends.is_inexact(source)
+        and backends.kind_of(kind) in "iub"
+    ):
         return wrap_native(cast(x._raw, kind))
     with np.errstate(all="ignore"):
         return ns.astype(x, kind)
@@ -238,14 +255,9 @@ def as_dtype(tensor: Tensor, kind: np.dtype, copied: bool = False) -> Tensor:
 
 @_method
 def to(
-    self: Tensor,
-    *args: Any,
-    device: Any = None,
-    dtype: Any = None,
-    non_blocking: bool = False,
-    copy: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
+    self: Tensor, *args: Any, device: Any = None, dtype: Any = None, non_blocking: bool = False,
+    copy: bool = False, memory_format: Any = None,
+) -> Tensor:  # fmt: skip
     """Return a tensor with another dtype, or on another device, or like another tensor."""
     given = list(args)
     if given and isinstance(given[0], Tensor):
@@ -276,16 +288,17 @@ _in_format = guarded(_reformat, "CloneBackward0")
 
 
 def _to_kind(name: str, kind: dtypes.dtype) -> None:
+    @_method
+    @named(name, f"Return a tensor with dtype {kind}.")
     def method(self: Tensor, memory_format: Any = None) -> Tensor:
         return as_dtype(self, kind.numpy)
-
-    method.__name__, method.__doc__ = name, f"Return a tensor with dtype {kind}."
-    _method(method)
 
 
 for _name, _kind in dtypes.ALIASES.items():
     _to_kind(_name, _kind)
-for _name, _kind in {"char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_}.items():
+for _name, _kind in {
+    "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_, "bfloat16": dtypes.bfloat16,
+}.items():  # fmt: skip
     _to_kind(_name, _kind)
 
 
@@ -295,6 +308,7 @@ def type_as(self: Given, other: Given) -> Tensor:
     return as_dtype(self, other._raw.dtype)
 
 
+@plain("Tensor.type")
 def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False, **options: Any) -> Any:
     """Return what PyTorch calls tensors like this one, or a tensor with another dtype."""
     if dtype is None:
@@ -306,9 +320,6 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False, **options
         dtype = found
     kind = getattr(dtype, "kind", dtype)
     return as_dtype(self, dtypes.to_numpy(kind))
-
-
-put(("Tensor.type",), _type)
 
 
 @_method
@@ -418,12 +429,10 @@ def __index__(self: Tensor) -> int:
     return int(_only(self, TypeError))
 
 
+@plain("Tensor.__bool__", "Tensor.__nonzero__")
 def _truth(self: Tensor) -> bool:
     _array(self, "data-dependent control flow needs")
     return bool(_only(self, RuntimeError, "x.any() or x.all()"))
-
-
-put(("Tensor.__bool__", "Tensor.__nonzero__"), _truth)
 
 
 @_method
@@ -472,7 +481,7 @@ def __format__(self: Tensor, spec: str) -> str:
 #: Attributes that say what a tensor is to the engine; a copy has its own.
 _INNER = {
     "_raw", "_node", "_grad", "_base", "_path", "_turns", "_turned", "_among", "_blind", "_held",
-    "_seen", "_views", "_origin", "_retains", "_after",
+    "_seen", "_views", "_origin", "_retains", "_after", "_inference",
 }  # fmt: skip
 
 
@@ -538,10 +547,8 @@ def isclose(
 ) -> Native:
     """Return where two tensors are equal up to an absolute and a relative difference."""
     if input.dtype != other.dtype or rtol < 0 or atol < 0:
-        raise RuntimeError(
-            f"isclose: dtypes {input.dtype} and {other.dtype}, rtol={rtol}, atol={atol}; give one "
-            "dtype, as x.to(y.dtype), and tolerances of 0 or more"
-        )
+        given = {"dtypes": (input.dtype, other.dtype), "rtol": rtol, "atol": atol}
+        raise misfit("isclose", "one dtype, and tolerances of 0 or more", **given)
     return in_line(lambda x, y: np.isclose(x, y, rtol, atol, equal_nan), input, other)
 
 

@@ -13,32 +13,18 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import dtypes
+from wengert.dialects.torch import kinds as K
+from wengert.dialects.torch.axes import check_same, misfit
 from wengert.dialects.torch.creation import NewDtype, cast, creates, like
 from wengert.dialects.torch.generators import Generator, Rng, wide
-from wengert.dialects.torch.kinds import (
-    READERS,
-    Bool,
-    Floating,
-    Given,
-    Input,
-    Int,
-    Lengths,
-    Number,
-    Size,
-    TensorOrNumber,
-    read_lengths,
-    read_size,
-    tensor,
-)
 from wengert.dialects.torch.memory import change
 from wengert.dialects.torch.table import direct, guarded, offered, plain
-from wengert.dialects.torch.tensors import Tensor, ns
+from wengert.dialects.torch.tensors import Native, Tensor, ns, wrap_native
 from wengert.engine.batching import Batched, levels
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops.batching import drawn
 from wengert.ops.conventions import unmoved
 
@@ -60,10 +46,10 @@ def _uniform(rng: Generator, count: int, kind: np.dtype, in_a_row: bool = True) 
     if kind.kind == "c":
         drawn = rng.uniform(2 * count, wide(kind))
         return drawn[::2] + 1j * drawn[1::2]
-    if kind.kind != "f":
+    if backends.kind_of(kind) != "f":
         raise _not_for("uniform", kind)
     drawn = rng.uniform(count, kind)
-    return _below(drawn, 0.0, 1.0, kind) if kind == np.float16 else drawn
+    return _below(drawn, 0.0, 1.0, kind) if backends.is_narrow(kind) else drawn
 
 
 def _below(values: np.ndarray, low: float, high: float, kind: np.dtype) -> np.ndarray:
@@ -76,7 +62,7 @@ def _normal(rng: Generator, count: int, kind: np.dtype, in_a_row: bool = True) -
     if kind.kind == "c":
         drawn = rng.normal(2 * count, wide(kind), in_a_row) / math.sqrt(2)
         return drawn[::2] + 1j * drawn[1::2]
-    if kind.kind != "f":
+    if backends.kind_of(kind) != "f":
         raise _not_for("normal", kind)
     return rng.normal(count, kind, in_a_row)
 
@@ -139,11 +125,11 @@ def _fill(raw: np.ndarray, values: np.ndarray) -> None:
 def _sized(name: str, draw: Draw) -> None:
     """Offer a function of a size and one of another tensor that draw numbers."""
 
-    def of_size(*size: Lengths, generator: Rng = None, dtype: NewDtype = None) -> Any:
+    def of_size(*size: K.Lengths, generator: Rng = None, dtype: NewDtype = None) -> Any:
         return _drawn(name, generator, size, dtypes.or_default(dtype), draw)
 
     def of_tensor(
-        input: Given, *, generator: Rng = None, dtype: NewDtype = None, memory_format: Any = None
+        input: K.Given, *, generator: Rng = None, dtype: NewDtype = None, memory_format: Any = None
     ) -> Any:
         return _like(name, generator, like(input, dtype, memory_format), draw)
 
@@ -165,7 +151,7 @@ _sized("randn", _normal)
 
 def _bounds(given: Any, low: int, high: int | None) -> Draw:
     """Return what draws from low to high, which may be given by position."""
-    bounds = [READERS.integer(v, Argument("randint", "a bound")) for v in given]
+    bounds = [K.READERS.integer(v, Argument("randint", "a bound")) for v in given]
     if len(bounds) == 1:
         bounds = [low, *bounds] if high is None else [*bounds, high]
     elif not bounds and high is not None:
@@ -177,40 +163,31 @@ def _bounds(given: Any, low: int, high: int | None) -> Draw:
 
 @creates("randint")
 def randint(
-    *args: Any,
-    low: Int = 0,
-    high: Int | None = None,
-    size: Size | None = None,
-    generator: Rng = None,
-    dtype: NewDtype = None,
-) -> Any:
+    *args: Any, low: K.Int = 0, high: K.Int | None = None, size: K.Size | None = None,
+    generator: Rng = None, dtype: NewDtype = None,
+) -> Any:  # fmt: skip
     """Return random whole numbers from low to high, without high."""
     if size is None:
         given = args[-1] if len(args) > 1 else None
-        args, size = args[:-1], read_size(given, Argument("randint", "size"))
+        args, size = args[:-1], K.read_size(given, Argument("randint", "size"))
     draw, kind = _bounds(args, low, high), np.dtype(np.int64) if dtype is None else dtype
     return _drawn("randint", generator, size, kind, draw)
 
 
 @creates("randint_like")
 def randint_like(
-    input: Given,
-    *args: Any,
-    low: Int = 0,
-    high: Int | None = None,
-    generator: Rng = None,
-    dtype: NewDtype = None,
-    memory_format: Any = None,
-) -> Any:
+    input: K.Given, *args: Any, low: K.Int = 0, high: K.Int | None = None, generator: Rng = None,
+    dtype: NewDtype = None, memory_format: Any = None,
+) -> Any:  # fmt: skip
     """Return random whole numbers in a tensor of another's shape and dtype."""
     raw = like(input, dtype, memory_format)
     return _like("randint_like", generator, raw, _bounds(args, low, high))
 
 
 @creates("randperm")
-def randperm(n: Int, *, generator: Rng = None, dtype: NewDtype = None) -> Any:
+def randperm(n: K.Int, *, generator: Rng = None, dtype: NewDtype = None) -> Any:
     """Return the whole numbers below n in a random order."""
-    (count,) = read_lengths((n,), Argument("randperm", "n"))
+    (count,) = K.read_lengths((n,), Argument("randperm", "n"))
 
     def make(size: tuple[int, ...]) -> np.ndarray:
         orders = [_order(generator, count) for _ in range(math.prod(size[:-1]))]
@@ -248,9 +225,9 @@ def _normal_label(mean: Any, std: Any, generator: Any) -> str:
     return f"NormalBackward{isinstance(mean, Tensor) + 2 * isinstance(std, Tensor)}"
 
 
-def _normal_of(mean: TensorOrNumber, std: TensorOrNumber, generator: Rng) -> Native:
+def _normal_of(mean: K.TensorOrNumber, std: K.TensorOrNumber, generator: Rng) -> Native:
     kind = (mean if type(mean) is Native else std).dtype
-    if kind.kind != "f":
+    if backends.kind_of(kind) != "f":
         raise _not_for("normal", kind)
     given = [t if type(t) is Native else wrap_native(np.array(t, kind)) for t in (mean, std)]
     shape = ns.broadcast_shapes(*(t.shape for t in given))
@@ -269,7 +246,7 @@ _normal_of_tensors = guarded(_normal_of, _normal_label)
 
 @creates()
 def _normal_of_size(
-    mean: Number, std: Number, size: Size, *, generator: Rng = None, dtype: NewDtype = None
+    mean: K.Number, std: K.Number, size: K.Size, *, generator: Rng = None, dtype: NewDtype = None
 ) -> Any:
     _check_std(std)
     kind = dtypes.or_default(dtype)
@@ -304,10 +281,10 @@ def _trials(rng: Generator, chances: np.ndarray, shape: tuple[int, ...]) -> np.n
 
 
 @offered("bernoulli")
-def bernoulli(input: Input, p: Number | None = None, *, generator: Rng = None) -> Native:
+def bernoulli(input: K.Input, p: K.Number | None = None, *, generator: Rng = None) -> Native:
     """Return ones with the given chances, and zeros otherwise."""
     kind = input.dtype
-    if p is None and kind.kind != "f":
+    if p is None and backends.kind_of(kind) != "f":
         raise _not_for("bernoulli", kind)
 
     def make(size: tuple[int, ...], chances: np.ndarray) -> np.ndarray:
@@ -327,7 +304,7 @@ def happens(rng: Generator, p: float, count: int) -> np.ndarray:
 
 @offered("multinomial")
 def multinomial(
-    input: Floating, num_samples: Int, replacement: Bool = False, *, generator: Rng = None
+    input: K.Floating, num_samples: K.Int, replacement: K.Bool = False, *, generator: Rng = None
 ) -> Native:
     """Return indices drawn with chances in proportion to the weights of each row."""
     most = input.shape[-1] if input.ndim else 0
@@ -406,7 +383,7 @@ def _poisson_one(rng: Generator, rate: float) -> int:
 
 @offered("poisson", method=False)
 def poisson(
-    input: Annotated[Native, tensor("f", NotImplementedError)], generator: Rng = None
+    input: Annotated[Native, K.tensor("f", NotImplementedError)], generator: Rng = None
 ) -> Native:
     """Return Poisson numbers with the given rates."""
 
@@ -421,10 +398,9 @@ def poisson(
 
 
 @offered("binomial", method=False, differs="other random numbers")
-def binomial(count: Floating, prob: Floating, generator: Rng = None) -> Native:
+def binomial(count: K.Floating, prob: K.Floating, generator: Rng = None) -> Native:
     """Return how often something with given chances happens in so many trials."""
-    if count.dtype != prob.dtype:
-        raise RuntimeError(f"binomial: dtypes {count.dtype} and {prob.dtype}; give one dtype")
+    check_same(count, prob, name="binomial")
     rng = np.random.Generator(np.random.PCG64(int(generator.pairs(1)[0])))
     drawn = rng.binomial(count._raw.astype(np.int64), prob._raw.astype(np.float64))
     return _constant(np.asarray(drawn).astype(count.dtype), count)
@@ -462,15 +438,17 @@ def _written_for_examples(self: Tensor, values: Callable[[int], np.ndarray]) -> 
 
 
 @functools.partial(guarded, label="UniformBackward0")
-def _zero_of(old: Input, raw: Any) -> Native:
+def _zero_of(old: K.Input, raw: Any) -> Native:
     return _constant(raw, old)
 
 
 @direct("Tensor.uniform_")
-def uniform_(self: Given, from_: Number = 0.0, to: Number = 1, *, generator: Rng = None) -> Tensor:
+def uniform_(
+    self: K.Given, from_: K.Number = 0.0, to: K.Number = 1, *, generator: Rng = None
+) -> Tensor:
     """Fill a tensor with numbers that are uniform between two bounds."""
     kind = self._raw.dtype
-    if kind.kind != "f":
+    if backends.kind_of(kind) != "f":
         raise _not_for("uniform_", kind)
     if from_ > to:
         raise RuntimeError(f"uniform_: from={from_} and to={to}; the second must not be smaller")
@@ -484,7 +462,9 @@ def uniform_(self: Given, from_: Number = 0.0, to: Number = 1, *, generator: Rng
 
 
 @direct("Tensor.normal_")
-def normal_(self: Given, mean: Number = 0.0, std: Number = 1.0, *, generator: Rng = None) -> Tensor:
+def normal_(
+    self: K.Given, mean: K.Number = 0.0, std: K.Number = 1.0, *, generator: Rng = None
+) -> Tensor:
     """Fill a tensor with normal numbers."""
     _check_std(std)
     raw = self._raw
@@ -493,7 +473,7 @@ def normal_(self: Given, mean: Number = 0.0, std: Number = 1.0, *, generator: Rn
 
 
 @direct("Tensor.bernoulli_")
-def bernoulli_(self: Given, p: Any = 0.5, *, generator: Rng = None) -> Tensor:
+def bernoulli_(self: K.Given, p: Any = 0.5, *, generator: Rng = None) -> Tensor:
     """Fill a tensor with ones of given chances, and zeros otherwise."""
     if not isinstance(p, Tensor):
         return _written(self, lambda count: happens(generator, float(p), count))
@@ -507,19 +487,18 @@ def bernoulli_(self: Given, p: Any = 0.5, *, generator: Rng = None) -> Tensor:
 
 
 @direct("Tensor.exponential_")
-def exponential_(self: Given, lambd: Number = 1, *, generator: Rng = None) -> Tensor:
+def exponential_(self: K.Given, lambd: K.Number = 1, *, generator: Rng = None) -> Tensor:
     """Fill a tensor with exponential numbers."""
-    if self._raw.dtype.kind != "f" or lambd <= 0:
-        raise RuntimeError(
-            f"exponential_: lambda is {lambd} and dtype {self.dtype}; give a positive number, and "
-            "a tensor of floating numbers, as x.float()"
+    if backends.kind_of(self._raw.dtype) != "f" or lambd <= 0:
+        raise misfit(
+            "exponential_", "a positive lambd, and x.float()", lambd=lambd, dtype=self.dtype
         )
     return _written(self, lambda count: exponential(generator, count) / lambd)
 
 
 @direct("Tensor.random_")
 def random_(
-    self: Given, from_: Int | None = None, to: Int | None = None, *, generator: Rng = None
+    self: K.Given, from_: K.Int | None = None, to: K.Int | None = None, *, generator: Rng = None
 ) -> Tensor:
     """Fill a tensor with whole numbers between two bounds, or with all that its dtype has."""
     kind = self._raw.dtype
@@ -527,7 +506,7 @@ def random_(
     if high is not None:
         draw = _integers(low, high)
         return _written(self, lambda count: draw(generator, count, kind, True))
-    digits = {"e": 11, "f": 24, "d": 53, "?": 0}.get(kind.char)
+    digits = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53, "bool": 0}.get(kind.name)
     most = int(np.iinfo(kind).max) if digits is None else 2**digits
 
     def whole(count: int) -> np.ndarray:

@@ -8,41 +8,22 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Quick, warn
+from wengert.dialects.kernel.functions import Quick, named, warn
 from wengert.dialects.torch import conventions
+from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import (
     check_some,
     kept_shape,
     kind_of,
     lines_of,
+    misfit,
     picked,
     type_name,
 )
-from wengert.dialects.torch.kinds import (
-    Axes,
-    Axis,
-    Bool,
-    Dtype,
-    Floating,
-    Fractions,
-    Inexact,
-    Input,
-    NamedAxes,
-    OneOrAll,
-    Ordered,
-    Promoted,
-    Real,
-    Sizes,
-    axes_of,
-    summed,
-    tensor,
-)
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import guarded, offered, put
-from wengert.dialects.torch.tensors import Tensor, astype, convert, fast, ns
+from wengert.dialects.torch.tensors import Native, Tensor, astype, convert, fast, ns, wrap_native
 from wengert.engine.record import apply
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import reductions, special
 from wengert.ops.special.exponentials import logsumexp_complex
 
@@ -65,12 +46,12 @@ def _reduction(operation: Any, labels: tuple[str, str], depth: int = 2) -> Calla
 
 def accumulated(x: Native, dtype: np.dtype | None) -> Native:
     """Return x in the dtype that its sums have, or in one that is asked for."""
-    return summed(x) if dtype is None else astype(x, dtype)
+    return K.summed(x) if dtype is None else astype(x, dtype)
 
 
 @_reduction(reductions.sum_over, ("SumBackward0", "SumBackward1"))
 def sum_(
-    input: Input, dim: Axes = None, keepdim: Bool = False, *, dtype: Dtype | None = None
+    input: K.Input, dim: K.Axes = None, keepdim: K.Bool = False, *, dtype: K.Dtype | None = None
 ) -> Native:
     """Return the sum over all axes or some."""
     return reductions.sum_over(accumulated(input, dtype), axis=dim, keepdims=keepdim)
@@ -78,7 +59,7 @@ def sum_(
 
 @_reduction(reductions.mean_over, ("MeanBackward0", "MeanBackward1"))
 def mean(
-    input: Input, dim: Axes = None, keepdim: Bool = False, *, dtype: Dtype | None = None
+    input: K.Input, dim: K.Axes = None, keepdim: K.Bool = False, *, dtype: K.Dtype | None = None
 ) -> Native:
     """Return the mean over all axes or some."""
     x = input if dtype is None else astype(input, dtype)
@@ -92,7 +73,7 @@ def mean(
 
 @_reduction(conventions.prod, ("ProdBackward0", "ProdBackward1"))
 def prod(
-    input: Input, dim: OneOrAll = None, keepdim: Bool = False, *, dtype: Dtype | None = None
+    input: K.Input, dim: K.OneOrAll = None, keepdim: K.Bool = False, *, dtype: K.Dtype | None = None
 ) -> Native:
     """Return the product over all axes or one."""
     return conventions.prod(accumulated(input, dtype), axis=dim, keepdims=keepdim)
@@ -109,7 +90,7 @@ def _without_nan(x: Native) -> Native:
 
 @offered("nansum")
 def nansum(
-    input: Real, dim: Axes = None, keepdim: Bool = False, *, dtype: Dtype | None = None
+    input: K.Real, dim: K.Axes = None, keepdim: K.Bool = False, *, dtype: K.Dtype | None = None
 ) -> Native:
     """Return the sum over all axes or some, where NaN counts as 0."""
     x = accumulated(input, dtype)
@@ -119,7 +100,7 @@ def nansum(
 
 @offered("nanmean", label="DivBackward0")
 def nanmean(
-    input: Floating, dim: Axes = None, keepdim: Bool = False, *, dtype: Dtype | None = None
+    input: K.Floating, dim: K.Axes = None, keepdim: K.Bool = False, *, dtype: K.Dtype | None = None
 ) -> Native:
     """Return the mean over all axes or some of what is not NaN."""
     x = accumulated(input, dtype)
@@ -129,18 +110,16 @@ def nanmean(
 
 
 @offered("Tensor.sum_to_size", label="SumBackward1")
-def sum_to_size(input: Any, *size: Sizes) -> Any:
+def sum_to_size(input: Any, *size: K.Sizes) -> Any:
     """Return the sum over those axes along which `size` would be broadcast."""
     x = convert(input)
     lead = x.ndim - len(size)
     if lead < 0 or any(n not in (1, m) for n, m in zip(size, x.shape[lead:], strict=True)):
-        raise RuntimeError(
-            f"{list(x.shape)} does not sum to {list(size)}, which must broadcast to it"
-        )
+        raise misfit("sum_to_size", "a shape that broadcasts to it", input=x, size=size)
     axes = (*range(lead), *(lead + i for i, n in enumerate(size) if n != x.shape[lead + i]))
     if not axes:
         return input
-    total = reductions.sum_over(summed(x) if kind_of(x) == "b" else x, axis=axes, keepdims=True)
+    total = reductions.sum_over(K.summed(x) if kind_of(x) == "b" else x, axis=axes, keepdims=True)
     return ns.reshape(total, size)
 
 
@@ -179,15 +158,15 @@ def _deviation(x: Native, axes: tuple[int, ...], correction: Any, keepdim: bool)
 
 def _spread(name: str, compute: Callable[..., Native], with_mean: bool) -> None:
     """Offer a variance or a deviation, or a pair of it and the mean."""
+    what = "variance" if compute is _variance else "standard deviation"
+    more = " and the mean" if with_mean else ", dividing by the count - correction"
 
+    @offered(name, method=not with_mean)
+    @named(name, f"Return the {what}{more}.")
     def spread(
-        input: Inexact,
-        dim: Any = None,
-        unbiased: Bool | None = None,
-        keepdim: Bool = False,
-        *,
-        correction: Any = None,
-    ) -> Any:
+        input: K.Inexact, dim: Any = None, unbiased: K.Bool | None = None, keepdim: K.Bool = False,
+        *, correction: Any = None,
+    ) -> Any:  # fmt: skip
         if isinstance(dim, bool):  # var(input, unbiased)
             if unbiased is not None:
                 raise TypeError(f"{name}(): got two truth values; give one, unbiased")
@@ -195,14 +174,9 @@ def _spread(name: str, compute: Callable[..., Native], with_mean: bool) -> None:
         if unbiased is not None and correction is not None:
             raise TypeError(f"{name}(): give unbiased or correction, which say the same")
         given = 1 if correction is None else correction
-        axes = axes_of(dim, input)
+        axes = K.axes_of(dim, input)
         y = compute(input, axes, given if unbiased is None else int(unbiased), keepdim)
         return (y, _centre(input, axes, keepdim)) if with_mean else y
-
-    spread.__name__ = spread.__qualname__ = name
-    spread.__doc__ = f"Return the {'variance' if compute is _variance else 'standard deviation'}"
-    spread.__doc__ += " and the mean." if with_mean else ", dividing by the count - correction."
-    offered(name, method=not with_mean)(spread)
 
 
 _spread("var", _variance, False)
@@ -212,7 +186,7 @@ _spread("std_mean", _deviation, True)
 
 
 @offered("logsumexp")
-def logsumexp(input: Fractions, dim: NamedAxes, keepdim: Bool = False) -> Native:
+def logsumexp(input: K.Fractions, dim: K.NamedAxes, keepdim: K.Bool = False) -> Native:
     """Return the logarithm of the sum of exponentials over some axes."""
     if not dim and input.ndim:
         raise RuntimeError("logsumexp: got no dim; name at least one, such as dim=0")
@@ -223,13 +197,13 @@ def logsumexp(input: Fractions, dim: NamedAxes, keepdim: Bool = False) -> Native
 
 
 @offered("trace")
-def trace(input: Input) -> Native:
+def trace(input: K.Input) -> Native:
     """Return the sum of a matrix's diagonal."""
     if input.ndim != 2:
         raise RuntimeError(f"trace: got a tensor of {input.ndim} axes; give a matrix")
     if kind_of(input) == "b":
         raise NotImplementedError("trace() of booleans; write x.int().trace()")
-    return reductions.sum_over(summed(ns.diagonal(input)), axis=(0,), keepdims=False)
+    return reductions.sum_over(K.summed(ns.diagonal(input)), axis=(0,), keepdims=False)
 
 
 # -- extremes --------------------------------------------------------------------------------------
@@ -251,17 +225,17 @@ def _extreme(name: str, kind: Any) -> Callable[..., Any]:
     position = getattr(ns, f"arg{name}")
     label = f"{name.title()}Backward1"
 
-    def whole(input: Ordered, dim: Axes = None, keepdim: Bool = False) -> Native:
+    def whole(input: K.Ordered, dim: K.Axes = None, keepdim: K.Bool = False) -> Native:
         _check_elements(input, name)
         return of_all(input, axis=dim, keepdims=False)
 
-    def along(input: Real, dim: Axis, keepdim: Bool = False) -> Any:
+    def along(input: K.Real, dim: K.Axis, keepdim: K.Bool = False) -> Any:
         lines = lines_of(input)
         check_some(lines, (dim,), name)
         positions = position(lines, axis=dim, keepdims=True)
         return picked(lines, positions, dim, keepdim, kind, input.shape)
 
-    def pair(input: Promoted, other: Promoted) -> Native:
+    def pair(input: K.Promoted, other: K.Promoted) -> Native:
         if kind_of(input) == "c":
             raise RuntimeError(f"{name}imum: complex numbers have no order; write x.abs()")
         return apply(op, (input, other), {})
@@ -270,6 +244,7 @@ def _extreme(name: str, kind: Any) -> Callable[..., Any]:
     of_lines = guarded(along, f"{name.title()}Backward0")
     of_two = guarded(pair, f"{name.title()}imumBackward0")
 
+    @named(name, f"Return the {name}imum of all, along an axis with its index, or of two tensors.")
     def call(input: Any, *args: Any, **options: Any) -> Any:
         if not args and not options:
             return of_elements(input)
@@ -279,8 +254,6 @@ def _extreme(name: str, kind: Any) -> Callable[..., Any]:
             return of_elements(input, **options)
         return of_lines(input, *args, **options)
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"Return the {name}imum of all, along an axis with its index, or of two tensors."
     return call
 
 
@@ -292,14 +265,13 @@ def _shared(name: str) -> Callable[..., Any]:
     """Return `amax` or `amin`, where equal elements share the derivative."""
     label = f"A{name}Backward0"
 
-    def shared(input: Ordered, dim: Axes = (), keepdim: Bool = False) -> Native:
+    @named(f"a{name}", f"Return the {name}imum over all axes or some; ties share gradients.")
+    def shared(input: K.Ordered, dim: K.Axes = (), keepdim: K.Bool = False) -> Native:
         if len(dim) == input.ndim:
             _check_elements(input, f"a{name}")
         check_some(input, dim, f"a{name}")
         return _OVER[name](input, axis=dim, keepdims=keepdim)
 
-    shared.__name__ = shared.__qualname__ = f"a{name}"
-    shared.__doc__ = f"Return the {name}imum over all axes or some; equal elements share gradients."
     return _reduction(_OVER[name], (label, label))(shared)
 
 
@@ -308,7 +280,7 @@ put(("amin", "Tensor.amin"), _shared("min"))
 
 
 @offered("aminmax")
-def aminmax(input: Ordered, *, dim: OneOrAll = None, keepdim: Bool = False) -> Any:
+def aminmax(input: K.Ordered, *, dim: K.OneOrAll = None, keepdim: K.Bool = False) -> Any:
     """Return the least and the greatest element over all axes or one."""
     if len(dim) == input.ndim:
         _check_elements(input, "aminmax")
@@ -320,9 +292,12 @@ def _position(name: str) -> None:
     """Offer `argmax` or `argmin`."""
     find = getattr(ns, name)
 
+    @offered(name)
+    @named(name, f"Return the index of the {name[3:]}imum, in the flat tensor or along dim.")
     def position(
-        input: Annotated[Native, tensor("iuf")], dim: Axis | None = None, keepdim: Bool = False
-    ) -> Native:
+        input: Annotated[Native, K.tensor("iuf")], dim: K.Axis | None = None,
+        keepdim: K.Bool = False,
+    ) -> Native:  # fmt: skip
         if dim is None:
             if 0 in input.shape:
                 raise IndexError(f"{name}(): there are no elements to choose from; give dim=")
@@ -332,23 +307,17 @@ def _position(name: str) -> None:
         found = find(lines, axis=dim, keepdims=keepdim)
         return found if input.ndim else ns.reshape(found, ())
 
-    position.__name__ = position.__qualname__ = name
-    position.__doc__ = f"Return the index of the {name[3:]}imum, in the flat tensor or along dim."
-    offered(name)(position)
-
 
 def _truth(name: str) -> None:
     """Offer `all` or `any`."""
     reduce = getattr(ns, name)
 
-    def truth(input: Input, dim: NamedAxes | None = None, keepdim: Bool = False) -> Native:
+    @offered(name)
+    @named(name, f"Return whether {name} elements over all axes or some are not zero.")
+    def truth(input: K.Input, dim: K.NamedAxes | None = None, keepdim: K.Bool = False) -> Native:
         found = reduce(input, axis=dim, keepdims=keepdim)
         kind = input._raw.dtype
         return astype(found, kind if kind == np.uint8 else np.dtype(bool))
-
-    truth.__name__ = truth.__qualname__ = name
-    truth.__doc__ = f"Return whether {name} elements over all axes or some are not zero."
-    offered(name)(truth)
 
 
 for _name in ("argmax", "argmin"):
@@ -358,6 +327,6 @@ for _name in ("all", "any"):
 
 
 @offered("count_nonzero")
-def count_nonzero(input: Input, dim: Axes = None) -> Native:
+def count_nonzero(input: K.Input, dim: K.Axes = None) -> Native:
     """Return how many elements over all axes or some are not zero."""
     return astype(ns.count_nonzero(input, axis=dim), np.dtype(np.int64))

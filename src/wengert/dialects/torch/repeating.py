@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import named
+from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.copies import copied, in_order
 from wengert.dialects.torch.kinds import Axis, Input, Int, Ints, Number, SeveralAxes, Sizes, axis_of
 from wengert.dialects.torch.table import offered
-from wengert.dialects.torch.tensors import ns, static
+from wengert.dialects.torch.tensors import Native, ns, static, wrap_native
 from wengert.dialects.torch.views import check_different, exchanged
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
 
 
 def _check_counts(counts: Any, name: str) -> None:
@@ -25,10 +25,7 @@ def repeat(input: Input, *repeats: Sizes) -> Native:
     """Return a tensor repeated as a whole, so many times along each axis."""
     _check_counts(repeats, "repeat")
     if len(repeats) < input.ndim:
-        raise RuntimeError(
-            f"repeat: {list(repeats)} for shape {list(input.shape)}; give one number for each "
-            "axis at least"
-        )
+        raise misfit("repeat", "one number for each axis at least", input=input, repeats=repeats)
     return ns.tile(input, repeats)
 
 
@@ -58,10 +55,7 @@ def repeat_interleave(
     if len(counts) == 1:
         counts *= length
     if len(counts) != length:
-        raise RuntimeError(
-            f"repeat_interleave: {len(counts)} numbers for {length} elements of axis {dim or 0}; "
-            "give one for each element, or one for all"
-        )
+        raise misfit("repeat_interleave", f"{length} numbers, or one for all", repeats=counts)
     return ns.take(x, np.repeat(np.arange(length), counts), axis=dim or 0)
 
 
@@ -81,9 +75,7 @@ def roll(input: Input, shifts: Ints, dims: Ints | None = ()) -> Native:
     """Return elements moved along axes, the last ones coming first again."""
     axes = [axis_of(a, input, "roll") for a in dims or ()]
     if len(shifts) != (len(axes) or 1):
-        raise RuntimeError(
-            f"roll: {len(shifts)} shifts and {len(axes)} axes; give one axis for each shift"
-        )
+        raise misfit("roll", "one axis for each shift", shifts=shifts, dims=axes)
     if not axes:
         return ns.roll(input, shifts[0])
     return in_order(ns.roll(input, shifts, axis=axes)) if input.ndim else input
@@ -106,13 +98,12 @@ def flip(input: Input, *dims: SeveralAxes) -> Native:
 
 
 def _flip_along(name: str, axis: int) -> None:
+    @offered(name, label="FlipBackward0")
+    @named(name, f"Return elements in reverse order along axis {axis}.")
     def flip(input: Input) -> Native:
         if input.ndim <= axis:
             raise RuntimeError(f"{name}: the tensor has {input.ndim} axes; give {axis + 1} or more")
         return _reversed(input, axis)
-
-    flip.__name__, flip.__doc__ = name, f"Return elements in reverse order along axis {axis}."
-    offered(name, label="FlipBackward0")(flip)
 
 
 _flip_along("fliplr", 1)
@@ -123,9 +114,7 @@ _flip_along("flipud", 0)
 def rot90(input: Input, k: Int = 1, dims: Ints = (0, 1)) -> Native:
     """Return a tensor turned by quarters in the plane of two axes."""
     if len(dims) != 2 or input.ndim < 2:
-        raise RuntimeError(
-            f"rot90: dims is {list(dims)}, of shape {list(input.shape)}; give two axes"
-        )
+        raise misfit("rot90", "two axes", input=input, dims=dims)
     one, two = (axis_of(d, input, "rot90") for d in dims)
     check_different(one, two)
     if k % 4 == 0:
@@ -140,24 +129,40 @@ def rot90(input: Input, k: Int = 1, dims: Ints = (0, 1)) -> Native:
 # -- padded ----------------------------------------------------------------------------------------
 
 
-@offered("constant_pad_nd", method=False)
-def constant_pad_nd(input: Input, pad: Ints, value: Number = 0) -> Native:
+def border_pairs(widths: tuple[int, ...], x: Native) -> list[tuple[int, int]]:
+    """Return (before, after) for each axis; programs give them from the last axis on."""
+    if len(widths) % 2 or len(widths) // 2 > x.ndim:
+        raise misfit("pad", "two widths for each axis, the last axis first", input=x, pad=widths)
+    pairs = [(0, 0)] * (x.ndim - len(widths) // 2)
+    return pairs + list(zip(widths[::2], widths[1::2], strict=True))[::-1]
+
+
+def cropped(x: Native, pairs: list[tuple[int, int]]) -> Native:
+    """Return x without what negative widths take away."""
+    if min(map(min, pairs), default=0) >= 0:
+        return x
+    for (before, after), n in zip(pairs, x.shape, strict=True):
+        if n + min(before, 0) + min(after, 0) < 0 or n + before + after < 0:
+            raise misfit("pad", "widths that leave 0 elements or more", input=x, pad=pairs)
+    ends = [slice(max(-b, 0), n - max(-a, 0)) for n, (b, a) in zip(x.shape, pairs, strict=True)]
+    return x[tuple(ends)]
+
+
+def padded(input: Native, pad: tuple[int, ...], value: Any) -> Native:
     """Return a tensor with a constant around it; negative widths take elements away.
 
     Widths are pairs, of the last axis first.
     """
-    x, count = input, len(pad) // 2
-    pairs = [(0, 0)] * (x.ndim - count) + list(zip(pad[::2], pad[1::2], strict=False))[::-1]
-    left = [n + before + after for n, (before, after) in zip(x.shape, pairs, strict=False)]
-    if len(pad) % 2 or count > x.ndim or min(left, default=0) < 0:
-        raise RuntimeError(
-            f"pad: {list(pad)} for shape {list(x.shape)}; give two widths for each axis, the last "
-            "axis first, which leave 0 elements or more"
-        )
-    if min(pad, default=0) < 0:
-        ends = [slice(max(-b, 0), n - max(-a, 0)) for n, (b, a) in zip(x.shape, pairs, strict=True)]
-        x = x[tuple(ends)]
-    if x.dtype.kind in "biu":
-        value = bool(value) if x.dtype.kind == "b" else int(value)
+    pairs = border_pairs(pad, input)
+    if input.dtype.kind in "biu":
+        value = bool(value) if input.dtype.kind == "b" else int(value)
     grown = [(max(b, 0), max(a, 0)) for b, a in pairs]
-    return in_order(ns.pad(x, grown, constant_values=value)) if grown else copied(x)
+    if not grown:
+        return copied(input)
+    return in_order(ns.pad(cropped(input, pairs), grown, constant_values=value))
+
+
+@offered("constant_pad_nd", method=False)
+def constant_pad_nd(input: Input, pad: Ints, value: Number = 0) -> Native:
+    """Return a tensor with a constant around it; negative widths take elements away."""
+    return padded(input, pad, value)

@@ -76,24 +76,11 @@ def define_init(cls: type, first: str, takes: str) -> None:
         define(cls, "__init__", given, f"self._init_with({first}, {{{options}}})")
 
 
-def registered(
-    hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any], first: bool = False
-) -> Handle:
-    """Keep a hook behind the others or before them, and return what removes it again."""
-    handle = Handle(hooks)
-    others = dict(hooks) if first else {}
-    if first:
-        hooks.clear()
-    hooks[handle.id] = hook
-    hooks.update(others)
-    return handle
-
-
 def registration(hooks: str, doc: str) -> Callable[..., Handle]:
     """Return a method that keeps a hook in the dict that an attribute holds."""
 
     def register(self: Any, hook: Callable[..., Any], prepend: bool = False) -> Handle:
-        return registered(getattr(self, hooks), hook, prepend)
+        return Handle.of(getattr(self, hooks), hook, prepend)
 
     register.__doc__ = doc
     return register

@@ -7,31 +7,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Kind
-from wengert.dialects.torch.axes import (
-    check_some,
-    kind_of,
-    labelled,
-    lines_of,
-    picked,
-    type_name,
-)
-from wengert.dialects.torch.kinds import (
-    READERS,
-    Axis,
-    Bool,
-    Input,
-    Int,
-    Number,
-    Ordered,
-    Real,
-    tensor,
-)
+from wengert.dialects.kernel.functions import Kind, named
+from wengert.dialects.torch import axes
+from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import offered
-from wengert.dialects.torch.tensors import Tensor, astype, convert, ns
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
+from wengert.dialects.torch.tensors import Native, Tensor, astype, convert, ns, wrap_native
 from wengert.ops import ranks, sorting
 from wengert.ops.batching import constant, out_of_line, values_in_line
 from wengert.ops.ranks import taken
@@ -40,10 +21,10 @@ _PAIR = ("values", "indices")
 Sort, TopK, KthValue = (results(name, *_PAIR) for name in ("sort", "topk", "kthvalue"))
 Median, NanMedian, Mode = (results(name, *_PAIR) for name in ("median", "nanmedian", "mode"))
 #: Numbers, without booleans and complex ones, for functions with errors of two classes.
-Numbers = Annotated[Native, tensor("iuf")]
-Measured = Annotated[Native, tensor("iuf", NotImplementedError)]
-Whole = Annotated[Native, tensor("iu", NotImplementedError)]
-Fractional = Annotated[Native, tensor("f", NotImplementedError)]
+Numbers = Annotated[Native, K.tensor("iuf")]
+Measured = Annotated[Native, K.tensor("iuf", NotImplementedError)]
+Whole = Annotated[Native, K.tensor("iu", NotImplementedError)]
+Fractional = Annotated[Native, K.tensor("f", NotImplementedError)]
 
 
 def _raw(x: Native) -> np.ndarray:
@@ -56,44 +37,46 @@ def _raw(x: Native) -> np.ndarray:
 
 
 def _sorted(x: Native, dim: int, descending: bool) -> tuple[Native, Native]:
-    lines = lines_of(x)
+    lines = axes.lines_of(x)
     order = ranks.order(lines, dim, descending)
     return taken(lines, order, dim, x.shape), ns.reshape(order, x.shape)
 
 
 @offered("sort")
 def sort(
-    input: Real, dim: Axis = -1, descending: Bool = False, *, stable: Bool | None = None
+    input: K.Real, dim: K.Axis = -1, descending: K.Bool = False, *, stable: K.Bool | None = None
 ) -> Any:
     """Return a tensor sorted along an axis, and the indices of its elements before."""
     found = Sort(*_sorted(input, dim, descending))
-    labelled(found.values, "SortBackward0" if stable is None else "SortBackward1")
+    axes.labelled(found.values, "SortBackward0" if stable is None else "SortBackward1")
     return found
 
 
 @offered("argsort")
-def argsort(input: Real, dim: Axis = -1, descending: Bool = False, stable: Bool = False) -> Native:
+def argsort(
+    input: K.Real, dim: K.Axis = -1, descending: K.Bool = False, stable: K.Bool = False
+) -> Native:
     """Return the indices that sort a tensor along an axis."""
     return _sorted(input, dim, descending)[1]
 
 
 @offered("msort", label="SortBackward0")
-def msort(input: Real) -> Native:
+def msort(input: K.Real) -> Native:
     """Return a tensor sorted along its first axis."""
     return _sorted(input, 0, False)[0]
 
 
 def _check_rank(k: int, least: int, lines: Native, axis: int, name: str) -> None:
     if not least <= k <= lines.shape[axis]:
-        raise RuntimeError(
-            f"{name}(): k={k} of {lines.shape[axis]} elements; give a number from {least} to that"
-        )
+        raise axes.misfit(name, f"a number from {least} to {lines.shape[axis]}", k=k)
 
 
 @offered("topk")
-def topk(input: Numbers, k: Int, dim: Axis = -1, largest: Bool = True, sorted: Bool = True) -> Any:
+def topk(
+    input: Numbers, k: K.Int, dim: K.Axis = -1, largest: K.Bool = True, sorted: K.Bool = True
+) -> Any:
     """Return the k largest elements along an axis, or the smallest, and their indices."""
-    lines = lines_of(input)
+    lines = axes.lines_of(input)
     _check_rank(k, 0, lines, dim, "topk")
     indices = sorting.topk_positions(constant(lines), k=k, axis=dim, largest=largest)
     shape = indices.shape if input.ndim or k != 1 else ()
@@ -101,13 +84,13 @@ def topk(input: Numbers, k: Int, dim: Axis = -1, largest: Bool = True, sorted: B
 
 
 @offered("kthvalue")
-def kthvalue(input: Measured, k: Int, dim: Axis = -1, keepdim: Bool = False) -> Any:
+def kthvalue(input: Measured, k: K.Int, dim: K.Axis = -1, keepdim: K.Bool = False) -> Any:
     """Return the k-th smallest element along an axis, and its index."""
-    lines = lines_of(input)
-    check_some(lines, (dim,), "kthvalue")
+    lines = axes.lines_of(input)
+    axes.check_some(lines, (dim,), "kthvalue")
     _check_rank(k, 1, lines, dim, "kthvalue")
     indices = ranks.part(ranks.order(lines, dim), dim, k - 1, k)
-    return picked(lines, indices, dim, keepdim, KthValue, input.shape)
+    return axes.picked(lines, indices, dim, keepdim, KthValue, input.shape)
 
 
 # -- medians ---------------------------------------------------------------------------------------
@@ -115,21 +98,21 @@ def kthvalue(input: Measured, k: Int, dim: Axis = -1, keepdim: Bool = False) -> 
 
 def _middle(x: Native, dim: int, keepdim: bool, skip_nan: bool, kind: Any) -> Any:
     """Return the lower median of each line, and its index."""
-    lines = lines_of(x)
-    check_some(lines, (dim,), kind.__name__)
-    return picked(lines, ranks.median_index(lines, dim, skip_nan), dim, keepdim, kind, x.shape)
+    lines = axes.lines_of(x)
+    axes.check_some(lines, (dim,), kind.__name__)
+    return axes.picked(lines, ranks.median_index(lines, dim, skip_nan), dim, keepdim, kind, x.shape)
 
 
 def _whole_middle(x: Native, skip_nan: bool) -> Native:
     """Return the lower median of all elements, which share its derivative if several are equal."""
     if not math.prod(x.shape):
-        if kind_of(x) != "f":
+        if axes.kind_of(x) != "f":
             raise RuntimeError("median: no elements; expected at least one")
         return wrap_native(np.array(math.nan, x.dtype))
     flat = ns.reshape(x, (-1,))
     count = flat.shape[0]
     rank = (count - 1) // 2
-    if kind_of(x) != "f" or type(flat._raw) is not np.ndarray:
+    if axes.kind_of(x) != "f" or type(flat._raw) is not np.ndarray:
         found: Native = _middle(flat, 0, False, skip_nan, NanMedian if skip_nan else Median)[0]
         return found
     strange = int(np.count_nonzero(np.isnan(_raw(flat))))
@@ -141,14 +124,12 @@ def _whole_middle(x: Native, skip_nan: bool) -> Native:
 def _median(name: str, kind: Any) -> None:
     skip_nan = name == "nanmedian"
 
-    def median(input: Measured, dim: Axis | None = None, keepdim: Bool = False) -> Any:
+    @offered(name, label=f"{name.title()}Backward1")
+    @named(name, "Return the lower median of all elements, or along an axis with its index.")
+    def median(input: Measured, dim: K.Axis | None = None, keepdim: K.Bool = False) -> Any:
         if dim is None:
-            return labelled(_whole_middle(input, skip_nan), f"{name.title()}Backward0")
+            return axes.labelled(_whole_middle(input, skip_nan), f"{name.title()}Backward0")
         return _middle(input, dim, keepdim, skip_nan, kind)
-
-    median.__name__ = median.__qualname__ = name
-    median.__doc__ = "Return the lower median of all elements, or along an axis with its index."
-    offered(name, label=f"{name.title()}Backward1")(median)
 
 
 _median("median", Median)
@@ -156,18 +137,18 @@ _median("nanmedian", NanMedian)
 
 
 @offered("mode")
-def mode(input: Real, dim: Axis = -1, keepdim: Bool = False) -> Any:
+def mode(input: K.Real, dim: K.Axis = -1, keepdim: K.Bool = False) -> Any:
     """Return the most frequent element along an axis, the least of several, and its last index."""
-    lines = lines_of(input)
-    check_some(lines, (dim,), "mode")
-    return picked(lines, ranks.mode_index(lines, dim), dim, keepdim, Mode, input.shape)
+    lines = axes.lines_of(input)
+    axes.check_some(lines, (dim,), "mode")
+    return axes.picked(lines, ranks.mode_index(lines, dim), dim, keepdim, Mode, input.shape)
 
 
 # -- quantiles -------------------------------------------------------------------------------------
 
-Side = Annotated[str, Kind(READERS.one_of("left", "right"))]
+Side = Annotated[str, Kind(K.READERS.one_of("left", "right"))]
 Interpolation = Annotated[
-    str, Kind(READERS.one_of("linear", "lower", "higher", "midpoint", "nearest"))
+    str, Kind(K.READERS.one_of("linear", "lower", "higher", "midpoint", "nearest"))
 ]
 
 
@@ -180,10 +161,7 @@ def _levels(q: Any, x: Native, name: str) -> Native:
         raise TypeError(f"{name}(): q is a {type(q).__name__}; give a float or a tensor")
     if levels.ndim > 1:
         raise RuntimeError(f"{name}(): q has {levels.ndim} axes; give a number or a vector")
-    if levels._raw.dtype != x._raw.dtype:
-        raise RuntimeError(
-            f"{name}(): q is a {type_name(levels)} and the input a {type_name(x)}; convert one"
-        )
+    axes.check_same(x, levels, name=name)
     numbers = _raw(levels)
     if not ((numbers >= 0) & (numbers <= 1)).all():
         raise RuntimeError(f"{name}(): q is {numbers.tolist()}; give numbers from 0 to 1")
@@ -193,14 +171,12 @@ def _levels(q: Any, x: Native, name: str) -> Native:
 def _quantile(name: str) -> None:
     skip_nan = name == "nanquantile"
 
+    @offered(name, label="SqueezeBackward4")
+    @named(name, "Return the quantiles q, from 0 to 1, of all elements or along an axis.")
     def quantile(
-        input: Input,
-        q: Any,
-        dim: Axis | None = None,
-        keepdim: Bool = False,
-        *,
+        input: K.Input, q: Any, dim: K.Axis | None = None, keepdim: K.Bool = False, *,
         interpolation: Interpolation = "linear",
-    ) -> Native:
+    ) -> Native:  # fmt: skip
         if input._raw.dtype.name not in ("float32", "float64"):
             raise RuntimeError(f"{name}(): the input has another dtype; write x.float()")
         if 0 in input.shape:
@@ -214,10 +190,6 @@ def _quantile(name: str) -> None:
         y = ranks.quantiles(lines, ns.reshape(levels, (-1,)), interpolation, skip_nan)
         y = ns.moveaxis(y, -1, 0)
         return ns.reshape(y, (*levels.shape, *(kept if keepdim else lines.shape[:-1])))
-
-    quantile.__name__ = quantile.__qualname__ = name
-    quantile.__doc__ = "Return the quantiles q, from 0 to 1, of all elements or along an axis."
-    offered(name, label="SqueezeBackward4")(quantile)
 
 
 _quantile("quantile")
@@ -237,12 +209,9 @@ def _chosen(values: Native, inverse: Any, counts: Any) -> Any:
 
 @offered("unique", label="Unique2Backward0")
 def unique(
-    input: Ordered,
-    sorted: Bool = True,
-    return_inverse: Bool = False,
-    return_counts: Bool = False,
-    dim: Axis | None = None,
-) -> Any:
+    input: K.Ordered, sorted: K.Bool = True, return_inverse: K.Bool = False,
+    return_counts: K.Bool = False, dim: K.Axis | None = None,
+) -> Any:  # fmt: skip
     """Return the distinct elements, or the distinct slices along an axis, in order."""
     x = ns.reshape(input, (-1,)) if dim is None else input
     _, first, inverse, counts = np.unique(
@@ -255,11 +224,9 @@ def unique(
 
 @offered("unique_consecutive")
 def unique_consecutive(
-    input: Input,
-    return_inverse: Bool = False,
-    return_counts: Bool = False,
-    dim: Axis | None = None,
-) -> Any:
+    input: K.Input, return_inverse: K.Bool = False, return_counts: K.Bool = False,
+    dim: K.Axis | None = None,
+) -> Any:  # fmt: skip
     """Return the elements, or slices along an axis, that differ from the one before."""
     axis = dim or 0
     lines = ns.reshape(input, (-1,)) if dim is None else input
@@ -271,7 +238,7 @@ def unique_consecutive(
 
 @offered("isin", method=False)
 def isin(
-    elements: Any, test_elements: Any, *, assume_unique: Bool = False, invert: Bool = False
+    elements: Any, test_elements: Any, *, assume_unique: K.Bool = False, invert: K.Bool = False
 ) -> Native:
     """Return for each element whether it is among some others."""
     if not any(isinstance(given, (Tensor, Native)) for given in (elements, test_elements)):
@@ -290,8 +257,8 @@ def _found(line: Native, numbers: Any, side: Any, small: bool) -> Native:
 
 @offered("searchsorted", method=False)
 def searchsorted(
-    sorted_sequence: Input, input: Any, *, out_int32: Bool = False, right: Bool = False,
-    side: Side | None = None, sorter: Input | None = None,
+    sorted_sequence: K.Input, input: Any, *, out_int32: K.Bool = False, right: K.Bool = False,
+    side: Side | None = None, sorter: K.Input | None = None,
 ) -> Native:  # fmt: skip
     """Return the indices at which elements go into sorted lines, each line having its own."""
     if side == "left" and right:
@@ -308,9 +275,8 @@ def searchsorted(
         return _found(sequence, input, where, out_int32)
     numbers = convert(input)
     if numbers.shape[:-1] != sequence.shape[:-1]:
-        raise RuntimeError(
-            f"searchsorted(): a sequence of shape {list(sequence.shape)} for values of shape "
-            f"{list(numbers.shape)}; give a vector, or one sequence for each row of values"
+        raise axes.misfit(
+            "searchsorted", "a vector, or a sequence for each row", sequence=sequence, input=numbers
         )
     lines = ns.reshape(sequence, (-1, sequence.shape[-1]))
     rows = ns.reshape(numbers, (-1, numbers.shape[-1]))
@@ -320,7 +286,7 @@ def searchsorted(
 
 @offered("bucketize", method=False)
 def bucketize(
-    input: Any, boundaries: Input, *, out_int32: Bool = False, right: Bool = False
+    input: Any, boundaries: K.Input, *, out_int32: K.Bool = False, right: K.Bool = False
 ) -> Native:
     """Return the number of the bucket that each element is in."""
     if boundaries.ndim != 1:
@@ -332,7 +298,7 @@ def bucketize(
 
 
 @offered("bincount", differs="weights have a gradient")
-def bincount(input: Whole, weights: Input | None = None, minlength: Int = 0) -> Native:
+def bincount(input: Whole, weights: K.Input | None = None, minlength: K.Int = 0) -> Native:
     """Return how often there is each of 0, 1, 2, ..., or the sum of its weights."""
     numbers = _raw(input)
     if minlength < 0:
@@ -349,7 +315,7 @@ def bincount(input: Whole, weights: Input | None = None, minlength: Int = 0) -> 
 
 
 @offered("histc")
-def histc(input: Fractional, bins: Int = 100, min: Number = 0, max: Number = 0) -> Any:
+def histc(input: Fractional, bins: K.Int = 100, min: K.Number = 0, max: K.Number = 0) -> Any:
     """Return how many elements are in each of some bins of one width."""
     if bins <= 0:
         raise RuntimeError(f"histc: bins is {bins}; give 1 or more")
@@ -367,3 +333,61 @@ def _counts(numbers: np.ndarray, bins: int, low: Any, high: Any) -> np.ndarray:
         raise RuntimeError(f"histc: the range from {low} to {high}; give finite limits in order")
     low, high = (low - 1, high + 1) if low == high else (low, high)
     return np.histogram(numbers, bins, (float(low), float(high)))[0]
+
+
+Histogram = results("histogram", "hist", "bin_edges")
+
+
+@offered("histogram", differs="it has no gradient; PyTorch's has one that raises")
+def histogram(
+    input: Fractional,
+    bins: Any = 100,
+    *,
+    range: Any = None,
+    weight: K.Input | None = None,
+    density: K.Bool = False,
+) -> Any:
+    """Return how many elements are in each bin, or the sum of their weights, and the bins' edges.
+
+    `bins` is their number between the least and the most element, or between two given ends, or
+    the edges themselves.
+    """
+    numbers, known = _raw(input).reshape(-1), input.dtype
+    if known.name not in ("float32", "float64"):
+        raise NotImplementedError(f"histogram: input is of {known}; write x.float()")
+    for name, other in (("bins", bins), ("weight", weight)):
+        if isinstance(other, (Tensor, Native)) and other._raw.dtype != known:
+            raise RuntimeError(f"histogram: input is of {known}, and {name} of another dtype")
+    if weight is not None and weight.shape != input.shape:
+        raise RuntimeError("histogram: give one weight for each element")
+    if isinstance(bins, Tensor):
+        edges = _raw(convert(bins))
+        if edges.ndim != 1 or range is not None:
+            error = TypeError if range is not None else RuntimeError
+            raise error("histogram: give bins as a vector of edges, and no range with it")
+    else:
+        edges = np.linspace(*_ends(numbers, bins, range), bins + 1, dtype=known)
+    weights = None if weight is None else _raw(weight).reshape(-1)
+    counts = np.histogram(numbers[~np.isnan(numbers)], edges, weights=_of_numbers(numbers, weights))
+    sums = counts[0].astype(known)
+    if density:
+        sums = sums / (sums.sum() * np.diff(edges))
+    return Histogram(wrap_native(sums), wrap_native(edges.copy()))
+
+
+def _of_numbers(numbers: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
+    return None if weights is None else weights[~np.isnan(numbers)]
+
+
+def _ends(numbers: np.ndarray, bins: Any, given: Any) -> tuple[float, float]:
+    """Return where the first of some bins begins and the last ends."""
+    if not isinstance(bins, int) or bins <= 0:
+        raise RuntimeError(f"histogram: bins is {bins!r}; give 1 or more, or a vector of edges")
+    if given is None:
+        given = (numbers.min(), numbers.max()) if numbers.size else (0.0, 1.0)
+    low, high = map(float, given)
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        raise RuntimeError(
+            f"histogram: the range from {low} to {high}; give finite limits in order"
+        )
+    return (low - 0.5, high + 0.5) if low == high else (low, high)

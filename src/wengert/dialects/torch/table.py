@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import difflib
 import importlib
 import re
 from collections.abc import Callable, Iterator
@@ -21,24 +20,27 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects import quiet
+from wengert.dialects.facade import close_to, did_you_mean
 from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
 from wengert.dialects.torch import memory
 from wengert.dialects.torch.absent import ABSENT
+from wengert.dialects.torch.autocasts import CASTS, ON
 from wengert.dialects.torch.modes import TRACKING
+from wengert.dialects.torch.nodes import show_as_one
 from wengert.dialects.torch.tensors import (
     Tensor,
     camel,
     fitted,
+    made,
     mark,
     ns,
-    outward,
     store,
 )
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.node import active, new_node
 from wengert.engine.op import ALIAS
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
+from wengert.errors import DtypeError, ShapeError
 
 #: Every name that is offered, with what it is.
 NAMES: dict[str, Any] = {}
@@ -48,7 +50,7 @@ _HERE = "wengert.dialects.torch"
 #: The modules that offer names, and those that do so once a name of theirs is looked up.
 _PARTS = """
     values methods python operators math creation generators random views copies joining repeating
-    diagonals brackets gathering masks reductions norms cumulative sorting products hooks
+    diagonals brackets gathering masks reductions cumulative sorting products hooks
     autograd_function
 """
 PARTS = tuple(f"{_HERE}.{part}" for part in _PARTS.split())
@@ -58,33 +60,66 @@ LATE: dict[str, tuple[str, ...]] = {
     "autograd.forward_ad": (f"{_HERE}.forward_ad",),
     "utils": (f"{_HERE}.checkpoint",),
     "optim.swa_utils": (f"{_HERE}.optim.averaging",),
+    "utils.data": (f"{_HERE}.data.loaders",),
+    "utils._pytree": (f"{_HERE}.pytree",),
+    "functional": (f"{_HERE}.norms", f"{_HERE}.functional"),
+    "cuda.amp": (f"{_HERE}.amp",),
 }
 for _module, _names in {
     "special": "special",
     "func": "func",
+    "futures": "futures Future",
+    "distributions": "distributions",
     "testing": "testing",
     "optim": "optim",
     "settings": """
         set_num_threads get_num_threads set_printoptions cuda backends compile jit
         use_deterministic_algorithms set_default_device version compiler
-        set_float32_matmul_precision get_default_device typename mps types functional _assert
+        set_float32_matmul_precision get_default_device typename mps types _assert distributed
+        SymInt SymFloat SymBool _dynamo
     """,
-    "fft": "fft stft istft",
-    "windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+    "fft": """
+        fft stft istft bartlett_window blackman_window hamming_window hann_window kaiser_window
+    """,
+    "saving": "save load serialization",
+    "foreach": """
+        _foreach_add _foreach_add_ _foreach_sub _foreach_mul _foreach_mul_ _foreach_div
+        _foreach_div_ _foreach_sqrt _foreach_sqrt_ _foreach_addcdiv_ _foreach_addcmul_
+    """,
+    "norms": """
+        functional norm frobenius_norm nuclear_norm norm_except_dim dist renorm renorm_ cdist pdist
+    """,
+    "amp": """
+        autocast amp cpu is_autocast_enabled is_autocast_cpu_enabled get_autocast_dtype
+        get_autocast_cpu_dtype get_autocast_gpu_dtype set_autocast_dtype is_autocast_cache_enabled
+        set_autocast_cache_enabled clear_autocast_cache
+    """,
     # torch.nn, and what torch has of torch.nn.functional if it is likely the first of its kind
     "nn": """
         nn softmax log_softmax conv1d conv2d conv3d dropout layer_norm cosine_similarity embedding
-        max_pool2d selu celu prelu
+        max_pool2d selu celu prelu relu relu_
     """,
 }.items():
     LATE |= dict.fromkeys(_names.split(), (f"{_HERE}.{_module}",))
+for _module, _names in {
+    "recurrent": "RNN LSTM GRU RNNBase RNNCellBase RNNCell LSTMCell GRUCell",
+    "transformer": """
+        MultiheadAttention Transformer TransformerEncoder TransformerDecoder
+        TransformerEncoderLayer TransformerDecoderLayer
+    """,
+    "parallel": "DataParallel parallel",
+}.items():
+    for _name in _names.split():
+        LATE[f"nn.{_name}"] = (f"{_HERE}.nn.layers.{_module}",)
+LATE["nn.functional.multi_head_attention_forward"] = (f"{_HERE}.nn.attention",)
 #: torch.linalg, and what torch has of it under older names.
 _LINALG = """
     linalg det logdet slogdet inverse pinverse matrix_power matrix_exp cholesky cholesky_solve
     cholesky_inverse qr svd svd_lowrank pca_lowrank lu lu_solve lu_unpack triangular_solve orgqr
     ormqr geqrf
 """
-LATE |= dict.fromkeys(_LINALG.split(), (f"{_HERE}.linalg", f"{_HERE}.decompositions"))
+_LINALG_PARTS = (f"{_HERE}.norms", f"{_HERE}.linalg", f"{_HERE}.decompositions")
+LATE |= dict.fromkeys(_LINALG.split(), _LINALG_PARTS)
 
 
 def offered_as(name: str) -> Any:
@@ -108,20 +143,25 @@ def put(names: tuple[str, ...], value: Any, differs: str = "") -> None:
             DIFFERENCES[name] = differs
 
 
-def late_method(tensor: Tensor, name: str) -> Any:
-    """Return a method that a module offers which was not loaded yet."""
+def _has(owner: type, name: str) -> bool:
+    return any(name in vars(parent) for parent in owner.__mro__)
+
+
+def late_method(owner: type, name: str) -> Any:
+    """Return a method of a class of tensors that a module offers which was not loaded yet."""
     from wengert.dialects.torch.front import facade
 
-    facade.load_all()
-    if hasattr(type(tensor), name):
-        return getattr(tensor, name)
+    facade.load(name)
+    if not _has(owner, name):
+        facade.load_all()
+    if _has(owner, name):
+        return getattr(owner, name)
     if f"Tensor.{name}" in ABSENT:
         raise AttributeError(ABSENT[f"Tensor.{name}"])
-    methods = [n for n in dir(type(tensor)) if not n.startswith("_")]
-    near = difflib.get_close_matches(name, methods, 3)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    methods = [n for n in dir(owner) if not n.startswith("_")]
+    hint = did_you_mean(close_to(name, methods))
     raise AttributeError(
-        f"'{type(tensor).__name__}' object has no attribute '{name}'{hint} All methods are in "
+        f"'{owner.__name__}' object has no attribute '{name}'{hint} All methods are in "
         "docs/torch-names.md"
     )
 
@@ -187,7 +227,7 @@ def as_is(error: Exception) -> Exception:
 
 def _enter() -> tuple[Any, Any]:
     """Begin to record and to compute without NumPy's warnings."""
-    return None if active.get() else active.set(TRACKING), quiet.enter()
+    return (None if active.get() else active.set(TRACKING)), quiet.enter()
 
 
 def _leave(state: tuple[Any, Any]) -> None:
@@ -232,7 +272,15 @@ def guarded(
 ) -> Callable[..., Any]:
     """Return a function whose arguments, tensors and errors are PyTorch's."""
     name = body.__name__.strip("_")
-    return function(Function(body, name, DIALECT, label, other_label, raises, quick))
+    cast = (CASTS[name], ON) if name in CASTS else None
+    return function(Function(body, name, DIALECT, label, other_label, raises, quick, cast))
+
+
+#: Labels of nodes of several results, where operations have a node for each.
+_ONE_NODE = frozenset({
+    "StdMeanBackward0", "VarMeanBackward0", "AminmaxBackward0", "LinalgLuBackward0",
+    "LuUnpackBackward0", "TriangularSolveBackward0",
+})  # fmt: skip
 
 
 def finish(result: Any, args: tuple[Any, ...], label: str) -> Any:
@@ -250,9 +298,11 @@ def finish(result: Any, args: tuple[Any, ...], label: str) -> Any:
             raw = np.array(raw)
         if result._node is not None:
             mark(result._node, label)
-        return outward(wrap_native(raw, result._node))
+        return made(raw, result._node)
     if isinstance(result, (tuple, list)):
         parts = [finish(part, args, label) for part in result]
+        if label in _ONE_NODE:
+            show_as_one([part._node for part in parts])
         if hasattr(result, "_fields"):
             return type(result)(*parts)
         return type(result)(parts)
@@ -260,7 +310,7 @@ def finish(result: Any, args: tuple[Any, ...], label: str) -> Any:
 
 
 def _is_given(raw: Any, args: Any) -> bool:
-    return any(isinstance(a, (Tensor, Native)) and a._raw is raw for a in args)
+    return id(raw) in [id(getattr(a, "_raw", None)) for a in args]
 
 
 def _own(raw: Any, args: tuple[Any, ...]) -> Any:
@@ -381,7 +431,10 @@ def as_view(
     def views(input: Any, x: Native, step: Callable[[Native], Any], label: str) -> Any:
         result = step(x)
         if type(result) is not Native:
-            return tuple([part(k, input, result, step, label) for k in range(len(result))])
+            parts = [part(k, input, result, step, label) for k in range(len(result))]
+            if several:
+                show_as_one([p._held[0] if p._held is not None else p._node for p in parts])
+            return tuple(parts)
         found = memory.viewed(input, result, step, label)
         if copied and found._base is None and found._node is not None:
             found._node.label = copied

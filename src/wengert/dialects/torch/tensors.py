@@ -17,30 +17,36 @@ import numpy as np
 from wengert import backends
 from wengert.dialects.kernel.functions import users_frame as users_frame
 from wengert.dialects.quiet import QUIETLY
-from wengert.dialects.torch import dtypes
-from wengert.dialects.torch.modes import (
-    GRAD,
-    TRACKING,
-    Tracking,
-    current,
-    is_inference_mode_enabled,
-)
+from wengert.dialects.torch import dtypes, modes
+from wengert.engine import tensor as engine
 from wengert.engine.batching import Batched
 from wengert.engine.fastpath import Front, caller
 from wengert.engine.node import Node, new_node
 from wengert.engine.op import LEAF, Op
 from wengert.engine.record import witnesses
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
 
-#: Wengert's functions, which take and return Wengert's tensors.
+#: Wengert's tensors, what makes one of an array, and functions that take and return them.
+Native = engine.Tensor
+wrap_native = engine.wrap
 ns = Native._namespace
 #: What PyTorch calls the nodes of an operation, by our name of it.
 LABELS: dict[str, str] = {}
 _NUMBERS = (bool, int, float, complex)
+_new = object.__new__
 
 
-class Tensor(metaclass=dtypes.Shown):
+class WithLateMethods(dtypes.Shown):
+    """The class of `Tensor`, some of whose methods are loaded when one is first asked for."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
+        from wengert.dialects.torch.table import late_method
+
+        return late_method(cls, name)
+
+
+class Tensor(metaclass=WithLateMethods):
     """An array of numbers. Make one with `torch.tensor`."""
 
     shown = "torch.Tensor"
@@ -48,6 +54,8 @@ class Tensor(metaclass=dtypes.Shown):
     _node: Node | None
     #: of a leaf, the accumulated gradient
     _grad: Tensor | None = None
+    #: the dtype of that gradient, None for any; False for that of the tensor itself
+    _grad_dtype: Any = False
     #: of a view: what it is a view of, and the functions that lead from there to it
     _base: Tensor | None = None
     _path: tuple[Callable[[Native], Native], ...] = ()
@@ -84,11 +92,8 @@ class Tensor(metaclass=dtypes.Shown):
             from wengert.dialects.torch.memory import derive
 
             return derive(self, name)
-        if not name.startswith("_"):  # some methods are loaded when one is first asked for
-            from wengert.dialects.torch.table import late_method
-
-            return late_method(self, name)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        getattr(type(self), name)  # which loads a method, or raises
+        return object.__getattribute__(self, name)
 
     def __wengert_tensor__(self) -> Native:
         return wrap_native(self._raw, self._node)
@@ -106,7 +111,7 @@ class Tensor(metaclass=dtypes.Shown):
         held = self._held  # a view may be of no more use, and still say what it was
         node = self._node if held is None else held[0]
         if node is not None and not (held is not None and is_unreached(node)):
-            return GRAD in node.tokens
+            return modes.GRAD in node.tokens
         return held is not None and self._base is not None and self._base.requires_grad
 
     @requires_grad.setter
@@ -132,12 +137,13 @@ class Tensor(metaclass=dtypes.Shown):
             self._set_entry(None)
             return self
         check_differentiable(self._raw.dtype)
-        if self._inference and not is_inference_mode_enabled():
-            raise RuntimeError(
-                "a tensor of torch.inference_mode() cannot require a gradient outside of it; "
-                "write x.clone() for a normal tensor"
-            )
-        self._set_entry(leaf(self))
+        check_normal(self)
+        entry = leaf(self)
+        if held is not None and type(held[0]) is Leaf and held[0].op is not LEAF:
+            # hooks that were registered before are of what the tensor is now
+            entry.op, entry.parent = held[0].op, leaf(self)
+            entry.parent.order = entry.order - 0.5  # type: ignore[assignment]
+        self._set_entry(entry)
         return self
 
     def _set_entry(self, node: Leaf | None) -> None:
@@ -157,7 +163,7 @@ class Tensor(metaclass=dtypes.Shown):
     def is_leaf(self) -> bool:
         """Whether it was made by the program and not computed from what requires gradients."""
         node = self._node
-        return node is None or type(node) is Leaf or GRAD not in node.tokens
+        return node is None or type(node) is Leaf or modes.GRAD not in node.tokens
 
     @property
     def grad(self) -> Tensor | None:
@@ -175,16 +181,36 @@ class Tensor(metaclass=dtypes.Shown):
     def grad(self, value: Tensor | None) -> None:
         if value is not None and not isinstance(value, Tensor):
             raise TypeError(f".grad was assigned a {type(value).__name__}; give a tensor or None")
-        if value is not None and (value._raw.shape, value.dtype) != (self._raw.shape, self.dtype):
+        kind = self.grad_dtype
+        if value is not None and (
+            value._raw.shape != self._raw.shape or value.dtype != (kind or value.dtype)
+        ):
             raise RuntimeError(
                 f".grad was assigned a tensor of shape {list(value._raw.shape)} and {value.dtype}; "
-                f"this one has {list(self._raw.shape)} and {self.dtype}"
+                f"this one has {list(self._raw.shape)} and {kind}"
             )
         self._grad = value
 
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
+
+    @property
+    def grad_dtype(self) -> dtypes.dtype | None:
+        """The dtype of a leaf's gradient; None if it is that of what is accumulated."""
+        return self.dtype if self._grad_dtype is False else self._grad_dtype
+
+    @grad_dtype.setter
+    def grad_dtype(self, value: dtypes.dtype | None) -> None:
+        if value is not None and type(value) is not dtypes.dtype:
+            raise RuntimeError(f"grad_dtype is a {type(value).__name__}; give a dtype or None")
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype is of leaves, and this tensor was computed")
+        if self._grad is not None and value not in (None, self._grad.dtype):
+            raise RuntimeError(
+                f"grad_dtype={value}, and .grad is of {self._grad.dtype}; write x.grad = None first"
+            )
+        self._grad_dtype = value
 
 
 class Leaf(Node):
@@ -197,7 +223,7 @@ class Leaf(Node):
 def leaf(tensor: Tensor) -> Leaf:
     """Return a new node for a tensor's array."""
     raw = tensor._raw
-    node = new_node(LEAF, None, 0, (), (), TRACKING, tuple(raw.shape), raw.dtype, Leaf)
+    node = new_node(LEAF, None, 0, (), (), modes.TRACKING, tuple(raw.shape), raw.dtype, Leaf)
     node.owner = weakref.ref(tensor)
     return node
 
@@ -221,9 +247,18 @@ def _nobody() -> None:
     return None
 
 
+def check_normal(tensor: Any) -> None:
+    """Raise if a tensor of inference mode is to require gradients outside of that."""
+    if getattr(tensor, "_inference", False) and not modes.is_inference_mode_enabled():
+        raise RuntimeError(
+            "an inference tensor, made in torch.inference_mode(), cannot require a gradient "
+            "outside of it; write x.clone() for a normal tensor"
+        )
+
+
 def check_differentiable(kind: np.dtype) -> None:
     """Raise unless there are derivatives with respect to such numbers."""
-    if kind.kind not in "fc":
+    if not backends.is_inexact(kind):
         raise RuntimeError(
             f"{dtypes.of_numpy(kind)} has no derivative, so a tensor of it cannot require a "
             "gradient; write x.float() first"
@@ -232,7 +267,7 @@ def check_differentiable(kind: np.dtype) -> None:
 
 def made(raw: Any, node: Node | None = None) -> Tensor:
     """Return a tensor around an array and a node."""
-    tensor = Tensor()
+    tensor: Tensor = _new(Tensor)  # `Tensor()` looks for sizes and data first
     tensor._raw = raw if type(raw) is not np.generic else np.asarray(raw)
     tensor._node = node
     return tensor
@@ -278,9 +313,7 @@ def convert(value: Any, dtype: np.dtype | None = None, what: str = "input") -> N
 def outward(value: Any) -> Any:
     """Return Wengert's tensors, also in tuples, lists and dicts, as PyTorch's."""
     if type(value) is Native:
-        tensor = Tensor()
-        tensor._raw, tensor._node = value._raw, value._node
-        return tensor
+        return made(value._raw, value._node)
     if isinstance(value, tuple):
         parts = [outward(v) for v in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
@@ -327,6 +360,13 @@ def mark(node: Node, label: str) -> None:
             trace(node, users_frame())
 
 
+def marked(node: Node | None) -> Node | None:
+    """Return the node of a derivative, which is an operation of the program's line from now on."""
+    if node is not None:
+        mark(node, label_of(node))
+    return node
+
+
 def line_of(node: Node) -> str:
     """Return "file:line" of the operation that made a node."""
     if not hasattr(node, "code"):
@@ -348,18 +388,16 @@ def line_at(code: Any, last: int) -> str:
 
 
 def fast(
-    op: Op,
-    otherwise: Any,
-    kinds: str,
-    depth: int,
-    when: str = "",
-    label: str = "",
+    op: Op, otherwise: Any, kinds: str, depth: int, when: str = "", label: str = "",
     known: dict[str, Any] | None = None,
-) -> Callable[..., Any]:
+) -> Callable[..., Any]:  # fmt: skip
     """Return the function that calls an operation on PyTorch's tensors; see `Front`."""
     if label and LABELS.setdefault(op.name, label) == label:
         label = ""  # as every node of that name is called
-    front = Front(Tensor, otherwise, kinds, TRACKING, depth, label, QUIETLY, when, known)
+    front = Front(
+        Tensor, otherwise, kinds, modes.TRACKING, depth, label, QUIETLY, when, known,
+        taken="isinstance({}, _kind)",  # parameters too
+    )  # fmt: skip
     return caller(op, front)
 
 
@@ -383,10 +421,21 @@ def store(result: Any, out: Any) -> Any:
         for part, target in zip(result, out, strict=True):
             store(part, target)
         return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
-    if out.requires_grad or (result.requires_grad and current() & TRACKING):
+    if (out.requires_grad or result.requires_grad) and modes.current() & modes.TRACKING:
         raise RuntimeError(
             "a result stored by out= has no gradient, and an argument requires one; leave out= "
             "away, or write it under torch.no_grad()"
+        )
+    tokens = {t for n in (result._node, out._node) if n is not None for t in n.tokens}
+    if any(t.alive for t in tokens - modes.TRACKING):
+        raise NotImplementedError(
+            "a result stored by out= has no tangent, and an argument is dual, or a tape records "
+            "it; leave out= away"
+        )
+    if out._inference and not modes.is_inference_mode_enabled():
+        raise RuntimeError(
+            "out= is an inference tensor, and written to outside of inference_mode(); give out= "
+            "a tensor that was made outside"
         )
     check_cast(result._raw.dtype, out._raw.dtype)
     if out._raw.shape != result._raw.shape:
@@ -411,7 +460,7 @@ def fitted(result: Tensor, kind: np.dtype) -> Tensor:
     if result._raw.dtype == kind:
         return result
     check_cast(result._raw.dtype, kind)
-    with Tracking():
+    with modes.Tracking():
         cast = outward(astype(convert(result), kind))
     if cast._node is not None:
         mark(cast._node, label_of(result._node))

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from wengert.dialects.torch import devices, dtypes, modes
-from wengert.dialects.torch.table import put
+from wengert.dialects.torch.table import plain, put
 from wengert.dialects.torch.tensors import Tensor, is_tensor
 
-for _kind in dtypes.DTYPES.values():
+for _kind in (*dtypes.DTYPES.values(), *dtypes.EXTENDED.values(), dtypes.complex32):
     put((_kind.name,), _kind)
 for _name, _kind in dtypes.ALIASES.items():
     put((_name,), _kind)
@@ -46,6 +46,7 @@ put(
 )
 
 
+@plain("result_type")
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """Return the dtype that an operation on two tensors or numbers has."""
     values = []
@@ -59,6 +60,3 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
                 f"result_type(): expected tensors or numbers, got {type(value).__name__}"
             )
     return dtypes.of_numpy(dtypes.result_type(*values))
-
-
-put(("result_type",), result_type)

@@ -11,41 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
+from wengert.dialects.kernel.functions import named
 from wengert.dialects.torch import dtypes, memory
-from wengert.dialects.torch.kinds import (
-    Axis,
-    Complex,
-    Dtype,
-    Floating,
-    Given,
-    Input,
-    Int,
-    Ints,
-    NamedAxes,
-    NewAxis,
-    SeveralAxes,
-    ShapeOf,
-    Sizes,
-)
-from wengert.dialects.torch.table import (
-    as_view,
-    both,
-    direct,
-    guarded,
-    in_place_view,
-    plain,
-    put,
-    view,
-)
-from wengert.dialects.torch.tensors import Tensor, made, ns
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
+from wengert.dialects.torch import kinds as K
+from wengert.dialects.torch.axes import misfit
+from wengert.dialects.torch.table import as_view, both, direct, guarded, in_place_view, put, view
+from wengert.dialects.torch.tensors import Native, Tensor, made, ns, wrap_native
+from wengert.ops.shapes import permuted
 
 # -- other shapes of the same elements -------------------------------------------------------------
 
 
 @functools.partial(as_view, label="ViewBackward0")
-def view_(self: Input, *size: Sizes) -> Native:
+def view_(self: K.Input, *size: K.Sizes) -> Native:
     """Return the same memory in another shape."""
     found = ns.reshape(self, size)
     raw, given = found._raw, self._raw
@@ -59,7 +37,6 @@ def view_(self: Input, *size: Sizes) -> Native:
     return found
 
 
-@plain("Tensor.view")
 def view_or_bits(self: Any, *size: Any, dtype: Any = None) -> Tensor:
     """Return the same memory in another shape, or as numbers of another dtype."""
     if len(size) == 1 and isinstance(size[0], dtypes.dtype):
@@ -67,8 +44,11 @@ def view_or_bits(self: Any, *size: Any, dtype: Any = None) -> Tensor:
     return view_(self, *size) if dtype is None else _bits(self, dtype)
 
 
+put(("Tensor.view",), view_or_bits)
+
+
 @direct()
-def _bits(self: Given, dtype: Dtype) -> Tensor:
+def _bits(self: K.Given, dtype: K.Dtype) -> Tensor:
     if not self._raw.shape and dtype.itemsize != self._raw.dtype.itemsize:
         raise RuntimeError("a single number keeps its size; write x.reshape(1) first")
     try:
@@ -81,13 +61,13 @@ _reshaping = functools.partial(view, label="ViewBackward0", copied="UnsafeViewBa
 
 
 @_reshaping(*both("reshape"))
-def reshape(input: Input, *shape: Sizes) -> Native:
+def reshape(input: K.Input, *shape: K.Sizes) -> Native:
     """Return the elements in another shape: the same memory where that is possible."""
     return ns.reshape(input, shape)
 
 
 @direct(*both("flatten"))
-def flatten(input: Given, start_dim: Axis = 0, end_dim: Axis = -1) -> Tensor:
+def flatten(input: K.Given, start_dim: K.Axis = 0, end_dim: K.Axis = -1) -> Tensor:
     """Return a tensor with the axes from one to another made one."""
     if start_dim > end_dim:
         raise RuntimeError("flatten(): start_dim comes after end_dim; swap them")
@@ -99,7 +79,7 @@ def flatten(input: Given, start_dim: Axis = 0, end_dim: Axis = -1) -> Tensor:
 
 
 @_reshaping("unflatten")
-def unflatten(input: Input, dim: Axis, sizes: Ints) -> Native:
+def unflatten(input: K.Input, dim: K.Axis, sizes: K.Ints) -> Native:
     """Return a tensor with one axis made several."""
     if not sizes:
         raise RuntimeError("unflatten: sizes is empty; give one length at least")
@@ -112,14 +92,14 @@ def _number_of_axes(input: Any, dim: Any, first: int = 0) -> str:
 
 
 @view("squeeze", label=_number_of_axes)
-def squeeze(input: Input, dim: NamedAxes | None = None) -> Native:
+def squeeze(input: K.Input, dim: K.NamedAxes | None = None) -> Native:
     """Return a tensor without axes of length 1: all of them, or those named."""
     kept = [n for a, n in enumerate(input.shape) if n != 1 or (dim is not None and a not in dim)]
     return ns.reshape(input, kept)
 
 
 @view("unsqueeze")
-def unsqueeze(input: Input, dim: NewAxis) -> Native:
+def unsqueeze(input: K.Input, dim: K.NewAxis) -> Native:
     """Return a tensor with a new axis of length 1."""
     return ns.reshape(input, (*input.shape[:dim], 1, *input.shape[dim:]))
 
@@ -132,35 +112,33 @@ def exchanged(x: Native, one: int, other: int) -> Native:
     order = list(range(x.ndim))
     if order:
         order[one], order[other] = other, one
-    return ns.permute_dims(x, order)
+    return permuted(x, axes=tuple(order))
 
 
 @view(*both("transpose", "swapaxes", "swapdims"))
-def transpose(input: Input, dim0: Axis, dim1: Axis) -> Native:
+def transpose(input: K.Input, dim0: K.Axis, dim1: K.Axis) -> Native:
     """Return a tensor with two axes exchanged."""
     return exchanged(input, dim0, dim1)
 
 
 @view("t", label="TBackward0")
-def t(input: Input) -> Native:
+def t(input: K.Input) -> Native:
     """Return a matrix with its axes exchanged."""
     if input.ndim > 2:
         raise RuntimeError(
             f"t() is for matrices, and this tensor has {input.ndim} axes; write x.mT"
         )
-    return ns.permute_dims(input, range(input.ndim)[::-1])
-
-
-def _matrices_transposed(input: Input) -> Native:
-    return ns.matrix_transpose(input)
+    return permuted(input, axes=tuple(range(input.ndim)[::-1]))
 
 
 @functools.partial(as_view, label="PermuteBackward0")
-def _T(input: Input) -> Native:
-    return ns.permute_dims(input, range(input.ndim)[::-1])
+def _T(input: K.Input) -> Native:
+    return permuted(input, axes=tuple(range(input.ndim)[::-1]))
 
 
-_transposed = as_view(_matrices_transposed, "TransposeBackward0")
+@functools.partial(as_view, label="TransposeBackward0")
+def _transposed(input: K.Input) -> Native:
+    return ns.matrix_transpose(input)
 
 
 def _mT(self: Tensor) -> Tensor:
@@ -168,12 +146,12 @@ def _mT(self: Tensor) -> Tensor:
 
 
 @functools.partial(guarded, label="ConjBackward0")
-def _conjugated(input: Input) -> Native:
+def _conjugated(input: K.Input) -> Native:
     return ns.conj(ns.matrix_transpose(input) if input.ndim else input)
 
 
 @direct(*both("adjoint"))
-def adjoint(input: Given) -> Tensor:
+def adjoint(input: K.Given) -> Tensor:
     """Return matrices transposed and conjugated."""
     return (_conjugated if input._raw.dtype.kind == "c" else _mT)(input)
 
@@ -192,13 +170,13 @@ for _name, _function in {"T": _T, "mT": _mT, "H": _H, "mH": adjoint}.items():
 
 
 @view("permute")
-def permute(input: Input, *dims: SeveralAxes) -> Native:
+def permute(input: K.Input, *dims: K.SeveralAxes) -> Native:
     """Return a tensor with its axes in another order."""
     return ns.permute_dims(input, dims)
 
 
 @view(*both("movedim", "moveaxis"), label="PermuteBackward0")
-def movedim(input: Input, source: NamedAxes, destination: NamedAxes) -> Native:
+def movedim(input: K.Input, source: K.NamedAxes, destination: K.NamedAxes) -> Native:
     """Return a tensor with axes at `source` moved to `destination`."""
     return ns.moveaxis(input, source, destination)
 
@@ -227,27 +205,22 @@ def _writeable(x: Native) -> Native:
 
 
 @view("Tensor.expand", *both("broadcast_to"))
-def expand(input: Input, *size: Sizes, implicit: Any = False) -> Native:
+def expand(input: K.Input, *size: K.Sizes, implicit: Any = False) -> Native:
     """Return a tensor repeated along axes of length 1, without a copy; -1 keeps a length."""
     old = (-1,) * (len(size) - input.ndim) + input.shape
     shape = [m if n == -1 else n for n, m in zip(size, old, strict=False)]
     if len(old) > len(size) or min(shape, default=0) < 0:
-        raise RuntimeError(
-            f"expand: {list(size)} does not fit shape {list(input.shape)}; give a length for each "
-            "axis at least, where -1 keeps a length that is there"
-        )
+        raise misfit("expand", "a length for each axis, or -1 to keep one", input=input, size=size)
     return _writeable(ns.broadcast_to(input, shape))
 
 
 def _as_another(name: str, function: Callable[..., Any]) -> None:
     """Offer the method that gives a tensor the shape of another."""
 
-    def method(self: Given, other: ShapeOf) -> Tensor:
+    @direct(f"Tensor.{name}_as")
+    @named(f"{name}_as", f"Do `{name}` with the shape of another tensor.")
+    def method(self: K.Given, other: K.ShapeOf) -> Tensor:
         return function(self, other)
-
-    method.__name__ = f"{name}_as"
-    method.__doc__ = f"Do `{name}` with the shape of another tensor."
-    direct(f"Tensor.{name}_as")(method)
 
 
 _as_another("view", view_)
@@ -263,10 +236,7 @@ def sliced(input: Native, axis: int, part: slice) -> Native:
 def narrowed(input: Native, dim: int, start: int, length: int) -> Native:
     """Return so many elements along one axis."""
     if not input.ndim or length < 0:
-        raise RuntimeError(
-            f"narrow(): length is {length}, of shape {list(input.shape)}; give 0 or more, and a "
-            "tensor with axes"
-        )
+        raise misfit("narrow", "a length of 0 or more, and an axis", input=input, length=length)
     n = input.shape[dim]
     if not -n <= start <= n:
         raise IndexError(f"narrow(): start is {start}; give a number from {-n} to {n}")
@@ -277,7 +247,7 @@ def narrowed(input: Native, dim: int, start: int, length: int) -> Native:
 
 
 @view("narrow", label="SliceBackward0")
-def narrow(input: Input, dim: Axis, start: Int, length: Int) -> Native:
+def narrow(input: K.Input, dim: K.Axis, start: K.Int, length: K.Int) -> Native:
     """Return so many elements along one axis."""
     return narrowed(input, dim, start, length)
 
@@ -294,14 +264,12 @@ def selected(input: Native, dim: int, index: int) -> Native:
     """Return the elements at one index of an axis, which may be counted from the end."""
     n = input.shape[dim] if input.ndim else 0
     if not -n <= index < n:
-        raise IndexError(
-            f"select(): there is no index {index} on axis {dim} of shape {list(input.shape)}"
-        )
+        raise misfit("select", f"an index on axis {dim}", IndexError, input=input, index=index)
     return picked(input, dim, index % n)
 
 
 @view("select")
-def select(input: Input, dim: Axis, index: Int) -> Native:
+def select(input: K.Input, dim: K.Axis, index: K.Int) -> Native:
     """Return the elements at one index of an axis, which they lack."""
     return selected(input, dim, index)
 
@@ -319,20 +287,19 @@ def check_different(dim1: int, dim2: int) -> None:
 
 
 @view("diagonal")
-def diagonal(input: Input, offset: Int = 0, dim1: Axis = 0, dim2: Axis = 1) -> Native:
+def diagonal(input: K.Input, offset: K.Int = 0, dim1: K.Axis = 0, dim2: K.Axis = 1) -> Native:
     """Return the diagonals of the matrices on two axes, as a new last axis."""
     return diagonals(input, offset, dim1, dim2)
 
 
 @view("Tensor.unfold")
-def unfold(self: Input, dimension: Axis, size: Int, step: Int) -> Native:
+def unfold(self: K.Input, dimension: K.Axis, size: K.Int, step: K.Int) -> Native:
     """Return the windows of a size along an axis, every `step` elements, as a new last axis."""
     shape = self.shape
     length = shape[dimension] if shape else 1
     if not 0 <= size <= length or step <= 0:
-        raise RuntimeError(
-            f"unfold: size {size} and step {step} on an axis of {length} elements; give a size "
-            "from 0 to that, and a positive step"
+        raise misfit(
+            "unfold", f"a size of {length} at most, a step of 1 or more", size=size, step=step
         )
     if not size:
         lengths = (*shape[:dimension], (length // step) + 1, *shape[dimension + 1 :], 0)
@@ -369,7 +336,7 @@ class Strides(NamedTuple):
     home: Any
 
 
-def strided(input: Input, view: Any) -> Native:
+def strided(input: K.Input, view: Any) -> Native:
     """Return a view of a tensor's memory."""
     raw = input._raw
     found = ns.gather_flat(input, shape=view.shape, positions=view.positions)
@@ -393,7 +360,9 @@ def _in_elements(raw: np.ndarray) -> tuple[int, ...]:
 
 
 @direct(*both("as_strided"))
-def as_strided(input: Given, size: Ints, stride: Ints, storage_offset: Int | None = None) -> Tensor:
+def as_strided(
+    input: K.Given, size: K.Ints, stride: K.Ints, storage_offset: K.Int | None = None
+) -> Tensor:
     """Return a view of a tensor's memory with any strides.
 
     Elements that are not the tensor's have no derivative.
@@ -419,9 +388,7 @@ def strides_of(
 ) -> Strides:
     """Return a view with some strides, that begins at an offset of a tensor's memory."""
     if len(shape) != len(strides):
-        raise RuntimeError(
-            f"strides {list(strides)} do not fit shape {list(shape)}; give one for each axis"
-        )
+        raise misfit("as_strided", "a stride for each axis", size=shape, stride=strides)
     raw = backends.to_numpy(tensor._raw)
     whole, first = memory.owner(raw), _offset(tensor)
     begin = first if offset is None else offset
@@ -434,9 +401,8 @@ def strides_of(
             "memory is not known; give storage_offset"
         )
     if positions.size and (begin < 0 or positions.max() >= count):
-        raise RuntimeError(
-            f"as_strided: size {list(shape)} with strides {list(strides)} from {begin} on goes "
-            f"beyond the {count} elements of the memory"
+        raise misfit(
+            "as_strided", f"a part of {count} elements", size=shape, stride=strides, begin=begin
         )
     numbers = np.full(count, -1)
     numbers[first + _offsets(raw.shape, _in_elements(raw))] = np.arange(raw.size).reshape(raw.shape)
@@ -459,18 +425,18 @@ def _offsets(shape: Any, strides: Any) -> Any:
 
 
 @functools.partial(as_view, label="SelectBackward0")
-def _real(input: Input) -> Native:
+def _real(input: K.Input) -> Native:
     return ns.real(input)
 
 
 @direct("real")
-def real(input: Given) -> Tensor:
+def real(input: K.Given) -> Tensor:
     """Return the real parts, a view; a real tensor is its own."""
     return _real(input) if input._raw.dtype.kind == "c" else input
 
 
 @view("imag", label="SelectBackward0", method=False)
-def imag(input: Complex) -> Native:
+def imag(input: K.Complex) -> Native:
     """Return the imaginary parts of a complex tensor, a view."""
     return ns.imag(input)
 
@@ -484,7 +450,7 @@ put(("Tensor.imag",), property(imag, lambda self, value: _assigned(imag(self), v
 
 
 @view("view_as_real", method=False)
-def view_as_real(input: Complex) -> Native:
+def view_as_real(input: K.Complex) -> Native:
     """Return complex numbers as pairs of real ones on a new last axis, a view."""
     found = ns.stack([ns.real(input), ns.imag(input)], axis=-1)
     raw = input._raw
@@ -495,13 +461,11 @@ def view_as_real(input: Complex) -> Native:
 
 
 @view("view_as_complex", method=False)
-def view_as_complex(input: Floating) -> Native:
+def view_as_complex(input: K.Floating) -> Native:
     """Return pairs of real numbers on the last axis as complex ones, a view."""
     raw = input._raw
     if input.shape[-1:] != (2,):
-        raise RuntimeError(
-            f"view_as_complex: got shape {list(raw.shape)}; the last axis must have 2 elements"
-        )
+        raise misfit("view_as_complex", "a last axis of 2 elements", input=input)
     found = ns.complex(input[..., 0], input[..., 1])
     if type(raw) is not np.ndarray:
         return found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 from wengert.engine.cotangents import Block, Region, cut, unbroadcast_block
-from wengert.engine.node import Node
+from wengert.engine.node import Node, Values
 from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, run
@@ -30,7 +30,7 @@ class Contraction(Op):
         return known, {k: v for k, v in known.items() if k in self.params}
 
     def pull_block(
-        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: Values
     ) -> Any:
         """Return the transpose applied to the parts of the operands that the Block touches."""
         known, params = self._known(argument, values)

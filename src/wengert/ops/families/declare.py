@@ -12,12 +12,13 @@ from typing import Any, Protocol, TypedDict, TypeVar
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import RuleError
 from wengert.engine.fastpath import caller
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
+from wengert.errors import RuleError
 from wengert.ops.families.docs import DOCS
+from wengert.ops.families.narrow import computes_in_single
 
 Rule = Callable[..., Any]
 Result = TypeVar("Result", covariant=True)
@@ -36,7 +37,7 @@ class Operation(Protocol[Result]):
         """Return the operation's result, recorded if a tape watches an array."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Sample:
     """One way to call an operation in a test: a shape for each array, and parameters."""
 
@@ -74,7 +75,7 @@ class Tests(TypedDict, total=False):
     doc: str | None
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Entry:
     """An operation in the registry, with what its tests need."""
 
@@ -101,6 +102,8 @@ def register(function: Any, op: Op | None, name: str, family: str, tests: Tests)
     name = name or function.__name__
     if name in REGISTRY:
         raise RuleError(f"{name}: declared twice")
+    if op is not None and "dtype" not in op.params and type(op).narrowed is Op.narrowed:
+        computes_in_single(op)
     samples = tests.pop("samples", ())
     if not samples:
         raise RuleError(
@@ -128,8 +131,7 @@ def declared(op: Op, tests: Tests) -> Operation[Any]:
     """Return what users call for an operation that is now in the registry."""
     if "batch" in tests:
         op.batch = partial(tests.pop("batch"), op)
-    function: Operation[Any] = register(caller_of(op), op, op.name, op.family, tests)
-    return function
+    return register(caller_of(op), op, op.name, op.family, tests)
 
 
 def by_name(name: str) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from wengert import backends
 from wengert.engine.cotangents import Block, Region, add, cut, sizes, unbroadcast_block, whole
-from wengert.engine.node import Edge, Node
+from wengert.engine.node import Edge, Edges, Node, Values
 from wengert.engine.op import Grouping, Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
@@ -44,13 +44,13 @@ class Elementwise(Op):
         rules: Any = self.rules
         otherwise = super().pull
 
-        def pull(
-            xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
-        ) -> Sequence[Any]:
+        def pull(xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
             dtype = node.dtype
-            if (dtype is not _SINGLE and dtype is not _DOUBLE) or type(g) is not ndarray:
-                return otherwise(xp, g, node, edges)
-            if self.chosen:
+            if type(g) is ndarray:
+                usual = dtype is _SINGLE or dtype is _DOUBLE
+            else:
+                usual = type(g) in backends.QUICK and backends.kind_of(dtype) == "f"
+            if not usual or self.chosen:
                 return otherwise(xp, g, node, edges)
             _, argument, values = edges[0]
             part = rules[argument](xp, g, *values)
@@ -61,31 +61,27 @@ class Elementwise(Op):
 
         return pull
 
-    def pull_array(
-        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
-    ) -> Any:
+    def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Values) -> Any:
         """Return g times the partial derivative, conjugated where numbers are complex."""
         part = self._times_partial(xp, g, node, argument, values)
         if not self.chosen or part is None:
             return part
         return Block(node.shape, whole(node.shape), part, self._choice(xp, argument, values))
 
-    def _times_partial(
-        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
-    ) -> Any:
+    def _times_partial(self, xp: Any, g: Any, node: Node, argument: int, values: Values) -> Any:
         rule: Any = self.rules[argument]
         if backends.kind_of(node.dtype) == "c" and not self.transposed:
             g = rule(xp, xp.conj(g), *values)  # g * conj(partial), for a holomorphic function
             return None if g is None else xp.conj(g)
         return rule(xp, g, *values)
 
-    def _choice(self, xp: Any, argument: int, values: tuple[Any, ...]) -> Any:
+    def _choice(self, xp: Any, argument: int, values: Values) -> Any:
         """Return the mask of the elements that were chosen, as a function; None for all."""
         chosen = self.chosen[argument] if self.chosen else None
         return None if chosen is None else lambda: chosen(xp, *values)
 
     def pull_block(
-        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: Values
     ) -> Any:
         """Return the rule's answer on the matching part of each operand."""
         region = g.region
@@ -180,6 +176,14 @@ TWO = [
     sample((), (2,)),
     sample((0, 2), (2,)),
 ]
+THREE = [
+    sample((2, 3), (2, 3), (2, 3)),
+    sample((3,), (2, 1), (2, 3)),
+    sample((2, 1), (), (3,)),
+    sample((0, 2), (2,), ()),
+]
+#: What an operation is tested with, by the number of its arguments.
+_SAMPLES = {1: ONE, 2: TWO, 3: THREE}
 
 
 def elementwise(
@@ -205,7 +209,7 @@ def elementwise(
     op.transposed = transposed
     op.chosen = tuple(chosen)
     set_numpy_function(op, compute, numpy)
-    tests.setdefault("samples", ONE if len(rules) == 1 else TWO)
+    tests.setdefault("samples", _SAMPLES[len(rules)])
     return declared(op, tests)
 
 
@@ -219,6 +223,7 @@ def set_numpy_function(
         numpy = getattr(np, op.name)
     if numpy is not None:
         op.numpy_function = numpy
+        op.rounds_once = isinstance(numpy, np.ufunc) and op.broadcasts
         op.aliases = not isinstance(numpy, np.ufunc) or op.name in ("real", "imag")
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.cotangents import Block, Region, sizes, slices, whole
-from wengert.engine.errors import RuleError
-from wengert.engine.node import Node
+from wengert.engine.node import Node, Values
 from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
+from wengert.errors import RuleError
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, run
 
 
@@ -41,15 +41,13 @@ class Linear(Op):
         self.own = len(names)
         return (*names, *[p for p in self.params if p not in names])
 
-    def pull_array(
-        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
-    ) -> Any:
+    def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Values) -> Any:
         """Return the transpose of g."""
         rule: Any = self.rules[0]
         return rule(xp, g, *values[: self.own])
 
     def pull_block(
-        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: Values
     ) -> Any:
         """Return what the operation's own rule for a Block says, if it has one."""
         if self.moves:
@@ -57,7 +55,7 @@ class Linear(Op):
         return self._pull_values(xp, g, node, parent, argument, values)
 
     def _pull_values(
-        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: Values
     ) -> Any:
         part = None if self.block is None else self.block(xp, g, *values[: self.own])
         return super().pull_block(xp, g, node, parent, argument, values) if part is None else part
@@ -127,7 +125,7 @@ class PositionMap(Linear):
     """
 
     family = "position map"
-    moves = True
+    moves = copies = True
 
     def positions(self, shape: tuple[int, ...], params: dict[str, Any]) -> np.ndarray:
         """Return, for each element of the result, its flat position in the argument, or -1."""
@@ -163,7 +161,7 @@ def pull_with_mask(
     node: Node,
     parent: Node,
     argument: int,
-    values: tuple[Any, ...],
+    values: Values,
 ) -> Any:
     """Return what `pull` makes of a Block, with a mask by the same moves as the values.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.cotangents import Block, Region, part_of, sizes, whole
-from wengert.engine.node import Edge, Node
+from wengert.engine.node import Edge, Node, Values
 from wengert.engine.op import Grouping, Op
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching
@@ -30,15 +30,13 @@ class Reduction(Op):
     def _reads(self, rule: Rule) -> tuple[str, ...]:
         return (*super()._reads(rule), "x_shape", "axis")
 
-    def pull_array(
-        self, xp: Any, g: Any, node: Node, argument: int, values: tuple[Any, ...]
-    ) -> Any:
+    def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Values) -> Any:
         """Return g spread over the reduced elements."""
         *values, shape, axis = values  # type: ignore[assignment]
-        return self._spread(xp, g, node, values, shape, axis, whole(shape))
+        return self._spread(xp, g, node, values, axis, whole(shape))
 
     def pull_block(
-        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: Values
     ) -> Any:
         """Return a Block that is whole along the reduced axes."""
         *values, shape, axis = values  # type: ignore[assignment]
@@ -48,19 +46,16 @@ class Reduction(Op):
         for i, n in enumerate(shape):
             r = next(outer) if keeps or i not in axis else range(n)
             region.append(range(n) if i in axis else r)
-        reads = self.reads[0] or ()
-        here = []
-        for name, value in zip(reads, values, strict=False):
-            if name == "x":
-                value = part_of(value, tuple(region))
-            elif name == "y":
-                value = part_of(value, g.region)
-            here.append(value)
+        parts = {"x": tuple(region), "y": g.region}
+        here = [
+            part_of(value, parts[name]) if name in parts else value
+            for name, value in zip(self.reads[0] or (), values, strict=False)
+        ]
         if not g.is_masked:
-            part = self._spread(xp, g.values, node, here, shape, axis, tuple(region))
+            part = self._spread(xp, g.values, node, here, axis, tuple(region))
             return Block(shape, tuple(region), part)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            part = self._spread(xp, g.values, node, here, shape, axis, tuple(region))
+            part = self._spread(xp, g.values, node, here, axis, tuple(region))
         kept = tuple(1 if i in axis else len(r) for i, r in enumerate(region))
 
         def mask() -> Any:
@@ -80,12 +75,8 @@ class Reduction(Op):
         changes = backends.kind_of(node.dtype) != backends.kind_of(parent.dtype)
         if type(t) is Block or not self.scales or changes:
             return NotImplemented
-        kept = reduced(shape, axis)
-        reads = self.reads[0] or ()
-        here = [
-            xp.reshape(v, kept) if name == "y" else v
-            for name, v in zip(reads, values, strict=False)
-        ]
+        kept, named = reduced(shape, axis), zip(self.reads[0] or (), values, strict=False)
+        here = [xp.reshape(v, kept) if name == "y" else v for name, v in named]
         rule: Any = self.rules[0]
         terms = xp.broadcast_to(rule(xp, t, *here), shape)
         return xp.reshape(xp.sum(terms, axis=axis), node.shape)
@@ -109,23 +100,11 @@ class Reduction(Op):
             return tuple(range(1) if i in axis else r for i, r in enumerate(region))
         return tuple(r for i, r in enumerate(region) if i not in axis)
 
-    def _spread(
-        self,
-        xp: Any,
-        g: Any,
-        node: Node,
-        values: Any,
-        shape: tuple[int, ...],
-        axis: tuple[int, ...],
-        region: Region,
-    ) -> Any:
+    def _spread(self, xp: Any, g: Any, node: Node, values: Any, axis: Any, region: Region) -> Any:
         """Return the cotangent of a region of x, from g and y on its reduced elements."""
         kept = tuple(1 if i in axis else len(r) for i, r in enumerate(region))
-        reads = self.reads[0] or ()
-        values = [
-            xp.reshape(v, kept) if name == "y" else v
-            for name, v in zip(reads, values, strict=False)
-        ]
+        named = zip(self.reads[0] or (), values, strict=False)
+        values = [xp.reshape(v, kept) if name == "y" else v for name, v in named]
         rule: Any = self.rules[0]
         if backends.kind_of(node.dtype) == "c":  # as for elementwise operations
             part = xp.conj(rule(xp, xp.conj(xp.reshape(g, kept)), *values))
@@ -141,6 +120,7 @@ _REDUCED = [
     sample((2, 3, 2), axis=(0, 2), keepdims=True),
     sample((), axis=(), keepdims=False),
     sample((3, 2), axis=(), keepdims=False),
+    sample((0, 2), axis=(1,), keepdims=False),
 ]
 
 
@@ -163,13 +143,13 @@ class Linewise(Op):
 
     family = "linewise"
 
-    def axes_of(self, node: Node, values: tuple[Any, ...]) -> tuple[int, ...]:
+    def axes_of(self, node: Node, values: Values) -> tuple[int, ...]:
         """Return the axes that lines are along."""
         known = dict(zip(self.reads[0] or (), values, strict=True))
         given = known.get("axis", (-1,))
         return tuple(a % len(node.shape) for a in given) if node.shape else ()
 
-    def _widened(self, region: Region, node: Node, values: tuple[Any, ...]) -> Region:
+    def _widened(self, region: Region, node: Node, values: Values) -> Region:
         along = self.axes_of(node, values)
         return tuple(
             range(n) if i in along else r
@@ -177,7 +157,7 @@ class Linewise(Op):
         )
 
     def pull_block(
-        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: Values
     ) -> Any:
         """Return the rule's answer on the lines that the Block touches."""
         region, wide, here = self._lines(xp, g, node, argument, values)
@@ -185,7 +165,7 @@ class Linewise(Op):
         return Block(parent.shape, region, part) if argument == 0 else part
 
     def _lines(
-        self, xp: Any, g: Block, node: Node, argument: int, values: tuple[Any, ...]
+        self, xp: Any, g: Block, node: Node, argument: int, values: Values
     ) -> tuple[Region, Any, tuple[Any, ...]]:
         """Return the lines that a Block touches: where they are, g and what a rule reads there."""
         along = self.axes_of(node, values)

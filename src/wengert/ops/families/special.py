@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import RuleError
-from wengert.engine.node import Edge, Node
+from wengert.engine.node import Edges, Node, Values
 from wengert.engine.op import Op
+from wengert.errors import RuleError
 from wengert.ops.families.declare import (
     Function,
     Operation,
@@ -48,15 +48,13 @@ class Joint(Op):
 
     family = "joint"
 
-    def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
-    ) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
         """Return the rule's answers, which is called once for all arguments."""
         g = g.todense(xp) if type(g) is Block else g
         found = self._answers(xp, g, edges[0][2])
         return [found[argument] for _, argument, _ in edges]
 
-    def _answers(self, xp: Any, g: Any, values: tuple[Any, ...]) -> Sequence[Any]:
+    def _answers(self, xp: Any, g: Any, values: Values) -> Sequence[Any]:
         rule: Any = self.rules[0]
         found: Sequence[Any] = rule(xp, g, *values)
         if len(found) != len(self.args):
@@ -72,9 +70,7 @@ class JointLinewise(Joint, Linewise):
 
     family = "linewise"
 
-    def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
-    ) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
         """Return the rule's answers on the lines that g touches."""
         if type(g) is not Block:
             return super().pull(xp, g, node, edges, own)
@@ -112,7 +108,6 @@ def composite(name: str = "", **tests: Unpack[Tests]) -> Callable[[Function], Fu
     """
 
     def declare(function: Function) -> Function:
-        composed: Function = register(function, None, name, "composite", tests)
-        return composed
+        return register(function, None, name, "composite", tests)
 
     return declare

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.engine.cotangents import Block, Region, sizes
+from wengert.engine.tensor import Tensor, wrap
 
 
 def repeated(shape: tuple[int, ...], to: tuple[int, ...]) -> np.ndarray:
@@ -27,3 +29,9 @@ def zeros_kept(xp: Any, part: Any, g: Block, region: Region, mask: Any = None) -
         return part
     part = xp.broadcast_to(part, sizes(region))
     return Block(g.shape, region, part, mask or (lambda: g.mask)).kept(xp)
+
+
+def zeros_for(tangent: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return zeros of the kind of a tangent: an array of its library, or a tensor."""
+    zeros = backends.namespace_of(getattr(tangent, "_raw", tangent)).zeros(shape, dtype=dtype)
+    return wrap(zeros) if type(tangent) is Tensor else zeros

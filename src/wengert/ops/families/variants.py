@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Unpack
 
@@ -15,7 +15,6 @@ def variant(
     convention: str,
     *rules: Rule | None,
     compute: Callable[..., Any] | None = None,
-    chosen: Sequence[Rule | None] = (),
     **tests: Unpack[Tests],
 ) -> Any:
     """Declare another convention for an operation: other rules where mathematics leaves a choice.
@@ -34,12 +33,10 @@ def variant(
     op = family(base.name, base.args, compute or base.compute, rules, base.params, base.variadic)
     own = {"batch", "chosen"}
     if compute is not None:  # what computes the operation itself, and may share memory
-        own |= {"numpy_function", "aliases"}
+        own |= {"numpy_function", "aliases", "rounds_once"}
     vars(op).update({k: v for k, v in vars(base).items() if k not in vars(op) and k not in own})
     if isinstance(batch := vars(base).get("batch"), partial):
         op.batch = partial(batch.func, op)  # type: ignore[method-assign]
-    if isinstance(op, Elementwise):
-        op.chosen = tuple(chosen)
     for name in ("samples", "kinds", "reference", "inputs", "given", "invariant", "rounding"):
         tests.setdefault(name, getattr(known, name))  # type: ignore[misc]
     tests.setdefault("domain", known.domains)

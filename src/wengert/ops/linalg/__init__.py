@@ -4,6 +4,7 @@ Rules on tensors find here, as xp.linalg, the functions that they call on raw ar
 """
 
 from wengert.ops.linalg import (
+    banded,
     decompositions,
     functions,
     least_squares,
@@ -11,6 +12,7 @@ from wengert.ops.linalg import (
     products,
     solving,
 )
+from wengert.ops.linalg.banded import *  # noqa: F403
 from wengert.ops.linalg.decompositions import *  # noqa: F403
 from wengert.ops.linalg.functions import *  # noqa: F403
 from wengert.ops.linalg.least_squares import *  # noqa: F403
@@ -18,6 +20,6 @@ from wengert.ops.linalg.norms import *  # noqa: F403
 from wengert.ops.linalg.products import *  # noqa: F403
 from wengert.ops.linalg.solving import *  # noqa: F403
 
-_MODULES = (decompositions, functions, least_squares, norms, products, solving)
+_MODULES = (banded, decompositions, functions, least_squares, norms, products, solving)
 
 __all__ = sorted(name for module in _MODULES for name in module.__all__)

@@ -18,19 +18,9 @@ from wengert.ops.linalg.solving import inv
 from wengert.ops.shapes import matrix_transpose
 
 __all__ = [
-    "block_diag",
-    "cross",
-    "diagonal",
-    "kron",
-    "matmul",
-    "matrix_power",
-    "matrix_transpose",
-    "multi_dot",
-    "outer",
-    "tensordot",
-    "trace",
-    "vecdot",
-]
+    "block_diag", "cross", "diagonal", "kron", "matmul", "matrix_power", "matrix_transpose",
+    "multi_dot", "outer", "tensordot", "trace", "vecdot",
+]  # fmt: skip
 
 
 @composite(

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import Batched, Level, plain_namespace
-from wengert.engine.errors import DegenerateWarning, caller_depth
+from wengert.engine.batching import Batched, Level
 from wengert.engine.op import Op
 from wengert.engine.record import apply, interested
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import DegenerateWarning, caller_depth
 from wengert.ops import batching, dtypes, elementwise, shapes
-from wengert.ops.checks import misfit
+from wengert.ops.checks import array_like, misfit
 from wengert.ops.contractions import adjoint
 
 __all__: list[str] = []
@@ -65,7 +65,7 @@ def tolerance(rtol: Any, name: str) -> Any:
     if rtol is None or isinstance(rtol, (int, float)):
         return rtol
     raw = shapes.tensor(rtol, f"linalg.{name}")._raw
-    return raw if type(raw) in (np.ndarray, Batched) else backends.to_numpy(raw)
+    return raw if type(raw) in (np.ndarray, Batched) else backends.to_host(raw, f"linalg.{name}")
 
 
 def with_tolerance(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
@@ -86,29 +86,19 @@ def is_watched(*arrays: Tensor) -> bool:
 
 
 def known(x: Any) -> np.ndarray | None:
-    """Return values as a NumPy array; None while a compiler traces the computation.
+    """Return values as a NumPy array; None where nobody looks: on a device, or in a compiler.
 
     Inside of vmap they are those of all examples, on an axis in front for each vmap that runs:
     of length 1 where the values are the same for all, so that several arrays broadcast.
     """
     raw = x._raw if type(x) is Tensor else x
-    try:
-        return batching.values_in_line(raw)
-    except Exception as error:  # JAX says it by several classes
-        if "Tracer" in type(error).__name__:
-            return None
-        raise
+    return batching.values_in_line(raw) if batching.is_visible(raw) else None
 
 
 def constant(array: Any, like: Any, dtype: Any = None) -> Any:
     """Return a NumPy array in the library, the dtype and on the device of `like`."""
     raw = like._raw if type(like) is Tensor else like
-    xp: Any = plain_namespace(raw)
-    if xp is backends.NUMPY:
-        made = np.asarray(array, dtype=dtype or raw.dtype)
-    else:
-        where = {} if xp.name == "jax.numpy" else {"device": raw.device}
-        made = xp.asarray(array, dtype=dtype or raw.dtype, **where)
+    made = array_like(array, raw, dtype or raw.dtype)
     return wrap(made) if type(like) is Tensor else made
 
 
@@ -119,11 +109,6 @@ def eps(dtype: Any) -> float:
 
 
 # -- small formulas ---------------------------------------------------------------------------
-
-
-def conj(xp: Any, x: Any) -> Any:
-    """Return the conjugate, which is x itself if that is real."""
-    return xp.conj(x) if elementwise.is_complex(x) else x
 
 
 def hermitian(xp: Any, x: Any) -> Any:

@@ -12,34 +12,20 @@ from wengert import backends
 from wengert.backends.numpy_linalg import inside_out
 from wengert.engine.batching import Level, plain_namespace
 from wengert.engine.cotangents import unbroadcast
-from wengert.engine.errors import ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
+from wengert.errors import ShapeError
 from wengert.ops import batching, elementwise, shapes
 from wengert.ops.checks import check_option, misfit
-from wengert.ops.contractions import adjoint
+from wengert.ops.contractions import adjoint, conj
 from wengert.ops.families import joint, sample, special
-from wengert.ops.linalg.safeguards import (
-    checked,
-    columns,
-    conj,
-    constant,
-    hermitian,
-    matrices,
-    promoted,
-)
+from wengert.ops.linalg.safeguards import checked, columns, constant, hermitian, matrices, promoted
 
 __all__ = [
-    "cho_solve",
-    "cholesky",
-    "det",
-    "inv",
-    "slogdet",
-    "solve",
-    "solve_sylvester",
+    "cho_solve", "cholesky", "det", "inv", "slogdet", "solve", "solve_sylvester",
     "solve_triangular",
-]
+]  # fmt: skip
 
 SINGULAR = "singular"
 #: From this size on, factors are kept for the rule.
@@ -49,10 +35,6 @@ LARGE = 32
 def _regular(a: np.ndarray) -> np.ndarray:
     """Return square matrices for tests that are far from singular."""
     return a + 3 * np.eye(a.shape[-1])
-
-
-def _positive(a: np.ndarray) -> list[np.ndarray]:
-    return [a @ np.conj(np.swapaxes(a, -1, -2)) + np.eye(a.shape[-1])]
 
 
 _SQUARE = [sample((3, 3)), sample((2, 2, 2)), sample((1, 1)), sample((0, 2, 2)), sample((0, 0))]
@@ -247,7 +229,7 @@ def solve_triangular(
     b, is_vector = columns(a, b, "solve_triangular")
     if trans not in (0, "N"):
         a, lower = shapes.matrix_transpose(a), not lower
-        a = elementwise.conj(a) if trans in (2, "C") and elementwise.is_complex(a) else a
+        a = conj(Tensor._namespace, a) if trans in (2, "C") else a
     _check_batches("solve_triangular", a, b)
     x = _solve_triangular(*promoted(a, b), lower=bool(lower), unit=bool(unit_diagonal))
     return shapes.squeeze(x, axis=-1) if is_vector else x
@@ -284,7 +266,7 @@ _cholesky = _of_square(
     "linalg.cholesky",
     _cholesky_rule,
     compute=_factored,
-    inputs=_positive,
+    inputs=lambda a: [a @ np.conj(np.swapaxes(a, -1, -2)) + np.eye(a.shape[-1])],
 )
 
 

@@ -8,6 +8,7 @@ from wengert.ops.neural import (
     losses,
     normalisation,
     pooling,
+    recurrent,
     resampling,
     unfolding,
 )
@@ -25,14 +26,15 @@ from wengert.ops.neural.pooling import (  # noqa: F401
     window_spread,
     window_sum,
 )
+from wengert.ops.neural.recurrent import *  # noqa: F403
 from wengert.ops.neural.resampling import *  # noqa: F403
 from wengert.ops.neural.resampling import combine  # noqa: F401
 from wengert.ops.neural.unfolding import *  # noqa: F403
 from wengert.ops.neural.unfolding import fold_windows, unfold_windows  # noqa: F401
 
 _MODULES = (
-    activations, attention, convolutions, layers, losses, normalisation, pooling, resampling,
-    unfolding,
+    activations, attention, convolutions, layers, losses, normalisation, pooling, recurrent,
+    resampling, unfolding,
 )  # fmt: skip
 
 __all__ = sorted(name for module in _MODULES for name in module.__all__)

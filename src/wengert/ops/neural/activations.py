@@ -12,10 +12,11 @@ from wengert.backends import numpy_fused as fused
 from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
 from wengert.ops import special
-from wengert.ops.checks import check_option, misfit
+from wengert.ops.checks import check_option, misfit, real
 from wengert.ops.families import composite, one_axis, sample
+from wengert.ops.families.narrow import in_single
 from wengert.ops.indexing import getitem
-from wengert.ops.neural.arguments import positive, real, real_elementwise
+from wengert.ops.neural.arguments import positive, real_elementwise
 
 #: Further out than this, exponentials are 0 in float64; products with them have no inf * 0 within.
 _FAR = 800.0
@@ -92,13 +93,9 @@ def hardsigmoid(x: Any, /) -> Tensor:
     return ew.clip(real(x, "hardsigmoid") + 3.0, 0.0, 6.0) / 6.0
 
 
-def _hardswish_rule(xp: Any, g: Any, x: Any) -> Any:
-    return xp.keep(g, x >= 3) + xp.keep(g * ((2 * x + 3) / 6), (x > -3) & (x < 3))
-
-
 hardswish = real_elementwise(
     "nn.hardswish",
-    _hardswish_rule,
+    lambda xp, g, x: xp.keep(g, x >= 3) + xp.keep(g * ((2 * x + 3) / 6), (x > -3) & (x < 3)),
     compute=lambda xp, x: xp.clip(x, -3.0, None) * (xp.clip(x + 3, 0.0, 6.0) / 6),
     domain=(-5.0, 5.0),
     reference=lambda x: x * np.clip(x + 3, 0, 6) / 6,
@@ -337,6 +334,7 @@ def softmin(x: Any, /, *, axis: Any = -1) -> Tensor:
     kinds="f",
     reference=lambda x, axis=-1: (halves := np.split(x, 2, axis))[0] / (1 + np.exp(-halves[1])),
 )
+@in_single
 def glu(x: Any, /, *, axis: int = -1) -> Tensor:
     """Return the first half of x along an axis, times the sigmoid of the second.
 
@@ -352,25 +350,7 @@ def glu(x: Any, /, *, axis: int = -1) -> Tensor:
 
 
 __all__ = [
-    "celu",
-    "elu",
-    "gelu",
-    "glu",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "leaky_relu",
-    "log_sigmoid",
-    "log_softmax",
-    "mish",
-    "prelu",
-    "relu",
-    "relu6",
-    "selu",
-    "sigmoid",
-    "silu",
-    "softmax",
-    "softmin",
-    "softplus",
-    "softsign",
-]
+    "celu", "elu", "gelu", "glu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu",
+    "log_sigmoid", "log_softmax", "mish", "prelu", "relu", "relu6", "selu", "sigmoid", "silu",
+    "softmax", "softmin", "softplus", "softsign",
+]  # fmt: skip

@@ -10,16 +10,17 @@ import numpy as np
 from wengert import backends
 from wengert.backends import numpy_fused as fused
 from wengert.engine.batching import Batched, Level
-from wengert.engine.errors import DtypeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
+from wengert.errors import DtypeError
 from wengert.ops import shapes
 from wengert.ops.batching import all_values, full, rebatched, widened
-from wengert.ops.checks import broadcasts_to, misfit
+from wengert.ops.checks import array_like, broadcasts_to, misfit, real
 from wengert.ops.contractions import matmul
 from wengert.ops.families import linewise, sample
-from wengert.ops.neural.arguments import number, real
+from wengert.ops.families.narrow import in_single
+from wengert.ops.neural.arguments import number
 from wengert.ops.neural.layers import dropout
 
 _NAME = "scaled_dot_product_attention"
@@ -30,7 +31,7 @@ def _weights_values(xp: Any, scores: Any, scale: float, bias: Any) -> Any:
         return fused.softmax(scores, scale, None if bias is None else bias.astype(scores.dtype))
     scores = scores * scale
     if bias is not None:
-        scores = scores + _like(xp, bias, scores)
+        scores = scores + array_like(bias, scores, scores.dtype)
     if not scores.shape[-1]:
         return scores
     top = xp.max(scores, axis=-1, keepdims=True)
@@ -40,22 +41,13 @@ def _weights_values(xp: Any, scores: Any, scale: float, bias: Any) -> Any:
     return e / xp.where(total == 0, xp.ones_like(total), total)
 
 
-def _like(xp: Any, array: np.ndarray, other: Any) -> Any:
-    """Return a NumPy array as one of another array's library, dtype and device."""
-    if xp is backends.NUMPY:
-        return array.astype(other.dtype)
-    return xp.astype(xp.asarray(array, device=other.device), other.dtype)
-
-
 def _weights_rule(xp: Any, g: Any, y: Any, scale: float) -> Any:
     if xp is backends.NUMPY and fused.suits(y, g):
         return fused.softmax_pull(y, g, scale)
     return y * (g - xp.sum(g * y, axis=-1, keepdims=True)) * scale
 
 
-def _weights_of_examples(
-    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
-) -> Any:
+def _weights_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
     """Return the weights of all examples; a bias that differs is in line from the right."""
     scores, bias = full(arrays[0], mapped[0], level), params["bias"]
     if type(bias) is Batched and bias.level is level:
@@ -82,6 +74,7 @@ _weights = linewise(
 )
 
 
+@in_single
 def scaled_dot_product_attention(
     query: Any,
     key: Any,
@@ -107,6 +100,17 @@ def scaled_dot_product_attention(
     )
     _check_shapes(query, key, value)
     rate = number(dropout_p, _NAME, "dropout_p", 0, 1)
+    weights = attention_weights(query, key, mask, is_causal, scale)
+    if rate:
+        weights = dropout(weights, rate, generator=generator)
+    return matmul(weights, value)
+
+
+@in_single
+def attention_weights(
+    query: Tensor, key: Tensor, mask: Any = None, is_causal: bool = False, scale: Any = None
+) -> Tensor:
+    """Return how much each query sees of each key; the arguments are those of attention."""
     features = query.shape[-1]
     scale = (1 / math.sqrt(features) if features else 1.0) if scale is None else float(scale)
     scores = matmul(query, shapes.matrix_transpose(key))
@@ -121,10 +125,7 @@ def scaled_dot_product_attention(
             scores, scale = scores * scale + mask, 1.0
     if seen is not None:  # what is added to scores, so that other keys have no weight
         seen = rebatched(np.where(all_values(seen), 0.0, -np.inf), seen)
-    weights = _weights(scores, scale=scale, bias=seen)
-    if rate:
-        weights = dropout(weights, rate, generator=generator)
-    return matmul(weights, value)
+    return _weights(scores, scale=scale, bias=seen)
 
 
 def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:

@@ -16,14 +16,16 @@ from typing import Any
 from wengert import backends
 from wengert.backends.numpy_windows import Geometry
 from wengert.engine.cotangents import Block, Region, slices
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.examples import one_by_one
-from wengert.engine.node import Node
+from wengert.engine.node import Node, Values
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
+from wengert.errors import DtypeError, ShapeError
 from wengert.ops import batching, elementwise, shapes
 from wengert.ops.checks import misfit
+from wengert.ops.contractions import conj
 from wengert.ops.families import Contraction, Rule, Sample, declared, sample
+from wengert.ops.families.narrow import in_single
 from wengert.ops.neural.windows import (
     Ints,
     Rank,
@@ -45,13 +47,8 @@ from wengert.ops.neural.windows import (
 )
 
 __all__ = [
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "conv_transpose1d",
-    "conv_transpose2d",
-    "conv_transpose3d",
-]
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+]  # fmt: skip
 
 # -- the three operations ---------------------------------------------------------------------
 
@@ -122,7 +119,7 @@ class Convolution(Contraction):
     result: str
 
     def pull_block(
-        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: Values
     ) -> Any:
         """Return the rule's answer on the parts of x, w and z that the Block has to do with."""
         if self.args[argument] == "bias":
@@ -212,10 +209,6 @@ class Convolution(Contraction):
         return math.prod(map(len, (*sides["z"], *sides["w"][1:])))
 
 
-def _conj(xp: Any, x: Any) -> Any:
-    return xp.conj(x) if elementwise.is_complex(x) else x
-
-
 def _factor(
     name: str, xp: Any, a: Any, b: Any, shape: Ints, geometry: Geometry, groups: int
 ) -> Any:
@@ -255,11 +248,11 @@ def _sample(
 
 
 def _x_rule(xp: Any, g: Any, w: Any, x_shape: Ints, geometry: Geometry, groups: int) -> Any:
-    return _to_x(xp, g, _conj(xp, w), x_shape, geometry, groups)
+    return _to_x(xp, g, conj(xp, w), x_shape, geometry, groups)
 
 
 def _w_rule(xp: Any, g: Any, x: Any, w_shape: Ints, geometry: Geometry, groups: int) -> Any:
-    return _to_w(xp, _conj(xp, x), g, w_shape, geometry, groups)
+    return _to_w(xp, conj(xp, x), g, w_shape, geometry, groups)
 
 
 convolve = _convolution(
@@ -281,10 +274,10 @@ convolve = _convolution(
 convolve_input = _convolution(
     "nn.convolve_input", "x", ("z", "w"),
     lambda xp, g, w, z_shape, geometry, groups: (
-        _to_z(xp, g, _conj(xp, w), z_shape, geometry, groups)
+        _to_z(xp, g, conj(xp, w), z_shape, geometry, groups)
     ),
     lambda xp, g, z, w_shape, geometry, groups: (
-        _to_w(xp, g, _conj(xp, z), w_shape, geometry, groups)
+        _to_w(xp, g, conj(xp, z), w_shape, geometry, groups)
     ),
     samples=[
         _sample((2, 3, 3, 2), (3, 2, 2, 3), size=(4, 3), offset=(0, 1)),
@@ -298,10 +291,10 @@ convolve_input = _convolution(
 convolve_weight = _convolution(
     "nn.convolve_weight", "w", ("x", "z"),
     lambda xp, g, z, x_shape, geometry, groups: (
-        _to_x(xp, _conj(xp, z), g, x_shape, geometry, groups)
+        _to_x(xp, conj(xp, z), g, x_shape, geometry, groups)
     ),
     lambda xp, g, x, z_shape, geometry, groups: (
-        _to_z(xp, _conj(xp, x), g, z_shape, geometry, groups)
+        _to_z(xp, conj(xp, x), g, z_shape, geometry, groups)
     ),
     samples=[
         _sample((2, 2, 4, 3), (2, 3, 3, 2), size=(2, 3), offset=(0, 1)),
@@ -389,6 +382,7 @@ def _conv(
 conv1d, conv2d, conv3d = by_rank("conv", _conv)
 
 
+@in_single
 def _conv_transpose(
     rank: Rank,
     x: Any,

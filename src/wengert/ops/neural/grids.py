@@ -65,10 +65,6 @@ def _picked(flat: Tensor, index: list[np.ndarray], lengths: tuple[int, ...]) -> 
     return ew.keep(found, wrap(np.broadcast_to(inside[:, None], shape)))
 
 
-def _linear_weights(t: Tensor) -> list[Tensor]:
-    return [1 - t, t]
-
-
 def _cubic_weights(t: Tensor) -> list[Tensor]:
     """Return the weights of four neighbours, by the kernel whose slope at distance 1 is -3/4."""
     a = -0.75
@@ -120,7 +116,7 @@ def _combined(
     first = [np.floor(p._raw) for p in axes]
     fractions = [p - wrap(f) for p, f in zip(axes, first, strict=True)]
     cubic = mode == "bicubic"
-    weights = [_cubic_weights(t) if cubic else _linear_weights(t) for t in fractions]
+    weights = [_cubic_weights(t) if cubic else [1 - t, t] for t in fractions]
     reach = range(-1, 3) if cubic else range(2)
     total: Any = None
     for taps in itertools.product(range(len(reach)), repeat=len(axes)):

@@ -12,27 +12,47 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import Batched, Level, plain_namespace
+from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block, Region
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import shapes
-from wengert.ops.batching import all_values, constant, drawn, full_parameter, merged, rebatched
-from wengert.ops.checks import misfit
+from wengert.ops.batching import (
+    all_values,
+    constant,
+    drawn,
+    full_parameter,
+    innermost,
+    is_visible,
+    merged,
+    rebatched,
+)
+from wengert.ops.checks import array_like, integers, like, misfit, real
 from wengert.ops.contractions import adjoint, matmul
 from wengert.ops.families import contraction, sample
 from wengert.ops.families import linear as declare_linear
 from wengert.ops.indexing import scatter
-from wengert.ops.neural.arguments import integers, number, real
-from wengert.ops.segments import like
+from wengert.ops.neural.arguments import number
 
 # -- x @ weight + bias ------------------------------------------------------------------------
 
 
+#: Of fewer numbers than this, NumPy is quicker to begin with a sum than with a product.
+_FEW = 1 << 12
+
+
+def _by_rows(xp: Any, x: Any, matrix: Any) -> Any:
+    """Return x @ matrix; NumPy has one product for all rows if these are on one axis."""
+    if xp is not backends.NUMPY or len(x.shape) < 3:
+        return xp.matmul(x, matrix)
+    y = np.matmul(_rows(xp, x), matrix)
+    return y.reshape(*x.shape[:-1], y.shape[-1])
+
+
 def _affine(xp: Any, x: Any, weight: Any, bias: Any) -> Any:
-    y = xp.matmul(x, weight)
+    y = _by_rows(xp, x, weight)
     if y.dtype != bias.dtype:
         return y + bias
     y += bias  # nobody else has seen y
@@ -45,26 +65,27 @@ def _affine_regions(region: Region, shapes: Any) -> tuple[Region, Region, Region
     return (*batch, rows, inner), (inner, columns), region
 
 
+def _rows(xp: Any, x: Any) -> Any:
+    """Return x as a matrix, with all axes but the last made one."""
+    return x if len(x.shape) == 2 else xp.reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
+
+
 def _weight_rule(xp: Any, g: Any, x: Any, shapes: Any) -> Any:
-    count = math.prod(g.shape[:-1])
-    rows = xp.reshape(x, (count, x.shape[-1]))
-    return xp.matmul(adjoint(xp, rows), xp.reshape(g, (count, g.shape[-1])))
+    return xp.matmul(adjoint(xp, _rows(xp, x)), _rows(xp, g))
 
 
 def _bias_rule(xp: Any, g: Any, shapes: Any) -> Any:
-    """Return the sum over all but the last axis, as a product, which BLAS does faster."""
-    if not g.shape[-1]:
-        return xp.sum(g, axis=tuple(range(len(g.shape) - 1)))
+    """Return the sum over all but the last axis; of many, as a product, which BLAS does faster."""
     count = math.prod(g.shape[:-1])
     if count == 1:
         return xp.reshape(g, (g.shape[-1],))
-    rows = xp.reshape(g, (count, g.shape[-1]))
+    rows = _rows(xp, g)
+    if count * g.shape[-1] < _FEW:
+        return xp.sum(rows, axis=0)
     return xp.matmul(xp.ones_like(rows[:, 0]), rows)
 
 
-def _linear_of_examples(
-    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
-) -> Any:
+def _linear_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
     """Return the affine map of the rows of all examples, in one product if they share a weight."""
     x, weight, bias = arrays
     lead = x.shape[mapped[0] : -1]
@@ -79,7 +100,7 @@ def _linear_of_examples(
 
 affine = contraction(
     "nn.linear",
-    lambda xp, g, weight, shapes: xp.matmul(g, adjoint(xp, weight)),
+    lambda xp, g, weight, shapes: _by_rows(xp, g, adjoint(xp, weight)),
     _weight_rule,
     _bias_rule,
     regions=_affine_regions,
@@ -120,8 +141,8 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
 
 
 def _embedding_rule(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_idx: Any) -> Any:
-    if type(indices) is Batched:  # each example has rows of its own: no Block is for all
-        return _rows_of_examples(g, weight_shape, indices, padding_idx)
+    if type(indices) is not np.ndarray:  # of examples, or on a device: not known where rows are
+        return _rows_anywhere(g, weight_shape, indices, padding_idx)
     places, rows = indices.reshape(-1), xp.reshape(g, (indices.size, weight_shape[1]))
     if padding_idx is not None:
         kept = np.flatnonzero(places != padding_idx)
@@ -130,22 +151,20 @@ def _embedding_rule(xp: Any, g: Any, weight_shape: Any, indices: Any, padding_id
     return block if len(places) < weight_shape[0] else block.ranged(xp)
 
 
-def _rows_of_examples(g: Any, shape: Any, indices: Batched, padding_idx: Any) -> Any:
+def _rows_anywhere(g: Any, shape: Any, indices: Any, padding_idx: Any) -> Any:
     rows = g if type(g) is Tensor else wrap(g)
     if padding_idx is not None:
-        rows = ew.keep(rows, _mask_like(rows, indices, all_values(indices) != padding_idx))
+        rows = ew.keep(rows, _mask_like(rows, indices, innermost(indices) != padding_idx))
     total = scatter(rows, shape=shape, key=(indices,))
     return total if type(g) is Tensor else total._raw
 
 
-def _mask_like(rows: Tensor, indices: Any, mask: np.ndarray) -> Tensor:
+def _mask_like(rows: Tensor, indices: Any, mask: Any) -> Tensor:
     """Return a mask of indices for the rows there, in their library."""
     return shapes.expand_dims(like(rebatched(mask, indices), rows), axis=-1)
 
 
-def _embedding_of_examples(
-    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
-) -> Any:
+def _embedding_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
     """Return rows at all examples' indices; those of several tables are counted through."""
     (weight,), padding = arrays, params["padding_idx"]
     if not mapped[0]:
@@ -156,7 +175,7 @@ def _embedding_of_examples(
     rows = apply(op, (merged(weight, 0),), further)
     if padding is None:
         return rows
-    padded = _mask_like(rows, indices, all_values(indices) == padding)
+    padded = _mask_like(rows, indices, innermost(indices) == padding)
     return ew.where(padded, constant(rows), rows)
 
 
@@ -198,6 +217,8 @@ def embedding(indices: Any, weight: Any, *, padding_idx: int | None = None) -> T
 
 def _check_range(where: Any, count: int, what: str, of: str) -> None:
     """Raise unless all indices are from 0 up to and without `count`."""
+    if not is_visible(where):
+        return
     values = all_values(where)
     if values.size:
         low, high = values.min(), values.max()
@@ -213,8 +234,10 @@ def one_hot(indices: Any, num_classes: int, *, dtype: Any = None) -> Tensor:
     """
     where = integers(indices, "one_hot", "indices")
     _check_range(where, int(num_classes), "one_hot: indices", "classes")
-    hot = all_values(where)[..., None] == np.arange(int(num_classes))
-    return wrap(rebatched(hot.astype(np.float64 if dtype is None else dtype), where))
+    inner = innermost(where)
+    xp: Any = backends.namespace_of(inner)
+    hot = inner[..., None] == xp.arange(int(num_classes))
+    return wrap(rebatched(xp.astype(hot, xp.float64 if dtype is None else dtype), where))
 
 
 # -- dropout ----------------------------------------------------------------------------------
@@ -235,11 +258,9 @@ def dropout(x: Any, rate: float, *, generator: Any, training: bool = True) -> Te
             f"dropout: generator is {type(generator).__name__}; expected a np.random.Generator, "
             "such as np.random.default_rng(0)"
         )
-    xp: Any = plain_namespace(x._raw)
 
     def draw(size: tuple[int, ...]) -> Any:
-        kept = generator.random(size, dtype=np.float32) >= rate
-        return kept if xp is backends.NUMPY else xp.asarray(kept, device=x.device)
+        return array_like(generator.random(size, dtype=np.float32) >= rate, x._raw)
 
     return ew.keep(x * (1 / (1 - rate)), drawn("dropout", draw, x.shape))
 

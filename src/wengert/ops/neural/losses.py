@@ -10,30 +10,36 @@ import numpy as np
 from wengert import backends
 from wengert.backends import numpy_fused as fused
 from wengert.engine.batching import Batched, Level, plain_namespace
-from wengert.engine.errors import DtypeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import DtypeError
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes, special
-from wengert.ops.batching import all_values, full, full_parameter, merged, rebatched
-from wengert.ops.checks import broadcasts_to, misfit
+from wengert.ops.batching import (
+    all_values,
+    full,
+    full_parameter,
+    innermost,
+    is_visible,
+    merged,
+    rebatched,
+)
+from wengert.ops.checks import broadcasts_to, integers, like, misfit, real
 from wengert.ops.families import one_axis, run, sample
 from wengert.ops.families import special as declare
+from wengert.ops.families.narrow import in_single
 from wengert.ops.indexing import index, scatter
 from wengert.ops.neural.activations import logistic, relu, softplus
 from wengert.ops.neural.arguments import (
     check_reduction,
-    integers,
     number,
     positive,
-    real,
     real_elementwise,
     reduced,
     same_shapes,
 )
 from wengert.ops.neural.normalisation import length, normalize
-from wengert.ops.segments import like
 
 # -- softmax cross-entropy --------------------------------------------------------------------
 
@@ -50,9 +56,7 @@ def _rows_values(xp: Any, logits: Any, labels: Any) -> Any:
     return xp.log(sums) + (top[:, 0] - xp.index(logits, key=_places(labels)))
 
 
-def _rows_of_examples(
-    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
-) -> Any:
+def _rows_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
     """Return an operation on rows and labels, of which all examples' are just more."""
     each = [full(a, m, level) for a, m in zip(arrays, mapped, strict=True)]
     labels = merged(wrap(full_parameter(params["labels"], level)), 0)
@@ -102,15 +106,13 @@ def _pull_logits_rule(xp: Any, g: Any, logits: Any, factors: Any) -> Any:
     return shares * (g - xp.sum(g * shares, axis=1, keepdims=True))
 
 
-def _pull_factors_rule(xp: Any, g: Any, logits: Any, labels: Any) -> Any:
-    return xp.sum(g * _shares(xp, logits), axis=1) - xp.index(g, key=_places(labels))
-
-
 #: The rule of the one above, which is an operation so that it can be one for all examples.
 _pull = declare(
     "nn.cross_entropy_pull",
     _pull_logits_rule,
-    _pull_factors_rule,
+    lambda xp, g, logits, labels: (
+        xp.sum(g * _shares(xp, logits), axis=1) - xp.index(g, key=_places(labels))
+    ),
     args=("logits", "factors"),
     params=("labels",),
     compute=_pull_values,
@@ -121,17 +123,11 @@ _pull = declare(
 )
 
 
-def _total(xp: Any, logits: Any, labels: Any, scale: float) -> Any:
-    return xp.sum(_rows_values(xp, logits, labels)) * scale
-
-
 def _total_rule(xp: Any, g: Any, logits: Any, labels: Any, scale: float) -> Any:
     return _rows_rule(xp, xp.broadcast_to(g * scale, logits.shape[:1]), logits, labels)
 
 
-def _total_of_examples(
-    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
-) -> Any:
+def _total_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
     rows, labels = _rows_cross_entropy.op, {"labels": params["labels"]}
     losses = _rows_of_examples(rows, level, arrays, mapped, labels)
     return reductions.sum(losses, axis=1) * params["scale"]
@@ -142,7 +138,7 @@ _total_cross_entropy = declare(
     _total_rule,
     args=("logits",),
     params=("labels", "scale"),
-    compute=_total,
+    compute=lambda xp, logits, labels, scale: xp.sum(_rows_values(xp, logits, labels)) * scale,
     batch=_total_of_examples,
     samples=[
         sample((3, 4), labels=np.array([1, 3, 1]), scale=1.0),
@@ -189,11 +185,14 @@ def cross_entropy(
         return _of_probabilities(logits, where, weight, smoothing, reduction)
     labels = where
     if type(where) is Tensor:
-        labels = where._raw if type(where._raw) is Batched else where.numpy()
+        kept = type(where._raw) is Batched or not is_visible(where._raw)
+        labels = where._raw if kept else where.numpy()
     _check_labels(labels, logits.shape, "cross_entropy")
-    size, values = math.prod(labels.shape), all_values(labels)
+    size = math.prod(labels.shape)
     plain = weight is None and not label_smoothing and not 0 <= ignore_index < count
-    if plain and values.size:
+    if not is_visible(labels):
+        plain = False
+    elif plain and (values := all_values(labels)).size:
         low, high = np.minimum.reduce(values, axis=None), np.maximum.reduce(values, axis=None)
         plain = low >= 0 and high < count
     if not plain:
@@ -203,7 +202,7 @@ def cross_entropy(
         )
     places = _flat_places(labels)
     flat = logits if logits.ndim == 2 else shapes.reshape(logits, (size, count))
-    if reduction == "none" or (reduction == "mean" and backends.is_half(flat.dtype)):
+    if reduction == "none" or (reduction == "mean" and backends.is_narrow(flat.dtype)):
         losses = _rows_cross_entropy(flat, labels=places)
         if reduction == "mean":  # half precision may not hold the sum of what it can average
             return reductions.mean(losses)
@@ -264,18 +263,17 @@ def _of_indices(
 
     `scores` are logits for cross_entropy, and logarithms of probabilities for nll_loss. Rows to
     ignore are left out from the start, so that what they hold does not matter; or, if they
-    differ between examples of a vmap, masked.
+    differ between examples of a vmap or are on a device, masked.
     """
     count = scores.shape[-1]
     places = _flat_places(labels)
     rows = shapes.reshape(scores, (*places.shape, count))
-    values = all_values(places)
-    values = values[values != ignore_index]
-    if values.size and (values.min() < 0 or values.max() >= count):
-        raise IndexError(f"{name}: labels from {values.min()} to {values.max()} of {count} classes")
+    if is_visible(places):
+        values = all_values(places)
+        _check_classes(values[values != ignore_index], count, name)
     factors = None if weight is None else _class_weights(weight, count, name)
     how = (name, factors, smoothing)
-    if type(places) is Batched:
+    if type(places) is not np.ndarray:
         losses, share, some = _masked_losses(rows, places, ignore_index, *how)
         if reduction == "none":
             return shapes.reshape(losses, labels.shape)
@@ -296,6 +294,11 @@ def _of_indices(
     if share is not None:
         return total / reductions.sum(share) if kept.size else total * math.nan
     return reductions.mean(losses) if kept.size else total * math.nan
+
+
+def _check_classes(labels: np.ndarray, count: int, name: str) -> None:
+    if labels.size and (labels.min() < 0 or labels.max() >= count):
+        raise IndexError(f"{name}: labels from {labels.min()} to {labels.max()} of {count} classes")
 
 
 def _losses_of_rows(
@@ -321,11 +324,12 @@ def _losses_of_rows(
 def _masked_losses(rows: Tensor, places: Any, ignore_index: int, *how: Any) -> tuple[Any, Any, Any]:
     """Return losses and shares in the mean that are 0 for rows to ignore, and if there are others.
 
-    For labels that differ between the examples of a vmap.
+    For labels that differ between the examples of a vmap, or that are on a device.
     """
-    values = all_values(places)
-    mask = like(rebatched(values != ignore_index, places), rows)
-    places = rebatched(np.where(values != ignore_index, values, 0), places)
+    values = innermost(places)
+    counted = values != ignore_index
+    mask = like(rebatched(counted, places), rows)
+    places = rebatched(backends.namespace_of(values).keep(values, counted), places)
     rows = ew.keep(rows, shapes.expand_dims(mask, axis=1))
     losses, share = _losses_of_rows(rows, places, *how)
     share = mask if share is None else ew.keep(share, mask)
@@ -396,6 +400,7 @@ huber_terms = real_elementwise(
 )
 
 
+@in_single
 def huber_loss(x: Any, target: Any, *, delta: float = 1.0, reduction: str = "mean") -> Tensor:
     """Return d**2 / 2 for differences d up to `delta`, and lines of slope delta beyond.
 
@@ -406,6 +411,7 @@ def huber_loss(x: Any, target: Any, *, delta: float = 1.0, reduction: str = "mea
     return reduced(huber_terms(x - target, delta=delta), reduction, "huber_loss")
 
 
+@in_single
 def smooth_l1_loss(x: Any, target: Any, *, beta: float = 1.0, reduction: str = "mean") -> Tensor:
     """Return huber_loss / beta with delta = beta: lines of slope 1. With beta 0, l1_loss.
 
@@ -432,6 +438,7 @@ def bce_loss(x: Any, target: Any, *, weight: Any = None, reduction: str = "mean"
     return reduced(_weighted(losses, weight, "bce_loss"), reduction, "bce_loss")
 
 
+@in_single
 def bce_with_logits(
     x: Any, target: Any, *, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
@@ -456,6 +463,7 @@ def _weighted(losses: Any, weight: Any, name: str) -> Tensor:
     return losses * weight
 
 
+@in_single
 def kl_div(x: Any, target: Any, *, log_target: bool = False, reduction: str = "mean") -> Tensor:
     """Return target * (log(target) - x) for logarithms x of probabilities.
 
@@ -470,6 +478,7 @@ def kl_div(x: Any, target: Any, *, log_target: bool = False, reduction: str = "m
     return reduced(losses, reduction, "kl_div")
 
 
+@in_single
 def gaussian_nll_loss(
     x: Any,
     target: Any,
@@ -496,6 +505,7 @@ def gaussian_nll_loss(
     return reduced(losses, reduction, "gaussian_nll_loss")
 
 
+@in_single
 def poisson_nll_loss(
     x: Any, target: Any, *, log_input: bool = True, reduction: str = "mean"
 ) -> Tensor:
@@ -512,6 +522,7 @@ def poisson_nll_loss(
 # -- similarities and margins -----------------------------------------------------------------
 
 
+@in_single
 def cosine_similarity(x1: Any, x2: Any, /, *, axis: int = -1, eps: float = 1e-8) -> Tensor:
     """Return x1 · x2 / (|x1| |x2|) of vectors along an axis; lengths are at least `eps`.
 
@@ -624,19 +635,7 @@ soft_margin_terms = real_elementwise(
 
 
 __all__ = [
-    "bce_loss",
-    "bce_with_logits",
-    "cosine_embedding_loss",
-    "cosine_similarity",
-    "cross_entropy",
-    "gaussian_nll_loss",
-    "hinge_embedding_loss",
-    "huber_loss",
-    "kl_div",
-    "l1_loss",
-    "mse_loss",
-    "nll_loss",
-    "poisson_nll_loss",
-    "smooth_l1_loss",
-    "triplet_margin_loss",
-]
+    "bce_loss", "bce_with_logits", "cosine_embedding_loss", "cosine_similarity", "cross_entropy",
+    "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "mse_loss",
+    "nll_loss", "poisson_nll_loss", "smooth_l1_loss", "triplet_margin_loss",
+]  # fmt: skip

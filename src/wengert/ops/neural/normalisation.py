@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,28 @@ import numpy as np
 from wengert import backends
 from wengert.backends import numpy_fused as fused
 from wengert.engine.batching import Level
+from wengert.engine.cotangents import Block, part_of
+from wengert.engine.node import Edges, Node
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes
 from wengert.ops.batching import constant, widened
-from wengert.ops.checks import misfit
-from wengert.ops.families import axes, joint, linewise, one_axis, reduction, sample
-from wengert.ops.neural.arguments import number, positive, real
+from wengert.ops.checks import misfit, real
+from wengert.ops.families import (
+    JointLinewise,
+    Tests,
+    axes,
+    declared,
+    joint,
+    linewise,
+    one_axis,
+    reduction,
+    sample,
+)
+from wengert.ops.families.narrow import in_single
+from wengert.ops.neural.arguments import number, positive
 
 
 def _centred(xp: Any, x: Any, axis: tuple[int, ...], eps: float) -> tuple[Any, Any]:
@@ -78,9 +92,7 @@ def _layer_rule(xp: Any, g: Any, x: Any, weight: Any, eps: float) -> Any:
     return _pulled(xp, g * weight, y, scale, (-1,)), by_weight, by_bias
 
 
-def _layer_of_examples(
-    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
-) -> Any:
+def _layer_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
     if mapped == [True, False, False]:
         return apply(op, tuple(arrays), params)
     (x, *each), ndim = arrays, arrays[0].ndim - mapped[0]
@@ -146,6 +158,7 @@ def _of_shape(
     return v
 
 
+@in_single
 def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -> Tensor:
     """Return x / sqrt(mean(x**2) + eps), the mean being over `axis`, times weight.
 
@@ -171,6 +184,87 @@ def affine(y: Any, weight: Any, bias: Any, over: tuple[int, ...], name: str) -> 
 # -- channels ---------------------------------------------------------------------------------
 
 
+def _channel_values(
+    xp: Any, x: Any, weight: Any, bias: Any, axis: tuple[int, ...], eps: float
+) -> Any:
+    if xp is backends.NUMPY and fused.suits_channels(x, weight, bias):
+        return fused.batch_norm(x, weight, bias, eps)
+    wide = (-1, *(1 for _ in x.shape[2:]))
+    y = _standard_values(xp, x, axis, eps)
+    return y * xp.reshape(weight, wide) + xp.reshape(bias, wide)
+
+
+def _channel_rule(xp: Any, g: Any, x: Any, weight: Any, axis: tuple[int, ...], eps: float) -> Any:
+    if xp is backends.NUMPY and fused.suits_channels(x, weight, g):
+        return fused.batch_norm_pull(x, weight, eps, g)
+    centred, scale = _centred(xp, x, axis, eps)
+    y = centred * scale
+    by_weight, by_bias = xp.sum(g * y, axis=axis), xp.sum(g, axis=axis)
+    weight = xp.reshape(weight, (-1, *(1 for _ in x.shape[2:])))
+    return _pulled(xp, g * weight, y, scale, axis), by_weight, by_bias
+
+
+def _channels_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    x, *each = arrays
+    ones = (1,) * (x.ndim - mapped[0] - 2)
+    weight, bias = (
+        shapes.reshape(v, (level.size, 1, v.shape[-1], *ones) if m else (v.shape[-1], *ones))
+        for v, m in zip(each, mapped[1:], strict=True)
+    )
+    over = tuple(a + mapped[0] for a in params["axis"])
+    return standard(x, axis=over, eps=params["eps"]) * weight + bias
+
+
+class ByChannel(JointLinewise):
+    """Lines are channels, each with a weight and a bias of its own."""
+
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+        """Return the rule's answers for the channels that g touches."""
+        if type(g) is not Block:
+            return super().pull(xp, g, node, edges, own)
+        region, wide, (x, weight, *others) = self._lines(xp, g, node, 0, edges[0][2])
+        regions = region, region[1:2], region[1:2]
+        found = self._answers(xp, wide, (x, part_of(weight, region[1:2]), *others))
+        return [Block(parent.shape, regions[k], found[k]) for parent, k, _ in edges]
+
+
+_batch_norm: Any = declared(
+    ByChannel(
+        "nn.batch_norm", ("x", "weight", "bias"), _channel_values, [_channel_rule] * 3,
+        ("axis", "eps"),
+    ),
+    Tests(
+        batch=_channels_of_examples,
+        samples=[
+            sample((4, 3), (3,), (3,), axis=(0,), eps=1e-2),
+            sample((2, 3, 2), (3,), (3,), axis=(0, 2), eps=1e-1),
+            sample((2, 2, 3, 2), (2,), (2,), axis=(0, 2, 3), eps=1e-2),
+        ],
+        kinds="f",
+    ),
+)  # fmt: skip
+
+
+def by_channel(x: Any, weight: Any, bias: Any, *, eps: float, name: str) -> Tensor:
+    """Return x, with channels on axis 1, each normalised, times weight, plus bias."""
+    parts = [
+        _of_shape(v, x.shape[1:2], name, what, like=x, fill=fill)
+        for v, what, fill in ((weight, "weight", 1.0), (bias, "bias", 0.0))
+    ]
+    return _batch_norm(x, *parts, axis=(0, *range(2, x.ndim)), eps=eps)
+
+
+def moments(x: Any, axis: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """Return the mean over some axes, and the variance without a bias; no derivatives follow."""
+    numbers = constant(x)
+    if fused.suits_channels(numbers._raw) and axis == (0, *range(2, x.ndim)):
+        mean, variance = fused.channel_moments(numbers._raw)
+        count = x.size // x.shape[1]
+        return wrap(mean), wrap(variance * x.dtype.type(count / (count - 1)))
+    return reductions.mean(numbers, axis=axis), reductions.var(numbers, axis=axis, correction=1.0)
+
+
+@in_single
 def batch_norm(
     x: Any,
     mean: Any = None,
@@ -212,12 +306,11 @@ def batch_norm(
     count = math.prod(x.shape[a] for a in others)
     if count < 2:
         raise misfit("batch_norm", "two numbers or more for each channel, to train with", x=x)
-    y = affine(standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
-    numbers = constant(x)
-    own = (
-        reductions.mean(numbers, axis=others),
-        reductions.var(numbers, axis=others, correction=1.0),
-    )
+    if channel == 1:
+        y = by_channel(x, weight, bias, eps=eps, name="batch_norm")
+    else:
+        y = affine(standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
+    own = moments(x, others)
     moved = [
         new if before is None else constant(before + momentum * (new - before))
         for before, new in zip(old, own, strict=True)
@@ -225,6 +318,7 @@ def batch_norm(
     return y, *moved
 
 
+@in_single
 def group_norm(
     x: Any, groups: int, weight: Any = None, bias: Any = None, *, eps: float = 1e-5
 ) -> Tensor:
@@ -236,6 +330,7 @@ def group_norm(
     return _grouped(x, groups, weight, bias, eps, "group_norm")
 
 
+@in_single
 def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Tensor:
     """Return x, with channels on axis 1, normalised over each channel of each instance.
 
@@ -271,6 +366,7 @@ length = reduction(
 )
 
 
+@in_single
 def normalize(x: Any, /, *, axis: Any = -1, eps: float = 1e-12) -> Tensor:
     """Return x divided by its length along `axis`, or by `eps` where that is larger.
 
@@ -282,10 +378,5 @@ def normalize(x: Any, /, *, axis: Any = -1, eps: float = 1e-12) -> Tensor:
 
 
 __all__ = [
-    "batch_norm",
-    "group_norm",
-    "instance_norm",
-    "layer_norm",
-    "normalize",
-    "rms_norm",
-]
+    "batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm",
+]  # fmt: skip

@@ -17,20 +17,20 @@ from wengert import backends
 from wengert.backends.numpy_windows import Geometry
 from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block, Region, slices
-from wengert.engine.errors import DtypeError
-from wengert.engine.node import Node
+from wengert.engine.node import Node, Values
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
-from wengert.ops import elementwise, joining, shapes
+from wengert.ops import elementwise, joining
 from wengert.ops.batching import as_it_is, full, full_parameter
-from wengert.ops.checks import misfit
+from wengert.ops.checks import floating, misfit, ordered
 from wengert.ops.families import Sample, linear, sample, special, zero
-from wengert.ops.neural.arguments import inexact
+from wengert.ops.families.narrow import in_single
 from wengert.ops.neural.resampling import area_taps, combine
 from wengert.ops.neural.windows import (
     Ints,
     Pairs,
+    Part,
     Rank,
     ascending,
     ascending_region,
@@ -46,19 +46,10 @@ from wengert.ops.neural.windows import (
 )
 
 __all__ = [
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "adaptive_avg_pool3d",
-    "adaptive_max_pool1d",
-    "adaptive_max_pool2d",
-    "adaptive_max_pool3d",
-    "avg_pool1d",
-    "avg_pool2d",
-    "avg_pool3d",
-    "max_pool1d",
-    "max_pool2d",
-    "max_pool3d",
-]
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
+    "adaptive_max_pool2d", "adaptive_max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d",
+    "max_pool1d", "max_pool2d", "max_pool3d",
+]  # fmt: skip
 
 #: What an operation depends on: ``(region, node, parent, argument, values)``, see `engine.op`.
 Depends = Callable[[Region, Node, Node, int, Any], Region | None]
@@ -79,21 +70,21 @@ def _max_pool_rule(
 
 
 def _max_pool_block(
-    xp: Any, g: Block, node: Node, parent: Node, argument: int, values: tuple[Any, ...]
+    xp: Any, g: Block, node: Node, parent: Node, argument: int, values: Values
 ) -> Block | None:
     x, y, kernel, geometry, ties = values
     given, region = ascending(xp, g)
-    lead = len(region) - len(kernel)
-    part = seen_part(region[lead:], tuple(map(range, kernel)), x.shape[lead:], geometry)
+    lengths = x.shape[len(region) - len(kernel) :]
+    part = seen_part(given, region, tuple(map(range, kernel)), lengths, geometry)
     if part is None:
         return None
-    around = (*region[:lead], *part[0])
+    given, around, cut = part
     here = x[slices(around)], y[slices(region)]
-    return Block(parent.shape, around, _max_pool_rule(xp, given, *here, kernel, part[1], ties))
+    return Block(parent.shape, around, _max_pool_rule(xp, given, *here, kernel, cut, ties))
 
 
 def _window_region(
-    between: Callable[..., range], region: Region, shape: Ints, values: tuple[Any, ...]
+    between: Callable[..., range], region: Region, shape: Ints, values: Values
 ) -> Region | None:
     """Return the region of an array of `shape` that windows have in common with a region.
 
@@ -113,10 +104,6 @@ def _depends(between: Callable[..., range]) -> Depends:
     return lambda region, node, parent, argument, values: _window_region(
         between, region, parent.shape, values
     )
-
-
-def _max_pool_reach(region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
-    return _window_region(seeing, region, node.shape, values)
 
 
 def _sample(shape: Ints, kernel: Ints, size: Ints, *geometry: Ints) -> Sample:
@@ -144,7 +131,9 @@ max_pool = special(
     kinds="f",
 )
 max_pool.op.depends = _depends(seen)
-max_pool.op.reach = _max_pool_reach
+max_pool.op.reach = lambda region, node, parent, argument, values: _window_region(
+    seeing, region, node.shape, values
+)
 
 # Windows of 3 in steps of 2, some of which have several largest elements.
 _TIED = {
@@ -156,9 +145,7 @@ _TIED = {
 _EVENLY, _TO_FIRST = _TIED | {"ties": "even"}, _TIED | {"ties": "first"}
 
 
-def _shared_by_examples(
-    op: Op, level: Level, arrays: list[Tensor], mapped: list[bool], params: Any
-) -> Any:
+def _shared_by_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
     """Return one of the two operations below on the images of all examples."""
     images = {name: full_parameter(params[name], level) for name in ("inputs", "largest")}
     return apply(op, (full(arrays[0], mapped[0], level),), params | images)
@@ -204,54 +191,36 @@ max_pool_indices = zero(
 # -- sums -------------------------------------------------------------------------------------
 
 
-def _sum_transpose(xp: Any, g: Any, x_shape: Ints, kernel: Ints, geometry: Geometry) -> Any:
-    size = tuple(x_shape[len(x_shape) - len(kernel) :])
-    return xp.nn.window_spread(g, kernel=kernel, size=size, geometry=geometry)
+def _windows(name: str, other: str, part_of: Callable[..., Part], **tests: Any) -> Any:
+    """Declare one of two sums that are each other's transpose, by what a part has to do with."""
+
+    def transpose(xp: Any, g: Any, x_shape: Ints, kernel: Ints, geometry: Geometry) -> Any:
+        size = tuple(x_shape[len(x_shape) - len(kernel) :])
+        return getattr(xp.nn, other)(g, kernel=kernel, size=size, geometry=geometry)
+
+    def block(xp: Any, g: Block, x_shape: Ints, kernel: Ints, geometry: Geometry) -> Block | None:
+        lengths = x_shape[len(g.region) - len(kernel) :]
+        part = part_of(xp, g, tuple(map(range, kernel)), lengths, geometry)
+        if part is None:
+            return None
+        values, region, cut = part
+        return Block(x_shape, region, transpose(xp, values, tuple(map(len, region)), kernel, cut))
+
+    params = ("kernel", "size", "geometry")
+    return linear(f"nn.{name}", transpose, params=params, block=block, batch=as_it_is, **tests)
 
 
-def _sum_block(xp: Any, g: Block, x_shape: Ints, kernel: Ints, geometry: Geometry) -> Block | None:
-    values, region = ascending(xp, g)
-    lead = len(region) - len(kernel)
-    part = seen_part(region[lead:], tuple(map(range, kernel)), x_shape[lead:], geometry)
-    if part is None:
-        return None
-    around = (*region[:lead], *part[0])
-    sizes = tuple(map(len, around))
-    return Block(x_shape, around, _sum_transpose(xp, values, sizes, kernel, part[1]))
-
-
-def _spread_transpose(xp: Any, g: Any, x_shape: Ints, kernel: Ints, geometry: Geometry) -> Any:
-    size = tuple(x_shape[len(x_shape) - len(kernel) :])
-    return xp.nn.window_sum(g, kernel=kernel, size=size, geometry=geometry)
-
-
-def _spread_block(
-    xp: Any, g: Block, x_shape: Ints, kernel: Ints, geometry: Geometry
-) -> Block | None:
-    lead = len(g.region) - len(kernel)
-    part = seeing_part(xp, g, tuple(map(range, kernel)), x_shape[lead:], geometry)
-    if part is None:
-        return None
-    values, region, cut = part
-    sizes = tuple(map(len, region))
-    return Block(x_shape, region, _spread_transpose(xp, values, sizes, kernel, cut))
-
-
-window_sum = linear(
-    "nn.window_sum",
-    _sum_transpose,
-    params=("kernel", "size", "geometry"),
-    block=_sum_block,
-    batch=as_it_is,
+window_sum = _windows(
+    "window_sum",
+    "window_spread",
+    lambda xp, g, *windows: seen_part(*ascending(xp, g), *windows),
     samples=_POOLED,
     doc="Return the sums of windows.",
 )
-window_spread = linear(
-    "nn.window_spread",
-    _spread_transpose,
-    params=("kernel", "size", "geometry"),
-    block=_spread_block,
-    batch=as_it_is,
+window_spread = _windows(
+    "window_spread",
+    "window_sum",
+    seeing_part,
     samples=[
         _sample((2, 1, 2, 2), (2, 2), (4, 5), (2, 2), (0, 0), (1, 1)),
         _sample((1, 2, 4), (3,), (5,), (1,), (1,), (1,)),
@@ -286,13 +255,6 @@ def pooling_windows(
     return x, had_batch, {"kernel": kernel, "size": size, "geometry": geometry}, pairs
 
 
-def _ordered(x: Any, name: str) -> Tensor:
-    x = shapes.tensor(x, name)
-    if backends.kind_of(x.dtype) not in "fiu":
-        raise DtypeError(f"{name}: x is of {x.dtype}; expected real numbers, which have an order")
-    return x
-
-
 def _max_pool(
     rank: Rank,
     x: Any,
@@ -313,7 +275,7 @@ def _max_pool(
     `wg.nn.max_pool{n}d(np.arange(3.0 ** {n}).reshape({cube}), 3).item()` is `3.0 ** {n} - 1`.
     """
     x, had_batch, windows, _ = pooling_windows(
-        rank, _ordered(x, rank.name), kernel_size, stride, padding, dilation, ceil_mode
+        rank, ordered(x, rank.name), kernel_size, stride, padding, dilation, ceil_mode
     )
     y = unbatched(max_pool(x, **windows, ties="even"), had_batch)
     if not return_indices:
@@ -322,14 +284,6 @@ def _max_pool(
 
 
 max_pool1d, max_pool2d, max_pool3d = by_rank("max_pool", _max_pool)
-
-
-def _summable(x: Any, name: str) -> tuple[Tensor, Any]:
-    """Return x in a dtype that holds the sums of windows, and the dtype of their means."""
-    x = inexact(x, name)
-    if not backends.is_half(x.dtype):
-        return x, x.dtype
-    return elementwise.astype(x, backends.namespace_of(x._raw).float32), x.dtype
 
 
 def window_counts(
@@ -346,6 +300,7 @@ def window_counts(
     return total
 
 
+@in_single
 def _avg_pool(
     rank: Rank,
     x: Any,
@@ -362,13 +317,12 @@ def _avg_pool(
     the padding never counts. The rest is as for `max_pool{n}d`.
     `wg.nn.avg_pool{n}d(np.arange(3.0 ** {n}).reshape({cube}), 3).item()` is `(3.0 ** {n} - 1) / 2`.
     """
-    x, dtype = _summable(x, rank.name)
+    x = floating(x, rank.name)
     x, had_batch, windows, pairs = pooling_windows(
         rank, x, kernel_size, stride, padding, 1, ceil_mode
     )
     counts = window_counts(x.shape[2:], windows, pairs, count_include_pad)
-    y = unbatched(divided(window_sum(x, **windows), counts), had_batch)
-    return y if y.dtype == dtype else elementwise.astype(y, dtype)
+    return unbatched(divided(window_sum(x, **windows), counts), had_batch)
 
 
 avg_pool1d, avg_pool2d, avg_pool3d = by_rank("avg_pool", _avg_pool)
@@ -416,6 +370,7 @@ def even_windows(length: Ints, size: Ints) -> dict[str, Any] | None:
     return side_by_side(tuple(n // m for n, m in zip(length, size, strict=True)), length)
 
 
+@in_single
 def _adaptive_avg_pool(rank: Rank, x: Any, output_size: Any) -> Tensor:
     """Return the means of windows that part x (batch, channels, {axes}) evenly.
 
@@ -423,7 +378,7 @@ def _adaptive_avg_pool(rank: Rank, x: Any, output_size: Any) -> Tensor:
     `output_size` is a number, or one for each axis; None keeps the length of an axis.
     `wg.nn.adaptive_avg_pool{n}d(np.ones({cube}), 1).item()` is `1.0`.
     """
-    x, dtype = _summable(x, rank.name)
+    x = floating(x, rank.name)
     y, had_batch, size = _adaptive(rank, x, output_size)
     windows = even_windows(y.shape[2:], size)
     if windows is not None:
@@ -432,8 +387,7 @@ def _adaptive_avg_pool(rank: Rank, x: Any, output_size: Any) -> Tensor:
         for axis, m in enumerate(size, 2):
             index, weight = area_taps(y.shape[axis], m)
             y = combine(y, axis=axis, index=index, weight=weight)
-    y = unbatched(y, had_batch)
-    return y if y.dtype == dtype else elementwise.astype(y, dtype)
+    return unbatched(y, had_batch)
 
 
 adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = by_rank(
@@ -470,7 +424,7 @@ def _adaptive_max_pool(rank: Rank, x: Any, output_size: Any) -> Tensor:
 
     `wg.nn.adaptive_max_pool{n}d(np.ones({cube}), 1).item()` is `1.0`.
     """
-    x, had_batch, size = _adaptive(rank, _ordered(x, rank.name), output_size)
+    x, had_batch, size = _adaptive(rank, ordered(x, rank.name), output_size)
     windows = even_windows(x.shape[2:], size)
     if windows is None:
         return unbatched(_by_length(x, size, ()), had_batch)

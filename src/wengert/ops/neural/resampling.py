@@ -9,12 +9,13 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.tensor import Tensor
+from wengert.errors import DtypeError, ShapeError
 from wengert.ops import shapes
 from wengert.ops.batching import along_axes
 from wengert.ops.checks import check_option, misfit
 from wengert.ops.families import linear, sample
+from wengert.ops.families.narrow import in_single
 from wengert.ops.neural.windows import per_axis
 
 __all__ = ["interpolate", "pixel_shuffle", "pixel_unshuffle"]
@@ -142,6 +143,7 @@ _MODES = {
 }
 
 
+@in_single
 def interpolate(
     x: Any,
     size: Any = None,

@@ -13,13 +13,10 @@ from typing import Any
 import numpy as np
 
 from wengert.engine.tensor import Tensor
+from wengert.ops.families.narrow import in_single
 from wengert.ops.neural.resampling import Taps, combine
 
 __all__ = ["KERNELS", "kernel_taps", "overlap_taps", "resize_axes"]
-
-
-def _triangle(d: np.ndarray) -> np.ndarray:
-    return np.maximum(1 - d, 0)
 
 
 def _cubic(d: np.ndarray, b: float, c: float) -> np.ndarray:
@@ -33,18 +30,14 @@ def _lanczos(d: np.ndarray, radius: int) -> np.ndarray:
     return np.where(d < radius, np.sinc(d) * np.sinc(d / radius), 0.0)
 
 
-def _gaussian(d: np.ndarray) -> np.ndarray:
-    return np.where(d < 1.5, np.exp(-2 * d**2), 0.0)
-
-
 #: Each kernel with the distance from which on it is 0.
 KERNELS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float]] = {
-    "linear": (_triangle, 1.0),
+    "linear": (lambda d: np.maximum(1 - d, 0), 1.0),
     "cubic": (lambda d: _cubic(d, 0.0, 0.5), 2.0),
     "mitchell": (lambda d: _cubic(d, 1 / 3, 1 / 3), 2.0),
     "lanczos3": (lambda d: _lanczos(d, 3), 3.0),
     "lanczos5": (lambda d: _lanczos(d, 5), 5.0),
-    "gaussian": (_gaussian, 1.5),
+    "gaussian": (lambda d: np.where(d < 1.5, np.exp(-2 * d**2), 0.0), 1.5),
 }
 
 
@@ -78,6 +71,7 @@ def overlap_taps(length: int, size: int) -> Taps:
     return np.where(weight == 0, -1, index), weight
 
 
+@in_single
 def resize_axes(x: Any, taps: dict[int, Taps]) -> Tensor:
     """Return x with each axis that has taps resized by them."""
     for axis, (index, weight) in taps.items():

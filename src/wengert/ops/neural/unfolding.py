@@ -33,11 +33,12 @@ def _unfold_transpose(xp: Any, g: Any, x_shape: Ints, geometry: Geometry) -> Any
 def _unfold_block(xp: Any, g: Block, x_shape: Ints, geometry: Geometry) -> Block | None:
     values, region = ascending(xp, g)
     middle = len(x_shape)
-    part = seen_part(region[middle:], region[2:middle], x_shape[2:], geometry)
+    windows, taps = (*region[:2], *region[middle:]), region[2:middle]
+    part = seen_part(values, windows, taps, x_shape[2:], geometry)
     if part is None:
         return None
-    around = (*region[:2], *part[0])
-    return Block(x_shape, around, _unfold_transpose(xp, values, tuple(map(len, around)), part[1]))
+    values, around, cut = part
+    return Block(x_shape, around, _unfold_transpose(xp, values, tuple(map(len, around)), cut))
 
 
 unfold_windows = position_map(

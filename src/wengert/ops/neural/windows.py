@@ -15,8 +15,8 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from wengert.backends.numpy_windows import Geometry
 from wengert.engine.cotangents import Block, Region
-from wengert.engine.errors import ShapeError
 from wengert.engine.tensor import Tensor
+from wengert.errors import ShapeError
 from wengert.ops import shapes
 from wengert.ops.checks import misfit
 
@@ -133,19 +133,21 @@ def cut_geometry(windows: Region, taps: Region, positions: Region, geometry: Geo
     return Geometry(*zip(*cut, strict=True))
 
 
-def seen_part(
-    windows: Region, taps: Region, lengths: Ints, geometry: Geometry
-) -> tuple[Region, Geometry] | None:
-    """Return what some taps of some windows read, and the geometry from there; None if nothing."""
-    positions = tuple(map(seen, windows, taps, lengths, *geometry))
+#: Values on a region, the region they have to do with, and the geometry between both.
+Part = tuple[Any, Region, Geometry] | None
+
+
+def seen_part(values: Any, region: Region, taps: Region, lengths: Ints, geometry: Geometry) -> Part:
+    """Return values of windows with what their taps read, and the geometry; None if nothing."""
+    lead = len(region) - len(taps)
+    positions = tuple(map(seen, region[lead:], taps, lengths, *geometry))
     if not all(positions):
         return None
-    return positions, cut_geometry(windows, taps, positions, geometry)
+    cut = cut_geometry(region[lead:], taps, positions, geometry)
+    return values, (*region[:lead], *positions), cut
 
 
-def seeing_part(
-    xp: Any, g: Block, taps: Region, counts: Ints, geometry: Geometry
-) -> tuple[Any, Region, Geometry] | None:
+def seeing_part(xp: Any, g: Block, taps: Region, counts: Ints, geometry: Geometry) -> Part:
     """Return g around its region, the windows that read there, and the geometry of both."""
     values, region = ascending(xp, g)
     lead = len(region) - len(taps)

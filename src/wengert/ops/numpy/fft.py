@@ -6,18 +6,14 @@ What answers is in the modules of the extensions, which are imported when one is
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 from wengert.ops.numpy.ufuncs import Function
 
 
-def _extension(module: str, name: str) -> Any:
-    return getattr(importlib.import_module(f"wengert.ops.{module}"), name)
-
-
 def _of_one(module: str, name: str) -> Function:
     """Return a function of one array, which takes the parameters of the one that answers."""
-    return lambda x, /, **params: _extension(module, name)(x, **params)
+    home = f"wengert.ops.{module}"
+    return lambda x, /, **params: getattr(importlib.import_module(home), name)(x, **params)
 
 
 _TRANSFORMS = """

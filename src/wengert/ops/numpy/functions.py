@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
-from wengert.engine.errors import NoRuleError
+from wengert.errors import NoRuleError
 from wengert.ops import batching, samples
 from wengert.ops.checks import misfit
 from wengert.ops.families import axes as normalised
@@ -35,10 +35,6 @@ from wengert.ops.numpy.ufuncs import (
 from wengert.ops.shapes import tensor
 
 # -- elements ---------------------------------------------------------------------------------
-
-
-def _clip(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
-    return wg.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
 def _round(a: Any, decimals: int = 0) -> Any:
@@ -70,16 +66,6 @@ def _angle(z: Any, deg: bool = False) -> Any:
     return y * (180 / math.pi) if deg else y
 
 
-def _linspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None
-) -> Any:
-    return wg.linspace(start, stop, num, endpoint=endpoint, dtype=dtype)
-
-
-def _logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0) -> Any:
-    return wg.pow(base, wg.linspace(start, stop, num, endpoint=endpoint))
-
-
 def _geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Any:
     start, stop = floating(start), floating(stop)
     if any(np.any(batching.all_values(end._raw) == 0) for end in (start, stop)):
@@ -105,12 +91,6 @@ def _isclose(
     return in_line(lambda a, b: np.isclose(a, b, rtol, atol, equal_nan), a, b)
 
 
-def _allclose(
-    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> Any:
-    return _truth(wg.all(_isclose(a, b, rtol, atol, equal_nan)))
-
-
 def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     a1, a2 = tensor(a1, "array_equal"), tensor(a2, "array_equal")
     if a1.shape != a2.shape:
@@ -127,11 +107,6 @@ def _truth(answer: Any) -> Any:
 
 
 # -- differences and integrals ----------------------------------------------------------------
-
-
-def _last(x: Any, start: int | None, stop: int | None = None) -> Any:
-    """Return a slice of the last axis."""
-    return x[..., start:stop]
 
 
 def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
@@ -156,6 +131,12 @@ def _slopes(f: Any, axis: int, spacing: Any) -> Any:
     if isinstance(spacing, (int, float)):
         spacing = number(spacing, f)
     return samples.slopes(f, tensor(spacing, "gradient"), axis=axis)
+
+
+def _real_if_close(a: Any, tol: Any = 100) -> Any:
+    a = tensor(a, "real_if_close")
+    real = a.dtype.kind != "c" or not np.iscomplexobj(np.real_if_close(a.numpy(), tol))
+    return wg.real(a) if real else a
 
 
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
@@ -199,8 +180,8 @@ def _numpy(name: str) -> Any:
 
 
 _BY_NAME: dict[str, Function] = {
-    **by_name(_allclose, _angle, _array_equal, _clip, _ediff1d, _geomspace, _gradient, _isclose),
-    **by_name(_linspace, _logspace, _nan_to_num, _round, _trapezoid, _unwrap),
+    **by_name(_angle, _array_equal, _ediff1d, _geomspace, _gradient, _isclose, _nan_to_num, _round),
+    **by_name(_real_if_close, _trapezoid, _unwrap),
     **{name: getattr(wg, name.rpartition(".")[2]) for name in _OURS.split() if _numpy(name)},
     **{name: on_values(_numpy(name)) for name in _ON_VALUES.split() if _numpy(name)},
     **{name: partial(in_line, _numpy(name)) for name in _TRUTHS.split()},
@@ -211,13 +192,25 @@ _BY_NAME: dict[str, Function] = {
     **fft.FUNCTIONS,
     **choices.FUNCTIONS,
     **polynomials.FUNCTIONS,
+    "allclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: _truth(
+        wg.all(_isclose(a, b, rtol, atol, equal_nan))
+    ),
     "around": _round,
     "array": lambda object, dtype=None, copy=True: wg.asarray(object, dtype=dtype, copy=copy),
+    "clip": lambda a, a_min=None, a_max=None, min=None, max=None: wg.clip(
+        a, a_min if min is None else min, a_max if max is None else max
+    ),
     "fix": wg.trunc,
     "identity": lambda n, dtype=None: wg.eye(n, dtype=dtype),
     "imag": lambda val: val.imag,
     "iscomplexobj": lambda x: backends.kind_of(x.dtype) == "c",
     "isrealobj": lambda x: backends.kind_of(x.dtype) != "c",
+    "linspace": lambda start, stop, num=50, endpoint=True, dtype=None: wg.linspace(
+        start, stop, num, endpoint=endpoint, dtype=dtype
+    ),
+    "logspace": lambda start, stop, num=50, endpoint=True, base=10.0: wg.pow(
+        base, wg.linspace(start, stop, num, endpoint=endpoint)
+    ),
     "ndim": lambda a: a.ndim,
     "real": lambda val: val.real,
     "shape": lambda a: a.shape,

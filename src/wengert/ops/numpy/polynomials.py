@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.ops import batching
 from wengert.ops.checks import misfit
 from wengert.ops.numpy.products import convolve, real_where_all_are
@@ -42,10 +43,6 @@ def _polyadd(a1: Any, a2: Any) -> Any:
     length = max(a1.shape[0], a2.shape[0])
     a1, a2 = (wg.pad(a, ((length - a.shape[0], 0),)) for a in (a1, a2))
     return a1 + a2
-
-
-def _polymul(a1: Any, a2: Any) -> Any:
-    return convolve(_without_leading_zeros(a1), _without_leading_zeros(a2))
 
 
 def _without_leading_zeros(p: Any) -> Any:
@@ -128,7 +125,7 @@ def _polyfit(x: Any, y: Any, deg: int, rcond: Any = None, w: Any = None) -> Any:
         columns = columns * w[:, None]
         y = y * (w if y.ndim == 1 else w[:, None])
     scale = wg.sqrt(wg.sum(columns * columns, axis=0))
-    rcond = x.shape[0] * np.finfo(numpy_dtype(x)).eps if rcond is None else rcond
+    rcond = x.shape[0] * backends.finfo(numpy_dtype(x)).eps if rcond is None else rcond
     found = wg.linalg.lstsq(columns / scale, y, rcond=rcond)[0]
     return found / (scale if y.ndim == 1 else scale[:, None])
 
@@ -159,7 +156,8 @@ def _roots(p: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Function] = {
-    **by_name(_poly, _polyadd, _polyder, _polydiv, _polyfit, _polyint, _polymul, _polyval, _roots),
+    **by_name(_poly, _polyadd, _polyder, _polydiv, _polyfit, _polyint, _polyval, _roots),
     **by_name(_vander),
+    "polymul": lambda a1, a2: convolve(*map(_without_leading_zeros, (a1, a2))),
     "polysub": lambda a1, a2: _polyadd(a1, wg.negative(a2)),
 }

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import math
+import string
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
-from wengert.engine.errors import NoRuleError
+from wengert.errors import NoRuleError
 from wengert.ops import batching
 from wengert.ops.checks import check_option, misfit
 from wengert.ops.families import axes as normalised
@@ -22,9 +23,22 @@ from wengert.ops.shapes import tensor
 
 
 def _einsum(*operands: Any) -> Any:
-    if not isinstance(operands[0], str):
-        raise TypeError("np.einsum: axes as lists are not supported on tensors; write 'ij,jk->ik'")
-    return wg.einsum(*operands)
+    if isinstance(operands[0], str):
+        return wg.einsum(*operands)
+    *pairs, last = operands if len(operands) % 2 else (*operands, None)
+    inputs = ",".join(map(_labels, pairs[1::2]))
+    return wg.einsum(inputs if last is None else f"{inputs}->{_labels(last)}", *pairs[::2])
+
+
+#: A letter for each number of an axis, in the order in which einsum sorts letters.
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase
+
+
+def _labels(axes: Any) -> str:
+    """Return the letters for numbers of axes."""
+    if not all(a is Ellipsis or 0 <= a < len(_LETTERS) for a in axes):
+        raise ValueError(f"np.einsum: axes {axes}; expected numbers from 0 to {len(_LETTERS) - 1}")
+    return "".join("..." if a is Ellipsis else _LETTERS[a] for a in axes)
 
 
 def _inner(a: Any, b: Any) -> Any:
@@ -94,17 +108,9 @@ def _is_upper(uplo: str) -> bool:
     return uplo.upper() == "U"
 
 
-def _cholesky(a: Any, /, upper: bool = False) -> Any:
-    return wg.linalg.cholesky(_from_triangle(a, "cholesky", upper), upper=upper)
-
-
 def _eigh(a: Any, UPLO: str = "L") -> Any:
     matrix = _from_triangle(a, "eigh", _is_upper(UPLO))
     return wg.linalg.eigh(matrix, triangle=UPLO.upper())
-
-
-def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    return wg.linalg.eigvalsh(_from_triangle(a, "eigvalsh", _is_upper(UPLO)))
 
 
 def real_where_all_are(x: Any, parts: Any) -> Any:
@@ -139,10 +145,6 @@ def _svd(
     if not compute_uv:
         return wg.linalg.svdvals(a)
     return wg.linalg.svd(a, full_matrices=full_matrices)
-
-
-def _pinv(a: Any, rcond: Any = None, *, rtol: Any = 1e-15) -> Any:
-    return wg.linalg.pinv(a, rtol=rtol if rcond is None else rcond)
 
 
 def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
@@ -199,14 +201,20 @@ _TWO = "cross matrix_power solve"
 _LINALG: dict[str, Function] = {
     **{name: _of_one(name) for name in _ONE.split()},
     **{name: _of_two(name) for name in _TWO.split()},
-    "cholesky": _cholesky,
+    "cholesky": lambda a, /, upper=False: wg.linalg.cholesky(
+        _from_triangle(a, "cholesky", upper), upper=upper
+    ),
     "eig": _eig,
     "eigh": _eigh,
     "eigvals": lambda a: _as_numpy_has_it(a, [wg.linalg.eigvals(a)])[0],
-    "eigvalsh": _eigvalsh,
+    "eigvalsh": lambda a, UPLO="L": wg.linalg.eigvalsh(
+        _from_triangle(a, "eigvalsh", _is_upper(UPLO))
+    ),
     "lstsq": _lstsq,
     "matrix_rank": _rank,
-    "pinv": _pinv,
+    "pinv": lambda a, rcond=None, *, rtol=1e-15: wg.linalg.pinv(
+        a, rtol=rtol if rcond is None else rcond
+    ),
     "svd": _svd,
     "tensorinv": _tensorinv,
     "tensorsolve": _tensorsolve,

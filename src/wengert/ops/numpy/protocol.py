@@ -14,18 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
-from wengert.engine.errors import NoRuleError
 from wengert.engine.tensor import Tensor
+from wengert.errors import NoRuleError
 from wengert.ops import special_ufuncs
-from wengert.ops.numpy.functions import FUNCTIONS
-from wengert.ops.numpy.ufuncs import (
-    METHODS,
-    UFUNCS,
-    Function,
-    in_dtype,
-    is_tensor,
-    numpy_dtype,
-)
+from wengert.ops.numpy.ufuncs import METHODS, UFUNCS, Function, in_dtype, is_tensor, numpy_dtype
 from wengert.ops.shapes import tensor
 from wengert.ops.variable import Variable
 
@@ -141,9 +133,9 @@ def _cast(name: str, x: Any, dtype: Any) -> Any:
 def _array_function(self: Any, function: Any, types: Any, args: Any, params: Any) -> Any:
     if not all(map(_is_known_type, types)):
         return NotImplemented
-    if function not in FUNCTIONS:
+    ours = functions().get(function)
+    if ours is None:
         raise _no_rule(function)
-    ours = FUNCTIONS[function]
     known = _parameters(function, ours)
     if known is None or (len(args) == 1 and not params):
         return ours(*args, **params)
@@ -170,6 +162,14 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, params: Any
             )
     result = ours(*positional, **named)
     return result if cast is None else in_dtype(result, cast)
+
+
+@functools.cache
+def functions() -> dict[Any, Function]:
+    """Return the table of functions, which is loaded when the first of them is called."""
+    from wengert.ops.numpy.functions import FUNCTIONS
+
+    return FUNCTIONS
 
 
 def _is_known_type(kind: Any) -> bool:

@@ -151,14 +151,11 @@ def _compress(condition: Any, a: Any, axis: int | None = None) -> Any:
 
 def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     arr, new = tensor(arr, "insert"), tensor(values, "insert")
+    obj = tensor(obj, "insert").numpy() if is_tensor(obj) else obj
     places = np.arange(arr.size).reshape(arr.shape)
     others = arr.size + np.arange(new.size).reshape(new.shape)
-    moved = np.insert(places, _places(obj), others, axis=axis)
+    moved = np.insert(places, obj, others, axis=axis)
     return wg.take(wg.concat([flat(arr), flat(wg.astype(new, arr.dtype))]), moved)
-
-
-def _places(obj: Any) -> Any:
-    return obj if isinstance(obj, slice) else values(obj)
 
 
 # -- a function along axes ---------------------------------------------------------------------

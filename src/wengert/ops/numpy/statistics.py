@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops import samples
+from wengert.ops import ranks, samples
 from wengert.ops.checks import misfit
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import one_axis
@@ -25,6 +25,7 @@ from wengert.ops.numpy.ufuncs import (
     in_dtype,
     in_line,
     is_inexact,
+    number,
     values,
     wg,
 )
@@ -67,10 +68,6 @@ def _nanvar(a: Any, axis: Any, correction: Any, keepdims: bool) -> Any:
     count = wg.astype(wg.count_nonzero(given, axis=axis, keepdims=keepdims), total.dtype)
     freedom = count - correction
     return wg.where(freedom > 0, total, math.nan) / freedom
-
-
-def _ptp(a: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
-    return wg.max(a, axis=axis, keepdims=keepdims) - wg.min(a, axis=axis, keepdims=keepdims)
 
 
 def _average(
@@ -121,7 +118,6 @@ def _nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False
 
 def _nan_quantile(name: str, scale: float) -> Function:
     def quantile(a: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        """Sort NaN to the end, and choose among what is before it, in each line by itself."""
         a = floating(a)
         along = normalised(axis, a.ndim, name)
         parts = np.asarray(values(q), float) / scale
@@ -129,19 +125,11 @@ def _nan_quantile(name: str, scale: float) -> Function:
             raise ValueError(f"np.{name}: q is {q}; expected numbers from 0 to {scale:g}")
         rest = [i for i in range(a.ndim) if i not in along]
         lines = wg.permute_dims(a, [*rest, *along])
-        lines = wg.sort(wg.reshape(lines, (*lines.shape[: len(rest)], -1)), axis=-1)
-        last = in_line(lambda v: np.maximum((~np.isnan(v)).sum(-1, keepdims=True) - 1, 0), lines)
-        found = []
-        for part in parts.reshape(-1):
-            low = in_line(lambda v, part=part: np.floor(part * v).astype(np.intp), last)
-            high = in_line(lambda v, part=part: np.ceil(part * v).astype(np.intp), last)
-            share = in_line(lambda v, part=part: part * v - np.floor(part * v), last)
-            share = wg.astype(share, lines.dtype)
-            ends = [wg.take_along_axis(lines, k, axis=-1)[..., 0] for k in (low, high)]
-            found.append(ends[0] + (ends[1] - ends[0]) * share[..., 0])
-        if keepdims:
-            found = [wg.expand_dims(y, axis=tuple(sorted(along))) for y in found]
-        return wg.stack(found) if parts.ndim else found[0]
+        lines = wg.reshape(lines, (*lines.shape[: len(rest)], -1))
+        found = ranks.quantiles(lines, number(parts.reshape(-1), a), "linear", skip_nan=True)
+        y = wg.moveaxis(found, -1, 0) if parts.ndim else found[..., 0]
+        kept = tuple(i + parts.ndim for i in sorted(along))
+        return wg.expand_dims(y, axis=kept) if keepdims else y
 
     return quantile
 
@@ -215,7 +203,7 @@ def _corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
 
 FUNCTIONS: dict[str, Function] = {
     **by_name(_argpartition, _average, _bincount, _corrcoef, _cov, _mean, _nanmean, _partition),
-    **by_name(_ptp, _unique),
+    **by_name(_unique),
     **REDUCTIONS,
     "amax": REDUCTIONS["max"],
     "amin": REDUCTIONS["min"],
@@ -237,6 +225,7 @@ FUNCTIONS: dict[str, Function] = {
     "nanstd": _moment(lambda a, **how: wg.sqrt(_nanvar(a, **how))),
     "nansum": _without_nan(REDUCTIONS["sum"], 0),
     "nanvar": _moment(_nanvar),
+    "ptp": lambda a, /, **how: wg.max(a, **how) - wg.min(a, **how),
     "sort": _sorting("sort"),
     "std": _moment(wg.std),
     "var": _moment(wg.var),

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import Batched, Level, highest, levels, outside, plain_namespace
-from wengert.engine.errors import NoRuleError
+from wengert.engine.batching import Batched, Level, highest, levels, outside
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import NoRuleError
 from wengert.ops import batching
+from wengert.ops.checks import array_like
 from wengert.ops.namespace import PUBLIC
 from wengert.ops.shapes import tensor
 
@@ -73,10 +74,7 @@ def double(x: Any) -> Any:
 
 def constant(array: Any, like: Tensor) -> Tensor:
     """Return a NumPy array as a tensor of the library that `like` is computed by."""
-    library: Any = plain_namespace(like._raw)
-    if library is backends.NUMPY:
-        return wrap(np.asarray(array))
-    return wrap(library.asarray(np.asarray(array), device=like.device))
+    return wrap(array_like(np.asarray(array), like._raw))
 
 
 def numpy_dtype(x: Tensor) -> Any:
@@ -144,15 +142,12 @@ def _for_each(function: Function, level: Level, args: Any, params: Any) -> Any:
     def example(x: Any, i: int) -> Any:
         if type(x) in (list, tuple):
             return type(x)(example(part, i) for part in x)
-        raw = x._raw if type(x) is Tensor else None
-        if type(raw) is not Batched or raw.level is not level:
-            return x
-        return raw.values[i] if level.size else wg.ones(raw.shape, dtype=raw.dtype)
+        return batching.example(x, level, i)
 
     with outside(level):
         answers = [
             function(*example(args, i), **{key: example(v, i) for key, v in params.items()})
-            for i in range(level.size or 1)  # of no examples one is made up, for the shapes
+            for i in range(level.size or 1)
         ]
         return _joined(answers, level)
 
@@ -207,14 +202,6 @@ def _magnitude(x: Any) -> Any:
     return _signed(x, x)
 
 
-def _cbrt(x: Any, /) -> Any:
-    return _signed(wg.pow(_magnitude(x), 1 / 3), x)
-
-
-def _float_power(x1: Any, x2: Any, /) -> Any:
-    return wg.pow(*(x if type(x) in (int, float) else double(x) for x in (x1, x2)))
-
-
 def _without_nan(function: Function) -> Function:
     @_of_two
     def call(x1: Any, x2: Any, /) -> Any:
@@ -228,10 +215,6 @@ def _fmod(x1: Any, x2: Any, /) -> Any:
     if not is_inexact(x1, x2):
         return on_values(np.fmod)(x1, x2)
     return _signed(wg.remainder(_magnitude(x1), _magnitude(x2)), x1)
-
-
-def _divmod(x1: Any, x2: Any, /) -> tuple[Any, Any]:
-    return wg.floor_divide(x1, x2), wg.remainder(x1, x2)
 
 
 def _modf(x: Any, /) -> tuple[Any, Any]:
@@ -265,24 +248,22 @@ def _logaddexp2(x1: Any, x2: Any, /) -> Any:
     return wg.divide(wg.logaddexp(wg.multiply(x1, ln2), wg.multiply(x2, ln2)), ln2)
 
 
-def _matvec(x1: Any, x2: Any, /) -> Any:
-    return wg.matmul(x1, wg.expand_dims(x2, axis=-1))[..., 0]
-
-
-def _vecmat(x1: Any, x2: Any, /) -> Any:
-    return wg.matmul(wg.expand_dims(wg.conj(x1), axis=-2), x2)[..., 0, :]
-
-
 _COMPOSED: dict[str, Function] = {
-    **by_name(_cbrt, _divmod, _float_power, _fmod, frexp, _heaviside, _ldexp, _logaddexp2),
-    **by_name(_matvec, _modf, _vecmat),
+    **by_name(_fmod, frexp, _heaviside, _ldexp, _logaddexp2, _modf),
     **dict.fromkeys(("deg2rad", "radians"), lambda x, /: wg.multiply(x, math.pi / 180)),
     **dict.fromkeys(("rad2deg", "degrees"), lambda x, /: wg.multiply(x, 180 / math.pi)),
+    "cbrt": lambda x, /: _signed(wg.pow(_magnitude(x), 1 / 3), x),
+    "divmod": lambda x1, x2, /: (wg.floor_divide(x1, x2), wg.remainder(x1, x2)),
     "exp2": lambda x, /: wg.pow(2.0, x),
     "fabs": lambda x, /: wg.abs(floating(x)),
+    "float_power": lambda x1, x2, /: wg.pow(
+        *(x if type(x) in (int, float) else double(x) for x in (x1, x2))
+    ),
     "fmax": _without_nan(wg.maximum),
     "fmin": _without_nan(wg.minimum),
+    "matvec": lambda x1, x2, /: wg.matmul(x1, wg.expand_dims(x2, axis=-1))[..., 0],
     "rint": wg.round,
+    "vecmat": lambda x1, x2, /: wg.matmul(wg.expand_dims(wg.conj(x1), axis=-2), x2)[..., 0, :],
     **{
         name: on_values(getattr(np, name))
         for name in ("bitwise_count", "gcd", "lcm")

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from wengert.engine.batching import Batched, Level, plain_namespace, substituted
-from wengert.engine.errors import ShapeError
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import ShapeError
 from wengert.ops import batching, joining, shapes
 from wengert.ops import elementwise as ew
+from wengert.ops.checks import like
 from wengert.ops.contractions import matmul
 from wengert.ops.families import elementwise, sample
 from wengert.ops.random.parameters import (
@@ -26,7 +27,7 @@ from wengert.ops.random.parameters import (
     parameters,
     standard_noise,
 )
-from wengert.ops.segments import like, on_host
+from wengert.ops.segments import on_host
 from wengert.ops.special import softmax
 
 # -- families of a location and a scale -----------------------------------------------------
@@ -307,16 +308,12 @@ def _log_gamma(
         return np.log(rng.standard_gamma(at + 1)) - rng.standard_exponential(size) / at
 
     drawn = batching.drawn(name, draw, shape, alpha)
-    return _log_gamma_sample(alpha, drawn_at=_on_numpy(alpha), drawn=drawn._raw)
+    at = batching.rebatched(batching.all_values(alpha._raw), alpha._raw)
+    return _log_gamma_sample(alpha, drawn_at=at, drawn=drawn._raw)
 
 
 def _double(x: Tensor) -> Any:
     return plain_namespace(x._raw).float64
-
-
-def _on_numpy(x: Tensor) -> Any:
-    """Return the values of a tensor as a parameter: NumPy arrays, batched or not."""
-    return batching.rebatched(batching.all_values(x._raw), x._raw)
 
 
 def gamma(

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from wengert.engine.errors import DtypeError, ShapeError
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import DtypeError, ShapeError
 from wengert.ops import batching, reductions, shapes
 from wengert.ops import elementwise as ew
+from wengert.ops.checks import array_like
 from wengert.ops.families import one_axis
 from wengert.ops.indexing import take
 from wengert.ops.random.parameters import (
     Generator,
     Shape,
-    array_like,
     check,
     check_generator,
     check_positive,
@@ -57,7 +57,7 @@ def gumbel_softmax(
         return soft
     best = reductions.argmax(soft, axis=axis, keepdims=True)
     places = np.arange(full[axis]).reshape([-1 if i == axis else 1 for i in range(len(full))])
-    is_best = ew.astype(ew.equal(best, wrap(array_like(places, soft))), soft.dtype)
+    is_best = ew.astype(ew.equal(best, wrap(array_like(places, soft._raw))), soft.dtype)
     return soft - batching.constant(soft) + is_best  # the first two are exactly 0
 
 
@@ -71,7 +71,7 @@ def bernoulli(rng: Generator, p: Any = 0.5, *, shape: Shape = None) -> Tensor:
     full = full_shape("bernoulli", shape, p.shape)
     return batching.drawn(
         "bernoulli",
-        lambda size, values: array_like(rng.random(size) < values, p),
+        lambda size, values: array_like(rng.random(size) < values, p._raw),
         full,
         shapes.broadcast_to(p, full),
     )
@@ -96,7 +96,9 @@ def categorical(rng: Generator, logits: Any, *, axis: int = -1, shape: Shape = N
     full = (*full_shape("categorical", shape, rows.shape[:-1]), rows.shape[-1])
     return batching.drawn(
         "categorical",
-        lambda size, values: array_like(np.argmax(values + rng.gumbel(size=size), axis=-1), logits),
+        lambda size, values: array_like(
+            np.argmax(values + rng.gumbel(size=size), axis=-1), logits._raw
+        ),
         full,
         shapes.broadcast_to(rows, full),
     )

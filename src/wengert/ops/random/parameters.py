@@ -9,12 +9,12 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import plain_namespace
-from wengert.engine.errors import BackendError, DtypeError, ShapeError
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import BackendError, DtypeError, ShapeError
 from wengert.ops import batching, shapes
 from wengert.ops import elementwise as ew
-from wengert.ops.segments import like
+from wengert.ops.checks import like
 
 Generator = np.random.Generator
 Shape = int | tuple[int, ...] | None
@@ -128,9 +128,3 @@ def standard_noise(name: str, method: Any, shape: tuple[int, ...], model: Tensor
 
 
 _IN_SINGLE = {"standard_normal", "standard_exponential", "random"}
-
-
-def array_like(array: Any, model: Tensor) -> Any:
-    """Return integers or booleans as a raw array of the library of `model`."""
-    xp: Any = plain_namespace(model._raw)
-    return np.asarray(array) if xp is backends.NUMPY else xp.asarray(array, device=model.device)

@@ -18,10 +18,11 @@ from wengert.ops.special.gamma_beta import *  # noqa: F403
 from wengert.ops.special.normal import *  # noqa: F403
 
 __all__ = [
-    "beta", "betainc", "betaln", "cbrt", "dawsn", "digamma", "entr", "erf", "erfc",  # noqa: F405
-    "erfcinv", "erfcx", "erfinv", "exp1", "exp2", "exp10", "expi", "expit", "exprel",  # noqa: F405
-    "gamma", "gammainc", "gammaincc", "gammaincinv", "gammaln", "i0", "i0e", "i1",  # noqa: F405
-    "i1e", "iv", "ive", "kl_div", "log_expit", "log_ndtr", "log_softmax", "logit",  # noqa: F405
-    "logsumexp", "ndtr", "ndtri", "polygamma", "psi", "rel_entr", "sinc", "softmax",  # noqa: F405
-    "spence", "xlog1py", "xlogy", "zeta",  # noqa: F405
+    "beta", "betainc", "betaln", "cbrt", "dawsn", "digamma", "entr", "erf",  # noqa: F405
+    "erfc", "erfcinv", "erfcx", "erfinv", "exp1", "exp2", "exp10", "expi",  # noqa: F405
+    "expit", "exprel", "gamma", "gammainc", "gammaincc", "gammaincinv", "gammaln",  # noqa: F405
+    "gammasgn", "i0", "i0e", "i1", "i1e", "iv", "ive", "j0", "j1", "jn", "jv",  # noqa: F405
+    "kl_div", "log_expit", "log_ndtr", "log_softmax", "logit", "logsumexp",  # noqa: F405
+    "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "rel_entr", "rgamma",  # noqa: F405
+    "sinc", "softmax", "spence", "xlog1py", "xlogy", "y0", "y1", "yn", "zeta",  # noqa: F405
 ]  # fmt: skip

@@ -6,25 +6,12 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from wengert import backends
-from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor
-from wengert.ops import elementwise as ew
-from wengert.ops import shapes
 from wengert.ops.families import ANYWHERE, Domain, Operation, Rule, elementwise, sample
 
 WIDE: Domain = (-3.0, 3.0)
 POSITIVE: Domain = (0.3, 3.0)
 UNIT: Domain = (0.1, 0.9)
-
-
-def real_tensor(x: Any, name: str) -> Tensor:
-    """Return a tensor of real floating numbers, which integers become."""
-    x = shapes.tensor(x, name)
-    kind = backends.kind_of(x.dtype)
-    if kind == "c":
-        raise DtypeError(f"{name}: got {x.dtype}; expected real numbers, such as wg.real(x)")
-    return x if kind == "f" else ew.astype(x, backends.namespace_of(x._raw).float64)
 
 
 def ones_where(xp: Any, mask: Any, x: Any) -> Any:

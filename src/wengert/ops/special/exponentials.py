@@ -13,9 +13,10 @@ from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, creation, shapes
 from wengert.ops import elementwise as ew
+from wengert.ops.checks import real
 from wengert.ops.families import Operation, Rule, joint, linewise, reduction, sample
 from wengert.ops.families import axes as normalised
-from wengert.ops.special.declare import POSITIVE, ones_where, real_tensor
+from wengert.ops.special.declare import POSITIVE, ones_where
 
 
 def _shifted(xp: Any, x: Any, axis: tuple[int, ...]) -> Any:
@@ -50,10 +51,6 @@ def _softmax_rule(xp: Any, g: Any, y: Any, axis: tuple[int, ...]) -> Any:
     return part - y * xp.sum(part, axis=axis, keepdims=True)
 
 
-def _log_softmax_rule(xp: Any, g: Any, y: Any, axis: tuple[int, ...]) -> Any:
-    return g - xp.exp(y) * xp.sum(g, axis=axis, keepdims=True)
-
-
 _ROWS = [
     sample((2, 3), axis=(1,)),
     sample((3, 2, 2), axis=(0, 2)),
@@ -70,7 +67,11 @@ def _on_lines(name: str, rule: Rule, compute: Any) -> Operation[Tensor]:
 
 
 _softmax = _on_lines("softmax", _softmax_rule, _softmax_values)
-_log_softmax = _on_lines("log_softmax", _log_softmax_rule, _log_softmax_values)
+_log_softmax = _on_lines(
+    "log_softmax",
+    lambda xp, g, y, axis: g - xp.exp(y) * xp.sum(g, axis=axis, keepdims=True),
+    _log_softmax_values,
+)
 
 
 def softmax(x: Any, /, *, axis: Any = None) -> Tensor:
@@ -78,13 +79,13 @@ def softmax(x: Any, /, *, axis: Any = None) -> Tensor:
 
     `wg.special.softmax([0.0, 1.0])` is `[0.268941, 0.731059]`.
     """
-    x = real_tensor(x, "softmax")
+    x = real(x, "softmax")
     return _softmax(x, axis=normalised(axis, x.ndim, "softmax"))
 
 
 def log_softmax(x: Any, /, *, axis: Any = None) -> Tensor:
     """Return log(softmax(x)), stably. `wg.special.log_softmax([0.0, 1e3])` is `[-1000.0, 0.0]`."""
-    x = real_tensor(x, "log_softmax")
+    x = real(x, "log_softmax")
     return _log_softmax(x, axis=normalised(axis, x.ndim, "log_softmax"))
 
 
@@ -127,13 +128,6 @@ logsumexp_over = reduction(
     lambda xp, g, x, y, axis: g * _shares(xp, x, y, xp.ones_like(x), axis),
     compute=_logsumexp_values,
     kinds="f",
-    samples=[
-        sample((2, 3), axis=(0, 1), keepdims=False),
-        sample((2, 3), axis=(1,), keepdims=False),
-        sample((2, 3, 2), axis=(0, 2), keepdims=True),
-        sample((), axis=(), keepdims=False),
-        sample((0, 2), axis=(1,), keepdims=False),
-    ],
     reference=lambda x, axis, keepdims: np.log(np.sum(np.exp(x), axis=axis, keepdims=keepdims)),
 )
 
@@ -189,12 +183,10 @@ def logsumexp(
     A negative sum has no logarithm, and gives NaN. With `return_sign` the result is a pair: the
     logarithm of its absolute value, and its sign. `wg.special.logsumexp([1e3, 1e3])` is `1000.69`.
     """
-    x = real_tensor(x, "logsumexp")
+    x = real(x, "logsumexp")
     if b is None and not return_sign:
         return logsumexp_over(x, axis=normalised(axis, x.ndim, "logsumexp"), keepdims=keepdims)
-    x, b = shapes.broadcast_arrays(
-        x, creation.ones_like(x) if b is None else real_tensor(b, "logsumexp")
-    )
+    x, b = shapes.broadcast_arrays(x, creation.ones_like(x) if b is None else real(b, "logsumexp"))
     axis = normalised(axis, x.ndim, "logsumexp")
     y, sign = _weighted(x, b, axis=axis)
     if not keepdims:

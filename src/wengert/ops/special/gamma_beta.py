@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from functools import partial
 from typing import Any
 
-from wengert.engine.errors import DtypeError
 from wengert.engine.tensor import Tensor
-from wengert.ops.families import sample
-from wengert.ops.special.declare import POSITIVE, UNIT, ones_where, real_function
+from wengert.errors import DtypeError
+from wengert.ops.checks import real
+from wengert.ops.families import sample, zero
+from wengert.ops.special.declare import POSITIVE, UNIT, WIDE, ones_where, real_function
 from wengert.ops.special.elementary import quotient
 
 gamma = real_function(
@@ -31,6 +33,31 @@ digamma = psi = real_function(
     domain=POSITIVE,
     doc="Return the derivative of gammaln; it is `psi`, too. "
     "`[wg.special.digamma(1.0), wg.special.psi(1.0)]` is `[-0.577216, -0.577216]`.",
+)
+gammasgn = zero(
+    "special.gammasgn",
+    domain=WIDE,
+    doc="Return the sign of gamma(x), which is constant between poles. "
+    "`wg.special.gammasgn([-0.5, 2.0])` is `[-1.0, 1.0]`.",
+)
+
+
+def _rgamma(xp: Any, g: Any, x: Any, y: Any) -> Any:
+    # left of 1/2 by reflection, because gamma has poles there where 1 / gamma has none
+    left = x < 0.5
+    far = ones_where(xp, left, x)
+    near = 1 - xp.where(left, x, xp.zeros_like(x))
+    turn = math.pi * x
+    slope = xp.cos(turn) - xp.sin(turn) / math.pi * xp.special.digamma(near)
+    return g * xp.where(left, xp.special.gamma(near) * slope, -y * xp.special.digamma(far))
+
+
+rgamma = real_function(
+    "rgamma",
+    _rgamma,
+    domain=WIDE,
+    doc="Return 1 / gamma(x), which is 0 at 0, -1, -2. "
+    "`wg.special.rgamma([-1.0, 0.5, 5.0])` is `[0.0, 0.56419, 0.0416667]`.",
 )
 
 
@@ -55,6 +82,38 @@ def polygamma(n: int, x: Any, /) -> Tensor:
     if not 0 <= n <= 170:
         raise ValueError(f"polygamma: the order n is {n}; expected an integer from 0 to 170")
     return _polygamma(x, n=n)
+
+
+def _multigammaln_slope(xp: Any, g: Any, a: Any, d: int) -> Any:
+    slope = xp.special.digamma(a)
+    for j in range(1, d):
+        slope = slope + xp.special.digamma(a - j / 2)
+    return g * slope
+
+
+_multigammaln = real_function(
+    "multigammaln",
+    _multigammaln_slope,
+    args=("a",),
+    compute=lambda xp, a, d: xp.special.multigammaln(a, d),
+    params=("d",),
+    samples=[sample((2, 3), d=3), sample((), d=1), sample((3,), d=2), sample((0, 2), d=2)],
+    domain=(1.3, 4.0),
+)
+
+
+def multigammaln(a: Any, d: int, /) -> Tensor:
+    """Return the logarithm of the gamma function of d dimensions, for a > (d - 1) / 2.
+
+    `wg.special.multigammaln(2.0, 2)` is `0.451583`.
+    """
+    try:
+        d = operator.index(d)
+    except TypeError:
+        raise DtypeError(
+            f"multigammaln: d is {type(d).__name__} {d!r}; expected one integer, such as 2"
+        ) from None
+    return _multigammaln(real(a, "multigammaln"), d=d)
 
 
 beta = real_function(
@@ -167,17 +226,11 @@ _of_three = partial(
     args=("a", "b", "x"),
     domain=((0.6, 4.0), (0.6, 4.0), UNIT),
 )
-_THREE = [
-    sample((2, 3), (2, 3), (2, 3)),
-    sample((3,), (2, 1), ()),
-    sample((0, 2), (2,), ()),
-]
 beta_density = _of_three(
     "beta_density",
     lambda xp, g, y, a, b, x: g * (y * _beta_bell(xp, a, b, x, (1, 0))),
     lambda xp, g, y, a, b, x: g * (y * _beta_bell(xp, a, b, x, (0, 1))),
     lambda xp, g, y, a, b, x: g * (y * (quotient(xp, a - 1, x) - quotient(xp, b - 1, 1 - x))),
-    samples=_THREE,
     doc="Return x**(a-1) (1-x)**(b-1) / beta(a, b): the derivative of betainc(a, b, x) in x.",
 )
 
@@ -208,7 +261,6 @@ betainc = _of_three(
     lambda xp, g, a, b, x: g * _of_order(xp, a, b, x, 1, 0),
     lambda xp, g, a, b, x: g * _of_order(xp, a, b, x, 0, 1),
     lambda xp, g, a, b, x: g * xp.special.beta_density(a, b, x),
-    samples=_THREE,
     doc="Return the integral of t**(a - 1) (1 - t)**(b - 1) / beta(a, b) from 0 to x: the "
     "distribution function of beta variables. `wg.special.betainc(2.0, 3.0, 0.5)` is `0.6875`.",
 )
@@ -252,5 +304,6 @@ def zeta(x: Any, q: Any = 1.0, /) -> Tensor:
 __all__ = [
     "beta", "beta_density", "betainc", "betainc_derivative", "betaln", "digamma", "gamma",
     "gamma_density", "gammainc", "gammainc_derivative", "gammaincc", "gammaincinv", "gammaln",
-    "polygamma", "psi", "zeta", "zeta_derivative", "zeta_pair",
+    "gammasgn", "multigammaln", "polygamma", "psi", "rgamma", "zeta", "zeta_derivative",
+    "zeta_pair",
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any
 from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
 
-from wengert.dialects.torch.optim.joined import ChainedScheduler as ChainedScheduler
+from wengert.dialects.torch.optim.lr_scheduler import ChainedScheduler as ChainedScheduler
 from wengert.dialects.torch.optim.lr_scheduler import _ByFactor as __ByFactor
 class ConstantLR(__ByFactor):
     def __init__(self, optimizer: Any, factor: Any = ..., total_iters: Any = ..., last_epoch: Any = ...) -> None: ...
@@ -82,7 +82,7 @@ class ReduceLROnPlateau(_LRScheduler):
     in_cooldown: Any
     def step(self, metrics: Any, epoch: Any = ...) -> Any: ...
     ...
-from wengert.dialects.torch.optim.joined import SequentialLR as SequentialLR
+from wengert.dialects.torch.optim.lr_scheduler import SequentialLR as SequentialLR
 from wengert.dialects.torch.optim.lr_scheduler import _ByFactor as __ByFactor
 class StepLR(__ByFactor):
     def __init__(self, optimizer: Any, step_size: Any, gamma: Any = ..., last_epoch: Any = ...) -> None: ...

@@ -4,7 +4,9 @@ from typing import Any
 
 from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
+from . import _pytree as _pytree
 from . import checkpoint as checkpoint
+from . import data as data
 from . import hooks as hooks
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
-from wengert.engine.errors import ShapeError
+from wengert.errors import ShapeError
 
 Ints = NDArray[np.intp]
 JacobianMode = Literal["auto", "forward", "reverse", "both"]

@@ -21,7 +21,7 @@ take no arithmetic.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -33,11 +33,11 @@ from scipy.sparse import csr_array
 from wengert import backends
 from wengert.engine.batching import Batched, opened
 from wengert.engine.cotangents import Block, whole
-from wengert.engine.errors import WengertError
 from wengert.engine.forward import pushed_through
 from wengert.engine.node import Node
 from wengert.engine.op import ALIAS, OUTPUT
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import WengertError
 from wengert.transforms.sweeps import all_examples
 
 Positions = NDArray[np.intp]
@@ -322,6 +322,18 @@ def _as_places(one: np.ndarray, two: np.ndarray, numbers: np.ndarray) -> Positio
     return positions if (exact[positions] == other).all() else None
 
 
+def _moved_to(
+    xp: Any, node: Node, move: Callable[[Any], Any], shape: tuple[int, ...]
+) -> Positions | None:
+    """Return which element of a node is where in an array of a shape that a map makes; -1: none."""
+    labels = _labels(node)
+    results = [move(xp.asarray(n.reshape(node.shape), dtype=node.dtype)) for n in labels]
+    if results[0] is None:
+        return np.full(math.prod(shape), -1)
+    one, two = map(_numpy, results)
+    return _as_places(one, two, labels[1]) if one.shape == shape else None
+
+
 def _gathered(xp: Any, node: Node, edge: Any) -> Positions | None:
     """Return which element of a parent each element of a position map is; -1 for none."""
     parent, argument, values = edge
@@ -329,31 +341,16 @@ def _gathered(xp: Any, node: Node, edge: Any) -> Positions | None:
         return np.arange(math.prod(parent.shape))
     if not _only_moves(node, argument):
         return None
-    results: list[Any] = []
-    labels = _labels(parent)
-    for numbers in labels:
-        t = xp.asarray(numbers.reshape(parent.shape), dtype=parent.dtype)
-        moved = pushed_through(xp, node, [(parent, argument, values, t)])
-        results.append(None if moved is None else _numpy(moved))
-    if results[0] is None:
-        return np.full(math.prod(node.shape), -1)
-    return _as_places(results[0], results[1], labels[1])
+
+    def moved(t: Any) -> Any:
+        return pushed_through(xp, node, [(parent, argument, values, t)])
+
+    return _moved_to(xp, parent, moved, node.shape)
 
 
 def _scattered(xp: Any, node: Node, edge: Any) -> Positions | None:
     """Return to which element of the result each element of an argument goes; -1 for none."""
-    parent = edge[0]
-    results = []
-    labels = _labels(node)
-    for numbers in labels:
-        g = xp.asarray(numbers.reshape(node.shape), dtype=node.dtype)
-        (part,) = node.op.pull(xp, g, node, [edge])
-        if part is None:
-            return np.full(math.prod(parent.shape), -1)
-        results.append(_numpy(part))
-    if results[0].shape != parent.shape:
-        return None
-    return _as_places(results[0], results[1], labels[1])
+    return _moved_to(xp, node, lambda g: node.op.pull(xp, g, node, [edge])[0], edge[0].shape)
 
 
 def _numpy(value: Any) -> np.ndarray:

@@ -12,24 +12,14 @@ from scipy.sparse import csr_array
 
 from wengert import backends
 from wengert.engine.cotangents import Block
-from wengert.engine.errors import DtypeError, ShapeError, WengertError, name_of
 from wengert.engine.forward import push
 from wengert.engine.node import NOBODY, Node
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import DtypeError, ShapeError, WengertError, name_of
 from wengert.transforms.gradients import Call, grad, is_traced
-from wengert.transforms.sparse.colouring import (
-    Colouring,
-    jacobian_colouring,
-    symmetric_colouring,
-)
-from wengert.transforms.sparse.pattern import (
-    Cut,
-    find_cut,
-    find_pattern,
-    holds,
-    structure,
-)
+from wengert.transforms.sparse.colouring import Colouring, jacobian_colouring, symmetric_colouring
+from wengert.transforms.sparse.pattern import Cut, find_cut, find_pattern, holds, structure
 from wengert.transforms.surroundings import recording
 
 PATTERNS = ("global", "local")
@@ -55,7 +45,7 @@ class _Run:
         argnum %= len(args)
         if type(args[argnum]) is Tensor:
             args = (*args[:argnum], wrap(_cut(args[argnum])), *args[argnum + 1 :])
-        elif type(args[argnum]) is np.ndarray and args[argnum].dtype.kind == "f":
+        elif type(args[argnum]) is np.ndarray and backends.kind_of(args[argnum].dtype) == "f":
             # the tape lives for this call only, so nobody writes to the array meanwhile
             args = (*args[:argnum], wrap(args[argnum]), *args[argnum + 1 :])
         self.call = call = Call(fun, argnum, False, args, {}, what, persistent=True)
@@ -386,7 +376,7 @@ class Plan:
         expected = run.pulled(weights)
         difference = np.abs(expected - matrix.T @ weights)
         size = abs(matrix).T @ weights + np.abs(expected)
-        eps = np.finfo(matrix.dtype).eps
+        eps = backends.finfo(matrix.dtype).eps
         suspects = np.flatnonzero(difference > 1e3 * eps * size)
         # a column of small numbers may differ by rounding only, so its elements are looked at
         for column in suspects[np.argsort(-difference[suspects])].tolist():

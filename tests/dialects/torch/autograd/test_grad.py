@@ -194,6 +194,15 @@ PROGRAMS.update(
     grad_fn_of_mean=lambda torch: names(two(torch).mean().grad_fn),
     grad_fn_of_product_with_constant=lambda torch: names((two(torch) * ones(torch)).grad_fn),
     grad_fn_of_constant_first=lambda torch: names((ones(torch) * two(torch)).grad_fn),
+    grad_fn_of_number_times=lambda torch: names((2 * two(torch).sin()).grad_fn),
+    grad_fn_of_number_plus=lambda torch: names((2 + two(torch).sin()).grad_fn),
+    grad_fn_of_number_minus=lambda torch: names((2 - two(torch).sin()).grad_fn),
+    grad_fn_of_power_of_number=lambda torch: names((2 ** two(torch).sin()).grad_fn),
+    grad_fn_of_remainder=lambda torch: names((two(torch).sin() % 2).grad_fn),
+    grad_fn_of_clamp=lambda torch: names(two(torch).sin().clamp(0, 1).grad_fn),
+    grad_fn_of_where=lambda torch: names(
+        torch.where(two(torch) > 1, ones(torch), two(torch).sin()).grad_fn
+    ),
     grad_fn_of_leaf=lambda torch: two(torch).grad_fn,
     grad_fn_of_constant=lambda torch: torch.ones(2).grad_fn,
     grad_fn_class=lambda torch: type(two(torch).exp().grad_fn).__name__,
@@ -290,3 +299,77 @@ PROGRAMS.update(
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name: str) -> None:
     compare(PROGRAMS[name])
+
+
+# -- what has no gradient ----------------------------------------------------------------------
+
+
+@program
+def out_of_a_dual(torch: Any) -> Any:
+    with torch.autograd.forward_ad.dual_level():
+        x = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.ones(2))
+        torch.add(x, 1, out=torch.empty(2))
+
+
+@program
+def dual_as_tangent(torch: Any) -> Any:
+    with torch.autograd.forward_ad.dual_level():
+        x = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.ones(2))
+        torch.autograd.forward_ad.make_dual(torch.ones(2), x)
+
+
+@program
+def dual_of_a_dual(torch: Any) -> Any:
+    with torch.autograd.forward_ad.dual_level():
+        x = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.ones(2))
+        torch.autograd.forward_ad.make_dual(x, torch.ones(2))
+
+
+@program
+def out_of_inference_mode(torch: Any) -> Any:
+    with torch.inference_mode():
+        out = torch.ones(2)
+    torch.add(torch.ones(2), 1, out=out)
+
+
+# -- dtypes of gradients -----------------------------------------------------------------------
+
+
+@program
+def grad_dtype_of_a_leaf(torch: Any) -> Any:
+    x = two(torch)
+    before = x.grad_dtype
+    x.grad_dtype = torch.float32
+    for _ in range(2):
+        (x * 2).sum().backward()
+    return before, x.grad_dtype, x.grad
+
+
+@program
+def grad_of_any_dtype(torch: Any) -> Any:
+    x = two(torch)
+    x.grad_dtype = None
+    x.grad = torch.ones(2, dtype=torch.float32)
+    return x.grad_dtype, x.grad
+
+
+@program
+def grad_of_another_dtype(torch: Any) -> Any:
+    two(torch).grad = torch.ones(2, dtype=torch.float32)
+
+
+@program
+def grad_dtype_beside_a_gradient(torch: Any) -> Any:
+    x = two(torch)
+    x.sum().backward()
+    x.grad_dtype = torch.float32
+
+
+@program
+def grad_dtype_of_a_result(torch: Any) -> Any:
+    two(torch).exp().grad_dtype = torch.float32
+
+
+@program
+def grad_dtype_of_another_type(torch: Any) -> Any:
+    two(torch).grad_dtype = "float32"

@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert import trees
 from wengert.dialects.autograd.borders import joined
+from wengert.dialects.autograd.boxes import opened
 
 
 def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
@@ -27,7 +28,7 @@ def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
     {'b': array(6.), 'a': array([[2.],
            [2.]])}
     """
-    leaves, rebuild = trees.flatten(value)
+    leaves, rebuild = trees.flatten(opened(value))
     if any(leaf is None for leaf in leaves):
         raise TypeError("flatten: there is a None in the nest; expected arrays and numbers")
     shapes = [np.shape(leaf) for leaf in leaves]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as _np
 
 from wengert.dialects.autograd.borders import joined as _joined
+from wengert.dialects.autograd.boxes import boxed as _boxed
 from wengert.dialects.autograd.numpy.wrapping import offering as _offering
 from wengert.engine.batching import Batched as _Batched
 from wengert.engine.tensor import Tensor as _Tensor
@@ -14,6 +15,7 @@ from wengert.engine.tensor import Tensor as _Tensor
 __all__ = sorted(_np.linalg.__all__)
 
 
+@_boxed
 def cholesky(a: Any, /, **how: Any) -> Any:
     """Return the Cholesky factor, with the derivative of a symmetric matrix as a symmetric one.
 

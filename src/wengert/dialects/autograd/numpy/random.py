@@ -9,7 +9,7 @@ import numpy as _np
 
 from wengert.dialects.autograd.borders import has_tensor
 from wengert.dialects.autograd.numpy.wrapping import offering as _offering
-from wengert.engine.errors import NoRuleError
+from wengert.errors import NoRuleError
 
 __all__ = sorted(_np.random.__all__)
 

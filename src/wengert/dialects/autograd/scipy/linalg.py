@@ -7,8 +7,8 @@ from typing import Any
 import numpy as _numpy
 import scipy.linalg as _theirs
 
-from wengert.dialects.autograd.borders import dispatching as _dispatching
 from wengert.dialects.autograd.borders import missing as _missing
+from wengert.dialects.autograd.numpy.wrapping import dispatching as _dispatching
 from wengert.ops import linalg as _ours
 
 
@@ -19,6 +19,13 @@ def _solve_triangular(
     return _ours.solve_triangular(a, b, trans=trans, lower=lower, unit_diagonal=unit_diagonal)
 
 
+def _solve_banded(
+    l_and_u: Any, ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Any:  # fmt: skip
+    return _ours.solve_banded(l_and_u, ab, b)
+
+
 def _sqrtm(A: Any, disp: bool = True) -> Any:
     if not disp:
         raise TypeError("sqrtm: disp=False returns an estimate of the error; leave it out")
@@ -27,11 +34,12 @@ def _sqrtm(A: Any, disp: bool = True) -> Any:
 
 block_diag = _dispatching(_theirs.block_diag, _ours.block_diag)
 expm = _dispatching(_theirs.expm, _ours.expm)
+solve_banded = _dispatching(_theirs.solve_banded, _solve_banded)
 solve_sylvester = _dispatching(_theirs.solve_sylvester, _ours.solve_sylvester)
 solve_triangular = _dispatching(_theirs.solve_triangular, _solve_triangular)
 sqrtm = _dispatching(_theirs.sqrtm, _sqrtm)
 
-__all__ = ["block_diag", "expm", "solve_sylvester", "solve_triangular", "sqrtm"]
+__all__ = ["block_diag", "expm", "solve_banded", "solve_sylvester", "solve_triangular", "sqrtm"]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.autograd.borders import has_tensor, joined, settled
+from wengert.dialects.autograd.boxes import boxed
 from wengert.ops import neural
 from wengert.ops.creation import asarray
 
 _BY_RANK = {1: neural.conv1d, 2: neural.conv2d, 3: neural.conv3d}
 
 
+@boxed
 def convolve(
     A: Any, B: Any, axes: Any = None, dot_axes: Any = ((), ()), mode: str = "full",
 ) -> Any:  # fmt: skip
@@ -43,11 +45,14 @@ def convolve(
         axes = [range(a.ndim), range(a.ndim)]
     rest_a, a = _arranged(a, axes[0], dot_axes[0])
     rest_b, b = _arranged(b, axes[1], dot_axes[1])
-    if a.ndim != b.ndim or a.shape[1] != b.shape[1] or a.ndim - 2 not in _BY_RANK:
+    if a.ndim != b.ndim or a.shape[1] != b.shape[1] or a.ndim > 5:
         raise ValueError(
-            f"convolve: axes={axes} and dot_axes={dot_axes} do not fit; expected one to three "
+            f"convolve: axes={axes} and dot_axes={dot_axes} do not fit; expected at most three "
             "pairs of axes to convolve, and pairs of equal lengths to sum over"
         )
+    if a.ndim == 2:
+        y: Any = np.reshape(np.matmul(a, np.swapaxes(b, 0, 1)), (*rest_a, *rest_b))
+        return y if has_tensor((A, B)) else settled(y)
     lengths = list(zip(a.shape[2:], b.shape[2:], strict=True))
     swapped = mode == "valid" and any(n < m for n, m in lengths)
     if swapped and any(n > m for n, m in lengths):
@@ -57,7 +62,7 @@ def convolve(
     image, kernel = (b, a) if swapped else (a, b)
     margins = [_margins(m, mode) for m in kernel.shape[2:]]
     image = np.pad(image, [(0, 0), (0, 0), *margins])
-    y: Any = _BY_RANK[a.ndim - 2](image, np.flip(kernel, tuple(range(2, kernel.ndim))))
+    y = _BY_RANK[a.ndim - 2](image, np.flip(kernel, tuple(range(2, kernel.ndim))))
     y = np.swapaxes(y, 0, 1) if swapped else y
     y = np.reshape(y, (*rest_a, *rest_b, *y.shape[2:]))
     return y if has_tensor((A, B)) else settled(y)

@@ -6,8 +6,8 @@ from typing import Any
 
 import scipy.special as _theirs
 
-from wengert.dialects.autograd.borders import dispatching as _dispatching
 from wengert.dialects.autograd.borders import missing as _missing
+from wengert.dialects.autograd.numpy.wrapping import dispatching as _dispatching
 from wengert.ops import special as _ours
 
 __all__ = sorted(name for name in _ours.__all__ if hasattr(_theirs, name))

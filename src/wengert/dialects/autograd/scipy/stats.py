@@ -10,7 +10,7 @@ import types
 
 import scipy.stats
 
-from wengert.dialects.autograd.borders import dispatching
+from wengert.dialects.autograd.numpy.wrapping import dispatching
 from wengert.ops import distributions
 
 _FUNCTIONS = {

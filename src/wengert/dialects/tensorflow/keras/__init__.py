@@ -1,1 +1,1 @@
-"""What a loop with a GradientTape takes from tf.keras: optimisers, losses, metrics and the like."""
+"""The package `keras` on this dialect: how it is imported, and what it looks for in TensorFlow."""

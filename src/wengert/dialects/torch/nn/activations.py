@@ -7,45 +7,35 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import warn
+from wengert.dialects.kernel.functions import named, warn
 from wengert.dialects.torch import conventions, memory
 from wengert.dialects.torch.axes import kind_of, unable
 from wengert.dialects.torch.generators import default_generator
 from wengert.dialects.torch.kinds import Axis, Dtype, Input, floating
-from wengert.dialects.torch.nn import kinks
-from wengert.dialects.torch.nn.arguments import (
-    Alike,
-    F,
-    Floats,
-    activation,
-    functional,
-    is_batched,
-    misfit,
-    number,
-)
-from wengert.dialects.torch.operators import of_one
+from wengert.dialects.torch.nn import arguments, kinks
+from wengert.dialects.torch.nn.arguments import F, Floats, activation, functional, misfit, number
+from wengert.dialects.torch.operators import of_one, one
 from wengert.dialects.torch.random import exponential
-from wengert.dialects.torch.table import NAMES, guarded, offered, offered_as, plain, put
-from wengert.dialects.torch.tensors import Tensor, astype, ns, only_tensor
+from wengert.dialects.torch.table import NAMES, guarded, offered, plain, put
+from wengert.dialects.torch.tensors import Native, Tensor, astype, ns, only_tensor, wrap_native
 from wengert.engine.record import apply
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import special
 from wengert.ops.batching import constant, drawn
-from wengert.ops.neural import activations
+from wengert.ops.neural import activations, steps
 
 # -- straight lines --------------------------------------------------------------------------------
 
-_relu = of_one(conventions.relu, "ReluBackward0", False, "iuf", RuntimeError).within
-_relu_in_place = offered_as("relu_")
+one(("relu",), steps.relu, "", False, "iuf")
+_relu = of_one(steps.relu, "ReluBackward0", False, "iuf", RuntimeError).within
+_relu_in_place = NAMES["relu_"]
 
 
+@plain(F + "relu")
 def relu(input: Any, inplace: bool = False) -> Any:
     """Return x where it is positive, else 0."""
     return _relu_in_place(input) if inplace else _relu(input)
 
 
-put((F + "relu",), relu)
 put((F + "relu_",), _relu_in_place)
 for _name in ("sigmoid", "tanh"):
     put((F + _name,), NAMES[_name])
@@ -94,7 +84,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
 
 
 @functional("prelu", "Tensor.prelu", label="PreluKernelBackward0")
-def prelu(input: Alike, weight: Alike) -> Native:
+def prelu(input: arguments.Alike, weight: arguments.Alike) -> Native:
     """Return x where it is positive, else x times the weight of its channel."""
     x, w = input, weight
     if kind_of(x) != "f":
@@ -121,7 +111,7 @@ def rrelu(lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) ->
 
 
 def _slopes_drawn(input: Floats, lower: float, upper: float) -> Native:
-    if is_batched(input):
+    if arguments.is_batched(input):
         raise RuntimeError("rrelu: inside of vmap there is no training; write training=False")
     below = input._raw <= 0
     drawn = default_generator.uniform(int(below.sum()), np.dtype(np.float64))
@@ -252,14 +242,12 @@ def _usual_axis(input: Any, name: str) -> int:
 
 
 def _of_functional(name: str, function: Any) -> None:
+    @plain(F + name)
+    @named(name, function.__doc__)
     def call(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
         if dim is None:
             dim = _usual_axis(input, name)
         return function(input, dim, dtype)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = function.__doc__
-    put((F + name,), call)
 
 
 def _softmin(input: Input, dim: Axis, dtype: Dtype | None = None) -> Native:

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument, Kind
+from wengert.dialects.kernel.functions import Argument, Kind, Quick
+from wengert.dialects.torch.axes import misfit as misfit
 from wengert.dialects.torch.axes import type_name
 from wengert.dialects.torch.kinds import READERS, read_tensor, tensor
 from wengert.dialects.torch.memory import change
 from wengert.dialects.torch.modes import GRAD, current
 from wengert.dialects.torch.table import as_is, guarded, put
-from wengert.dialects.torch.tensors import Tensor, camel, static
-from wengert.engine.tensor import Tensor as Native
+from wengert.dialects.torch.tensors import Native, Tensor, camel, static
 from wengert.ops.batching import constant
 
 Ints = tuple[int, ...]
@@ -48,17 +48,6 @@ def wrong(message: str) -> Exception:
 def number(value: Any) -> Any:
     """Return a Python number, which may be given as a tensor."""
     return value if type(value) is float or type(value) is int else static(value)
-
-
-def misfit(
-    name: str, expected: str, error: Callable[[str], Exception] = RuntimeError, /, **given: Any
-) -> Exception:
-    """Return the error for arguments that do not fit: what was given, and what to give."""
-    texts = [
-        f"{what} of shape {list(value.shape)}" if hasattr(value, "shape") else f"{what}={value!r}"
-        for what, value in given.items()
-    ]
-    return error(f"{name}(): got {', '.join(texts)}; give {expected}")
 
 
 def lengths(value: Any, count: int, name: str, what: str) -> Ints:
@@ -101,8 +90,9 @@ F = "nn.functional."
 
 
 def functional(
-    *also: str, label: str = "", raises: tuple[type[Exception], ...] = ()
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    *also: str, label: str = "", raises: tuple[type[Exception], ...] = (),
+    quick: Quick | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # fmt: skip
     """Return a decorator that offers a function as torch.nn.functional.name.
 
     The names in `also` are dotted ones below `torch`.
@@ -110,7 +100,7 @@ def functional(
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__
-        call = guarded(function, label or f"{camel(name)}Backward0", *raises)
+        call = guarded(function, label or f"{camel(name)}Backward0", *raises, quick=quick)
         put((F + name, *also), call)
         return call
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from wengert.dialects.torch.nn.module import Module, framed, indented
@@ -19,11 +19,8 @@ D = TypeVar("D", bound="_Named")
 class _Container(Module):
     """Values by an index or a name."""
 
-    def __getitem__(self, key: Any) -> Any:
-        raise NotImplementedError
-
-    def __delitem__(self, key: Any) -> None:
-        raise NotImplementedError
+    __getitem__: Any
+    __delitem__: Any
 
     def pop(self, key: Any) -> Any:
         """Remove a value, and return it."""
@@ -254,8 +251,7 @@ class _Named(_Container):
         """Return a dict that has the names in their order."""
         return self._modules
 
-    def __setitem__(self, key: str, value: Any) -> None:
-        raise NotImplementedError
+    __setitem__: Any
 
     def __len__(self) -> int:
         return len(self._names())
@@ -271,17 +267,9 @@ class _Named(_Container):
         for key in list(self._names()):
             del self[key]
 
-    def keys(self) -> Any:
-        """Return the names."""
-        return KeysView(self)
-
-    def items(self) -> Any:
-        """Return names and values."""
-        return ItemsView(self)
-
-    def values(self) -> Any:
-        """Return the values."""
-        return ValuesView(self)
+    keys: Any = Mapping.keys
+    items: Any = Mapping.items
+    values: Any = Mapping.values
 
     def update(self, values: Any) -> None:
         """Put in the values of a mapping, or of a sequence of pairs."""

@@ -8,17 +8,9 @@ import numpy as np
 
 from wengert.dialects.torch.axes import kind_of, unable
 from wengert.dialects.torch.kinds import Input, Int
-from wengert.dialects.torch.nn.arguments import (
-    Alike,
-    Fractional,
-    Ints,
-    functional,
-    lengths,
-    misfit,
-    ranked,
-)
-from wengert.dialects.torch.tensors import astype, ns
-from wengert.engine.tensor import Tensor as Native
+from wengert.dialects.torch.nn import arguments
+from wengert.dialects.torch.nn.arguments import Alike, Ints, functional, lengths, misfit, ranked
+from wengert.dialects.torch.tensors import Native, astype, ns
 from wengert.ops.neural import convolutions, unfolding
 
 _DOUBLE = np.dtype(np.float64)
@@ -117,8 +109,9 @@ def _windows(name: str, **given: Any) -> dict[str, Ints]:
 
 @functional(label="Im2ColBackward0")
 def unfold(
-    input: Fractional, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Native:
+    input: arguments.Fractional, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
+    stride: Any = 1,
+) -> Native:  # fmt: skip
     """Return windows of (batch, channels, rows, columns) as (batch, channels * taps, positions)."""
     if input.ndim not in (3, 4):
         error = IndexError if input.ndim < 3 else RuntimeError
@@ -129,8 +122,8 @@ def unfold(
 
 @functional(label="Col2ImBackward0")
 def fold(
-    input: Fractional, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
-    stride: Any = 1,
+    input: arguments.Fractional, output_size: Any, kernel_size: Any, dilation: Any = 1,
+    padding: Any = 0, stride: Any = 1,
 ) -> Native:  # fmt: skip
     """Return images from windows as `unfold` makes them, added where they overlap."""
     if input.ndim not in (2, 3):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument, Kind, warn
+from wengert.dialects.kernel.functions import Argument, Kind, Quick, named, warn
 from wengert.dialects.torch.axes import kind_of, labelled, unable
 from wengert.dialects.torch.generators import default_generator
 from wengert.dialects.torch.kinds import Input, Int, read_tensor
@@ -16,18 +16,43 @@ from wengert.dialects.torch.memory import overwrite
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.arguments import Alike, F, functional, is_batched, misfit, wrong
 from wengert.dialects.torch.random import happens
-from wengert.dialects.torch.table import guarded, in_place, offered, put
-from wengert.dialects.torch.tensors import Tensor, ns, only_tensor, values_of
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
-from wengert.ops import contractions
+from wengert.dialects.torch.table import guarded, in_place, offered, plain, put
+from wengert.dialects.torch.tensors import (
+    Native,
+    Tensor,
+    fast,
+    mark,
+    ns,
+    only_tensor,
+    values_of,
+    wrap_native,
+)
+from wengert.ops import contractions, shapes
 from wengert.ops.batching import drawn
 from wengert.ops.neural import attention, layers
 
 # -- affine maps -----------------------------------------------------------------------------------
 
 
-@functional(label="AddmmBackward0")
+_turned = fast(
+    shapes.permuted.op, lambda *_: NotImplemented, "f", 0, "_x0.ndim == 2", known={"axes": (1, 0)}
+)
+_affine = fast(
+    layers.affine.op, lambda *_: NotImplemented, "f", 0,
+    "_x0.ndim > 1 and _x2.shape == _x1.shape[1:] and _x0.shape[-1] == _x1.shape[0] "
+    "and _x0.dtype is _x1.dtype and _x0.dtype is _x2.dtype",
+)  # fmt: skip
+
+
+def _quick_linear(input: Any, weight: Any, bias: Any) -> Any:
+    """Return `linear` of matrices of real numbers with a bias; else NotImplemented."""
+    y = _affine(input, _turned(weight), bias)
+    if y is not NotImplemented and y._node is not None:
+        mark(y._node, "AddmmBackward0" if len(y._raw.shape) == 2 else "ViewBackward0")
+    return y
+
+
+@functional(label="AddmmBackward0", quick=Quick(_quick_linear, None, {}, 3))
 def linear(input: Alike, weight: Alike, bias: Alike = None) -> Native:
     """Return input @ weight.T + bias."""
     x, w, b = input, weight, bias
@@ -253,7 +278,7 @@ def _check_chance(p: Any) -> float:
     return chance
 
 
-def _dropped(x: Input, p: float, by_channel: bool, alpha: bool) -> Native:
+def dropped(x: Native, p: float, by_channel: bool = False, alpha: bool = False) -> Native:
     """Return x with elements or channels dropped, as PyTorch's generator says."""
     if kind_of(x) not in "fc":
         raise RuntimeError(
@@ -265,15 +290,31 @@ def _dropped(x: Input, p: float, by_channel: bool, alpha: bool) -> Native:
     if p == 1:
         return x * wrap_native(np.zeros((), kind))
     shape = (*x.shape[:2], *(1,) * (x.ndim - 2)) if by_channel else x.shape
-    kept = drawn("dropout", lambda size: _kept(size, 1 - p, kind), shape)
+    order = _in_memory(x._raw) if not by_channel else None
+    kept = drawn("dropout", lambda size: _kept(size, 1 - p, kind, order), shape)
     if not alpha:
         return x * (kept / (1 - p))
     scale = 1 / math.sqrt((_OFF * _OFF * p + 1) * (1 - p))
     return x * (kept * scale) + ((kept - 1) * (_OFF * scale) + _OFF * scale * p)
 
 
-def _kept(size: tuple[int, ...], chance: float, kind: np.dtype) -> np.ndarray:
-    return happens(default_generator, chance, math.prod(size)).reshape(size).astype(kind)
+def _in_memory(raw: Any) -> list[int] | None:
+    """Return axes in the order of their strides, where that is not their own order."""
+    strides = getattr(raw, "strides", ())
+    if min(strides, default=0) <= 0 or list(strides) == sorted(strides, reverse=True):
+        return None
+    return sorted(range(len(strides)), key=lambda axis: -strides[axis])
+
+
+def _kept(
+    size: tuple[int, ...], chance: float, kind: np.dtype, order: list[int] | None = None
+) -> np.ndarray:
+    """Return 1 or 0 for each element, drawn one after the other as they are in memory."""
+    kept = happens(default_generator, chance, math.prod(size)).astype(kind)
+    if order is None or len(order) != len(size):
+        return kept.reshape(size)
+    turned = kept.reshape([size[axis] for axis in order])
+    return turned.transpose([order.index(axis) for axis in range(len(size))])
 
 
 def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = False) -> Any:
@@ -281,11 +322,12 @@ def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = F
     label = "AddBackward0" if alpha else "MulBackward0"
 
     def body(input: Input, p: float) -> Native:
-        return _dropped(input, p, by_channel, alpha)
+        return dropped(input, p, by_channel, alpha)
 
     compute = guarded(body, label)
     changed = in_place(compute, f"{name}_")
 
+    @named(name, "Return x with some elements or channels dropped by chance.")
     def drop(input: Any, p: float = 0.5, training: bool = default, inplace: bool = False) -> Any:
         chance = _check_chance(p)
         if not isinstance(input, Tensor):
@@ -294,8 +336,6 @@ def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = F
             return input
         return changed(input, chance) if inplace else compute(input, chance)
 
-    drop.__name__ = drop.__qualname__ = name
-    drop.__doc__ = "Return x with some elements or channels dropped by chance."
     for suffix, inplace in (("", False), ("_", True)):
         put((name + suffix,), _in_torch(drop, name + suffix, inplace))
     return drop
@@ -304,14 +344,13 @@ def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = F
 def _in_torch(drop: Callable[..., Any], name: str, inplace: bool) -> Callable[..., Any]:
     """Return a kind of dropout as torch itself has it."""
 
+    @named(name, drop.__doc__)
     def call(input: Any, p: float, train: bool) -> Any:
         try:
             return drop(input, p, train, inplace)
         except ValueError as error:
             raise RuntimeError(str(error)) from None
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = drop.__doc__
     return call
 
 
@@ -325,6 +364,8 @@ def _dropout_of_channels(axes: int, ndims: tuple[int, ...]) -> None:
     """Offer the dropout of channels of tensors that have so many axes, with or without a batch."""
     name = f"dropout{axes}d"
 
+    @plain(F + name)
+    @named(name, "Return x with some channels dropped by chance.")
     def drop(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
         _check_chance(p)
         if input.ndim not in ndims:
@@ -336,10 +377,6 @@ def _dropout_of_channels(axes: int, ndims: tuple[int, ...]) -> None:
             dropped = _channels(input.unsqueeze(0), p, training, inplace)
             return input if inplace else dropped.squeeze(0)
         return _channels(input, p, training, inplace)
-
-    drop.__name__ = drop.__qualname__ = name
-    drop.__doc__ = "Return x with some channels dropped by chance."
-    put((F + name,), drop)
 
 
 _dropout_of_channels(1, (2, 3))
@@ -383,6 +420,5 @@ def scaled_dot_product_attention(
     options: Any = {"mask": mask, "is_causal": bool(is_causal), "scale": scale}
     if not dropout_p:
         return attention.scaled_dot_product_attention(q, k, v, **options)
-    each = wrap_native(np.eye(k.shape[-2], dtype=q._raw.dtype))
-    weights = attention.scaled_dot_product_attention(q, k, each, **options)
-    return contractions.matmul(_dropped(weights, _check_chance(dropout_p), False, False), v)
+    weights = attention.attention_weights(q, k, **options)
+    return contractions.matmul(dropped(weights, _check_chance(dropout_p)), v)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import warn
+from wengert.dialects.kernel.functions import named, warn
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.random import randperm
-from wengert.dialects.torch.table import put
+from wengert.dialects.torch.table import plain, put
 from wengert.dialects.torch.tensors import Tensor, made
 
 
@@ -129,6 +129,7 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
     return _written(tensor, values)
 
 
+@plain("nn.init._calculate_fan_in_and_fan_out")
 def fans_of(tensor: Any) -> tuple[int, int]:
     """Return how many numbers lead to one of a layer's results, and how many it leads to."""
     shape = tuple(tensor.shape)
@@ -138,9 +139,7 @@ def fans_of(tensor: Any) -> tuple[int, int]:
     return shape[1] * field, shape[0] * field
 
 
-put(("nn.init._calculate_fan_in_and_fan_out",), fans_of)
-
-
+@plain("nn.init._calculate_correct_fan")
 def _fan(tensor: Any, mode: str) -> int:
     modes = ("fan_in", "fan_out")
     if mode.lower() not in modes:
@@ -148,7 +147,6 @@ def _fan(tensor: Any, mode: str) -> int:
     return fans_of(tensor)[modes.index(mode.lower())]
 
 
-put(("nn.init._calculate_correct_fan",), _fan)
 _GAINS = {
     **dict.fromkeys(
         ("linear", "sigmoid", *(f"conv{t}{n}d" for t in ("", "_transpose") for n in (1, 2, 3))), 1.0
@@ -249,12 +247,11 @@ def _deprecated(function: Callable[..., Any]) -> None:
     new = function.__name__
     old = new[:-1]
 
+    @plain(f"nn.init.{old}")
+    @named(old, function.__doc__)
     def call(*args: Any, **kwargs: Any) -> Any:
         warn(f"nn.init.{old} is the old name; write nn.init.{new}", FutureWarning)
         return function(*args, **kwargs)
-
-    call.__name__, call.__doc__ = old, function.__doc__
-    put((f"nn.init.{old}",), call)
 
 
 for _function in (

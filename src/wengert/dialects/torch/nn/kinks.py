@@ -21,12 +21,9 @@ Within = Callable[[Any], Any]
 
 
 def _made(
-    function: Any,
-    name: str,
-    params: str = "",
-    kinds: str = "f",
+    function: Any, name: str, params: str = "", kinds: str = "f",
     refusal: type[Exception] = NotImplementedError,
-) -> Callable[..., Within]:
+) -> Callable[..., Within]:  # fmt: skip
     """Return what makes a function of a tensor, given the parameters of an activation."""
     label = "".join(part.capitalize() for part in name.split("_")) + "Backward0"
 

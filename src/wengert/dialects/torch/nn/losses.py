@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument, Kind, warn
+from wengert.dialects.kernel.functions import Argument, Kind, named, warn
 from wengert.dialects.torch import conventions, dtypes
 from wengert.dialects.torch.axes import kind_of, labelled, unable
 from wengert.dialects.torch.kinds import Bool, Input, Promoted, axis_of, read_tensor
@@ -26,13 +26,12 @@ from wengert.dialects.torch.nn.arguments import (
 )
 from wengert.dialects.torch.norms import vector_norm
 from wengert.dialects.torch.table import NAMES, offered_as, plain, put
-from wengert.dialects.torch.tensors import astype, ns, promoted, values_of
+from wengert.dialects.torch.tensors import Native, astype, ns, promoted, values_of, wrap_native
 from wengert.engine.record import apply
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import elementwise, special
 from wengert.ops.batching import constant
-from wengert.ops.neural import losses
+from wengert.ops.families.narrow import in_single
+from wengert.ops.neural import losses, steps
 
 # -- how losses are reduced ------------------------------------------------------------------------
 
@@ -103,12 +102,12 @@ def loss(after: str = "", each: str = "") -> Callable[[Callable[..., Native]], C
         takes = list(signature(function).parameters.values())
         behind = [p.name for p in takes].index(after) + 1 if after else len(takes)
 
+        @named(function.__name__, function.__doc__)
         def body(*args: Any) -> Native:
             return _reduced(function(*args[:behind], *args[behind + 3 :]), args[behind + 2], each)
 
-        body.__name__, body.__doc__ = function.__name__, function.__doc__
         takes[behind:behind] = _FLAGS
-        body.__signature__ = Signature(takes)  # type: ignore[attr-defined]
+        body.__signature__ = Signature(takes)
         body.__annotations__ = {p.name: p.annotation for p in takes}
         return functional(label="MeanBackward0" if each else "")(body)
 
@@ -122,7 +121,7 @@ def _positive_part(x: Native) -> Native:
 
 def _ramp(x: Native) -> Native:
     """Return x where it is above 0; at 0 its derivative is 0."""
-    return apply(conventions.relu.op, (x,), {})
+    return steps.relu(x)
 
 
 def _size(x: Native) -> Native:
@@ -192,6 +191,7 @@ def l1_loss(
 
 
 @loss(after="target")
+@in_single
 def smooth_l1_loss(input: Pair, target: Pair, beta: float = 1.0) -> Native:
     """Return half the squares of differences over beta, and lines of slope 1 beyond beta."""
     if beta < 0:
@@ -388,6 +388,7 @@ def binary_cross_entropy(input: Alike, target: Alike, weight: Constant | None = 
 
 
 @loss(after="weight")
+@in_single
 def binary_cross_entropy_with_logits(
     input: Floats, target: Input, weight: Constant | None = None,
     pos_weight: Constant | None = None,
@@ -593,14 +594,12 @@ def _numbered(name: str, order: str) -> None:
     """Offer a loss as torch.name, whose arguments have an order of their own."""
     function, names = NAMES[F + name], order.split()
 
+    @plain(name)
+    @named(name, function.__doc__)
     def call(*args: Any, **options: Any) -> Any:
         given = dict(zip(names, args, strict=False)) | options
         given["reduction"] = _REDUCTIONS[given.get("reduction", 0)]
         return function(**given)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = function.__doc__
-    put((name,), call)
 
 
 _numbered("kl_div", "input target reduction")

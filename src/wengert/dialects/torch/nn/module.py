@@ -12,7 +12,7 @@ from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn import module_hooks, module_state
 from wengert.dialects.torch.nn.parameters import Buffer, Parameter
-from wengert.dialects.torch.signatures import registered, registration
+from wengert.dialects.torch.signatures import registration
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, is_tensor
 
@@ -261,12 +261,9 @@ class Module:
             yield part
 
     def _named_members(
-        self,
-        get_members_fn: Callable[[Any], Any],
-        prefix: str = "",
-        recurse: bool = True,
+        self, get_members_fn: Callable[[Any], Any], prefix: str = "", recurse: bool = True,
         remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Any]]:  # fmt: skip
         seen: set[Any] = set()
         below = self.named_modules(None, prefix, remove_duplicate)
         for path, part in below if recurse else [(prefix, self)]:
@@ -345,14 +342,9 @@ class Module:
         return self
 
     def to(
-        self: M,
-        *args: Any,
-        device: Any = None,
-        dtype: Any = None,
-        non_blocking: bool = False,
-        tensor: Any = None,
-        memory_format: Any = None,
-    ) -> M:
+        self: M, *args: Any, device: Any = None, dtype: Any = None, non_blocking: bool = False,
+        tensor: Any = None, memory_format: Any = None,
+    ) -> M:  # fmt: skip
         """Convert floating parameters and buffers to a dtype; a device must be the CPU."""
         given = [*args] if tensor is None else [tensor, *args]
         if given and is_tensor(given[0]):
@@ -376,6 +368,7 @@ class Module:
     float = _conversion("float")
     double = _conversion("double")
     half = _conversion("half")
+    bfloat16 = _conversion("bfloat16")
 
     def type(self: M, dst_type: Any) -> M:
         """Convert all parameters and buffers to a dtype."""
@@ -433,7 +426,7 @@ class Module:
         self, hook: Callable[..., Any], with_module: bool = False
     ) -> Handle:
         call = functools.partial(hook, self) if with_module else hook
-        return registered(self._load_state_dict_pre_hooks, call)
+        return Handle.of(self._load_state_dict_pre_hooks, call)
 
     # -- state -------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.autograd_function import Function
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import is_grad_enabled
-from wengert.dialects.torch.signatures import registered, registration
+from wengert.dialects.torch.signatures import registration
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
 
@@ -30,15 +30,11 @@ EVERY: Any = SimpleNamespace(_is_full_backward_hook=None, **{name: {} for name i
 
 
 def register_forward_hook(
-    self: Any,
-    hook: Callable[..., Any],
-    *,
-    prepend: bool = False,
-    with_kwargs: bool = False,
+    self: Any, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
     always_call: bool = False,
-) -> Handle:
+) -> Handle:  # fmt: skip
     """Have a function called with the arguments and the result of each call."""
-    handle = registered(self._forward_hooks, hook, prepend)
+    handle = Handle.of(self._forward_hooks, hook, prepend)
     if with_kwargs:
         self._forward_hooks_with_kwargs[handle.id] = True
     if always_call:
@@ -50,7 +46,7 @@ def register_forward_pre_hook(
     self: Any, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
 ) -> Handle:
     """Have a function called with the arguments before each call."""
-    handle = registered(self._forward_pre_hooks, hook, prepend)
+    handle = Handle.of(self._forward_pre_hooks, hook, prepend)
     if with_kwargs:
         self._forward_pre_hooks_with_kwargs[handle.id] = True
     return handle
@@ -61,13 +57,13 @@ def register_full_backward_hook(
 ) -> Handle:
     """Have a function called with the gradients of the arguments and of the result."""
     _use_backward_hooks(self, True)
-    return registered(self._backward_hooks, hook, prepend)
+    return Handle.of(self._backward_hooks, hook, prepend)
 
 
 def register_backward_hook(self: Any, hook: Callable[..., Any]) -> Handle:
     """Have a function called with the gradients of the operation that made the result."""
     _use_backward_hooks(self, False)
-    return registered(self._backward_hooks, hook)
+    return Handle.of(self._backward_hooks, hook)
 
 
 register_full_backward_pre_hook = registration(
@@ -287,7 +283,8 @@ class _Watch:
                 _check_count(answer, count, "Backward hook", "grad_input")
                 answers = answer
         self.given = None
-        return tuple(answers[k] for k in self.positions)
+        pairs = zip(self.positions, found, strict=True)
+        return tuple(None if g is None else answers[k] for k, g in pairs)
 
 
 def _through_node(values: tuple[Any, ...]) -> tuple[Any, Any, list[int] | None]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.kinds import READERS, Input, Int, NamedAxes
@@ -15,10 +16,8 @@ from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.arguments import Floats, Ints, functional, is_batched, misfit, wrong
 from wengert.dialects.torch.norms import vector_norm
 from wengert.dialects.torch.table import offered
-from wengert.dialects.torch.tensors import astype, convert, ns, static
+from wengert.dialects.torch.tensors import Native, astype, convert, ns, static, wrap_native
 from wengert.engine.record import apply
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops.batching import constant
 from wengert.ops.neural import normalisation, pooling
 
@@ -51,9 +50,7 @@ def _move_towards(running: tuple[Any, Any], x: Native, axes: Ints, momentum: flo
     """Move running statistics towards the mean and the variance over some axes, and the batch."""
     if running[0] is None and running[1] is None:
         return
-    numbers = constant(x)
-    each = ns.mean(numbers, axis=axes), ns.var(numbers, axis=axes, correction=1.0)
-    for kept, own in zip(running, each, strict=True):
+    for kept, own in zip(running, normalisation.moments(x, axes), strict=True):
         # those of each instance are averaged
         _move(kept, ns.mean(own, axis=0) if own.ndim > 1 else own, momentum, noted=own.ndim > 1)
 
@@ -75,10 +72,8 @@ def _by_channels(
         # copies: later training changes the statistics, and not what a node has kept
         mean, variance = (astype(ns.copy(constant(v)), kind) for v in (mean, variance))
         return normalisation.batch_norm(x, mean, variance, w, b, eps=float(eps))
-    others = (0, *range(2, x.ndim))
-    y = normalisation.standard(x, axis=others, eps=float(eps))
-    y = normalisation.affine(y, w, b, (1,), name)
-    _move_towards((running_mean, running_var), x, others, float(momentum))
+    y = normalisation.by_channel(x, w, b, eps=float(eps), name=name)
+    _move_towards((running_mean, running_var), x, (0, *range(2, x.ndim)), float(momentum))
     return y
 
 
@@ -202,8 +197,9 @@ def rms_norm(
 ) -> Native:
     """Return x over the root of the mean of its squares over its last axes."""
     axes = _last_axes("rms_norm", input, normalized_shape, weight=weight)
-    least = float(np.finfo(input._raw.dtype).eps) if eps is None else float(eps)
-    return normalisation.rms_norm(input, weight, axis=axes, eps=least)
+    kind = input._raw.dtype
+    least = np.finfo(np.float32 if backends.is_narrow(kind) else kind).eps if eps is None else eps
+    return normalisation.rms_norm(input, weight, axis=axes, eps=float(least))
 
 
 # -- by neighbours, and by length ------------------------------------------------------------------

@@ -8,7 +8,14 @@ import numpy as np
 
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch.table import put
-from wengert.dialects.torch.tensors import Tensor, check_differentiable, leaf, made
+from wengert.dialects.torch.tensors import (
+    Tensor,
+    WithLateMethods,
+    check_differentiable,
+    check_normal,
+    leaf,
+    made,
+)
 
 
 class Parameter(Tensor):
@@ -23,6 +30,7 @@ class Parameter(Tensor):
         parameter._node = None
         if requires_grad:  # also under no_grad
             check_differentiable(parameter._raw.dtype)
+            check_normal(data)
             parameter._node = leaf(parameter)
         return parameter
 
@@ -56,7 +64,7 @@ def _array_of(data: Any, name: str) -> Any:
     return data._raw
 
 
-class _BufferMeta(dtypes.Shown):
+class _BufferMeta(WithLateMethods):
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)
 

@@ -14,23 +14,21 @@ from wengert.dialects.torch import memory
 from wengert.dialects.torch.axes import kind_of, unable
 from wengert.dialects.torch.conventions import read
 from wengert.dialects.torch.kinds import READERS, Input, Int, tensor
+from wengert.dialects.torch.nn import arguments
 from wengert.dialects.torch.nn.arguments import (
     F,
     Fractional,
     Ints,
     functional,
-    is_batched,
     lengths,
     misfit,
     ranked,
-    wrong,
 )
 from wengert.dialects.torch.operators import to_power
-from wengert.dialects.torch.table import NAMES, put
-from wengert.dialects.torch.tensors import ns, static, values_of
-from wengert.engine.tensor import Tensor as Native
-from wengert.engine.tensor import wrap as wrap_native
+from wengert.dialects.torch.table import NAMES, offered_as, put
+from wengert.dialects.torch.tensors import Native, ns, static, values_of, wrap_native
 from wengert.ops import updates
+from wengert.ops.families.narrow import in_single
 from wengert.ops.neural import pooling
 from wengert.ops.neural.resampling import area_taps
 from wengert.ops.neural.windows import Rank, batched, unbatched
@@ -108,6 +106,7 @@ ranked(
 # -- means -----------------------------------------------------------------------------------------
 
 
+@in_single
 def _mean(
     spatial: int, x: Native, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool, divisor: int | None = None,
@@ -161,7 +160,7 @@ def _avg_pool(spatial: int) -> Any:
 @ranked("lp_pool{}d", "PowBackward0")
 def _lp_pool(spatial: int) -> Any:
     name = f"lp_pool{spatial}d"
-    average, sign, relu = NAMES[f"{F}avg_pool{spatial}d"], NAMES["sign"], NAMES["relu"]
+    average, sign, relu = NAMES[f"{F}avg_pool{spatial}d"], offered_as("sign"), NAMES["relu"]
 
     def pool(
         input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
@@ -249,7 +248,7 @@ def _adaptive_max(spatial: int) -> Any:
         if even is not None:
             x, had_batch = batched(x, spatial, name)
             return _largest(x, even, had_batch, return_indices)
-        if is_batched(x):
+        if arguments.is_batched(x):
             if return_indices:
                 raise RuntimeError(
                     f"{name}: inside of vmap, windows must be even to return indices"
@@ -289,10 +288,14 @@ def _unpooled_size(
     if len(given) == spatial + 2:
         given = given[2:]
     if len(given) != spatial:
-        raise misfit(name, f"{spatial} or {spatial + 2} numbers", wrong, output_size=given)
+        raise misfit(
+            name, f"{spatial} or {spatial + 2} numbers", arguments.wrong, output_size=given
+        )
     for n, m, s in zip(given, usual, stride, strict=True):
         if not m - s < n < m + s:
-            raise misfit(name, f"lengths within a stride of {usual}", wrong, output_size=given)
+            raise misfit(
+                name, f"lengths within a stride of {usual}", arguments.wrong, output_size=given
+            )
     return tuple(given)
 
 
@@ -322,9 +325,7 @@ def _put_back(x: Native, where: np.ndarray, size: Ints) -> Native:
     lead = x.shape[: x.ndim - len(size)]
     count, rows = math.prod(size), math.prod(lead)
     if where.size and (where.min() < 0 or where.max() >= count):
-        raise RuntimeError(
-            f"there is an index {where.max()}, beyond an output of shape {list(size)}"
-        )
+        raise misfit("max_unpool", f"indices below {count}", largest=int(where.max()))
     flat = where.reshape(rows, math.prod(x.shape[len(lead) :]))
     nothing = wrap_native(np.zeros((rows, count), x._raw.dtype))
     values = ns.reshape(x, flat.shape)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import warn
+from wengert.dialects.kernel.functions import named, warn
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.axes import kind_of, unable
 from wengert.dialects.torch.kinds import Input, Int, Ints
 from wengert.dialects.torch.nn.arguments import Alike, F, functional, misfit, wrong
-from wengert.dialects.torch.table import NAMES, put
-from wengert.dialects.torch.tensors import ns, static
-from wengert.engine.tensor import Tensor as Native
+from wengert.dialects.torch.repeating import border_pairs, cropped, padded
+from wengert.dialects.torch.table import NAMES, plain
+from wengert.dialects.torch.tensors import Native, ns, static
 from wengert.ops.neural import grids, resampling, resizing
 
 # -- other sizes -----------------------------------------------------------------------------------
@@ -86,9 +86,7 @@ def interpolate(
     if kind_of(x) != "f":
         raise unable("interpolate", x)
     if sizes is not None and min(sizes) < 1:
-        raise RuntimeError(
-            f"interpolate: from shape {list(x.shape)} to {sizes}; each axis needs 1 element or more"
-        )
+        raise misfit("interpolate", "1 element or more for each axis", input=x, size=sizes)
     if mode == "lanczos" and not antialias:
         raise wrong("interpolate: mode='lanczos' needs antialias=True")
     if antialias:
@@ -116,16 +114,14 @@ def _smoothed(x: Native, sizes: Any, factors: Any, mode: str, align_corners: boo
 def _old(name: str, mode: str, align_corners: bool | None = None) -> None:
     """Offer `interpolate` by an old name."""
 
+    @plain(F + name)
+    @named(name, "Return `interpolate` of the arguments.")
     def upsample(
         input: Any, size: Any = None, scale_factor: Any = None, mode: str = mode,
         align_corners: bool | None = align_corners,
     ) -> Any:  # fmt: skip
         warn(f"nn.functional.{name} is the old name; write nn.functional.interpolate")
         return interpolate(input, size, scale_factor, mode, align_corners)
-
-    upsample.__name__ = upsample.__qualname__ = name
-    upsample.__doc__ = "Return `interpolate` of the arguments."
-    put((F + name,), upsample)
 
 
 _old("upsample", "nearest")
@@ -154,8 +150,8 @@ def grid_sample(
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise wrong(f"grid_sample: mode is '{mode}'; give 'bilinear', 'nearest' or 'bicubic'")
     if padding_mode not in ("zeros", "border", "reflection"):
-        raise wrong(
-            f"grid_sample: padding_mode is '{padding_mode}'; give 'zeros', 'border' or 'reflection'"
+        raise misfit(
+            "grid_sample", "'zeros', 'border' or 'reflection'", wrong, padding_mode=padding_mode
         )
     corners, spatial = _corners(align_corners), input.ndim - 2
     expected = "images or volumes, and coordinates for each axis of space on the last axis"
@@ -222,28 +218,6 @@ def channel_shuffle(input: Input, groups: Int) -> Native:
 _MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
-def _pairs(given: tuple[int, ...], x: Native) -> list[tuple[int, int]]:
-    """Return (before, after) for each axis; programs give them from the last axis on."""
-    if len(given) % 2 or len(given) // 2 > x.ndim:
-        raise misfit("pad", "two widths for each of the last axes", input=x, pad=given)
-    pairs = [(0, 0)] * (x.ndim - len(given) // 2)
-    return pairs + [(given[k], given[k + 1]) for k in range(len(given) - 2, -1, -2)]
-
-
-def _cropped(x: Native, pairs: list[tuple[int, int]]) -> Native:
-    """Return x without what negative numbers take away."""
-    if min(min(p) for p in pairs) >= 0:
-        return x
-    for (before, after), n in zip(pairs, x.shape, strict=True):
-        if n + min(before, 0) + min(after, 0) < 0 or n + before + after < 0:
-            raise misfit("pad", "less to remove", input=x, pad=pairs)
-    key = tuple(
-        slice(max(-before, 0), n - max(-after, 0))
-        for (before, after), n in zip(pairs, x.shape, strict=True)
-    )
-    return x[key]
-
-
 def _check_borders(x: Native, count: int, pairs: Any, mode: str) -> None:
     """Raise unless PyTorch has this padding, which it has for one to three last axes."""
     if count not in (1, 2, 3) or x.ndim not in (count + 1, count + 2):
@@ -254,31 +228,22 @@ def _check_borders(x: Native, count: int, pairs: Any, mode: str) -> None:
     for n, pair in zip(x.shape[-count:], pairs[-count:], strict=True):
         limit = {"reflect": n - 1, "circular": n}.get(mode, max(pair))
         if max(pair) > limit or n + sum(pair) < 1:
-            raise RuntimeError(
-                f"pad: {pair} is too much for an axis of length {n} with mode {mode!r}; give less"
-            )
+            raise misfit("pad", f"less for mode {mode!r}", length=n, pad=pair)
 
 
 @functional(label="ConstantPadNdBackward0")
 def pad(input: Input, pad: Ints, mode: str = "constant", value: Any = None) -> Native:
     """Return a tensor with numbers beside those along its last axes, or without some."""
-    x, pairs = input, _pairs(pad, input)
     if mode == "constant":
-        fill = 0 if value is None else static(value)
-        if not pairs:
-            return ns.copy(x)
-        wide = [(max(b, 0), max(a, 0)) for b, a in pairs]
-        inner = _cropped(x, pairs)
-        return ns.pad(inner, wide, constant_values=np.array(fill).astype(x._raw.dtype)[()].item())
+        return padded(input, pad, 0 if value is None else static(value))
+    x, pairs = input, border_pairs(pad, input)
     if mode not in _MODES:
-        raise NotImplementedError(
-            f"pad: mode is {mode}; give 'constant', 'reflect', 'replicate' or 'circular'"
-        )
+        raise misfit("pad", f"'constant' or one of {list(_MODES)}", NotImplementedError, mode=mode)
     if value:
         raise RuntimeError(f'pad: mode "{mode}" copies elements and uses no value; leave value out')
     _check_borders(x, len(pad) // 2, pairs, mode)
     wide = [(max(b, 0), max(a, 0)) for b, a in pairs]
     if mode == "circular":  # around what is left
-        return ns.pad(_cropped(x, pairs), wide, _MODES[mode])
+        return ns.pad(cropped(x, pairs), wide, _MODES[mode])
     x = conventions.read(x)
-    return _cropped(ns.pad(x, wide, _MODES[mode]), [(min(b, 0), min(a, 0)) for b, a in pairs])
+    return cropped(ns.pad(x, wide, _MODES[mode]), [(min(b, 0), min(a, 0)) for b, a in pairs])

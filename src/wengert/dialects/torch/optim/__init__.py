@@ -1,5 +1,5 @@
 """torch.optim: optimisers and schedules of their rates; averages of models are loaded on demand."""
 
-from wengert.dialects.torch.optim import joined, lr_scheduler, optimizers
+from wengert.dialects.torch.optim import lr_scheduler, optimizers
 
-__all__ = ["joined", "lr_scheduler", "optimizers"]
+__all__ = ["lr_scheduler", "optimizers"]

@@ -11,12 +11,11 @@ import numpy as np
 
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.module import Module
-from wengert.dialects.torch.optim.optimizer import Optimizer
-from wengert.dialects.torch.optim.ranges import check
+from wengert.dialects.torch.optim.optimizer import Optimizer, check
 from wengert.dialects.torch.optim.scheduler import LRScheduler, for_groups
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor, made
-from wengert.optim.rates import NUMBERS, half_wave, line
+from wengert.optim.rates import half_wave, line
 
 
 @plain("optim.swa_utils.get_ema_avg_fn")
@@ -70,13 +69,9 @@ class AveragedModel(Module):
     """A copy of a model whose parameters are averages of those that the model has had."""
 
     def __init__(
-        self,
-        model: Module,
-        device: Any = None,
-        avg_fn: Callable[..., Any] | None = None,
-        multi_avg_fn: Callable[..., None] | None = None,
-        use_buffers: bool = False,
-    ) -> None:
+        self, model: Module, device: Any = None, avg_fn: Callable[..., Any] | None = None,
+        multi_avg_fn: Callable[..., None] | None = None, use_buffers: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
             raise AssertionError("avg_fn and multi_avg_fn were both given; leave one of them out")
@@ -152,7 +147,7 @@ class SWALR(LRScheduler, takes="swa_lr, anneal_epochs=10, anneal_strategy='cos',
     def _share(self, step: int) -> float:
         """Return how much of the constant rate there is after some steps."""
         t = max(0, min(1, step / max(1, self.anneal_epochs)))
-        return t if self._anneal_strategy == "linear" else 1 - half_wave(NUMBERS, t)
+        return t if self._anneal_strategy == "linear" else 1 - half_wave(t)
 
     def get_lr(self) -> list[Any]:
         """Return the rates for now."""

@@ -10,32 +10,25 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from wengert.dialects.torch.optim.optimizer import Optimizer
-from wengert.dialects.torch.optim.ranges import check, one_of
-from wengert.dialects.torch.optim.scheduler import (
-    LRScheduler,
-    check_optimizer,
-    for_groups,
-    rates_of,
-    set_rate,
-    within_step,
-)
+from wengert.dialects.kernel.functions import warn
+from wengert.dialects.torch.optim import scheduler
+from wengert.dialects.torch.optim.optimizer import Optimizer, check, one_of
 from wengert.dialects.torch.table import put
 from wengert.optim import rates
-from wengert.optim.rates import NUMBERS
 
 # -- functions of the program ----------------------------------------------------------------------
 
 
-class LambdaLR(LRScheduler, takes="lr_lambda, last_epoch=-1"):
+class LambdaLR(scheduler.LRScheduler, takes="lr_lambda, last_epoch=-1"):
     """The first rate, times a function of the number of steps."""
 
     _packed = "lr_lambdas"
 
     def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
-        functions = for_groups("lr_lambda", optimizer, options.pop("lr_lambda"))
+        functions = scheduler.for_groups("lr_lambda", optimizer, options.pop("lr_lambda"))
         super()._init_with(optimizer, {**options, "lr_lambdas": functions})
 
     def get_lr(self) -> list[Any]:
@@ -49,7 +42,7 @@ class MultiplicativeLR(LambdaLR):
     """The rate, times a function of the number of steps at each of them."""
 
     def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
-        for function in for_groups("lr_lambda", optimizer, options["lr_lambda"]):
+        for function in scheduler.for_groups("lr_lambda", optimizer, options["lr_lambda"]):
             if not callable(function):
                 raise TypeError(
                     f"lr_lambda is a {type(function).__name__}; give a function of the epoch"
@@ -60,7 +53,7 @@ class MultiplicativeLR(LambdaLR):
         """Return the rates for now."""
         self._warn_outside()
         if self._is_initial:
-            return rates_of(self.optimizer)
+            return scheduler.rates_of(self.optimizer)
         both = zip(self.lr_lambdas, self.optimizer.param_groups, strict=True)
         return [group["lr"] * function(self.last_epoch) for function, group in both]
 
@@ -68,7 +61,7 @@ class MultiplicativeLR(LambdaLR):
 # -- factors ---------------------------------------------------------------------------------------
 
 
-class _ByFactor(LRScheduler):
+class _ByFactor(scheduler.LRScheduler):
     """A schedule whose rates are the first ones, times a function of the number of steps.
 
     At each step rates are multiplied by the ratio of its values, so that several can act on one
@@ -90,7 +83,7 @@ class _ByFactor(LRScheduler):
         stays = before == 0 or (self._smooth and self._is_initial and now != 0)
         factor = 1.0 if stays else self._factor(now) / before
         if factor == 1:
-            return rates_of(self.optimizer)
+            return scheduler.rates_of(self.optimizer)
         return [group["lr"] * factor for group in self.optimizer.param_groups]
 
     def _get_closed_form_lr(self) -> list[Any]:
@@ -102,7 +95,7 @@ class StepLR(_ByFactor, takes="step_size, gamma=0.1, last_epoch=-1"):
     """The rate, times `gamma` after each `step_size` steps."""
 
     def _factor(self, step: int) -> float:
-        return rates.exponential(NUMBERS, step, self.gamma, self.step_size, True)
+        return rates.exponential(step, self.gamma, self.step_size, True)
 
 
 class MultiStepLR(_ByFactor, takes="milestones, gamma=0.1, last_epoch=-1"):
@@ -133,7 +126,7 @@ class LinearLR(
     _smooth = True
 
     def _factor(self, step: int) -> float:
-        done = rates.share(NUMBERS, step, self.total_iters)
+        done = rates.share(step, self.total_iters)
         return rates.line(done, self.start_factor, self.end_factor)
 
 
@@ -152,25 +145,25 @@ class PolynomialLR(_ByFactor, takes="total_iters=5, power=1.0, last_epoch=-1"):
     _smooth = True
 
     def _factor(self, step: int) -> float:
-        done = rates.share(NUMBERS, step, self.total_iters)
+        done = rates.share(step, self.total_iters)
         return float(rates.polynomial(done, 1.0, 0.0, self.power))
 
 
 # -- waves -----------------------------------------------------------------------------------------
 
 
-class CosineAnnealingLR(LRScheduler, takes="T_max, eta_min=0.0, last_epoch=-1"):
+class CosineAnnealingLR(scheduler.LRScheduler, takes="T_max, eta_min=0.0, last_epoch=-1"):
     """The rate on a cosine from the first one to `eta_min`, in `T_max` steps."""
 
     def _left(self, step: int) -> float:
-        return rates.half_wave(NUMBERS, step / self.T_max)
+        return rates.half_wave(step / self.T_max)
 
     def get_lr(self) -> list[Any]:
         """Return the rates for now."""
         self._warn_outside()
         now, least, groups = self.last_epoch, self.eta_min, self.optimizer.param_groups
         if self._is_initial:
-            return rates_of(self.optimizer)
+            return scheduler.rates_of(self.optimizer)
         if self._step_count == 1 and now > 0:
             return self._get_closed_form_lr()
         if (now - 1 - self.T_max) % (2 * self.T_max) == 0:  # at its least there is no ratio
@@ -182,10 +175,12 @@ class CosineAnnealingLR(LRScheduler, takes="T_max, eta_min=0.0, last_epoch=-1"):
 
     def _get_closed_form_lr(self) -> list[Any]:
         done = self.last_epoch / self.T_max
-        return [rates.cosine(NUMBERS, done, rate, self.eta_min) for rate in self.base_lrs]
+        return [rates.cosine(done, rate, self.eta_min) for rate in self.base_lrs]
 
 
-class CosineAnnealingWarmRestarts(LRScheduler, takes="T_0, T_mult=1, eta_min=0.0, last_epoch=-1"):
+class CosineAnnealingWarmRestarts(
+    scheduler.LRScheduler, takes="T_0, T_mult=1, eta_min=0.0, last_epoch=-1"
+):
     """The rate on a cosine that begins anew after `T_0` steps, and ever longer ones."""
 
     _order = "T_0, T_i, T_mult, eta_min, T_cur"
@@ -199,7 +194,7 @@ class CosineAnnealingWarmRestarts(LRScheduler, takes="T_0, T_mult=1, eta_min=0.0
         """Return the rates for now."""
         self._warn_outside()
         done = self.T_cur / self.T_i
-        return [rates.cosine(NUMBERS, done, rate, self.eta_min) for rate in self.base_lrs]
+        return [rates.cosine(done, rate, self.eta_min) for rate in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
         """Give groups the rates of the next step, or of one that is named, with fractions."""
@@ -214,7 +209,7 @@ class CosineAnnealingWarmRestarts(LRScheduler, takes="T_0, T_mult=1, eta_min=0.0
         else:
             self._go_to(epoch)
         self.last_epoch = math.floor(epoch)
-        with within_step(self):
+        with scheduler.within_step(self):
             values = self.get_lr()
         self._give(values)
 
@@ -233,7 +228,7 @@ class CosineAnnealingWarmRestarts(LRScheduler, takes="T_0, T_mult=1, eta_min=0.0
             self.T_i = self.T_0 * self.T_mult**done
 
 
-class _WithMomentum(LRScheduler):
+class _WithMomentum(scheduler.LRScheduler):
     """A schedule that changes the momentum along with the rate, against it."""
 
     def _begin_momentum(self, options: dict[str, Any]) -> tuple[Any, Any] | None:
@@ -245,8 +240,8 @@ class _WithMomentum(LRScheduler):
         if "momentum" not in defaults and "betas" not in defaults:
             raise ValueError("this optimizer has no momentum to cycle; write cycle_momentum=False")
         self.use_beta1 = "betas" in defaults
-        lows = for_groups("base_momentum", self.optimizer, base)
-        highs = for_groups("max_momentum", self.optimizer, largest)
+        lows = scheduler.for_groups("base_momentum", self.optimizer, base)
+        highs = scheduler.for_groups("max_momentum", self.optimizer, largest)
         if options["last_epoch"] == -1:
             for group, low, high in zip(self.optimizer.param_groups, lows, highs, strict=True):
                 self._set_momentum(group, high)
@@ -275,13 +270,13 @@ class CyclicLR(
     )
 
     def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
-        check_optimizer(optimizer)
+        scheduler.check_optimizer(optimizer)
         self.optimizer = optimizer
-        base_lrs = for_groups("base_lr", optimizer, options.pop("base_lr"))
+        base_lrs = scheduler.for_groups("base_lr", optimizer, options.pop("base_lr"))
         if options["last_epoch"] == -1:
             for rate, group in zip(base_lrs, optimizer.param_groups, strict=True):
-                set_rate(group, rate)
-        self.max_lrs = for_groups("max_lr", optimizer, options.pop("max_lr"))
+                scheduler.set_rate(group, rate)
+        self.max_lrs = scheduler.for_groups("max_lr", optimizer, options.pop("max_lr"))
         up, down = float(options.pop("step_size_up")), options.pop("step_size_down")
         self.total_size = up + (up if down is None else float(down))
         self.step_ratio = up / self.total_size
@@ -308,7 +303,7 @@ class CyclicLR(
         """Return the rates for now, having given groups their momenta."""
         self._warn_outside()
         now = self.last_epoch
-        cycle, height = rates.triangle(NUMBERS, now, self.total_size, self.step_ratio)
+        cycle, height = rates.triangle(now, self.total_size, self.step_ratio)
         height *= self.scale_fn(cycle if self.scale_mode == "cycle" else now)
         if self.cycle_momentum:
             momenta = zip(self.base_momentums, self.max_momentums, strict=True)
@@ -329,14 +324,14 @@ class OneCycleLR(
     _order = "total_steps, _schedule_phases, _anneal_func_type, cycle_momentum, use_beta1"
 
     def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
-        check_optimizer(optimizer)
+        scheduler.check_optimizer(optimizer)
         self.optimizer = optimizer
         self.total_steps = _total_steps(options)
         check(options)
         share, three = options.pop("pct_start"), options.pop("three_phase")
         self._schedule_phases = _phases(share, self.total_steps, three)
         self._anneal_func_type = options.pop("anneal_strategy")
-        highest = for_groups("max_lr", optimizer, options.pop("max_lr"))
+        highest = scheduler.for_groups("max_lr", optimizer, options.pop("max_lr"))
         first, last = options.pop("div_factor"), options.pop("final_div_factor")
         if options["last_epoch"] == -1:
             for high, group in zip(highest, optimizer.param_groups, strict=True):
@@ -362,7 +357,7 @@ class OneCycleLR(
             phase = self._schedule_phases[-1]
         done = (now - begin) / (phase["end_step"] - begin)
         if self._anneal_func_type == "cos":
-            done = 1 - rates.half_wave(NUMBERS, done)
+            done = 1 - rates.half_wave(done)
 
         def between(group: dict[str, Any], what: str) -> Any:
             return rates.line(done, group[phase[f"start_{what}"]], group[phase[f"end_{what}"]])
@@ -401,10 +396,181 @@ def _phases(share: float, total: int, three: bool) -> list[dict[str, Any]]:
     return [up, down, phase(total - 1, "initial_lr", "min_lr", *momentum[1:] * 2)]
 
 
+# -- made of others, and by a metric ---------------------------------------------------------------
+
+
+class _Several(scheduler.LRScheduler):
+    """A schedule made of others."""
+
+    _schedulers: Sequence[Any]
+    _packed = "_schedulers"
+
+    def _check_parts(self, optimizer: Any, schedulers: Sequence[Any]) -> None:
+        name = type(self).__name__
+        if not schedulers:
+            raise ValueError(f"{name}: got no schedules; give one at least")
+        for position, part in enumerate(schedulers):
+            if not hasattr(part, "optimizer"):
+                raise TypeError(f"{name}: a {type(part).__name__} was given; give schedules")
+            if isinstance(part, ReduceLROnPlateau) or optimizer is not part.optimizer:
+                raise ValueError(
+                    f"{name}: the schedule at index {position} is for another optimizer, or needs "
+                    "a metric in each step; give schedules of one optimizer that need none"
+                )
+
+
+class SequentialLR(_Several):
+    """One schedule after another, each from a number of steps on."""
+
+    def __init__(
+        self, optimizer: Optimizer, schedulers: list[scheduler.LRScheduler], milestones: list[int],
+        last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        self._check_parts(optimizer, schedulers)
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                f"SequentialLR: {len(schedulers)} schedules and {len(milestones)} milestones; "
+                "give one milestone less than schedules"
+            )
+        self._schedulers = schedulers
+        self._milestones = milestones
+        self.last_epoch = last_epoch + 1
+        self.optimizer = optimizer
+        for group in optimizer.param_groups:  # the parts have made their first steps already
+            scheduler.set_rate(group, group["initial_lr"])
+        self.recursive_undo()
+        first = schedulers[bisect_right(milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
+
+    def recursive_undo(self, sched: Any = None) -> None:
+        """Take back a step of all parts."""
+        whole = self if sched is None else sched
+        if hasattr(whole, "_schedulers"):
+            for part in whole._schedulers:
+                self.recursive_undo(part)
+        elif hasattr(whole, "last_epoch"):
+            whole.last_epoch -= 1
+
+    def step(self) -> None:  # type: ignore[override]
+        """Give groups the rates of the next step."""
+        self.last_epoch += 1
+        position = bisect_right(self._milestones, self.last_epoch)
+        part = self._schedulers[position]
+        if position > 0 and self._milestones[position - 1] == self.last_epoch:
+            part._update_lr(0)
+        else:
+            part.step()
+        self._last_lr = part.get_last_lr()
+
+
+class ChainedScheduler(_Several):
+    """Several schedules, all of which act at each step."""
+
+    def __init__(
+        self, schedulers: Sequence[scheduler.LRScheduler], optimizer: Optimizer | None = None
+    ) -> None:
+        own: Any = optimizer or getattr(next(iter(schedulers), None), "optimizer", None)
+        self._check_parts(own, schedulers)
+        self._schedulers = schedulers
+        self.optimizer = own
+        self._last_lr = scheduler.rates_of(own)
+
+    def step(self) -> None:  # type: ignore[override]
+        """Give groups the rates of the next step."""
+        for part in self._schedulers:
+            part.step()
+        self._last_lr = scheduler.rates_of(self.optimizer)
+
+
+_PLATEAU = {
+    "factor": ("a number below 1", lambda factor: factor < 1),
+    "mode": one_of("min", "max"),
+    "threshold_mode": one_of("rel", "abs"),
+}
+
+
+class ReduceLROnPlateau(
+    scheduler.LRScheduler,
+    takes="mode='min', factor=0.1, patience=10, threshold=1e-4, threshold_mode='rel', cooldown=0, "
+    "min_lr=0, eps=1e-8",
+):
+    """The rate, times `factor` when a metric has not become better for some steps."""
+
+    _order = (
+        "factor, default_min_lr, min_lrs, patience, cooldown, eps, last_epoch, _last_lr, "
+        "mode_worse, mode, threshold, threshold_mode"
+    )
+
+    def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
+        check(options, _PLATEAU)
+        scheduler.check_optimizer(optimizer)
+        self.optimizer = optimizer
+        least = options.pop("min_lr")
+        self.default_min_lr = None if isinstance(least, (list, tuple)) else least
+        self.min_lrs = scheduler.for_groups("min_lr", optimizer, least)
+        self.last_epoch = 0
+        self._last_lr = scheduler.rates_of(optimizer)
+        self.mode_worse = math.inf if options["mode"] == "min" else -math.inf
+        self.__dict__.update(options)
+        self._reset()
+
+    def _reset(self) -> None:
+        self.best = self.mode_worse
+        self.cooldown_counter = 0
+        self.num_bad_epochs = 0
+
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+        """See a metric, and make rates smaller if it has not become better for long enough."""
+        now = float(metrics)
+        if epoch is not None:
+            warn(scheduler.EPOCH)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self._is_better(now, self.best):
+            self.best = now
+            self.num_bad_epochs = 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._reduce()
+            self.cooldown_counter = self.cooldown
+            self.num_bad_epochs = 0
+        self._last_lr = scheduler.rates_of(self.optimizer)
+
+    def _reduce(self) -> None:
+        groups = self.optimizer.param_groups
+        if len(groups) != len(self.min_lrs):
+            if self.default_min_lr is None:
+                raise RuntimeError(
+                    f"the optimizer has {len(groups)} groups now, and had {len(self.min_lrs)} "
+                    "when ReduceLROnPlateau was made; set min_lrs"
+                )
+            self.min_lrs = [self.default_min_lr] * len(groups)
+        for group, least in zip(groups, self.min_lrs, strict=True):
+            before = float(group["lr"])
+            after = max(before * self.factor, least)
+            if before - after > self.eps:
+                scheduler.set_rate(group, after)
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether rates were made smaller lately."""
+        return self.cooldown_counter > 0
+
+    def _is_better(self, a: float, best: float) -> bool:
+        relative = self.threshold_mode == "rel"
+        if self.mode == "min":
+            return a < (best * (1.0 - self.threshold) if relative else best - self.threshold)
+        return a > (best * (self.threshold + 1.0) if relative else best + self.threshold)
+
+
 for _kind in (
-    LRScheduler, LambdaLR, MultiplicativeLR, StepLR, MultiStepLR, ConstantLR, LinearLR,
+    scheduler.LRScheduler, LambdaLR, MultiplicativeLR, StepLR, MultiStepLR, ConstantLR, LinearLR,
     ExponentialLR, PolynomialLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, CyclicLR,
-    OneCycleLR,
+    OneCycleLR, SequentialLR, ChainedScheduler, ReduceLROnPlateau,
 ):  # fmt: skip
     put((f"optim.lr_scheduler.{_kind.__name__}",), _kind)
-put(("optim.lr_scheduler._LRScheduler",), LRScheduler)
+put(("optim.lr_scheduler._LRScheduler",), scheduler.LRScheduler)

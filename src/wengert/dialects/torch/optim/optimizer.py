@@ -1,9 +1,10 @@
-"""What optimisers share: groups of parameters with options, state, hooks, and steps."""
+"""What optimisers and schedules share: options, groups of parameters, state, hooks, and steps."""
 
 from __future__ import annotations
 
 import copy
 import functools
+import numbers
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
@@ -11,22 +12,78 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wengert import backends
 from wengert.dialects.kernel.functions import warn
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import conventions, dtypes, memory
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import PAUSED, current, enable_grad, no_grad
-from wengert.dialects.torch.optim.ranges import check, item
-from wengert.dialects.torch.signatures import define_init, registered, registration, split
+from wengert.dialects.torch.signatures import define_init, registration, split
 from wengert.dialects.torch.table import put
-from wengert.dialects.torch.tensors import Tensor, convert, made, ns, users_frame
+from wengert.dialects.torch.tensors import Native, Tensor, convert, made, ns, users_frame
 from wengert.engine.node import next_order
 from wengert.engine.record import apply
-from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
 from wengert.optim.formulas import PIECE, Formula, step_in_place
 
 Hooks = dict[int, Callable[..., Any]]
+
+
+# -- what options must be --------------------------------------------------------------------------
+
+Range = tuple[str, Callable[[Any], bool]]
+
+
+def item(value: Any) -> Any:
+    """Return the number in a tensor; other values as they are."""
+    return value._raw.item() if isinstance(value, Tensor) else value
+
+
+def one_of(*names: str) -> Range:
+    """Return the range of an option that is one of some texts."""
+    return " or ".join(map(repr, names)), lambda value: value in names
+
+
+_NOT_NEGATIVE: Range = "a number of 0 or more", lambda value: value >= 0
+_SHARE: Range = "a number from 0 to 1", lambda value: 0 <= value <= 1
+_COUNT: Range = "a whole number of 1 or more", lambda n: isinstance(n, int) and n > 0
+#: What to give for an option, and whether a value is that; of several numbers, whether each is.
+RANGES: dict[str, Range] = {
+    **dict.fromkeys(
+        (
+            "lr", "eps", "weight_decay", "momentum", "lr_decay", "initial_accumulator_value",
+            "momentum_decay", "alpha",
+        ),
+        _NOT_NEGATIVE,
+    ),
+    **dict.fromkeys(("rho", "factor", "end_factor", "decay"), _SHARE),
+    **dict.fromkeys(("T_0", "T_mult", "total_steps", "epochs", "steps_per_epoch"), _COUNT),
+    "betas": ("numbers from 0 to below 1", lambda beta: 0 <= beta < 1),
+    "beta2_decay": ("a number of 0 at most", lambda power: power <= 0),
+    "d": ("a number of 1 or more", lambda threshold: threshold >= 1),
+    "start_factor": ("a number above 0 and at most 1", lambda factor: 0 < factor <= 1),
+    "eta_min": ("a number", lambda rate: isinstance(rate, numbers.Real)),
+    "pct_start": ("a float from 0 to 1", lambda n: isinstance(n, float) and 0 <= n <= 1),
+    "anneal_epochs": ("a whole number of 0 or more", lambda n: isinstance(n, int) and n >= 0),
+    "anneal_strategy": one_of("cos", "linear"),
+}  # fmt: skip
+
+
+def check(options: dict[str, Any], ranges: dict[str, Range] = RANGES) -> None:
+    """Raise if an option is not in its range."""
+    for name, value in options.items():
+        if name not in ranges:
+            continue
+        if name == "lr" and isinstance(value, Tensor) and value._raw.size != 1:
+            raise ValueError(f"lr is a tensor of {value._raw.size} elements; give one number")
+        expected, holds = ranges[name]
+        several = isinstance(value, (tuple, list))
+        given = [v for v in value if v is not None] if several else [value]
+        if not all(holds(item(v)) for v in given):
+            raise ValueError(f"{name} is {value!r}; give {expected}")
+
+
+# -- groups, state and hooks -----------------------------------------------------------------------
 
 
 class _Required:
@@ -52,12 +109,12 @@ _LATER_OPTIONS = dict.fromkeys(("foreach", "fused")) | dict.fromkeys(
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> Handle:
     """Have a function called before each step of any optimiser."""
-    return registered(_before_all, hook)
+    return Handle.of(_before_all, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> Handle:
     """Have a function called after each step of any optimiser."""
-    return registered(_after_all, hook)
+    return Handle.of(_after_all, hook)
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -275,7 +332,7 @@ def _fitted(p: Tensor, value: Any, name: Any = None) -> Any:
     """Return a part of a loaded state in the dtype of the parameter that it is kept for."""
     if isinstance(value, Tensor):
         kind = p._raw.dtype
-        if name == "step" or kind.kind != "f" or value._raw.dtype == kind:
+        if name == "step" or backends.kind_of(kind) != "f" or value._raw.dtype == kind:
             return value
         return made(value._raw.astype(kind))
     if isinstance(value, dict):
@@ -361,13 +418,8 @@ class ByRule(OfOptions):
     _numbers: tuple[tuple[str, Any, str], ...] = ()
 
     def __init_subclass__(
-        cls,
-        *,
-        formula: Formula | None = None,
-        keeps: str = "",
-        numbers: str = "",
-        **further: Any,
-    ) -> None:
+        cls, *, formula: Formula | None = None, keeps: str = "", numbers: str = "", **further: Any,
+    ) -> None:  # fmt: skip
         super().__init_subclass__(**further)
         if formula is not None:
             cls._formula = staticmethod(formula)
@@ -501,7 +553,7 @@ def _check_flags(p: Tensor, options: dict[str, Any]) -> None:
         raise AssertionError(
             "capturable=True is for GPUs, and this runs on a CPU; leave capturable away"
         )
-    if options.get("fused") and p._raw.dtype.kind != "f":
+    if options.get("fused") and backends.kind_of(p._raw.dtype) != "f":
         raise RuntimeError(
             f"fused=True needs floating numbers, and a parameter has dtype {p.dtype}; leave "
             "fused away"

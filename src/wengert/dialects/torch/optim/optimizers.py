@@ -9,8 +9,7 @@ import numpy as np
 
 from wengert.dialects.torch import memory
 from wengert.dialects.torch.modes import enable_grad, no_grad
-from wengert.dialects.torch.optim.optimizer import ByRule, OfOptions, filled, number
-from wengert.dialects.torch.optim.ranges import item
+from wengert.dialects.torch.optim.optimizer import ByRule, OfOptions, filled, item, number
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
 from wengert.optim import formulas, lbfgs

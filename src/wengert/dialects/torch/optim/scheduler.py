@@ -10,9 +10,9 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from wengert.dialects.kernel.functions import warn
+from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.modes import no_grad
-from wengert.dialects.torch.optim.optimizer import Optimizer
-from wengert.dialects.torch.optim.ranges import check
+from wengert.dialects.torch.optim.optimizer import Optimizer, check
 from wengert.dialects.torch.signatures import define_init, split
 from wengert.dialects.torch.tensors import Tensor, made
 
@@ -43,10 +43,7 @@ def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     if not isinstance(value, (list, tuple)):
         return [_copied(value)] * groups
     if len(value) != groups:
-        raise ValueError(
-            f"{name} has {len(value)} values, and the optimizer has {groups} groups; give one "
-            "for each group"
-        )
+        raise misfit(name, f"one value for each of {groups} groups", ValueError, values=value)
     return [_copied(v) for v in value]
 
 

@@ -9,6 +9,7 @@ from . import conv as conv
 from . import dropout as dropout
 from . import instancenorm as instancenorm
 from . import lazy as lazy
+from . import linear as linear
 from . import loss as loss
 from . import module as module
 from . import padding as padding
@@ -38,7 +39,6 @@ from wengert.torch.nn import CircularPad3d as CircularPad3d
 from wengert.torch.nn import ConstantPad1d as ConstantPad1d
 from wengert.torch.nn import ConstantPad2d as ConstantPad2d
 from wengert.torch.nn import ConstantPad3d as ConstantPad3d
-from wengert.torch.nn import Container as Container
 from wengert.torch.nn import Conv1d as Conv1d
 from wengert.torch.nn import Conv2d as Conv2d
 from wengert.torch.nn import Conv3d as Conv3d
@@ -60,6 +60,8 @@ from wengert.torch.nn import Flatten as Flatten
 from wengert.torch.nn import Fold as Fold
 from wengert.torch.nn import GELU as GELU
 from wengert.torch.nn import GLU as GLU
+from wengert.torch.nn import GRU as GRU
+from wengert.torch.nn import GRUCell as GRUCell
 from wengert.torch.nn import GaussianNLLLoss as GaussianNLLLoss
 from wengert.torch.nn import GroupNorm as GroupNorm
 from wengert.torch.nn import Hardshrink as Hardshrink
@@ -77,6 +79,8 @@ from wengert.torch.nn import L1Loss as L1Loss
 from wengert.torch.nn import LPPool1d as LPPool1d
 from wengert.torch.nn import LPPool2d as LPPool2d
 from wengert.torch.nn import LPPool3d as LPPool3d
+from wengert.torch.nn import LSTM as LSTM
+from wengert.torch.nn import LSTMCell as LSTMCell
 from wengert.torch.nn import LayerNorm as LayerNorm
 from wengert.torch.nn import LazyBatchNorm1d as LazyBatchNorm1d
 from wengert.torch.nn import LazyBatchNorm2d as LazyBatchNorm2d
@@ -111,8 +115,8 @@ from wengert.torch.nn import ModuleList as ModuleList
 from wengert.torch.nn import MultiLabelMarginLoss as MultiLabelMarginLoss
 from wengert.torch.nn import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
 from wengert.torch.nn import MultiMarginLoss as MultiMarginLoss
+from wengert.torch.nn import MultiheadAttention as MultiheadAttention
 from wengert.torch.nn import NLLLoss as NLLLoss
-from wengert.torch.nn import NLLLoss2d as NLLLoss2d
 from wengert.torch.nn import PReLU as PReLU
 from wengert.torch.nn import PairwiseDistance as PairwiseDistance
 from wengert.torch.nn import ParameterDict as ParameterDict
@@ -121,6 +125,10 @@ from wengert.torch.nn import PixelShuffle as PixelShuffle
 from wengert.torch.nn import PixelUnshuffle as PixelUnshuffle
 from wengert.torch.nn import PoissonNLLLoss as PoissonNLLLoss
 from wengert.torch.nn import RMSNorm as RMSNorm
+from wengert.torch.nn import RNN as RNN
+from wengert.torch.nn import RNNBase as RNNBase
+from wengert.torch.nn import RNNCell as RNNCell
+from wengert.torch.nn import RNNCellBase as RNNCellBase
 from wengert.torch.nn import RReLU as RReLU
 from wengert.torch.nn import ReLU as ReLU
 from wengert.torch.nn import ReLU6 as ReLU6
@@ -146,6 +154,11 @@ from wengert.torch.nn import SyncBatchNorm as SyncBatchNorm
 from wengert.torch.nn import Tanh as Tanh
 from wengert.torch.nn import Tanhshrink as Tanhshrink
 from wengert.torch.nn import Threshold as Threshold
+from wengert.torch.nn import Transformer as Transformer
+from wengert.torch.nn import TransformerDecoder as TransformerDecoder
+from wengert.torch.nn import TransformerDecoderLayer as TransformerDecoderLayer
+from wengert.torch.nn import TransformerEncoder as TransformerEncoder
+from wengert.torch.nn import TransformerEncoderLayer as TransformerEncoderLayer
 from wengert.torch.nn import TripletMarginLoss as TripletMarginLoss
 from wengert.torch.nn import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
 from wengert.torch.nn import Unflatten as Unflatten

@@ -20,7 +20,6 @@ from wengert.torch.nn import MultiLabelMarginLoss as MultiLabelMarginLoss
 from wengert.torch.nn import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
 from wengert.torch.nn import MultiMarginLoss as MultiMarginLoss
 from wengert.torch.nn import NLLLoss as NLLLoss
-from wengert.torch.nn import NLLLoss2d as NLLLoss2d
 from wengert.torch.nn import PoissonNLLLoss as PoissonNLLLoss
 from wengert.torch.nn import SmoothL1Loss as SmoothL1Loss
 from wengert.torch.nn import SoftMarginLoss as SoftMarginLoss

@@ -79,16 +79,9 @@ class Call(Module):
     _shown: tuple[str, ...] = ()
 
     def __init_subclass__(
-        cls,
-        *,
-        takes: str = "",
-        function: str = "",
-        passes: str | None = None,
-        inputs: str | None = None,
-        shown: str | None = None,
-        axes: int = 0,
-        **options: Any,
-    ) -> None:
+        cls, *, takes: str = "", function: str = "", passes: str | None = None,
+        inputs: str | None = None, shown: str | None = None, axes: int = 0, **options: Any,
+    ) -> None:  # fmt: skip
         super().__init_subclass__(**options)
         call: Any = getattr(F, function) if function else None
         has = inspect.signature(call).parameters if function else {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.nn.layers.calls import Call, F, layer, offer
 from wengert.dialects.torch.nn.layers.shapes import PairwiseDistance
 from wengert.dialects.torch.nn.losses import reduction_of
@@ -52,14 +51,6 @@ class NLLLoss(
     """Minus the log-chance of the right class."""
 
 
-class NLLLoss2d(NLLLoss):
-    """The old name of NLLLoss for images."""
-
-    def _init_with(self, **options: Any) -> None:
-        warn("NLLLoss2d is the old name of NLLLoss; write NLLLoss", FutureWarning)
-        super()._init_with(**options)
-
-
 class MultiMarginLoss(
     _WeightedLoss,
     function="multi_margin_loss",
@@ -97,7 +88,7 @@ class TripletMarginWithDistanceLoss(
 _OLD = "size_average, reduce, reduction"
 offer(
     "loss",
-    *(_Loss, _WeightedLoss, PoissonNLLLoss, NLLLoss, NLLLoss2d, MultiMarginLoss),
+    *(_Loss, _WeightedLoss, PoissonNLLLoss, NLLLoss, MultiMarginLoss),
     TripletMarginWithDistanceLoss,
     layer("L1Loss", _Loss, function="l1_loss"),
     layer("MSELoss", _Loss, function="mse_loss"),

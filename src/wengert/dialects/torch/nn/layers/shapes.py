@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.nn.layers.calls import Call, F, layer, offer
-from wengert.dialects.torch.nn.module import Module
 
 
 class Flatten(Call, takes="start_dim=1, end_dim=-1", shown="start_dim=, end_dim="):
@@ -79,16 +77,6 @@ class UpsamplingBilinear2d(Upsample):
         super().__init__(size, scale_factor, "bilinear", True)
 
 
-class Container(Module):
-    """What modules with parts were made of before; give parts by name."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__()
-        warn("nn.Container is the old name of nn.Module; write nn.Module", FutureWarning)
-        for name, module in kwargs.items():
-            self.add_module(name, module)
-
-
 offer("flatten", Flatten, Unflatten)
 _windows = "kernel_size, dilation, padding, stride"
 offer(
@@ -108,4 +96,3 @@ offer(
     layer("CosineSimilarity", function="cosine_similarity", takes="dim, eps", shown=""),
 )
 offer("upsampling", Upsample, UpsamplingNearest2d, UpsamplingBilinear2d)
-offer("container", Container)

@@ -1,0 +1,77 @@
+"""JAX's arrays, also those of a program that is being compiled: nothing here looks at values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+
+from wengert.backends import jax_linalg, jax_neural, jax_special
+from wengert.backends.libraries import Table
+
+
+def keep(x: Any, mask: Any) -> Any:
+    """Return x where the mask holds, else 0."""
+    return jnp.where(mask, x, jnp.zeros((), x.dtype))
+
+
+def embed(values: Any, shape: tuple[int, ...], key: tuple[slice, ...]) -> Any:
+    """Return zeros of `shape` with `values` at the slices `key`."""
+    return jnp.zeros(shape, values.dtype).at[key].set(values)
+
+
+def scatter(values: Any, shape: tuple[int, ...], key: Any) -> Any:
+    """Return zeros of `shape` with `values` added at `key`; duplicates add up."""
+    return jnp.zeros(shape, values.dtype).at[key].add(values)
+
+
+def scatter_flat(values: Any, shape: tuple[int, ...], positions: Any) -> Any:
+    """Return zeros of `shape` with `values` added at flat positions; negative ones are dropped."""
+    size = math.prod(shape)
+    places = jnp.where(jnp.ravel(positions) < 0, size, jnp.ravel(positions))
+    flat = jnp.zeros(size, values.dtype).at[places].add(jnp.ravel(values), mode="drop")
+    return flat.reshape(shape)
+
+
+def gather_flat(x: Any, shape: tuple[int, ...], positions: Any) -> Any:
+    """Return the elements of x at flat positions, as `shape`; 0 at negative positions."""
+    if not x.size:
+        return jnp.zeros(shape, x.dtype)
+    taken = jnp.ravel(x)[jnp.maximum(positions, 0)]
+    return keep(taken, jnp.asarray(positions) >= 0).reshape(shape)
+
+
+def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
+    """Return x with `pad_width` = ((before, after), ...) more elements on each axis."""
+    options = {"constant_values": constant_values} if mode == "constant" else {}
+    return jnp.pad(x, pad_width, mode=mode, **options)
+
+
+TABLE = Table(
+    {
+        "copy": lambda x: x,
+        "cumulative_prod": lambda x, axis: jnp.cumprod(x, axis=axis, dtype=x.dtype),
+        "cumulative_sum": lambda x, axis: jnp.cumsum(x, axis=axis, dtype=x.dtype),
+        "diagonal": lambda x, *, offset=0, axis1=0, axis2=1: jnp.diagonal(x, offset, axis1, axis2),
+        "einsum": lambda subscripts, *operands: jnp.einsum(subscripts, *operands),
+        "embed": embed,
+        "gather_flat": gather_flat,
+        "index": lambda x, key: x[key],
+        "keep": keep,
+        "pad": pad,
+        "put": lambda x, values, key: x.at[key].set(values),
+        "put_add": lambda x, values, key: x.at[key].add(values),
+        "put_max": lambda x, values, key: x.at[key].max(values),
+        "put_min": lambda x, values, key: x.at[key].min(values),
+        "put_multiply": lambda x, values, key: x.at[key].multiply(values),
+        "scatter": scatter,
+        "scatter_flat": scatter_flat,
+    },
+    {
+        "nn": lambda name: getattr(jax_neural, name, None),
+        "linalg": jax_linalg.FUNCTIONS.get,
+        "special": jax_special.function,
+    },
+    immutable=True,
+)

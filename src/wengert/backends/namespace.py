@@ -1,0 +1,65 @@
+"""`Namespace`: what rules and operations see of an array library."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+#: What computes the functions of each extension on NumPy arrays.
+EXTENSIONS = {
+    "fft": "numpy.fft",
+    "linalg": "wengert.backends.numpy_linalg",
+    "nn": "wengert.backends.numpy_neural",
+    "special": "wengert.backends.numpy_special",
+}
+
+
+class Namespace:
+    """The Array API functions of one array library, our extra kernels, and extensions."""
+
+    def __init__(
+        self,
+        name: str,
+        base: Any,
+        kernels: dict[str, Any],
+        extension: Callable[[str], Any],
+        writable: bool,
+        immutable: bool = False,
+        array: type | None = None,
+        alike: Any = None,
+        narrow: frozenset[str] = frozenset(),
+    ) -> None:
+        self.name = name
+        self.base = base
+        #: whether an array that nobody else holds may be written to
+        self.writable = writable
+        #: whether nobody can write to its arrays
+        self.immutable = immutable
+        #: the class of its arrays, if operations on them go a fast way
+        self.array = array
+        #: the families of operations that it computes in narrow floats itself
+        self.narrow = narrow
+        #: where functions of two arrays of one dtype are looked for first
+        self.alike = alike
+        #: what calls operations on its arrays that fast way
+        self.calls: dict[Any, Callable[..., Any]] = {}
+        self._extension = extension
+        self.__dict__.update(kernels)
+
+    def __getattr__(self, name: str) -> Any:
+        value = self._extension(name) if name in EXTENSIONS else getattr(self.base, name)
+        setattr(self, name, value)  # the next look-up finds it without this call
+        return value
+
+    def scalar(self, value: Any, dtype: Any) -> Any:
+        """Return a Python number as a new array without axes."""
+        return self.asarray(value, dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"<namespace of {self.name} arrays>"
+
+
+def numpy_extension(name: str) -> Any:
+    """Return the module with the functions of an extension for NumPy arrays."""
+    return importlib.import_module(EXTENSIONS[name])

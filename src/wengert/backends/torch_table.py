@@ -1,0 +1,49 @@
+"""PyTorch's arrays, on any of its devices: where the kernels of each extension are."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from wengert.backends.libraries import Table
+from wengert.backends.torch_kernels import KERNELS, SHORTCUTS
+
+
+def _of(module: str) -> Callable[[str], Any]:
+    """Return what looks a function up in a module beside this one, or says None."""
+
+    def find(name: str) -> Any:
+        found = importlib.import_module(f"wengert.backends.{module}")
+        return getattr(found, name, None)
+
+    return find
+
+
+def scalar(value: Any, dtype: Any) -> Any:
+    """Return a number in host memory, where arrays of every device meet it without a transfer.
+
+    It does not decide on the dtype of a result, and so need not be rounded to a narrow one.
+    """
+    return torch.asarray(value, dtype=_WIDER.get(dtype, dtype))
+
+
+_WIDER = {torch.bfloat16: torch.float32, torch.float16: torch.float32}
+
+
+TABLE = Table(
+    {**KERNELS, **SHORTCUTS, "scalar": scalar},
+    {
+        "fft": _of("torch_fft"),
+        "nn": _of("torch_neural"),
+        "special": _of("torch_special"),
+        "linalg": _of("torch_linalg"),
+    },
+    by_device=True,
+    writable=True,
+    array=torch.Tensor,
+    alike=torch,
+    narrow=frozenset({"elementwise", "contraction", "linear", "position map", "zero"}),
+)

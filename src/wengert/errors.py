@@ -1,0 +1,121 @@
+"""What can go wrong, by name. Each message says what was given and what to write instead."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+
+class WengertError(Exception):
+    """The base of every error that is Wengert's own."""
+
+
+class TapeError(WengertError, RuntimeError):
+    """A tape was used in a way its state does not allow."""
+
+
+class RuleError(WengertError, RuntimeError):
+    """An operation's rule returned something that cannot be its derivative."""
+
+
+class ShapeError(WengertError, ValueError):
+    """Shapes that do not fit together."""
+
+
+class BackendError(WengertError, TypeError):
+    """Arrays of two libraries met in one operation."""
+
+
+class DtypeError(WengertError, TypeError):
+    """A derivative was asked for of numbers that have none, such as integers."""
+
+
+class NoRuleError(WengertError, NotImplementedError):
+    """A function that Wengert has no rule for was called on a Tensor."""
+
+
+class CutPathError(WengertError, TypeError):
+    """A value that a transform differentiates was converted, where derivatives do not follow."""
+
+
+class CutPathWarning(UserWarning):
+    """A recorded value left the tape, so derivatives stop there."""
+
+
+class DegenerateWarning(UserWarning):
+    """A derivative was asked for where equal eigenvalues leave it undetermined."""
+
+
+class UnconnectedWarning(UserWarning):
+    """A transform's result does not depend on its argument; the derivative is zero."""
+
+
+#: Libraries that stand between a user's line and ours.
+_BETWEEN = {
+    __name__.partition(".")[0], "array_api_compat", "array_api_extra", "fractions", "numpy",
+    "optree", "pandas", "scipy", "sklearn", "statistics",
+}  # fmt: skip
+
+
+def library_of(frame: FrameType) -> str:
+    """Return the name of the package that a frame's code belongs to."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
+def is_between(frame: FrameType) -> bool:
+    """Return whether a frame is of a library, and not of the user's own code."""
+    return library_of(frame) in _BETWEEN
+
+
+def _users_frame() -> tuple[FrameType, int]:
+    """Return the nearest frame outside this package and what it calls, and how far out that is."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        frame, depth = frame.f_back, depth + 1
+    return frame, depth
+
+
+def caller_line() -> str:
+    """Return "file:line" of the user's own code."""
+    frame, _ = _users_frame()
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def caller_depth() -> int:
+    """Return the `stacklevel` with which the caller's warnings.warn names that line."""
+    return _users_frame()[1] - 1
+
+
+class _CutsShown:
+    """A context out of which a CutPathError comes as itself, where a library hid it.
+
+    NumPy makes a ValueError of any error in ``array[i] = x`` and names the first one its cause;
+    SciPy answers a TypeError with another. An error that the user's own code raised stays.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, (TypeError, ValueError)) or isinstance(error, CutPathError):
+            return
+        hidden = error.__cause__
+        last = trace
+        while last is not None and last.tb_next is not None:
+            last = last.tb_next
+        if last is not None and is_between(last.tb_frame):
+            hidden = hidden or error.__context__
+        if isinstance(hidden, CutPathError):
+            raise hidden.with_traceback(trace) from None
+
+
+cuts_shown = _CutsShown()
+
+
+def name_of(fun: Callable[..., Any]) -> str:
+    """Return what messages call a function."""
+    return getattr(fun, "__name__", repr(fun))

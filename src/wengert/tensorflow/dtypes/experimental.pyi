@@ -1,0 +1,9 @@
+# Written by docs/make_tables.py from the functions' signatures.
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.dialects.tensorflow.tensors import Tensor as _Tensor
+from wengert.tensorflow import Tensor as Tensor
+
+float8_e4m3fn: Any
+float8_e5m2: Any

@@ -1,9 +1,0 @@
-# Written by docs/make_tables.py from the functions' signatures.
-from collections.abc import Sequence
-from typing import Any
-
-from wengert.dialects.tensorflow.tensors import Tensor as _Tensor
-from wengert.tensorflow import Tensor as Tensor
-
-def epsilon() -> Any: ...
-def floatx() -> Any: ...

@@ -1,0 +1,13 @@
+# Written by docs/make_tables.py from the functions' signatures.
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.dialects.tensorflow.tensors import Tensor as _Tensor
+from wengert.tensorflow import Tensor as Tensor
+
+from wengert.dialects.tensorflow.checkpoints import Checkpoint as Checkpoint
+from wengert.dialects.tensorflow.checkpoint_folders import CheckpointManager as CheckpointManager
+def latest_checkpoint(checkpoint_dir: Any, latest_filename: Any = ...) -> Any: ...
+def list_variables(ckpt_dir_or_file: Any) -> Any: ...
+def load_checkpoint(ckpt_dir_or_file: Any) -> Any: ...
+def load_variable(ckpt_dir_or_file: Any, name: Any) -> Any: ...

@@ -1,0 +1,33 @@
+# Written by docs/make_tables.py from the functions' signatures.
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.dialects.torch.tensors import Tensor as _Tensor
+from wengert.torch import Tensor as Tensor
+from . import _utils as _utils
+
+from wengert.dialects.torch.data.samplers import BatchSampler as BatchSampler
+from wengert.dialects.torch.data.datasets import ChainDataset as ChainDataset
+from wengert.dialects.torch.data.datasets import ConcatDataset as ConcatDataset
+from typing import Generic as _Generic
+class DataLoader(_Generic):
+    def __init__(self, dataset: Any, batch_size: Any = ..., shuffle: Any = ..., sampler: Any = ..., batch_sampler: Any = ..., num_workers: Any = ..., collate_fn: Any = ..., pin_memory: Any = ..., drop_last: Any = ..., timeout: Any = ..., worker_init_fn: Any = ..., multiprocessing_context: Any = ..., generator: Any = ..., *, prefetch_factor: Any = ..., persistent_workers: Any = ..., pin_memory_device: Any = ..., in_order: Any = ...) -> None: ...
+    def __iter__(self) -> Any: ...
+    def __len__(self) -> Any: ...
+    def fetcher(self) -> Any: ...
+    def indices(self) -> Any: ...
+    ...
+from wengert.dialects.torch.data.datasets import Dataset as Dataset
+from wengert.dialects.torch.data.datasets import IterableDataset as IterableDataset
+from wengert.dialects.torch.data.samplers import RandomSampler as RandomSampler
+from wengert.dialects.torch.data.samplers import Sampler as Sampler
+from wengert.dialects.torch.data.samplers import SequentialSampler as SequentialSampler
+from wengert.dialects.torch.data.datasets import StackDataset as StackDataset
+from wengert.dialects.torch.data.datasets import Subset as Subset
+from wengert.dialects.torch.data.samplers import SubsetRandomSampler as SubsetRandomSampler
+from wengert.dialects.torch.data.datasets import TensorDataset as TensorDataset
+from wengert.dialects.torch.data.samplers import WeightedRandomSampler as WeightedRandomSampler
+def default_collate(batch: Any) -> Any: ...
+def default_convert(data: Any) -> Any: ...
+def get_worker_info() -> Any: ...
+def random_split(dataset: Any, lengths: Any, generator: Any = ...) -> Any: ...

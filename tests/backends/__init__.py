@@ -1,0 +1,1 @@
+"""Tests of backends: kernels of array libraries, and the way to host memory."""

@@ -1,0 +1,221 @@
+"""Every operation on PyTorch's arrays: as on NumPy's on a CPU, and without a look at values.
+
+The device "meta" has shapes and dtypes, but no values: whatever reads one there raises, as it
+would wait for the device on a GPU.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+
+import wengert as wg
+from tests.ops.op_cases import (
+    CASES,
+    Case,
+    as_numpy,
+    assert_near,
+    ids,
+    leaves,
+    weights_like,
+)
+from wengert import backends
+from wengert.errors import BackendError
+from wengert.extend import REGISTRY
+
+torch: Any = pytest.importorskip("torch")
+pytestmark = pytest.mark.peers
+
+_NO_SCHUR = "PyTorch has no Schur decomposition"
+_LACKS = "PyTorch lacks the function, and no short formula gives it to rounding"
+_SCIPY = "a quantile of SciPy's that PyTorch lacks"
+#: Operations that need the host for what lies on a device, and why.
+ON_HOST = {
+    "linalg.logm": _NO_SCHUR,
+    "linalg.solve_sylvester": _NO_SCHUR,
+    "linalg.sqrtm": _NO_SCHUR,
+    "random.log_gamma_sample": _SCIPY,
+    "random.truncated_normal_sample": _SCIPY,
+    "special.airy_ai": "PyTorch has it off by up to 2e-4",
+    "special.airy_ai_derivative": _LACKS,
+    "special.betainc": _LACKS,
+    "special.betainc_derivative": _LACKS,
+    "special.exp1": _LACKS,
+    "special.expi": _LACKS,
+    "special.fresnel_cos": _LACKS,
+    "special.fresnel_sin": _LACKS,
+    "special.gammaincinv": _SCIPY,
+    "special.jv": _LACKS,
+    "special.spence": _LACKS,
+    "special.yn": _LACKS,
+}
+#: How exact PyTorch's special functions are, where that is less than rounding.
+LESS_EXACT: dict[str, float] = {}
+#: Far beyond the samples, where formulas change over: functions, and the ends of a grid.
+GRIDS = {
+    **dict.fromkeys(("j0", "j1"), (-60.0, 60.0)),
+    **dict.fromkeys(("y0", "y1", "gammaln"), (0.01, 60.0)),
+    **dict.fromkeys(("i0e", "i1e", "dawsn", "erfc", "ndtr", "log_ndtr"), (-20.0, 20.0)),
+    **dict.fromkeys(("gamma", "rgamma", "digamma"), (-5.3, 20.0)),
+    **dict.fromkeys(("erfinv", "cbrt", "exprel", "sinc"), (-0.999, 0.999)),
+    **dict.fromkeys(("erfcinv", "ndtri", "logit"), (0.001, 0.999)),
+}
+
+
+def on(array: Any, device: str) -> Any:
+    """Return a NumPy array as a tensor around one of PyTorch's."""
+    return wg.asarray(torch.asarray(np.array(array)).to(device))
+
+
+def derivatives(function: Any, tensors: list[Any], weights: list[Any], order: int) -> list[Any]:
+    """Return results, gradients and, of order 2, gradients of a weighted sum of these."""
+    sources = [t for t in tensors if backends.is_inexact(t.data.dtype)]
+
+    def first() -> tuple[list[Any], list[Any]]:
+        with wg.GradientTape() as tape:
+            tape.watch(sources)
+            results = leaves(function(*tensors))
+        return results, tape.gradient(
+            results, sources, output_gradients=weights, unconnected_gradients="zero"
+        )
+
+    if order == 1:
+        results, gradients = first()
+        return [*results, *gradients]
+    with wg.GradientTape() as outer:
+        outer.watch(sources)
+        results, gradients = first()
+    again = [_cosines(g) for g in gradients]
+    seconds = outer.gradient(
+        gradients, sources, output_gradients=again, unconnected_gradients="zero"
+    )
+    return [*results, *gradients, *seconds]
+
+
+def _cosines(like: Any) -> Any:
+    values = np.cos(np.arange(like.size)).reshape(like.shape)
+    return backends.namespace_of(like.data).asarray(values, dtype=like.data.dtype)
+
+
+def computed(case: Case, kind: str, device: str, order: int) -> tuple[list[Any], list[Any]]:
+    """Return what there is on a device, and the same of NumPy arrays."""
+    arrays = case.arrays(kind)
+    tensors, hosted = [on(a, device) for a in arrays], list(map(wg.asarray, arrays))
+    if case.entry.family == "zero":
+        return leaves(case.function(*tensors)), leaves(case.function(*hosted))
+    weights = weights_like(case.function(*hosted))
+    placed = [torch.asarray(w).to(device) for w in weights]
+    expected = derivatives(case.function, hosted, weights, order)
+    return derivatives(case.function, tensors, placed, order), expected
+
+
+def raw_of(result: Any) -> Any:
+    return result.values._raw if isinstance(result, wg.Block) else result._raw
+
+
+@pytest.mark.parametrize("order", [1, 2], ids=["first order", "second order"])
+@pytest.mark.parametrize("case", CASES, ids=ids(CASES))
+def test_agrees_with_numpy(case: Case, order: int) -> None:
+    for kind in case.kinds:
+        got, expected = computed(case, kind, "cpu", order)
+        rtol = LESS_EXACT.get(case.name, 1e-12) * case.entry.rounding
+        for mine, theirs in zip(got, expected, strict=True):
+            assert isinstance(raw_of(mine), torch.Tensor)
+            assert_near(as_numpy(mine), theirs, kind, rtol=rtol)
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_special_functions_far_out(name: str) -> None:
+    x = np.linspace(*GRIDS[name], 2001)
+    got = getattr(wg.special, name)(on(x, "cpu"))
+    np.testing.assert_allclose(as_numpy(got), getattr(scipy.special, name)(x), 1e-12, 1e-13)
+
+
+def check_on_meta(case: Case) -> None:
+    for kind in case.kinds:
+        for order in (1, 2):
+            got, expected = computed(case, kind, "meta", order)
+            for mine, theirs in zip(got, expected, strict=True):
+                assert raw_of(mine).device.type == "meta"
+                assert tuple(mine.shape) == tuple(theirs.shape)
+
+
+STAYING = [case for case in CASES if case.name not in ON_HOST]
+
+
+@pytest.mark.parametrize("case", STAYING, ids=ids(STAYING))
+def test_no_value_is_read_on_a_device(case: Case) -> None:
+    check_on_meta(case)
+
+
+@pytest.mark.parametrize("name", ON_HOST)
+def test_what_needs_the_host_says_so(name: str) -> None:
+    with pytest.raises(BackendError, match="allow_host_fallback"):
+        for case in CASES:
+            if case.name == name:
+                check_on_meta(case)
+
+
+def test_few_operations_need_the_host() -> None:
+    assert set(ON_HOST) <= set(REGISTRY)
+    assert len(ON_HOST) <= 0.05 * len(REGISTRY)
+
+
+def test_a_tensor_that_pytorch_records_is_refused() -> None:
+    x = torch.ones(3, requires_grad=True)
+    for function in (wg.asarray, wg.sin, lambda x: wg.ones(3) * x):
+        with pytest.raises(TypeError, match=r"x\.detach\(\)"):
+            function(x)
+    assert wg.sum(wg.asarray(x.detach())).item() == 3.0
+
+
+def test_two_devices_do_not_mix() -> None:
+    with pytest.raises(BackendError, match="torch and of torch on meta"):
+        wg.add(wg.asarray(torch.ones(2)), wg.asarray(torch.ones(2, device="meta")))
+
+
+# -- narrow floats ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("name", ["sin", "log1p", "sum", "mean", "var", "cumulative_sum"])
+def test_narrow_floats_are_rounded_once(name: str, dtype: Any) -> None:
+    raw = torch.linspace(-0.5, 1.0, 12, dtype=torch.float32).to(dtype)
+    how = {"axis": 0} if name == "cumulative_sum" else {}
+
+    def gradient(x: Any) -> tuple[Any, Any]:
+        with wg.GradientTape() as tape:
+            tape.watch(x)
+            y = getattr(wg, name)(x, **how)
+        return y.data, tape.gradient(y, x).data
+
+    value, slope = gradient(wg.asarray(raw))
+    exact, exact_slope = gradient(wg.asarray(raw.to(torch.float32)))
+    assert value.dtype == slope.dtype == dtype
+    assert torch.equal(value, exact.to(dtype))
+    few = 4 * torch.finfo(dtype).eps  # a rule is a few operations, each of which rounds
+    torch.testing.assert_close(slope, exact_slope.to(dtype), rtol=few, atol=few)
+
+
+def test_products_of_narrow_floats_are_computed_as_such(monkeypatch: Any) -> None:
+    seen: list[Any] = []
+    raw = [torch.ones(2, 3, dtype=torch.bfloat16), torch.ones(3, 2, dtype=torch.bfloat16)]
+    xp = backends.namespace_of(raw[0])
+    matmul = xp.matmul
+    monkeypatch.setattr(xp, "matmul", lambda a, b: (seen.append(a.dtype), matmul(a, b))[1])
+    a, b = map(wg.asarray, raw)
+    with wg.GradientTape() as tape:
+        tape.watch([a, b])
+        y = wg.matmul(a, b)
+    gradients = tape.gradient(y, [a, b])
+    assert {t.data.dtype for t in (y, *gradients)} == {torch.bfloat16}
+    assert seen
+    assert set(seen) == {torch.bfloat16}
+
+
+def test_a_narrow_array_beside_a_wide_one_is_widened() -> None:
+    y = wg.matmul(wg.asarray(torch.ones(2, 3, dtype=torch.bfloat16)), wg.asarray(torch.ones(3, 2)))
+    assert y.data.dtype == torch.float32

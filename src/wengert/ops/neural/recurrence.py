@@ -78,9 +78,10 @@ def _before(state: np.ndarray, rows: np.ndarray, step: Step) -> np.ndarray:
     return np.concatenate([rows[before : before + carried], state[carried : stop - start]])
 
 
-def _in_common(x: np.ndarray, *others: np.ndarray) -> np.ndarray:
-    """Return x in the dtype that it has in common with the others."""
-    return x.astype(np.result_type(x, *others), copy=False)
+def _promoted(*arrays: np.ndarray) -> list[np.ndarray]:
+    """Return arrays in the dtype that they promote to."""
+    dtype = np.result_type(*arrays)
+    return [a.astype(dtype, copy=False) for a in arrays]
 
 
 def _sigmoid_of_negative(x: np.ndarray) -> None:
@@ -97,12 +98,13 @@ def lstm(
     x: np.ndarray, h: np.ndarray, c: np.ndarray, weight: np.ndarray, sizes: Any, reverse: bool
 ) -> tuple[np.ndarray, ...]:
     """Return hidden states, cells and gates for all rows; x has what does not depend on states."""
-    n, x = h.shape[1], _in_common(x, h, c, weight)
+    x, h, c, weight = _promoted(x, h, c, weight)
+    n = h.shape[1]
     gates = np.negative(x, order="C")
     weight = np.negative(weight, order="C")
     hidden, cells = np.empty((len(x), n), x.dtype), np.empty((len(x), n), x.dtype)
     product = np.empty((len(h), 4 * n), x.dtype)
-    squashed = np.empty(h.shape, x.dtype)
+    squashed = np.empty_like(h, order="C")
     with np.errstate(over="ignore", under="ignore"):
         for step in steps_of(sizes, reverse):
             start, stop = step.start, step.stop
@@ -167,7 +169,8 @@ def gru(
     x: np.ndarray, h: np.ndarray, weight: np.ndarray, bias: np.ndarray, sizes: Any, reverse: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return hidden states, and the gates with what the first of them is multiplied by."""
-    n, x = h.shape[1], _in_common(x, h, weight, bias)
+    x, h, weight, bias = _promoted(x, h, weight, bias)
+    n = h.shape[1]
     gates = np.empty((len(x), 4 * n), x.dtype)
     hidden = np.empty((len(x), n), x.dtype)
     product, both = np.empty((len(h), 3 * n), x.dtype), np.empty((len(h), 2 * n), x.dtype)
@@ -243,8 +246,9 @@ def rnn(
     x: np.ndarray, h: np.ndarray, weight: np.ndarray, activation: str, sizes: Any, reverse: bool
 ) -> np.ndarray:
     """Return hidden states for all rows."""
-    hidden = np.array(_in_common(x, h, weight), order="C")
-    product = np.empty(h.shape, hidden.dtype)
+    x, h, weight = _promoted(x, h, weight)
+    hidden = np.array(x, order="C")
+    product = np.empty_like(h, order="C")
     weight = np.ascontiguousarray(weight)
     for step in steps_of(sizes, reverse):
         row = hidden[step.start : step.stop]

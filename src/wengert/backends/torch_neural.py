@@ -17,6 +17,8 @@ _CONVOLVE = (None, torch.conv1d, torch.conv2d, torch.conv3d)
 def _alike(*arrays: Any) -> list[Any]:
     """Return arrays in one dtype."""
     dtype = arrays[0].dtype
+    if all(array.dtype is dtype for array in arrays):
+        return list(arrays)
     for array in arrays[1:]:
         dtype = torch.promote_types(dtype, array.dtype)
     return [array.to(dtype) for array in arrays]
@@ -32,7 +34,7 @@ def _frame(x: Any, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
     return frame
 
 
-def _padding(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
+def convolution_padding(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
     """Return the equal padding of both sides that a geometry is, or None if it is none."""
     stride, offset, dilation = geometry
     for n, k, p, s, lo, d in zip(length, kernel, size, stride, offset, dilation, strict=True):
@@ -52,7 +54,7 @@ def convolve(
         z = _by_taps(x, w, size, geometry, groups)
         return z if bias is None else z + bias.reshape(-1, *(1 for _ in size))
     kernel = tuple(w.shape[2:])
-    padding = _padding(x.shape[2:], kernel, size, geometry)
+    padding = convolution_padding(x.shape[2:], kernel, size, geometry)
     if padding is None:
         x, padding = _frame(x, kernel, size, geometry), (0,) * spatial
     stride, _, dilation = geometry
@@ -96,7 +98,7 @@ def convolve_weight(x: Any, z: Any, *, size: Ints, geometry: Geometry, groups: i
     if not x.numel() or not z.numel() or 0 in shape:
         return x.new_zeros(shape)
     places = tuple(z.shape[2:])
-    padding = _padding(x.shape[2:], size, places, geometry)
+    padding = convolution_padding(x.shape[2:], size, places, geometry)
     if len(size) in (1, 2, 3) and not x.is_complex():
         if padding is None:
             x, padding = _frame(x, size, places, geometry), (0,) * len(size)
@@ -114,7 +116,7 @@ def convolve_input(z: Any, w: Any, *, size: Ints, geometry: Geometry, groups: in
     shape = (z.shape[0], groups * w.shape[1], *size)
     if not z.numel() or not w.numel() or 0 in shape:
         return z.new_zeros(shape)
-    padding = _padding(size, kernel, places, geometry)
+    padding = convolution_padding(size, kernel, places, geometry)
     if len(size) in (1, 2, 3) and not z.is_complex():
         if padding is not None:
             return _pull(z, z.new_empty(shape), w, geometry, groups, padding, 0)

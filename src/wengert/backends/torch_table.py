@@ -10,6 +10,7 @@ import torch
 
 from wengert.backends.libraries import Table
 from wengert.backends.torch_kernels import KERNELS, SHORTCUTS
+from wengert.backends.torch_own import OWN
 
 
 def _of(module: str) -> Callable[[str], Any]:
@@ -46,4 +47,5 @@ TABLE = Table(
     array=torch.Tensor,
     alike=torch,
     narrow=frozenset({"elementwise", "contraction", "linear", "position map", "zero"}),
+    own=OWN,
 )

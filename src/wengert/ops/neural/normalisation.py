@@ -139,9 +139,12 @@ def layer_norm(
     in_place = order == tuple(range(x.ndim))
     moved = x if in_place else shapes.permute_dims(x, order)
     kept = moved.shape
-    flat = shapes.reshape(moved, (*kept[: len(others)], count)) if len(over) != 1 else moved
-    y = _layer_norm(flat, *(shapes.reshape(p, (count,)) for p in parts), eps=eps)
-    y = shapes.reshape(y, kept)
+    if len(over) == 1:
+        y = _layer_norm(moved, *parts, eps=eps)
+    else:
+        flat = shapes.reshape(moved, (*kept[: len(others)], count))
+        y = _layer_norm(flat, *(shapes.reshape(p, (count,)) for p in parts), eps=eps)
+        y = shapes.reshape(y, kept)
     return y if in_place else shapes.permute_dims(y, [order.index(a) for a in range(x.ndim)])
 
 

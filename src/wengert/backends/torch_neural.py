@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from typing import Any
@@ -182,6 +183,14 @@ def _taps(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> list[An
     ]
 
 
+def _covers(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> bool:
+    """Return whether windows lie side by side, and have all of an array between them."""
+    stride, offset, dilation = geometry
+    ends = tuple(n * s for n, s in zip(size, stride, strict=True))
+    plain = not any(offset) and all(d == 1 for d in dilation)
+    return plain and tuple(stride) == tuple(kernel) and ends == tuple(length)
+
+
 def window_sum(x: Any, *, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
     """Return the sums of windows."""
     lead = x.ndim - len(size)
@@ -203,6 +212,9 @@ def window_spread(g: Any, *, kernel: Ints, size: Ints, geometry: Geometry) -> An
 def max_pool(x: Any, *, kernel: Ints, size: Ints, geometry: Geometry, ties: str = "even") -> Any:
     """Return the largest element of each window; `ties` are only of interest to derivatives."""
     lead = x.ndim - len(size)
+    if x.numel() and _covers(x.shape[lead:], kernel, size, geometry):
+        parts = [x[positions] for _, positions in _taps(x.shape[lead:], kernel, size, geometry)]
+        return functools.reduce(torch.maximum, parts[1:], parts[0].clone())
     lowest = -math.inf if x.is_floating_point() else torch.iinfo(x.dtype).min
     out = torch.full((*x.shape[:lead], *size), lowest, dtype=x.dtype, device=x.device)
     for places, positions in _taps(x.shape[lead:], kernel, size, geometry):
@@ -221,11 +233,12 @@ class _Winners:
         lead = inputs.ndim - len(kernel)
         self.keys = _taps(inputs.shape[lead:], kernel, largest.shape[lead:], geometry)
         self.first, self.shape = ties == "first", largest.shape
-        found = torch.zeros_like(largest, dtype=torch.bool)
+        self.covers = _covers(inputs.shape[lead:], kernel, largest.shape[lead:], geometry)
+        found = torch.zeros_like(largest, dtype=torch.bool) if self.first else None
         self.masks = []
         for places, positions in self.keys:
             mask = (inputs[positions] == largest[places]) | torch.isnan(inputs[positions])
-            if self.first:
+            if found is not None:
                 mask = mask & ~found[places]
                 found[places] |= mask
             self.masks.append(mask)
@@ -234,6 +247,8 @@ class _Winners:
         """Return numbers, one for each window, divided by how many winners it has."""
         if self.first:
             return values
+        if self.covers and self.masks:
+            return values / sum(mask.to(values.real.dtype) for mask in self.masks)
         count = torch.zeros(self.shape, dtype=values.real.dtype, device=values.device)
         for (places, _), mask in zip(self.keys, self.masks, strict=True):
             count[places] += mask
@@ -244,6 +259,11 @@ def max_pool_spread(g: Any, **params: Any) -> Any:
     """Return g given to the elements of `inputs` that are the largest of a window."""
     winners = _Winners(g.device, **params)
     share = winners.shared(g)
+    if winners.covers:
+        out, nothing = torch.empty_like(winners.inputs, dtype=g.dtype), g.new_zeros(())
+        for (_, positions), mask in zip(winners.keys, winners.masks, strict=True):
+            out[positions] = torch.where(mask, share, nothing)
+        return out
     out = torch.zeros_like(winners.inputs, dtype=g.dtype)
     for (places, positions), mask in zip(winners.keys, winners.masks, strict=True):
         out[positions] += torch.where(mask, share[places], 0)

@@ -86,6 +86,21 @@ def _batch_norm_pull(g: Any, wanted: Any, x: Any, weight: Any, eps: float, saved
     return _batch_pull(g, x, weight, None, None, *saved, True, eps, wanted)
 
 
+def _with_moments(x: Any, weight: Any, bias: Any, axis: tuple[int, ...], eps: float) -> Any:
+    """Return `_batch_norm` with means and variances, which PyTorch moves from 0 all the way."""
+    if not _alike(x, weight, bias):
+        return NotImplemented
+    means, variances = x.new_zeros(x.shape[1]), x.new_zeros(x.shape[1])
+    y, *saved = torch.native_batch_norm(x, weight, bias, means, variances, True, 1.0, eps)
+    return Kept((y, means, variances), saved)
+
+
+def _with_moments_pull(g: Any, wanted: Any, x: Any, weight: Any, eps: float, saved: Any) -> Any:
+    if g[1] is not None or g[2] is not None:
+        return NotImplemented
+    return _batch_norm_pull(g[0], wanted, x, weight, eps, saved)
+
+
 # -- products ---------------------------------------------------------------------------------
 
 
@@ -237,6 +252,7 @@ OWN: dict[str, Own] = {
     "special.log_softmax": Own(_on_one_axis(torch.log_softmax), _log_softmax_pull),
     "nn.layer_norm": Own(_layer_norm, _layer_norm_pull),
     "nn.batch_norm": Own(_batch_norm, _batch_norm_pull),
+    "nn.batch_norm_with_moments": Own(_with_moments, _with_moments_pull),
     "nn.linear": Own(_linear, _linear_pull),
     "nn.convolve": Own(rule=_convolve_pull),
     "nn.convolve_biased": Own(rule=_convolve_pull),

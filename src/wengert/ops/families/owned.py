@@ -90,7 +90,8 @@ class _Owned:
 
     def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
         """Return the cotangents of several arguments."""
-        if type(g) is self.xp.array and backends.kind_of(node.dtype) == "f":
+        raw = g[0] if type(g) is list else g  # of several results the first
+        if type(raw) is self.xp.array and backends.kind_of(_first(node.dtype)) == "f":
             known: dict[str, Any] = {}
             wanted = [False] * len(self.op.args)
             for _, argument, values in edges:
@@ -108,7 +109,12 @@ class _Owned:
     ) -> Sequence[Any]:
         if self.further:
             edges = [(parent, k, values[: -self.further]) for parent, k, values in edges]
-        op = self.original
-        if op.family not in self.xp.narrow and backends.is_narrow(node.dtype):
-            op = op.narrowed(node.dtype)
+        op, dtype = self.original, _first(node.dtype)
+        if op.family not in self.xp.narrow and backends.is_narrow(dtype):
+            op = op.narrowed(dtype)
         return op.pull(xp, g, node, edges, own)
+
+
+def _first(dtype: Any) -> Any:
+    """Return a dtype, or of those of several results the first."""
+    return dtype[0] if type(dtype) is list else dtype

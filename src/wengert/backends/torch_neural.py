@@ -12,6 +12,8 @@ import torch
 from wengert.backends.numpy_windows import Geometry, Ints, frame_of, overlap, slices_of
 from wengert.backends.torch_kernels import tensor
 
+#: Integers as wide as numbers, by their bytes.
+_BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 _CONVOLVE = (None, torch.conv1d, torch.conv2d, torch.conv3d)
 
 
@@ -248,7 +250,11 @@ class _Winners:
         if self.first:
             return values
         if self.covers and self.masks:
-            return values / sum(mask.to(values.real.dtype) for mask in self.masks)
+            first, *others = self.masks
+            count = first.to(values.real.dtype)
+            for mask in others:
+                count += mask
+            return values / count
         count = torch.zeros(self.shape, dtype=values.real.dtype, device=values.device)
         for (places, _), mask in zip(self.keys, self.masks, strict=True):
             count[places] += mask
@@ -260,9 +266,13 @@ def max_pool_spread(g: Any, **params: Any) -> Any:
     winners = _Winners(g.device, **params)
     share = winners.shared(g)
     if winners.covers:
-        out, nothing = torch.empty_like(winners.inputs, dtype=g.dtype), g.new_zeros(())
+        out = torch.empty_like(winners.inputs, dtype=g.dtype)
+        bits = _BITS.get(g.itemsize)
         for (_, positions), mask in zip(winners.keys, winners.masks, strict=True):
-            out[positions] = torch.where(mask, share, nothing)
+            if bits is None:
+                out[positions] = torch.where(mask, share, 0)
+            else:  # a product of bits: a number may be infinite, and is written where it belongs
+                torch.mul(share.view(bits), mask, out=out.view(bits)[positions])
         return out
     out = torch.zeros_like(winners.inputs, dtype=g.dtype)
     for (places, positions), mask in zip(winners.keys, winners.masks, strict=True):

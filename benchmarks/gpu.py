@@ -98,7 +98,7 @@ def _times(programs: dict[str, Callable[[], Any]], wait: Callable[[Any], None]) 
 def _gradient(f: Callable[..., Any], parameters: list[Any]) -> Any:
     """Return the gradients of f, by a tape, with respect to parameters that are tensors of ours.
 
-    They are tensors, as PyTorch's are its own: `g.data` would be a copy, since it can be written to.
+    They are tensors, as PyTorch's are its own: `g.data` would be a copy, which may be written to.
     """
     with wg.GradientTape() as tape:
         tape.watch(parameters)

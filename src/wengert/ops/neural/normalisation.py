@@ -276,8 +276,8 @@ def _trained_rule(xp: Any, g: Any, x: Any, weight: Any, axis: tuple[int, ...], e
 def _trained_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
     x, over = arrays[0], tuple(a + mapped[0] for a in params["axis"])
     y = _channels_of_examples(op, level, arrays, mapped, params)
-    mean, variance = reductions.mean(x, axis=over), reductions.var(x, axis=over, correction=1.0)
-    return tuple(full(v, m, level) for v, m in zip((y, mean, variance), (True, *mapped[:1] * 2)))
+    both = reductions.mean(x, axis=over), reductions.var(x, axis=over, correction=1.0)
+    return full(y, True, level), *(full(v, mapped[0], level) for v in both)
 
 
 #: Of a library with a kernel that has the moments as well, one operation for these and the result.

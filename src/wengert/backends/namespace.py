@@ -39,6 +39,9 @@ class Kept(NamedTuple):
 class Namespace:
     """The Array API functions of one array library, our extra kernels, and extensions."""
 
+    #: what compiles programs of the library's arrays, if anything does
+    control: Any = None
+
     def __init__(
         self,
         name: str,

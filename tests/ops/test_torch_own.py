@@ -197,6 +197,23 @@ def test_attention_of_any_shapes(shapes: Any) -> None:
         np.testing.assert_allclose(mine.numpy(), numpys.numpy(), atol=1e-12)
 
 
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize("kind", [torch.bool, torch.float64], ids=str)
+def test_masks_of_attention_stay_where_they_are(kind: Any, device: str) -> None:
+    arrays, mask = heads(), (numbers(5, 6) > 0).to(kind)
+
+    def f(mask: Any) -> Callable[..., Any]:
+        return lambda *a: nn.scaled_dot_product_attention(*a, mask=mask, is_causal=True)
+
+    placed = [wg.asarray(a.to(device)) for a in (*arrays, mask)]
+    got = gradient(f(placed[3]), *placed[:3])
+    expected = gradient(f(mask.numpy()), *(wg.asarray(a.numpy()) for a in arrays))
+    for mine, numpys in zip(got, expected, strict=True):
+        assert mine._raw.device.type == device
+        if device == "cpu":
+            np.testing.assert_allclose(mine.numpy(), numpys.numpy(), atol=1e-12)
+
+
 # -- what kernels leave to our rules ----------------------------------------------------------
 
 X, W, B = numbers(3, 4), numbers(4, 4), numbers(4)

@@ -11,12 +11,12 @@ import math
 from typing import Any
 
 import torch
-from torch.nn import functional
 
 from wengert.backends.namespace import Kept, Own
 from wengert.backends.numpy_windows import Geometry, Ints
 from wengert.backends.torch_neural import convolution_padding
 
+functional: Any = torch.nn.functional
 _aten: Any = torch.ops.aten
 _tanh_pull = _aten.tanh_backward.default
 _threshold_pull = _aten.threshold_backward.default

@@ -15,7 +15,7 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError
 from wengert.ops import shapes
-from wengert.ops.batching import all_values, full, rebatched, widened
+from wengert.ops.batching import full, innermost, rebatched, widened
 from wengert.ops.checks import array_like, broadcasts_to, misfit, real
 from wengert.ops.contractions import matmul
 from wengert.ops.families import joint, linewise, run, sample
@@ -74,19 +74,26 @@ _weights = linewise(
 )
 
 
+def _causal(xp: Any, queries: int, keys: int) -> Any:
+    """Return that the i-th query sees the first i + 1 keys, in a library."""
+    return xp.arange(keys) <= xp.arange(queries)[:, None]
+
+
+def _bias(seen: Any) -> Any:
+    """Return what is added to scores, so that keys that are not seen have no weight."""
+    xp: Any = plain_namespace(seen)
+    nothing = xp.zeros(seen.shape, dtype=xp.float32)
+    return xp.where(seen, nothing, xp.full_like(nothing, -math.inf))
+
+
 # -- attention as one operation, where a library has a kernel for it ---------------------------
 
 
 def _seen_weights(xp: Any, query: Any, key: Any, scale: float, is_causal: bool) -> Any:
     """Return how much each query sees of each key."""
     scores = xp.matmul(query, xp.matrix_transpose(key))
-    rows, columns = scores.shape[-2:]
-    bias = None
-    if is_causal:
-        plain: Any = plain_namespace(getattr(scores, "_raw", scores))
-        later = plain.arange(columns) > plain.arange(rows)[:, None]
-        nothing = plain.zeros((rows, columns), dtype=scores.dtype)
-        bias = plain.where(later, plain.full_like(nothing, -math.inf), nothing)
+    plain = plain_namespace(getattr(scores, "_raw", scores))
+    bias = _bias(_causal(plain, *scores.shape[-2:])) if is_causal else None
     return run(_weights.op, xp, (scores,), {"scale": scale, "bias": bias})
 
 
@@ -193,18 +200,19 @@ def attention_weights(
     """Return how much each query sees of each key; the arguments are those of attention."""
     scale = _scale_of(query) if scale is None else float(scale)
     scores = matmul(query, shapes.matrix_transpose(key))
-    seen: Any = np.tri(*scores.shape[-2:], dtype=bool) if is_causal else None
+    mask = None if mask is None else shapes.tensor(mask, _NAME)
+    seen: Any = None
+    if is_causal:
+        seen = _causal(plain_namespace((scores if mask is None else mask)._raw), *scores.shape[-2:])
     if mask is not None:
-        mask = shapes.tensor(mask, _NAME)
         _check_mask(mask, scores.shape)
         if backends.kind_of(mask.dtype) == "b":
-            given = rebatched(all_values(mask._raw), mask._raw)
-            seen = given if seen is None else given & seen
+            given = innermost(mask._raw)
+            seen = rebatched(given if seen is None else given & seen, mask._raw)
         else:
             scores, scale = scores * scale + mask, 1.0
-    if seen is not None:  # what is added to scores, so that other keys have no weight
-        seen = rebatched(np.where(all_values(seen), 0.0, -np.inf), seen)
-    return _weights(scores, scale=scale, bias=seen)
+    bias = None if seen is None else rebatched(_bias(innermost(seen)), seen)
+    return _weights(scores, scale=scale, bias=bias)
 
 
 def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:

@@ -281,6 +281,31 @@ def test_an_infinite_cotangent_stays_with_the_largest() -> None:
     assert found.tolist() == [[[0.0, float("inf"), 0.5, 0.5]]]
 
 
+@pytest.mark.parametrize("f", [
+    wg.tanh, wg.sum, wg.mean, nn.softmax, nn.relu, nn.layer_norm, nn.gelu,
+    lambda x: x @ wg.ones_like(x), lambda x: x + 1.5, lambda x: x * 0.3,
+    lambda x: nn.scaled_dot_product_attention(x, wg.ones_like(x), wg.ones_like(x)),
+])  # fmt: skip
+def test_floats_of_one_byte_are_computed_in_float32(f: Callable[..., Any]) -> None:
+    kind = torch.float8_e4m3fn
+    raw = numbers(4, 4, dtype=torch.float32).to(kind)
+    x, wide = wg.asarray(raw), wg.asarray(raw.to(torch.float32))
+    y, exact = f(x), f(wide)
+    (g,), (slope,) = gradient(f, x), gradient(f, wide)
+    assert y._raw.dtype is g._raw.dtype is kind
+    assert torch.equal(y._raw.to(torch.float32), exact._raw.to(kind).to(torch.float32))
+    torch.testing.assert_close(g._raw.to(torch.float32), slope._raw, rtol=0.2, atol=0.1)
+
+
+def test_attention_of_arrays_that_pytorch_does_not_record() -> None:
+    with torch.inference_mode():
+        raw = [a + 0 for a in heads()]
+        found = gradient(lambda *a: nn.scaled_dot_product_attention(*a), *map(wg.asarray, raw))
+    expected = gradient(lambda *a: nn.scaled_dot_product_attention(*a), *map(wg.asarray, heads()))
+    for mine, usual in zip(found, expected, strict=True):
+        close(mine, usual, 1e-12)
+
+
 def test_kinks_are_ours() -> None:
     x = wg.asarray(torch.tensor([-1.0, 0.0, -0.0, 2.0]))
     (g,) = gradient(lambda x: wg.sum(nn.relu(x)), x)

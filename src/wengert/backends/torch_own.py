@@ -183,6 +183,8 @@ def _attention(query: Any, key: Any, value: Any, scale: float, is_causal: bool) 
     lead = query.shape[:-2]
     if not _alike(*given) or any(not a.numel() or a.shape[:-2] != lead for a in given):
         return NotImplemented
+    if any(a.is_inference() for a in given):  # which PyTorch does not record
+        return NotImplemented
     with torch.enable_grad():
         leaves = [a.detach().requires_grad_() for a in given]
         y = functional.scaled_dot_product_attention(*leaves, is_causal=is_causal, scale=scale)

@@ -28,10 +28,8 @@ def scalar(value: Any, dtype: Any) -> Any:
 
     It does not decide on the dtype of a result, and so need not be rounded to a narrow one.
     """
-    return torch.asarray(value, dtype=_WIDER.get(dtype, dtype))
-
-
-_WIDER = {torch.bfloat16: torch.float32, torch.float16: torch.float32}
+    is_narrow = dtype.is_floating_point and dtype.itemsize < 4
+    return torch.asarray(value, dtype=torch.float32 if is_narrow else dtype)
 
 
 TABLE = Table(

@@ -95,10 +95,10 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
         xp = backends.NUMPY
         raws = [np.asarray(r) for r in raws]
     elif dtype is not None:
-        if op.name in xp.own:
-            op = op.on(xp)
-        elif op.family not in xp.narrow:
+        if any(map(backends.is_byte, raws)) or not (op.name in xp.own or op.family in xp.narrow):
             op = for_dtypes(op, raws)
+        else:
+            op = op.on(xp)
         raws = [weak(xp, r, dtype) if type(r) in SCALARS else r for r in raws]
     return op, xp, raws, nodes
 

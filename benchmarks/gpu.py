@@ -96,11 +96,14 @@ def _times(programs: dict[str, Callable[[], Any]], wait: Callable[[Any], None]) 
 
 
 def _gradient(f: Callable[..., Any], parameters: list[Any]) -> Any:
-    """Return the gradients of f, by a tape, with respect to parameters that are tensors of ours."""
+    """Return the gradients of f, by a tape, with respect to parameters that are tensors of ours.
+
+    They are tensors, as PyTorch's are its own: `g.data` would be a copy, which may be written to.
+    """
     with wg.GradientTape() as tape:
         tape.watch(parameters)
         y = f(*parameters)
-    return [g.data for g in tape.gradient(y, parameters)]
+    return tape.gradient(y, parameters)
 
 
 def _torch_gradient(f: Callable[..., Any], parameters: list[Any]) -> Any:

@@ -267,21 +267,6 @@ def convolution_by_fourier(tf):
 
 
 @program
-def mel_features(tf):
-    t = tf.range(512, dtype=tf.float64) / 8000.0
-    x = tf.sin(2 * np.pi * 440.0 * t) + 0.3 * tf.cos(2 * np.pi * 1200.0 * t)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        s = tf.abs(tf.signal.stft(x, frame_length=128, frame_step=64, fft_length=128))
-        mel = tf.tensordot(
-            s, tf.signal.linear_to_mel_weight_matrix(8, s.shape[-1], 8000, dtype=x.dtype), 1
-        )
-        coefficients = tf.signal.mfccs_from_log_mel_spectrograms(tf.math.log(mel + 1e-2))[..., :4]
-        loss = tf.reduce_mean(coefficients**2)
-    return coefficients, tape.gradient(loss, x), mel.shape
-
-
-@program
 def overlapping_frames(tf):
     x = tf.sin(tf.range(32.0))
     frames = tf.signal.frame(x, 8, 4)
@@ -291,16 +276,6 @@ def overlapping_frames(tf):
         y = tf.signal.overlap_and_add(frames * window, 4)
         loss = tf.reduce_sum(y**2)
     return frames.shape, y, tape.gradient(loss, frames)
-
-
-@program
-def cosine_transforms(tf):
-    x = tf.constant([[1.0, 2.0, -1.0, 0.5]])
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(x)
-        ys = [tf.signal.dct(x, type=k) for k in (1, 2, 3, 4)]
-        ys += [tf.signal.dct(x, norm="ortho"), tf.signal.idct(x, type=2), tf.signal.dct(x, n=6)]
-    return [(y, tape.gradient(y, x)) for y in ys]
 
 
 @program

@@ -154,7 +154,7 @@ def test_numpy_behaviour_of_tensors_is_refused():
     ("name", "why"),
     [
         ("saved_model.save", "Checkpoint"), ("saved_model", "Checkpoint"),
-        ("ragged.stack", "flat_values"), ("sparse.segment_sum", "to_dense"),
+        ("ragged.stack", "pad them"), ("sparse.segment_sum", "to_dense"),
         ("io.TFRecordWriter", "open"), ("distribute.TPUStrategy", "one process"),
         ("train.Example", "savez"),
     ],

@@ -16,7 +16,6 @@ from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import OpError, OutOfRangeError, invalid, mistake
 from wengert.dialects.tensorflow.recorders import as_constant, in_function
 from wengert.dialects.tensorflow.settings import ignore
-from wengert.dialects.tensorflow.slices import Composite
 from wengert.dialects.tensorflow.structures import Opaque, TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.structures import assert_same_structure as check_form
 from wengert.dialects.tensorflow.structures import map_structure as mapped
@@ -168,8 +167,6 @@ def map_fn(
     """Return what a function returns for each element along the first axis, stacked."""
     ignore("map_fn", ignored, *_LOOP)
     _check_callable(fn, "map_fn: fn", AttributeError)
-    if isinstance(elems, Composite):
-        return elems._map_fn(fn)  # type: ignore[attr-defined]
     tensors, count = _elements(elems, "map_fn")
     signature = dtype if fn_output_signature is None else fn_output_signature
     form = elems if signature is None else signature

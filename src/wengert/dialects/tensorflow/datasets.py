@@ -29,7 +29,6 @@ from wengert.dialects.tensorflow.dataset_elements import tensors as as_tensors
 from wengert.dialects.tensorflow.dtypes import any_dtype
 from wengert.dialects.tensorflow.errors import invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
-from wengert.dialects.tensorflow.slices import Composite
 from wengert.dialects.tensorflow.structures import TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.table import plain, put
 from wengert.dialects.tensorflow.tensors import data_of, is_tensor, made, outward
@@ -330,7 +329,7 @@ def _of_kind(kind: Any, value: Any) -> Any:
         return value
     if not isinstance(kind, TensorSpec):
         return outward(data_of(value, any_dtype(kind)))
-    tensor = value if isinstance(value, Composite) else outward(data_of(value, kind.dtype))
+    tensor = outward(data_of(value, kind.dtype))
     if not kind.shape.is_compatible_with(tensor.shape):
         raise mistake(TypeError, "from_generator: shape", tensor.shape, f"{kind.shape}")
     return tensor

@@ -39,7 +39,7 @@ def _batch_key(shape: tuple[int, ...], after: int) -> list[np.ndarray]:
     ]
 
 
-@offered("gather", raises=(TypeError,), ragged=True)
+@offered("gather", raises=(TypeError,))
 def gather(
     params: K.Data, indices: K.Indices, validate_indices: Any = None, axis: K.Whole | None = None,
     batch_dims: int = 0,

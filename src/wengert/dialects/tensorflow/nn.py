@@ -375,7 +375,6 @@ def _dropped(given: Any, rate: Any, noise_shape: Any, rng: np.random.Generator) 
     "nn.embedding_lookup",
     raises=_CHECKS,
     differs="tables in a list of several have dense gradients",
-    ragged=True,
 )
 def embedding_lookup(params: Any, ids: K.Input, max_norm: float | None = None) -> Any:
     """Return rows of a table; the gradient is `tf.IndexedSlices`."""

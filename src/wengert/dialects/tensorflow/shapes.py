@@ -66,7 +66,7 @@ def transpose(a: K.Data, perm: K.ListedAxes | None = None, conjugate: bool = Fal
     return ns.conj(moved) if conjugate and a.dtype.kind == "c" else moved
 
 
-@offered("concat", raises=(TypeError,), ragged=True)
+@offered("concat", raises=(TypeError,))
 def concat(values: Any, axis: K.Whole) -> Native:
     """Return tensors joined along an axis that they have."""
     tensors = eager.alike(

@@ -340,25 +340,13 @@ PROGRAMS |= {
     "image resize keyword": lambda tf: tf.image.resize(
         images=PHOTO, size=(4, 4), method="nearest", name="r"
     ),
-    "image crop": lambda tf: grads(
-        tf, lambda x: tf.image.crop_to_bounding_box(x, 1, 2, 3, 4), PHOTO
-    ),
-    "image crop tensor": lambda tf: tf.image.crop_to_bounding_box(PHOTO, tf.constant(1), 2, 3, 4),
-    "image crop outside": lambda tf: tf.image.crop_to_bounding_box(PHOTO, 7, 2, 3, 4),
-    "image pad": lambda tf: tf.image.pad_to_bounding_box(PHOTO[0], 1, 2, 12, 10),
-    "image pad small": lambda tf: tf.image.pad_to_bounding_box(PHOTO, 1, 2, 3, 4),
     "image gray": lambda tf: grads(tf, tf.image.rgb_to_grayscale, PHOTO),
     "image gray bytes": lambda tf: tf.image.rgb_to_grayscale(BYTES),
     "image gray channels": lambda tf: tf.image.rgb_to_grayscale(PHOTO[..., :2]),
-    "image rgb": lambda tf: tf.image.grayscale_to_rgb(tf.constant(PHOTO[..., :1])),
     "image convert": lambda tf: tf.image.convert_image_dtype(BYTES, tf.float32),
     "image convert back": lambda tf: tf.image.convert_image_dtype(PHOTO, tf.uint8, saturate=True),
     "image convert string": lambda tf: tf.image.convert_image_dtype(BYTES, "float64"),
-    "image rot": lambda tf: [tf.image.rot90(PHOTO, k) for k in (-1, 0, 1, 2, 3, 5)],
-    "image rot one": lambda tf: tf.image.rot90(PHOTO[0]),
     "image contrast": lambda tf: tf.image.adjust_contrast(PHOTO, 2.0),
-    "image gamma": lambda tf: tf.image.adjust_gamma(PHOTO, 0.5, gain=2),
-    "image gamma negative": lambda tf: tf.image.adjust_gamma(PHOTO, -1),
     "image psnr": lambda tf: grads(
         tf, lambda a, b: tf.image.psnr(a, b, max_val=1.0), PHOTO, PHOTO[::-1].copy()
     ),
@@ -376,7 +364,6 @@ PROGRAMS |= {
     "image patches keywords": lambda tf: tf.image.extract_patches(
         images=PHOTO, sizes=[1, 2, 2, 1], strides=[1, 2, 2, 1], rates=[1, 2, 2, 1], padding="SAME"
     ),
-    "image gradients": lambda tf: tf.image.image_gradients(tf.constant(PHOTO)),
     "image rank 2": lambda tf: tf.image.flip_up_down(PHOTO[0, 0]),
     "image random crop": lambda tf: tf.image.random_crop(PHOTO, [2, 4, 4, 3]).shape,
     "image random crop large": lambda tf: tf.image.random_crop(PHOTO, [2, 9, 4, 3]),

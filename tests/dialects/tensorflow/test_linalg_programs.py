@@ -99,7 +99,7 @@ def decompositions_by_name(tf):
     return (
         q @ r, found.q @ found.r, type(found).__name__, sign, log, det.sign,
         det.log_abs_determinant,
-        tf.linalg.lu(m).p, tf.linalg.lu_reconstruct(*tf.linalg.lu(m)), tf.linalg.lu(m)._fields,
+        tf.linalg.lu(m).p, tf.linalg.lu(m).lu, tf.linalg.lu(m)._fields,
     )  # fmt: skip
 
 
@@ -221,7 +221,6 @@ def diagonals(tf):
             tf.linalg.diag([1, 2], padding_value=-1),
             tf.linalg.tensor_diag([1.0, 2.0]),
             tf.linalg.set_diag([[1, 2], [3, 4]], d[:2] + 0.0),
-            tf.linalg.diag_part(m, k=(-1, 1)),
         ),
     )
 
@@ -232,8 +231,9 @@ def heat_equation_implicit(tf):
     r = tf.constant(0.4)
     with tf.GradientTape() as tape:
         n = u.shape[0]
-        diagonals = tf.stack([tf.fill([n], -r), tf.fill([n], 1 + 2 * r), tf.fill([n], -r)])
-        after = tf.linalg.tridiagonal_solve(diagonals, u + 0.0)
+        beside = tf.fill([n - 1], -r)
+        matrix = tf.linalg.diag(tf.fill([n], 1 + 2 * r)) + tf.linalg.diag(beside, k=1)
+        after = tf.linalg.solve(matrix + tf.linalg.diag(beside, k=-1), u[:, None])
         loss = tf.reduce_sum(after**2)
     return after, tape.gradient(loss, u)
 

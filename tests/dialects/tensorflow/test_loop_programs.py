@@ -314,13 +314,6 @@ def tarray_scatter(tf: Any) -> Any:
 
 
 @program
-def tarray_split(tf: Any) -> Any:
-    ta = tf.TensorArray(tf.float32, size=2, infer_shape=False)
-    ta = ta.split(tf.range(5.0), [2, 3])
-    return (ta.read(0), ta.read(1))
-
-
-@program
 def tarray_attrs(tf: Any) -> Any:
     ta = tf.TensorArray(tf.float32, 3, element_shape=[2])
     return (ta.dtype, ta.element_shape, ta.dynamic_size, ta.size())

@@ -63,7 +63,6 @@ def test_errors_are_of_tensorflows_classes(call, error):
 def test_whole_numbers():
     assert tf.reduce_mean([-1, -2, -4]).numpy() == -2
     assert (tf.constant([7, -7]) // 2).numpy().tolist() == [3, -4]
-    assert tf.truncatediv([7, -7], 2).numpy().tolist() == [3, -3]
     assert (tf.constant(1) / 2).dtype == tf.float64
     assert tf.reduce_max(tf.zeros([0], tf.int32)).numpy() == np.iinfo(np.int32).min
 

@@ -18,8 +18,6 @@ def integer_divisions(tf):
         a // b,
         a % b,
         a / b,
-        tf.truncatediv(a, b),
-        tf.truncatemod(a, b),
         tf.math.floormod(a, b),
         (
             -7 // b,
@@ -44,15 +42,6 @@ def float_remainders(tf):
         tape.watch([x, y])
         a, b = tf.math.floormod(x, y), x // y
     return a, b, tape.gradient(a, [x, y]), tape.gradient(b, [x, y])
-
-
-@program
-def truncated_remainder_has_no_gradient(tf):
-    x = tf.constant([5.5, -5.5])
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = tf.truncatemod(x, 2.0)
-    return tape.gradient(y, x)
 
 
 @program

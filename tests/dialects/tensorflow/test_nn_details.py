@@ -153,10 +153,6 @@ PROGRAMS |= {
     "max keyword": lambda tf: tf.nn.max_pool(
         input=IMG, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID", name="p"
     ),
-    "max over channels": lambda tf: tf.nn.max_pool2d(IMG, [1, 1, 1, 2], [1, 1, 1, 2], "VALID"),
-    "max over channels uneven": lambda tf: tf.nn.max_pool2d(
-        data(1, 2, 2, 5), [1, 1, 1, 2], [1, 1, 1, 2], "VALID"
-    ),
     "cross flat": lambda tf: grads(
         tf,
         lambda x: tf.nn.softmax_cross_entropy_with_logits(np.eye(6, 3, dtype="float32"), x),
@@ -204,7 +200,6 @@ PROGRAMS |= {
     "gelu int": lambda tf: tf.nn.gelu([1, 2]),
     "silu beta in use": lambda tf: grads(tf, lambda x: tf.nn.silu(x, beta=2.0), KINKS),
     "softplus big": lambda tf: grads(tf, tf.nn.softplus, np.array([-200.0, 0, 200.0], "float32")),
-    "crelu axis in use": lambda tf: tf.nn.crelu(data(2, 3), axis=0),
     "cross rank": lambda tf: tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], [[1.0, 2.0]]),
     "cross int labels": lambda tf: tf.nn.softmax_cross_entropy_with_logits([[0, 1]], [[1.0, 2.0]]),
     "cross keyword": lambda tf: tf.nn.softmax_cross_entropy_with_logits(
@@ -240,9 +235,6 @@ PROGRAMS |= {
         lambda z, x: tf.nn.weighted_cross_entropy_with_logits(z, x, 2.0),
         np.array([0.0, 1.0, 1.0], "float32"),
         data(3),
-    ),
-    "poisson full": lambda tf: grads(
-        tf, lambda x: tf.nn.log_poisson_loss([0.0, 1.0, 3.0], x, compute_full_loss=True), data(3)
     ),
     "moments keep in use": lambda tf: tf.nn.moments(IMG, [1, 2], keepdims=True),
     "moments number": lambda tf: tf.nn.moments(IMG, 0),

@@ -156,7 +156,11 @@ def test_numpy_behaviour_of_tensors_is_refused():
         ("saved_model.save", "Checkpoint"), ("saved_model", "Checkpoint"),
         ("ragged.stack", "pad them"), ("sparse.segment_sum", "to_dense"),
         ("io.TFRecordWriter", "open"), ("distribute.TPUStrategy", "one process"),
-        ("train.Example", "savez"),
+        ("train.Example", "savez"), ("train.list_variables", "np.load"),
+        ("signal.dct", "tf.matmul"), ("image.rot90", "tf.transpose"), ("image.adjust_gamma", "gain"),
+        ("linalg.tridiagonal_solve", "tf.linalg.solve"), ("linalg.lu_solve", "tf.linalg.solve"),
+        ("strings.substr", "numpy"), ("lookup.StaticVocabularyTable", "StaticHashTable"),
+        ("nn.crelu", "tf.concat"), ("nn.atrous_conv2d", "dilations"), ("space_to_batch", "reshape"),
     ],
 )  # fmt: skip
 def test_what_is_left_out_says_what_to_write(name, why):
@@ -165,3 +169,10 @@ def test_what_is_left_out_says_what_to_write(name, why):
         for part in name.split("."):
             found = getattr(found, part)
         found()  # a class, for programs that ask whether a tensor is of it
+
+
+def test_methods_of_datasets_that_are_left_out_say_what_to_write():
+    with pytest.raises(AttributeError, match="unbatch"):
+        ours.data.Dataset.range(3).rebatch(2)
+    with pytest.raises(ours.errors.UnimplementedError, match="channels"):
+        ours.nn.max_pool2d(ours.ones([1, 2, 2, 4]), [1, 1, 1, 2], [1, 1, 1, 2], "VALID")

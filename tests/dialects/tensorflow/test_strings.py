@@ -200,6 +200,13 @@ PROGRAMS |= {
         for text in ("a", "", "1 2", "1_000", "1.5", "99999999999")
         for kind in ("float32", "int32")
     },
+    "formatted": lambda tf: [
+        tf.strings.format("x: {}", tf.constant([1.0, 2.0])),
+        tf.strings.format("{} and {}", (tf.constant(1), tf.constant("a"))),
+        tf.strings.format("%%", tf.constant(["a", "b"]), placeholder="%%"),
+        tf.strings.format("{}", tf.range(10), summarize=2), tf.strings.format("none", ()),
+    ],
+    "formatted count": lambda tf: tf.strings.format("{} {}", tf.constant(1)),
 }  # fmt: skip
 
 # -- derivatives beside strings -------------------------------------------------------------------

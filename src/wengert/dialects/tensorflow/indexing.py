@@ -238,15 +238,6 @@ def dynamic_stitch(indices: Any, data: Any) -> Native:
     return blank.at[flat].set(rows) if count else blank
 
 
-@offered("unravel_index", raises=(TypeError,))
-def unravel_index(indices: K.Indices, dims: K.Shape) -> Native:
-    """Return the index along each axis of flat indices into a shape."""
-    if indices.ndim > 1:
-        raise invalid(f"indices of shape {indices.shape}; expected one axis or none")
-    _check_inside(indices, math.prod(dims), "dims")
-    return wrap(np.stack(np.unravel_index(indices, dims)).astype(indices.dtype))
-
-
 @offered("math.invert_permutation")
 def invert_permutation(x: K.Indices) -> Native:
     """Return the permutation that undoes another."""

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert import backends
 from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import conventions, errors, operators
 from wengert.dialects.tensorflow import kinds as K
@@ -19,7 +18,7 @@ from wengert.dialects.tensorflow.operators import of_one, of_two
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import offered, put, quick_call, row
 from wengert.dialects.tensorflow.tensors import Native, ns, wrap
-from wengert.ops import elementwise, rounding, special
+from wengert.ops import elementwise, special
 from wengert.ops.families.narrow import in_single
 from wengert.transforms.gradients import stop_gradient
 
@@ -304,28 +303,9 @@ def divide_no_nan(x: Any, y: Any) -> Native:
     return _quotient_or_zero(first, second, second == 0)
 
 
-@offered("truncatediv")
-def truncatediv(x: _Reals, y: _Reals) -> Native:
-    """Return x / y, rounded towards zero."""
-    if backends.kind_of(x.dtype) == "f":
-        return ns.trunc(x / y)
-    if not y._raw.all():
-        message = "whole numbers are divided by 0; write tf.math.divide_no_nan(x, y)"
-        raise errors.InternalError(None, None, message)
-    return wrap(whole_quotient(x._raw, y._raw))
-
-
 def whole_quotient(x: Any, y: Any) -> np.ndarray:
     """Return the quotient of NumPy's whole numbers, rounded towards zero."""
     return np.asarray((x - np.fmod(x, y)) // y)
-
-
-@offered("truncatemod")
-def truncatemod(x: _Integers, y: _Integers) -> Native:
-    """Return what is left of x divided by y with the quotient rounded towards zero."""
-    if x.dtype.kind == "i" and not y._raw.all():
-        raise invalid("whole numbers are divided by 0")
-    return conventions.without_rule("truncatemod", rounding.fmod(x, y), (x, y))
 
 
 @offered("complex", "dtypes.complex")

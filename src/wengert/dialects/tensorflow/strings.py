@@ -11,9 +11,11 @@ import numpy as np
 
 from wengert import backends
 from wengert.dialects.kernel.functions import Argument, Kind
+from wengert.dialects.tensorflow.debugging import tensor_text
 from wengert.dialects.tensorflow.dtypes import string
 from wengert.dialects.tensorflow.errors import NotFoundError, invalid, type_error, value_error
 from wengert.dialects.tensorflow.kinds import Data, Dtype, one_of
+from wengert.dialects.tensorflow.structures import flatten
 from wengert.dialects.tensorflow.table import absent, offered, row
 from wengert.dialects.tensorflow.tensors import data_of
 from wengert.engine.tensor import Tensor as Native
@@ -21,7 +23,6 @@ from wengert.engine.tensor import wrap
 
 absent(
     {
-        "format": "tf.constant(f'{x.numpy()}')",
         "substr": "tf.constant(text.numpy()[start : start + length])",
         "regex_full_match": "[re.fullmatch(pattern, text) is not None for text in x.numpy()]",
         **dict.fromkeys(("unicode_split", "bytes_split"), "list(text.numpy().decode())"),
@@ -173,6 +174,21 @@ def to_number(input: Strings, out_type: Dtype = np.float32) -> Native:
             raise invalid(f"{text!r:.60} is no number of {out_type.name}") from None
 
     return each(number, input, out_type)
+
+
+@offered("strings.format", raises=(TypeError, ValueError))
+def format_(template: Any, inputs: Any, placeholder: str = "{}", summarize: int = 3) -> Native:
+    """Return a template whose placeholders are replaced by tensors, as tf.print writes them."""
+    values = flatten(inputs)
+    pieces = str(template).split(placeholder)
+    if len(pieces) != len(values) + 1:
+        raise value_error(
+            f"the template has {len(pieces) - 1} placeholders {placeholder!r}, and there are "
+            f"{len(values)} values; give as many"
+        )
+    texts = [tensor_text(np.asarray(data_of(v)._raw), summarize, quoted=True) for v in values]
+    whole = pieces[0] + "".join(t + p for t, p in zip(texts, pieces[1:], strict=True))
+    return data_of(whole)
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -67,8 +67,6 @@ class _Loader:
         if module.__name__ == _BACKEND and _chosen(module) == "tensorflow":
             specs = importlib.import_module(f"{__package__}.specs")
             vars(module)["compute_output_spec"] = specs.compute_output_spec
-            vars(module)["SUPPORTS_SPARSE_TENSORS"] = False
-            vars(module)["SUPPORTS_RAGGED_TENSORS"] = False
 
 
 def _redirect(module: types.ModuleType) -> None:

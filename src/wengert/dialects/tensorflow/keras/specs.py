@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.tensorflow.settings import RAGGED, SPARSE
 from wengert.dialects.tensorflow.tensors import is_like_tensor, made
 
 #: What the first axis is in the two calls, usually a batch, and other axes: enough for windows.
@@ -39,6 +40,8 @@ def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> An
 
 def _zeros(x: Any, first: int, other: int) -> Any:
     """Return a tensor of a symbolic one's dtype, with lengths for those that are not known."""
+    if x.sparse or x.ragged:
+        raise NotImplementedError(f"{x}: {SPARSE if x.sparse else RAGGED}")
     shape = [first if n is None else n for n in x.shape[:1]]
     shape += [other if n is None else n for n in x.shape[1:]]
     if x.dtype == "string":

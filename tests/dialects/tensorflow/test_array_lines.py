@@ -117,7 +117,6 @@ tf.Variable([1.0]).is_initialized()
 tf.Variable([1.0]).ndim
 tf.Variable(1.0, trainable=None).trainable
 tf.Variable([1,2]).trainable
-tf.Variable(1.0).gather_nd([[0]])
 tf.Variable([1.0]).assign([2.0], read_value=False)
 tf.Variable([1.0]).scatter_add(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0], tf.int64)))
 tf.Variable([1.,2.]).scatter_nd_min([[0]],[-5.])

@@ -133,7 +133,6 @@ SAME_VALUES = [
     "tf.function(lambda: x)()",
     "tf.function(lambda a: (a, a))(x)[1]",
     "tf.cond(True, lambda: x, lambda: x)",
-    "tf.case([(True, lambda: x)])",
     "tf.switch_case(0, [lambda: x])",
     "tf.while_loop(lambda a: False, lambda a: (a,), (x,))[0]",
     "tf.scan(lambda a, b: a + b, x)[0]",

@@ -109,26 +109,6 @@ def cond_int(tf: Any) -> Any:
 
 
 @program
-def case_pairs(tf: Any) -> Any:
-    x = tf.constant(3.0)
-    return (
-        tf.case(
-            [(x < 1, lambda: tf.constant(1)), (x < 5, lambda: tf.constant(2))],
-            default=lambda: tf.constant(3),
-        ),
-        tf.case([(x > 10, lambda: 1)], default=lambda: -1),
-    )
-
-
-@program
-def case_excl(tf: Any) -> Any:
-    x = tf.constant(3.0)
-    return tf.case(
-        [(x < 10, lambda: tf.constant(1)), (x < 5, lambda: tf.constant(2))], exclusive=True
-    )
-
-
-@program
 def switch(tf: Any) -> Any:
     return (
         [

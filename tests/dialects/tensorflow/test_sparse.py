@@ -94,9 +94,7 @@ def test_the_last_of_several_batches_may_be_shorter():
 def test_a_strategy_of_one_device_runs_what_it_is_given():
     strategy = ours.distribute.MirroredStrategy(["CPU:0"])
     with strategy.scope():
-        made = strategy.distribute_datasets_from_function(
-            lambda context: ours.data.Dataset.range(4).batch(context.get_per_replica_batch_size(2))
-        )
+        made = strategy.experimental_distribute_dataset(ours.data.Dataset.range(4).batch(2))
     assert [batch.numpy().tolist() for batch in made] == [[0, 1], [2, 3]]
     with pytest.raises(ValueError, match="one device"):
         ours.distribute.MirroredStrategy(["CPU:0", "CPU:1"])

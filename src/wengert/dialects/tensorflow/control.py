@@ -19,12 +19,13 @@ from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.structures import Opaque, TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.structures import assert_same_structure as check_form
 from wengert.dialects.tensorflow.structures import map_structure as mapped
-from wengert.dialects.tensorflow.table import plain
+from wengert.dialects.tensorflow.table import absent, plain
 from wengert.dialects.tensorflow.tensors import Tensor, convert, is_tensor, outward, tensor_of
 from wengert.engine.tensor import Tensor as Native
 from wengert.transforms.vmap import vmap
 
 ns = Native._namespace
+absent({"case": "tf.cond, or Python's if and elif, also in a tf.function"})
 #: Options of loops that have no effect on Python's.
 _LOOP = ("parallel_iterations", "back_prop", "swap_memory", "infer_shape", "name")
 
@@ -49,32 +50,6 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: Any = None)
     _check_callable(true_fn, "cond: true_fn")
     _check_callable(false_fn, "cond: false_fn")
     return _branch(true_fn if pred else false_fn)
-
-
-@plain("case")
-def case(
-    pred_fn_pairs: Any, default: Any = None, exclusive: Any = False, strict: Any = False,
-    **ignored: Any,
-) -> Any:  # fmt: skip
-    """Return what the function of the first condition that holds returns."""
-    ignore("case", ignored, "name")
-    pairs = pred_fn_pairs
-    if isinstance(pairs, dict) and exclusive:
-        pairs = [(key.deref(), fn) for key, fn in pairs.items()]
-    if isinstance(pairs, dict) or not pairs:
-        raise ValueError(
-            "case: give at least one pair (condition, function), in a list; a dict has no order in "
-            "which conditions are tried, so write exclusive=True with it"
-        )
-    for pair in pairs if isinstance(pairs, (list, tuple)) else [pairs]:
-        if not isinstance(pair, tuple) or len(pair) != 2 or not is_tensor(pair[0]):
-            raise mistake(TypeError, "case: a pair", pair, "(tf.constant(condition), function)")
-        _check_callable(pair[1], "case: fn")
-    chosen = next((fn for pred, fn in pairs if pred), default)
-    if chosen is None:
-        raise invalid("case: no condition holds, and there is no default")
-    _check_callable(chosen, "case: default")
-    return _branch(chosen)
 
 
 @plain("switch_case")

@@ -217,8 +217,6 @@ _of_x_and_y(("realdiv",), of_two(elementwise.divide, "RealDiv", "fc"))
 _Floats = Annotated[Native, K.together("f")]
 _Singles = Annotated[Native, K.together("f", single=True)]
 _Complex = Annotated[Native, K.together("fc")]
-_Reals = Annotated[Native, K.together("iuf")]
-_Integers = Annotated[Native, K.together("if")]
 _Differing = Annotated[Native, K.together("ifc")]
 
 

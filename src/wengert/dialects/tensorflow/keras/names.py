@@ -101,24 +101,9 @@ class Strategy:
         """Return the dataset."""
         return dataset
 
-    def distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
-        """Return the dataset that a function returns, which is told that it is the only one."""
-        return dataset_fn(InputContext())
-
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """Return the one replica's value."""
         return (value,)
-
-
-class InputContext:
-    """What a function is told that makes a dataset for one of several processes."""
-
-    num_input_pipelines = num_replicas_in_sync = 1
-    input_pipeline_id = 0
-
-    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """Return the size of a batch."""
-        return global_batch_size
 
 
 class MirroredStrategy(Strategy):
@@ -127,13 +112,6 @@ class MirroredStrategy(Strategy):
     def __init__(self, devices: Any = None, cross_device_ops: Any = None) -> None:
         if devices is not None and len(devices) > 1:
             raise ValueError(f"devices is {devices!r}; expected one: {_ALONE}")
-
-
-class OneDeviceStrategy(Strategy):
-    """The way to run something on one device."""
-
-    def __init__(self, device: Any) -> None:
-        self.device = device
 
 
 class ReplicaContext:
@@ -159,8 +137,6 @@ _CONTEXT = ReplicaContext(_STRATEGY)
 put(("distribute.ReduceOp",), ReduceOp)
 put(("distribute.Strategy",), Strategy, _ALONE)
 put(("distribute.MirroredStrategy",), MirroredStrategy, _ALONE)
-put(("distribute.OneDeviceStrategy",), OneDeviceStrategy, _ALONE)
-put(("distribute.InputContext",), InputContext, _ALONE)
 put(("distribute.ReplicaContext",), ReplicaContext, _ALONE)
 put(("distribute.get_strategy",), lambda: _STRATEGY, _ALONE)
 put(("distribute.get_replica_context",), lambda: _CONTEXT, _ALONE)

@@ -103,16 +103,12 @@ def hash_values(tf):
     texts.append(b"")
     return [
         tf.strings.to_hash_bucket_fast(texts, most),
-        tf.strings.to_hash_bucket_strong(texts, most, [12345, 678]),
-        tf.strings.to_hash_bucket_strong("a", 1000, [-3, 5]),
         tf.strings.to_hash_bucket_fast([["a", "b"]], 1),
     ]
 
 
 PROGRAMS |= {
     "no buckets for a hash": lambda tf: tf.strings.to_hash_bucket_fast("a", 0),
-    "a key of one": lambda tf: tf.strings.to_hash_bucket_strong("a", 3, [1]),
-    "a key that is no list": lambda tf: tf.strings.to_hash_bucket_strong("a", 3, 5),
     "boundaries": lambda tf: tf.raw_ops.Bucketize(
         input=[[-5.0, 0.0], [1.5, 9.0]], boundaries=[0.0, 1.0, 3.0]
     ),

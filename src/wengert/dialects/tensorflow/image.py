@@ -17,7 +17,8 @@ from wengert.dialects.tensorflow.kinds import Array, Floating, Input, Shape, one
 from wengert.dialects.tensorflow.random import global_generator
 from wengert.dialects.tensorflow.table import absent, offered, put, row
 from wengert.dialects.tensorflow.tensors import Native, check_dtypes, convert, ns, static
-from wengert.ops.neural import colours, convolutions, projections, resizing, unfolding
+from wengert.ops.neural import colours, projections, resizing, unfolding
+from wengert.ops.neural import images as measures
 from wengert.ops.neural.windows import fitting_windows
 
 _offered = functools.partial(offered, raises=(ValueError, TypeError))
@@ -245,11 +246,8 @@ def adjust_contrast(images: Input, contrast_factor: Any) -> Any:
 @_offered("image.per_image_standardization")
 def per_image_standardization(image: Images) -> Any:
     """Return images, each of mean 0 and variance 1."""
-    x = image if image.dtype in (np.float16, np.float32) else ns.astype(image, np.float32)
-    mean = ns.mean(x, axis=(-3, -2, -1), keepdims=True)
-    variance = ns.mean((x - mean) ** 2, axis=(-3, -2, -1), keepdims=True)
-    least = 1.0 / math.prod(x.shape[-3:])
-    return (x - mean) / ns.sqrt(ns.where(variance > least, variance, least))
+    narrow = image.dtype in (np.float16, np.float32)
+    return measures.standardised(image if narrow else ns.astype(image, np.float32))
 
 
 # -- measures -----------------------------------------------------------------------------------
@@ -263,20 +261,10 @@ def total_variation(images: Image) -> Any:
     return down + ns.sum(across, axis=(-3, -2, -1))
 
 
-def _each_channel(x: Native, kernel: np.ndarray) -> Native:
-    """Return the convolution of every channel of (batch, rows, columns, channels) with a kernel."""
-    channels = x.shape[-1]
-    weight = np.broadcast_to(kernel.astype(x.dtype), (channels, 1, *kernel.shape))
-    y = convolutions.conv2d(ns.moveaxis(x, -1, 1), ns.asarray(np.array(weight)), groups=channels)
-    return ns.moveaxis(y, 1, -1)
-
-
-@_offered("image.sobel_edges")
-def sobel_edges(image: Input) -> Any:
-    """Return Sobel's differences down and across, as a new last axis; borders are reflected."""
-    padded = ns.pad(image, ((0, 0), (1, 1), (1, 1), (0, 0)), mode="reflect")
-    across = np.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]])
-    return ns.stack([_each_channel(padded, k) for k in (across.T, across)], axis=-1)
+row(
+    "image.sobel_edges", measures.sobel_edges, "differences down and across, as a new last axis",
+    raises=(ValueError, TypeError), image=Input,
+)  # fmt: skip
 
 
 def _two(a: Any, b: Any, max_val: Any) -> tuple[Native, Native, Any]:
@@ -310,15 +298,8 @@ def ssim(
     lead = ns.broadcast_shapes(x.shape[:-3], y.shape[:-3])
     x, y = (ns.reshape(ns.broadcast_to(v, (*lead, *v.shape[-3:])), (-1, *v.shape[-3:]))
             for v in (x, y))  # fmt: skip
-    line = np.exp(-((np.arange(filter_size) - (filter_size - 1) / 2) ** 2) / (2 * filter_sigma**2))
-    kernel = np.outer(line, line) / line.sum() ** 2
-    mean_x, mean_y = _each_channel(x, kernel), _each_channel(y, kernel)
-    product, squares = 2.0 * mean_x * mean_y, mean_x**2 + mean_y**2
     c1, c2 = (k1 * most) ** 2, (k2 * most) ** 2
-    luminance = (product + c1) / (squares + c1)
-    covariance = 2.0 * _each_channel(x * y, kernel) - product
-    spread = _each_channel(x * x + y * y, kernel) - squares
-    index = luminance * (covariance + c2) / (spread + c2)
+    index = measures.structural_similarity(x, y, c1, c2, filter_size, filter_sigma)
     if return_index_map:
         found = ns.mean(index, axis=-1)
         return ns.reshape(found, (*lead, *found.shape[1:]))

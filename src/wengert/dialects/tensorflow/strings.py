@@ -25,6 +25,7 @@ absent(
     {
         "substr": "tf.constant(text.numpy()[start : start + length])",
         "regex_full_match": "[re.fullmatch(pattern, text) is not None for text in x.numpy()]",
+        "to_hash_bucket_strong": "tf.strings.to_hash_bucket_fast(x, n); in Keras, without salt",
         **dict.fromkeys(("unicode_split", "bytes_split"), "list(text.numpy().decode())"),
         "ngrams": "[b' '.join(words[i : i + n]) for i in range(len(words) - n + 1)]",
     },

@@ -62,9 +62,6 @@ tnp.meshgrid(s, s); tnp.nonzero(x > 0.2); tnp.isclose(s, s); tnp.allclose(s, s);
 tnp.equal(s, i); tnp.less(x, 0.3); tnp.logical_and(x > 0, x < 1); tnp.logical_not(x > 0)
 tnp.shape(x); tnp.ndim(x); tnp.size(x); tnp.pi; tnp.newaxis; tnp.float32 is np.float32
 tnp.issubdtype(tnp.float32, tnp.inexact); tnp.finfo(tnp.float32).eps
-tnp.random.randn(2, 3).shape; tnp.random.randn(2).dtype; tnp.random.rand(2).dtype
-tnp.random.uniform(size=(2,)).dtype; tnp.random.random((3,)).shape
-tnp.random.randint(3, size=(2,)).dtype; tnp.random.seed(1)
 tnp.array([1.0]) + s; tnp.array([1.0]) + 1; s.reshape((2, 1)); s.T
 tnp.median(s); tnp.polyval([1.0, 2.0], s); tnp.logaddexp(s, s); tnp.hypot(s, s); tnp.real(s)
 """

@@ -26,6 +26,9 @@ absent({
     "is_symbolic_tensor": "False: there are no graphs",
     "parallel_stack": "tf.stack(values)",
     "shape_n": "[tf.shape(x) for x in tensors]",
+    "unravel_index": "np.unravel_index(indices, dims)",
+    "truncatediv": "tf.cast(x / y, x.dtype), of whole numbers",
+    "truncatemod": "x - y * tf.cast(x / y, x.dtype), of whole numbers",
 })  # fmt: skip
 
 

@@ -85,7 +85,6 @@ PROGRAMS |= {
     "math.log_softmax": lambda tf: tf.math.log_softmax([1.0, 2.0]),
     "math.softplus": lambda tf: tf.math.softplus([1.0, 2.0]),
     "math.softsign": lambda tf: tf.math.softsign([1.0, 2.0]),
-    "math.zero_fraction": lambda tf: tf.math.zero_fraction([1.0, 0.0]),
     "math.l2_normalize": lambda tf: tf.math.l2_normalize([1.0, 2.0]),
     "linalg.l2_normalize": lambda tf: tf.linalg.l2_normalize([1.0, 2.0]),
     # losses
@@ -203,9 +202,6 @@ PROGRAMS |= {
     "bias length": lambda tf: tf.nn.bias_add(data(2, 3), data(2)),
     "bias rank": lambda tf: tf.nn.bias_add([1.0, 2.0], [1.0, 2.0]),
     "bias dtype": lambda tf: tf.nn.bias_add(tf.zeros((2, 3)), tf.zeros(3, tf.float64)),
-    "zero fraction": lambda tf: tf.nn.zero_fraction([0, 1, 0, 0]),
-    "zero fraction empty": lambda tf: tf.nn.zero_fraction(tf.zeros((0,))),
-    # dropout and embeddings
     "dropout 0": lambda tf: tf.nn.dropout(data(3, 4), 0),
     "dropout 1": lambda tf: tf.nn.dropout(data(3, 4), 1.0),
     "dropout int": lambda tf: tf.nn.dropout([1, 2], 0.5),

@@ -91,7 +91,6 @@ SAME_VALUES = [
     "tf.maximum(x, x)",
     "tf.math.add_n([x])",
     "tf.add_n([x])",
-    "tf.math.accumulate_n([x])",
     "tf.linalg.band_part(m, -1, -1)",
     "tf.linalg.diag_part(tf.linalg.diag(x))",
     "tf.linalg.set_diag(m, tf.linalg.diag_part(m))",

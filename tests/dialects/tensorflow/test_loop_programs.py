@@ -207,9 +207,7 @@ def scan_rnn(tf: Any) -> Any:
 def fold(tf: Any) -> Any:
     return (
         tf.foldl(lambda a, x: a - x, tf.range(5.0)),
-        tf.foldr(lambda a, x: a - x, tf.range(5.0)),
         tf.foldl(lambda a, x: a + x, tf.ones([3, 2]), initializer=tf.zeros(2)),
-        tf.foldr(lambda a, x: a * 2 + x, [1, 2, 3], initializer=0),
     )
 
 

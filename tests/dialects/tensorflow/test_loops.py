@@ -126,8 +126,6 @@ PROGRAMS |= on_vector(
     ),
     foldl_nothing=lambda tf, x: tf.foldl(lambda a, e: a + e, x[:0]),
     foldl_nothing_initial=lambda tf, x: tf.foldl(lambda a, e: a + e, x[:0], 5.0),
-    foldr=with_gradient(lambda tf, x: tf.foldr(lambda a, e: a * 2 + e * e, x)),
-    foldr_initial=lambda tf, x: tf.foldr(lambda a, e: a * 2 + e, x, initializer=1.0),
     fold_no_function=lambda tf, x: tf.foldl(3, x),
     while_pair=lambda tf, x: tf.while_loop(
         lambda i, s: i < 3, lambda i, s: (i + 1, s * 2.0), (tf.constant(0), x)

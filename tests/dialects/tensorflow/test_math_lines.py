@@ -216,7 +216,6 @@ tf.complex(h,h)
 tf.eye(2,dtype=tf.float16)
 tf.linspace(0.,1.,3)
 tf.reduce_logsumexp(h)
-tf.math.polyval([h,h],h)
 tf.tensordot(h,h,1)
 tf.image.resize(tf.ones([1,2,2,1],tf.float16),[4,4])
 tf.constant([1.,.3,.6,.7,2.1,1.2,-1.,.9])//.1

@@ -268,7 +268,6 @@ PROGRAMS |= {
     "embed norm below 0": lambda tf: grads(
         tf, lambda t: tf.nn.embedding_lookup(t, [1, 2], max_norm=-1.0), data(5, 2)
     ),
-    "zero fraction in use": lambda tf: tf.nn.zero_fraction([0.0, 1.0, 0.0]),
     "average loss in use": lambda tf: tf.nn.compute_average_loss([1.0, 2.0], global_batch_size=4),
     "average loss weights in use": lambda tf: tf.nn.compute_average_loss(
         tf.constant([1.0, 2.0]), sample_weight=[1.0, 0.5]

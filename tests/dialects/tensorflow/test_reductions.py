@@ -216,14 +216,11 @@ PROGRAMS = {
         tf.add_n([1.0, 2.0, 3.0]),
         tf.math.add_n([[1, 2], [3, 4]]),
         tf.add_n([tf.Variable([1.0]), tf.constant([2.0])]),
-        tf.math.accumulate_n([[1.0], [2.0]]),
     ],
     "add_n grads": lambda tf: first(tf, lambda x, y: tf.add_n([x, y, x]), [1.0], [2.0]),
     "add_n nothing": lambda tf: tf.add_n([]),
     "add_n shapes": lambda tf: tf.add_n([[1.0], [1.0, 2.0]]),
     "add_n dtypes": lambda tf: tf.add_n([tf.constant(1.0), tf.constant(1)]),
-    "accumulate_n shapes": lambda tf: tf.math.accumulate_n([tf.ones([1]), tf.ones([2])]),
-    "accumulate_n nothing": lambda tf: tf.math.accumulate_n([]),
     "scalar_mul": lambda tf: [
         tf.math.scalar_mul(2, tf.constant([1.0])),
         tf.scalar_mul(2.5, tf.Variable([1.0, 2.0])),
@@ -233,23 +230,10 @@ PROGRAMS = {
     "scalar_mul vector": lambda tf: tf.scalar_mul([1.0, 2.0], tf.constant([1.0, 2.0])),
     "scalar_mul number": lambda tf: tf.scalar_mul(2.0, 3),
     "scalar_mul float, int": lambda tf: tf.scalar_mul(2.5, tf.constant([1])),
-    "polyval": lambda tf: first(tf, lambda x: tf.math.polyval([1.0, 2.0, 3.0], x), [0.5, 2.0]),
-    "polyval coefficients": lambda tf: first(
-        tf, lambda c, x: tf.math.polyval([c, 2.0, c], x), 3.0, [0.5, 2.0]
-    ),
-    "polyval none": lambda tf: tf.math.polyval([], 2.0),
-    "polyval tensor": lambda tf: tf.math.polyval(tf.constant([1.0, 2.0]), 2.0),
     "lbeta": lambda tf: first(tf, tf.math.lbeta, [[1.0, 2.0], [0.5, 3.0]]),
-    "order": lambda tf: [
-        tf.math.is_non_decreasing([1, 1, 2]),
-        tf.math.is_strictly_increasing([1.0, 1.0]),
-        tf.math.is_non_decreasing([]),
-        tf.math.is_strictly_increasing([[1, 2], [3, 4]]),
-    ],
     "finite": lambda tf: [
         f([NAN, INF, -INF, 1.0]) for f in (tf.math.is_nan, tf.math.is_inf, tf.math.is_finite)
     ],
-    "zero_fraction": lambda tf: tf.math.zero_fraction([0.0, 1.0, 2.0]),
     "betainc": lambda tf: first(tf, tf.math.betainc, [2.0, 0.5], [3.0, 1.0], [0.5, 0.1]),
     # whole numbers
     "int division": lambda tf: [

@@ -25,7 +25,10 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.transforms.vmap import vmap
 
 ns = Native._namespace
-absent({"case": "tf.cond, or Python's if and elif, also in a tf.function"})
+absent({
+    "case": "tf.cond, or Python's if and elif, also in a tf.function",
+    "foldr": "tf.foldl(fn, tf.reverse(elems, [0]))",
+})  # fmt: skip
 #: Options of loops that have no effect on Python's.
 _LOOP = ("parallel_iterations", "back_prop", "swap_memory", "infer_shape", "name")
 
@@ -229,13 +232,6 @@ def foldl(fn: Any, elems: Any, initializer: Any = None, **ignored: Any) -> Any:
     """Return fn(... fn(fn(initializer, elems[0]), elems[1]) ..., elems[-1])."""
     ignore("foldl", ignored, *_LOOP)
     return _fold("foldl", fn, elems, initializer)[0]
-
-
-@plain("foldr")
-def foldr(fn: Any, elems: Any, initializer: Any = None, **ignored: Any) -> Any:
-    """Return fn(... fn(fn(initializer, elems[-1]), elems[-2]) ..., elems[0])."""
-    ignore("foldr", ignored, *_LOOP)
-    return _fold("foldr", fn, elems, initializer, backwards=True)[0]
 
 
 @plain("scan")

@@ -94,13 +94,6 @@ _along_axis("softmax", activations.softmax, "exp(x) over its sum along an axis")
 _along_axis("log_softmax", activations.log_softmax, "the logarithm of softmax")
 
 
-@offered("nn.zero_fraction", "math.zero_fraction", recorded=False)
-def zero_fraction(value: K.Array) -> Native:
-    """Return how much of x is 0."""
-    part = np.count_nonzero(value == 0) / value.size if value.size else np.nan
-    return ns.asarray(np.asarray(part, np.float32))
-
-
 @offered("nn.l2_normalize", "math.l2_normalize", "linalg.l2_normalize", raises=_CHECKS)
 def l2_normalize(
     x: K.Numbers, axis: K.Axes = None, epsilon: float = 1e-12, name: Any = None,
@@ -200,12 +193,6 @@ def compute_average_loss(
     if sample_weight is not None:
         x = x * eager.convert(sample_weight, None, x.dtype)
     return ns.sum(x) / (usual if global_batch_size is None else global_batch_size)
-
-
-row(
-    "nn.scale_regularization_loss", ns.sum, "the sum of a loss; there is one replica", named=False,
-    regularization_loss=K.Input,
-)  # fmt: skip
 
 
 # -- normalisation ------------------------------------------------------------------------------

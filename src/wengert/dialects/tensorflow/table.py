@@ -50,7 +50,7 @@ _PARTS = """
 """
 PARTS = tuple(f"{_HERE}.{part}" for part in _PARTS.split())
 #: What is in tf.math, and in `nn` here.
-_FROM_NN = ("softmax", "log_softmax", "softplus", "softsign", "zero_fraction", "l2_normalize")
+_FROM_NN = ("softmax", "log_softmax", "softplus", "softsign", "l2_normalize")
 LATE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("data", "experimental.Optional", "OptionalSpec"), (f"{_HERE}.datasets",)),
     "nn": (f"{_HERE}.nn", f"{_HERE}.convolutions"),

@@ -50,6 +50,19 @@ PROGRAMS |= {
 }  # fmt: skip
 
 
+PROGRAMS |= {
+    "partition": lambda tf: tf.experimental.RowPartition.from_value_rowids(
+        [0, 0, 2], nrows=4
+    ).row_splits(),
+    "rows": lambda tf: [
+        (x.flat_values, x.value_rowids(), str(x.shape), str(x.dtype))
+        for rows in [tf.RaggedTensor.from_row_splits([1, 2, 3, 4], [0, 3, 3, 4])]
+        for x in (rows, rows[1:], rows[::2], tf.gather(rows, [2, 0]), tf.cast(rows, tf.float32))
+    ],
+    "splits that do not fit": lambda tf: tf.RaggedTensor.from_row_splits([1, 2, 3], [0, 1]),
+}
+
+
 @program
 def gradients_of_values(tf):
     values, matrix = tf.Variable([1.0, 2.0, 3.0]), tf.Variable(tf.ones([3, 2]))
@@ -77,12 +90,20 @@ def test_functions_of_tensors_refuse_sparse_tensors():
 def test_ragged_tensors_are_refused_with_what_to_write_instead():
     with pytest.raises(AttributeError, match="pad them"):
         ours.ragged.constant  # noqa: B018
-    with pytest.raises(AttributeError, match="pad them"):
-        ours.RaggedTensor.from_row_lengths  # noqa: B018
+    with pytest.raises(TypeError, match="pad them"):
+        ours.sin(ours.RaggedTensor.from_row_splits([1.0, 2.0], [0, 2]))
     with pytest.raises(NotImplementedError, match="pad them"):
-        ours.RaggedTensor([1, 2], [0, 2])
+        ours.RaggedTensorSpec([None], ours.float32)
     with pytest.raises(ValueError, match="for s in strings"):
         ours.strings.split(["a b", "c"])
+
+
+def test_batches_of_a_dataset_may_be_sparse():
+    spec = ours.SparseTensorSpec([None, 3], ours.float32)
+    made = ours.data.Dataset.from_generator(lambda: iter([sparse(ours)]), output_signature=spec)
+    assert made.element_spec == ours.SparseTensorSpec([2, 3], ours.float32)
+    dense = ours.sparse.to_dense(next(iter(made)))
+    assert dense.numpy().tolist() == [[0, 1, 0], [2, 0, 3]]
 
 
 def test_the_last_of_several_batches_may_be_shorter():
@@ -94,7 +115,9 @@ def test_the_last_of_several_batches_may_be_shorter():
 def test_a_strategy_of_one_device_runs_what_it_is_given():
     strategy = ours.distribute.MirroredStrategy(["CPU:0"])
     with strategy.scope():
-        made = strategy.experimental_distribute_dataset(ours.data.Dataset.range(4).batch(2))
+        made = strategy.distribute_datasets_from_function(
+            lambda context: ours.data.Dataset.range(4).batch(context.get_per_replica_batch_size(2))
+        )
     assert [batch.numpy().tolist() for batch in made] == [[0, 1], [2, 3]]
     with pytest.raises(ValueError, match="one device"):
         ours.distribute.MirroredStrategy(["CPU:0", "CPU:1"])

@@ -335,6 +335,7 @@ def ds_shard(tf: Any) -> Any:
         list(tf.data.Dataset.range(7).shard(3, 1).as_numpy_iterator()),
         list(tf.data.Dataset.range(3).apply(lambda d: d.map(lambda x: x + 1)).as_numpy_iterator()),
         tf.data.Dataset.range(1).get_single_element(),
+        list(tf.data.Dataset.range(6).batch(3).rebatch(2).as_numpy_iterator()),
         list(tf.data.Dataset.range(4).batch(2).unbatch().as_numpy_iterator()),
     )
 

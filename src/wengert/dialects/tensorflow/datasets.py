@@ -29,6 +29,7 @@ from wengert.dialects.tensorflow.dataset_elements import tensors as as_tensors
 from wengert.dialects.tensorflow.dtypes import any_dtype
 from wengert.dialects.tensorflow.errors import invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
+from wengert.dialects.tensorflow.slices import Composite
 from wengert.dialects.tensorflow.structures import TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.table import plain, put
 from wengert.dialects.tensorflow.tensors import data_of, is_tensor, made, outward
@@ -44,7 +45,7 @@ for _name, _members in (
 _OTHERWISE = "elements are computed when they are asked for, in Python"
 #: What to write in the place of methods that are not offered.
 _INSTEAD = {
-    "interleave": "flat_map(function)", "rebatch": "unbatch().batch(n)",
+    "interleave": "flat_map(function)",
     "scan": "map(function), with the state in a tf.Variable",
     "take_while": "filter(function), or a loop with break", "unique": "filter(function)",
 }  # fmt: skip
@@ -200,6 +201,10 @@ class Dataset(Kind):
     def _then(self, function: Callable[[Any], Any]) -> Dataset:
         return Dataset(lambda: map(function, self._elements()), self._length)
 
+    def rebatch(self, batch_size: Any, drop_remainder: Any = False, name: Any = None) -> Dataset:
+        """Return the elements of each element along its first axis, in other batches."""
+        return self.unbatch().batch(batch_size, drop_remainder)
+
     def unbatch(self, name: str | None = None) -> Dataset:
         """Return the elements of each element along its first axis."""
         return self.flat_map(lambda *e: Dataset.from_tensor_slices(e if len(e) > 1 else e[0]))
@@ -331,7 +336,7 @@ def _of_kind(kind: Any, value: Any) -> Any:
         return value
     if not isinstance(kind, TensorSpec):
         return outward(data_of(value, any_dtype(kind)))
-    tensor = outward(data_of(value, kind.dtype))
+    tensor = value if isinstance(value, Composite) else outward(data_of(value, kind.dtype))
     if not kind.shape.is_compatible_with(tensor.shape):
         raise mistake(TypeError, "from_generator: shape", tensor.shape, f"{kind.shape}")
     return tensor

@@ -22,6 +22,7 @@ from wengert.dialects.tensorflow.table import offered, plain, put
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import (
     Native,
+    Tensor,
     convert,
     data_of,
     made,
@@ -60,6 +61,12 @@ class SparseTensor(Composite, Opaque):
     def get_shape(self) -> TensorShape:
         """Return the shape of the whole array."""
         return self.shape
+
+    set_shape = Tensor.set_shape
+
+    @property
+    def _type_spec(self) -> SparseTensorSpec:
+        return SparseTensorSpec(self.shape, self.dtype)
 
     def with_values(self, new_values: Any) -> SparseTensor:
         """Return other values at the same positions."""

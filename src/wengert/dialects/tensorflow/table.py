@@ -69,10 +69,10 @@ LATE: dict[str, tuple[str, ...]] = {
     **{f"math.{name}": (f"{_HERE}.nn",) for name in _FROM_NN},
     "linalg.l2_normalize": (f"{_HERE}.nn",),
     **dict.fromkeys(
-        ("__internal__", "compat", "compiler", "distribute", "python", "RaggedTensor",
-         "RaggedTensorSpec"),
+        ("__internal__", "compat", "compiler", "distribute", "python", "RaggedTensorSpec"),
         (f"{_HERE}.keras.names",),
     ),
+    **dict.fromkeys(("RaggedTensor", "experimental.RowPartition"), (f"{_HERE}.ragged",)),
     **dict.fromkeys(("sparse", "SparseTensor", "SparseTensorSpec"), (f"{_HERE}.sparse",)),
 }  # fmt: skip
 

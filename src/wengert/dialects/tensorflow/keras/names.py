@@ -1,7 +1,7 @@
 """What Keras looks for in TensorFlow beyond the dialect's own names.
 
 There is one process and one device, so a distribution strategy runs what it is given. Classes that
-nothing is an instance of here, such as ragged tensors, are there to be asked about.
+nothing is an instance of here, such as CSR matrices, are there to be asked about.
 """
 
 from __future__ import annotations
@@ -29,22 +29,20 @@ class _Refused(type):
         raise AttributeError(f"{cls.__name__}.{name}: {cls.__doc__}")
 
 
-def _never(name: str, why: str, module: str = "", base: type = object) -> type:
+def _never(name: str, why: str, base: type = object) -> type:
     """Return a class that nothing is an instance of: to make one is an error that says why."""
     told = f"tf.{name} is not offered by wengert.tensorflow: {why}"
 
     def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError(told)
 
-    given = {"__init__": refuse, "__module__": module or __name__, "__doc__": told}
+    given = {"__init__": refuse, "__module__": __name__, "__doc__": told}
     return _Refused(name.rpartition(".")[2], (base,), given)
 
 
 put(("TypeSpec",), TypeSpec)
 _CSR = "python.ops.linalg.sparse.sparse_csr_matrix_ops.CSRSparseMatrix"
 put((_CSR,), _never(_CSR, SPARSE))
-_RAGGED = "tensorflow.python.ops.ragged.ragged_tensor"  # which Keras looks for
-put(("RaggedTensor",), _never("RaggedTensor", RAGGED, _RAGGED), RAGGED)
 put(("RaggedTensorSpec",), _never("RaggedTensorSpec", RAGGED, base=TypeSpec), RAGGED)
 put(("experimental.dtensor.Layout",), _never("experimental.dtensor.Layout", _ALONE))
 
@@ -101,9 +99,24 @@ class Strategy:
         """Return the dataset."""
         return dataset
 
+    def distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
+        """Return the dataset that a function returns, which is told that it is the only one."""
+        return dataset_fn(InputContext())
+
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """Return the one replica's value."""
         return (value,)
+
+
+class InputContext:
+    """What a function is told that makes a dataset for one of several processes."""
+
+    num_input_pipelines = num_replicas_in_sync = 1
+    input_pipeline_id = 0
+
+    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
+        """Return the size of a batch."""
+        return global_batch_size
 
 
 class MirroredStrategy(Strategy):
@@ -138,6 +151,7 @@ put(("distribute.ReduceOp",), ReduceOp)
 put(("distribute.Strategy",), Strategy, _ALONE)
 put(("distribute.MirroredStrategy",), MirroredStrategy, _ALONE)
 put(("distribute.ReplicaContext",), ReplicaContext, _ALONE)
+put(("distribute.InputContext",), InputContext, _ALONE)
 put(("distribute.get_strategy",), lambda: _STRATEGY, _ALONE)
 put(("distribute.get_replica_context",), lambda: _CONTEXT, _ALONE)
 put(("distribute.has_strategy", "distribute.in_cross_replica_context"), lambda: False, _ALONE)

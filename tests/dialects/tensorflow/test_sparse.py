@@ -36,6 +36,8 @@ PROGRAMS |= {
         "dense strings": lambda tf, s, x: s.to_dense(sparse(tf, ["a", "b", "c"])),
         "strings with a default": lambda tf, s, x: s.to_dense(sparse(tf, ["a", "b", "c"]), "-"),
         "dense booleans": lambda tf, s, x: s.to_dense(sparse(tf, [True, False, True])),
+        "of strings": lambda tf, s, x: s.from_dense(["", "a"]),
+        "of numbers": lambda tf, s, x: s.from_dense([[0, 7], [8, 0]]),
         "outside": lambda tf, s, x: s.to_dense(tf.SparseTensor([[5]], [1.0], [3])),
         "cast": lambda tf, s, x: tf.cast(x, tf.int32),
         "identity": lambda tf, s, x: tf.identity(x),

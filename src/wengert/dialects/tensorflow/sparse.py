@@ -14,7 +14,7 @@ from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.errors import invalid, type_error
 from wengert.dialects.tensorflow.hashing import fingerprint, joined
-from wengert.dialects.tensorflow.kinds import Count
+from wengert.dialects.tensorflow.kinds import Count, Data
 from wengert.dialects.tensorflow.settings import SPARSE
 from wengert.dialects.tensorflow.slices import Composite
 from wengert.dialects.tensorflow.structures import Opaque, TensorSpec
@@ -27,6 +27,7 @@ from wengert.dialects.tensorflow.tensors import (
     data_of,
     made,
     ns,
+    outward,
     tensor_of,
     wrap,
 )  # fmt: skip
@@ -121,6 +122,13 @@ def to_dense(
     held = np.zeros(shape, bool)
     held[key] = True
     return ns.where(wrap(held), dense, convert(default_value, None, dense.dtype))
+
+
+@offered("sparse.from_dense", raises=(TypeError, ValueError))
+def from_dense(tensor: Data) -> SparseTensor:
+    """Return what of an array is not zero."""
+    held = np.nonzero(tensor._raw != (b"" if tensor.dtype.kind == "O" else 0))
+    return SparseTensor(np.stack(held, axis=1), outward(tensor[held]), tensor.shape)
 
 
 def _refused(name: str) -> None:

@@ -8,3 +8,4 @@ from . import dtensor as dtensor
 from . import numpy as numpy
 
 from wengert.dialects.tensorflow.dataset_elements import Optional as Optional
+from wengert.dialects.tensorflow.ragged import RowPartition as RowPartition

@@ -49,11 +49,11 @@ class RaggedTensor(Composite, Opaque):
     """Rows of several lengths."""
 
     def __init__(self, values: Any, row_splits: np.ndarray) -> None:
-        self.values, self._splits = tensor_of(values), row_splits
-        if not row_splits.size or row_splits[0] or row_splits[-1] != len(self.values):
+        self._values, self._splits = tensor_of(values), row_splits
+        if not row_splits.size or row_splits[0] or row_splits[-1] != len(self._values):
             raise invalid(
                 f"row_splits is {row_splits.tolist()!r:.80}; give numbers from 0 to "
-                f"{len(self.values)}, how many values there are"
+                f"{len(self._values)}, how many values there are"
             )
 
     @classmethod
@@ -64,7 +64,6 @@ class RaggedTensor(Composite, Opaque):
         return cls(values, _numbers(row_splits))
 
     flat_values = property(lambda self: self.values, doc="The values, one row after the other.")
-    dtype = property(lambda self: self.values.dtype, doc="The kind of values.")
 
     @property
     def shape(self) -> TensorShape:

@@ -5,7 +5,6 @@ Functions take whole arrays: `tf.sparse.to_dense(x)`. Its derivative by the valu
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Annotated, Any
 
 import numpy as np
@@ -48,11 +47,6 @@ class SparseTensor(Composite, Opaque):
             )
         self._indices = made(where.astype(np.int64))
         self._dense_shape = made(length.astype(np.int64).reshape(-1))
-
-    indices = property(attrgetter("_indices"), doc="The positions, one row for each value.")
-    values = property(attrgetter("_values"), doc="The values.")
-    dense_shape = property(attrgetter("_dense_shape"), doc="The shape, as a tensor.")
-    dtype = property(attrgetter("_values.dtype"), doc="The kind of numbers.")
 
     @property
     def shape(self) -> TensorShape:

@@ -172,8 +172,6 @@ def test_data_in_windows_and_padded() -> None:
     assert [w.tolist() for w in windows.as_numpy_iterator()] == [[1, 2, 3], [3, 4, 5]]
     rows = numbers.take(3).map(lambda n: tf.fill([int(n)], n)).padded_batch(2)
     assert [b.tolist() for b in rows.as_numpy_iterator()] == [[[1, 0], [2, 2]], [[3, 3, 3]]]
-    turns = numbers.take(3).interleave(lambda n: tf.data.Dataset.range(2).map(lambda i: n), 2)
-    assert [int(n) for n in turns] == [1, 2, 1, 2, 3, 3]
 
 
 def cube(x: Any) -> Any:

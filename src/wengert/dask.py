@@ -103,17 +103,17 @@ def value_and_grad(
 
     @functools.wraps(loss)
     def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        given = _by_slot(args, kwargs)
         found = {
             slot: partitions
-            for slot, value in [*enumerate(args), *kwargs.items()]
+            for slot, value in given.items()
             if (partitions := _partitions(value, f"{what}: {_argument(slot)}")) is not None
         }
-        _check_data(what, found, argnums, args, kwargs)
+        _check_data(what, found, argnums, given)
         runner = _client_for(client, what, [p for parts in found.values() for p in parts])
         step = _Step(
-            what, loss, argnums, has_aux, reduction,
-            tuple(found),
-            tuple(getattr({**dict(enumerate(args)), **kwargs}[s], "dtype", None) for s in found),
+            what, loss, argnums, has_aux, tuple(found),
+            tuple(getattr(given[slot], "dtype", None) for slot in found),
             tuple(None if i in found else _sent(a, what) for i, a in enumerate(args)),
             {k: None if k in found else _sent(v, what) for k, v in kwargs.items()},
         )  # fmt: skip
@@ -125,7 +125,7 @@ def value_and_grad(
         level = tasks
         while len(level) > 1 or level is tasks:
             level = [
-                _task(_sum_of_gradients, "gradient-sum", i, shared, level[i : i + FAN_IN])
+                _task(_sum, "gradient-sum", i, what, reduction, level[i : i + FAN_IN])
                 for i in range(0, len(level), FAN_IN)
             ]
         size = _bytes(step.args, step.kwargs)
@@ -143,7 +143,6 @@ class _Step:
     loss: Callable[..., Any]
     argnums: int | Sequence[int]
     has_aux: bool
-    reduction: str
     slots: tuple[int | str, ...]  # the data arguments: positions and keywords
     dtypes: tuple[Any, ...]  # what Dask says about their dtypes, if it does
     args: tuple[Any, ...]
@@ -215,18 +214,18 @@ def _rows_and_kinds(step: _Step, number: int, partitions: Sequence[Any]) -> tupl
     return counts[0], tuple(kinds)
 
 
-def _sum_of_gradients(number: int, step: _Step, totals: list[_Total]) -> _Total:
+def _sum(number: int, what: str, reduction: str, totals: list[_Total]) -> _Total:
     """Return the sum over some partitions; for means, the mean over all of their rows."""
     head = totals[0]
     for total in totals:
         if total.kinds != head.kinds:
             raise DtypeError(
-                f"{step.what}: partition {total.first} has {_described(total.kinds)}, and "
+                f"{what}: partition {total.first} has {_described(total.kinds)}, and "
                 f"partition {head.first} has {_described(head.kinds)}; partitions must be alike"
             )
     rows = sum(t.rows for t in totals)
     # fractions, not counts: a sum over rows would overflow where their mean does not
-    weights = [t.rows / rows if step.reduction == "mean" else 1.0 for t in totals]
+    weights = [t.rows / rows if reduction == "mean" else 1.0 for t in totals]
 
     def added(values: Sequence[Any]) -> Any:
         return functools.reduce(
@@ -250,6 +249,13 @@ def _described(kinds: Sequence[Any]) -> str:
 
 
 # -- data arguments -----------------------------------------------------------------------------
+
+
+def _by_slot(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[int | str, Any]:
+    """Return arguments by their positions and keywords."""
+    slots: dict[int | str, Any] = dict(enumerate(args))
+    slots.update(kwargs)
+    return slots
 
 
 def _argument(slot: int | str) -> str:
@@ -293,8 +299,7 @@ def _check_data(
     what: str,
     found: dict[int | str, list[Any]],
     argnums: int | Sequence[int],
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
+    given: dict[int | str, Any],
 ) -> None:
     """Raise unless there are data, in partitions that belong together, besides parameters."""
     if not found:
@@ -302,8 +307,9 @@ def _check_data(
             f"{what}: no argument is a Dask array or a list of delayed partitions or futures; for "
             "arrays in memory write wg.value_and_grad"
         )
+    positional = sum(isinstance(slot, int) for slot in given)
     for position in (argnums,) if isinstance(argnums, int) else argnums:
-        if position % max(len(args), 1) in found:
+        if positional and position % positional in found:
             raise TypeError(
                 f"{what}: argnums={argnums} names argument {position}, which is partitioned data; "
                 "for a lazy gradient with respect to a Dask array write wg.grad"
@@ -316,9 +322,7 @@ def _check_data(
                 f"{len(more)}; expected the same number, with the same rows in each"
             )
     known = {
-        slot: value.chunks[0]
-        for slot, value in [*enumerate(args), *kwargs.items()]
-        if slot in found and isinstance(value, dask.array.Array)
+        slot: given[slot].chunks[0] for slot in found if isinstance(given[slot], dask.array.Array)
     }
     for slot, rows in known.items():
         head, expected = next(iter(known.items()))
@@ -423,7 +427,7 @@ def _spread(
     kept: dict[str, Any] = {}
 
     def at(*args: Any, **kwargs: Any) -> Any:
-        for slot, value in [*enumerate(args), *kwargs.items()]:
+        for slot, value in _by_slot(args, kwargs).items():
             if any(map(dask.base.is_dask_collection, flatten(value)[0])):
                 raise TypeError(
                     f"{what}: {_argument(slot)} is a Dask collection; expected arrays in memory, "

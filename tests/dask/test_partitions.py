@@ -166,14 +166,14 @@ def test_many_partitions_are_added_in_a_tree():
     """No task has more than a few gradients, so none waits for all of them."""
     w, x, y = data(100)
     held: list[int] = []
-    original = cluster._sum_of_gradients
+    original = cluster._sum
 
-    def watched(number: int, step: Any, totals: list[Any]) -> Any:
+    def watched(number: int, what: str, reduction: str, totals: list[Any]) -> Any:
         held.append(len(totals))
-        return original(number, step, totals)
+        return original(number, what, reduction, totals)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster, "_sum_of_gradients", watched)
+        patch.setattr(cluster, "_sum", watched)
         found = cluster.value_and_grad(mean_loss)(
             w, chunked(x, *(1,) * 100), chunked(y, *[1] * 100)
         )

@@ -149,7 +149,8 @@ def swept(
         mode = "forward" if widths < heights else "reverse"
     xp, token = Tensor._namespace, call.tape._token
     seeded = targets if mode == "reverse" else sources
-    lines = []
+    lines: list[list[Tensor]] = []
+    shapes: list[tuple[tuple[int, ...], tuple[int, ...], Part]]
     for part, here in zip(seeded, _elements_of_share(seeded, share), strict=True):
         nodes = [part.node] if mode == "reverse" else [t.node for t in targets]
         pieces = [

@@ -11,7 +11,9 @@ import contextlib
 import functools
 import math
 import operator
+import pickle
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +33,8 @@ except ImportError as error:
         "pip install 'wengert[dask]'"
     ) from error
 
+import numpy as np
+
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError, WengertError, name_of
 from wengert.ops.variable import Variable
@@ -45,6 +49,8 @@ REDUCTIONS = ("mean", "sum")
 FAN_IN = 8
 #: For so many seconds a cluster may be without workers, or its scheduler silent.
 PATIENCE = 15.0
+#: The seconds between two looks at how far the work is, for a bar.
+INTERVAL = 0.1
 #: Dask warns about what is sent with a graph from this size on.
 _LARGE = "distributed.admin.large-graph-warning-threshold"
 
@@ -113,7 +119,7 @@ def value_and_grad(
         runner = _client_for(client, what, [p for parts in found.values() for p in parts])
         step = _Step(
             what, loss, argnums, has_aux, tuple(found),
-            tuple(getattr(given[slot], "dtype", None) for slot in found),
+            tuple(given[s].dtype if _is_array(given[s]) else None for s in found),
             tuple(None if i in found else _sent(a, what) for i, a in enumerate(args)),
             {k: None if k in found else _sent(v, what) for k, v in kwargs.items()},
         )  # fmt: skip
@@ -262,6 +268,10 @@ def _argument(slot: int | str) -> str:
     return f"argument {slot}" if isinstance(slot, int) else f"argument {slot!r}"
 
 
+def _is_array(value: Any) -> bool:
+    return isinstance(value, dask.array.Array)
+
+
 def _is_future(value: Any) -> bool:
     module = sys.modules.get("distributed")  # nobody has a future who has not imported it
     return module is not None and isinstance(value, module.Future)
@@ -269,13 +279,15 @@ def _is_future(value: Any) -> bool:
 
 def _partitions(value: Any, where: str) -> list[Any] | None:
     """Return the partitions of a data argument; None for any other argument."""
-    if isinstance(value, dask.array.Array):
+    if _is_array(value):
         if not value.ndim or any(n > 1 for n in value.numblocks[1:]):
             raise ShapeError(
                 f"{where} is a Dask array with chunks {value.chunks}; a partition is some whole "
                 "rows, so chunk the first axis only: x.rechunk({0: 'auto', 1: -1})"
             )
         return list(value.to_delayed().ravel())
+    if isinstance(value, np.ndarray) and value.dtype == object:  # as x.to_delayed() returns
+        value = value.ravel().tolist()
     if isinstance(value, (list, tuple)) and value:
         are = [isinstance(v, Delayed) or _is_future(v) for v in value]
         if all(are):
@@ -321,9 +333,7 @@ def _check_data(
                 f"{what}: {_argument(first)} has {len(parts)} partitions and {_argument(slot)} has "
                 f"{len(more)}; expected the same number, with the same rows in each"
             )
-    known = {
-        slot: given[slot].chunks[0] for slot in found if isinstance(given[slot], dask.array.Array)
-    }
+    known = {slot: given[slot].chunks[0] for slot in found if _is_array(given[slot])}
     for slot, rows in known.items():
         head, expected = next(iter(known.items()))
         for number, (a, b) in enumerate(zip(expected, rows, strict=True)):
@@ -371,9 +381,9 @@ def jacobian(
 ) -> Callable[..., Any]:
     """Return a function that gives the Jacobian of `fun`, with its sweeps done by workers.
 
-    Parameters and results are those of `wg.jacobian`; `client` is that of `value_and_grad`. Each
-    task computes `fun` once and does its share of the sweeps, for some rows of the Jacobian or, in
-    forward mode, for some columns.
+    Each task computes `fun` once and does its share of the sweeps, for some rows of the Jacobian
+    or, in forward mode, for some columns. Other parameters and the result are those of
+    `wg.jacobian`; `client` is that of `value_and_grad`.
 
     Parameters
     ----------
@@ -438,7 +448,7 @@ def _spread(
         if runner is not None:
             there = kept.get(runner.id)
             if there is None or there.cancelled():
-                with _large(2**40):  # a plan, once
+                with _large(2**40), _sending(what):  # a plan, once
                     # a task, not scattered data: a task can be run again
                     there = runner.submit(_same, work, pure=False)
                 kept.clear()
@@ -539,6 +549,19 @@ def _large(size: int) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def _sending(what: str) -> Iterator[None]:
+    """Say what is wrong where a function or an argument cannot be sent."""
+    try:
+        yield
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        cause = error.__cause__ or error.__context__ or error
+        raise TypeError(
+            f"{what}: the function or an argument cannot be sent to another process ({cause}); "
+            "leave out locks, open files, generators and the like"
+        ) from error
+
+
 def _computed(
     wanted: list[Any], counted: list[Any], client: Any, progress: bool, what: str, size: int
 ) -> list[Any]:
@@ -548,12 +571,15 @@ def _computed(
         if client is None:
             with _counting({task.key for task in counted}, shown):
                 return list(dask.compute(*wanted))
-        with _large(size):
+        with _large(size), _sending(what):
             futures = client.compute([*wanted, *(counted if progress else [])])
-        if shown is not None:
-            for future in futures[len(wanted) :]:
-                future.add_done_callback(lambda _: shown.update())
-        return _gathered(client, futures[: len(wanted)], what)
+        results, others = futures[: len(wanted)], futures[len(wanted) :]
+
+        def show() -> None:
+            if shown is not None:
+                shown.update(sum(f.done() for f in others) - shown.n)
+
+        return _gathered(client, results, what, show, INTERVAL if progress else PATIENCE / 3)
 
 
 def _counting(keys: set[Any], bar: Any) -> Any:
@@ -569,14 +595,18 @@ def _bar(total: int, what: str) -> Any:
     return tqdm(total=total, desc=what)
 
 
-def _gathered(client: Any, futures: list[Any], what: str) -> list[Any]:
-    """Return results, or raise what a task raised."""
+def _gathered(
+    client: Any, futures: list[Any], what: str, show: Callable[[], None], interval: float
+) -> list[Any]:
+    """Return results, or raise what a task raised; `show` is called from time to time."""
     from distributed.client import CancelledError
     from distributed.scheduler import KilledWorker
 
     try:
-        _wait(client, futures, what)
-        return list(client.gather(futures))
+        _wait(client, futures, what, show, interval)
+        results = list(client.gather(futures))
+        show()
+        return results
     except KilledWorker as error:
         raise ClusterError(
             f"{what}: task {error.task!r} ran on {error.allowed_failures + 1} workers, and each of "
@@ -596,21 +626,26 @@ def _gathered(client: Any, futures: list[Any], what: str) -> list[Any]:
         raise
 
 
-def _wait(client: Any, futures: list[Any], what: str) -> None:
+def _wait(
+    client: Any, futures: list[Any], what: str, show: Callable[[], None], interval: float
+) -> None:
     """Return when results are there; where nobody will compute them, raise soon."""
     from distributed import wait
 
-    alone = 0.0
+    last_seen = time.monotonic()
     while True:
         with contextlib.suppress(TimeoutError), client.as_current():
-            wait(futures, timeout=PATIENCE / 3)
+            wait(futures, timeout=interval)
             return
+        show()
         try:
             workers = client.nthreads(callback_timeout=PATIENCE)
         except (OSError, TimeoutError) as error:
             _no_scheduler(client, what, error)
-        alone = 0.0 if workers else alone + PATIENCE / 3
-        if alone >= PATIENCE:
+        now = time.monotonic()
+        if workers:
+            last_seen = now
+        elif now - last_seen >= PATIENCE:
             raise ClusterError(
                 f"{what}: the cluster has had no workers for {PATIENCE:.0f} seconds; start some, "
                 "and write client.wait_for_workers(1) where that takes long"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import subprocess
 import sys
 import threading
@@ -104,23 +103,27 @@ def test_partitions_are_computed_on_the_workers_that_have_them(client: Any) -> N
 
 
 def test_what_is_sent_is_sent_once_in_a_step(client: Any, tmp_path: Path) -> None:
-    """Each worker unpickles the parameters at most once, however many partitions it has."""
+    """Scheduler and workers unpickle the arguments once each, however many partitions there are."""
 
     class Counted:
+        factor = 2.0
+
+        def __init__(self, folder: str) -> None:
+            import uuid
+            from pathlib import Path
+
+            self.folder = folder
+            (Path(folder) / uuid.uuid4().hex).touch()
+
         def __reduce__(self) -> Any:
-            return functools.partial(noted, str(tmp_path)), ()
-
-    def noted(folder: str) -> float:
-        import uuid
-
-        (Path(folder) / uuid.uuid4().hex).touch()
-        return 2.0
+            return type(self), (self.folder,)
 
     x = da.ones((40, 2), chunks=(2, 2))
-    step = cluster.value_and_grad(lambda w, x, c: wg.mean(x @ w) * c, client=client)
-    value, _ = step(np.ones(2), x, Counted())
+    step = cluster.value_and_grad(lambda w, x, c: wg.mean(x @ w) * c.factor, client=client)
+    value, _ = step(np.ones(2), x, Counted(str(tmp_path)))
     assert value == pytest.approx(4.0)
-    assert 1 <= len(list(tmp_path.iterdir())) <= 4
+    made = len(list(tmp_path.iterdir()))
+    assert 3 <= made <= 8, "one here, and one on the scheduler and on each worker"
 
 
 def test_large_parameters_are_sent_without_a_warning(client: Any) -> None:
@@ -129,6 +132,13 @@ def test_large_parameters_are_sent_without_a_warning(client: Any) -> None:
     step = cluster.value_and_grad(lambda w, x: wg.mean(x) * wg.sum(w), client=client)
     _, gradient = step(w, x)
     np.testing.assert_allclose(gradient, np.ones(len(w)))
+
+
+def test_bars_count_partitions_to_the_end(client: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    lazy, _ = rows()
+    cluster.value_and_grad(logistic, client=client, progress=True)(PARAMETERS, lazy)
+    shown = capsys.readouterr().err
+    assert "dask.value_and_grad(logistic): 100%" in shown and "4/4" in shown
 
 
 def test_lazy_gradients_are_computed_by_the_cluster(client: Any) -> None:
@@ -255,6 +265,19 @@ def test_an_error_of_a_task_says_which_partition(client: Any) -> None:
     with pytest.raises(wg.ShapeError, match=r"returned shape \(2,\)") as caught:
         cluster.value_and_grad(lambda w, x: x @ w, client=client)(np.ones(2), x)
     assert "for partition" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("made", [cluster.value_and_grad, cluster.jacobian])
+def test_a_function_that_cannot_be_sent_is_named(client: Any, made: Any) -> None:
+    lock = threading.Lock()
+
+    def fun(w: Any, *args: Any) -> Any:
+        with lock:
+            return wg.sum(w)
+
+    data = [] if made is cluster.jacobian else [[client.submit(np.ones, (2, 2))]]
+    with pytest.raises(TypeError, match="(?s)cannot be sent to another process .*lock"):
+        made(fun, client=client)(np.ones(2), *data)
 
 
 @pytest.mark.parametrize("kind", [OSError, TimeoutError])

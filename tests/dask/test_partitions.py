@@ -81,13 +81,16 @@ def test_delayed_partitions_keywords_and_nests_of_data():
         return wg.mean(weights * (wg.tanh(batch["x"] @ w) - batch["y"]) ** power)
 
     cuts = [slice(0, 4), slice(4, 20), slice(20, 23)]
-    batches = [dask.delayed({"x": x[c], "y": y[c]}) for c in cuts]
+    batches: Any = [dask.delayed({"x": x[c], "y": y[c]}) for c in cuts]
     weights = np.linspace(1.0, 2.0, 23)
     lazy = chunked(weights, 4, 16, 3)
     found = cluster.value_and_grad(loss)(w, batches, power=4, weights=lazy)
     expected = wg.value_and_grad(loss)(w, {"x": x, "y": y}, power=4, weights=weights)
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, **TIGHT)
+    whole = chunked(x, 4, 16, 3).to_delayed(), chunked(y, 4, 16, 3).to_delayed()
+    _, gradient = cluster.value_and_grad(mean_loss)(w, *whole)
+    np.testing.assert_allclose(gradient, wg.grad(mean_loss)(w, x, y), **TIGHT)
 
 
 class Layer(NamedTuple):

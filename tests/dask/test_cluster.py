@@ -24,7 +24,7 @@ from wengert import dask as cluster  # noqa: E402
 
 TIGHT = {"rtol": 1e-12, "atol": 1e-12}
 #: How long a test waits for another process before it fails.
-LIMIT = 30.0
+LIMIT = 120.0
 CHUNKS = (70, 20, 10, 55)
 
 
@@ -224,7 +224,7 @@ def slowed(function: Callable[..., Any], folder: str) -> Callable[..., Any]:
 
         place = Path(folder)
         (place / f"{os.getpid()}-{uuid.uuid4().hex}.pid").touch()
-        for _ in range(3000):
+        for _ in range(12_000):
             if (place / "killed").exists():
                 return function(*args)
             time.sleep(0.01)
@@ -300,10 +300,20 @@ def test_a_closed_client_is_an_error(client: Any) -> None:
         cluster.value_and_grad(logistic, client=client)(PARAMETERS, futures)
 
 
-def test_a_scheduler_without_workers_or_one_that_died_is_an_error(
+def test_a_cluster_without_workers_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 0.6)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as empty,
+        distributed.Client(empty, set_as_default=False) as client,
+        # one that is too busy to answer for so short a time is the other error, and as quick
+        pytest.raises(cluster.ClusterError, match="no workers for 1 sec|does not answer"),
+    ):
+        cluster.value_and_grad(logistic, client=client)(PARAMETERS, rows()[0])
+
+
+def test_a_scheduler_that_is_silent_or_dead_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE", 2.0)
     file = str(tmp_path / "scheduler.json")
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
     scheduler = subprocess.Popen(
@@ -313,13 +323,12 @@ def test_a_scheduler_without_workers_or_one_that_died_is_an_error(
     try:
         with distributed.Client(scheduler_file=file, set_as_default=False, timeout=LIMIT) as far:
             step = cluster.value_and_grad(logistic, client=far)
-            with pytest.raises(cluster.ClusterError, match="no workers for 2 seconds"):
-                step(PARAMETERS, rows()[0])
             psutil.Process(scheduler.pid).suspend()
+            monkeypatch.setattr(cluster, "PATIENCE", 0.6)
             with pytest.raises(cluster.ClusterError, match=r"127.0.0.1:\d+ does not answer"):
                 step(PARAMETERS, rows()[0])
-            threading.Timer(0.2, scheduler.kill).start()
             monkeypatch.setattr(cluster, "PATIENCE", LIMIT)
+            threading.Timer(0.2, scheduler.kill).start()
             with pytest.raises(cluster.ClusterError, match="does not answer|is closed"):
                 step(PARAMETERS, rows()[0])
     finally:

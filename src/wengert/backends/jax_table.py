@@ -7,7 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from wengert.backends import jax_linalg, jax_neural, jax_special
+from wengert.backends import jax_control, jax_linalg, jax_neural, jax_special
 from wengert.backends.libraries import Table
 
 
@@ -50,6 +50,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
 
 TABLE = Table(
     {
+        "control": jax_control,
         "copy": lambda x: x,
         "cumulative_prod": lambda x, axis: jnp.cumprod(x, axis=axis, dtype=x.dtype),
         "cumulative_sum": lambda x, axis: jnp.cumsum(x, axis=axis, dtype=x.dtype),

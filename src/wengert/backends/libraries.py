@@ -31,7 +31,8 @@ class Table:
     Parameters
     ----------
     kernels
-        Functions that the standard lacks, or that the library has in a better form, by name.
+        Functions that the standard lacks, or that the library has in a better form, by name;
+        `control` is the module of its compiled control flow, if it has any.
     extensions
         The same for `xp.linalg`, `xp.fft`, `xp.special` and `xp.nn`: functions by name, or a
         function that returns the one of a name, or None.
@@ -52,7 +53,7 @@ class Table:
 
     def __init__(
         self,
-        kernels: Mapping[str, Callable[..., Any]],
+        kernels: Mapping[str, Any],
         extensions: Mapping[str, Callable[[str], Any]] | None = None,
         by_device: bool = False,
         immutable: bool = False,

@@ -18,6 +18,9 @@ EXTENSIONS = {
 class Namespace:
     """The Array API functions of one array library, our extra kernels, and extensions."""
 
+    #: what compiles programs of the library's arrays, if anything does
+    control: Any = None
+
     def __init__(
         self,
         name: str,

@@ -88,10 +88,7 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
         if xp is None:
             xp = found
         elif found is not xp:
-            raise BackendError(
-                f"{op.name}: got arrays of {xp.name} and of {found.name if found else type(raw)}; "
-                "convert one first, with wg.from_dlpack or its library's own asarray"
-            )
+            xp, raws = in_one_program(op, xp, found, raws)
         if dtype is None and backends.is_inexact(raw.dtype):
             dtype = raw.dtype
     if xp is None:
@@ -101,6 +98,21 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
         op = op if op.family in xp.narrow else for_dtypes(op, raws)
         raws = [weak(xp, r, dtype) if type(r) in SCALARS else r for r in raws]
     return op, xp, raws, nodes
+
+
+def in_one_program(op: Op, xp: Any, other: Any, raws: list[Any]) -> tuple[Any, list[Any]]:
+    """Return the namespace that compiles a program, and its arrays with NumPy's as constants.
+
+    Elsewhere arrays of two libraries do not meet, and an error says so.
+    """
+    both = {xp, other} - {backends.NUMPY}
+    mine: Any = both.pop() if len(both) == 1 else None
+    if mine is None or mine.control is None or not any(map(mine.control.is_traced, raws)):
+        raise BackendError(
+            f"{op.name}: got arrays of {xp.name} and of {other.name if other else 'no library'}; "
+            "convert one first, with wg.from_dlpack or its library's own asarray"
+        )
+    return mine, [mine.asarray(r) if isinstance(r, np.ndarray) else r for r in raws]
 
 
 def for_dtypes(op: Op, raws: list[Any]) -> Op:

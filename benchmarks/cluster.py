@@ -87,7 +87,7 @@ def run(rows: int, columns: int, workers: int, steps: int) -> int:
             n_workers=workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             memory_limit=None,
             silence_logs="CRITICAL",
         ) as cluster,

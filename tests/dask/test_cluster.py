@@ -35,7 +35,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             n_workers=3,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # None would be 8787, which others may use
             memory_limit=None,
             silence_logs="CRITICAL",  # or each worker that is killed gets some lines
             local_directory=str(tmp_path_factory.mktemp("workers")),
@@ -303,7 +303,9 @@ def test_a_closed_client_is_an_error(client: Any) -> None:
 def test_a_cluster_without_workers_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "PATIENCE", 0.6)
     with (
-        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as empty,
+        distributed.LocalCluster(
+            n_workers=0, processes=False, dashboard_address="127.0.0.1:0"
+        ) as empty,
         distributed.Client(empty, set_as_default=False) as client,
         # one that is too busy to answer for so short a time is the other error, and as quick
         pytest.raises(cluster.ClusterError, match="no workers for 1 sec|does not answer"),
@@ -315,11 +317,9 @@ def test_a_scheduler_that_is_silent_or_dead_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = str(tmp_path / "scheduler.json")
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
-    scheduler = subprocess.Popen(
-        [*command, "--host", "127.0.0.1", "--port", "0", "--scheduler-file", file],
-        stderr=subprocess.DEVNULL,
-    )
+    command = f"-m distributed.cli.dask_scheduler --no-dashboard --scheduler-file {file} "
+    command += "--host 127.0.0.1 --port 0 --dashboard-address 127.0.0.1:0"
+    scheduler = subprocess.Popen([sys.executable, *command.split()], stderr=subprocess.DEVNULL)
     try:
         with distributed.Client(scheduler_file=file, set_as_default=False, timeout=LIMIT) as far:
             step = cluster.value_and_grad(logistic, client=far)

@@ -277,6 +277,11 @@ def _is_future(value: Any) -> bool:
     return module is not None and isinstance(value, module.Future)
 
 
+def _is_client(value: Any) -> bool:
+    module = sys.modules.get("distributed")
+    return module is not None and isinstance(value, module.Client)
+
+
 def _partitions(value: Any, where: str) -> list[Any] | None:
     """Return the partitions of a data argument; None for any other argument."""
     if _is_array(value):
@@ -425,7 +430,12 @@ def distribute(
             f"dask.distribute: got {type(plan).__name__}; expected a plan, from wg.sparse.jacobian "
             "or wg.sparse.hessian"
         )
-    return _spread(shares.Matrix(plan), tasks, client, progress)
+    spread = _spread(shares.Matrix(plan), tasks, client, progress)
+
+    def matrix(*args: Any) -> Any:
+        return spread(*args)
+
+    return matrix
 
 
 def _spread(
@@ -497,10 +507,9 @@ def _client_for(client: Any, what: str, partitions: Sequence[Any]) -> Any:
         client = futures[0].client
     if client is None:
         client = getattr(dask.base.get_scheduler(), "__self__", None)
-        if client is None:
+        if not _is_client(client):
             return None
-    module = sys.modules.get("distributed")
-    if module is None or not isinstance(client, module.Client):
+    if not _is_client(client):
         raise TypeError(
             f"{what}: client is {type(client).__name__}; expected a distributed.Client, such as "
             'Client("tcp://host:8786", timeout=5)'

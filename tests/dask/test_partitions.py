@@ -337,12 +337,29 @@ def test_other_mistakes_are_named():
         cluster.value_and_grad(mean_loss, client="tcp://127.0.0.1:1")(W, LAZY, LABELS)
     with pytest.raises(TypeError, match="got function; expected a plan"):
         cluster.distribute(mean_loss)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'by'"):
+        cluster.distribute(wg.sparse.jacobian(wg.sin, W))(W, by=2)
     with pytest.raises(ValueError, match="tasks is 0"):
         cluster.jacobian(wg.sin, tasks=0)
     with pytest.raises(ValueError, match="mode is 'sideways'"):
         cluster.jacobian(wg.sin, mode="sideways")
     with pytest.raises(TypeError, match=r"argument 0 is a Dask collection.*x.compute\(\)"):
         cluster.jacobian(wg.sin)(LAZY)
+
+
+def test_a_scheduler_of_ones_own_is_used():
+    class Scheduler:
+        asked = 0
+
+        def get(self, graph: Any, keys: Any, **options: Any) -> Any:
+            self.asked += 1
+            return dask.get(graph, keys, **options)
+
+    mine = Scheduler()
+    with dask.config.set(scheduler=mine.get):
+        value, _ = cluster.value_and_grad(mean_loss)(W, LAZY, LABELS)
+    np.testing.assert_allclose(value, mean_loss(W, X, Y).numpy(), **TIGHT)
+    assert mine.asked == 1
 
 
 def test_without_dask_it_says_what_to_install():

@@ -299,14 +299,21 @@ class Plan:
 
     def __call__(self, *args: Any) -> csr_array:
         """Return the derivative at an argument."""
-        run = _Run(self._function, args, self._argnum, self._name)
-        self._check_program(run)
+        run = self._run(args)
         data = self._data(run) if run.depends else np.zeros(0, run.dtype)
-        inner = self._template
-        matrix = csr_array((data, inner.indices.copy(), inner.indptr.copy()), shape=self.shape)
+        matrix = self._matrix(data)
         if self._check and run.depends:
             self._probe(run, matrix)
         return matrix
+
+    def _run(self, args: Sequence[Any]) -> _Run:
+        run = _Run(self._function, tuple(args), self._argnum, self._name)
+        self._check_program(run)
+        return run
+
+    def _matrix(self, data: np.ndarray) -> csr_array:
+        inner = self._template
+        return csr_array((data, inner.indices.copy(), inner.indptr.copy()), shape=self.shape)
 
     def _check_program(self, run: _Run) -> None:
         if run.source.shape != self._argument:
@@ -338,29 +345,41 @@ class Plan:
                 )
 
     def _data(self, run: _Run) -> np.ndarray:
-        colouring = self._colouring
-        dtype = run.dtype
+        return self._assembled(self._swept(run, range(self.sweeps)), run.dtype)
+
+    def _swept(self, run: _Run, colours: range) -> list[Any]:
+        """Return the results of the sweeps for some colours; those of columns come first."""
         if self._on_cut:
             nodes = [run.nodes[i] for i in self._cut.nodes]
-            results = [self._sums(run.pull(seed, nodes)) for seed in self._seeds(dtype)]
-            return self._assembly(results, dtype)  # type: ignore[misc]
-        forward = reverse = None
-        if colouring.column_colours:  # a column of a Hessian is a row, and pulls are cheaper
-            sweep = run.pulled if self._symmetric else run.push
-            forward = np.stack([sweep(seed) for seed in colouring.column_seeds(dtype)])
-        if colouring.row_colours:
-            reverse = np.stack([run.pulled(seed) for seed in colouring.row_seeds(dtype)])
-        return colouring.recover(forward, reverse)
+            return [self._sums(run.pull(seed, nodes)) for seed in self._seeds(run.dtype, colours)]
+        colouring = self._colouring
+        # a column of a Hessian is a row, and pulls are cheaper
+        by_column = run.pulled if self._symmetric else run.push
+        results = []
+        for k in colours:
+            if k < colouring.column_colours:
+                results.append(by_column((colouring.columns == k).astype(run.dtype)))
+            else:
+                seed = colouring.rows == k - colouring.column_colours
+                results.append(run.pulled(seed.astype(run.dtype)))
+        return results
 
-    def _seeds(self, dtype: Any) -> Any:
-        """Return the cotangent of the result for each colour; small ones are kept."""
-        if self._kept_seeds is not None and self._kept_seeds.dtype == dtype:
-            return self._kept_seeds
+    def _assembled(self, results: list[Any], dtype: Any) -> np.ndarray:
+        """Return the data of the matrix from the results of all sweeps."""
+        if self._on_cut:
+            return self._assembly(results, dtype)  # type: ignore[misc]
+        first = self._colouring.column_colours
+        forward, reverse = (np.stack(r) if r else None for r in (results[:first], results[first:]))
+        return self._colouring.recover(forward, reverse)
+
+    def _seeds(self, dtype: Any, colours: range) -> Any:
+        """Return the cotangent of the result for some colours; small ones are kept."""
         colouring = self._colouring
         if colouring.row_colours * self.shape[0] > KEPT:
-            return ((colouring.rows == k).astype(dtype) for k in range(colouring.row_colours))
-        self._kept_seeds = colouring.row_seeds(dtype)
-        return self._kept_seeds
+            return ((colouring.rows == k).astype(dtype) for k in colours)
+        if self._kept_seeds is None or self._kept_seeds.dtype != dtype:
+            self._kept_seeds = colouring.row_seeds(dtype)
+        return self._kept_seeds[colours.start : colours.stop]
 
     def _sums(self, cotangents: list[np.ndarray]) -> list[np.ndarray]:
         """Return the cotangent of each part of the cut: the sum of those of its nodes."""

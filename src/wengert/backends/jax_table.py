@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from wengert.backends import jax_control, jax_linalg, jax_neural, jax_special
+from wengert.backends.jax_own import OWN
 from wengert.backends.libraries import Table
 
 
@@ -88,4 +89,5 @@ TABLE = Table(
     },
     immutable=True,
     narrow=frozenset({"contraction", "linear", "position map", "zero"}),
+    own=OWN,
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 from wengert import backends
 from wengert.backends.namespace import Own
+from wengert.engine.cotangents import Block
 from wengert.engine.node import Edges, Node, Values
 from wengert.engine.op import Op, parameters_of
 from wengert.engine.record import for_dtypes
@@ -76,10 +77,10 @@ class _Owned:
         places = [(op.reads[0] or ()).index(name) for name in names]
         one, only = len(places) == 1, places[0]
         pick: Callable[[Values], Any] = itemgetter(*places)
-        array, otherwise = self.xp.array, self._otherwise
+        library, otherwise = self.xp, self._otherwise
 
         def pull(xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
-            if type(g) is array and backends.kind_of(node.dtype) == "f":
+            if xp is library and type(g) is not Block and backends.kind_of(node.dtype) == "f":
                 values = edges[0][2]
                 part = rule(g, values[only]) if one else rule(g, *pick(values))
                 if part is not NotImplemented:
@@ -91,7 +92,8 @@ class _Owned:
     def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
         """Return the cotangents of several arguments."""
         raw = g[0] if type(g) is list else g  # of several results the first
-        if type(raw) is self.xp.array and backends.kind_of(_first(node.dtype)) == "f":
+        is_raw = xp is self.xp and type(raw) is not Block
+        if is_raw and raw is not None and backends.kind_of(_first(node.dtype)) == "f":
             known: dict[str, Any] = {}
             wanted = [False] * len(self.op.args)
             for _, argument, values in edges:

@@ -27,7 +27,6 @@ class Distribution:
     """What all distributions have: the shapes of a batch and of one event, and checks."""
 
     has_rsample = False
-    has_enumerate_support = False
     _validates = True
 
     def __init__(
@@ -36,13 +35,6 @@ class Distribution:
         self.batch_shape, self.event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validates = validate_args
-
-    @staticmethod
-    def set_default_validate_args(value: bool) -> None:
-        """Set whether parameters and values are checked."""
-        if value not in (True, False):
-            raise ValueError(f"set_default_validate_args: got {value!r}; give True or False")
-        Distribution._validates = value
 
     def _check(self, name: str, value: Any, holds: Any, expected: str) -> None:
         """Raise a ValueError unless all elements of a parameter or a value are as expected."""
@@ -75,18 +67,17 @@ class Distribution:
         with no_grad():
             return self.rsample(sample_shape)
 
-    def perplexity(self) -> Tensor:
-        """Return exp of the entropy."""
-        return self.entropy().exp()
-
     def __getattr__(self, name: str) -> Any:
-        if name in _METHODS or name in _PROPERTIES:
+        if name in _KNOWN:
             raise NotImplementedError(f"{type(self).__name__} has no {name}")
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
-_METHODS = ("rsample", "log_prob", "cdf", "icdf", "entropy", "expand", "enumerate_support")
-_PROPERTIES = ("mean", "mode", "variance", "support", "arg_constraints")
+#: What a distribution of PyTorch's has, and some here have not.
+_KNOWN = (
+    "rsample", "log_prob", "cdf", "icdf", "entropy", "expand", "enumerate_support", "perplexity",
+    "mean", "mode", "variance", "support", "arg_constraints",
+)  # fmt: skip
 
 
 class Normal(Distribution):
@@ -105,8 +96,6 @@ class Normal(Distribution):
         """The mean."""
         return self.loc
 
-    mode = mean
-
     @property
     def stddev(self) -> Tensor:
         """The standard deviation."""
@@ -116,12 +105,6 @@ class Normal(Distribution):
     def variance(self) -> Tensor:
         """The variance."""
         return self.scale**2
-
-    def expand(self, batch_shape: Sequence[int]) -> Normal:
-        """Return the distribution with its parameters broadcast to a shape."""
-        return type(self)(
-            self.loc.expand(batch_shape), self.scale.expand(batch_shape), self._validates
-        )
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples, to which no gradient goes."""
@@ -142,15 +125,6 @@ class Normal(Distribution):
         z = (value - self.loc) / self.scale
         return -(z**2) / 2 - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
-    def cdf(self, value: Any) -> Tensor:
-        """Return the probability of values up to this one."""
-        self._check_value(value, lambda v: v == v, "numbers")
-        return 0.5 * (1 + ((value - self.loc) / (self.scale * math.sqrt(2))).erf())
-
-    def icdf(self, value: Any) -> Tensor:
-        """Return the value up to which there is a probability."""
-        return self.loc + self.scale * (2 * value - 1).erfinv() * math.sqrt(2)
-
     def entropy(self) -> Tensor:
         """Return the entropy."""
         return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
@@ -161,8 +135,6 @@ class Normal(Distribution):
 
 class Categorical(Distribution):
     """The numbers 0 to n - 1, with probabilities or their logarithms, up to a constant."""
-
-    has_enumerate_support = True
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -193,31 +165,6 @@ class Categorical(Distribution):
         least = offered_as("finfo")(self.probs.dtype).eps
         return self.probs.clamp(least, 1 - least).log()
 
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameters."""
-        return Size(self._param.shape)
-
-    @property
-    def mean(self) -> Tensor:
-        """NaN: the numbers are names."""
-        nothing: Tensor = self._param.new_full(self.batch_shape, math.nan)
-        return nothing
-
-    variance = mean
-
-    @property
-    def mode(self) -> Tensor:
-        """What is most probable."""
-        most: Tensor = self.probs.argmax(-1)
-        return most
-
-    def expand(self, batch_shape: Sequence[int]) -> Categorical:
-        """Return the distribution with its parameters broadcast to a shape."""
-        given = "logits" if self._param is self.__dict__.get("logits") else "probs"
-        wide = self._param.expand((*batch_shape, self._param.shape[-1]))
-        return type(self)(**{given: wide}, validate_args=self._validates)
-
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Return samples."""
         rows = self.probs.detach().reshape(-1, self._param.shape[-1])
@@ -239,12 +186,6 @@ class Categorical(Distribution):
         least = offered_as("finfo")(self.logits.dtype).min
         entropy: Tensor = -(self.logits.clamp(min=least) * self.probs).sum(-1)
         return entropy
-
-    def enumerate_support(self, expand: bool = True) -> Tensor:
-        """Return all numbers, on a first axis."""
-        numbers: Tensor = offered_as("arange")(self._param.shape[-1])
-        numbers = numbers.view((-1,) + (1,) * len(self.batch_shape))
-        return numbers.expand((-1, *self.batch_shape)) if expand else numbers
 
     def __repr__(self) -> str:
         return _shown(self, *(n for n in ("probs", "logits") if n in self.__dict__))
